@@ -4,14 +4,21 @@
 mod error;
 mod filter;
 pub mod key;
+mod number;
 pub mod order;
 pub mod path;
 mod project;
 mod sort;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+mod types;
 mod update;
+mod write;
 
 pub use error::Error;
 pub use filter::{Filter, Pattern, Test};
 pub use project::Projection;
 pub use sort::{Direction, Sort};
-pub use update::{Operation, Push, Update};
+pub use update::{ArrayFilter, CurrentDate, End, Operation, Pull, Push, PushSort, Update};

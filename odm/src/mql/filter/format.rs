@@ -1,0 +1,214 @@
+//! Writing MongoDB's form of a filter.
+
+use bson::{Bson, Document, doc};
+
+use super::{Filter, Test};
+use crate::mql::types::{self, from_raw, is_operators};
+
+pub(super) fn filter(filter: &Filter) -> Document {
+    let mut all = Vec::new();
+    flatten(filter, &mut all);
+    let mut fields = Fields::default();
+    for (at, one) in all.iter().enumerate() {
+        if !fields.add(one) {
+            // What the document has no place for follows as a whole, so that the order stays.
+            let rest = all[at..].iter().map(|one| document(one));
+            fields
+                .0
+                .push(("$and".to_owned(), Entry::Value(rest.collect())));
+            break;
+        }
+    }
+    fields.into_document()
+}
+
+fn flatten<'a>(filter: &'a Filter, all: &mut Vec<&'a Filter>) {
+    match filter {
+        Filter::And(inner) => inner.iter().for_each(|one| flatten(one, all)),
+        one => all.push(one),
+    }
+}
+
+/// The fields of a filter document that is being built.
+#[derive(Default)]
+struct Fields(Vec<(String, Entry)>);
+
+enum Entry {
+    Tests(Document),
+    Value(Bson),
+}
+
+impl Fields {
+    /// Returns false if there is no place for the filter beside the others. There always is one if
+    /// there are no others.
+    fn add(&mut self, filter: &Filter) -> bool {
+        match filter {
+            Filter::And(_) => self.add_value("$and", || vec![document(filter)]),
+            Filter::Or(any) if any.is_empty() => {
+                self.add_value("$nor", || vec![Bson::Document(doc! {})])
+            }
+            Filter::Or(any) => self.add_value("$or", || any.iter().map(document).collect()),
+            Filter::Nor(none) if none.is_empty() => true,
+            Filter::Nor(none) => self.add_value("$nor", || none.iter().map(document).collect()),
+            Filter::Path(path, Test::Not(tests)) if operators(tests).is_none() => {
+                self.add_value("$nor", || vec![Bson::Document(all_of(path, tests))])
+            }
+            Filter::Path(path, test) => self.add_test(path, test),
+        }
+    }
+
+    fn add_value(&mut self, operator: &str, value: impl FnOnce() -> Vec<Bson>) -> bool {
+        let free = self.0.iter().all(|(other, _)| other != operator);
+        if free {
+            self.0
+                .push((operator.to_owned(), Entry::Value(Bson::Array(value()))));
+        }
+        free
+    }
+
+    fn add_test(&mut self, path: &str, test: &Test) -> bool {
+        // Only the last field can take more tests: to go back to another would change the order.
+        if let Some((last, Entry::Tests(tests))) = self.0.last_mut()
+            && last == path
+        {
+            return add_operator(tests, test);
+        }
+        let mut tests = Document::new();
+        let free = self.0.iter().all(|(other, _)| other != path);
+        if free && add_operator(&mut tests, test) {
+            self.0.push((path.to_owned(), Entry::Tests(tests)));
+            return true;
+        }
+        false
+    }
+
+    fn into_document(self) -> Document {
+        self.0
+            .into_iter()
+            .map(|(key, entry)| match entry {
+                Entry::Value(value) => (key, value),
+                Entry::Tests(tests) => (key, short(tests)),
+            })
+            .collect()
+    }
+}
+
+/// `{ a: 1 }` in place of `{ a: { $eq: 1 } }`, where it means the same.
+fn short(tests: Document) -> Bson {
+    match tests.get("$eq") {
+        Some(Bson::RegularExpression(_)) => tests.into(),
+        Some(Bson::Document(document)) if is_operators(document) => tests.into(),
+        Some(value) if tests.len() == 1 => value.clone(),
+        _ => tests.into(),
+    }
+}
+
+fn document(filter: &Filter) -> Bson {
+    Bson::Document(self::filter(filter))
+}
+
+fn all_of(path: &str, tests: &[Test]) -> Document {
+    let all = tests
+        .iter()
+        .map(|test| Filter::Path(path.to_owned().into(), test.clone()));
+    self::filter(&Filter::And(all.collect()))
+}
+
+/// The tests as one document of operators. Those whose operator is taken are denied twice, which
+/// gives them a document of their own. None if there are two denials, which have no such form.
+fn operators(tests: &[Test]) -> Option<Document> {
+    let mut document = Document::new();
+    let rest: Vec<Test> = tests
+        .iter()
+        .filter(|test| !add_operator(&mut document, test))
+        .cloned()
+        .collect();
+    if !rest.is_empty() {
+        if document.contains_key("$not") || rest.len() == tests.len() {
+            return None;
+        }
+        document.insert("$not", doc! { "$not": operators(&rest)? });
+    }
+    Some(document)
+}
+
+fn add_operator(tests: &mut Document, test: &Test) -> bool {
+    let (operator, value) = match test {
+        Test::Eq(value) => ("$eq", from_raw(value)),
+        Test::Ne(value) => ("$ne", from_raw(value)),
+        Test::Gt(value) => ("$gt", from_raw(value)),
+        Test::Gte(value) => ("$gte", from_raw(value)),
+        Test::Lt(value) => ("$lt", from_raw(value)),
+        Test::Lte(value) => ("$lte", from_raw(value)),
+        Test::In(values) => ("$in", values.iter().map(from_raw).collect()),
+        Test::Nin(values) => ("$nin", values.iter().map(from_raw).collect()),
+        Test::Any(tests) => ("$in", tests.iter().flat_map(values).collect()),
+        Test::All(tests) => ("$all", tests.iter().flat_map(values).collect()),
+        Test::Exists(exists) => ("$exists", (*exists).into()),
+        Test::Type(kinds) => match kinds.as_slice() {
+            [kind] => ("$type", types::name(*kind).into()),
+            kinds => (
+                "$type",
+                kinds
+                    .iter()
+                    .map(|kind| Bson::from(types::name(*kind)))
+                    .collect(),
+            ),
+        },
+        Test::Size(size) => ("$size", (*size).into()),
+        Test::ElemMatch(filter) => ("$elemMatch", self::filter(filter).into()),
+        Test::ElemTest(tests) => ("$elemMatch", element_test(tests).into()),
+        Test::Regex(pattern) => {
+            if tests.contains_key("$regex") {
+                return false;
+            }
+            tests.insert("$regex", pattern.source());
+            if !pattern.options().is_empty() {
+                tests.insert("$options", pattern.options());
+            }
+            return true;
+        }
+        // Nothing passes what excludes everything.
+        Test::Not(none) if none.is_empty() => ("$in", Bson::Array(Vec::new())),
+        Test::Not(tests) => match operators(tests) {
+            Some(tests) => ("$not", tests.into()),
+            None => return false,
+        },
+    };
+    let free = !tests.contains_key(operator);
+    if free {
+        tests.insert(operator, value);
+    }
+    free
+}
+
+/// What a test contributes to the array of `$in` or `$all`.
+fn values(test: &Test) -> Vec<Bson> {
+    match test {
+        Test::In(values) => values.iter().map(from_raw).collect(),
+        Test::Eq(value) => vec![from_raw(value)],
+        Test::Regex(pattern) => pattern
+            .to_bson()
+            .map(Bson::RegularExpression)
+            .into_iter()
+            .collect(),
+        other => operators(std::slice::from_ref(other))
+            .map(Bson::Document)
+            .into_iter()
+            .collect(),
+    }
+}
+
+/// All the tests as operators on one element.
+pub(in crate::mql) fn element_test(tests: &[Test]) -> Document {
+    if tests.is_empty() {
+        return doc! { "$exists": true };
+    }
+    // MongoDB has no form for two denials on one element, and refuses this one.
+    operators(tests).unwrap_or_else(|| {
+        let each = tests
+            .iter()
+            .filter_map(|test| operators(std::slice::from_ref(test)));
+        doc! { "$not": { "$and": each.collect::<Vec<_>>() } }
+    })
+}

@@ -1,0 +1,171 @@
+//! Matching a document.
+
+use bson::{RawArray, RawBson, RawBsonRef, RawDocument};
+
+use super::{Filter, Test};
+use crate::mql::{
+    order::{compare, equal, is_nan, same_type_bracket},
+    path::{Leaf, visit},
+};
+
+pub(super) fn filter(filter: &Filter, document: &RawDocument) -> bool {
+    match filter {
+        Filter::And(all) => all.iter().all(|one| self::filter(one, document)),
+        Filter::Or(any) => any.iter().any(|one| self::filter(one, document)),
+        Filter::Nor(none) => !none.iter().any(|one| self::filter(one, document)),
+        Filter::Path(path, test) => self::test(test, &Field { document, path }),
+    }
+}
+
+pub(super) fn value(test: &Test, value: Option<RawBsonRef<'_>>) -> bool {
+    self::test(test, &Value(value))
+}
+
+pub(super) fn element(test: &Test, element: RawBsonRef<'_>) -> bool {
+    match test {
+        Test::ElemMatch(filter) => fields(element).is_some_and(|it| self::filter(filter, it)),
+        Test::ElemTest(tests) => tests.iter().all(|test| self::test(test, &Element(element))),
+        _ => false,
+    }
+}
+
+/// Where the values that a test is about come from.
+trait Source {
+    /// Whether one of the values passes. What is missing is passed as none.
+    fn any(&self, leaf: Leaf, passes: impl FnMut(Option<RawBsonRef<'_>>) -> bool) -> bool;
+}
+
+/// A field of a document.
+struct Field<'a> {
+    document: &'a RawDocument,
+    path: &'a str,
+}
+
+/// A value in place of a field.
+struct Value<'a>(Option<RawBsonRef<'a>>);
+
+/// An element of an array, which is not opened if it is an array itself.
+struct Element<'a>(RawBsonRef<'a>);
+
+impl Source for Field<'_> {
+    fn any(&self, leaf: Leaf, mut passes: impl FnMut(Option<RawBsonRef<'_>>) -> bool) -> bool {
+        visit(self.document, self.path, leaf, &mut passes)
+    }
+}
+
+impl Source for Value<'_> {
+    fn any(&self, leaf: Leaf, mut passes: impl FnMut(Option<RawBsonRef<'_>>) -> bool) -> bool {
+        if let (Leaf::Elements, Some(RawBsonRef::Array(array))) = (leaf, self.0)
+            && array
+                .into_iter()
+                .flatten()
+                .any(|element| passes(Some(element)))
+        {
+            return true;
+        }
+        passes(self.0)
+    }
+}
+
+impl Source for Element<'_> {
+    fn any(&self, _: Leaf, mut passes: impl FnMut(Option<RawBsonRef<'_>>) -> bool) -> bool {
+        passes(Some(self.0))
+    }
+}
+
+fn test<S: Source>(test: &Test, source: &S) -> bool {
+    let any =
+        |passes: &mut dyn FnMut(Option<RawBsonRef<'_>>) -> bool| source.any(Leaf::Elements, passes);
+    match test {
+        Test::Eq(operand) => source.any(Leaf::Elements, |value| equals(value, operand)),
+        Test::Ne(operand) => !source.any(Leaf::Elements, |value| equals(value, operand)),
+        Test::Gt(operand) => {
+            any(&mut |value| compares(value, operand, |order| order.is_gt(), Side::After))
+        }
+        Test::Gte(operand) => {
+            any(&mut |value| compares(value, operand, |order| order.is_ge(), Side::After))
+        }
+        Test::Lt(operand) => {
+            any(&mut |value| compares(value, operand, |order| order.is_lt(), Side::Before))
+        }
+        Test::Lte(operand) => {
+            any(&mut |value| compares(value, operand, |order| order.is_le(), Side::Before))
+        }
+        Test::In(operands) => any(&mut |value| equals_one(value, operands)),
+        Test::Nin(operands) => !any(&mut |value| equals_one(value, operands)),
+        Test::Any(tests) => tests.iter().any(|one| self::test(one, source)),
+        Test::All(tests) => !tests.is_empty() && tests.iter().all(|one| self::test(one, source)),
+        Test::Exists(exists) => any(&mut |value| value.is_some()) == *exists,
+        Test::Type(types) => {
+            any(&mut |value| value.is_some_and(|value| types.contains(&value.element_type())))
+        }
+        Test::Size(size) => arrays(source, |array| {
+            i64::try_from(array.into_iter().flatten().count()) == Ok(*size)
+        }),
+        Test::ElemMatch(_) | Test::ElemTest(_) => arrays(source, |array| {
+            array.into_iter().flatten().any(|it| element(test, it))
+        }),
+        Test::Regex(pattern) => any(&mut |value| value.is_some_and(|value| pattern.matches(value))),
+        Test::Not(tests) => !tests.iter().all(|one| self::test(one, source)),
+    }
+}
+
+fn arrays<S: Source>(source: &S, mut passes: impl FnMut(&RawArray) -> bool) -> bool {
+    source.any(Leaf::Whole, |value| match value {
+        Some(RawBsonRef::Array(array)) => passes(array),
+        _ => false,
+    })
+}
+
+/// The fields of a document, or of an array, whose names are the positions.
+fn fields(value: RawBsonRef<'_>) -> Option<&RawDocument> {
+    match value {
+        RawBsonRef::Document(document) => Some(document),
+        RawBsonRef::Array(array) => RawDocument::from_bytes(array.as_bytes()).ok(),
+        _ => None,
+    }
+}
+
+fn equals(value: Option<RawBsonRef<'_>>, operand: &RawBson) -> bool {
+    match value {
+        Some(value) => equal(value, operand.as_raw_bson_ref()),
+        None => matches!(operand, RawBson::Null),
+    }
+}
+
+fn equals_one(value: Option<RawBsonRef<'_>>, operands: &[RawBson]) -> bool {
+    operands.iter().any(|operand| equals(value, operand))
+}
+
+/// On which side of the operand the values of a comparison are.
+#[derive(PartialEq)]
+enum Side {
+    Before,
+    After,
+}
+
+fn compares(
+    value: Option<RawBsonRef<'_>>,
+    operand: &RawBson,
+    holds: impl Fn(std::cmp::Ordering) -> bool,
+    side: Side,
+) -> bool {
+    let operand = operand.as_raw_bson_ref();
+    match (value, operand) {
+        (None, RawBsonRef::Null) => holds(std::cmp::Ordering::Equal),
+        // The ends of the order compare with values of all types, and with what is missing.
+        (None, RawBsonRef::MinKey) => side == Side::After,
+        (None, RawBsonRef::MaxKey) => side == Side::Before,
+        (None, _) => false,
+        (Some(value), RawBsonRef::MinKey | RawBsonRef::MaxKey) => holds(compare(value, operand)),
+        (Some(value), operand) => {
+            same_type_bracket(value, operand)
+                && match (is_nan(value), is_nan(operand)) {
+                    (false, false) => holds(compare(value, operand)),
+                    // NaN is neither less nor greater than anything, only equal to itself.
+                    (true, true) => holds(std::cmp::Ordering::Equal),
+                    _ => false,
+                }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The values that an index holds of a document.
+
+use bson::{RawArray, RawBsonRef, RawDocument};
+
+use super::{Leaf, Lookup, lookup, position, split, visit_array};
+use crate::mql::Error;
+
+/// The values of a document in an index on one path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IndexValues<'a> {
+    /// The values, in the order of the document; the same one may occur twice. There is at least
+    /// one.
+    pub values: Vec<RawBsonRef<'a>>,
+    /// The path met an array. An index with such a document can tell which documents have some
+    /// value within a bound, but not that one and the same value is within two bounds.
+    pub multikey: bool,
+}
+
+/// The keys of a document in an index on several paths.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompoundIndexValues<'a> {
+    /// A value for each path, for each key. The same key may occur twice. There is at least one.
+    pub keys: Vec<Vec<RawBsonRef<'a>>>,
+    /// For each path, whether it met an array.
+    pub multikey: Vec<bool>,
+}
+
+/// The values of a document in an index on one path.
+///
+/// These are the elements of an array, one level deep, undefined for an empty array at the end of
+/// the path, and null for what is missing. Whatever a filter on the path matches, other than an
+/// array as a whole or the absence of all values, is among them. An element of an array that is
+/// itself an array is there as a whole.
+pub fn index_values<'a>(document: &'a RawDocument, path: &str) -> IndexValues<'a> {
+    match place(document, path) {
+        Place::Value(value) => IndexValues {
+            values: vec![value],
+            multikey: false,
+        },
+        array @ Place::Array(..) => {
+            let mut values = Vec::new();
+            let mut expansion = Expansion {
+                paths: &[path],
+                positions: Positions::All,
+                key: &mut |key| values.extend(key),
+                multikey: &mut [false],
+            };
+            // One path does not meet two arrays side by side.
+            let _ = expansion.expand(vec![array]);
+            IndexValues {
+                values,
+                multikey: true,
+            }
+        }
+    }
+}
+
+/// The keys of a document in an index on several paths.
+///
+/// Paths that lead through the same array take their values from the same element. Two arrays side
+/// by side are an error, since their keys would multiply.
+pub fn compound_index_values<'a>(
+    document: &'a RawDocument,
+    paths: &[&str],
+) -> Result<CompoundIndexValues<'a>, Error> {
+    let (mut keys, mut multikey) = (Vec::with_capacity(1), vec![false; paths.len()]);
+    Expansion {
+        paths,
+        positions: Positions::All,
+        key: &mut |key| keys.push(key),
+        multikey: &mut multikey,
+    }
+    .expand(paths.iter().map(|path| place(document, path)).collect())?;
+    Ok(CompoundIndexValues { keys, multikey })
+}
+
+/// The keys by the least of which a document is sorted.
+pub(in crate::mql) fn sort_values<'a>(
+    document: &'a RawDocument,
+    paths: &[&str],
+) -> Result<Vec<Vec<RawBsonRef<'a>>>, Error> {
+    let mut keys = Vec::new();
+    Expansion {
+        paths,
+        positions: Positions::One,
+        key: &mut |key| keys.push(key),
+        multikey: &mut vec![false; paths.len()],
+    }
+    .expand(paths.iter().map(|path| place(document, path)).collect())?;
+    Ok(keys)
+}
+
+/// How far one path has been followed.
+#[derive(Clone, Copy)]
+enum Place<'a, 'p> {
+    /// To its end.
+    Value(RawBsonRef<'a>),
+    /// To an array, with the rest of the path.
+    Array(&'a RawArray, Option<&'p str>),
+}
+
+fn place<'a, 'p>(document: &'a RawDocument, path: &'p str) -> Place<'a, 'p> {
+    match lookup(document, path) {
+        Lookup::Missing => Place::Value(RawBsonRef::Null),
+        Lookup::Value(value) => Place::Value(value),
+        Lookup::Array(array, rest) => Place::Array(array, rest),
+    }
+}
+
+/// What a part of a path that is a position in an array stands for.
+#[derive(Clone, Copy, PartialEq)]
+enum Positions {
+    /// All that a filter may see there: the element at that position, and the field of that name in
+    /// each element. An index needs it, for what it lacks would not be found.
+    All,
+    /// The element at that position if there is one, as the order of results needs it.
+    One,
+}
+
+/// The making of keys from the arrays that the paths meet.
+struct Expansion<'e, 'a> {
+    paths: &'e [&'e str],
+    positions: Positions,
+    key: &'e mut dyn FnMut(Vec<RawBsonRef<'a>>),
+    multikey: &'e mut [bool],
+}
+
+impl<'a> Expansion<'_, 'a> {
+    fn expand(&mut self, places: Vec<Place<'a, '_>>) -> Result<(), Error> {
+        let Some(array) = self.shared_array(&places)? else {
+            let value = |place| match place {
+                Place::Value(value) => value,
+                Place::Array(array, _) => RawBsonRef::Array(array),
+            };
+            (self.key)(places.into_iter().map(value).collect());
+            return Ok(());
+        };
+        let mut by_position = vec![None; places.len()];
+        for (i, place) in places.iter().enumerate() {
+            let &Place::Array(_, Some(rest)) = place else {
+                continue;
+            };
+            let (name, rest_of_rest) = split(rest);
+            let Some(at) = position(name) else {
+                continue;
+            };
+            if self.positions == Positions::All {
+                // The elements that this path sees need not be those that the others see, so all
+                // that it sees is combined with all that they see.
+                for value in seen(array, rest) {
+                    let mut places = places.clone();
+                    places[i] = Place::Value(value);
+                    self.expand(places)?;
+                }
+                return Ok(());
+            }
+            by_position[i] = array
+                .into_iter()
+                .flatten()
+                .nth(at)
+                .map(|element| match element {
+                    RawBsonRef::Array(inner) if rest_of_rest.is_some() => {
+                        Place::Array(inner, rest_of_rest)
+                    }
+                    element => place_in(element, rest_of_rest),
+                });
+        }
+        if array.into_iter().flatten().next().is_none() {
+            let empty = |place: &Place<'a, '_>| match place {
+                Place::Array(_, None) => RawBsonRef::Undefined,
+                Place::Array(_, Some(_)) => RawBsonRef::Null,
+                Place::Value(value) => *value,
+            };
+            (self.key)(places.iter().map(empty).collect());
+            return Ok(());
+        }
+        for element in array.into_iter().flatten() {
+            let next = places.iter().zip(&by_position).map(|places| match places {
+                (_, Some(place)) => *place,
+                (Place::Array(_, rest), None) => place_in(element, *rest),
+                (Place::Value(value), None) => Place::Value(*value),
+            });
+            self.expand(next.collect())?;
+        }
+        Ok(())
+    }
+
+    /// The array that all paths lead to that lead to one.
+    fn shared_array(&mut self, places: &[Place<'a, '_>]) -> Result<Option<&'a RawArray>, Error> {
+        let mut shared: Option<(usize, &'a RawArray)> = None;
+        for (i, place) in places.iter().enumerate() {
+            let &Place::Array(array, _) = place else {
+                continue;
+            };
+            self.multikey[i] = true;
+            match shared {
+                None => shared = Some((i, array)),
+                Some((_, other)) if std::ptr::eq(array, other) => {}
+                Some((first, _)) => {
+                    return Err(Error::ParallelArrays {
+                        first: self.paths[first].to_owned(),
+                        second: self.paths[i].to_owned(),
+                    });
+                }
+            }
+        }
+        Ok(shared.map(|(_, array)| array))
+    }
+}
+
+/// The rest of a path in an element of an array. An array in an array is not opened.
+fn place_in<'a, 'p>(element: RawBsonRef<'a>, rest: Option<&'p str>) -> Place<'a, 'p> {
+    match (element, rest) {
+        (element, None) => Place::Value(element),
+        (RawBsonRef::Document(document), Some(rest)) => place(document, rest),
+        (_, Some(_)) => Place::Value(RawBsonRef::Null),
+    }
+}
+
+/// What a filter on the rest of a path sees in an array.
+fn seen<'a>(array: &'a RawArray, rest: &str) -> Vec<RawBsonRef<'a>> {
+    let mut values = Vec::new();
+    visit_array(array, rest, Leaf::Elements, &mut |value| {
+        values.push(match value {
+            None => RawBsonRef::Null,
+            // An empty array is seen only as a whole.
+            Some(RawBsonRef::Array(array)) if array.is_empty() => RawBsonRef::Undefined,
+            Some(value) => value,
+        });
+        false
+    });
+    if values.is_empty() {
+        values.push(RawBsonRef::Null);
+    }
+    values
+}

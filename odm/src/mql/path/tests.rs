@@ -1,0 +1,187 @@
+use bson::{Bson, Document, RawBson, doc};
+
+use super::*;
+use crate::mql::testing::raw;
+
+fn seen(document: Document, path: &str, leaf: Leaf) -> Vec<Option<Bson>> {
+    let document = raw(document);
+    let mut seen = Vec::new();
+    visit(&document, path, leaf, &mut |value| {
+        seen.push(value.map(|value| Bson::try_from(value).expect("valid BSON")));
+        false
+    });
+    seen
+}
+
+fn indexed(document: Document, path: &str) -> (Vec<Bson>, bool) {
+    let document = raw(document);
+    let index = index_values(&document, path);
+    (
+        index.values.into_iter().map(to_bson).collect(),
+        index.multikey,
+    )
+}
+
+fn compound(document: Document, paths: &[&str]) -> Result<(Vec<Vec<Bson>>, Vec<bool>), Error> {
+    let document = raw(document);
+    let index = compound_index_values(&document, paths)?;
+    let keys = index
+        .keys
+        .into_iter()
+        .map(|key| key.into_iter().map(to_bson).collect())
+        .collect();
+    Ok((keys, index.multikey))
+}
+
+fn to_bson(value: RawBsonRef<'_>) -> Bson {
+    RawBson::from(value).try_into().expect("valid BSON")
+}
+
+#[test]
+fn a_path_leads_through_documents() {
+    assert_eq!(
+        seen(doc! { "a": { "b": 1 } }, "a.b", Leaf::Elements),
+        [Some(Bson::Int32(1))]
+    );
+    assert_eq!(
+        seen(doc! { "a": { "b": 1 } }, "a.c", Leaf::Elements),
+        [None]
+    );
+    assert_eq!(seen(doc! { "a": 1 }, "a.b", Leaf::Elements), [None]);
+}
+
+#[test]
+fn an_array_at_the_end_is_seen_by_element_and_then_as_a_whole() {
+    let document = doc! { "a": [1, [2]] };
+    let array = document.get("a").cloned();
+    let nested = Some(Bson::Array(vec![Bson::Int32(2)]));
+    assert_eq!(
+        seen(document.clone(), "a", Leaf::Elements),
+        [Some(Bson::Int32(1)), nested, array.clone()]
+    );
+    assert_eq!(seen(document, "a", Leaf::Whole), [array]);
+}
+
+#[test]
+fn an_array_on_the_way_is_seen_through_its_documents_only() {
+    let document = doc! { "a": [{ "b": 1 }, 5, {}, [{ "b": 2 }]] };
+    assert_eq!(
+        seen(document, "a.b", Leaf::Elements),
+        [Some(Bson::Int32(1)), None]
+    );
+    assert_eq!(seen(doc! { "a": [1, 2] }, "a.b", Leaf::Elements), []);
+}
+
+#[test]
+fn a_number_is_a_position_or_a_name() {
+    let document = doc! { "a": [{ "0": "name" }, 2] };
+    assert_eq!(
+        seen(document, "a.0", Leaf::Elements),
+        [
+            Some(Bson::String("name".into())),
+            Some(Bson::Document(doc! { "0": "name" }))
+        ]
+    );
+    assert_eq!(
+        seen(doc! { "a": [7, 8] }, "a.1", Leaf::Elements),
+        [Some(Bson::Int32(8))]
+    );
+    assert_eq!(seen(doc! { "a": [7, 8] }, "a.01", Leaf::Elements), []);
+    assert_eq!(
+        seen(doc! { "a": [[5, 6]] }, "a.0.1", Leaf::Elements),
+        [Some(Bson::Int32(6))]
+    );
+}
+
+#[test]
+fn an_index_opens_an_array_by_one_level() {
+    assert_eq!(
+        indexed(doc! { "a": [1, [2]] }, "a"),
+        (
+            vec![Bson::Int32(1), Bson::Array(vec![Bson::Int32(2)])],
+            true
+        )
+    );
+    assert_eq!(
+        indexed(doc! { "a": [] }, "a"),
+        (vec![Bson::Undefined], true)
+    );
+    assert_eq!(indexed(doc! { "b": 1 }, "a"), (vec![Bson::Null], false));
+    assert_eq!(
+        indexed(doc! { "a": [{ "b": 1 }, 2, { "b": [3, 4] }] }, "a.b"),
+        (
+            vec![Bson::Int32(1), Bson::Null, Bson::Int32(3), Bson::Int32(4)],
+            true
+        )
+    );
+}
+
+#[test]
+fn a_compound_index_takes_values_from_the_same_element() {
+    let document = doc! { "k": 0, "parts": [{ "id": 1, "name": "x" }, { "id": 2 }] };
+    let (keys, multikey) = compound(document, &["parts.id", "k", "parts.name"]).expect("one array");
+    assert_eq!(
+        keys,
+        [
+            [Bson::Int32(1), Bson::Int32(0), Bson::String("x".into())],
+            [Bson::Int32(2), Bson::Int32(0), Bson::Null],
+        ]
+    );
+    assert_eq!(multikey, [true, false, true]);
+}
+
+#[test]
+fn a_compound_index_pairs_an_element_with_a_field_of_it() {
+    let document = doc! { "a": [{ "b": 1 }, { "b": 2 }] };
+    let (keys, _) = compound(document, &["a", "a.b"]).expect("one array");
+    let element = |value| Bson::Document(doc! { "b": value });
+    assert_eq!(
+        keys,
+        [[element(1), Bson::Int32(1)], [element(2), Bson::Int32(2)]]
+    );
+}
+
+#[test]
+fn an_empty_array_is_undefined_at_the_end_and_missing_on_the_way() {
+    let (keys, _) = compound(doc! { "a": [] }, &["a", "a.b"]).expect("one array");
+    assert_eq!(keys, [[Bson::Undefined, Bson::Null]]);
+}
+
+#[test]
+fn two_arrays_side_by_side_cannot_be_indexed() {
+    assert_eq!(
+        compound(doc! { "a": [1], "b": [2] }, &["a", "b"]),
+        Err(Error::ParallelArrays {
+            first: "a".into(),
+            second: "b".into()
+        })
+    );
+    let nested = doc! { "a": [{ "b": [1], "c": [2] }] };
+    assert!(compound(nested, &["a.b", "a.c"]).is_err());
+}
+
+#[test]
+fn positions_in_a_compound_index_are_combined() {
+    let (keys, _) = compound(doc! { "a": [1, 2] }, &["a.0", "a.1"]).expect("one array");
+    assert_eq!(keys, [[Bson::Int32(1), Bson::Int32(2)]]);
+}
+
+#[test]
+fn paths_overlap_by_whole_parts() {
+    assert!(overlap("a", "a.b") && overlap("a.b", "a") && overlap("a", "a"));
+    assert!(!overlap("a.b", "a.bc") && !overlap("ab", "a"));
+}
+
+#[test]
+fn lookup_stops_at_an_array() {
+    let document = raw(doc! { "a": { "b": [1] }, "c": { "d": 1 } });
+    assert!(matches!(
+        lookup(&document, "a.b.c"),
+        Lookup::Array(_, Some("c"))
+    ));
+    assert!(matches!(
+        lookup(&document, "c.d"),
+        Lookup::Value(RawBsonRef::Int32(1))
+    ));
+    assert_eq!(lookup(&document, "c.d.e"), Lookup::Missing);
+}

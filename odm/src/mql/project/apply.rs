@@ -1,0 +1,184 @@
+//! Projecting a document.
+
+use std::ops::Range;
+
+use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, spec::ElementType};
+
+use super::{Mode, Node, Projection, Rule, Slice};
+use crate::mql::{
+    Error, Test,
+    write::{Element, Name, Writer, elements, fields},
+};
+
+pub(super) fn apply(
+    projection: &Projection,
+    document: &RawDocument,
+) -> Result<RawDocumentBuf, Error> {
+    if projection.mode == Mode::Exclude && projection.tree.is_empty() {
+        return Ok(document.to_owned());
+    }
+    let mut projector = Projector {
+        mode: projection.mode,
+        out: Writer::with_capacity(document.as_bytes().len()),
+    };
+    let open = projector.out.begin();
+    projector.fields(document, &projection.tree)?;
+    if projection.mode == Mode::Include {
+        projector.first_matches(document, projection)?;
+    }
+    projector.out.finish(open)
+}
+
+struct Projector {
+    mode: Mode,
+    out: Writer,
+}
+
+impl Projector {
+    fn fields(&mut self, document: &RawDocument, nodes: &[(String, Node)]) -> Result<(), Error> {
+        for element in fields(document) {
+            let element = element?;
+            let name = Name::Field(element.name());
+            match nodes
+                .iter()
+                .find(|(name, _)| name == element.name())
+                .map(|(_, node)| node)
+            {
+                None => self.unnamed(&element),
+                Some(Node::Rule(rule)) => self.rule(rule, &element)?,
+                Some(Node::Fields(nodes)) => self.nested(name, &element, nodes)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn unnamed(&mut self, element: &Element<'_>) {
+        if self.mode == Mode::Exclude {
+            self.out.copy(element);
+        }
+    }
+
+    fn rule(&mut self, rule: &Rule, element: &Element<'_>) -> Result<(), Error> {
+        match rule {
+            Rule::Include => self.out.copy(element),
+            Rule::Exclude => {}
+            Rule::Slice(slice) => match element.value()? {
+                RawBsonRef::Array(array) => self.slice(*slice, element.name(), array)?,
+                _ => self.out.copy(element),
+            },
+            // Among included fields these come last.
+            Rule::ElemMatch(_) if self.mode == Mode::Include => {}
+            Rule::ElemMatch(test) => self.first_match(test, element)?,
+        }
+        Ok(())
+    }
+
+    fn nested(
+        &mut self,
+        name: Name<'_>,
+        element: &Element<'_>,
+        nodes: &[(String, Node)],
+    ) -> Result<(), Error> {
+        match element.value()? {
+            RawBsonRef::Document(document) => {
+                self.out.head(ElementType::EmbeddedDocument, name);
+                let open = self.out.begin();
+                self.fields(document, nodes)?;
+                self.out.end(open)
+            }
+            RawBsonRef::Array(array) => {
+                self.out.head(ElementType::Array, name);
+                let open = self.out.begin();
+                let mut at = 0;
+                for element in elements(array) {
+                    let element = element?;
+                    let nested = matches!(
+                        element.value()?,
+                        RawBsonRef::Document(_) | RawBsonRef::Array(_)
+                    );
+                    if nested {
+                        self.nested(Name::Position(at), &element, nodes)?;
+                    } else if self.mode == Mode::Exclude {
+                        self.out.copy_as(Name::Position(at), &element);
+                    } else {
+                        continue;
+                    }
+                    at += 1;
+                }
+                self.out.end(open)
+            }
+            // It has no such field to return, and none to leave out.
+            _ => {
+                if self.mode == Mode::Exclude {
+                    self.out.copy_as(name, element);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn slice(&mut self, slice: Slice, name: &str, array: &RawArray) -> Result<(), Error> {
+        let range = slice.range(elements(array).count());
+        self.out.head(ElementType::Array, Name::Field(name));
+        let open = self.out.begin();
+        for (at, element) in elements(array)
+            .skip(range.start)
+            .take(range.len())
+            .enumerate()
+        {
+            self.out.copy_as(Name::Position(at), &element?);
+        }
+        self.out.end(open)
+    }
+
+    fn first_matches(
+        &mut self,
+        document: &RawDocument,
+        projection: &Projection,
+    ) -> Result<(), Error> {
+        for (path, rule) in &projection.fields {
+            let Rule::ElemMatch(test) = rule else {
+                continue;
+            };
+            for element in fields(document) {
+                let element = element?;
+                if element.name() == path {
+                    self.first_match(test, &element)?;
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn first_match(&mut self, test: &Test, element: &Element<'_>) -> Result<(), Error> {
+        let RawBsonRef::Array(array) = element.value()? else {
+            return Ok(());
+        };
+        for candidate in elements(array) {
+            let candidate = candidate?;
+            if test.matches_element(candidate.value()?) {
+                self.out
+                    .head(ElementType::Array, Name::Field(element.name()));
+                let open = self.out.begin();
+                self.out.copy_as(Name::Position(0), &candidate);
+                return self.out.end(open);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Slice {
+    fn range(self, len: usize) -> Range<usize> {
+        let amount = |number: i64| usize::try_from(number.unsigned_abs()).unwrap_or(usize::MAX);
+        let limit = amount(self.limit);
+        let start = match self.skip {
+            Some(skip) if skip < 0 => len.saturating_sub(amount(skip)),
+            Some(skip) => amount(skip).min(len),
+            None if self.limit < 0 => len.saturating_sub(limit),
+            None => 0,
+        };
+        start..start.saturating_add(limit).min(len)
+    }
+}

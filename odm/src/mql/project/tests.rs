@@ -1,0 +1,190 @@
+use bson::{Document, doc};
+use proptest::prelude::*;
+
+use super::*;
+use crate::mql::testing::{document, path, raw};
+
+fn project(projection: Document, document: Document) -> Document {
+    let parsed = Projection::parse(&projection).expect("a projection");
+    assert_eq!(Projection::parse(&parsed.to_document()), Ok(parsed.clone()));
+    let projected = parsed.apply(&raw(document)).expect("a document");
+    Document::try_from(&projected).expect("valid BSON")
+}
+
+fn refused(projection: Document) -> Error {
+    Projection::parse(&projection).expect_err("no projection")
+}
+
+#[test]
+fn included_fields_keep_the_order_of_the_document() {
+    let document = doc! { "b": 1, "_id": 2, "a": 3, "c": 4 };
+    assert_eq!(
+        project(doc! { "a": 1, "b": true }, document.clone()),
+        doc! { "b": 1, "_id": 2, "a": 3 }
+    );
+    assert_eq!(
+        project(doc! { "a": 1, "_id": 0 }, document.clone()),
+        doc! { "a": 3 }
+    );
+    assert_eq!(project(doc! { "_id": 1 }, document), doc! { "_id": 2 });
+}
+
+#[test]
+fn all_but_the_excluded_fields_are_returned() {
+    let document = doc! { "_id": 1, "a": 2, "b": 3 };
+    assert_eq!(
+        project(doc! { "a": 0 }, document.clone()),
+        doc! { "_id": 1, "b": 3 }
+    );
+    assert_eq!(
+        project(doc! { "_id": 0 }, document.clone()),
+        doc! { "a": 2, "b": 3 }
+    );
+    assert_eq!(
+        project(doc! { "_id": 1, "a": 0 }, document.clone()),
+        doc! { "_id": 1, "b": 3 }
+    );
+    assert_eq!(project(doc! {}, document.clone()), document);
+}
+
+#[test]
+fn a_path_leads_through_arrays() {
+    let document = doc! { "_id": 1, "a": [{ "b": 1, "c": 2 }, 5, [{ "b": 3 }, 6], {}] };
+    assert_eq!(
+        project(doc! { "a.b": 1 }, document.clone()),
+        doc! { "_id": 1, "a": [{ "b": 1 }, [{ "b": 3 }], {}] }
+    );
+    assert_eq!(
+        project(doc! { "a": { "b": 0 } }, document),
+        doc! { "_id": 1, "a": [{ "c": 2 }, 5, [{}, 6], {}] }
+    );
+}
+
+#[test]
+fn a_path_through_a_value_without_fields_returns_nothing_of_it() {
+    let document = doc! { "_id": 1, "a": 5 };
+    assert_eq!(
+        project(doc! { "a.b": 1 }, document.clone()),
+        doc! { "_id": 1 }
+    );
+    assert_eq!(project(doc! { "a.b": 0 }, document.clone()), document);
+}
+
+#[test]
+fn slice_returns_a_part_of_an_array_and_all_other_fields() {
+    let document = doc! { "_id": 1, "a": [1, 2, 3, 4], "b": 5 };
+    let sliced = |slice: Bson| {
+        let projected = project(doc! { "a": { "$slice": slice } }, document.clone());
+        assert_eq!(projected.get("b"), Some(&Bson::Int32(5)));
+        projected
+            .get_array("a")
+            .expect("an array")
+            .iter()
+            .filter_map(Bson::as_i32)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(sliced(Bson::Int32(2)), [1, 2]);
+    assert_eq!(sliced(Bson::Int64(-3)), [2, 3, 4]);
+    assert_eq!(sliced(Bson::Int32(0)), []);
+    assert_eq!(sliced(bson::bson!([1, 2])), [2, 3]);
+    assert_eq!(sliced(bson::bson!([-3, 2])), [2, 3]);
+    assert_eq!(sliced(bson::bson!([-9, 2])), [1, 2]);
+    assert_eq!(sliced(bson::bson!([9, 2])), []);
+}
+
+#[test]
+fn slice_goes_with_included_fields() {
+    let document = doc! { "_id": 1, "a": { "x": [1, 2], "y": 0 }, "b": 5, "c": 6 };
+    assert_eq!(
+        project(doc! { "b": 1, "a.x": { "$slice": -1 } }, document),
+        doc! { "_id": 1, "a": { "x": [2] }, "b": 5 }
+    );
+}
+
+#[test]
+fn elem_match_returns_the_first_element_after_the_other_fields() {
+    let document = doc! { "_id": 1, "games": [{ "s": 3 }, { "s": 8 }, { "s": 9 }], "joined": 2 };
+    assert_eq!(
+        project(
+            doc! { "games": { "$elemMatch": { "s": { "$gt": 5 } } }, "joined": 1 },
+            document.clone()
+        ),
+        doc! { "_id": 1, "joined": 2, "games": [{ "s": 8 }] }
+    );
+    assert_eq!(
+        project(doc! { "games": { "$elemMatch": { "s": 0 } } }, document),
+        doc! { "_id": 1 }
+    );
+    assert_eq!(
+        project(
+            doc! { "_id": 0, "a": { "$elemMatch": { "$gte": 2 } } },
+            doc! { "_id": 1, "a": [1, 2] }
+        ),
+        doc! { "a": [2] }
+    );
+}
+
+#[test]
+fn what_is_no_projection_is_refused() {
+    assert_eq!(
+        refused(doc! { "a": 1, "b": 0 }),
+        Error::MixedProjection("b".into())
+    );
+    assert_eq!(
+        refused(doc! { "a": 1, "a.b": 1 }),
+        Error::ConflictingPaths {
+            path: "a.b".into(),
+            other: "a".into()
+        }
+    );
+    assert_eq!(
+        refused(doc! { "a": { "$meta": "x" } }),
+        Error::UnknownOperator("$meta".into())
+    );
+    for wrong in [
+        doc! { "a": "x" },
+        doc! { "a": {} },
+        doc! { "": 1 },
+        doc! { "a.$": 1 },
+        doc! { "a": { "$slice": [1, 0] } },
+        doc! { "a": { "$slice": "x" } },
+        doc! { "a": { "$elemMatch": 1 } },
+        doc! { "a.b": { "$elemMatch": {} } },
+    ] {
+        refused(wrong);
+    }
+}
+
+#[test]
+fn include_needs_no_path_beside_one_that_covers_it() {
+    let projection = Projection::include(["a.b", "c", "a", "a.d"]).expect("a projection");
+    assert_eq!(projection.to_document(), doc! { "c": 1, "a": 1 });
+    let none = Projection::include([""; 0]).expect("a projection");
+    assert_eq!(none.to_document(), doc! { "_id": 1 });
+}
+
+proptest! {
+    #[test]
+    fn what_is_included_and_what_is_excluded_make_the_whole(
+        document in document(),
+        path in "[abc01]",
+    ) {
+        let document = raw(document);
+        let fields = |value: i32| {
+            let projection = Projection::parse(&doc! { &path: value, "_id": 0 }).expect("one");
+            let projected = projection.apply(&document).expect("a document");
+            projected.iter().count()
+        };
+        prop_assert_eq!(fields(1) + fields(0), document.iter().count());
+    }
+
+    #[test]
+    fn a_projection_applied_twice_changes_no_more(
+        document in document(),
+        paths in prop::collection::vec(path(), 0..3),
+    ) {
+        let projection = Projection::include(paths).expect("a projection");
+        let once = projection.apply(&raw(document)).expect("a document");
+        prop_assert_eq!(projection.apply(&once).expect("a document"), once);
+    }
+}

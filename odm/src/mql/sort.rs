@@ -1,0 +1,332 @@
+//! The order of results.
+
+use std::{borrow::Cow, cmp::Ordering};
+
+use bson::{Bson, Document, RawBson, RawBsonRef, RawDocument};
+
+use crate::mql::{
+    Error, key, order,
+    path::{self, Lookup, lookup, sort_values},
+    types::{bad, whole_number},
+};
+
+/// The direction of one key of a sort or of an index.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// The smallest first.
+    #[default]
+    Ascending,
+    /// The largest first.
+    Descending,
+}
+
+impl Direction {
+    /// The order of two values in this direction.
+    pub fn of(self, ascending: Ordering) -> Ordering {
+        match self {
+            Direction::Ascending => ascending,
+            Direction::Descending => ascending.reverse(),
+        }
+    }
+
+    /// The other direction.
+    pub fn reversed(self) -> Direction {
+        match self {
+            Direction::Ascending => Direction::Descending,
+            Direction::Descending => Direction::Ascending,
+        }
+    }
+
+    pub(super) fn parse(value: &Bson) -> Option<Direction> {
+        match whole_number(value)? {
+            1 => Some(Direction::Ascending),
+            -1 => Some(Direction::Descending),
+            _ => None,
+        }
+    }
+
+    pub(super) fn to_bson(self) -> Bson {
+        Bson::Int32(match self {
+            Direction::Ascending => 1,
+            Direction::Descending => -1,
+        })
+    }
+}
+
+/// By which fields documents are ordered. The first that differs decides.
+///
+/// A document in which a field is an array stands where the least of the elements does, or the
+/// greatest if the direction is descending. What is missing counts as null, and an empty array comes
+/// before null.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sort(Vec<(Cow<'static, str>, Direction)>);
+
+impl Sort {
+    /// No order.
+    pub fn new() -> Self {
+        Sort::default()
+    }
+
+    /// Adds a key after those that are there. A path that is there already is left as it is, since
+    /// a second key for it decides nothing.
+    pub fn by(mut self, path: impl Into<Cow<'static, str>>, direction: Direction) -> Self {
+        let path = path.into();
+        if self.0.iter().all(|(other, _)| *other != path) {
+            self.0.push((path, direction));
+        }
+        self
+    }
+
+    /// Reads `{ path: 1, other: -1 }`.
+    pub fn parse(document: &Document) -> Result<Self, Error> {
+        let mut sort = Sort::new();
+        for (path, value) in document {
+            path::check_strictly(path)?;
+            let direction =
+                Direction::parse(value).ok_or_else(|| bad("sort", "1 or -1 for each field"))?;
+            sort.0.push((path.clone().into(), direction));
+        }
+        Ok(sort)
+    }
+
+    /// The sort in the form that [`parse`](Sort::parse) reads.
+    pub fn to_document(&self) -> Document {
+        self.0
+            .iter()
+            .map(|(path, direction)| (path.to_string(), direction.to_bson()))
+            .collect()
+    }
+
+    /// The keys.
+    pub fn keys(&self) -> &[(Cow<'static, str>, Direction)] {
+        &self.0
+    }
+
+    /// Whether there are no keys.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The same order, with `_id` as the last key if it is not in it.
+    pub fn total(&self) -> Sort {
+        self.clone().by("_id", Direction::Ascending)
+    }
+
+    /// The opposite order.
+    pub fn reversed(&self) -> Sort {
+        Sort(
+            self.0
+                .iter()
+                .map(|(path, direction)| (path.clone(), direction.reversed()))
+                .collect(),
+        )
+    }
+
+    /// The values of a document by which it is ordered, one for each key.
+    pub fn key(&self, document: &RawDocument) -> Vec<RawBson> {
+        self.values(document)
+            .into_iter()
+            .map(RawBson::from)
+            .collect()
+    }
+
+    /// Compares two keys that [`key`](Sort::key) gave.
+    pub fn compare_keys(&self, a: &[RawBson], b: &[RawBson]) -> Ordering {
+        self.compare_each(
+            a.iter().map(RawBson::as_raw_bson_ref),
+            b.iter().map(RawBson::as_raw_bson_ref),
+        )
+    }
+
+    /// Bytes that sort as the documents do.
+    pub fn encode_key(&self, document: &RawDocument) -> Vec<u8> {
+        let mut out = Vec::with_capacity(16 * self.0.len());
+        for (value, (_, direction)) in self.values(document).into_iter().zip(&self.0) {
+            key::encode_directed(value, *direction, &mut out);
+        }
+        out
+    }
+
+    /// Compares two documents.
+    pub fn compare(&self, a: &RawDocument, b: &RawDocument) -> Ordering {
+        self.compare_values(&self.values(a), &self.values(b))
+    }
+
+    fn values<'a>(&self, document: &'a RawDocument) -> Vec<RawBsonRef<'a>> {
+        let plain = self.0.iter().map(|(path, _)| match lookup(document, path) {
+            Lookup::Value(value) => Some(value),
+            Lookup::Missing => Some(RawBsonRef::Null),
+            Lookup::Array(..) => None,
+        });
+        if let Some(values) = plain.collect() {
+            return values;
+        }
+        let paths: Vec<&str> = self.0.iter().map(|(path, _)| path.as_ref()).collect();
+        if let Ok(keys) = sort_values(document, &paths) {
+            let first = keys.into_iter().min_by(|a, b| self.compare_values(a, b));
+            return first.unwrap_or_else(|| vec![RawBsonRef::Null; self.0.len()]);
+        }
+        // Two arrays side by side have no common elements, so each decides alone.
+        self.0
+            .iter()
+            .map(|(path, direction)| {
+                let values = sort_values(document, &[path])
+                    .unwrap_or_default()
+                    .into_iter();
+                values
+                    .filter_map(|key| key.first().copied())
+                    .min_by(|a, b| direction.of(order::compare(*a, *b)))
+                    .unwrap_or(RawBsonRef::Null)
+            })
+            .collect()
+    }
+
+    fn compare_values(&self, a: &[RawBsonRef<'_>], b: &[RawBsonRef<'_>]) -> Ordering {
+        self.compare_each(a.iter().copied(), b.iter().copied())
+    }
+
+    fn compare_each<'a>(
+        &self,
+        a: impl Iterator<Item = RawBsonRef<'a>>,
+        b: impl Iterator<Item = RawBsonRef<'a>>,
+    ) -> Ordering {
+        let directions = self.0.iter().map(|(_, direction)| *direction);
+        directions
+            .zip(a.zip(b))
+            .map(|(direction, (a, b))| direction.of(order::compare(a, b)))
+            .find(|order| order.is_ne())
+            .unwrap_or(Ordering::Equal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bson::doc;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::mql::{
+        path::{compound_index_values, index_values},
+        testing::{document, raw},
+    };
+
+    fn sorted(sort: Document, documents: Vec<Document>) -> Vec<i32> {
+        let sort = Sort::parse(&sort).expect("a sort");
+        let mut documents: Vec<_> = documents.into_iter().map(raw).collect();
+        documents.sort_by(|a, b| {
+            let order = sort.compare(a, b);
+            assert_eq!(order, sort.compare_keys(&sort.key(a), &sort.key(b)));
+            assert_eq!(order, sort.encode_key(a).cmp(&sort.encode_key(b)));
+            order
+        });
+        documents
+            .iter()
+            .map(|document| document.get_i32("_id").expect("an id"))
+            .collect()
+    }
+
+    #[test]
+    fn an_array_stands_by_its_least_element_or_its_greatest() {
+        let documents = vec![
+            doc! { "_id": 1, "a": [1, 9] },
+            doc! { "_id": 2, "a": 5 },
+            doc! { "_id": 3, "a": [] },
+            doc! { "_id": 4 },
+        ];
+        assert_eq!(sorted(doc! { "a": 1 }, documents.clone()), [3, 4, 1, 2]);
+        assert_eq!(sorted(doc! { "a": -1 }, documents), [1, 2, 4, 3]);
+    }
+
+    #[test]
+    fn fields_of_one_array_are_taken_from_the_same_element() {
+        let documents = vec![
+            doc! { "_id": 1, "a": [{ "b": 1, "c": 5 }, { "b": 2, "c": 0 }] },
+            doc! { "_id": 2, "a": [{ "b": 1, "c": 4 }] },
+        ];
+        assert_eq!(sorted(doc! { "a.b": 1, "a.c": 1 }, documents), [2, 1]);
+    }
+
+    #[test]
+    fn two_arrays_side_by_side_are_ordered_each_alone() {
+        let documents = vec![
+            doc! { "_id": 1, "a": [2, 3], "b": [5, 6] },
+            doc! { "_id": 2, "a": [2, 9], "b": [4] },
+            doc! { "_id": 3, "a": [1], "b": [7, 8] },
+        ];
+        assert_eq!(sorted(doc! { "a": 1, "b": -1 }, documents), [3, 1, 2]);
+    }
+
+    #[test]
+    fn a_position_in_a_path_selects_the_element() {
+        let documents = vec![
+            doc! { "_id": 1, "a": [{ "b": 3 }, { "b": 1 }] },
+            doc! { "_id": 2, "a": [{ "b": 2 }, { "b": 9 }] },
+        ];
+        assert_eq!(sorted(doc! { "a.0.b": 1 }, documents), [2, 1]);
+    }
+
+    #[test]
+    fn the_total_order_ends_with_the_id() {
+        let sort = Sort::new().by("a", Direction::Descending).total();
+        assert_eq!(sort.to_document(), doc! { "a": -1, "_id": 1 });
+        assert_eq!(sort.total(), sort);
+        assert_eq!(Sort::parse(&sort.to_document()), Ok(sort));
+    }
+
+    #[test]
+    fn a_direction_is_one_or_minus_one_in_any_numeric_type() {
+        assert!(Sort::parse(&doc! { "a": 1.0, "b": -1_i64 }).is_ok());
+        for wrong in [
+            doc! { "a": 2 },
+            doc! { "a": "asc" },
+            doc! { "": 1 },
+            doc! { "a..b": 1 },
+        ] {
+            assert!(Sort::parse(&wrong).is_err(), "{wrong}");
+        }
+    }
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+
+        #[test]
+        fn an_index_gives_the_order_of_a_sort(
+            document in document(),
+            path in "[abc](\\.[abc]){0,2}",
+            descending in any::<bool>(),
+        ) {
+            let document = raw(document);
+            let direction =
+                if descending { Direction::Descending } else { Direction::Ascending };
+            let keys = |value| {
+                let mut out = Vec::new();
+                key::encode_directed(value, direction, &mut out);
+                out
+            };
+            let first = index_values(&document, &path).values.into_iter().map(keys).min();
+            prop_assert_eq!(Sort::new().by(path, direction).encode_key(&document), first.unwrap());
+        }
+
+        #[test]
+        fn a_compound_index_gives_the_order_of_a_sort(
+            document in document(),
+            paths in prop::array::uniform2("[abc](\\.[abc]){0,1}"),
+        ) {
+            let document = raw(document);
+            let sort = Sort::new()
+                .by(paths[0].clone(), Direction::Ascending)
+                .by(paths[1].clone(), Direction::Descending);
+            let paths: Vec<&str> = sort.keys().iter().map(|(path, _)| path.as_ref()).collect();
+            if let Ok(index) = compound_index_values(&document, &paths) {
+                let encode = |values: Vec<RawBsonRef<'_>>| {
+                    let mut out = Vec::new();
+                    for (value, (_, direction)) in values.into_iter().zip(sort.keys()) {
+                        key::encode_directed(value, *direction, &mut out);
+                    }
+                    out
+                };
+                let first = index.keys.into_iter().map(encode).min();
+                prop_assert_eq!(Some(sort.encode_key(&document)), first);
+            }
+        }
+    }
+}

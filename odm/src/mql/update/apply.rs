@@ -1,0 +1,348 @@
+//! Applying an update to a document.
+//!
+//! The document is written anew in one pass: what the update does not name is copied as it is, what
+//! it names is changed in its place, and what it adds to a document follows at the end.
+
+use bson::{
+    DateTime, RawArray, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString, spec::ElementType,
+};
+
+use super::{
+    ArrayFilter, Operation, Update,
+    operate::{Change, Moment, change, create, needs_no_path},
+    tree::{Action, Leaf, Node},
+};
+use crate::mql::{
+    Error,
+    path::{get, position, split},
+    types,
+    write::{Element, Name, Writer, elements, fields},
+};
+
+/// How many nulls an array is filled up with at most, to make room for an element beyond its end.
+const MAX_PADDING: usize = 1_500_000;
+
+pub(super) fn apply(
+    update: &Update,
+    document: &RawDocument,
+    inserting: bool,
+    now: DateTime,
+) -> Result<Option<RawDocumentBuf>, Error> {
+    let mut root = Node::root();
+    for (path, operation) in &update.operations {
+        match operation {
+            Operation::Rename(target) => {
+                let (from, to) = rename(document, path, target)?;
+                root.insert(Leaf { path, action: from })?;
+                root.insert(Leaf {
+                    path: target,
+                    action: to,
+                })?;
+            }
+            operation => root.insert(Leaf {
+                path,
+                action: Action::Operation(operation),
+            })?,
+        }
+    }
+    let Node::Fields(nodes) = root else {
+        return Ok(None);
+    };
+    let mut applier = Applier {
+        filters: &update.array_filters,
+        moment: Moment { inserting, now },
+        out: Writer::with_capacity(document.as_bytes().len() + 64),
+    };
+    let open = applier.out.begin();
+    applier.document(document, &nodes)?;
+    let after = applier.out.finish(open)?;
+    if after.as_bytes() == document.as_bytes() {
+        return Ok(None);
+    }
+    check_id(document, &after)?;
+    Ok(Some(after))
+}
+
+/// What a rename does at both of its paths.
+fn rename<'u>(
+    document: &'u RawDocument,
+    from: &str,
+    to: &str,
+) -> Result<(Action<'u>, Action<'u>), Error> {
+    let (mut inner, mut rest) = (document, from);
+    let value = loop {
+        let (name, next) = split(rest);
+        match (get(inner, name), next) {
+            (None, _) => return Ok((Action::Nothing, Action::Nothing)),
+            (Some(value), None) => break value,
+            (Some(RawBsonRef::Document(document)), Some(next)) => (inner, rest) = (document, next),
+            (Some(RawBsonRef::Array(_)), Some(next)) => return Err(in_array(from, next)),
+            (Some(other), Some(next)) => return Err(not_viable(from, split(next).0, other)),
+        }
+    };
+    let (mut inner, mut rest) = (document, to);
+    while let (name, Some(next)) = split(rest) {
+        match get(inner, name) {
+            Some(RawBsonRef::Document(document)) => (inner, rest) = (document, next),
+            Some(RawBsonRef::Array(_)) => return Err(in_array(to, next)),
+            // What is missing is made, and what has no fields is refused when the value is put.
+            _ => break,
+        }
+    }
+    Ok((Action::Release, Action::Receive(value)))
+}
+
+fn in_array(path: &str, rest: &str) -> Error {
+    let array = path[..path.len() - rest.len() - 1].to_owned();
+    Error::RenameInArray {
+        path: path.to_owned(),
+        array,
+    }
+}
+
+fn not_viable(path: &str, field: &str, found: RawBsonRef<'_>) -> Error {
+    Error::CannotCreateField {
+        path: path.to_owned(),
+        field: field.to_owned(),
+        found: types::name(found.element_type()),
+    }
+}
+
+/// An `_id` that was there is still there, with the same bytes.
+fn check_id(before: &RawDocument, after: &RawDocument) -> Result<(), Error> {
+    for element in fields(before) {
+        let element = element?;
+        if element.name() == "_id" {
+            let same = fields(after)
+                .flatten()
+                .find(|other| other.name() == "_id")
+                .is_some_and(|other| other.bytes() == element.bytes());
+            return if same {
+                Ok(())
+            } else {
+                Err(Error::Immutable("_id".to_owned()))
+            };
+        }
+    }
+    Ok(())
+}
+
+struct Applier<'u> {
+    filters: &'u [ArrayFilter],
+    moment: Moment,
+    out: Writer,
+}
+
+type Nodes<'u> = [(&'u str, Node<'u>)];
+
+impl<'u> Applier<'u> {
+    /// Writes the fields of a document.
+    fn document(&mut self, document: &RawDocument, nodes: &Nodes<'u>) -> Result<(), Error> {
+        // A name that occurs twice means the first of the fields.
+        let mut done = vec![false; nodes.len()];
+        for element in fields(document) {
+            let element = element?;
+            match nodes.iter().position(|(name, _)| *name == element.name()) {
+                Some(at) if !done[at] => {
+                    done[at] = true;
+                    self.element(Name::Field(element.name()), &element, &nodes[at].1, false)?;
+                }
+                _ => self.out.copy(&element),
+            }
+        }
+        for ((name, node), done) in nodes.iter().zip(done) {
+            if !done {
+                self.create(Name::Field(name), node)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the elements of an array, to which operations at positions apply.
+    fn array(&mut self, array: &RawArray, nodes: &Nodes<'u>) -> Result<(), Error> {
+        let mut by_position = Vec::with_capacity(nodes.len());
+        for (name, node) in nodes {
+            match position(name) {
+                Some(at) => by_position.push((at, node)),
+                None => self.refuse(name, node, RawBsonRef::Array(array))?,
+            }
+        }
+        // The nodes are in the order of their positions.
+        let mut nodes = by_position.into_iter().peekable();
+        let mut len = 0;
+        for element in elements(array) {
+            let element = element?;
+            match nodes.next_if(|(at, _)| *at == len) {
+                Some((_, node)) => self.element(Name::Position(len), &element, node, true)?,
+                None => self.out.copy(&element),
+            }
+            len += 1;
+        }
+        for (at, node) in nodes {
+            if !self.creates(node)? {
+                continue;
+            }
+            if at - len > MAX_PADDING {
+                let path = node.any_path().to_owned();
+                return Err(Error::TooMuchPadding {
+                    path,
+                    limit: MAX_PADDING,
+                });
+            }
+            for at in len..at {
+                self.out.element(Name::Position(at), RawBsonRef::Null);
+            }
+            self.create(Name::Position(at), node)?;
+            len = at + 1;
+        }
+        Ok(())
+    }
+
+    /// Writes the elements of an array, to which operations by array filters apply.
+    fn filtered(&mut self, array: &RawArray, nodes: &Nodes<'u>) -> Result<(), Error> {
+        for (at, element) in elements(array).enumerate() {
+            let element = element?;
+            let mut merged: Option<Node<'u>> = None;
+            for (name, node) in nodes {
+                if self.is_meant(name, element.value()?)? {
+                    merged = Some(match merged {
+                        None => node.clone(),
+                        Some(others) => others.merge(node.clone())?,
+                    });
+                }
+            }
+            match merged {
+                Some(node) => self.element(Name::Position(at), &element, &node, true)?,
+                None => self.out.copy(&element),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the array filter of a name is met by an element.
+    fn is_meant(&self, name: &str, element: RawBsonRef<'_>) -> Result<bool, Error> {
+        if name.is_empty() {
+            return Ok(true);
+        }
+        let filter = self
+            .filters
+            .iter()
+            .find(|filter| filter.name == name)
+            .ok_or_else(|| Error::ArrayFilter {
+                name: name.to_owned(),
+                reason: "it is missing",
+            })?;
+        // A filter is about a document, whose one field has the filter's name.
+        let field = CString::try_from(name).map_err(|error| Error::Encode(error.to_string()))?;
+        let mut document = RawDocumentBuf::new();
+        document.append(field, element);
+        Ok(filter.filter.matches(&document))
+    }
+
+    /// Writes what becomes of an element.
+    fn element(
+        &mut self,
+        name: Name<'_>,
+        element: &Element<'_>,
+        node: &Node<'u>,
+        in_array: bool,
+    ) -> Result<(), Error> {
+        let value = element.value()?;
+        match (node, value) {
+            (Node::Leaf(leaf), value) => match change(leaf, value, self.moment)? {
+                Change::Keep => self.out.copy(element),
+                // The elements of an array keep their positions.
+                Change::Remove if in_array => self.out.element(name, RawBsonRef::Null),
+                Change::Remove => {}
+                Change::Put(new) => self.out.element(name, new),
+                Change::Make(new) => self.out.element(name, new.as_raw_bson_ref()),
+            },
+            (Node::Fields(nodes), RawBsonRef::Document(document)) => {
+                self.out.head(ElementType::EmbeddedDocument, name);
+                let open = self.out.begin();
+                self.document(document, nodes)?;
+                self.out.end(open)?;
+            }
+            (Node::Fields(nodes), RawBsonRef::Array(array)) => {
+                self.out.head(ElementType::Array, name);
+                let open = self.out.begin();
+                self.array(array, nodes)?;
+                self.out.end(open)?;
+            }
+            (Node::Fields(nodes), other) => {
+                for (part, node) in nodes {
+                    self.refuse(part, node, other)?;
+                }
+                self.out.copy(element);
+            }
+            (Node::Elements(nodes), RawBsonRef::Array(array)) => {
+                self.out.head(ElementType::Array, name);
+                let open = self.out.begin();
+                self.filtered(array, nodes)?;
+                self.out.end(open)?;
+            }
+            (Node::Elements(_), other) => {
+                return Err(no_array(node, types::name(other.element_type())));
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails if one of the operations needs a field that cannot be there.
+    fn refuse(&self, part: &str, node: &Node<'_>, value: RawBsonRef<'_>) -> Result<(), Error> {
+        let mut refused = Ok(());
+        node.leaves(&mut |leaf| {
+            if refused.is_ok() && !needs_no_path(leaf, self.moment) {
+                refused = Err(not_viable(leaf.path, part, value));
+            }
+        });
+        refused
+    }
+
+    /// Whether something comes to be where there is nothing.
+    fn creates(&self, node: &Node<'u>) -> Result<bool, Error> {
+        Ok(match node {
+            Node::Leaf(leaf) => !matches!(create(leaf, self.moment)?, Change::Keep),
+            Node::Fields(nodes) => {
+                let mut any = false;
+                for (_, node) in nodes {
+                    any |= self.creates(node)?;
+                }
+                any
+            }
+            Node::Elements(_) => return Err(no_array(node, "missing")),
+        })
+    }
+
+    /// Writes what comes to be where there is nothing.
+    fn create(&mut self, name: Name<'_>, node: &Node<'u>) -> Result<(), Error> {
+        match node {
+            Node::Leaf(leaf) => match create(leaf, self.moment)? {
+                Change::Keep | Change::Remove => {}
+                Change::Put(new) => self.out.element(name, new),
+                Change::Make(new) => self.out.element(name, new.as_raw_bson_ref()),
+            },
+            Node::Fields(nodes) => {
+                if self.creates(node)? {
+                    self.out.head(ElementType::EmbeddedDocument, name);
+                    let open = self.out.begin();
+                    for (name, node) in nodes {
+                        self.create(Name::Field(name), node)?;
+                    }
+                    self.out.end(open)?;
+                }
+            }
+            Node::Elements(_) => return Err(no_array(node, "missing")),
+        }
+        Ok(())
+    }
+}
+
+fn no_array(node: &Node<'_>, found: &'static str) -> Error {
+    Error::WrongType {
+        operator: "$[]",
+        path: node.any_path().to_owned(),
+        expected: "an array",
+        found,
+    }
+}

@@ -1,0 +1,346 @@
+//! What each operation makes of a value.
+
+use std::cmp::Ordering;
+
+use bson::{DateTime, RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, Timestamp};
+
+use super::{
+    CurrentDate, End, Operation, Pull, Push, PushSort,
+    tree::{Action, Leaf},
+};
+use crate::mql::{
+    Error, Sort,
+    order::{compare, equal},
+    path, types,
+    write::malformed,
+};
+
+/// What becomes of a value, or of the lack of one.
+pub(super) enum Change<'u> {
+    /// It stays as it is.
+    Keep,
+    /// It is removed.
+    Remove,
+    /// It becomes what the update says.
+    Put(RawBsonRef<'u>),
+    /// It becomes what was made of it.
+    Make(RawBson),
+}
+
+/// What an update depends on besides the document.
+#[derive(Clone, Copy)]
+pub(super) struct Moment {
+    pub(super) inserting: bool,
+    pub(super) now: DateTime,
+}
+
+/// Whether an operation does nothing where its path leads nowhere, even if the path could not be
+/// made.
+pub(super) fn needs_no_path(leaf: &Leaf<'_>, moment: Moment) -> bool {
+    match leaf.action {
+        Action::Operation(Operation::Unset) | Action::Release | Action::Nothing => true,
+        Action::Operation(Operation::SetOnInsert(_)) => !moment.inserting,
+        _ => false,
+    }
+}
+
+/// What an operation makes where there is nothing.
+pub(super) fn create<'u>(leaf: &Leaf<'u>, moment: Moment) -> Result<Change<'u>, Error> {
+    let operation = match leaf.action {
+        Action::Operation(operation) => operation,
+        Action::Receive(value) => return Ok(Change::Put(value)),
+        Action::Release | Action::Nothing => return Ok(Change::Keep),
+    };
+    Ok(match operation {
+        Operation::Set(value)
+        | Operation::Inc(value)
+        | Operation::Min(value)
+        | Operation::Max(value) => Change::Put(value.as_raw_bson_ref()),
+        Operation::Mul(factor) => Change::Make(zero(factor)),
+        Operation::SetOnInsert(value) if moment.inserting => Change::Put(value.as_raw_bson_ref()),
+        Operation::CurrentDate(kind) => Change::Make(current_date(*kind, moment.now)),
+        Operation::Push(push) => self::push(push, &RawArrayBuf::new())?,
+        Operation::AddToSet(values) => Change::Make(RawBson::Array(
+            added(&RawArrayBuf::new(), values)?.unwrap_or_default(),
+        )),
+        Operation::SetOnInsert(_)
+        | Operation::Unset
+        | Operation::Rename(_)
+        | Operation::Pop(_)
+        | Operation::Pull(_)
+        | Operation::PullAll(_) => Change::Keep,
+    })
+}
+
+/// What an operation makes of a value.
+pub(super) fn change<'u>(
+    leaf: &Leaf<'u>,
+    value: RawBsonRef<'_>,
+    moment: Moment,
+) -> Result<Change<'u>, Error> {
+    let operation = match leaf.action {
+        Action::Operation(operation) => operation,
+        Action::Receive(new) if equal(new, value) => return Ok(Change::Keep),
+        Action::Receive(new) => return Ok(Change::Put(new)),
+        Action::Release => return Ok(Change::Remove),
+        Action::Nothing => return Ok(Change::Keep),
+    };
+    Ok(match operation {
+        Operation::Set(new) => Change::Put(new.as_raw_bson_ref()),
+        Operation::SetOnInsert(new) if moment.inserting => Change::Put(new.as_raw_bson_ref()),
+        Operation::SetOnInsert(_) | Operation::Rename(_) => Change::Keep,
+        Operation::Unset => Change::Remove,
+        Operation::Inc(amount) => Change::Make(arithmetic(
+            "$inc",
+            leaf.path,
+            value,
+            amount,
+            i64::checked_add,
+            |a, b| a + b,
+        )?),
+        Operation::Mul(factor) => Change::Make(arithmetic(
+            "$mul",
+            leaf.path,
+            value,
+            factor,
+            i64::checked_mul,
+            |a, b| a * b,
+        )?),
+        Operation::Min(new) => put_if(Ordering::Less, new, value),
+        Operation::Max(new) => put_if(Ordering::Greater, new, value),
+        Operation::CurrentDate(kind) => Change::Make(current_date(*kind, moment.now)),
+        Operation::Push(push) => self::push(push, array("$push", leaf.path, value)?)?,
+        Operation::AddToSet(values) => {
+            match added(array("$addToSet", leaf.path, value)?, values)? {
+                Some(array) => Change::Make(RawBson::Array(array)),
+                None => Change::Keep,
+            }
+        }
+        Operation::Pop(end) => pop(*end, array("$pop", leaf.path, value)?)?,
+        Operation::Pull(pull) => keep_elements(array("$pull", leaf.path, value)?, |element| {
+            !is_pulled(pull, element)
+        })?,
+        Operation::PullAll(values) => {
+            keep_elements(array("$pullAll", leaf.path, value)?, |element| {
+                !values
+                    .iter()
+                    .any(|value| equal(element, value.as_raw_bson_ref()))
+            })?
+        }
+    })
+}
+
+fn array<'a>(
+    operator: &'static str,
+    path: &str,
+    value: RawBsonRef<'a>,
+) -> Result<&'a RawArray, Error> {
+    match value {
+        RawBsonRef::Array(array) => Ok(array),
+        other => Err(wrong_type(operator, path, "an array", other)),
+    }
+}
+
+fn wrong_type(
+    operator: &'static str,
+    path: &str,
+    expected: &'static str,
+    found: RawBsonRef<'_>,
+) -> Error {
+    let found = types::name(found.element_type());
+    Error::WrongType {
+        operator,
+        path: path.to_owned(),
+        expected,
+        found,
+    }
+}
+
+fn elements(array: &RawArray) -> Result<Vec<RawBsonRef<'_>>, Error> {
+    array
+        .into_iter()
+        .map(|element| element.map_err(malformed))
+        .collect()
+}
+
+fn put_if<'u>(order: Ordering, new: &'u RawBson, value: RawBsonRef<'_>) -> Change<'u> {
+    let new = new.as_raw_bson_ref();
+    if compare(new, value) == order {
+        Change::Put(new)
+    } else {
+        Change::Keep
+    }
+}
+
+fn arithmetic(
+    operator: &'static str,
+    path: &str,
+    value: RawBsonRef<'_>,
+    operand: &RawBson,
+    whole: fn(i64, i64) -> Option<i64>,
+    real: fn(f64, f64) -> f64,
+) -> Result<RawBson, Error> {
+    use RawBsonRef::{Double, Int32, Int64};
+    let operand = operand.as_raw_bson_ref();
+    let wide = |value| match value {
+        Int32(value) => Some(i64::from(value)),
+        Int64(value) => Some(value),
+        _ => None,
+    };
+    let narrow = |value| match value {
+        Int32(value) => Some(f64::from(value)),
+        Int64(value) => Some(value as f64),
+        Double(value) => Some(value),
+        _ => None,
+    };
+    if let (Some(a), Some(b)) = (wide(value), wide(operand)) {
+        let result = whole(a, b).ok_or_else(|| Error::Overflow {
+            operator,
+            path: path.to_owned(),
+        })?;
+        return Ok(match (value, operand, i32::try_from(result)) {
+            // Only what comes of two small integers, and is small itself, stays one.
+            (Int32(_), Int32(_), Ok(result)) => RawBson::Int32(result),
+            _ => RawBson::Int64(result),
+        });
+    }
+    match (narrow(value), narrow(operand)) {
+        (Some(a), Some(b)) => Ok(RawBson::Double(real(a, b))),
+        (None, _) => {
+            let expected = match value {
+                RawBsonRef::Decimal128(_) => "a number that is no decimal, as these are not added",
+                _ => "a number",
+            };
+            Err(wrong_type(operator, path, expected, value))
+        }
+        (Some(_), None) => Err(bad_number(operator)),
+    }
+}
+
+/// The operand of `$inc` or `$mul` is no number, or one that cannot be calculated with.
+pub(super) fn bad_number(operator: &str) -> Error {
+    types::bad(
+        operator,
+        "a number that is no decimal, as there is no arithmetic of decimals",
+    )
+}
+
+fn zero(factor: &RawBson) -> RawBson {
+    match factor {
+        RawBson::Int32(_) => RawBson::Int32(0),
+        RawBson::Int64(_) => RawBson::Int64(0),
+        // The sign of the factor, and what is no number, pass on to the product.
+        RawBson::Double(factor) => RawBson::Double(factor * 0.0),
+        _ => RawBson::Int32(0),
+    }
+}
+
+fn current_date(kind: CurrentDate, now: DateTime) -> RawBson {
+    match kind {
+        CurrentDate::Date => RawBson::DateTime(now),
+        CurrentDate::Timestamp => {
+            let seconds = now.timestamp_millis().div_euclid(1000);
+            RawBson::Timestamp(Timestamp {
+                time: u32::try_from(seconds).unwrap_or_default(),
+                increment: 1,
+            })
+        }
+    }
+}
+
+fn push<'u>(push: &Push, array: &RawArray) -> Result<Change<'u>, Error> {
+    let mut all = elements(array)?;
+    let len = all.len();
+    let amount = |number: i64| usize::try_from(number.unsigned_abs()).unwrap_or(usize::MAX);
+    let at = match push.position {
+        None => len,
+        Some(position) if position < 0 => len.saturating_sub(amount(position)),
+        Some(position) => amount(position).min(len),
+    };
+    all.splice(at..at, push.each.iter().map(RawBson::as_raw_bson_ref));
+    match &push.sort {
+        None => {}
+        Some(PushSort::Elements(direction)) => {
+            all.sort_by(|a, b| direction.of(compare(*a, *b)));
+        }
+        Some(PushSort::Fields(sort)) => all.sort_by(|a, b| compare_fields(sort, *a, *b)),
+    }
+    match push.slice {
+        Some(slice) if slice < 0 => {
+            all.drain(..all.len().saturating_sub(amount(slice)));
+        }
+        Some(slice) => all.truncate(amount(slice)),
+        None => {}
+    }
+    Ok(Change::Make(RawBson::Array(all.into_iter().collect())))
+}
+
+fn compare_fields(sort: &Sort, a: RawBsonRef<'_>, b: RawBsonRef<'_>) -> Ordering {
+    sort.keys()
+        .iter()
+        .map(|(path, direction)| {
+            let field = |element| field(element, path).unwrap_or(RawBsonRef::Null);
+            direction.of(compare(field(a), field(b)))
+        })
+        .find(|order| order.is_ne())
+        .unwrap_or(Ordering::Equal)
+}
+
+/// A field of an element that is pushed. An array on the way is passed by positions only.
+fn field<'a>(element: RawBsonRef<'a>, path: &str) -> Option<RawBsonRef<'a>> {
+    path.split('.')
+        .try_fold(element, |value, part| match value {
+            RawBsonRef::Document(document) => path::get(document, part),
+            RawBsonRef::Array(array) => {
+                path::get(RawDocument::from_bytes(array.as_bytes()).ok()?, part)
+            }
+            _ => None,
+        })
+}
+
+/// The array with the values that are not in it, or none if all are.
+fn added(array: &RawArray, values: &[RawBson]) -> Result<Option<RawArrayBuf>, Error> {
+    let mut all = elements(array)?;
+    let len = all.len();
+    for value in values {
+        let value = value.as_raw_bson_ref();
+        if !all.iter().any(|element| equal(*element, value)) {
+            all.push(value);
+        }
+    }
+    Ok((all.len() > len).then(|| all.into_iter().collect()))
+}
+
+fn pop<'u>(end: End, array: &RawArray) -> Result<Change<'u>, Error> {
+    let all = elements(array)?;
+    let rest = match (end, all.as_slice()) {
+        (_, []) => return Ok(Change::Keep),
+        (End::First, [_, rest @ ..]) | (End::Last, [rest @ .., _]) => rest,
+    };
+    Ok(Change::Make(RawBson::Array(rest.iter().copied().collect())))
+}
+
+fn is_pulled(pull: &Pull, element: RawBsonRef<'_>) -> bool {
+    match (pull, element) {
+        (Pull::Value(value), element) => equal(element, value.as_raw_bson_ref()),
+        (Pull::Filter(filter), RawBsonRef::Document(document)) => filter.matches(document),
+        (Pull::Filter(_), _) => false,
+        (Pull::Tests(tests), element) => tests.iter().all(|test| test.matches(Some(element))),
+    }
+}
+
+fn keep_elements<'u>(
+    array: &RawArray,
+    mut keep: impl FnMut(RawBsonRef<'_>) -> bool,
+) -> Result<Change<'u>, Error> {
+    let all = elements(array)?;
+    let kept: Vec<_> = all
+        .iter()
+        .copied()
+        .filter(|element| keep(*element))
+        .collect();
+    if kept.len() == all.len() {
+        return Ok(Change::Keep);
+    }
+    Ok(Change::Make(RawBson::Array(kept.into_iter().collect())))
+}

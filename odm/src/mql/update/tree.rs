@@ -1,0 +1,176 @@
+//! The operations of an update by the parts of their paths.
+//!
+//! The tree is made for each application, from references, since a rename takes part in it with the
+//! value that it finds in the document.
+
+use std::cmp::Ordering;
+
+use bson::RawBsonRef;
+
+use super::Operation;
+use crate::mql::{Error, path};
+
+/// A part of an update: what is done with the value at some place.
+#[derive(Debug, Clone)]
+pub(super) enum Node<'u> {
+    Leaf(Leaf<'u>),
+    /// What is done with fields of a document, or with elements of an array by their positions.
+    Fields(Vec<(&'u str, Node<'u>)>),
+    /// What is done with elements of an array by array filters; that without a name means all.
+    Elements(Vec<(&'u str, Node<'u>)>),
+}
+
+/// The end of a path.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Leaf<'u> {
+    /// The whole path.
+    pub(super) path: &'u str,
+    pub(super) action: Action<'u>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Action<'u> {
+    Operation(&'u Operation),
+    /// Becomes what was at the path that is renamed.
+    Receive(RawBsonRef<'u>),
+    /// Is removed, since it was renamed.
+    Release,
+    /// Is not touched.
+    Nothing,
+}
+
+impl<'u> Node<'u> {
+    pub(super) fn root() -> Node<'u> {
+        Node::Fields(Vec::new())
+    }
+
+    /// Adds a leaf. Two leaves of which one is at the end of the other's path, or on the way to it,
+    /// are a conflict.
+    pub(super) fn insert(&mut self, leaf: Leaf<'u>) -> Result<(), Error> {
+        check_path(leaf.path)?;
+        let mut node = self;
+        let mut rest = Some(leaf.path);
+        while let Some(path) = rest {
+            let (part, next) = path::split(path);
+            let (nodes, part) = match (node, array_filter(part)) {
+                (Node::Fields(nodes), None) => (nodes, part),
+                (Node::Elements(nodes), Some(name)) => (nodes, name),
+                (node, _) => return Err(conflict(leaf.path, node)),
+            };
+            let at = match nodes.binary_search_by(|(other, _)| compare_parts(other, part)) {
+                Ok(at) if next.is_none() => return Err(conflict(leaf.path, &nodes[at].1)),
+                Ok(at) => at,
+                Err(at) => {
+                    let child = match next.map(|next| array_filter(path::split(next).0)) {
+                        None => Node::Leaf(leaf),
+                        Some(None) => Node::Fields(Vec::new()),
+                        Some(Some(_)) => Node::Elements(Vec::new()),
+                    };
+                    nodes.insert(at, (part, child));
+                    at
+                }
+            };
+            node = &mut nodes[at].1;
+            rest = next;
+        }
+        Ok(())
+    }
+
+    /// Both parts, which apply to the same element of an array.
+    pub(super) fn merge(self, other: Node<'u>) -> Result<Node<'u>, Error> {
+        match (self, other) {
+            (Node::Fields(a), Node::Fields(b)) => merge(a, b).map(Node::Fields),
+            (Node::Elements(a), Node::Elements(b)) => merge(a, b).map(Node::Elements),
+            (a, b) => Err(conflict(b.any_path(), &a)),
+        }
+    }
+
+    /// The path of some leaf.
+    pub(super) fn any_path(&self) -> &'u str {
+        match self {
+            Node::Leaf(leaf) => leaf.path,
+            Node::Fields(nodes) | Node::Elements(nodes) => {
+                nodes.first().map_or("", |(_, node)| node.any_path())
+            }
+        }
+    }
+
+    pub(super) fn leaves(&self, each: &mut dyn FnMut(&Leaf<'u>)) {
+        match self {
+            Node::Leaf(leaf) => each(leaf),
+            Node::Fields(nodes) | Node::Elements(nodes) => {
+                nodes.iter().for_each(|(_, node)| node.leaves(each));
+            }
+        }
+    }
+}
+
+fn merge<'u>(
+    mut into: Vec<(&'u str, Node<'u>)>,
+    nodes: Vec<(&'u str, Node<'u>)>,
+) -> Result<Vec<(&'u str, Node<'u>)>, Error> {
+    for (part, node) in nodes {
+        match into.binary_search_by(|(other, _)| compare_parts(other, part)) {
+            Ok(at) => {
+                let (_, own) = into.remove(at);
+                into.insert(at, (part, own.merge(node)?));
+            }
+            Err(at) => into.insert(at, (part, node)),
+        }
+    }
+    Ok(into)
+}
+
+fn conflict(path: &str, node: &Node<'_>) -> Error {
+    Error::ConflictingPaths {
+        path: path.to_owned(),
+        other: node.any_path().to_owned(),
+    }
+}
+
+/// The order in which new fields are added: numbers by their value, then names by their bytes.
+fn compare_parts(a: &str, b: &str) -> Ordering {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
+    match (is_number(a), is_number(b)) {
+        (true, true) => {
+            let digits = |part: &str| part.trim_start_matches('0').len();
+            digits(a)
+                .cmp(&digits(b))
+                .then_with(|| a.trim_start_matches('0').cmp(b.trim_start_matches('0')))
+                .then_with(|| a.cmp(b))
+        }
+        (a_is, b_is) => b_is.cmp(&a_is).then_with(|| a.cmp(b)),
+    }
+}
+
+/// The name in `$[name]`, which is empty for all elements.
+pub(super) fn array_filter(part: &str) -> Option<&str> {
+    part.strip_prefix("$[")?.strip_suffix(']')
+}
+
+/// The names of the array filters in a path.
+pub(super) fn array_filters(path: &str) -> impl Iterator<Item = &str> {
+    path.split('.')
+        .filter_map(array_filter)
+        .filter(|name| !name.is_empty())
+}
+
+/// Looks for what cannot be the path of an update.
+pub(super) fn check_path(path: &str) -> Result<(), Error> {
+    path::check_strictly(path)?;
+    for (at, part) in path.split('.').enumerate() {
+        let reason = match part {
+            "$" => "the positional operator `$` is not supported",
+            "$ref" | "$id" | "$db" if at > 0 => continue,
+            _ if !part.starts_with('$') => continue,
+            _ if array_filter(part).is_none() => "a part of it begins with `$`",
+            _ if at == 0 => "it begins with an element of an array",
+            _ => continue,
+        };
+        return Err(Error::BadPath {
+            path: path.to_owned(),
+            reason,
+        });
+    }
+    Ok(())
+}
