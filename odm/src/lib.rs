@@ -2,6 +2,9 @@
 
 #![deny(missing_docs)]
 
+mod error;
 pub mod mql;
+pub mod store;
 
 pub use bson;
+pub use error::{Error, ErrorKind, Place, Result};

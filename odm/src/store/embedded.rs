@@ -1,0 +1,307 @@
+//! The embedded store: documents in one file, without a server.
+//!
+//! Reads run on the calling task, on a snapshot. Writes are run by one thread, one after another,
+//! and those that wait are committed together. Each is one unit: all of it is stored, or nothing.
+
+mod builder;
+mod check;
+mod ensure;
+mod entries;
+mod execute;
+mod ids;
+mod kv;
+mod layout;
+mod open;
+mod overlay;
+mod plan;
+mod queue;
+mod read;
+mod scan;
+mod schema;
+mod session;
+mod settings;
+mod snapshot;
+mod verify;
+mod view;
+mod wait;
+mod work;
+mod write;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    fmt,
+    path::Path,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread::{self, JoinHandle, ThreadId},
+};
+
+use async_trait::async_trait;
+use tokio::sync::{mpsc, oneshot};
+
+pub use builder::Builder;
+
+use self::{
+    open::Place,
+    queue::Request,
+    session::{Lease, Session},
+    settings::Settings,
+    snapshot::Published,
+    writer::Writer,
+};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    store::{
+        Capabilities, CollectionSpec, Durability, Reader, Store, Transaction, TransactionOptions,
+        UnitOfWork,
+    },
+};
+
+/// A store in a file, or in memory.
+///
+/// It is cheap to clone; all clones are the same store. When the last one is dropped, what was
+/// committed with [`Durability::Soon`] is made durable and the file is closed: the drop waits for
+/// that. [`close`](Store::close) does the same without blocking the task, and tells of errors.
+///
+/// ```
+/// use odm::store::embedded::Embedded;
+/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("shop.odm");
+///
+/// let store = Embedded::open(&path).await?;
+/// # Ok::<_, odm::Error>(()) }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct Embedded {
+    handle: Arc<Handle>,
+}
+
+/// What the clones of a store share.
+struct Handle {
+    /// None while it is dropped.
+    queue: Option<mpsc::Sender<Request>>,
+    published: Arc<Published>,
+    writer: ThreadId,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    name: String,
+    /// The number of this store among those that were opened in this process.
+    identity: usize,
+}
+
+impl Embedded {
+    /// Opens the store in a file, and makes the file if it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// [`Locked`](ErrorKind::Locked) if the file is open already, in this process or in another;
+    /// [`Corrupt`](ErrorKind::Corrupt) if it is no store, is damaged, or has a format that this
+    /// version does not read; [`Io`](ErrorKind::Io) if it cannot be opened, or its folder does not
+    /// exist.
+    pub async fn open(path: impl AsRef<Path>) -> Result<Embedded> {
+        Embedded::builder().open(path).await
+    }
+
+    /// Opens an empty store in memory. It is gone when the last handle is dropped.
+    pub async fn memory() -> Result<Embedded> {
+        Embedded::builder().memory().await
+    }
+
+    /// Opens a store with other settings.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// Verifies that all documents can be read, and that all indexes agree with them.
+    ///
+    /// This reads the whole store, on a snapshot: reads and writes go on. To verify the checksums
+    /// of the file as well, open it with [`Builder::check`].
+    ///
+    /// # Errors
+    ///
+    /// [`Corrupt`](ErrorKind::Corrupt) for the first thing that is wrong.
+    pub async fn check_integrity(&self) -> Result<()> {
+        verify::verify(&*self.handle.published.get()?).await
+    }
+
+    /// Opens a place on the writer's thread, where nobody is kept from other work by the disk.
+    async fn start(place: Place, settings: Settings) -> Result<Embedded> {
+        let name = match &place {
+            Place::File(path) => path.display().to_string(),
+            Place::Backend(_, name) => name.to_string(),
+        };
+        let (queue, requests) = mpsc::channel(settings.queue);
+        let (opened, answer) = oneshot::channel();
+        let check = settings.check;
+        let thread = thread::Builder::new()
+            .name("odm-writer".to_owned())
+            .spawn(move || {
+                let (engine, newest) = match open::open(place, settings) {
+                    Ok(open) => open,
+                    Err(error) => return drop(opened.send(Err(error))),
+                };
+                if check && let Some(Err(error)) = wait::block_on(verify::verify(&newest), None) {
+                    drop((newest, engine));
+                    return drop(opened.send(Err(error)));
+                }
+                let published = Arc::new(Published::new(newest.clone()));
+                let mut writer = Writer::new(engine, requests, published.clone(), newest);
+                writer.sweep();
+                // If nobody waits any more, the queue has no sender, and the writer ends at once.
+                let _ = opened.send(Ok(published));
+                writer.run();
+            });
+        let thread = thread.map_err(|error| {
+            Error::new(ErrorKind::Io, "cannot start the writer's thread").with_source(error)
+        })?;
+        let published = match answer.await {
+            Ok(opened) => opened?,
+            Err(_) => {
+                let message = format!("`{name}` could not be opened: the writer's thread panicked");
+                return Err(Error::new(ErrorKind::Corrupt, message));
+            }
+        };
+        static OPENED: AtomicUsize = AtomicUsize::new(0);
+        let handle = Handle {
+            identity: OPENED.fetch_add(1, Ordering::Relaxed),
+            queue: Some(queue),
+            published,
+            writer: thread.thread().id(),
+            thread: Mutex::new(Some(thread)),
+            name,
+        };
+        Ok(Embedded {
+            handle: Arc::new(handle),
+        })
+    }
+}
+
+impl fmt::Debug for Embedded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Embedded")
+            .field("name", &self.handle.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Handle {
+    /// Puts a request into the queue, as soon as there is room.
+    async fn send(&self, request: Request) -> Result<()> {
+        if thread::current().id() == self.writer {
+            // The writer would wait for itself.
+            return Err(Error::new(
+                ErrorKind::OutsideTransaction,
+                "a unit of work must write through its own transaction",
+            ));
+        }
+        match &self.queue {
+            Some(queue) => queue.send(request).await.map_err(|_| self.gone()),
+            None => Err(self.gone()),
+        }
+    }
+
+    /// Why there is no writer any more.
+    fn gone(&self) -> Error {
+        let closed = || {
+            Error::new(
+                ErrorKind::Closed,
+                format!("the store `{}` is closed", self.name),
+            )
+        };
+        self.published.get().err().unwrap_or_else(closed)
+    }
+
+    /// Sends a request, and waits for its answer.
+    async fn ask<T>(&self, request: Request, answer: oneshot::Receiver<Result<T>>) -> Result<T> {
+        self.send(request).await?;
+        answer.await.unwrap_or_else(|_| Err(self.gone()))
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // Without a sender, the writer ends after what is in the queue.
+        self.queue = None;
+        let thread = self
+            .thread
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(thread) = thread
+            && thread::current().id() != self.writer
+            && thread.join().is_err()
+        {
+            tracing::error!("the writer of `{}` has panicked", self.name);
+        }
+    }
+}
+
+#[async_trait]
+impl Store for Embedded {
+    fn identity(&self) -> usize {
+        self.handle.identity
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { serializable: true }
+    }
+
+    fn reader(&self) -> Result<Arc<dyn Reader>> {
+        Ok(self.handle.published.get()?)
+    }
+
+    async fn ensure(&self, collections: &[CollectionSpec]) -> Result<()> {
+        let (reply, answer) = oneshot::channel();
+        let request = Request::Ensure {
+            collections: collections.to_vec(),
+            reply,
+        };
+        self.handle.ask(request, answer).await
+    }
+
+    async fn run(&self, unit: Arc<dyn UnitOfWork>, durability: Durability) -> Result<()> {
+        let (reply, answer) = oneshot::channel();
+        self.handle
+            .ask(
+                Request::Unit {
+                    unit,
+                    durability,
+                    reply,
+                },
+                answer,
+            )
+            .await
+    }
+
+    async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>> {
+        // The guard is made before anything is asked for. If this future is dropped, the guard goes
+        // with it, and the writer, should it have granted the lease, goes on.
+        let (ending, outcome) = oneshot::channel();
+        let expired = Arc::new(AtomicBool::new(false));
+        let lease = Lease::new(ending, expired.clone(), self.handle.clone());
+        let (granted, answer) = oneshot::channel();
+        let durability = options.durability;
+        let request = Request::Lease {
+            durability,
+            granted,
+            outcome,
+            expired,
+        };
+        let work = self.handle.ask(request, answer).await?;
+        Ok(Box::new(Session::of_caller(work, lease)))
+    }
+
+    async fn close(&self) -> Result<()> {
+        if self.handle.published.get().is_err() {
+            // To close what is closed does nothing.
+            return Ok(());
+        }
+        let (reply, answer) = oneshot::channel();
+        self.handle.ask(Request::Close { reply }, answer).await
+    }
+}

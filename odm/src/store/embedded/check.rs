@@ -1,0 +1,160 @@
+//! Which documents can be stored.
+
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// The largest document, in bytes.
+const MAX_LEN: usize = 16 << 20;
+
+/// How deeply documents and arrays may be nested in each other.
+const MAX_DEPTH: usize = 100;
+
+/// Looks for what cannot be stored in a document, which must have an `_id`.
+pub(super) fn check(collection: &str, document: &RawDocument) -> Result<()> {
+    let len = document.as_bytes().len();
+    if len > MAX_LEN {
+        let message =
+            format!("a document of `{collection}` has {len} bytes, and the limit is {MAX_LEN}");
+        return Err(Error::new(ErrorKind::Limit, message));
+    }
+    check_at(collection, document, 1)?;
+    match document.get("_id") {
+        Ok(Some(id)) => check_id(collection, id),
+        _ => Err(refused(collection, "it has no `_id`")),
+    }
+}
+
+fn check_at(collection: &str, document: &RawDocument, depth: usize) -> Result<()> {
+    if depth > MAX_DEPTH {
+        let message =
+            format!("a document of `{collection}` is nested deeper than {MAX_DEPTH} levels");
+        return Err(Error::new(ErrorKind::Limit, message));
+    }
+    for element in document.iter_elements() {
+        let value = element.and_then(|element| element.value());
+        match value {
+            Ok(RawBsonRef::Document(inner)) => check_at(collection, inner, depth + 1)?,
+            Ok(RawBsonRef::Array(array)) => {
+                let inner = RawDocument::from_bytes(array.as_bytes())
+                    .map_err(|error| malformed(collection, error))?;
+                check_at(collection, inner, depth + 1)?;
+            }
+            Ok(RawBsonRef::JavaScriptCodeWithScope(code)) => {
+                check_at(collection, code.scope, depth + 1)?;
+            }
+            Ok(_) => {}
+            Err(error) => return Err(malformed(collection, error)),
+        }
+    }
+    Ok(())
+}
+
+fn check_id(collection: &str, id: RawBsonRef<'_>) -> Result<()> {
+    let refused_type = match id {
+        RawBsonRef::Array(_) => "an array",
+        RawBsonRef::RegularExpression(_) => "a regular expression",
+        RawBsonRef::Undefined => "undefined",
+        _ => return Ok(()),
+    };
+    Err(refused(collection, &format!("its `_id` is {refused_type}")))
+}
+
+#[cold]
+fn refused(collection: &str, why: &str) -> Error {
+    Error::new(
+        ErrorKind::Encode,
+        format!("a document of `{collection}` cannot be stored: {why}"),
+    )
+}
+
+#[cold]
+fn malformed(collection: &str, error: bson::error::Error) -> Error {
+    let message =
+        format!("a document of `{collection}` cannot be stored: it is malformed: {error}");
+    Error::new(ErrorKind::Encode, message).with_source(error)
+}
+
+/// The document with `_id` as its first field. None if it is the first already.
+pub(super) fn id_first(document: &RawDocument, id: RawBsonRef<'_>) -> Option<RawDocumentBuf> {
+    if let Some(Ok(first)) = document.iter_elements().next()
+        && first.key().as_str() == "_id"
+    {
+        return None;
+    }
+    let mut reordered = RawDocumentBuf::new();
+    reordered.append(cstr!("_id"), id);
+    for (name, value) in document.iter().flatten() {
+        if name.as_str() != "_id" {
+            reordered.append(name, value);
+        }
+    }
+    Some(reordered)
+}
+
+#[cfg(test)]
+mod tests {
+    use bson::{Bson, doc, rawdoc};
+
+    use super::*;
+
+    fn kind(document: &RawDocument) -> Option<ErrorKind> {
+        check("parts", document).err().map(|error| error.kind())
+    }
+
+    fn nested(levels: usize) -> RawDocumentBuf {
+        let mut value = Bson::Int32(1);
+        for level in 1..levels {
+            value = match level % 2 {
+                0 => Bson::Array(vec![value]),
+                _ => Bson::Document(doc! { "a": value }),
+            };
+        }
+        RawDocumentBuf::try_from(&doc! { "_id": 1, "a": value }).expect("a document")
+    }
+
+    #[test]
+    fn a_hundred_levels_are_stored_and_one_more_is_not() {
+        assert_eq!(kind(&nested(100)), None);
+        assert_eq!(kind(&nested(101)), Some(ErrorKind::Limit));
+    }
+
+    #[test]
+    fn a_document_of_sixteen_mebibytes_is_stored_and_a_byte_more_is_not() {
+        let empty = rawdoc! { "_id": 1, "a": "" }.as_bytes().len();
+        let fits = rawdoc! { "_id": 1, "a": "x".repeat(MAX_LEN - empty) };
+        assert_eq!(kind(&fits), None);
+        let large = rawdoc! { "_id": 1, "a": "x".repeat(MAX_LEN - empty + 1) };
+        assert_eq!(kind(&large), Some(ErrorKind::Limit));
+    }
+
+    #[test]
+    fn every_byte_of_a_document_is_read_before_it_is_stored() {
+        // The length of the inner string is too large for it.
+        let mut bytes = rawdoc! { "_id": 1, "a": { "b": "text" } }.into_bytes();
+        let at = bytes
+            .windows(4)
+            .position(|bytes| bytes == b"text")
+            .expect("the text")
+            - 4;
+        bytes[at] = 200;
+        let damaged = RawDocumentBuf::from_bytes(bytes).expect("the frame is sound");
+        assert_eq!(kind(&damaged), Some(ErrorKind::Encode));
+    }
+
+    #[test]
+    fn an_id_is_no_array_and_no_pattern() {
+        assert_eq!(kind(&rawdoc! { "a": 1 }), Some(ErrorKind::Encode));
+        assert_eq!(kind(&rawdoc! { "_id": [1] }), Some(ErrorKind::Encode));
+        assert_eq!(kind(&rawdoc! { "_id": { "a": 1 } }), None);
+    }
+
+    #[test]
+    fn the_id_is_moved_to_the_front() {
+        let document = rawdoc! { "a": 1, "_id": 7, "b": 2 };
+        let id = RawBsonRef::Int32(7);
+        let moved = id_first(&document, id).expect("it was not the first");
+        assert_eq!(moved, rawdoc! { "_id": 7, "a": 1, "b": 2 });
+        assert_eq!(id_first(&moved, id), None);
+    }
+}

@@ -1,0 +1,242 @@
+//! Creates collections and indexes, and fills the indexes.
+
+use std::{ops::ControlFlow, sync::Arc};
+
+use super::{
+    entries::{Entries, duplicate},
+    layout::{TREE_LEN, Tree, id_len, tree_start},
+    scan,
+    schema::{Collection, Index, Schema},
+    work::Work,
+};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    store::{CollectionSpec, IndexSpec},
+};
+
+/// How much memory may be taken before a part of an index is committed.
+const CHUNK: usize = 16 << 20;
+
+/// Commits what was done so far, so that the work is empty again.
+pub(super) type Spill<'s> = &'s mut dyn FnMut(&mut Work) -> Result<()>;
+
+/// Creates what is missing. It is visible when the work is committed.
+///
+/// An index that is being built is in a tree that the stored schema lists as garbage, from the
+/// first spill until the commit that makes it visible. So what is left of it after an error or a
+/// crash is found by [`sweep`].
+pub(super) fn ensure(
+    work: &mut Work,
+    collections: &[CollectionSpec],
+    spill: Spill<'_>,
+) -> Result<()> {
+    let mut schema = Schema::clone(&work.schema);
+    let mut building = Vec::new();
+    for spec in collections {
+        plan(&mut schema, spec, &mut building)?;
+    }
+    if building.is_empty() && schema.collections().count() == work.schema.collections().count() {
+        return Ok(());
+    }
+    // The finished schema is kept aside. Until then, the stored one knows the trees as garbage.
+    let mut unfinished = Schema::clone(&work.schema);
+    unfinished.adopt_trees(&schema);
+    unfinished
+        .garbage
+        .extend(building.iter().map(|(_, index)| index.tree));
+    work.set_schema(unfinished)?;
+    for (name, index) in &mut building {
+        if let Some(collection) = work.schema.collection(name).cloned() {
+            fill(work, &collection, index, spill)?;
+        }
+    }
+    for (name, index) in building {
+        schema.set_multikey(&name, index);
+    }
+    work.set_schema(schema)
+}
+
+/// Adds what is missing to the schema.
+fn plan(
+    schema: &mut Schema,
+    spec: &CollectionSpec,
+    building: &mut Vec<(String, Index)>,
+) -> Result<()> {
+    let mut collection = match schema.collection(&spec.name) {
+        Some(collection) => Collection::clone(collection),
+        None => {
+            check_name(&spec.name)?;
+            let tree = schema.new_tree();
+            Collection {
+                name: spec.name.clone(),
+                tree,
+                indexes: Vec::new(),
+            }
+        }
+    };
+    for index in &spec.indexes {
+        match collection
+            .indexes
+            .iter()
+            .find(|other| other.spec.name == index.name)
+        {
+            Some(other) if other.spec == *index => {}
+            Some(other) => return Err(differs(&spec.name, index, &other.spec)),
+            None => {
+                check_index(&spec.name, index)?;
+                let index = Index {
+                    tree: schema.new_tree(),
+                    spec: index.clone(),
+                    multikey: vec![false; index.keys.len()],
+                };
+                collection.indexes.push(index.clone());
+                building.push((spec.name.clone(), index));
+            }
+        }
+    }
+    schema.set(collection);
+    Ok(())
+}
+
+/// Fills an index with the entries of the documents that exist.
+fn fill(
+    work: &mut Work,
+    collection: &Arc<Collection>,
+    index: &mut Index,
+    spill: Spill<'_>,
+) -> Result<()> {
+    let end = tree_start(collection.tree + 1);
+    let mut from = tree_start(collection.tree).to_vec();
+    loop {
+        // Entries are added to the work while its documents are read, so these come in portions.
+        let mut portion: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+        let mut bytes = 0;
+        let mut documents = work.view().range(&from, &end, false)?;
+        while bytes < CHUNK / 4
+            && let Some((key, document)) = documents.next()?
+        {
+            bytes += key.len() + document.len();
+            portion.push((key.to_vec(), document.to_vec()));
+        }
+        let Some((last, _)) = portion.last() else {
+            return Ok(());
+        };
+        from = last.clone();
+        from.push(0);
+        for (key, document) in &portion {
+            let (id, document) = (&key[TREE_LEN..], scan::read(document)?);
+            let entries = Entries::of(index, document, id)?;
+            for key in &entries.keys {
+                if !index.spec.unique {
+                    work.overlay.put(key, &id_len(id));
+                } else if work.view().get(key)?.is_none() {
+                    work.overlay.put(key, id);
+                } else {
+                    return Err(duplicate(&collection.name, index, document, key));
+                }
+            }
+            for (known, array) in index.multikey.iter_mut().zip(&entries.multikey) {
+                *known |= array;
+            }
+        }
+        work.overlay.forget();
+        if work.overlay.bytes() > CHUNK {
+            spill(work)?;
+        }
+    }
+}
+
+/// Removes the trees that are garbage.
+pub(super) fn sweep(work: &mut Work, spill: Spill<'_>) -> Result<()> {
+    for tree in work.schema.garbage.clone() {
+        while remove_some(work, tree)?.is_continue() {
+            spill(work)?;
+        }
+    }
+    let mut schema = Schema::clone(&work.schema);
+    schema.garbage.clear();
+    work.set_schema(schema)
+}
+
+/// Removes a bounded number of keys of a tree, and tells whether there are more.
+fn remove_some(work: &mut Work, tree: Tree) -> Result<ControlFlow<()>> {
+    let mut keys = Vec::new();
+    let mut bytes = 0;
+    let mut entries = work
+        .view()
+        .range(&tree_start(tree), &tree_start(tree + 1), false)?;
+    while bytes < CHUNK / 4 {
+        let Some((key, _)) = entries.next()? else {
+            break;
+        };
+        bytes += key.len();
+        keys.push(key.to_vec());
+    }
+    drop(entries);
+    for key in &keys {
+        work.overlay.remove(key);
+    }
+    work.overlay.forget();
+    Ok(if keys.is_empty() {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
+    })
+}
+
+fn check_name(name: &str) -> Result<()> {
+    if name.is_empty() || name.contains('\0') {
+        let message = format!("a collection cannot be named {name:?}");
+        return Err(Error::new(ErrorKind::Schema, message));
+    }
+    Ok(())
+}
+
+fn check_index(collection: &str, index: &IndexSpec) -> Result<()> {
+    let refuse = |why: &str| {
+        let message = format!("the index `{}` of `{collection}` {why}", index.name);
+        Err(Error::new(ErrorKind::Schema, message).at(collection, Some(&index.name), None))
+    };
+    if index.name.is_empty() || index.name == "_id" {
+        return refuse("needs another name");
+    }
+    if index.keys.is_empty() {
+        return refuse("has no fields");
+    }
+    for (at, (path, _)) in index.keys.iter().enumerate() {
+        if path.is_empty() || path.split('.').any(str::is_empty) || path.contains('\0') {
+            return refuse(&format!("has `{path}` for a path, which is none"));
+        }
+        if index.keys[..at].iter().any(|(other, _)| other == path) {
+            return refuse(&format!("has the field `{path}` twice"));
+        }
+    }
+    Ok(())
+}
+
+fn differs(collection: &str, wanted: &IndexSpec, exists: &IndexSpec) -> Error {
+    let show = |index: &IndexSpec| {
+        let keys: Vec<String> = index
+            .keys
+            .iter()
+            .map(|(path, direction)| match direction {
+                crate::store::Direction::Ascending => path.clone(),
+                crate::store::Direction::Descending => format!("-{path}"),
+            })
+            .collect();
+        let unique = if index.unique { ", unique" } else { "" };
+        let present = if index.present_only {
+            ", present only"
+        } else {
+            ""
+        };
+        format!("({}{unique}{present})", keys.join(", "))
+    };
+    let message = format!(
+        "the index `{}` of `{collection}` exists as {}, and {} was asked for",
+        wanted.name,
+        show(exists),
+        show(wanted)
+    );
+    Error::new(ErrorKind::Schema, message).at(collection, Some(&wanted.name), None)
+}

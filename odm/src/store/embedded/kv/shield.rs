@@ -1,0 +1,201 @@
+//! A storage backend that survives the failure of the disk it writes to.
+//!
+//! redb refuses everything once a write has failed, reads included. Here, the first failed write
+//! freezes the file as a crash at that moment would: nothing is written to it any more. What would
+//! have been written is kept in memory instead, and seen by reads, so that the states that were
+//! committed before stay readable. Whoever commits must ask [`Shield::failure`] afterwards, since
+//! the engine itself sees no error.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    ops::Bound,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use redb::{BackendError, StorageBackend};
+
+/// The state of the backend, shared with the engine's owner.
+#[derive(Debug, Default)]
+pub(super) struct Shield {
+    frozen: AtomicBool,
+    state: Mutex<Frozen>,
+}
+
+#[derive(Debug, Default)]
+struct Frozen {
+    /// The first error.
+    cause: Option<io::Error>,
+    /// What was not written, by its offset. Where two overlap, the one with the greater offset is
+    /// the newer.
+    writes: BTreeMap<u64, Vec<u8>>,
+    /// The length that the file would have.
+    len: u64,
+}
+
+impl Frozen {
+    fn write(&mut self, offset: u64, data: &[u8]) {
+        let end = offset + data.len() as u64;
+        self.len = self.len.max(end);
+        let covered: Vec<u64> = self
+            .writes
+            .range(offset..end)
+            .map(|(&start, _)| start)
+            .collect();
+        for start in covered {
+            let Some(old) = self.writes.remove(&start) else {
+                continue;
+            };
+            if start + old.len() as u64 > end {
+                self.writes
+                    .insert(end, old[(end - start) as usize..].to_vec());
+            }
+        }
+        self.writes.insert(offset, data.to_vec());
+    }
+}
+
+impl Shield {
+    /// Why nothing is written any more, if it is so.
+    pub(super) fn failure(&self) -> Option<io::Error> {
+        if !self.frozen.load(Ordering::Acquire) {
+            return None;
+        }
+        let state = self.lock();
+        let cause = state.cause.as_ref()?;
+        Some(io::Error::new(cause.kind(), cause.to_string()))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Frozen> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A backend under a shield.
+#[derive(Debug)]
+pub(super) struct Shielded<B> {
+    inner: B,
+    shield: Arc<Shield>,
+}
+
+impl<B: StorageBackend> Shielded<B> {
+    pub(super) fn new(inner: B, shield: Arc<Shield>) -> Self {
+        Shielded { inner, shield }
+    }
+
+    /// Runs a change on the file or, once one has failed, on what stands in for it.
+    fn change(
+        &self,
+        on_file: impl FnOnce(&B) -> io::Result<()>,
+        in_memory: impl FnOnce(&mut Frozen),
+    ) -> io::Result<()> {
+        if !self.shield.frozen.load(Ordering::Acquire) {
+            let Err(error) = on_file(&self.inner) else {
+                return Ok(());
+            };
+            let mut state = self.shield.lock();
+            if state.cause.is_none() {
+                state.len = self.inner.len().unwrap_or(0);
+                state.cause = Some(error);
+            }
+            self.shield.frozen.store(true, Ordering::Release);
+        }
+        in_memory(&mut self.shield.lock());
+        Ok(())
+    }
+}
+
+impl<B: StorageBackend> StorageBackend for Shielded<B> {
+    fn len(&self) -> io::Result<u64> {
+        if self.shield.frozen.load(Ordering::Acquire) {
+            return Ok(self.shield.lock().len);
+        }
+        self.inner.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        if !self.shield.frozen.load(Ordering::Acquire) {
+            return self.inner.read(offset, out);
+        }
+        let state = self.shield.lock();
+        let end = offset + out.len() as u64;
+        if end > state.len {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        // The file may be shorter than it should be: what was never written is zero.
+        out.fill(0);
+        let on_file = self
+            .inner
+            .len()?
+            .saturating_sub(offset)
+            .min(out.len() as u64) as usize;
+        if on_file > 0 {
+            self.inner.read(offset, &mut out[..on_file])?;
+        }
+        for (&start, bytes) in state.writes.range(..end) {
+            let from = start.max(offset);
+            let to = (start + bytes.len() as u64).min(end);
+            if from < to {
+                out[(from - offset) as usize..(to - offset) as usize]
+                    .copy_from_slice(&bytes[(from - start) as usize..(to - start) as usize]);
+            }
+        }
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.change(
+            |file| file.set_len(len),
+            |state| {
+                state.len = len;
+                state.writes.retain(|&offset, _| offset < len);
+            },
+        )
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.change(|file| file.sync_data(), |_| {})
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.change(
+            |file| file.write(offset, data),
+            |state| state.write(offset, data),
+        )
+    }
+
+    fn close(&self) -> io::Result<()> {
+        self.inner.close()
+    }
+
+    fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.inner.try_lock_range(start, end)
+    }
+
+    fn try_lock_shared_range(
+        &self,
+        start: Bound<u64>,
+        end: Bound<u64>,
+    ) -> Result<bool, BackendError> {
+        self.inner.try_lock_shared_range(start, end)
+    }
+
+    fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.inner.lock_range(start, end)
+    }
+
+    fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.inner.lock_shared_range(start, end)
+    }
+
+    fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.inner.unlock_range(start, end)
+    }
+
+    fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.inner.query_lock_range(start, end)
+    }
+}

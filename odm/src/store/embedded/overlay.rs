@@ -1,0 +1,182 @@
+//! Changes that are not committed yet, and how to undo the last of them.
+
+use std::{
+    collections::{BTreeMap, btree_map},
+    ops::Bound,
+    sync::Arc,
+};
+
+/// A new value, or none where a key is removed.
+pub(super) type Change = Option<Arc<[u8]>>;
+
+/// Changes on top of a committed state, in the order of their keys.
+#[derive(Debug, Default)]
+pub(super) struct Overlay {
+    changes: BTreeMap<Arc<[u8]>, Change>,
+    /// What each change replaced, in the order of the changes: the outer option is whether the
+    /// overlay had the key at all.
+    journal: Vec<(Arc<[u8]>, Option<Change>)>,
+    /// About how much memory the changes take.
+    bytes: usize,
+}
+
+/// A moment in the history of an overlay.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mark(usize);
+
+/// What a key and its value take besides their bytes, roughly.
+const OVERHEAD: usize = 64;
+
+fn size(key: &[u8], change: &Change) -> usize {
+    OVERHEAD + key.len() + change.as_ref().map_or(0, |value| value.len())
+}
+
+impl Overlay {
+    pub(super) fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The change of a key, if there is one.
+    #[inline]
+    pub(super) fn get(&self, key: &[u8]) -> Option<&Change> {
+        if self.changes.is_empty() {
+            None
+        } else {
+            self.changes.get(key)
+        }
+    }
+
+    pub(super) fn put(&mut self, key: &[u8], value: &[u8]) {
+        self.change(key, Some(value.into()));
+    }
+
+    pub(super) fn remove(&mut self, key: &[u8]) {
+        self.change(key, None);
+    }
+
+    fn change(&mut self, key: &[u8], change: Change) {
+        let added = size(key, &change);
+        let (key, before) = match self.changes.get_key_value(key) {
+            Some((key, _)) => {
+                let key = key.clone();
+                let before = self.changes.insert(key.clone(), change);
+                (key, before)
+            }
+            None => {
+                let key: Arc<[u8]> = key.into();
+                self.changes.insert(key.clone(), change);
+                (key, None)
+            }
+        };
+        self.bytes += added;
+        if let Some(before) = &before {
+            self.bytes -= size(&key, before);
+        }
+        self.journal.push((key, before));
+    }
+
+    /// Now. Changes after it can be undone until [`forget`](Overlay::forget).
+    pub(super) fn mark(&self) -> Mark {
+        Mark(self.journal.len())
+    }
+
+    /// Undoes what was changed since a mark.
+    pub(super) fn undo_to(&mut self, mark: Mark) {
+        while self.journal.len() > mark.0 {
+            let Some((key, before)) = self.journal.pop() else {
+                break;
+            };
+            let undone = match before {
+                Some(before) => {
+                    self.bytes += size(&key, &before);
+                    self.changes.insert(key.clone(), before)
+                }
+                None => self.changes.remove(&key),
+            };
+            if let Some(undone) = undone {
+                self.bytes -= size(&key, &undone);
+            }
+        }
+    }
+
+    /// Makes what was changed so far impossible to undo. All marks lose their meaning.
+    pub(super) fn forget(&mut self) {
+        self.journal.clear();
+    }
+
+    /// All changes, in the order of their keys.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
+        self.changes
+            .iter()
+            .map(|(key, change)| (&**key, change.as_deref()))
+    }
+
+    /// The changes from `lower` up to `upper`, which is beyond.
+    pub(super) fn range(
+        &self,
+        lower: &[u8],
+        upper: &[u8],
+    ) -> btree_map::Range<'_, Arc<[u8]>, Change> {
+        self.changes
+            .range::<[u8], _>((Bound::Included(lower), Bound::Excluded(upper)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contents(overlay: &Overlay) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {
+        overlay
+            .iter()
+            .map(|(key, value)| (key.to_vec(), value.map(<[u8]>::to_vec)))
+            .collect()
+    }
+
+    #[test]
+    fn undoing_brings_back_values_removals_and_absence() {
+        let mut overlay = Overlay::default();
+        overlay.put(b"a", b"1");
+        overlay.remove(b"b");
+        let before = contents(&overlay);
+        let (mark, bytes) = (overlay.mark(), overlay.bytes());
+        overlay.put(b"a", b"2");
+        overlay.put(b"a", b"333");
+        overlay.put(b"b", b"4");
+        overlay.put(b"c", b"5");
+        overlay.remove(b"a");
+        overlay.undo_to(mark);
+        assert_eq!(contents(&overlay), before);
+        assert_eq!(overlay.bytes(), bytes);
+    }
+
+    #[test]
+    fn what_was_forgotten_is_not_undone() {
+        let mut overlay = Overlay::default();
+        overlay.put(b"a", b"1");
+        overlay.forget();
+        let mark = overlay.mark();
+        overlay.put(b"a", b"2");
+        overlay.undo_to(mark);
+        assert_eq!(
+            contents(&overlay),
+            vec![(b"a".to_vec(), Some(b"1".to_vec()))]
+        );
+    }
+
+    #[test]
+    fn the_size_is_zero_again_after_everything_was_undone() {
+        let mut overlay = Overlay::default();
+        let mark = overlay.mark();
+        overlay.put(b"a", b"12345");
+        overlay.remove(b"a");
+        overlay.put(b"b", b"1");
+        overlay.undo_to(mark);
+        assert!(overlay.is_empty());
+        assert_eq!(overlay.bytes(), 0);
+    }
+}

@@ -1,0 +1,192 @@
+//! Places between keys, and the stretches between two of them.
+
+use std::cmp::Ordering;
+
+use crate::mql::Direction;
+
+/// A place between two keys: before, or after, all that begin with a prefix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in super::super) struct Cut {
+    prefix: Vec<u8>,
+    after: bool,
+}
+
+impl Cut {
+    pub(super) fn before(prefix: Vec<u8>) -> Cut {
+        Cut {
+            prefix,
+            after: false,
+        }
+    }
+
+    pub(super) fn after(prefix: Vec<u8>) -> Cut {
+        Cut {
+            prefix,
+            after: true,
+        }
+    }
+
+    /// The same place among the keys of this direction.
+    fn directed(&self, direction: Direction) -> Cut {
+        match direction {
+            Direction::Ascending => self.clone(),
+            Direction::Descending => Cut {
+                prefix: self.prefix.iter().map(|byte| !byte).collect(),
+                after: !self.after,
+            },
+        }
+    }
+}
+
+impl PartialOrd for Cut {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Cut {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (a, b) = (&self.prefix, &other.prefix);
+        match a.len().cmp(&b.len()) {
+            Ordering::Equal if a == b => self.after.cmp(&other.after),
+            // The keys that begin with `a` lie between two of `b`'s side by side.
+            Ordering::Greater if a.starts_with(b) => match other.after {
+                true => Ordering::Less,
+                false => Ordering::Greater,
+            },
+            Ordering::Less if b.starts_with(a) => match self.after {
+                true => Ordering::Greater,
+                false => Ordering::Less,
+            },
+            _ => a.cmp(b),
+        }
+    }
+}
+
+/// The keys of a set of values, in ascending order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in super::super) enum Interval {
+    /// One value.
+    Point(Vec<u8>),
+    /// All values between two places.
+    Range(Cut, Cut),
+}
+
+impl Interval {
+    /// All values.
+    pub(super) fn all() -> Interval {
+        Interval::Range(Cut::before(Vec::new()), Cut::after(Vec::new()))
+    }
+
+    pub(super) fn is_point(&self) -> bool {
+        matches!(self, Interval::Point(_))
+    }
+
+    fn cuts(&self) -> (Cut, Cut) {
+        match self {
+            Interval::Point(key) => (Cut::before(key.clone()), Cut::after(key.clone())),
+            Interval::Range(lower, upper) => (lower.clone(), upper.clone()),
+        }
+    }
+
+    /// The same values among the keys of this direction: from the first place to the second.
+    pub(super) fn directed(&self, direction: Direction) -> (Cut, Cut) {
+        let (lower, upper) = self.cuts();
+        match direction {
+            Direction::Ascending => (lower, upper),
+            Direction::Descending => (upper.directed(direction), lower.directed(direction)),
+        }
+    }
+
+    /// What is in both. None if nothing is.
+    fn intersect(&self, other: &Interval) -> Option<Interval> {
+        if self == other {
+            return Some(self.clone());
+        }
+        let ((a_lower, a_upper), (b_lower, b_upper)) = (self.cuts(), other.cuts());
+        let (lower, upper) = (a_lower.max(b_lower), a_upper.min(b_upper));
+        if lower >= upper {
+            return None;
+        }
+        // A point is never cut into parts: it is in a range as a whole or not at all.
+        Some(match (self, other) {
+            (Interval::Point(_), _) => self.clone(),
+            (_, Interval::Point(_)) => other.clone(),
+            _ => Interval::Range(lower, upper),
+        })
+    }
+}
+
+/// What is in both of two sets, each of which is in ascending order.
+pub(super) fn intersect(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
+    a.iter()
+        .flat_map(|a| b.iter().filter_map(move |b| a.intersect(b)))
+        .collect()
+}
+
+/// Keys as the engine has them: from the first, which is within, to the second, which is beyond.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(in super::super) struct KeyRange {
+    pub(in super::super) lower: Vec<u8>,
+    pub(in super::super) upper: Vec<u8>,
+}
+
+impl KeyRange {
+    /// What lies between two places behind a prefix, which must not be all ones.
+    pub(super) fn new(prefix: &[u8], lower: &Cut, upper: &Cut) -> KeyRange {
+        KeyRange {
+            lower: place(prefix, lower),
+            upper: place(prefix, upper),
+        }
+    }
+}
+
+fn place(prefix: &[u8], cut: &Cut) -> Vec<u8> {
+    let mut key = Vec::with_capacity(prefix.len() + cut.prefix.len());
+    key.extend_from_slice(prefix);
+    key.extend_from_slice(&cut.prefix);
+    if cut.after {
+        super::super::layout::after_prefix(&key)
+    } else {
+        key
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_before_a_prefix_is_before_all_that_begin_with_it() {
+        let before = Cut::before(vec![5]);
+        let after = Cut::after(vec![5]);
+        let within = Cut::before(vec![5, 9]);
+        let beyond = Cut::before(vec![6]);
+        let cuts = [before, within, after, beyond];
+        for (i, a) in cuts.iter().enumerate() {
+            for (j, b) in cuts.iter().enumerate() {
+                assert_eq!(a.cmp(b), i.cmp(&j), "{a:?} {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_descending_interval_has_its_ends_swapped() {
+        let interval = Interval::Range(Cut::before(vec![5]), Cut::after(vec![7]));
+        let (lower, upper) = interval.directed(Direction::Descending);
+        assert_eq!(lower, Cut::before(vec![!7]));
+        assert_eq!(upper, Cut::after(vec![!5]));
+    }
+
+    #[test]
+    fn intervals_that_only_touch_have_nothing_in_common() {
+        let low = Interval::Range(Cut::before(vec![1]), Cut::before(vec![5]));
+        let high = Interval::Range(Cut::before(vec![5]), Cut::after(vec![9]));
+        assert_eq!(low.intersect(&high), None);
+        assert_eq!(
+            high.intersect(&Interval::Point(vec![5])),
+            Some(Interval::Point(vec![5]))
+        );
+        assert_eq!(low.intersect(&Interval::Point(vec![5])), None);
+    }
+}

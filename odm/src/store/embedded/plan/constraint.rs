@@ -1,0 +1,295 @@
+//! What a filter says about the values at a path, as far as an index can use it.
+
+use std::borrow::Cow;
+
+use bson::{RawBson, RawBsonRef};
+
+use super::bounds::{Cut, Interval, intersect};
+use crate::mql::{Filter, Pattern, Test, key, order, path::position};
+
+/// A condition that every document which matches the filter fulfills: one of the values that an
+/// index on the path has for it lies in one of the intervals.
+#[derive(Debug, Clone)]
+pub(in super::super) struct Constraint<'f> {
+    pub(super) path: Cow<'f, str>,
+    /// In ascending order, with nothing in common.
+    pub(super) intervals: Vec<Interval>,
+    /// Where the values are not in arrays, the documents in the intervals are just those that pass
+    /// the test.
+    pub(super) exact: bool,
+    /// None of the values is null.
+    pub(super) present: bool,
+    /// Where it comes from.
+    pub(super) test: &'f Test,
+}
+
+impl Constraint<'_> {
+    pub(super) fn is_equality(&self) -> bool {
+        self.intervals.iter().all(Interval::is_point)
+    }
+}
+
+/// What a conjunction of filters says.
+#[derive(Debug, Default)]
+pub(super) struct Constraints<'f> {
+    pub(super) all: Vec<Constraint<'f>>,
+    /// The conditions of the conjunction that are no constraints.
+    pub(super) others: usize,
+    /// Those of them that are a choice.
+    pub(super) choices: Vec<&'f [Filter]>,
+}
+
+impl<'f> Constraints<'f> {
+    pub(super) fn of(filters: &[&'f Filter]) -> Self {
+        let mut constraints = Constraints::default();
+        for filter in filters {
+            constraints.add(filter);
+        }
+        constraints
+    }
+
+    fn add(&mut self, filter: &'f Filter) {
+        match filter {
+            Filter::And(filters) => filters.iter().for_each(|filter| self.add(filter)),
+            Filter::Or(filters) if filters.len() == 1 => self.add(&filters[0]),
+            Filter::Or(filters) => {
+                self.others += 1;
+                self.choices.push(filters);
+            }
+            Filter::Nor(_) => self.others += 1,
+            Filter::Path(path, test) => self.add_test(Cow::Borrowed(path), test, true),
+        }
+    }
+
+    fn add_test(&mut self, path: Cow<'f, str>, test: &'f Test, exactly: bool) {
+        match test {
+            Test::All(tests) => {
+                self.others += 1;
+                tests
+                    .iter()
+                    .for_each(|test| self.add_test(path.clone(), test, false));
+            }
+            Test::ElemMatch(filter) => {
+                self.others += 1;
+                self.add_element(&path, filter);
+            }
+            // An element that a path names by its position may be an array, whose own elements
+            // such a test sees and an index does not.
+            Test::ElemTest(_) if path.split('.').any(|part| position(part).is_some()) => {
+                self.others += 1;
+            }
+            _ => match intervals(test) {
+                None => self.others += 1,
+                Some((intervals, exact)) => {
+                    let null = null();
+                    let present = !intervals.contains(&null);
+                    let exact = exact && exactly;
+                    self.all.push(Constraint {
+                        path,
+                        intervals,
+                        exact,
+                        present,
+                        test,
+                    });
+                }
+            },
+        }
+    }
+
+    /// An element that matches has, for each condition on a path in it, a value that the index on
+    /// the longer path has as well.
+    fn add_element(&mut self, path: &str, filter: &'f Filter) {
+        match filter {
+            Filter::And(filters) => filters
+                .iter()
+                .for_each(|filter| self.add_element(path, filter)),
+            Filter::Path(inner, test) => {
+                let path = format!("{path}.{inner}");
+                // Where an element is an array, its positions are its fields.
+                if path.split('.').all(|part| position(part).is_none()) {
+                    self.add_test(Cow::Owned(path), test, false);
+                }
+            }
+            Filter::Or(_) | Filter::Nor(_) => {}
+        }
+    }
+}
+
+/// The values that pass a test, and whether these are just those that do. None if an index cannot
+/// tell.
+fn intervals(test: &Test) -> Option<(Vec<Interval>, bool)> {
+    match test {
+        Test::Eq(value) => {
+            let value = value.as_raw_bson_ref();
+            Some((vec![point(value)?], is_plain(value)))
+        }
+        Test::In(values) => {
+            let mut points: Vec<Interval> = Vec::with_capacity(values.len());
+            for value in values {
+                points.push(point(value.as_raw_bson_ref())?);
+            }
+            points.sort_unstable_by(|a, b| match (a, b) {
+                (Interval::Point(a), Interval::Point(b)) => a.cmp(b),
+                _ => std::cmp::Ordering::Equal,
+            });
+            points.dedup();
+            Some((
+                points,
+                values.iter().all(|value| is_plain(value.as_raw_bson_ref())),
+            ))
+        }
+        Test::Gt(value) => range(value, |key, (_, end)| (Cut::after(key), Cut::before(end))),
+        Test::Gte(value) => range(value, |key, (_, end)| (Cut::before(key), Cut::before(end))),
+        Test::Lt(value) => range(value, |key, (start, _)| (start, Cut::before(key))),
+        Test::Lte(value) => range(value, |key, (start, _)| (start, Cut::after(key))),
+        Test::ElemTest(tests) => {
+            // They all hold for one and the same element.
+            let mut all: Option<Vec<Interval>> = None;
+            for (found, _) in tests.iter().filter_map(intervals) {
+                all = Some(match all {
+                    None => found,
+                    Some(all) => intersect(&all, &found),
+                });
+            }
+            all.map(|intervals| (intervals, false))
+        }
+        Test::Regex(pattern) => {
+            let prefix = literal_prefix(pattern)?;
+            let mut key = Vec::new();
+            key::encode(RawBsonRef::String(&prefix), &mut key);
+            // Without the byte that ends the string.
+            key.pop();
+            let mut intervals = vec![Interval::Range(Cut::before(key.clone()), Cut::after(key))];
+            // A pattern that is stored is matched by the same one.
+            if let Some(same) = as_value(pattern) {
+                intervals.push(Interval::Point(encode(same.as_raw_bson_ref())));
+            }
+            Some((intervals, false))
+        }
+        _ => None,
+    }
+}
+
+/// The key of null, which stands for missing as well.
+fn null() -> Interval {
+    Interval::Point(encode(RawBsonRef::Null))
+}
+
+fn encode(value: RawBsonRef<'_>) -> Vec<u8> {
+    let mut key = Vec::with_capacity(16);
+    key::encode(value, &mut key);
+    key
+}
+
+fn point(value: RawBsonRef<'_>) -> Option<Interval> {
+    match value {
+        // An index has the elements of an array, and a regular expression is a test of its own.
+        RawBsonRef::Array(_) | RawBsonRef::Undefined | RawBsonRef::RegularExpression(_) => None,
+        value => Some(Interval::Point(encode(value))),
+    }
+}
+
+fn range(
+    value: &RawBson,
+    cuts: impl FnOnce(Vec<u8>, (Cut, Vec<u8>)) -> (Cut, Cut),
+) -> Option<(Vec<Interval>, bool)> {
+    let value = value.as_raw_bson_ref();
+    let comparable = match value {
+        RawBsonRef::Document(_) | RawBsonRef::Binary(_) | RawBsonRef::Timestamp(_) => true,
+        value => is_plain(value),
+    };
+    if !comparable {
+        return None;
+    }
+    let (start, end) = key::bracket(value);
+    let start = match value {
+        RawBsonRef::Int32(_)
+        | RawBsonRef::Int64(_)
+        | RawBsonRef::Double(_)
+        | RawBsonRef::Decimal128(_) => {
+            // NaN sorts before all numbers, but is less than none.
+            Cut::after(encode(RawBsonRef::Double(f64::NAN)))
+        }
+        _ => Cut::before(start),
+    };
+    let (lower, upper) = cuts(encode(value), (start, end));
+    let intervals = if lower < upper {
+        vec![Interval::Range(lower, upper)]
+    } else {
+        Vec::new()
+    };
+    Some((intervals, is_plain(value)))
+}
+
+/// Whether the order of the keys says all that there is to say about comparing with this value.
+fn is_plain(value: RawBsonRef<'_>) -> bool {
+    match value {
+        RawBsonRef::Int32(_)
+        | RawBsonRef::Int64(_)
+        | RawBsonRef::String(_)
+        | RawBsonRef::ObjectId(_)
+        | RawBsonRef::Boolean(_)
+        | RawBsonRef::DateTime(_) => true,
+        RawBsonRef::Double(_) | RawBsonRef::Decimal128(_) => !order::is_nan(value),
+        _ => false,
+    }
+}
+
+fn as_value(pattern: &Pattern) -> Option<RawBson> {
+    let text = |text: &str| bson::raw::CString::try_from(text.to_owned()).ok();
+    let (pattern, options) = (text(pattern.source())?, text(pattern.options())?);
+    Some(RawBson::RegularExpression(bson::Regex { pattern, options }))
+}
+
+/// The text with which every string begins that a pattern matches, if that can be said.
+fn literal_prefix(pattern: &Pattern) -> Option<String> {
+    // Other options let a match begin elsewhere or in other letters.
+    if !pattern.options().chars().all(|option| option == 's') || pattern.source().contains('|') {
+        return None;
+    }
+    let mut rest = pattern.source().strip_prefix('^')?.chars().peekable();
+    let mut prefix = String::new();
+    while let Some(char) = rest.next() {
+        let literal = match char {
+            '\\' => match rest.next() {
+                Some(escaped)
+                    if escaped.is_ascii_punctuation() && escaped != '<' && escaped != '>' =>
+                {
+                    escaped
+                }
+                _ => break,
+            },
+            '.' | '[' | '(' | ')' | '$' | '^' | '*' | '+' | '?' | '{' => break,
+            literal => literal,
+        };
+        // What may be repeated may be absent.
+        if matches!(rest.peek(), Some('*' | '?' | '{')) {
+            break;
+        }
+        prefix.push(literal);
+    }
+    (!prefix.is_empty()).then_some(prefix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prefix(source: &str) -> Option<String> {
+        literal_prefix(&Pattern::new(source, "").expect("a pattern"))
+    }
+
+    #[test]
+    fn the_prefix_of_a_pattern_ends_where_it_becomes_uncertain() {
+        assert_eq!(prefix("^abc").as_deref(), Some("abc"));
+        assert_eq!(prefix("^abc.*").as_deref(), Some("abc"));
+        assert_eq!(prefix("^abc*").as_deref(), Some("ab"));
+        assert_eq!(prefix("^abc+d").as_deref(), Some("abc"));
+        assert_eq!(prefix(r"^a\.b").as_deref(), Some("a.b"));
+        assert_eq!(prefix(r"^a\d").as_deref(), Some("a"));
+        assert_eq!(prefix(r"^a\.?b").as_deref(), Some("a"));
+        assert_eq!(prefix("abc"), None);
+        assert_eq!(prefix("^abc|d"), None);
+        assert_eq!(prefix("^a{0}"), None);
+    }
+}

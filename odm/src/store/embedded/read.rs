@@ -1,0 +1,223 @@
+//! The reads of [`Reader`](crate::store::Reader), on any view.
+
+use std::borrow::Cow;
+
+use bson::RawBson;
+
+use super::{
+    execute::{self, Emit, Query, Run},
+    layout::{self, document_key},
+    plan::{Conditions, Wanted, describe, plan},
+    scan,
+    settings::Settings,
+    view::View,
+    wait::{Pace, yield_now},
+};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    mql::{Filter, Test, key},
+    store::{Cost, Each, Explain, Find, FindByKey, Flow},
+};
+
+/// A view, and how to read it.
+pub(super) struct Reading<'a> {
+    pub(super) view: View<'a>,
+    pub(super) settings: &'a Settings,
+    pub(super) pace: Pace,
+}
+
+impl Reading<'_> {
+    pub(super) async fn get(
+        &mut self,
+        collection: &str,
+        ids: &[RawBson],
+        each: Each<'_>,
+    ) -> Result<Cost> {
+        let mut cost = Cost {
+            queries: 1,
+            ..Cost::default()
+        };
+        let Some(collection) = self.view.schema.collection(collection) else {
+            return Ok(cost);
+        };
+        if let [id] = ids {
+            let key = document_key(collection.tree, id.as_raw_bson_ref());
+            self.hand_over(0, &key, &mut cost, each)?;
+            return Ok(cost);
+        }
+        // In the order of the keys, pages that lie side by side are read one after another.
+        let mut keys = Vec::with_capacity(ids.len() * 20);
+        let mut spans = Vec::with_capacity(ids.len());
+        for (position, id) in ids.iter().enumerate() {
+            let start = keys.len();
+            keys.extend_from_slice(&layout::tree_start(collection.tree));
+            key::encode(id.as_raw_bson_ref(), &mut keys);
+            spans.push((start..keys.len(), position));
+        }
+        spans.sort_unstable_by(|(a, _), (b, _)| keys[a.clone()].cmp(&keys[b.clone()]));
+        for (span, position) in spans {
+            if self.hand_over(position, &keys[span], &mut cost, each)? == Flow::Stop {
+                break;
+            }
+            if self.pace.is_due() {
+                yield_now().await;
+            }
+        }
+        Ok(cost)
+    }
+
+    fn hand_over(
+        &self,
+        position: usize,
+        key: &[u8],
+        cost: &mut Cost,
+        each: &mut (dyn FnMut(usize, &bson::RawDocument) -> Result<Flow> + Send),
+    ) -> Result<Flow> {
+        match self.view.get(key)? {
+            None => Ok(Flow::More),
+            Some(document) => {
+                cost.documents_examined += 1;
+                cost.documents_returned += 1;
+                each(position, scan::read(&document)?)
+            }
+        }
+    }
+
+    pub(super) async fn find(&mut self, find: &Find, each: Each<'_>) -> Result<Cost> {
+        let mut cost = Cost {
+            queries: 1,
+            ..Cost::default()
+        };
+        let mut position = 0;
+        self.run(find, &[&find.filter], &mut cost, &mut |_, document| {
+            position += 1;
+            each(position - 1, document)
+        })
+        .await?;
+        Ok(cost)
+    }
+
+    pub(super) async fn find_by_key(&mut self, find: &FindByKey, each: Each<'_>) -> Result<Cost> {
+        if find.find.after.is_some() {
+            return Err(Error::new(
+                ErrorKind::InvalidQuery,
+                "a query by keys cannot start after a position",
+            ));
+        }
+        let mut cost = Cost {
+            queries: 1,
+            ..Cost::default()
+        };
+        for (position, key) in find.keys.iter().enumerate() {
+            let by_key = Filter::Path(Cow::Owned(find.path.clone()), Test::Eq(key.clone()));
+            let filters = [&by_key, &find.find.filter];
+            let flow = self
+                .run(&find.find, &filters, &mut cost, &mut |_, document| {
+                    each(position, document)
+                })
+                .await?;
+            if flow == Flow::Stop {
+                break;
+            }
+        }
+        Ok(cost)
+    }
+
+    pub(super) async fn count(&mut self, find: &Find) -> Result<(u64, Cost)> {
+        let mut cost = Cost {
+            queries: 1,
+            ..Cost::default()
+        };
+        let Some(collection) = self.view.schema.collection(&find.collection) else {
+            return Ok((0, cost));
+        };
+        // The order is of account only for a position in it.
+        let unsorted = Find {
+            filter: Filter::default(),
+            ..Find::default()
+        };
+        let sort = if find.after.is_some() {
+            &find.sort
+        } else {
+            &unsorted.sort
+        };
+        let query = Query {
+            filters: &[&find.filter],
+            sort,
+            skip: find.skip,
+            limit: find.limit,
+            after: find.after.as_deref(),
+        };
+        let conditions = Conditions::of(query.filters);
+        let plan = plan(collection, &conditions, &Wanted::new(sort, query.after));
+        let mut run = Run {
+            pace: &mut self.pace,
+            cost: &mut cost,
+            memory: self.settings.sort_memory,
+        };
+        let counted = execute::count_entries(self.view, &query, &plan, &mut run).await?;
+        let count = match counted {
+            Some(count) => count,
+            None => {
+                let mut count = 0;
+                let emit: Emit<'_> = &mut |_, _| {
+                    count += 1;
+                    Ok(Flow::More)
+                };
+                execute::execute(self.view, collection, &query, &plan, &mut run, emit).await?;
+                count
+            }
+        };
+        cost.documents_returned = 0;
+        Ok((count, cost))
+    }
+
+    pub(super) async fn explain(&mut self, find: &Find) -> Result<Explain> {
+        let cost = self.find(find, &mut |_, _| Ok(Flow::More)).await?;
+        let Some(collection) = self.view.schema.collection(&find.collection) else {
+            return Ok(Explain {
+                index: None,
+                bounds: Vec::new(),
+                sorted_by_index: true,
+                cost,
+            });
+        };
+        let conditions = Conditions::of(&[&find.filter]);
+        let wanted = Wanted::new(&find.sort, find.after.as_deref());
+        let plan = plan(collection, &conditions, &wanted);
+        Ok(describe(&plan, &find.sort, cost))
+    }
+
+    async fn run(
+        &mut self,
+        find: &Find,
+        filters: &[&Filter],
+        cost: &mut Cost,
+        each: Emit<'_>,
+    ) -> Result<Flow> {
+        let Some(collection) = self.view.schema.collection(&find.collection) else {
+            return Ok(Flow::More);
+        };
+        let query = Query {
+            filters,
+            sort: &find.sort,
+            skip: find.skip,
+            limit: find.limit,
+            after: find.after.as_deref(),
+        };
+        let mut run = Run {
+            pace: &mut self.pace,
+            cost,
+            memory: self.settings.sort_memory,
+        };
+        match &find.projection {
+            None => execute::find(self.view, collection, &query, &mut run, each).await,
+            Some(projection) => {
+                let mut projected = |id: &[u8], document: &bson::RawDocument| {
+                    each(id, &projection.apply(document)?)
+                };
+                execute::find(self.view, collection, &query, &mut run, &mut projected).await
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Follows a plan through the engine: index entries, and the documents they lead to.
+
+use bson::RawDocument;
+
+use super::{
+    layout::{self, damaged, document_key_of},
+    plan::{Candidate, KeyRange, Plan, Source},
+    schema::Collection,
+    view::{Bytes, Range, View},
+};
+use crate::{
+    error::Result,
+    store::{Cost, Flow},
+};
+
+/// Looks up the documents of a collection.
+pub(super) struct Documents<'a> {
+    view: View<'a>,
+    tree: layout::Tree,
+    /// The key, kept for its memory.
+    key: Vec<u8>,
+}
+
+impl<'a> Documents<'a> {
+    pub(super) fn new(view: View<'a>, collection: &Collection) -> Self {
+        Documents {
+            view,
+            tree: collection.tree,
+            key: Vec::new(),
+        }
+    }
+
+    pub(super) fn with(
+        &mut self,
+        entry: &Entry<'_>,
+        then: impl FnOnce(&[u8], &RawDocument) -> Result<Flow>,
+    ) -> Result<Flow> {
+        match entry.document() {
+            Some(document) => then(entry.id(), read(document)?),
+            None => self.by_id(entry.id(), then),
+        }
+    }
+
+    pub(super) fn by_id(
+        &mut self,
+        id: &[u8],
+        then: impl FnOnce(&[u8], &RawDocument) -> Result<Flow>,
+    ) -> Result<Flow> {
+        self.key.clear();
+        self.key.extend_from_slice(&layout::tree_start(self.tree));
+        self.key.extend_from_slice(id);
+        match self.view.get(&self.key)? {
+            Some(document) => then(id, read(&document)?),
+            None => Err(damaged("an index entry leads to no document")),
+        }
+    }
+}
+
+/// Reads a stored document.
+pub(super) fn read(bytes: &[u8]) -> Result<&RawDocument> {
+    RawDocument::from_bytes(bytes)
+        .map_err(|error| damaged(format_args!("a document cannot be read: {error}")))
+}
+
+/// An entry of an index, or a document.
+pub(super) struct Entry<'a> {
+    pub(super) key: Bytes<'a>,
+    value: Bytes<'a>,
+    kind: Kind,
+    /// The document may have more entries.
+    pub(super) repeats: bool,
+}
+
+/// Where the key of `_id` is.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// In the key, which is that of the document.
+    Document,
+    /// In the value.
+    Unique,
+    /// In the key, from here.
+    Index(usize),
+}
+
+impl Entry<'_> {
+    pub(super) fn id(&self) -> &[u8] {
+        match self.kind {
+            Kind::Document => &self.key[layout::TREE_LEN..],
+            Kind::Unique => &self.value,
+            Kind::Index(at) => &self.key[at..],
+        }
+    }
+
+    fn document(&self) -> Option<&[u8]> {
+        matches!(self.kind, Kind::Document).then_some(&*self.value)
+    }
+}
+
+/// The entries that a plan finds, in the order in which it finds them.
+pub(super) struct Entries<'a, 'p> {
+    view: View<'a>,
+    candidates: Vec<&'p Candidate<'p, 'p>>,
+    /// The candidate and the range of it that come next.
+    next: (usize, usize),
+    current: Option<Range<'a>>,
+}
+
+impl Plan<'_, '_> {
+    pub(super) fn entries<'a>(&'a self, view: View<'a>) -> Entries<'a, 'a> {
+        let candidates = match self {
+            Plan::One(candidate) => vec![candidate],
+            Plan::Union(candidates) => candidates.iter().collect(),
+        };
+        Entries {
+            view,
+            candidates,
+            next: (0, 0),
+            current: None,
+        }
+    }
+}
+
+impl<'a> Entries<'a, '_> {
+    /// The source, where there is but one.
+    pub(super) fn source(&self) -> &Source<'_> {
+        &self.candidates[0].source
+    }
+
+    pub(super) fn next(&mut self, cost: &mut Cost) -> Result<Option<Entry<'a>>> {
+        loop {
+            if let Some(range) = &mut self.current {
+                // `next` is one range further.
+                let source = &self.candidates[self.next.0].source;
+                if let Some((key, value)) = range.next()? {
+                    return entry(source, key, value, self.candidates.len() > 1, cost).map(Some);
+                }
+                self.current = None;
+            }
+            let Some(candidate) = self.candidates.get(self.next.0) else {
+                return Ok(None);
+            };
+            let Some(range) = candidate.range(self.next.1) else {
+                self.next = (self.next.0 + 1, 0);
+                continue;
+            };
+            self.next.1 += 1;
+            if candidate.points {
+                if let Some(value) = self.view.get(&range.lower)? {
+                    let key = Bytes::Asked(range.lower.clone());
+                    let several = self.candidates.len() > 1;
+                    return entry(&candidate.source, key, value, several, cost).map(Some);
+                }
+            } else {
+                self.current = Some(self.view.range(
+                    &range.lower,
+                    &range.upper,
+                    candidate.backward,
+                )?);
+            }
+        }
+    }
+}
+
+impl Candidate<'_, '_> {
+    /// The ranges in the order in which they are read.
+    fn range(&self, at: usize) -> Option<&KeyRange> {
+        match self.backward {
+            false => self.ranges.get(at),
+            true => self
+                .ranges
+                .len()
+                .checked_sub(at + 1)
+                .map(|at| &self.ranges[at]),
+        }
+    }
+}
+
+fn entry<'a>(
+    source: &Source<'_>,
+    key: Bytes<'a>,
+    value: Bytes<'a>,
+    several: bool,
+    cost: &mut Cost,
+) -> Result<Entry<'a>> {
+    let kind = match source.index {
+        None => Kind::Document,
+        Some(index) => {
+            cost.keys_examined += 1;
+            match index.spec.unique {
+                true => Kind::Unique,
+                false => Kind::Index(layout::id_start(&key, &value)?),
+            }
+        }
+    };
+    Ok(Entry {
+        key,
+        value,
+        kind,
+        repeats: several || source.repeats(),
+    })
+}
+
+/// The document whose `_id` has this key.
+pub(super) fn document<'a>(
+    view: View<'a>,
+    collection: &Collection,
+    id: &[u8],
+) -> Result<Option<Bytes<'a>>> {
+    view.get(&document_key_of(collection.tree, id))
+}

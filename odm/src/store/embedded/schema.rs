@@ -1,0 +1,215 @@
+//! The collections and indexes that exist, as one record of the store.
+
+use std::{collections::HashMap, sync::Arc};
+
+use bson::{Bson, Document, RawDocument};
+use serde::{Deserialize, Serialize};
+
+use super::layout::{Tree, damaged};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    store::{Direction, IndexSpec},
+};
+
+/// The name of the record in the tree of the store's own records.
+pub(super) const RECORD: &str = "catalog";
+
+/// All collections.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Schema {
+    collections: HashMap<String, Arc<Collection>>,
+    /// The greatest number of a tree that was ever used.
+    last_tree: Tree,
+    /// Trees of indexes that are being built, or whose building was given up: nobody reads them.
+    pub(super) garbage: Vec<Tree>,
+}
+
+/// A collection.
+#[derive(Debug, Clone)]
+pub(super) struct Collection {
+    pub(super) name: String,
+    pub(super) tree: Tree,
+    pub(super) indexes: Vec<Index>,
+}
+
+/// An index of a collection.
+#[derive(Debug, Clone)]
+pub(super) struct Index {
+    pub(super) tree: Tree,
+    pub(super) spec: IndexSpec,
+    /// For each field, whether it met an array in some document, ever. It is set in the unit that
+    /// stores the first such document, and never unset.
+    pub(super) multikey: Vec<bool>,
+}
+
+impl Schema {
+    #[inline]
+    pub(super) fn collection(&self, name: &str) -> Option<&Arc<Collection>> {
+        self.collections.get(name)
+    }
+
+    pub(super) fn collections(&self) -> impl Iterator<Item = &Collection> {
+        self.collections.values().map(|collection| &**collection)
+    }
+
+    pub(super) fn set(&mut self, collection: Collection) {
+        self.collections
+            .insert(collection.name.clone(), Arc::new(collection));
+    }
+
+    /// Never gives out trees that another schema, made from this one, has given out.
+    pub(super) fn adopt_trees(&mut self, other: &Schema) {
+        self.last_tree = self.last_tree.max(other.last_tree);
+    }
+
+    /// Remembers which fields of an index have met an array.
+    pub(super) fn set_multikey(&mut self, collection: &str, index: Index) {
+        let Some(found) = self.collections.get_mut(collection) else {
+            return;
+        };
+        let indexes = &mut Arc::make_mut(found).indexes;
+        if let Some(known) = indexes.iter_mut().find(|known| known.tree == index.tree) {
+            known.multikey = index.multikey;
+        }
+    }
+
+    /// A tree that nothing is in.
+    pub(super) fn new_tree(&mut self) -> Tree {
+        self.last_tree += 1;
+        self.last_tree
+    }
+
+    pub(super) fn encode(&self) -> Result<Vec<u8>> {
+        let mut collections: Vec<_> = self.collections().map(CollectionRecord::from).collect();
+        collections.sort_by_key(|collection| collection.tree);
+        let record = Record {
+            last_tree: self.last_tree.into(),
+            garbage: self.garbage.iter().map(|&tree| tree.into()).collect(),
+            collections,
+        };
+        bson::serialize_to_vec(&record).map_err(|error| {
+            Error::new(ErrorKind::Encode, "cannot write the catalog").with_source(error)
+        })
+    }
+
+    pub(super) fn decode(bytes: &[u8]) -> Result<Schema> {
+        let record: Record = bson::deserialize_from_slice(bytes)
+            .map_err(|error| damaged(format_args!("the catalog cannot be read: {error}")))?;
+        let tree = |tree: i64| Tree::try_from(tree).map_err(|_| damaged("a tree has no number"));
+        let mut schema = Schema {
+            last_tree: tree(record.last_tree)?,
+            garbage: record
+                .garbage
+                .into_iter()
+                .map(tree)
+                .collect::<Result<_>>()?,
+            collections: HashMap::new(),
+        };
+        for collection in record.collections {
+            let indexes = collection.indexes.into_iter().map(|index| {
+                Ok(Index {
+                    tree: tree(index.tree)?,
+                    multikey: index.keys.iter().map(|key| key.multikey).collect(),
+                    spec: IndexSpec {
+                        name: index.name,
+                        keys: index
+                            .keys
+                            .into_iter()
+                            .map(|key| (key.path, direction(key.descending)))
+                            .collect(),
+                        unique: index.unique,
+                        present_only: index.present_only,
+                    },
+                })
+            });
+            schema.set(Collection {
+                indexes: indexes.collect::<Result<_>>()?,
+                tree: tree(collection.tree)?,
+                name: collection.name,
+            });
+        }
+        Ok(schema)
+    }
+}
+
+fn direction(descending: bool) -> Direction {
+    if descending {
+        Direction::Descending
+    } else {
+        Direction::Ascending
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Record {
+    last_tree: i64,
+    garbage: Vec<i64>,
+    collections: Vec<CollectionRecord>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct CollectionRecord {
+    name: String,
+    tree: i64,
+    indexes: Vec<IndexRecord>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct IndexRecord {
+    name: String,
+    tree: i64,
+    keys: Vec<KeyRecord>,
+    unique: bool,
+    present_only: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct KeyRecord {
+    path: String,
+    descending: bool,
+    multikey: bool,
+}
+
+impl From<&Collection> for CollectionRecord {
+    fn from(collection: &Collection) -> Self {
+        CollectionRecord {
+            name: collection.name.clone(),
+            tree: collection.tree.into(),
+            indexes: collection.indexes.iter().map(IndexRecord::from).collect(),
+        }
+    }
+}
+
+impl From<&Index> for IndexRecord {
+    fn from(index: &Index) -> Self {
+        let keys = index.spec.keys.iter().zip(&index.multikey);
+        IndexRecord {
+            name: index.spec.name.clone(),
+            tree: index.tree.into(),
+            keys: keys
+                .map(|((path, direction), &multikey)| KeyRecord {
+                    path: path.clone(),
+                    descending: *direction == Direction::Descending,
+                    multikey,
+                })
+                .collect(),
+            unique: index.spec.unique,
+            present_only: index.spec.present_only,
+        }
+    }
+}
+
+/// The record that says which version of the format a store has.
+pub(super) fn format_record(version: i32) -> Document {
+    let mut record = Document::new();
+    record.insert("format", Bson::Int32(version));
+    record
+}
+
+/// The version in a record of [`format_record`].
+pub(super) fn read_format(record: &[u8]) -> Option<i32> {
+    RawDocument::from_bytes(record)
+        .ok()?
+        .get_i32(bson::raw::cstr!("format"))
+        .ok()
+}

@@ -1,0 +1,196 @@
+//! A transaction: that of a unit, on the writer's thread, or one that a caller drives.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use async_trait::async_trait;
+use bson::{RawBson, RawDocumentBuf};
+use tokio::sync::oneshot;
+
+use super::{Handle, work::Work};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    store::{
+        Cost, DeleteWrite, Each, Explain, Find, FindByKey, Reader, Transaction, UpdateWrite,
+        Updated,
+    },
+};
+
+/// A transaction.
+pub(super) struct Session {
+    pub(super) work: Work,
+    /// None on the writer's thread, where the writer commits.
+    lease: Option<Lease>,
+}
+
+/// The right to be the only one who writes, for a time.
+pub(super) struct Lease {
+    /// How it ends. If it is dropped, the writer goes on as after a rollback.
+    outcome: oneshot::Sender<Outcome>,
+    expired: Arc<AtomicBool>,
+    /// The store lives as long as its transactions.
+    _store: Arc<Handle>,
+}
+
+/// What becomes of the work of a transaction.
+pub(super) enum Outcome {
+    Commit(Box<Work>, oneshot::Sender<Result<()>>),
+    Rollback,
+}
+
+impl Lease {
+    pub(super) fn new(
+        outcome: oneshot::Sender<Outcome>,
+        expired: Arc<AtomicBool>,
+        store: Arc<Handle>,
+    ) -> Self {
+        Lease {
+            outcome,
+            expired,
+            _store: store,
+        }
+    }
+}
+
+/// Why a lease has ended.
+fn ended(expired: &AtomicBool) -> Error {
+    if expired.load(Ordering::Acquire) {
+        return Error::new(
+            ErrorKind::TransactionExpired,
+            "the transaction was open for too long, and was rolled back",
+        );
+    }
+    Error::new(
+        ErrorKind::Closed,
+        "the store was closed, and the transaction rolled back",
+    )
+}
+
+impl Session {
+    /// For units, on the writer's thread.
+    pub(super) fn of_units(work: Work) -> Session {
+        Session { work, lease: None }
+    }
+
+    pub(super) fn of_caller(work: Work, lease: Lease) -> Session {
+        Session {
+            work,
+            lease: Some(lease),
+        }
+    }
+
+    /// Begins a write.
+    fn begin_write(&mut self) -> Result<&mut Work> {
+        self.live()?;
+        if self.lease.is_some() {
+            // Only the call that now begins is ever undone alone.
+            self.work.overlay.forget();
+        }
+        Ok(&mut self.work)
+    }
+
+    /// Whether the transaction is still the one that writes. The writer alone decides when it is
+    /// not; a call that began before that goes on, and its work is never committed.
+    fn live(&self) -> Result<()> {
+        match &self.lease {
+            Some(lease) if lease.outcome.is_closed() => Err(ended(&lease.expired)),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[async_trait]
+impl Reader for Session {
+    async fn get(&self, collection: &str, ids: &[RawBson], each: Each<'_>) -> Result<Cost> {
+        self.live()?;
+        let cost = self.work.reading().get(collection, ids, each).await?;
+        self.work.spend(cost);
+        Ok(cost)
+    }
+
+    async fn find(&self, find: &Find, each: Each<'_>) -> Result<Cost> {
+        self.live()?;
+        let cost = self.work.reading().find(find, each).await?;
+        self.work.spend(cost);
+        Ok(cost)
+    }
+
+    async fn find_by_key(&self, find: &FindByKey, each: Each<'_>) -> Result<Cost> {
+        self.live()?;
+        let cost = self.work.reading().find_by_key(find, each).await?;
+        self.work.spend(cost);
+        Ok(cost)
+    }
+
+    async fn count(&self, find: &Find) -> Result<(u64, Cost)> {
+        self.live()?;
+        let (count, cost) = self.work.reading().count(find).await?;
+        self.work.spend(cost);
+        Ok((count, cost))
+    }
+
+    async fn explain(&self, find: &Find) -> Result<Explain> {
+        self.live()?;
+        let explain = self.work.reading().explain(find).await?;
+        self.work.spend(explain.cost);
+        Ok(explain)
+    }
+}
+
+#[async_trait]
+impl Transaction for Session {
+    async fn insert(&mut self, collection: &str, documents: &[RawDocumentBuf]) -> Result<()> {
+        self.begin_write()?.insert(collection, documents)
+    }
+
+    async fn update(&mut self, write: &UpdateWrite) -> Result<Updated> {
+        self.begin_write()?.update(write).await
+    }
+
+    async fn delete(&mut self, write: &DeleteWrite) -> Result<Vec<RawDocumentBuf>> {
+        self.begin_write()?.delete(write).await
+    }
+
+    fn cost(&self) -> Cost {
+        self.work.cost()
+    }
+
+    async fn commit(self: Box<Self>) -> Result<()> {
+        let Session { work, lease } = *self;
+        let Some(lease) = lease else {
+            return Err(not_its_own());
+        };
+        let (reply, answer) = oneshot::channel();
+        let Lease {
+            outcome,
+            expired,
+            _store,
+        } = lease;
+        // Either the writer takes the work, and answers, or the lease was over before. From here
+        // on, dropping this future does not stop the commit.
+        match outcome.send(Outcome::Commit(Box::new(work), reply)) {
+            Ok(()) => answer.await.unwrap_or_else(|_| Err(ended(&expired))),
+            Err(_) => Err(ended(&expired)),
+        }
+    }
+
+    async fn rollback(self: Box<Self>) -> Result<()> {
+        match self.lease {
+            None => Err(not_its_own()),
+            Some(lease) => {
+                // Whether the writer still waits or not: nothing of the work was stored.
+                let _ = lease.outcome.send(Outcome::Rollback);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn not_its_own() -> Error {
+    Error::new(
+        ErrorKind::InvalidQuery,
+        "a unit of work cannot end its transaction: it is committed when the unit returns",
+    )
+}

@@ -1,0 +1,33 @@
+//! What can be set when a store is opened.
+
+use std::time::Duration;
+
+use crate::store::Durability;
+
+/// The settings of an open store.
+#[derive(Debug, Clone)]
+pub(super) struct Settings {
+    pub(super) cache_size: usize,
+    pub(super) durability: Durability,
+    pub(super) flush_interval: Duration,
+    pub(super) transaction_limit: Duration,
+    pub(super) queue: usize,
+    pub(super) unit_documents: u64,
+    pub(super) sort_memory: usize,
+    pub(super) check: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            cache_size: 1 << 30,
+            durability: Durability::Durable,
+            flush_interval: Duration::from_millis(100),
+            transaction_limit: Duration::from_secs(10),
+            queue: 1024,
+            unit_documents: 100_000,
+            sort_memory: 256 << 20,
+            check: false,
+        }
+    }
+}

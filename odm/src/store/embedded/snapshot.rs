@@ -1,0 +1,98 @@
+//! The newest committed state, which all readers share.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use async_trait::async_trait;
+use bson::RawBson;
+
+use super::{
+    kv::redb::RedbSnapshot, read::Reading, schema::Schema, settings::Settings, view::View,
+    wait::Pace,
+};
+use crate::{
+    error::{Error, Result},
+    store::{Cost, Each, Explain, Find, FindByKey, Reader},
+};
+
+/// A committed state.
+pub(super) struct Snapshot {
+    pub(super) base: RedbSnapshot,
+    pub(super) schema: Arc<Schema>,
+    pub(super) settings: Arc<Settings>,
+}
+
+impl Snapshot {
+    pub(super) fn view(&self) -> View<'_> {
+        View {
+            base: &self.base,
+            overlay: None,
+            schema: &self.schema,
+        }
+    }
+
+    fn reading(&self) -> Reading<'_> {
+        Reading {
+            view: self.view(),
+            settings: &self.settings,
+            pace: Pace::yielding(),
+        }
+    }
+}
+
+#[async_trait]
+impl Reader for Snapshot {
+    async fn get(&self, collection: &str, ids: &[RawBson], each: Each<'_>) -> Result<Cost> {
+        self.reading().get(collection, ids, each).await
+    }
+
+    async fn find(&self, find: &Find, each: Each<'_>) -> Result<Cost> {
+        self.reading().find(find, each).await
+    }
+
+    async fn find_by_key(&self, find: &FindByKey, each: Each<'_>) -> Result<Cost> {
+        self.reading().find_by_key(find, each).await
+    }
+
+    async fn count(&self, find: &Find) -> Result<(u64, Cost)> {
+        self.reading().count(find).await
+    }
+
+    async fn explain(&self, find: &Find) -> Result<Explain> {
+        self.reading().explain(find).await
+    }
+}
+
+/// Where the writer puts the newest state, and readers take it.
+///
+/// The lock is held only to copy a pointer. A state that is replaced lives on in its readers.
+pub(super) struct Published(RwLock<Result<Arc<Snapshot>>>);
+
+impl Published {
+    pub(super) fn new(snapshot: Arc<Snapshot>) -> Self {
+        Published(RwLock::new(Ok(snapshot)))
+    }
+
+    pub(super) fn get(&self) -> Result<Arc<Snapshot>> {
+        self.0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub(super) fn publish(&self, snapshot: Arc<Snapshot>) {
+        self.set(Ok(snapshot));
+    }
+
+    /// From now on there is nothing to read.
+    pub(super) fn close(&self, error: Error) {
+        self.set(Err(error));
+    }
+
+    fn set(&self, next: Result<Arc<Snapshot>>) {
+        let mut published = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let last = std::mem::replace(&mut *published, next);
+        drop(published);
+        // The last reader of a state frees its pages, which must not happen under the lock.
+        drop(last);
+    }
+}

@@ -1,0 +1,10 @@
+//! Tests of the store as a whole.
+
+mod faults;
+mod files;
+mod plans;
+mod queries;
+mod support;
+mod transactions;
+mod units;
+mod writes;

@@ -1,0 +1,419 @@
+//! Disks that fail and power that is lost, at every moment of a short history.
+
+use std::{
+    io,
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
+
+use bson::doc;
+use redb::StorageBackend;
+
+use super::support::*;
+use crate::{
+    error::{ErrorKind, Result},
+    store::{Durability, Store, embedded::Embedded},
+};
+
+/// A disk in memory. What was written since the last sync may be lost, in any part.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Disk(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    data: Mutex<Data>,
+    syncs: AtomicUsize,
+    /// How many changes it still takes. None: all.
+    left: Mutex<Option<usize>>,
+    operations: AtomicUsize,
+    held: Mutex<bool>,
+    released: Condvar,
+    waiting: AtomicBool,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Data {
+    now: Vec<u8>,
+    synced: Vec<u8>,
+    /// Since the sync, in order.
+    unsynced: Vec<Operation>,
+}
+
+#[derive(Debug, Clone)]
+enum Operation {
+    Write(u64, Vec<u8>),
+    SetLen(u64),
+}
+
+fn apply(data: &mut Vec<u8>, operation: &Operation) {
+    match operation {
+        Operation::Write(offset, bytes) => {
+            let end = *offset as usize + bytes.len();
+            if data.len() < end {
+                data.resize(end, 0);
+            }
+            data[*offset as usize..end].copy_from_slice(bytes);
+        }
+        Operation::SetLen(len) => data.resize(*len as usize, 0),
+    }
+}
+
+/// Syncs wait while it lives.
+pub(super) struct Gate(Disk);
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        *self.0.0.held.lock().expect("no panic") = false;
+        self.0.0.released.notify_all();
+    }
+}
+
+impl Disk {
+    fn holding(data: Vec<u8>) -> Disk {
+        let disk = Disk::default();
+        *disk.data() = Data {
+            now: data.clone(),
+            synced: data,
+            unsynced: Vec::new(),
+        };
+        disk
+    }
+
+    fn data(&self) -> MutexGuard<'_, Data> {
+        self.0.data.lock().expect("no panic")
+    }
+
+    pub(super) fn syncs(&self) -> usize {
+        self.0.syncs.load(Ordering::SeqCst)
+    }
+
+    fn operations(&self) -> usize {
+        self.0.operations.load(Ordering::SeqCst)
+    }
+
+    fn fail_after(&self, operations: usize) {
+        *self.0.left.lock().expect("no panic") = Some(operations);
+    }
+
+    pub(super) fn hold_syncs(&self) -> Gate {
+        *self.0.held.lock().expect("no panic") = true;
+        Gate(self.clone())
+    }
+
+    pub(super) fn until_sync_waits(&self) {
+        while !self.0.waiting.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+    }
+
+    /// What is left if everything since the last sync is lost.
+    pub(super) fn after_power_loss(&self) -> Disk {
+        Disk::holding(self.data().synced.clone())
+    }
+
+    /// What is left if only some of the writes since the last sync have reached the disk.
+    fn after_partial_loss(&self, seed: u64) -> Disk {
+        let data = self.data();
+        let mut left = data.synced.clone();
+        let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        for operation in &data.unsynced {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            if random.is_multiple_of(2) {
+                apply(&mut left, operation);
+            }
+        }
+        Disk::holding(left)
+    }
+
+    /// What is left if the process ends, and the machine goes on.
+    fn after_exit(&self) -> Disk {
+        Disk::holding(self.data().now.clone())
+    }
+
+    fn change(&self, operation: Operation) -> io::Result<()> {
+        self.spend()?;
+        let mut data = self.data();
+        apply(&mut data.now, &operation);
+        data.unsynced.push(operation);
+        Ok(())
+    }
+
+    fn spend(&self) -> io::Result<()> {
+        self.0.operations.fetch_add(1, Ordering::SeqCst);
+        let mut left = self.0.left.lock().expect("no panic");
+        match &mut *left {
+            Some(0) => Err(io::Error::other("the disk is broken")),
+            Some(left) => {
+                *left -= 1;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl StorageBackend for Disk {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.data().now.len() as u64)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let data = self.data();
+        let range = offset as usize..offset as usize + out.len();
+        out.copy_from_slice(data.now.get(range).ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.change(Operation::SetLen(len))
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        let mut held = self.0.held.lock().expect("no panic");
+        while *held {
+            self.0.waiting.store(true, Ordering::SeqCst);
+            held = self.0.released.wait(held).expect("no panic");
+        }
+        drop(held);
+        self.spend()?;
+        self.0.syncs.fetch_add(1, Ordering::SeqCst);
+        let mut data = self.data();
+        data.synced = data.now.clone();
+        data.unsynced.clear();
+        Ok(())
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.change(Operation::Write(offset, bytes.to_vec()))
+    }
+}
+
+/// A store with a small cache, so that reads go to the disk.
+async fn open(disk: &Disk) -> Result<Embedded> {
+    Embedded::builder()
+        .cache_size(64 << 10)
+        .backend(disk.clone())
+        .await
+}
+
+const UNITS: i32 = 6;
+
+/// What unit `n` of the history leaves: two documents, and a mark in all those before.
+fn expected(units: i32) -> Vec<bson::Document> {
+    let mut documents = Vec::new();
+    for n in 0..units {
+        for half in 0..2 {
+            documents.push(
+                doc! { "_id": n * 2 + half, "n": n, "last": units - 1, "text": "x".repeat(900) },
+            );
+        }
+    }
+    documents
+}
+
+fn unit(n: i32) -> Vec<Write> {
+    let document =
+        |half: i32| doc! { "_id": n * 2 + half, "n": n, "last": n, "text": "x".repeat(900) };
+    vec![
+        Write::Insert(vec![document(0)]),
+        Write::Update(doc! {}, doc! { "$set": { "last": n } }),
+        Write::Insert(vec![document(1)]),
+    ]
+}
+
+/// A disk with an empty store: a new file is made beside its place, so that half of one is never met.
+async fn formatted() -> Disk {
+    let disk = Disk::default();
+    open(&disk)
+        .await
+        .expect("a store")
+        .close()
+        .await
+        .expect("a close");
+    let data = disk.data().now.clone();
+    Disk::holding(data)
+}
+
+/// Runs the history until something fails, and tells how many units were acknowledged.
+async fn history(disk: &Disk, durability: Durability) -> i32 {
+    let Ok(store) = open(disk).await else {
+        return 0;
+    };
+    let indexes = vec![
+        index("by_n", &[("n", 1)]),
+        index("by_last", &[("last", -1), ("n", 1)]),
+    ];
+    if store
+        .ensure(&[collection("things", indexes)])
+        .await
+        .is_err()
+    {
+        return 0;
+    }
+    for n in 0..UNITS {
+        let unit = Arc::new(Writes(unit(n)));
+        if let Err(error) = store.run(unit, durability).await {
+            // What was committed before can still be read, in a state that was acknowledged.
+            let state = all(&store).await;
+            assert_eq!(state, expected(n), "after {error}");
+            let again = insert(&store, vec![doc! { "_id": -1 }])
+                .await
+                .expect_err("it is broken");
+            assert_eq!(again.kind(), ErrorKind::Closed, "{again:?}");
+            assert!(store.reader().is_ok());
+            return n;
+        }
+    }
+    UNITS
+}
+
+/// Whether a disk holds whole units only, the first of them, and at least so many.
+async fn check(disk: &Disk, acknowledged: i32, at: usize) {
+    let store = open(disk)
+        .await
+        .unwrap_or_else(|error| panic!("after operation {at}: {error:?}"));
+    store
+        .check_integrity()
+        .await
+        .unwrap_or_else(|error| panic!("after operation {at}: {error:?}"));
+    let state = all(&store).await;
+    let units = state.len() as i32 / 2;
+    assert_eq!(state, expected(units), "after operation {at}");
+    assert!(
+        units >= acknowledged,
+        "operation {at}: {units} of {acknowledged} units"
+    );
+    insert(&store, vec![doc! { "_id": -1 }])
+        .await
+        .expect("a store that works");
+}
+
+#[test]
+fn a_disk_that_fails_at_any_operation_loses_no_acknowledged_unit_and_no_half() {
+    block_on(async {
+        let whole = formatted().await;
+        assert_eq!(history(&whole, Durability::Durable).await, UNITS);
+        let operations = whole.operations();
+        assert!(operations > 50);
+        for at in 0..operations {
+            let disk = formatted().await;
+            disk.fail_after(at);
+            let acknowledged = history(&disk, Durability::Durable).await;
+            check(&disk.after_exit(), acknowledged, at).await;
+            check(&disk.after_power_loss(), acknowledged, at).await;
+            check(&disk.after_partial_loss(at as u64), acknowledged, at).await;
+        }
+    });
+}
+
+#[test]
+fn writes_that_are_durable_soon_are_lost_from_the_end_and_never_in_half() {
+    block_on(async {
+        let whole = formatted().await;
+        assert_eq!(history(&whole, Durability::Soon).await, UNITS);
+        for at in 0..whole.operations() {
+            let disk = formatted().await;
+            disk.fail_after(at);
+            history(&disk, Durability::Soon).await;
+            check(&disk.after_exit(), 0, at).await;
+            check(&disk.after_power_loss(), 0, at).await;
+        }
+        // Closed in order, all of them are there.
+        check(&whole.after_power_loss(), UNITS, 0).await;
+    });
+}
+
+#[test]
+fn a_disk_that_fails_while_an_index_is_built_leaves_the_old_indexes() {
+    block_on(async {
+        let specs = || [collection("things", vec![unique("by_n", &[("n", 1)])])];
+        let before = Disk::default();
+        {
+            let store = open(&before).await.expect("a store");
+            let documents =
+                (0..200).map(|n| doc! { "_id": n, "n": format!("{n}{}", "x".repeat(100)) });
+            insert(&store, documents.collect())
+                .await
+                .expect("an insert");
+        }
+        let data = before.data().now.clone();
+        let whole = Disk::holding(data.clone());
+        let first = {
+            let store = open(&whole).await.expect("a store");
+            let first = whole.operations();
+            store.ensure(&specs()).await.expect("an index");
+            first
+        };
+        for at in first..whole.operations() {
+            let disk = Disk::holding(data.clone());
+            disk.fail_after(at);
+            if let Ok(store) = open(&disk).await {
+                let _ = store.ensure(&specs()).await;
+            }
+            for left in [disk.after_exit(), disk.after_power_loss()] {
+                let store = open(&left).await.expect("a store");
+                store.check_integrity().await.expect("sound indexes");
+                store.ensure(&specs()).await.expect("an index");
+                store.check_integrity().await.expect("sound indexes");
+                assert_eq!(all(&store).await.len(), 200);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_failure_names_its_cause_to_all_units_of_the_group() {
+    block_on(async {
+        let disk = Disk::default();
+        let store = open(&disk).await.expect("a store");
+        insert(&store, vec![doc! { "_id": 1 }])
+            .await
+            .expect("an insert");
+        disk.fail_after(0);
+        let error = insert(&store, vec![doc! { "_id": 2 }])
+            .await
+            .expect_err("it is broken");
+        assert_eq!(error.kind(), ErrorKind::Io);
+        assert!(error.to_string().contains("the disk is broken"), "{error}");
+        assert!(std::error::Error::source(&error).is_some());
+        let error = store.close().await.expect_err("it is broken");
+        assert_eq!(error.kind(), ErrorKind::Closed);
+    });
+}
+
+#[test]
+fn data_on_a_failed_disk_can_be_read_even_if_the_cache_holds_nothing_of_it() {
+    block_on(async {
+        let disk = Disk::default();
+        let store = Embedded::builder()
+            .cache_size(0)
+            .backend(disk.clone())
+            .await
+            .expect("a store");
+        let documents: Vec<_> = (0..300)
+            .map(|n| doc! { "_id": n, "text": "x".repeat(500) })
+            .collect();
+        insert(&store, documents.clone()).await.expect("an insert");
+        for durability in [Durability::Soon, Durability::Durable] {
+            let unit = Arc::new(Writes(vec![Write::Update(
+                doc! { "_id": 0 },
+                doc! { "$inc": { "n": 1 } },
+            )]));
+            store.run(unit, durability).await.expect("an update");
+        }
+        disk.fail_after(3);
+        let unit = vec![Write::Update(
+            doc! {},
+            doc! { "$set": { "text": "y".repeat(700) } },
+        )];
+        run(&store, unit).await.expect_err("it is broken");
+        let state = all(&store).await;
+        assert_eq!(state.len(), 300);
+        assert_eq!(state[1..], documents[1..]);
+        store.check_integrity().await.expect("a sound state");
+    });
+}

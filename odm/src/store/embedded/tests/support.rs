@@ -1,0 +1,187 @@
+//! What the tests share.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use bson::{Bson, Document, RawBson, RawDocumentBuf};
+
+use crate::{
+    error::Result,
+    mql::{Direction, Filter, Sort, Update},
+    store::{
+        Change, CollectionSpec, DeleteWrite, Durability, Find, IndexSpec, Reader, Store,
+        Transaction, UnitOfWork, UpdateWrite,
+        embedded::{Embedded, wait},
+    },
+};
+
+/// Runs a future on this thread, without a runtime.
+pub(super) fn block_on<F: Future>(future: F) -> F::Output {
+    wait::block_on(future, None).expect("there is no deadline")
+}
+
+pub(super) fn raw(document: Document) -> RawDocumentBuf {
+    RawDocumentBuf::try_from(&document).expect("a document")
+}
+
+pub(super) fn value(value: impl Into<Bson>) -> RawBson {
+    value.into().try_into().expect("a value")
+}
+
+pub(super) fn document(raw: &bson::RawDocument) -> Document {
+    raw.try_into().expect("a document")
+}
+
+pub(super) fn filter(filter: Document) -> Filter {
+    Filter::parse(&filter).expect("a filter")
+}
+
+pub(super) fn sort(sort: Document) -> Sort {
+    Sort::parse(&sort).expect("a sort")
+}
+
+pub(super) fn index(name: &str, keys: &[(&str, i32)]) -> IndexSpec {
+    let direction = |sign| {
+        if sign > 0 {
+            Direction::Ascending
+        } else {
+            Direction::Descending
+        }
+    };
+    IndexSpec {
+        name: name.to_owned(),
+        keys: keys
+            .iter()
+            .map(|(path, sign)| ((*path).to_owned(), direction(*sign)))
+            .collect(),
+        unique: false,
+        present_only: false,
+    }
+}
+
+pub(super) fn unique(name: &str, keys: &[(&str, i32)]) -> IndexSpec {
+    IndexSpec {
+        unique: true,
+        ..index(name, keys)
+    }
+}
+
+pub(super) fn collection(name: &str, indexes: Vec<IndexSpec>) -> CollectionSpec {
+    CollectionSpec {
+        name: name.to_owned(),
+        indexes,
+    }
+}
+
+/// A store in memory with one collection, `things`.
+pub(super) async fn things(indexes: Vec<IndexSpec>) -> Embedded {
+    let store = Embedded::memory().await.expect("a store");
+    store
+        .ensure(&[collection("things", indexes)])
+        .await
+        .expect("a collection");
+    store
+}
+
+/// One write of a unit.
+#[derive(Debug, Clone)]
+pub(super) enum Write {
+    Insert(Vec<Document>),
+    Update(Document, Document),
+    Replace(Document, Document),
+    Delete(Document),
+    /// Ends the unit with a panic.
+    Panic,
+}
+
+pub(super) fn update(query: Document, change: Document) -> UpdateWrite {
+    UpdateWrite {
+        collection: "things".to_owned(),
+        filter: filter(query),
+        sort: Sort::new(),
+        change: Change::Update(Update::parse(&change, &[]).expect("an update")),
+        multi: true,
+        upsert: false,
+    }
+}
+
+pub(super) fn delete(query: Document) -> DeleteWrite {
+    DeleteWrite {
+        collection: "things".to_owned(),
+        filter: filter(query),
+        multi: true,
+    }
+}
+
+pub(super) async fn apply(transaction: &mut dyn Transaction, write: &Write) -> Result<()> {
+    match write.clone() {
+        Write::Insert(documents) => {
+            let documents: Vec<_> = documents.into_iter().map(raw).collect();
+            transaction.insert("things", &documents).await
+        }
+        Write::Update(query, change) => transaction.update(&update(query, change)).await.map(drop),
+        Write::Replace(query, document) => {
+            let write = UpdateWrite {
+                change: Change::Replace(raw(document)),
+                multi: false,
+                ..update(query, Document::new())
+            };
+            transaction.update(&write).await.map(drop)
+        }
+        Write::Delete(query) => transaction.delete(&delete(query)).await.map(drop),
+        Write::Panic => panic!("as it was told"),
+    }
+}
+
+/// A unit of several writes, which fails with the first of them that does.
+pub(super) struct Writes(pub(super) Vec<Write>);
+
+#[async_trait]
+impl UnitOfWork for Writes {
+    async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
+        for write in &self.0 {
+            apply(transaction, write).await?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) async fn run(store: &Embedded, writes: Vec<Write>) -> Result<()> {
+    store
+        .run(Arc::new(Writes(writes)), Durability::Durable)
+        .await
+}
+
+pub(super) async fn insert(store: &Embedded, documents: Vec<Document>) -> Result<()> {
+    run(store, vec![Write::Insert(documents)]).await
+}
+
+pub(super) fn find_all() -> Find {
+    Find {
+        collection: "things".to_owned(),
+        ..Find::default()
+    }
+}
+
+pub(super) async fn found(reader: &(impl Reader + ?Sized), find: &Find) -> Vec<Document> {
+    let found = Mutex::new(Vec::new());
+    reader
+        .find(find, &mut |position, raw| {
+            let mut found = found.lock().expect("no panic");
+            assert_eq!(position, found.len());
+            found.push(document(raw));
+            Ok(crate::store::Flow::More)
+        })
+        .await
+        .expect("a result");
+    found.into_inner().expect("no panic")
+}
+
+/// All documents of `things`, by `_id`.
+pub(super) async fn all(store: &Embedded) -> Vec<Document> {
+    found(&*store.reader().expect("an open store"), &find_all()).await
+}
+
+pub(super) fn ids(documents: &[Document]) -> Vec<&Bson> {
+    documents.iter().map(|document| &document["_id"]).collect()
+}

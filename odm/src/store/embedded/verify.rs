@@ -1,0 +1,138 @@
+//! Whether everything that is stored agrees.
+
+use std::collections::HashSet;
+
+use super::{
+    check::check,
+    entries::Entries,
+    kv::Snapshot as _,
+    layout::{META, TREE_LEN, Tree, damaged, document_key, id_len, tree_start},
+    scan::read,
+    schema::{Collection, Index},
+    snapshot::Snapshot,
+    wait::{Pace, yield_now},
+};
+use crate::{error::Result, mql::path};
+
+/// Verifies that each document can be read and is where its `_id` says, that each index has just
+/// the entries of the documents, and that there is nothing else.
+pub(super) async fn verify(snapshot: &Snapshot) -> Result<()> {
+    let mut pace = Pace::yielding();
+    let mut known: HashSet<Tree> = snapshot.schema.garbage.iter().copied().collect();
+    known.insert(META);
+    for collection in snapshot.schema.collections() {
+        if !known.insert(collection.tree) {
+            return Err(damaged(format_args!(
+                "`{}` shares its tree",
+                collection.name
+            )));
+        }
+        let entries = documents(snapshot, collection, &mut pace).await?;
+        for (index, expected) in collection.indexes.iter().zip(entries) {
+            if !known.insert(index.tree) {
+                return Err(damaged(format_args!(
+                    "`{}` shares its tree",
+                    index.spec.name
+                )));
+            }
+            let found = count(snapshot, index.tree, &mut pace).await?;
+            if found != expected {
+                return Err(damaged(format_args!(
+                    "the index `{}` of `{}` has {found} entries, and the documents have {expected}",
+                    index.spec.name, collection.name
+                )));
+            }
+        }
+    }
+    let mut from = tree_start(META).to_vec();
+    while let Some(entry) = snapshot
+        .view()
+        .range(&from, &[0xff; TREE_LEN], false)?
+        .next()?
+    {
+        let tree = entry.0.first_chunk().map(|tree| Tree::from_be_bytes(*tree));
+        let Some(tree) = tree.filter(|tree| known.contains(tree)) else {
+            return Err(damaged("there is data that belongs to no collection"));
+        };
+        from = tree_start(tree + 1).to_vec();
+    }
+    Ok(())
+}
+
+/// Verifies the documents of a collection, and that their entries exist. Returns how many entries
+/// there are for each index.
+async fn documents(
+    snapshot: &Snapshot,
+    collection: &Collection,
+    pace: &mut Pace,
+) -> Result<Vec<u64>> {
+    let mut expected = vec![0; collection.indexes.len()];
+    let (start, end) = (tree_start(collection.tree), tree_start(collection.tree + 1));
+    let mut range = snapshot.view().range(&start, &end, false)?;
+    while let Some((key, document)) = range.next()? {
+        if pace.is_due() {
+            yield_now().await;
+        }
+        let document = read(&document)?;
+        check(&collection.name, document).map_err(|error| {
+            damaged(format_args!("a document is stored that cannot be: {error}"))
+        })?;
+        let in_place =
+            path::get(document, "_id").is_some_and(|id| document_key(collection.tree, id) == *key);
+        if !in_place {
+            return Err(damaged(format_args!(
+                "a document of `{}` is not where its `_id` says",
+                collection.name
+            )));
+        }
+        for (index, expected) in collection.indexes.iter().zip(&mut expected) {
+            *expected += entries(snapshot, collection, index, document, &key[TREE_LEN..])?;
+        }
+    }
+    Ok(expected)
+}
+
+fn entries(
+    snapshot: &Snapshot,
+    collection: &Collection,
+    index: &Index,
+    document: &bson::RawDocument,
+    id: &[u8],
+) -> Result<u64> {
+    let entries = Entries::of(index, document, id)?;
+    let wrong = |what: &str| {
+        let name = &index.spec.name;
+        Err(damaged(format_args!(
+            "the index `{name}` of `{}` {what}",
+            collection.name
+        )))
+    };
+    for (known, array) in index.multikey.iter().zip(&entries.multikey) {
+        if *array && !known {
+            return wrong("does not know of an array");
+        }
+    }
+    for key in &entries.keys {
+        let value: &[u8] = if index.spec.unique { id } else { &id_len(id) };
+        match snapshot.base.get(key)? {
+            Some(found) if *found == *value => {}
+            Some(_) => return wrong("leads to another document"),
+            None => return wrong("has no entry for a document"),
+        }
+    }
+    Ok(entries.keys.len() as u64)
+}
+
+async fn count(snapshot: &Snapshot, tree: Tree, pace: &mut Pace) -> Result<u64> {
+    let mut count = 0;
+    let mut range = snapshot
+        .view()
+        .range(&tree_start(tree), &tree_start(tree + 1), false)?;
+    while range.next()?.is_some() {
+        if pace.is_due() {
+            yield_now().await;
+        }
+        count += 1;
+    }
+    Ok(count)
+}

@@ -1,0 +1,151 @@
+//! A committed state with uncommitted changes on top, read as one.
+
+use std::{cmp::Ordering, collections::btree_map, ops::Deref, sync::Arc};
+
+use super::{
+    kv::{Snapshot as _, redb},
+    overlay::{Change, Overlay},
+    schema::Schema,
+};
+use crate::error::Result;
+
+type BaseRange = redb::Range;
+type BaseBytes = redb::Bytes;
+type BaseEntry = (BaseBytes, BaseBytes);
+type ChangedEntry<'a> = (&'a Arc<[u8]>, &'a Change);
+
+/// What a read sees.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    pub(super) base: &'a redb::RedbSnapshot,
+    pub(super) overlay: Option<&'a Overlay>,
+    pub(super) schema: &'a Schema,
+}
+
+/// A key or a value.
+pub(super) enum Bytes<'a> {
+    Base(BaseBytes),
+    Changed(&'a [u8]),
+    /// A key that was asked for.
+    Asked(Vec<u8>),
+}
+
+impl Deref for Bytes<'_> {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match self {
+            Bytes::Base(bytes) => bytes,
+            Bytes::Changed(bytes) => bytes,
+            Bytes::Asked(bytes) => bytes,
+        }
+    }
+}
+
+impl<'a> View<'a> {
+    #[inline]
+    pub(super) fn get(&self, key: &[u8]) -> Result<Option<Bytes<'a>>> {
+        match self.overlay.and_then(|overlay| overlay.get(key)) {
+            Some(change) => Ok(change.as_deref().map(Bytes::Changed)),
+            None => Ok(self.base.get(key)?.map(Bytes::Base)),
+        }
+    }
+
+    /// The entries from `lower` up to `upper`, which is beyond, in this direction.
+    pub(super) fn range(&self, lower: &[u8], upper: &[u8], backward: bool) -> Result<Range<'a>> {
+        if lower >= upper {
+            return Ok(Range {
+                base: None,
+                changes: None,
+                backward,
+                next: (None, None),
+            });
+        }
+        let changes = self.overlay.filter(|overlay| !overlay.is_empty());
+        Ok(Range {
+            base: Some(self.base.range(lower, upper)?),
+            changes: changes.map(|overlay| overlay.range(lower, upper)),
+            backward,
+            next: (None, None),
+        })
+    }
+}
+
+/// The entries of a range in one direction.
+pub(super) struct Range<'a> {
+    /// None at its end.
+    base: Option<BaseRange>,
+    changes: Option<btree_map::Range<'a, Arc<[u8]>, Change>>,
+    backward: bool,
+    /// What was taken from each side and not handed out yet.
+    next: (Option<BaseEntry>, Option<ChangedEntry<'a>>),
+}
+
+impl<'a> Range<'a> {
+    fn pull_base(&mut self) -> Result<Option<(BaseBytes, BaseBytes)>> {
+        let Some(base) = &mut self.base else {
+            return Ok(None);
+        };
+        let entry = if self.backward {
+            base.next_back()
+        } else {
+            base.next()
+        };
+        if entry.is_none() {
+            self.base = None;
+        }
+        entry.transpose()
+    }
+
+    /// The next entry. After an error there is none.
+    #[inline]
+    pub(super) fn next(&mut self) -> Result<Option<(Bytes<'a>, Bytes<'a>)>> {
+        if self.changes.is_none() {
+            let entry = self.pull_base()?;
+            return Ok(entry.map(|(key, value)| (Bytes::Base(key), Bytes::Base(value))));
+        }
+        self.merged()
+    }
+
+    fn merged(&mut self) -> Result<Option<(Bytes<'a>, Bytes<'a>)>> {
+        loop {
+            if self.next.0.is_none() {
+                self.next.0 = self.pull_base()?;
+            }
+            if self.next.1.is_none()
+                && let Some(changes) = &mut self.changes
+            {
+                self.next.1 = if self.backward {
+                    changes.next_back()
+                } else {
+                    changes.next()
+                };
+            }
+            // Less: the base is first.
+            let order = match (&self.next.0, &self.next.1) {
+                (None, None) => return Ok(None),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some((base, _)), Some((change, _))) => {
+                    let order = (**base).cmp(&***change);
+                    if self.backward {
+                        order.reverse()
+                    } else {
+                        order
+                    }
+                }
+            };
+            if order.is_le()
+                && let Some((key, value)) = self.next.0.take()
+                && order.is_lt()
+            {
+                return Ok(Some((Bytes::Base(key), Bytes::Base(value))));
+            }
+            // A change replaces the entry of the base that has its key, which was taken above.
+            if let Some((key, Some(value))) = self.next.1.take() {
+                return Ok(Some((Bytes::Changed(key), Bytes::Changed(value))));
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Waiting without a runtime: on the writer's thread, and between the chunks of a long read.
+
+use std::{
+    any::Any,
+    future::Future,
+    pin::{Pin, pin},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll, Wake, Waker},
+    thread::{self, Thread},
+    time::Instant,
+};
+
+struct Unpark {
+    thread: Thread,
+    woken: AtomicBool,
+}
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.woken.store(true, Ordering::Release);
+        self.thread.unpark();
+    }
+}
+
+/// Runs a future on this thread. None if it is not ready in time; it is dropped then.
+pub(super) fn block_on<F: Future>(future: F, deadline: Option<Instant>) -> Option<F::Output> {
+    let mut future = pin!(future);
+    // Most futures are ready at once.
+    if let Poll::Ready(output) = future
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()))
+    {
+        return Some(output);
+    }
+    let unpark = Arc::new(Unpark {
+        thread: thread::current(),
+        woken: AtomicBool::new(false),
+    });
+    let waker = Waker::from(unpark.clone());
+    let mut context = Context::from_waker(&waker);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return Some(output);
+        }
+        // A wake-up between the poll and the park leaves a token, so that the park returns at once.
+        while !unpark.woken.swap(false, Ordering::Acquire) {
+            match deadline {
+                None => thread::park(),
+                Some(deadline) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return None;
+                    }
+                    thread::park_timeout(left);
+                }
+            }
+        }
+    }
+}
+
+/// How many documents or index entries are looked at between two yields.
+const CHUNK: u32 = 1000;
+
+/// Lets other tasks run, now and then, during a long read.
+pub(super) struct Pace {
+    left: Option<u32>,
+}
+
+impl Pace {
+    /// For reads on the tasks of the caller.
+    pub(super) fn yielding() -> Pace {
+        Pace { left: Some(CHUNK) }
+    }
+
+    /// For the writer's thread, which has no other tasks.
+    pub(super) fn steady() -> Pace {
+        Pace { left: None }
+    }
+
+    /// Counts one step, and tells whether to wait for [`yield_now`].
+    #[inline]
+    pub(super) fn is_due(&mut self) -> bool {
+        match &mut self.left {
+            None => false,
+            Some(0) => {
+                self.left = Some(CHUNK);
+                true
+            }
+            Some(left) => {
+                *left -= 1;
+                false
+            }
+        }
+    }
+}
+
+/// Ready when it is polled again, for which it asks at once.
+pub(super) fn yield_now() -> impl Future<Output = ()> + Send {
+    struct Yield(bool);
+
+    impl Future for Yield {
+        type Output = ();
+
+        fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+            if self.0 {
+                return Poll::Ready(());
+            }
+            self.0 = true;
+            context.waker().wake_by_ref();
+            Poll::Pending
+        }
+    }
+
+    Yield(false)
+}
+
+/// What a panic said.
+pub(super) fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    if let Some(message) = panic.downcast_ref::<&str>() {
+        message
+    } else if let Some(message) = panic.downcast_ref::<String>() {
+        message
+    } else {
+        "a panic without a message"
+    }
+}

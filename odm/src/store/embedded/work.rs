@@ -1,0 +1,169 @@
+//! Writes that are not committed yet, and reads that see them.
+
+use std::{
+    ops::{Deref, DerefMut},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use super::{
+    layout::meta_key,
+    overlay::{Mark, Overlay},
+    read::Reading,
+    schema::{RECORD, Schema},
+    settings::Settings,
+    snapshot::Snapshot,
+    view::View,
+    wait::Pace,
+};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    store::Cost,
+};
+
+/// Changes on top of a committed state.
+pub(super) struct Work {
+    pub(super) base: Arc<Snapshot>,
+    pub(super) overlay: Overlay,
+    /// As the overlay makes it.
+    pub(super) schema: Arc<Schema>,
+    pub(super) settings: Arc<Settings>,
+    /// On the writer's thread there is nobody to yield to.
+    yields: bool,
+    cost: Mutex<Cost>,
+    /// The documents that the unit has written.
+    written: u64,
+}
+
+impl Work {
+    pub(super) fn new(base: Arc<Snapshot>, yields: bool) -> Work {
+        Work {
+            overlay: Overlay::default(),
+            schema: base.schema.clone(),
+            settings: base.settings.clone(),
+            base,
+            yields,
+            cost: Mutex::default(),
+            written: 0,
+        }
+    }
+
+    /// The same work, to be continued on the writer's thread.
+    pub(super) fn on_writer(self) -> Work {
+        Work {
+            yields: false,
+            ..self
+        }
+    }
+
+    pub(super) fn view(&self) -> View<'_> {
+        View {
+            base: &self.base.base,
+            overlay: Some(&self.overlay),
+            schema: &self.schema,
+        }
+    }
+
+    pub(super) fn reading(&self) -> Reading<'_> {
+        Reading {
+            view: self.view(),
+            settings: &self.settings,
+            pace: self.pace(),
+        }
+    }
+
+    pub(super) fn pace(&self) -> Pace {
+        if self.yields {
+            Pace::yielding()
+        } else {
+            Pace::steady()
+        }
+    }
+
+    /// What was touched since [`begin_unit`](Work::begin_unit).
+    pub(super) fn cost(&self) -> Cost {
+        *self.cost.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn spend(&self, cost: Cost) {
+        *self.cost.lock().unwrap_or_else(PoisonError::into_inner) += cost;
+    }
+
+    /// Begins a unit: what was done so far stays done.
+    pub(super) fn begin_unit(&mut self) {
+        self.overlay.forget();
+        self.written = 0;
+        *self.cost.get_mut().unwrap_or_else(PoisonError::into_inner) = Cost::default();
+    }
+
+    /// Counts a document that is written.
+    pub(super) fn count_written(&mut self, cost: &mut Cost) -> Result<()> {
+        self.written += 1;
+        cost.documents_written += 1;
+        let limit = self.settings.unit_documents;
+        if self.written <= limit {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Limit,
+            format!("a unit of work may write {limit} documents, and this one would write more"),
+        ))
+    }
+
+    /// Changes the schema, and what is stored of it.
+    pub(super) fn set_schema(&mut self, schema: Schema) -> Result<()> {
+        self.overlay.put(&meta_key(RECORD), &schema.encode()?);
+        self.schema = Arc::new(schema);
+        Ok(())
+    }
+
+    /// Begins something that is done as a whole or not at all.
+    pub(super) fn attempt(&mut self) -> Attempt<'_> {
+        Attempt {
+            mark: self.overlay.mark(),
+            schema: self.schema.clone(),
+            written: self.written,
+            done: false,
+            work: self,
+        }
+    }
+}
+
+/// Changes that are undone unless they are [`keep`](Attempt::keep)t: after an error, after a panic,
+/// and when the future that makes them is dropped.
+pub(super) struct Attempt<'w> {
+    work: &'w mut Work,
+    mark: Mark,
+    schema: Arc<Schema>,
+    written: u64,
+    done: bool,
+}
+
+impl Attempt<'_> {
+    pub(super) fn keep(mut self) {
+        self.done = true;
+    }
+}
+
+impl Deref for Attempt<'_> {
+    type Target = Work;
+
+    fn deref(&self) -> &Work {
+        self.work
+    }
+}
+
+impl DerefMut for Attempt<'_> {
+    fn deref_mut(&mut self) -> &mut Work {
+        self.work
+    }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        if !self.done {
+            self.work.overlay.undo_to(self.mark);
+            self.work.schema = self.schema.clone();
+            self.work.written = self.written;
+        }
+    }
+}

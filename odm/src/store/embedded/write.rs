@@ -1,0 +1,336 @@
+//! The writes of [`Transaction`](crate::store::Transaction).
+
+use std::sync::Arc;
+
+use bson::{DateTime, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, oid::ObjectId, raw::cstr};
+
+use super::{
+    check::{check, id_first},
+    entries::{Entries, duplicate, duplicate_id},
+    execute::{self, Query, Run},
+    ids::Ids,
+    layout::{TREE_LEN, damaged, document_key, document_key_of, id_len},
+    scan,
+    schema::{Collection, Schema},
+    work::Work,
+};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    mql::{self, Filter, Sort, path},
+    store::{Change, Changed, Cost, DeleteWrite, Flow, UpdateWrite, Updated},
+};
+
+impl Work {
+    pub(super) fn insert(&mut self, collection: &str, documents: &[RawDocumentBuf]) -> Result<()> {
+        let mut work = self.attempt();
+        let mut cost = Cost {
+            queries: 1,
+            ..Cost::default()
+        };
+        for document in documents {
+            work.insert_one(collection, document, &mut cost)?;
+        }
+        work.spend(cost);
+        work.keep();
+        Ok(())
+    }
+
+    pub(super) async fn update(&mut self, write: &UpdateWrite) -> Result<Updated> {
+        let mut work = self.attempt();
+        let mut cost = Cost {
+            queries: 1,
+            ..Cost::default()
+        };
+        if let Change::Update(update) = &write.change {
+            update.check()?;
+        }
+        let limit = if write.multi { None } else { Some(1) };
+        let targets = work
+            .targets(
+                &write.collection,
+                &write.filter,
+                &write.sort,
+                limit,
+                &mut cost,
+            )
+            .await?;
+        // One statement has one time.
+        let now = DateTime::now();
+        let mut updated = Updated::default();
+        for id in targets.iter() {
+            let collection = work.existing(&write.collection)?;
+            let before = work.owned(&collection, id)?;
+            updated.matched += 1;
+            let after = match &write.change {
+                Change::Update(update) => update.apply(&before, false, now)?,
+                Change::Replace(document) => {
+                    let after = replacement(&write.collection, document, field_id(&before)?)?;
+                    (after.as_bytes() != before.as_bytes()).then_some(after)
+                }
+            };
+            let Some(after) = after else { continue };
+            let after = work.replace(&collection, id, &before, after)?;
+            work.count_written(&mut cost)?;
+            updated.changes.push(Changed { before, after });
+        }
+        if updated.matched == 0 && write.upsert {
+            let document = seed(write, now)?;
+            work.insert_one(&write.collection, &document, &mut cost)?;
+            updated.upserted = Some(document);
+        }
+        work.spend(cost);
+        work.keep();
+        Ok(updated)
+    }
+
+    pub(super) async fn delete(&mut self, write: &DeleteWrite) -> Result<Vec<RawDocumentBuf>> {
+        let mut work = self.attempt();
+        let mut cost = Cost {
+            queries: 1,
+            ..Cost::default()
+        };
+        let limit = if write.multi { None } else { Some(1) };
+        let sort = Sort::new();
+        let targets = work
+            .targets(&write.collection, &write.filter, &sort, limit, &mut cost)
+            .await?;
+        let mut deleted = Vec::new();
+        for id in targets.iter() {
+            let collection = work.existing(&write.collection)?;
+            let document = work.owned(&collection, id)?;
+            work.change_entries(&collection, id, Some(&document), None)?;
+            work.overlay.remove(&document_key_of(collection.tree, id));
+            work.count_written(&mut cost)?;
+            deleted.push(document);
+        }
+        work.spend(cost);
+        work.keep();
+        Ok(deleted)
+    }
+
+    /// The documents that match, all found before the first is changed.
+    async fn targets(
+        &self,
+        collection: &str,
+        filter: &Filter,
+        sort: &Sort,
+        limit: Option<u64>,
+        cost: &mut Cost,
+    ) -> Result<Ids> {
+        let mut targets = Ids::default();
+        let Some(collection) = self.schema.collection(collection) else {
+            return Ok(targets);
+        };
+        // Among many, the order in which they are changed is that of `_id`.
+        let by_id = Sort::new();
+        let sort = if limit.is_some() { sort } else { &by_id };
+        let query = Query {
+            filters: &[filter],
+            sort,
+            skip: 0,
+            limit,
+            after: None,
+        };
+        let memory = self.settings.sort_memory;
+        let mut pace = self.pace();
+        let mut run = Run {
+            pace: &mut pace,
+            cost,
+            memory,
+        };
+        execute::find(self.view(), collection, &query, &mut run, &mut |id, _| {
+            targets.push(id, memory)?;
+            Ok(Flow::More)
+        })
+        .await?;
+        run.cost.documents_returned = 0;
+        Ok(targets)
+    }
+
+    fn insert_one(
+        &mut self,
+        collection: &str,
+        document: &RawDocument,
+        cost: &mut Cost,
+    ) -> Result<()> {
+        check(collection, document)?;
+        let id = field_id(document)?;
+        let collection = self.collection_or_new(collection)?;
+        let key = document_key(collection.tree, id);
+        if self.view().get(&key)?.is_some() {
+            return Err(duplicate_id(&collection.name, id));
+        }
+        let reordered = id_first(document, id);
+        let document = reordered.as_deref().unwrap_or(document);
+        self.change_entries(&collection, &key[TREE_LEN..], None, Some(document))?;
+        self.overlay.put(&key, document.as_bytes());
+        self.count_written(cost)
+    }
+
+    /// Stores what has become of a document, and returns it.
+    fn replace(
+        &mut self,
+        collection: &Arc<Collection>,
+        id: &[u8],
+        before: &RawDocument,
+        after: RawDocumentBuf,
+    ) -> Result<RawDocumentBuf> {
+        check(&collection.name, &after)?;
+        let key = document_key(collection.tree, field_id(&after)?);
+        if key[TREE_LEN..] != *id {
+            return Err(mql::Error::Immutable("_id".to_owned()).into());
+        }
+        let after = id_first(&after, field_id(&after)?).unwrap_or(after);
+        self.change_entries(collection, id, Some(before), Some(&after))?;
+        self.overlay.put(&key, after.as_bytes());
+        Ok(after)
+    }
+
+    /// Brings the indexes in step with a document. Only entries that differ are written.
+    fn change_entries(
+        &mut self,
+        collection: &Arc<Collection>,
+        id: &[u8],
+        before: Option<&RawDocument>,
+        after: Option<&RawDocument>,
+    ) -> Result<()> {
+        for (at, index) in collection.indexes.iter().enumerate() {
+            let entries = |document: Option<&RawDocument>| match document {
+                None => Ok(Entries::default()),
+                Some(document) => Entries::of(index, document, id),
+            };
+            let (old, new) = (entries(before)?, entries(after)?);
+            for key in old.without(&new) {
+                self.overlay.remove(key);
+            }
+            for key in new.without(&old) {
+                if !index.spec.unique {
+                    self.overlay.put(key, &id_len(id));
+                    continue;
+                }
+                // Entries of the same document were removed above, if it has them no longer.
+                if self.view().get(key)?.is_some()
+                    && let Some(document) = after
+                {
+                    return Err(duplicate(&collection.name, index, document, key));
+                }
+                self.overlay.put(key, id);
+            }
+            self.note_arrays(&collection.name, at, &new.multikey)?;
+        }
+        Ok(())
+    }
+
+    /// Remembers, in the same unit, that fields of an index have met an array.
+    fn note_arrays(&mut self, collection: &str, index: usize, arrays: &[bool]) -> Result<()> {
+        if !arrays.contains(&true) {
+            return Ok(());
+        }
+        let collection = self.existing(collection)?;
+        let known = &collection.indexes[index].multikey;
+        if known
+            .iter()
+            .zip(arrays)
+            .all(|(known, array)| *known || !array)
+        {
+            return Ok(());
+        }
+        let mut collection = Collection::clone(&collection);
+        for (known, array) in collection.indexes[index].multikey.iter_mut().zip(arrays) {
+            *known |= array;
+        }
+        let mut schema = Schema::clone(&self.schema);
+        schema.set(collection);
+        self.set_schema(schema)
+    }
+
+    fn existing(&self, collection: &str) -> Result<Arc<Collection>> {
+        let found = self.schema.collection(collection).cloned();
+        found.ok_or_else(|| damaged(format_args!("the collection `{collection}` is gone")))
+    }
+
+    /// A collection, which is made if it is not there.
+    pub(super) fn collection_or_new(&mut self, name: &str) -> Result<Arc<Collection>> {
+        if let Some(collection) = self.schema.collection(name) {
+            return Ok(collection.clone());
+        }
+        if name.is_empty() || name.contains('\0') {
+            let message = format!("a collection cannot be named {name:?}");
+            return Err(Error::new(ErrorKind::Schema, message));
+        }
+        let mut schema = Schema::clone(&self.schema);
+        let tree = schema.new_tree();
+        schema.set(Collection {
+            name: name.to_owned(),
+            tree,
+            indexes: Vec::new(),
+        });
+        self.set_schema(schema)?;
+        self.existing(name)
+    }
+
+    fn owned(&self, collection: &Collection, id: &[u8]) -> Result<RawDocumentBuf> {
+        let document = scan::document(self.view(), collection, id)?
+            .ok_or_else(|| damaged("a document that was found is gone"))?;
+        Ok(scan::read(&document)?.to_owned())
+    }
+}
+
+/// The `_id` of a document that has one.
+fn field_id(document: &RawDocument) -> Result<RawBsonRef<'_>> {
+    path::get(document, "_id").ok_or_else(|| damaged("a document has no `_id`"))
+}
+
+/// A whole document that takes the place of the one with this `_id`, which it keeps.
+fn replacement(
+    collection: &str,
+    document: &RawDocument,
+    id: RawBsonRef<'_>,
+) -> Result<RawDocumentBuf> {
+    match path::get(document, "_id") {
+        Some(own) if mql::order::equal(own, id) => {}
+        None => {}
+        Some(_) => {
+            let error = Error::from(mql::Error::Immutable("_id".to_owned()));
+            return Err(error.at(collection, Some("_id"), Some(id.into())));
+        }
+    }
+    let mut replacement = RawDocumentBuf::new();
+    replacement.append(cstr!("_id"), id);
+    for element in document.iter() {
+        let (name, value) = element.map_err(|error| {
+            Error::new(
+                ErrorKind::Encode,
+                format!("a document of `{collection}` is malformed"),
+            )
+            .with_source(error)
+        })?;
+        if name.as_str() != "_id" {
+            replacement.append(name, value);
+        }
+    }
+    Ok(replacement)
+}
+
+/// The document that an upsert inserts.
+fn seed(write: &UpdateWrite, now: DateTime) -> Result<RawDocumentBuf> {
+    let seed = write.filter.upsert_seed()?;
+    let seed = RawDocumentBuf::try_from(&seed).map_err(|error| {
+        Error::new(
+            ErrorKind::Encode,
+            "the filter of an upsert cannot be stored",
+        )
+        .with_source(error)
+    })?;
+    let document = match &write.change {
+        Change::Update(update) => update.apply(&seed, true, now)?.unwrap_or(seed),
+        Change::Replace(document) => {
+            let id = path::get(document, "_id").or_else(|| path::get(&seed, "_id"));
+            let id = id.map_or_else(|| ObjectId::new().into(), RawBson::from);
+            replacement(&write.collection, document, id.as_raw_bson_ref())?
+        }
+    };
+    let id = path::get(&document, "_id");
+    let id = id.map_or_else(|| ObjectId::new().into(), RawBson::from);
+    Ok(id_first(&document, id.as_raw_bson_ref()).unwrap_or(document))
+}

@@ -1,0 +1,300 @@
+//! The thread that writes.
+//!
+//! It takes requests from the queue, in their order. Units are run one after another on the newest
+//! state and the changes of those before them, and are committed together: those that wait while
+//! one commit is on its way to the disk form the next group. A unit that fails is undone alone.
+//!
+//! The order of one group: run the units; commit; publish the new state; answer. So nothing can be
+//! seen before it is as durable as it was asked to be, and whoever has an answer sees his own write.
+
+mod group;
+mod lease;
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Instant,
+};
+
+use tracing::{error, warn};
+
+use super::{
+    ensure,
+    kv::{Engine, redb::Redb},
+    open,
+    queue::{Request, Requests},
+    schema::Schema,
+    settings::Settings,
+    snapshot::{Published, Snapshot},
+    wait::{block_on, panic_message},
+    work::Work,
+};
+use crate::error::{Error, ErrorKind, Result};
+
+/// The state of the thread.
+pub(super) struct Writer {
+    engine: Redb,
+    requests: Requests,
+    /// A request that was taken and is not begun.
+    next: Option<Request>,
+    published: Arc<Published>,
+    settings: Arc<Settings>,
+    newest: Arc<Snapshot>,
+    /// Since when there are commits that a crash may undo.
+    unflushed: Option<Instant>,
+    /// Why nothing can be written any more.
+    failure: Option<Error>,
+    /// How the last groups were, to judge for how long it pays to wait for one more.
+    pulse: group::Pulse,
+}
+
+/// What ended a wait.
+enum Event {
+    Request(Request),
+    FlushDue,
+    /// All who could ask are gone.
+    Deserted,
+}
+
+impl Writer {
+    pub(super) fn new(
+        engine: Redb,
+        requests: Requests,
+        published: Arc<Published>,
+        newest: Arc<Snapshot>,
+    ) -> Writer {
+        Writer {
+            engine,
+            requests,
+            next: None,
+            published,
+            settings: newest.settings.clone(),
+            newest,
+            unflushed: None,
+            failure: None,
+            pulse: group::Pulse::default(),
+        }
+    }
+
+    /// Serves requests until the store is closed or nobody is left to ask.
+    pub(super) fn run(mut self) {
+        let closing = loop {
+            match self.wait() {
+                Event::FlushDue => self.flush(),
+                Event::Deserted => break None,
+                Event::Request(Request::Unit {
+                    unit,
+                    durability,
+                    reply,
+                }) => {
+                    let group = group::Group::new(self.begin(false));
+                    self.run_group(group, Some((unit, durability, reply)));
+                }
+                Event::Request(Request::Lease {
+                    durability,
+                    granted,
+                    outcome,
+                    expired,
+                }) => {
+                    self.lease(durability, granted, outcome, &expired);
+                }
+                Event::Request(Request::Ensure { collections, reply }) => {
+                    let result = self.usable().and_then(|()| self.ensure(&collections));
+                    let _ = reply.send(result);
+                }
+                Event::Request(Request::Close { reply }) => break Some(reply),
+            }
+        };
+        self.end(closing);
+    }
+
+    /// Makes what is committed durable, lets go of the file, and answers whoever closed the store.
+    fn end(mut self, closing: Option<super::queue::Reply<()>>) {
+        self.flush();
+        let failure = self.failure.take();
+        let closed = || Error::new(ErrorKind::Closed, "the store is closed");
+        self.published.close(failure.clone().unwrap_or_else(closed));
+        let Writer {
+            engine,
+            mut requests,
+            newest,
+            ..
+        } = self;
+        drop(newest);
+        // The file is free for others before anyone learns that the store is closed.
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(engine))) {
+            error!(
+                "the engine failed while it was closed: {}",
+                panic_message(&*panic)
+            );
+        }
+        if let Some(reply) = closing {
+            let _ = reply.send(failure.map_or(Ok(()), Err));
+        }
+        requests.close();
+        while let Ok(request) = requests.try_recv() {
+            request.refuse(closed());
+        }
+    }
+
+    fn wait(&mut self) -> Event {
+        if let Some(request) = self.next.take() {
+            return Event::Request(request);
+        }
+        let due = self.flush_due();
+        match block_on(self.requests.recv(), due) {
+            Some(Some(request)) => Event::Request(request),
+            Some(None) => Event::Deserted,
+            None => Event::FlushDue,
+        }
+    }
+
+    fn flush_due(&self) -> Option<Instant> {
+        self.unflushed
+            .map(|since| since + self.settings.flush_interval)
+    }
+
+    /// Whether there is still something to write to.
+    fn usable(&self) -> Result<()> {
+        match &self.failure {
+            None => Ok(()),
+            Some(failure) => Err(failure.clone()),
+        }
+    }
+
+    /// Work on the newest state.
+    fn begin(&self, yields: bool) -> Work {
+        Work::new(self.newest.clone(), yields)
+    }
+
+    /// Commits work and makes it visible.
+    ///
+    /// If this fails, it is unknown how much of it the disk has; none of it becomes visible before
+    /// the store is opened again, and nothing is written until then. A reopened store has all of it
+    /// or nothing.
+    fn commit(&mut self, work: &Work, durable: bool) -> Result<()> {
+        self.usable()?;
+        if work.overlay.is_empty() {
+            return if durable { self.make_durable() } else { Ok(()) };
+        }
+        let committed = self.engine.commit(work.overlay.iter(), durable);
+        // The point of no return was in the line above.
+        committed
+            .and_then(|()| self.publish(work.schema.clone()))
+            .map_err(|error| self.fail(error))?;
+        self.unflushed = match (durable, self.unflushed) {
+            (true, _) => None,
+            (false, since) => Some(since.unwrap_or_else(Instant::now)),
+        };
+        Ok(())
+    }
+
+    fn publish(&mut self, schema: Arc<Schema>) -> Result<()> {
+        let base = self.engine.snapshot()?;
+        self.newest = Arc::new(Snapshot {
+            base,
+            schema,
+            settings: self.settings.clone(),
+        });
+        self.published.publish(self.newest.clone());
+        Ok(())
+    }
+
+    /// What a durable unit has read may come from a commit that is not yet.
+    fn make_durable(&mut self) -> Result<()> {
+        if self.unflushed.is_some() {
+            self.flush();
+        }
+        self.usable()
+    }
+
+    fn flush(&mut self) {
+        if self.unflushed.take().is_none() || self.failure.is_some() {
+            return;
+        }
+        if let Err(error) = self.engine.flush() {
+            self.fail(error);
+        }
+    }
+
+    /// Stops all writing.
+    #[cold]
+    fn fail(&mut self, cause: Error) -> Error {
+        let message = format!(
+            "the writer has failed, and the store takes no writes until it is opened again: {cause}"
+        );
+        error!("{message}");
+        let failure = Error::new(ErrorKind::Closed, message).with_source(cause.clone());
+        self.failure = Some(failure);
+        let message = format!(
+            "the commit failed: nothing of it is visible, and the store must be opened again to \
+             know whether it was stored: {cause}"
+        );
+        Error::new(cause.kind(), message).with_source(cause)
+    }
+
+    fn ensure(&mut self, collections: &[crate::store::CollectionSpec]) -> Result<()> {
+        let mut work = self.begin(false);
+        let built = ensure::ensure(&mut work, collections, &mut |work| self.spill(work));
+        match built {
+            Ok(()) => self.commit(&work, true),
+            Err(error) => {
+                self.sweep();
+                Err(error)
+            }
+        }
+    }
+
+    /// Commits a part of an index that nobody reads yet, so that its building takes bounded memory.
+    fn spill(&mut self, work: &mut Work) -> Result<()> {
+        let schema = work.schema.clone();
+        let committed = self.engine.commit(work.overlay.iter(), false);
+        let base = committed
+            .and_then(|()| self.engine.snapshot())
+            .map_err(|error| self.fail(error))?;
+        self.unflushed = self.unflushed.or_else(|| Some(Instant::now()));
+        // What is published stays as it was: readers must not see a schema that is not durable.
+        let base = Snapshot {
+            base,
+            schema,
+            settings: self.settings.clone(),
+        };
+        *work = Work::new(Arc::new(base), false);
+        Ok(())
+    }
+
+    /// Removes what is left of indexes that were given up.
+    pub(super) fn sweep(&mut self) {
+        if self.failure.is_some() {
+            return;
+        }
+        let swept = self.engine.snapshot().and_then(|base| {
+            let schema = Arc::new(open::stored_schema(&base)?);
+            if schema.garbage.is_empty() {
+                return Ok(());
+            }
+            let base = Snapshot {
+                base,
+                schema,
+                settings: self.settings.clone(),
+            };
+            let mut work = Work::new(Arc::new(base), false);
+            ensure::sweep(&mut work, &mut |work| self.spill(work))?;
+            self.commit(&work, true)
+        });
+        if let Err(error) = swept {
+            warn!("an index that was given up could not be removed yet: {error}");
+        }
+    }
+}
+
+impl Request {
+    fn refuse(self, error: Error) {
+        match self {
+            Request::Unit { reply, .. }
+            | Request::Ensure { reply, .. }
+            | Request::Close { reply } => drop(reply.send(Err(error))),
+            Request::Lease { granted, .. } => drop(granted.send(Err(error))),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Units that are committed together.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use super::{
+    super::{
+        queue::{Reply, Request},
+        session::Session,
+        wait::{block_on, panic_message},
+        work::Work,
+    },
+    Writer,
+};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    store::{Durability, Transaction, UnitOfWork},
+};
+
+/// How many units one commit may hold.
+const MAX_UNITS: usize = 1024;
+
+/// How much memory the changes of one commit may take before it takes no further unit.
+const MAX_BYTES: usize = 64 << 20;
+
+/// For how long at most a commit is put off for units that are expected.
+const MAX_DELAY: Duration = Duration::from_micros(500);
+
+/// A unit and how to answer it.
+pub(super) type Member = (Arc<dyn UnitOfWork>, Durability, Reply<()>);
+
+/// Units that have run, and are to be committed together.
+pub(super) struct Group {
+    session: Session,
+    answers: Vec<(Reply<()>, Result<()>)>,
+    durable: bool,
+}
+
+/// How the last group was.
+#[derive(Debug, Default)]
+pub(super) struct Pulse {
+    /// How many there were in it.
+    units: usize,
+    /// How long its commit took.
+    commit: Duration,
+}
+
+impl Group {
+    pub(super) fn new(work: Work) -> Group {
+        Group {
+            session: Session::of_units(work),
+            answers: Vec::new(),
+            durable: false,
+        }
+    }
+
+    /// A group that begins with the work of a transaction.
+    pub(super) fn of_transaction(work: Work, durability: Durability, reply: Reply<()>) -> Group {
+        let mut group = Group::new(work);
+        group.durable = durability == Durability::Durable;
+        group.answers.push((reply, Ok(())));
+        group
+    }
+
+    fn has_room(&self) -> bool {
+        self.answers.len() < MAX_UNITS && self.session.work.overlay.bytes() < MAX_BYTES
+    }
+
+    /// Runs a unit on what those before it have left. Afterwards all of it is done, or nothing.
+    fn run(&mut self, (unit, durability, reply): Member, limit: Duration) {
+        if reply.is_closed() {
+            // Its caller went away before it was begun.
+            return;
+        }
+        let session = &mut self.session;
+        session.work.begin_unit();
+        let mark = session.work.overlay.mark();
+        let schema = session.work.schema.clone();
+        let ran = catch_unwind(AssertUnwindSafe(|| {
+            let deadline = Instant::now() + limit;
+            block_on(unit.run(session as &mut dyn Transaction), Some(deadline))
+        }));
+        let result = match ran {
+            Ok(Some(result)) => result,
+            Ok(None) => Err(Error::new(
+                ErrorKind::TransactionExpired,
+                "a unit of work waited for something else than the store for too long",
+            )),
+            Err(panic) => Err(Error::new(
+                ErrorKind::TransactionDoomed,
+                format!("the unit of work panicked: {}", panic_message(&*panic)),
+            )),
+        };
+        if result.is_err() {
+            session.work.overlay.undo_to(mark);
+            session.work.schema = schema;
+        }
+        self.durable |= durability == Durability::Durable;
+        // The answer waits for the commit even if it is an error, since the unit may have seen what
+        // is not committed.
+        self.answers.push((reply, result));
+    }
+}
+
+impl Writer {
+    /// Adds the units that wait to a group, and commits it.
+    pub(super) fn run_group(&mut self, mut group: Group, first: Option<Member>) {
+        if let Err(error) = self.usable() {
+            let answers = group.answers.into_iter().map(|(reply, _)| reply);
+            for reply in answers.chain(first.map(|(.., reply)| reply)) {
+                let _ = reply.send(Err(error.clone()));
+            }
+            return;
+        }
+        let limit = self.settings.transaction_limit;
+        if let Some(member) = first {
+            group.run(member, limit);
+        }
+        let mut patience = None;
+        while group.has_room() {
+            let request = match self.requests.try_recv() {
+                Ok(request) => request,
+                Err(_) => match self.expect_more(&group, &mut patience) {
+                    Some(request) => request,
+                    None => break,
+                },
+            };
+            match request {
+                Request::Unit {
+                    unit,
+                    durability,
+                    reply,
+                } => {
+                    group.run((unit, self.durability(durability), reply), limit);
+                }
+                other => {
+                    self.next = Some(other);
+                    break;
+                }
+            }
+        }
+        let started = Instant::now();
+        let committed = self.commit(&group.session.work, group.durable);
+        self.pulse = Pulse {
+            units: group.answers.len(),
+            commit: started.elapsed(),
+        };
+        for (reply, result) in group.answers {
+            let _ = reply.send(committed.clone().and(result));
+        }
+    }
+
+    /// Those who were answered last may write again at once, and arrive one after another. To wait
+    /// for them for a small part of the time that a commit takes is cheaper than a commit without
+    /// them. Who writes alone never waits.
+    fn expect_more(&mut self, group: &Group, patience: &mut Option<Instant>) -> Option<Request> {
+        if group.answers.len() >= self.pulse.units || !group.durable {
+            return None;
+        }
+        let delay = (self.pulse.commit / 8).min(MAX_DELAY);
+        let deadline = *patience.get_or_insert_with(|| Instant::now() + delay);
+        block_on(self.requests.recv(), Some(deadline)).flatten()
+    }
+
+    /// What was asked for, unless the store was told to promise less.
+    pub(super) fn durability(&self, asked: Durability) -> Durability {
+        match self.settings.durability {
+            Durability::Durable => asked,
+            Durability::Soon => Durability::Soon,
+        }
+    }
+}

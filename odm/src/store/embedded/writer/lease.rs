@@ -1,0 +1,64 @@
+//! Transactions that a caller drives: the writer stands still until they end.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
+
+use tokio::sync::oneshot;
+use tracing::warn;
+
+use super::{
+    super::{queue::Reply, session::Outcome, wait::block_on, work::Work},
+    Writer,
+    group::Group,
+};
+use crate::store::Durability;
+
+impl Writer {
+    /// Lets a caller write, and waits until he ends or his time is over.
+    pub(super) fn lease(
+        &mut self,
+        durability: Durability,
+        granted: Reply<Work>,
+        mut outcome: oneshot::Receiver<Outcome>,
+        expired: &Arc<AtomicBool>,
+    ) {
+        if let Err(error) = self.usable() {
+            let _ = granted.send(Err(error));
+            return;
+        }
+        // Only this thread ever commits, so the newest state stays the newest.
+        if granted.send(Ok(self.begin(true))).is_err() {
+            return;
+        }
+        let deadline = Instant::now() + self.settings.transaction_limit;
+        let ended = loop {
+            let due = self.flush_due().filter(|due| *due < deadline);
+            match block_on(&mut outcome, Some(due.unwrap_or(deadline))) {
+                Some(ended) => break ended.ok(),
+                None if due.is_some() => self.flush(),
+                None => {
+                    // This is where commit and expiry are told apart: once the channel is closed,
+                    // a commit fails, and one that came before is in it.
+                    expired.store(true, Ordering::Release);
+                    outcome.close();
+                    let ended = outcome.try_recv().ok();
+                    if ended.is_none() {
+                        let limit = self.settings.transaction_limit;
+                        warn!("a transaction was open for more than {limit:?} and was rolled back");
+                    }
+                    break ended;
+                }
+            }
+        };
+        if let Some(Outcome::Commit(work, reply)) = ended {
+            let durability = self.durability(durability);
+            let work = work.on_writer();
+            self.run_group(Group::of_transaction(work, durability, reply), None);
+        }
+    }
+}
