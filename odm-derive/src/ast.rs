@@ -1,0 +1,234 @@
+//! The input of a derive: the item with its attributes read and its stored names found.
+
+use syn::{Attribute, Data as SynData, DeriveInput, Fields as SynFields, Ident, Type};
+
+use crate::{
+    attr::{self, Rule, serde},
+    ctxt::Ctxt,
+    types,
+};
+
+/// Which derive it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Derive {
+    Document,
+    Embed,
+    Projection,
+    Database,
+}
+
+impl Derive {
+    /// As users write it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Derive::Document => "Document",
+            Derive::Embed => "Embed",
+            Derive::Projection => "Projection",
+            Derive::Database => "Database",
+        }
+    }
+
+    /// The attribute on the struct that goes with it.
+    pub(crate) fn attribute(self) -> &'static str {
+        match self {
+            Derive::Document => "document",
+            Derive::Embed => "embed",
+            Derive::Projection => "projection",
+            Derive::Database => "database",
+        }
+    }
+
+    /// The derive that an attribute on the struct goes with.
+    pub(crate) fn of_attribute(name: &str) -> Option<Self> {
+        [
+            Derive::Document,
+            Derive::Embed,
+            Derive::Projection,
+            Derive::Database,
+        ]
+        .into_iter()
+        .find(|derive| derive.attribute() == name)
+    }
+}
+
+/// A struct or enum with a derive on it.
+pub(crate) struct Input<'a> {
+    pub(crate) derive: Derive,
+    pub(crate) item: &'a DeriveInput,
+    pub(crate) attrs: attr::Container,
+    pub(crate) serde: serde::Container,
+    pub(crate) data: Data<'a>,
+}
+
+pub(crate) enum Data<'a> {
+    Struct(Style, Vec<Field<'a>>),
+    Enum(Vec<Variant<'a>>),
+    Union,
+}
+
+/// How the fields of a struct or variant are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// `{ a: A }`
+    Named,
+    /// `(A)`
+    Newtype,
+    /// `(A, B)`, `()`
+    Tuple,
+    /// nothing
+    Unit,
+}
+
+pub(crate) struct Variant<'a> {
+    pub(crate) ident: &'a Ident,
+    pub(crate) docs: Vec<&'a Attribute>,
+    pub(crate) serde: serde::Variant,
+    /// The name under which serde stores it.
+    pub(crate) stored: String,
+    pub(crate) style: Style,
+    pub(crate) fields: Vec<Field<'a>>,
+}
+
+pub(crate) struct Field<'a> {
+    /// `None` in tuples.
+    pub(crate) ident: Option<&'a Ident>,
+    pub(crate) ty: &'a Type,
+    pub(crate) docs: Vec<&'a Attribute>,
+    pub(crate) attrs: attr::Field,
+    pub(crate) serde: serde::Field,
+    /// The name under which serde stores it; of no meaning in tuples, and where it is flattened.
+    pub(crate) stored: String,
+}
+
+impl<'a> Input<'a> {
+    pub(crate) fn new(cx: &Ctxt, derive: Derive, item: &'a DeriveInput) -> Self {
+        let attrs = attr::Container::new(cx, derive, &item.attrs);
+        // A database is not stored.
+        let serde = match derive {
+            Derive::Database => serde::Container::default(),
+            _ => serde::Container::new(cx, &item.attrs),
+        };
+        let rule = |rename: &Option<serde::Rename>| rename.as_ref().map(|rename| rename.rule);
+        let data = match &item.data {
+            SynData::Struct(data) => Data::Struct(
+                Style::of(&data.fields),
+                fields(cx, derive, &data.fields, rule(&serde.rename_all)),
+            ),
+            SynData::Enum(data) => Data::Enum(
+                data.variants
+                    .iter()
+                    .map(|variant| {
+                        attr::variant(cx, derive, &variant.attrs);
+                        let attrs = serde::Variant::new(cx, &variant.attrs);
+                        let stored = stored(
+                            &types::name(&variant.ident),
+                            attrs.rename.as_ref(),
+                            rule(&serde.rename_all).map(|rule| move |name: &_| rule.variant(name)),
+                        );
+                        let inner = rule(&attrs.rename_all).or(rule(&serde.rename_all_fields));
+                        Variant {
+                            ident: &variant.ident,
+                            docs: docs(&variant.attrs),
+                            serde: attrs,
+                            stored,
+                            style: Style::of(&variant.fields),
+                            fields: fields(cx, derive, &variant.fields, inner),
+                        }
+                    })
+                    .collect(),
+            ),
+            SynData::Union(_) => Data::Union,
+        };
+        Input {
+            derive,
+            item,
+            attrs,
+            serde,
+            data,
+        }
+    }
+
+    /// The one field that serde stores in the place of the struct, if it is stored like that.
+    pub(crate) fn wrapped(&self) -> Option<&Field<'a>> {
+        let Data::Struct(style, fields) = &self.data else {
+            return None;
+        };
+        if self.serde.transparent.is_none() && *style != Style::Newtype {
+            return None;
+        }
+        let mut stored = fields.iter().filter(|field| {
+            field.serde.skip.is_none() && !types::is_written(field.ty, "PhantomData")
+        });
+        // Any other number than one, serde reports.
+        match (stored.next(), stored.next()) {
+            (Some(field), None) => Some(field),
+            _ => None,
+        }
+    }
+}
+
+impl Style {
+    fn of(fields: &SynFields) -> Self {
+        match fields {
+            SynFields::Named(_) => Style::Named,
+            SynFields::Unnamed(fields) if fields.unnamed.len() == 1 => Style::Newtype,
+            SynFields::Unnamed(_) => Style::Tuple,
+            SynFields::Unit => Style::Unit,
+        }
+    }
+}
+
+impl Field<'_> {
+    /// What a message calls it.
+    pub(crate) fn name(&self) -> String {
+        self.ident
+            .map_or_else(|| "this field".to_owned(), types::name)
+    }
+}
+
+fn fields<'a>(
+    cx: &Ctxt,
+    derive: Derive,
+    fields: &'a SynFields,
+    rule: Option<Rule>,
+) -> Vec<Field<'a>> {
+    fields
+        .iter()
+        .map(|field| {
+            let serde = match derive {
+                Derive::Database => serde::Field::default(),
+                _ => serde::Field::new(cx, &field.attrs),
+            };
+            let name = field.ident.as_ref().map(types::name).unwrap_or_default();
+            let rule = rule.map(|rule| move |name: &_| rule.field(name));
+            Field {
+                ident: field.ident.as_ref(),
+                ty: &field.ty,
+                docs: docs(&field.attrs),
+                attrs: attr::Field::new(cx, derive, &field.attrs),
+                stored: stored(&name, serde.rename.as_ref(), rule),
+                serde,
+            }
+        })
+        .collect()
+}
+
+/// An own name goes before the rule for all.
+fn stored(
+    name: &str,
+    rename: Option<&syn::LitStr>,
+    rule: Option<impl Fn(&str) -> String>,
+) -> String {
+    match (rename, rule) {
+        (Some(rename), _) => rename.value(),
+        (None, Some(rule)) => rule(name),
+        (None, None) => name.to_owned(),
+    }
+}
+
+fn docs(attrs: &[Attribute]) -> Vec<&Attribute> {
+    attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("doc"))
+        .collect()
+}

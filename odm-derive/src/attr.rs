@@ -1,0 +1,251 @@
+//! The grammar of the attributes. Each key is read for itself; what must fit together is in
+//! [`check`](crate::check).
+
+use proc_macro2::Span;
+use quote::ToTokens;
+use syn::{Attribute, LitInt, LitStr, Meta, Path, Type};
+
+use crate::{ast::Derive, ctxt::Ctxt};
+
+mod case;
+mod index;
+mod place;
+pub(crate) mod serde;
+mod value;
+
+pub(crate) use case::Rule;
+pub(crate) use index::{Index, Key};
+use place::Place;
+pub(crate) use place::variant;
+pub(crate) use value::unraw;
+use value::{Once, flag, keys, string, unknown};
+
+/// What stands on the struct or enum.
+#[derive(Default)]
+pub(crate) struct Container {
+    /// `crate = ".."`.
+    pub(crate) krate: Option<Path>,
+    /// `#[document(collection = "..")]`.
+    pub(crate) collection: Option<LitStr>,
+    /// `#[document(index(..))]`.
+    pub(crate) indexes: Vec<Index>,
+    /// `#[projection(of = "..")]`.
+    pub(crate) of: Option<Type>,
+    /// `#[database(name = "..")]`.
+    pub(crate) name: Option<LitStr>,
+    /// `#[database(version = ..)]`.
+    pub(crate) version: Option<LitInt>,
+    /// A key was wrong, and may have been meant for one that is missing.
+    pub(crate) mistaken: bool,
+}
+
+impl Container {
+    pub(crate) fn new(cx: &Ctxt, derive: Derive, attrs: &[Attribute]) -> Self {
+        let mut krate = Once::new("crate");
+        let mut collection = Once::new("collection");
+        let mut indexes = Vec::new();
+        let mut of = Once::new("of");
+        let mut name = Once::new("name");
+        let mut version = Once::new("version");
+        let before = cx.count();
+        for attr in place::own(cx, derive, Place::Container, attrs) {
+            let valid = match derive {
+                Derive::Document => "`collection`, `index` or `crate`",
+                Derive::Embed => "`crate`",
+                Derive::Projection => "`of` or `crate`",
+                Derive::Database => "`name`, `version` or `crate`",
+            };
+            for (key, meta) in keys(cx, attr) {
+                match (derive, key.as_str()) {
+                    (_, "crate") => krate.set(cx, &meta, value::path(cx, &meta)),
+                    (Derive::Document, "collection") => {
+                        collection.set(cx, &meta, string(cx, &meta));
+                    }
+                    (Derive::Document, "index") => indexes.extend(Index::new(cx, &meta)),
+                    (Derive::Projection, "of") => of.set(cx, &meta, value::ty(cx, &meta)),
+                    (Derive::Database, "name") => name.set(cx, &meta, string(cx, &meta)),
+                    (Derive::Database, "version") => {
+                        version.set(cx, &meta, value::integer(cx, &meta));
+                    }
+                    _ => unknown(cx, &meta, derive.attribute(), valid),
+                }
+            }
+        }
+        Container {
+            krate: krate.get(),
+            collection: collection.get(),
+            indexes,
+            of: of.get(),
+            name: name.get(),
+            version: version.get(),
+            mistaken: cx.count() > before,
+        }
+    }
+}
+
+/// What stands on a field.
+///
+/// Attributes of derived fields, such as `#[subset(..)]` and `#[denormalize(..)]`, are read here
+/// too once there are any, and become a [`Mark`](crate::model::Mark).
+#[derive(Default)]
+pub(crate) struct Field {
+    pub(crate) embed: Option<Embed>,
+    pub(crate) reference: Option<Reference>,
+    pub(crate) index: Option<FieldIndex>,
+    pub(crate) version: Option<Path>,
+}
+
+/// `#[embed]`.
+pub(crate) struct Embed {
+    /// Where the attribute is.
+    pub(crate) at: Path,
+    /// The value embeds the holder again, by way of other types.
+    pub(crate) recursive: bool,
+}
+
+/// `#[reference(..)]`.
+pub(crate) struct Reference {
+    /// Where the attribute is.
+    pub(crate) at: Path,
+    pub(crate) parent: bool,
+    pub(crate) one: bool,
+    pub(crate) unchecked: bool,
+}
+
+/// `#[index]`.
+pub(crate) struct FieldIndex {
+    /// Where the attribute is.
+    pub(crate) at: Path,
+    pub(crate) unique: bool,
+    pub(crate) name: Option<LitStr>,
+}
+
+impl Field {
+    pub(crate) fn new(cx: &Ctxt, derive: Derive, attrs: &[Attribute]) -> Self {
+        let mut field = Field::default();
+        for attr in place::own(cx, derive, Place::Field, attrs) {
+            let at = attr.path().clone();
+            let twice = match unraw(&at).as_str() {
+                "embed" => field.embed.replace(Embed::new(cx, attr)).is_some(),
+                "reference" => field.reference.replace(Reference::new(cx, attr)).is_some(),
+                "index" => field.index.replace(FieldIndex::new(cx, attr)).is_some(),
+                _ => {
+                    for (_, meta) in keys(cx, attr) {
+                        cx.error(meta, "`#[version]` takes no keys");
+                    }
+                    field.version.replace(at.clone()).is_some()
+                }
+            };
+            if twice {
+                cx.error(&at, format!("`#[{}]` stands here twice", unraw(&at)));
+            }
+        }
+        field
+    }
+
+    /// The name of the attribute that makes the library read the field, if there is one.
+    pub(crate) fn read_by(&self) -> Option<&'static str> {
+        match self {
+            Field {
+                reference: Some(_), ..
+            } => Some("#[reference]"),
+            Field { embed: Some(_), .. } => Some("#[embed]"),
+            Field {
+                version: Some(_), ..
+            } => Some("#[version]"),
+            Field { index: Some(_), .. } => Some("#[index]"),
+            _ => None,
+        }
+    }
+}
+
+impl Embed {
+    fn new(cx: &Ctxt, attr: &Attribute) -> Self {
+        let mut recursive = Once::new("recursive");
+        for (key, meta) in keys(cx, attr) {
+            match key.as_str() {
+                "recursive" => recursive.set(cx, &meta, flag(cx, &meta)),
+                _ => unknown(cx, &meta, "embed", "`recursive`"),
+            }
+        }
+        Embed {
+            at: attr.path().clone(),
+            recursive: recursive.get().is_some(),
+        }
+    }
+}
+
+impl Reference {
+    fn new(cx: &Ctxt, attr: &Attribute) -> Self {
+        let mut child: Once<Span> = Once::new("child");
+        let mut parent: Once<Span> = Once::new("parent");
+        let mut one: Once<Meta> = Once::new("one");
+        let mut unchecked = Once::new("unchecked");
+        let before = cx.count();
+        for (key, meta) in keys(cx, attr) {
+            match key.as_str() {
+                "child" => child.set(cx, &meta, flag(cx, &meta)),
+                "parent" => parent.set(cx, &meta, flag(cx, &meta)),
+                "one" => one.set(cx, &meta, flag(cx, &meta).map(|_| meta.clone())),
+                "unchecked" => unchecked.set(cx, &meta, flag(cx, &meta)),
+                _ => unknown(
+                    cx,
+                    &meta,
+                    "reference",
+                    "`child`, `parent`, `one` or `unchecked`",
+                ),
+            }
+        }
+        let (child, parent) = (child.get().is_some(), parent.get().is_some());
+        let one = one.get();
+        let mistaken = cx.count() > before;
+        if child && parent {
+            cx.error(
+                &attr.meta,
+                "a reference leads to a `child` or to a `parent`, not both",
+            );
+        } else if !child && !parent && !mistaken {
+            cx.error(
+                &attr.meta,
+                "say where the reference leads: `#[reference(child)]`, if this document lists what \
+                 belongs to it, or `#[reference(parent)]`, if it belongs to what it refers to",
+            );
+        } else if let (Some(one), false, false) = (&one, parent, mistaken) {
+            cx.error(
+                one,
+                "`one` says that a parent has at most one such child: it goes with `parent`, not \
+                 with `child`",
+            );
+        }
+        Reference {
+            at: attr.path().clone(),
+            parent,
+            one: one.is_some(),
+            unchecked: unchecked.get().is_some(),
+        }
+    }
+}
+
+impl FieldIndex {
+    fn new(cx: &Ctxt, attr: &Attribute) -> Self {
+        let mut unique = Once::new("unique");
+        let mut name = Once::new("name");
+        for (key, meta) in keys(cx, attr) {
+            match key.as_str() {
+                "unique" => unique.set(cx, &meta, flag(cx, &meta)),
+                "name" => name.set(cx, &meta, index::name(cx, &meta)),
+                _ => unknown(cx, &meta, "index", "`unique` or `name`"),
+            }
+        }
+        FieldIndex {
+            at: attr.path().clone(),
+            unique: unique.get().is_some(),
+            name: name.get(),
+        }
+    }
+}
+
+/// The text of tokens without the spaces that printing them adds.
+fn text(tokens: &impl ToTokens) -> String {
+    tokens.to_token_stream().to_string().replace(' ', "")
+}

@@ -1,0 +1,156 @@
+//! The rules of `#[serde(rename_all = "..")]`, exactly as serde applies them.
+
+/// How names are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rule {
+    Lower,
+    Upper,
+    Pascal,
+    Camel,
+    Snake,
+    ScreamingSnake,
+    Kebab,
+    ScreamingKebab,
+}
+
+impl Rule {
+    /// The rule of this name. serde reports one that does not exist.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "lowercase" => Rule::Lower,
+            "UPPERCASE" => Rule::Upper,
+            "PascalCase" => Rule::Pascal,
+            "camelCase" => Rule::Camel,
+            "snake_case" => Rule::Snake,
+            "SCREAMING_SNAKE_CASE" => Rule::ScreamingSnake,
+            "kebab-case" => Rule::Kebab,
+            "SCREAMING-KEBAB-CASE" => Rule::ScreamingKebab,
+            _ => return None,
+        })
+    }
+
+    /// The stored name of a field.
+    pub(crate) fn field(self, name: &str) -> String {
+        match self {
+            // serde takes a field to be in snake case, and lower case, already.
+            Rule::Lower | Rule::Snake => name.to_owned(),
+            Rule::Upper | Rule::ScreamingSnake => name.to_ascii_uppercase(),
+            Rule::Pascal => {
+                let mut pascal = String::new();
+                let mut capital = true;
+                for c in name.chars() {
+                    if c == '_' {
+                        capital = true;
+                    } else if capital {
+                        pascal.push(c.to_ascii_uppercase());
+                        capital = false;
+                    } else {
+                        pascal.push(c);
+                    }
+                }
+                pascal
+            }
+            Rule::Camel => first_lower(&Rule::Pascal.field(name)),
+            Rule::Kebab => name.replace('_', "-"),
+            Rule::ScreamingKebab => name.to_ascii_uppercase().replace('_', "-"),
+        }
+    }
+
+    /// The stored name of a variant.
+    pub(crate) fn variant(self, name: &str) -> String {
+        match self {
+            Rule::Pascal => name.to_owned(),
+            Rule::Lower => name.to_ascii_lowercase(),
+            Rule::Upper => name.to_ascii_uppercase(),
+            Rule::Camel => first_lower(name),
+            Rule::Snake => {
+                let mut snake = String::new();
+                for (i, c) in name.char_indices() {
+                    if i > 0 && c.is_uppercase() {
+                        snake.push('_');
+                    }
+                    snake.push(c.to_ascii_lowercase());
+                }
+                snake
+            }
+            Rule::ScreamingSnake => Rule::Snake.variant(name).to_ascii_uppercase(),
+            Rule::Kebab => Rule::Snake.variant(name).replace('_', "-"),
+            Rule::ScreamingKebab => Rule::ScreamingSnake.variant(name).replace('_', "-"),
+        }
+    }
+}
+
+fn first_lower(name: &str) -> String {
+    let mut chars = name.chars();
+    match chars.next() {
+        Some(first) => first.to_ascii_lowercase().to_string() + chars.as_str(),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Rule;
+
+    const RULES: [&str; 8] = [
+        "lowercase",
+        "UPPERCASE",
+        "PascalCase",
+        "camelCase",
+        "snake_case",
+        "SCREAMING_SNAKE_CASE",
+        "kebab-case",
+        "SCREAMING-KEBAB-CASE",
+    ];
+
+    fn all(apply: impl Fn(Rule) -> String) -> Vec<String> {
+        RULES
+            .iter()
+            .map(|name| apply(Rule::of(name).unwrap()))
+            .collect()
+    }
+
+    // What serde stores is compared in `tests`, where serde is at hand.
+    #[test]
+    fn fields() {
+        assert_eq!(
+            all(|rule| rule.field("very_tasty")),
+            [
+                "very_tasty",
+                "VERY_TASTY",
+                "VeryTasty",
+                "veryTasty",
+                "very_tasty",
+                "VERY_TASTY",
+                "very-tasty",
+                "VERY-TASTY"
+            ]
+        );
+        assert_eq!(Rule::Camel.field("_id"), "id");
+        assert_eq!(Rule::Pascal.field("a__b_2"), "AB2");
+        assert_eq!(Rule::Camel.field("_"), "");
+    }
+
+    #[test]
+    fn variants() {
+        assert_eq!(
+            all(|rule| rule.variant("VeryTasty")),
+            [
+                "verytasty",
+                "VERYTASTY",
+                "VeryTasty",
+                "veryTasty",
+                "very_tasty",
+                "VERY_TASTY",
+                "very-tasty",
+                "VERY-TASTY"
+            ]
+        );
+        assert_eq!(Rule::Snake.variant("Z42B"), "z42_b");
+    }
+
+    #[test]
+    fn other_names_are_no_rules() {
+        assert_eq!(Rule::of("Camel"), None);
+    }
+}

@@ -1,0 +1,148 @@
+//! `index(fields = "a, -b.c", unique, name = "..")`.
+
+use syn::{Ident, LitStr, Meta};
+
+use super::value::{Once, flag, nested, string, unknown};
+use crate::{ctxt::Ctxt, types::ident};
+
+/// A declared index of several fields.
+#[derive(Clone)]
+pub(crate) struct Index {
+    /// The literal in which the fields are named.
+    pub(crate) literal: LitStr,
+    pub(crate) keys: Vec<Key>,
+    pub(crate) unique: bool,
+    pub(crate) name: Option<LitStr>,
+}
+
+/// One field of an index.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Key {
+    /// The Rust fields that lead to it.
+    pub(crate) path: Vec<Ident>,
+    pub(crate) descending: bool,
+}
+
+impl Index {
+    pub(super) fn new(cx: &Ctxt, meta: &Meta) -> Option<Self> {
+        let mut fields = Once::new("fields");
+        let mut unique = Once::new("unique");
+        let mut name_of = Once::new("name");
+        let before = cx.count();
+        for (key, meta) in nested(cx, meta) {
+            match key.as_str() {
+                "fields" => fields.set(cx, &meta, string(cx, &meta)),
+                "unique" => unique.set(cx, &meta, flag(cx, &meta)),
+                "name" => name_of.set(cx, &meta, name(cx, &meta)),
+                _ => unknown(
+                    cx,
+                    &meta,
+                    "document(index(..))",
+                    "`fields`, `unique` or `name`",
+                ),
+            }
+        }
+        let Some(literal) = fields.get() else {
+            if cx.count() == before {
+                cx.error(
+                    meta,
+                    "say which fields the index has: `index(fields = \"a, -b.c\")`",
+                );
+            }
+            return None;
+        };
+        match keys(&literal) {
+            Ok(keys) => Some(Index {
+                literal,
+                keys,
+                unique: unique.get().is_some(),
+                name: name_of.get(),
+            }),
+            Err(message) => {
+                cx.error(&literal, message);
+                None
+            }
+        }
+    }
+}
+
+/// The name of an index.
+pub(super) fn name(cx: &Ctxt, meta: &Meta) -> Option<LitStr> {
+    let name = string(cx, meta)?;
+    if name.value().is_empty() || name.value().contains('\0') {
+        cx.error(&name, "the name of an index is not empty and holds no NUL");
+        return None;
+    }
+    Some(name)
+}
+
+/// Reads `a, -b.c`.
+fn keys(literal: &LitStr) -> Result<Vec<Key>, String> {
+    let text = literal.value();
+    if text.trim().is_empty() {
+        return Err("an index has at least one field: `index(fields = \"a, -b.c\")`".into());
+    }
+    let mut keys: Vec<Key> = Vec::new();
+    for part in text.split(',').map(str::trim) {
+        let (descending, path) = match part.strip_prefix('-') {
+            Some(path) => (true, path.trim_start()),
+            None => (false, part),
+        };
+        if path.is_empty() {
+            return Err(format!("a field is missing in `{text}`"));
+        }
+        let path = path
+            .split('.')
+            .map(|name| {
+                ident(name, literal.span()).ok_or_else(|| {
+                    format!(
+                        "`{name}` is not the name of a field: write the names of Rust fields, with \
+                         dots between them, `-` before a descending one"
+                    )
+                })
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        if keys.iter().any(|key| key.path == path) {
+            return Err(format!("`{part}` is in the index twice"));
+        }
+        keys.push(Key { path, descending });
+    }
+    Ok(keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Vec<(bool, String)>, String> {
+        let keys = keys(&LitStr::new(text, proc_macro2::Span::call_site()))?;
+        let path = |key: &Key| {
+            let names: Vec<_> = key.path.iter().map(ToString::to_string).collect();
+            names.join("/")
+        };
+        Ok(keys.iter().map(|key| (key.descending, path(key))).collect())
+    }
+
+    #[test]
+    fn fields_are_rust_names_with_dots_and_signs() {
+        assert_eq!(
+            parse(" a, -b.c ,- type").unwrap(),
+            [
+                (false, "a".into()),
+                (true, "b/c".into()),
+                (true, "r#type".into())
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_no_field_is_named() {
+        assert!(parse("").unwrap_err().contains("at least one"));
+        assert!(parse("a,,b").unwrap_err().contains("missing"));
+        assert!(parse("a, -").unwrap_err().contains("missing"));
+        assert!(parse("a b").unwrap_err().contains("`a b`"));
+        assert!(parse("a..b").unwrap_err().contains("not the name"));
+        assert!(parse("tags.$").unwrap_err().contains("`$`"));
+        assert!(parse("a, -a").unwrap_err().contains("twice"));
+    }
+}

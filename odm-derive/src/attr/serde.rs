@@ -1,0 +1,188 @@
+//! The attributes of serde, as far as they say how a value is stored.
+//!
+//! What only one key is enough to refuse is refused here. What serde itself reports, such as an
+//! unknown key or a wrong rule, is left to it.
+
+use syn::{Attribute, Lit, LitStr, Meta, Path};
+
+use super::{
+    case::Rule,
+    text,
+    value::{keys, literal, nested, tokens},
+};
+use crate::ctxt::Ctxt;
+
+/// What stands on the struct or enum.
+#[derive(Default)]
+pub(crate) struct Container {
+    pub(crate) rename_all: Option<Rename>,
+    pub(crate) rename_all_fields: Option<Rename>,
+    pub(crate) tag: Option<LitStr>,
+    pub(crate) content: Option<LitStr>,
+    pub(crate) untagged: bool,
+    pub(crate) transparent: Option<Path>,
+    pub(crate) deny_unknown_fields: Option<Path>,
+}
+
+/// `rename_all = ".."`.
+pub(crate) struct Rename {
+    /// Where the rule is named.
+    pub(crate) at: LitStr,
+    pub(crate) rule: Rule,
+}
+
+/// What stands on a variant.
+#[derive(Default)]
+pub(crate) struct Variant {
+    pub(crate) rename: Option<LitStr>,
+    pub(crate) rename_all: Option<Rename>,
+    pub(crate) skip: bool,
+    pub(crate) untagged: bool,
+}
+
+/// What stands on a field.
+#[derive(Default)]
+pub(crate) struct Field {
+    pub(crate) rename: Option<LitStr>,
+    pub(crate) skip: Option<Path>,
+    /// `skip_serializing` or `skip_deserializing`.
+    pub(crate) half_skip: Option<Path>,
+    pub(crate) skip_serializing_if: Option<Path>,
+    pub(crate) flatten: Option<Path>,
+    /// `with`, `serialize_with` or `deserialize_with`.
+    pub(crate) with: Option<Path>,
+}
+
+impl Container {
+    pub(crate) fn new(cx: &Ctxt, attrs: &[Attribute]) -> Self {
+        let mut container = Container::default();
+        for (key, meta) in metas(attrs) {
+            match key.as_str() {
+                "rename_all" => container.rename_all = rule(cx, &meta),
+                "rename_all_fields" => container.rename_all_fields = rule(cx, &meta),
+                "tag" => container.tag = text_of(&meta),
+                "content" => container.content = text_of(&meta),
+                "untagged" => container.untagged = true,
+                "transparent" => container.transparent = Some(meta.path().clone()),
+                "deny_unknown_fields" => container.deny_unknown_fields = Some(meta.path().clone()),
+                "from" | "try_from" | "into" => cx.error(
+                    meta.path(),
+                    format!(
+                        "`#[serde({key})]` stores the fields of another type, which the library \
+                         cannot see: derive on that type, and convert where it is read and written"
+                    ),
+                ),
+                "remote" => cx.error(
+                    meta.path(),
+                    "`#[serde(remote)]` makes no values of this type: derive on a type of your own",
+                ),
+                _ => {}
+            }
+        }
+        container
+    }
+}
+
+impl Variant {
+    pub(crate) fn new(cx: &Ctxt, attrs: &[Attribute]) -> Self {
+        let mut variant = Variant::default();
+        for (key, meta) in metas(attrs) {
+            match key.as_str() {
+                "rename" => variant.rename = name(cx, &meta),
+                "rename_all" => variant.rename_all = rule(cx, &meta),
+                "skip" => variant.skip = true,
+                "untagged" => variant.untagged = true,
+                "skip_serializing" | "skip_deserializing" => cx.error(
+                    meta.path(),
+                    format!(
+                        "`#[serde({key})]` on a variant leaves values that can be written but not \
+                         read, or the other way round: write `#[serde(skip)]`"
+                    ),
+                ),
+                "with" | "serialize_with" | "deserialize_with" => cx.error(
+                    meta.path(),
+                    format!(
+                        "`#[serde({key})]` hides how the variant is stored: put it on a field, or \
+                         give the variant a type of its own"
+                    ),
+                ),
+                "borrow" => borrow(cx, &meta),
+                _ => {}
+            }
+        }
+        variant
+    }
+}
+
+impl Field {
+    pub(crate) fn new(cx: &Ctxt, attrs: &[Attribute]) -> Self {
+        let mut field = Field::default();
+        for (key, meta) in metas(attrs) {
+            let path = || Some(meta.path().clone());
+            match key.as_str() {
+                "rename" => field.rename = name(cx, &meta),
+                "skip" => field.skip = path(),
+                "skip_serializing" | "skip_deserializing" => field.half_skip = path(),
+                "skip_serializing_if" => field.skip_serializing_if = path(),
+                "flatten" => field.flatten = path(),
+                "with" | "serialize_with" | "deserialize_with" => field.with = path(),
+                "borrow" => borrow(cx, &meta),
+                _ => {}
+            }
+        }
+        field
+    }
+}
+
+fn metas(attrs: &[Attribute]) -> Vec<(String, Meta)> {
+    // What does not parse, serde reports in its own words.
+    let ignored = Ctxt::default();
+    let serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
+    serde.flat_map(|attr| keys(&ignored, attr)).collect()
+}
+
+fn borrow(cx: &Ctxt, meta: &Meta) {
+    cx.error(
+        meta,
+        "a stored value owns what is in it and cannot borrow: use an owned type",
+    );
+}
+
+fn text_of(meta: &Meta) -> Option<LitStr> {
+    match literal(meta) {
+        Some(Lit::Str(value)) => Some(value.clone()),
+        _ => None,
+    }
+}
+
+fn rule(cx: &Ctxt, meta: &Meta) -> Option<Rename> {
+    let at = name(cx, meta)?;
+    let rule = Rule::of(&at.value())?;
+    Some(Rename { at, rule })
+}
+
+/// `key = ".."` or `key(serialize = "..", deserialize = "..")` with the same on both sides.
+fn name(cx: &Ctxt, meta: &Meta) -> Option<LitStr> {
+    let Meta::List(_) = meta else {
+        return text_of(meta);
+    };
+    let side = |side: &str| {
+        let sides = nested(&Ctxt::default(), meta);
+        sides
+            .iter()
+            .find(|(key, _)| key == side)
+            .and_then(|(_, meta)| text_of(meta))
+    };
+    let (written, read) = (side("serialize"), side("deserialize"));
+    if written.as_ref().map(LitStr::value) != read.as_ref().map(LitStr::value) {
+        let key = text(meta.path());
+        cx.error(
+            tokens(meta),
+            format!(
+                "what is stored under one name cannot be read under another: write `{key} = \"..\"`, \
+                 and `alias = \"..\"` for an older name that is still to be read"
+            ),
+        );
+    }
+    read
+}

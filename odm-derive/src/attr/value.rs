@@ -1,0 +1,179 @@
+//! Keys and values of attributes.
+
+use proc_macro2::Span;
+use quote::ToTokens;
+use syn::{
+    Attribute, Expr, ExprLit, Lit, LitInt, LitStr, Meta, Path, Token, Type, ext::IdentExt,
+    punctuated::Punctuated, spanned::Spanned,
+};
+
+use super::text;
+use crate::{ctxt::Ctxt, types};
+
+/// A key that may be given once.
+pub(super) struct Once<T> {
+    key: &'static str,
+    seen: bool,
+    value: Option<T>,
+}
+
+impl<T> Once<T> {
+    pub(super) fn new(key: &'static str) -> Self {
+        Once {
+            key,
+            seen: false,
+            value: None,
+        }
+    }
+
+    /// The key stands at `at`. A value that was wrong, and reported, is `None`.
+    pub(super) fn set(&mut self, cx: &Ctxt, at: &Meta, value: Option<T>) {
+        if self.seen {
+            cx.error(at, format!("`{}` is given twice", self.key));
+        } else {
+            self.seen = true;
+            self.value = value;
+        }
+    }
+
+    pub(super) fn get(self) -> Option<T> {
+        self.value
+    }
+}
+
+/// The name that an identifier or a path stands for, without `r#`.
+pub(crate) fn unraw(path: &Path) -> String {
+    match path.get_ident() {
+        Some(ident) => ident.unraw().to_string(),
+        None => text(path),
+    }
+}
+
+/// The keys of `#[attribute(key, key = value, key(..))]`.
+pub(super) fn keys(cx: &Ctxt, attr: &Attribute) -> Vec<(String, Meta)> {
+    match &attr.meta {
+        Meta::Path(_) => Vec::new(),
+        Meta::NameValue(_) => {
+            let name = unraw(attr.path());
+            cx.error(
+                &attr.meta,
+                format!("expected `#[{name}]` or `#[{name}(..)]`"),
+            );
+            Vec::new()
+        }
+        Meta::List(_) => nested(cx, &attr.meta),
+    }
+}
+
+/// The keys in the parentheses of one key.
+pub(super) fn nested(cx: &Ctxt, meta: &Meta) -> Vec<(String, Meta)> {
+    let Meta::List(list) = meta else {
+        let key = text(meta.path());
+        cx.error(meta, format!("expected `{key}(..)`"));
+        return Vec::new();
+    };
+    match list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated) {
+        Ok(metas) => metas
+            .into_iter()
+            .map(|meta| (text(meta.path()), meta))
+            .collect(),
+        Err(error) => {
+            cx.syntax(error);
+            Vec::new()
+        }
+    }
+}
+
+/// A key without a value.
+pub(super) fn flag(cx: &Ctxt, meta: &Meta) -> Option<Span> {
+    match meta {
+        Meta::Path(path) => Some(path.span()),
+        _ => {
+            cx.error(meta, format!("`{}` takes no value", text(meta.path())));
+            None
+        }
+    }
+}
+
+/// `key = "text"`.
+pub(super) fn string(cx: &Ctxt, meta: &Meta) -> Option<LitStr> {
+    match literal(meta) {
+        Some(Lit::Str(value)) => Some(value.clone()),
+        _ => {
+            cx.error(
+                meta,
+                format!("expected a string: `{} = \"..\"`", text(meta.path())),
+            );
+            None
+        }
+    }
+}
+
+/// `key = 1`.
+pub(super) fn integer(cx: &Ctxt, meta: &Meta) -> Option<LitInt> {
+    match literal(meta) {
+        Some(Lit::Int(value)) => Some(value.clone()),
+        _ => {
+            cx.error(
+                meta,
+                format!("expected a whole number: `{} = 1`", text(meta.path())),
+            );
+            None
+        }
+    }
+}
+
+/// `key = "a::path"`.
+pub(super) fn path(cx: &Ctxt, meta: &Meta) -> Option<Path> {
+    let value = string(cx, meta)?;
+    value.parse_with(Path::parse_mod_style).ok().or_else(|| {
+        cx.error(&value, format!("`{}` is not a path", value.value()));
+        None
+    })
+}
+
+/// `key = "Type"`. Errors in the type stand under the literal, but no fix is proposed for it.
+pub(super) fn ty(cx: &Ctxt, meta: &Meta) -> Option<Type> {
+    let value = string(cx, meta)?;
+    let tokens = value.value().parse().ok();
+    let tokens = tokens.map(|tokens| types::located(tokens, value.span()));
+    tokens
+        .and_then(|tokens| syn::parse2(tokens).ok())
+        .or_else(|| {
+            cx.error(&value, format!("`{}` is not a type", value.value()));
+            None
+        })
+}
+
+/// A key that is not known here.
+pub(super) fn unknown(cx: &Ctxt, meta: &Meta, attribute: &str, valid: &str) {
+    let key = text(meta.path());
+    let attribute = match attribute.ends_with(')') {
+        true => attribute.to_owned(),
+        false => format!("{attribute}(..)"),
+    };
+    cx.error(
+        meta.path(),
+        format!("unknown key `{key}` in `#[{attribute}]`, expected {valid}"),
+    );
+}
+
+/// The literal in `key = literal`. Literals from `macro_rules!` come in a group.
+pub(super) fn literal(meta: &Meta) -> Option<&Lit> {
+    fn of(expr: &Expr) -> Option<&Lit> {
+        match expr {
+            Expr::Lit(ExprLit { lit, .. }) => Some(lit),
+            Expr::Group(group) => of(&group.expr),
+            _ => None,
+        }
+    }
+    match meta {
+        Meta::NameValue(pair) => of(&pair.value),
+        _ => None,
+    }
+}
+
+/// The tokens of a key with its value, for a span.
+pub(super) fn tokens(meta: &Meta) -> proc_macro2::TokenStream {
+    meta.to_token_stream()
+}

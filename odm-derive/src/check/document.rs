@@ -1,0 +1,167 @@
+//! The rules for documents.
+
+use super::{fields, indexes, unsuitable};
+use crate::{
+    ast::{Data, Field, Input, Style},
+    ctxt::Ctxt,
+    types,
+};
+
+pub(super) fn check(cx: &Ctxt, input: &Input<'_>) {
+    let fields = match &input.data {
+        Data::Struct(Style::Named, fields) => fields,
+        Data::Struct(..) => {
+            return unsuitable(
+                cx,
+                input,
+                "a struct without named fields",
+                "name its fields",
+            );
+        }
+        Data::Enum(_) => {
+            let instead =
+                "make it a field of a struct that is one, and derive `Embed` for the enum";
+            return unsuitable(cx, input, "an enum", instead);
+        }
+        Data::Union => return unsuitable(cx, input, "a union", "use a struct"),
+    };
+    collection(cx, input);
+    container(cx, input);
+    fields::check(cx, input, fields);
+    id(cx, input, fields);
+    version(cx, fields);
+    indexes::check(cx, input, fields);
+}
+
+fn collection(cx: &Ctxt, input: &Input<'_>) {
+    let Some(collection) = &input.attrs.collection else {
+        if !input.attrs.mistaken {
+            cx.error(
+                &input.item.ident,
+                format!(
+                    "say in which collection `{}` is stored: `#[document(collection = \"..\")]`",
+                    input.item.ident
+                ),
+            );
+        }
+        return;
+    };
+    let name = collection.value();
+    let problem = if name.is_empty() {
+        "the name is empty"
+    } else if name.contains('$') {
+        "it cannot contain `$`"
+    } else if name.contains('\0') {
+        "it cannot contain a NUL"
+    } else if name.starts_with("system.") {
+        "names with `system.` belong to the server"
+    } else if name.starts_with("_odm") {
+        "names with `_odm` belong to the library"
+    } else {
+        return;
+    };
+    cx.error(
+        collection,
+        format!("`{name}` cannot be the name of a collection: {problem}"),
+    );
+}
+
+fn container(cx: &Ctxt, input: &Input<'_>) {
+    if let Some(deny) = &input.serde.deny_unknown_fields {
+        cx.error(
+            deny,
+            "a document can hold fields that this version of the program does not know, and must \
+             still be read: remove `deny_unknown_fields`",
+        );
+    }
+    if let Some(transparent) = &input.serde.transparent {
+        cx.error(
+            transparent,
+            "a document is stored as its fields: remove `transparent`",
+        );
+    }
+}
+
+fn id(cx: &Ctxt, input: &Input<'_>, all: &[Field<'_>]) {
+    let Some(id) = fields::stored(all).find(|field| field.stored == "_id") else {
+        return no_id(cx, input, all);
+    };
+    if let Some(index) = &id.attrs.index {
+        cx.error(
+            &index.at,
+            "an `_id` is unique and has an index: remove `#[index]`",
+        );
+    }
+    if let Some(version) = &id.attrs.version {
+        cx.error(
+            version,
+            "an `_id` never changes: give the version a field of its own",
+        );
+    }
+    if types::argument(id.ty, "Option").is_some() {
+        cx.error(
+            id.ty,
+            "an `_id` is always there, and cannot be an `Option`: make it before the document is \
+             inserted, as by `ObjectId::new()`",
+        );
+    }
+}
+
+fn no_id(cx: &Ctxt, input: &Input<'_>, all: &[Field<'_>]) {
+    let named = |name: &str| {
+        fields::stored(all)
+            .find(|field| field.ident.is_some_and(|ident| types::name(ident) == name))
+    };
+    if let Some(field) = all.iter().find(|field| field.stored == "_id") {
+        // Skipped: reported as such. Flattened: its own fields count.
+        if field.serde.skip.is_some() {
+            return;
+        }
+    }
+    match (named("_id"), &input.serde.rename_all) {
+        (Some(field), Some(rename)) if field.serde.rename.is_none() => cx.error(
+            &rename.at,
+            format!(
+                "`rename_all = \"{}\"` stores the field `_id` as `{}`, and a document has an `_id`: \
+                 add `#[serde(rename = \"_id\")]` to the field",
+                rename.at.value(),
+                field.stored
+            ),
+        ),
+        (Some(field), _) => cx.error(
+            super::name_tokens(field),
+            format!("a document has an `_id`, and this stores it as `{}`", field.stored),
+        ),
+        (None, _) => match named("id") {
+            Some(field) => cx.error(
+                super::name_tokens(field),
+                format!(
+                    "`id` is stored as `{}`, and a document has an `_id`: add \
+                     `#[serde(rename = \"_id\")]`",
+                    field.stored
+                ),
+            ),
+            None => cx.error(
+                &input.item.ident,
+                format!(
+                    "no field of `{}` is stored as `_id`: add `#[serde(rename = \"_id\")]` to one",
+                    input.item.ident
+                ),
+            ),
+        },
+    }
+}
+
+fn version(cx: &Ctxt, fields: &[Field<'_>]) {
+    let mut versions = fields
+        .iter()
+        .filter_map(|field| Some((field, field.attrs.version.as_ref()?)));
+    let first = versions.next();
+    for (_, at) in versions {
+        let first = first.map_or_else(String::new, |(field, _)| field.name());
+        cx.error(
+            at,
+            format!("a document has one version, and `{first}` is it"),
+        );
+    }
+}

@@ -1,0 +1,132 @@
+//! The rules for indexes.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+
+use super::list;
+use crate::{
+    ast::{Field, Input},
+    attr::Index,
+    ctxt::Ctxt,
+    types,
+};
+
+/// Checks the indexes of a document as far as its own fields tell; the compiler follows the rest of
+/// each path.
+pub(super) fn check(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
+    for index in &input.attrs.indexes {
+        for key in &index.keys {
+            let Some((first, rest)) = key.path.split_first() else {
+                continue;
+            };
+            let name = types::name(first);
+            let field = fields
+                .iter()
+                .find(|field| field.ident.is_some_and(|ident| types::name(ident) == name));
+            if let Some(message) = problem(input, fields, field, &name, !rest.is_empty()) {
+                cx.error(&index.literal, message);
+            }
+        }
+        if let [key] = index.keys.as_slice()
+            && let [name] = key.path.as_slice()
+            && fields.iter().any(|field| {
+                field.stored == "_id" && field.ident.is_some_and(|ident| *ident == *name)
+            })
+        {
+            cx.error(
+                &index.literal,
+                "an `_id` is unique and has an index: remove this one",
+            );
+        }
+    }
+    twice(cx, input, fields);
+}
+
+fn problem(
+    input: &Input<'_>,
+    fields: &[Field<'_>],
+    field: Option<&Field<'_>>,
+    name: &str,
+    goes_on: bool,
+) -> Option<String> {
+    let Some(field) = field else {
+        let stored = fields
+            .iter()
+            .find(|field| field.ident.is_some() && field.stored == name);
+        return Some(match stored {
+            Some(field) => format!(
+                "an index names the fields as in Rust: write `{}` for what is stored as `{name}`",
+                field.name()
+            ),
+            None => {
+                let model = &input.item.ident;
+                format!("`{model}` has no field `{name}`, only {}", list(fields))
+            }
+        });
+    };
+    if field.serde.skip.is_some() {
+        return Some(format!("`{name}` is not stored: it has `#[serde(skip)]`"));
+    }
+    if goes_on {
+        if field.attrs.embed.is_some() {
+            return None;
+        }
+        return Some(if field.attrs.reference.is_some() {
+            format!("`{name}` leads to another document: declare the index there")
+        } else {
+            format!("`{name}` is not marked with `#[embed]`, so an index cannot go into it")
+        });
+    }
+    if field.serde.with.is_some() {
+        return Some(format!(
+            "the library must know how `{name}` is stored to index it: instead of `with`, give it a \
+             type of its own whose `Serialize` and `Deserialize` do the same"
+        ));
+    }
+    if field.serde.flatten.is_some() {
+        return Some(format!(
+            "`{name}` is flattened and has no path of its own: go on to one of its fields"
+        ));
+    }
+    None
+}
+
+/// No index is declared twice, and no name is given twice.
+fn twice(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
+    let mut keys: Vec<Vec<(bool, Vec<String>)>> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    let mut add = |key: Vec<(bool, Vec<String>)>, name: Option<&syn::LitStr>, at: TokenStream| {
+        if keys.contains(&key) {
+            cx.error(at, "this index is declared twice");
+        }
+        keys.push(key);
+        if let Some(name) = name {
+            if names.contains(&name.value()) {
+                cx.error(
+                    name,
+                    format!("two indexes have the name `{}`", name.value()),
+                );
+            }
+            names.push(name.value());
+        }
+    };
+    for field in fields {
+        if let (Some(index), Some(ident)) = (&field.attrs.index, field.ident) {
+            let key = vec![(false, vec![types::name(ident)])];
+            add(key, index.name.as_ref(), index.at.to_token_stream());
+        }
+    }
+    for Index {
+        literal,
+        keys,
+        name,
+        ..
+    } in &input.attrs.indexes
+    {
+        let key = keys
+            .iter()
+            .map(|key| (key.descending, key.path.iter().map(types::name).collect()))
+            .collect();
+        add(key, name.as_ref(), literal.to_token_stream());
+    }
+}

@@ -1,0 +1,81 @@
+//! From a model to the implementations. All of it is data and one-line calls.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::DeriveInput;
+
+use crate::{
+    ast::{Derive, Input},
+    check,
+    ctxt::Ctxt,
+    fallback,
+    model::{Head, Model},
+};
+
+mod children;
+mod database;
+mod document;
+mod embed;
+mod link;
+mod projection;
+mod related;
+mod structure;
+
+pub(crate) use children::expand as children;
+pub(crate) use document::{generics as document_generics, into_id};
+pub(crate) use embed::embedded;
+pub(crate) use projection::itself as projection;
+pub(crate) use structure::expand as structure;
+
+/// `RefersWithin` of any database.
+pub(crate) fn refers_within(head: &Head) -> TokenStream {
+    related::refers_within(head, std::iter::empty())
+}
+
+/// The whole pipeline.
+pub(crate) fn derive(derive: Derive, item: &DeriveInput) -> TokenStream {
+    let cx = Ctxt::default();
+    let input = Input::new(&cx, derive, item);
+    check::check(&cx, &input);
+    match (cx.finish(), Model::new(&input)) {
+        (Ok(()), Some(model)) => match model {
+            Model::Document(document) => wrap(&document.head, &document::expand(&document)),
+            Model::Embed(embed) => wrap(&embed.head, &embed::expand(&embed)),
+            Model::Projection(projection) => {
+                wrap(&projection.head, &projection::expand(&projection))
+            }
+            Model::Database(database) => wrap(&database.head, &database::expand(&database)),
+        },
+        (Ok(()), None) => {
+            let error = syn::Error::new_spanned(&item.ident, "odm-derive let a mistake pass");
+            error.to_compile_error()
+        }
+        (Err(errors), _) => {
+            let stubs = fallback::stubs(&input);
+            quote!(#errors #stubs)
+        }
+    }
+}
+
+/// Puts generated items where their names cannot meet the user's.
+pub(crate) fn wrap(head: &Head, items: &TokenStream) -> TokenStream {
+    let private = &head.private;
+    quote! {
+        #[doc(hidden)]
+        #[allow(
+            dead_code,
+            deprecated,
+            non_camel_case_types,
+            non_snake_case,
+            private_bounds,
+            private_interfaces,
+            unreachable_pub,
+            unused_imports,
+            unused_qualifications
+        )]
+        const _: () = {
+            use #private::Unknown as _;
+            #items
+        };
+    }
+}

@@ -1,0 +1,84 @@
+//! `Database`.
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use crate::model::{Database, Head};
+
+/// ```ignore
+/// impl Clone for Shop {
+///     fn clone(&self) -> Self { Self { products: Clone::clone(&self.products) } }
+/// }
+/// impl Database for Shop {
+///     const NAME: &'static str = "shop";
+///     const VERSION: u32 = 1;
+///     fn models() -> Vec<&'static Model> {
+///         Vec::from([model::<Product>()])
+///     }
+///     fn bind(session: &Session) -> Self { Self { products: Held::bind(session) } }
+///     fn session(&self) -> &Session { Held::session(&self.products) }
+/// }
+/// impl Has<Product> for Shop {}
+/// const _: () = complete::<Shop, Product>();
+/// ```
+///
+/// `Has` names the models as the user did: two associated types in the heads of implementations
+/// would count as overlapping.
+pub(super) fn expand(database: &Database) -> TokenStream {
+    let Database {
+        head,
+        name,
+        version,
+        repositories,
+    } = database;
+    let Head { private, this, .. } = head;
+    let idents: Vec<_> = repositories.iter().map(|(ident, ..)| ident).collect();
+    let models = repositories.iter().map(|(_, _, model)| model);
+    let session = Ident::new("session", Span::mixed_site());
+    let bound = repositories
+        .iter()
+        .map(|(ident, ty, _)| quote_spanned!(ty.span()=> #ident: #private::Held::bind(#session)));
+    let first = idents.first();
+    let version = version.base10_digits().parse::<Literal>();
+    let version = version.ok();
+    let has = repositories.iter().map(|(_, _, model)| {
+        quote! {
+            #[automatically_derived]
+            impl #private::Has<#model> for #this {}
+        }
+    });
+    let complete = repositories.iter().map(|(_, ty, model)| {
+        quote_spanned! {ty.span()=> const _: () = #private::complete::<#this, #model>(); }
+    });
+    // Not marked as derived: it counts as a use of each repository, also of one that is only there
+    // because another model refers to it.
+    quote! {
+        impl ::core::clone::Clone for #this {
+            fn clone(&self) -> Self {
+                Self { #(#idents: ::core::clone::Clone::clone(&self.#idents)),* }
+            }
+        }
+
+        #[automatically_derived]
+        impl #private::Database for #this {
+            const NAME: &'static str = #name;
+            const VERSION: ::core::primitive::u32 = #version;
+
+            fn models() -> ::std::vec::Vec<&'static #private::Model> {
+                ::std::vec::Vec::from([#(#private::model::<#models>()),*])
+            }
+
+            fn bind(#session: &#private::Session) -> Self {
+                Self { #(#bound),* }
+            }
+
+            fn session(&self) -> &#private::Session {
+                #private::Held::session(&self.#first)
+            }
+        }
+
+        #(#has)*
+        #(#complete)*
+    }
+}

@@ -1,0 +1,204 @@
+//! `Document`, and what goes with it.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::{Generics, Type, parse_quote, spanned::Spanned};
+
+use super::{children, related, structure};
+use crate::{
+    attr::Index,
+    model::{Document, Head},
+    types,
+};
+
+pub(super) fn expand(document: &Document) -> TokenStream {
+    let head = &document.head;
+    let generics = generics(head);
+    let fields = structure::expand(head, &document.structure);
+    let related = related::expand(head, &document.structure);
+    let itself = itself(document, &generics);
+    let into_id = into_id(head, &generics, &document.id_type);
+    let children = children::expand(head, &generics, &document.structure);
+    let version = document.version.as_ref().map(|(ty, _)| version(head, ty));
+    quote!(#fields #itself #into_id #related #children #version)
+}
+
+/// Of a generic document, what `Document` requires cannot be seen from the type alone.
+pub(crate) fn generics(head: &Head) -> Generics {
+    let mut generics = head.generics.clone();
+    if head.has_type_params() {
+        let Head { private, this, .. } = head;
+        generics.make_where_clause().predicates.push(parse_quote! {
+            #this: #private::Serialize
+                + #private::DeserializeOwned
+                + ::core::marker::Send
+                + ::core::marker::Sync
+        });
+    }
+    generics
+}
+
+/// ```ignore
+/// impl Document for Part {
+///     type Id = ObjectId;
+///     const COLLECTION: &'static str = "parts";
+///     fn id(&self) -> &ObjectId { &self.id }
+///     fn model() -> &'static Model {
+///         static ONE: Model = Model {
+///             name: "Part",
+///             collection: "parts",
+///             shape: <Part as Structure>::shape,
+///             indexes: &[Index { name: None, unique: true, fields: &[..] }],
+///             version: Some("revision"),
+///         };
+///         &ONE
+///     }
+/// }
+/// ```
+fn itself(document: &Document, generics: &Generics) -> TokenStream {
+    let Document {
+        head,
+        collection,
+        id,
+        id_type,
+        indexes,
+        ..
+    } = document;
+    let Head {
+        private,
+        this,
+        name,
+        ..
+    } = head;
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let root = structure::root(head, &document.structure);
+    let version = match &document.version {
+        Some((_, name)) => quote!(::core::option::Option::Some(#name)),
+        None => quote!(::core::option::Option::None),
+    };
+    let indexes = indexes.iter().map(|index| index_of(head, &root, index));
+    let model = quote! {
+        #private::Model {
+            name: #name,
+            collection: #collection,
+            shape: <#this as #private::Structure>::shape,
+            indexes: &[#(#indexes),*],
+            version: #version,
+        }
+    };
+    let model = structure::constant(head, quote!(#private::Model), &model);
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #private::Document for #this #where_clause {
+            type Id = #id_type;
+            const COLLECTION: &'static str = #collection;
+
+            fn id(&self) -> &#id_type {
+                &self.#id
+            }
+
+            fn model() -> &'static #private::Model {
+                #model
+            }
+        }
+    }
+}
+
+/// ```ignore
+/// Index {
+///     name: None,
+///     unique: false,
+///     fields: &[index_field(
+///         { assert!(is_followed(ROOT.price), ".."); step(ROOT.price).currency },
+///         Direction::Descending,
+///     )],
+/// }
+/// ```
+///
+/// The fields are followed by the compiler, under the literal that names them.
+fn index_of(head: &Head, root: &TokenStream, index: &Index) -> TokenStream {
+    let private = &head.private;
+    let name = match &index.name {
+        Some(name) => quote!(::core::option::Option::Some(#name)),
+        None => quote!(::core::option::Option::None),
+    };
+    let unique = index.unique;
+    let span = index.literal.span();
+    let fields = index.keys.iter().map(|key| {
+        let mut names = key.path.iter();
+        let first = names.next();
+        let followed = names.fold(quote_spanned!(span=> #root.#first), |outer, name| {
+            let map = "an index cannot go through a map, whose keys are not known";
+            quote_spanned! {span=> {
+                ::core::assert!(#private::is_followed(#outer), #map);
+                #private::step(#outer).#name
+            }}
+        });
+        let direction = if key.descending {
+            quote!(Descending)
+        } else {
+            quote!(Ascending)
+        };
+        quote_spanned! {span=>
+            #private::index_field(#followed, #private::Direction::#direction)
+        }
+    });
+    quote! {
+        #private::Index { name: #name, unique: #unique, fields: &[#(#fields),*] }
+    }
+}
+
+/// ```ignore
+/// impl IntoId<Part> for ObjectId {
+///     fn into_id(self) -> ObjectId { self }
+/// }
+/// impl IntoId<Part> for &ObjectId {
+///     fn into_id(self) -> ObjectId { Clone::clone(self) }
+/// }
+/// ```
+///
+/// And for a `String` also of a `&str`.
+///
+/// There is none for an `_id` that is a parameter, since nothing says that it is not a reference.
+pub(crate) fn into_id(head: &Head, generics: &Generics, id: &Type) -> Option<TokenStream> {
+    let Head { private, this, .. } = head;
+    if head.is_dependent(id) {
+        return None;
+    }
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let of_text = types::is_written(id, "String").then(|| {
+        quote! {
+            #[automatically_derived]
+            impl #impl_generics #private::IntoId<#this> for &::core::primitive::str #where_clause {
+                fn into_id(self) -> #id {
+                    ::core::convert::From::from(self)
+                }
+            }
+        }
+    });
+    Some(quote! {
+        #of_text
+
+        #[automatically_derived]
+        impl #impl_generics #private::IntoId<#this> for #id #where_clause {
+            fn into_id(self) -> #id {
+                self
+            }
+        }
+
+        #[automatically_derived]
+        impl #impl_generics #private::IntoId<#this> for &#id #where_clause {
+            fn into_id(self) -> #id {
+                ::core::clone::Clone::clone(self)
+            }
+        }
+    })
+}
+
+/// ```ignore
+/// const _: () = counter::<i64>();
+/// ```
+fn version(head: &Head, ty: &Type) -> TokenStream {
+    let private = &head.private;
+    quote_spanned!(ty.span()=> const _: () = #private::counter::<#ty>();)
+}

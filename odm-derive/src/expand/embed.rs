@@ -1,0 +1,94 @@
+//! `Embed`, and what goes with it.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::Type;
+
+use super::{link, related, structure};
+use crate::model::{Content, Embed, Head};
+
+pub(super) fn expand(embed: &Embed) -> TokenStream {
+    let head = &embed.head;
+    let embedded = embedded(head, &head.this);
+    let content = match &embed.content {
+        Content::Fields { structure, link } => {
+            let fields = structure::expand(head, structure);
+            let related = related::expand(head, structure);
+            let link = link
+                .as_ref()
+                .map(|link| link::expand(head, structure, link));
+            quote!(#fields #related #link)
+        }
+        Content::Wrapper { inner, recursive } => wrapper(head, inner, *recursive),
+    };
+    quote!(#content #embedded)
+}
+
+/// What makes a type an embedded value, besides its structure.
+///
+/// ```ignore
+/// impl Through for Money { type To = Self; }
+/// impl Embed for Money {}
+/// impl EmbedField for Money {
+///     type Value = Self;
+///     const CONTAINER: Container = Container::One;
+/// }
+/// impl Related for Money {}
+/// ```
+pub(crate) fn embedded(head: &Head, this: &TokenStream) -> TokenStream {
+    let private = &head.private;
+    let (impl_generics, _, where_clause) = head.generics.split_for_impl();
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #private::Through for #this #where_clause {
+            type To = Self;
+        }
+
+        #[automatically_derived]
+        impl #impl_generics #private::Embed for #this #where_clause {}
+
+        #[automatically_derived]
+        impl #impl_generics #private::EmbedField for #this #where_clause {
+            type Value = Self;
+            const CONTAINER: #private::Container = #private::Container::One;
+        }
+
+        #[automatically_derived]
+        impl #impl_generics #private::Related for #this #where_clause {}
+    }
+}
+
+/// A struct that is stored as the one value in it has the fields of that value.
+///
+/// ```ignore
+/// impl Structure for Price {
+///     const NAMES: &'static [&'static str] = <Money as Structure>::NAMES;
+///     const OPTIONAL: &'static [bool] = <Money as Structure>::OPTIONAL;
+///     type Fields<P: Path> = <Money as Structure>::Fields<P>;
+///     fn shape() -> &'static Shape { wrapped::<Money>() }
+/// }
+/// ```
+fn wrapper(head: &Head, inner: &Type, recursive: bool) -> TokenStream {
+    let Head {
+        private,
+        path,
+        this,
+        ..
+    } = head;
+    let (impl_generics, _, where_clause) = head.generics.split_for_impl();
+    let related = related::refers_within(head, (!recursive).then_some(inner).into_iter());
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #private::Structure for #this #where_clause {
+            const NAMES: &'static [&'static str] = <#inner as #private::Structure>::NAMES;
+            const OPTIONAL: &'static [bool] = <#inner as #private::Structure>::OPTIONAL;
+            type Fields<#path: #private::Path> = <#inner as #private::Structure>::Fields<#path>;
+
+            fn shape() -> &'static #private::Shape {
+                #private::wrapped::<#inner>()
+            }
+        }
+
+        #related
+    }
+}

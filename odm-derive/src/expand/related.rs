@@ -1,0 +1,107 @@
+//! `RefersWithin`, and the check that nothing that holds references is left unmarked.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Type, spanned::Spanned};
+
+use crate::{
+    model::{Head, Mark, Structure},
+    types,
+};
+
+pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
+    let marked = structure
+        .all_members()
+        .filter(|member| member.users)
+        .filter_map(|member| {
+            match member.mark {
+                // A value within itself has the same references.
+                Mark::Embed { recursive } => {
+                    (!recursive && !head.is_recursive(&member.ty)).then_some(&member.ty)
+                }
+                Mark::Reference { .. } => Some(&member.ty),
+                Mark::Plain => None,
+            }
+        });
+    let refers_within = refers_within(head, marked);
+    let unmarked = unmarked(head, structure);
+    quote!(#refers_within #unmarked)
+}
+
+/// ```ignore
+/// impl<D> RefersWithin<D> for Product
+/// where
+///     Vec<PartLink>: RefersWithin<D>,
+/// {}
+/// ```
+pub(super) fn refers_within<'a>(
+    head: &Head,
+    marked: impl Iterator<Item = &'a Type>,
+) -> TokenStream {
+    let Head {
+        private,
+        database,
+        this,
+        ..
+    } = head;
+    let generics = head.generics_with(quote!(#database));
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let predicates = where_clause.iter().flat_map(|clause| &clause.predicates);
+    let mut seen = BTreeSet::new();
+    let marked = marked.filter(|ty| seen.insert(ty.to_token_stream().to_string()));
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #private::RefersWithin<#database> for #this
+        where
+            #(#predicates,)*
+            #(#marked: #private::RefersWithin<#database>,)*
+        {}
+    }
+}
+
+/// ```ignore
+/// const _: () = {
+///     assert!(!Probe::<String>::RELATED, "`name` holds ..");
+///     assert!(!Probe::<Vec<PartLink>>::RELATED, "`parts` holds ..");
+/// };
+/// ```
+///
+/// One constant for all, and one question for each type: a constant for each field would double the
+/// time that the compiler spends on a model.
+fn unmarked(head: &Head, structure: &Structure) -> Option<TokenStream> {
+    let private = &head.private;
+    let mut seen = BTreeSet::new();
+    let mut known =
+        |ty: &Type| !head.is_dependent(ty) && seen.insert(ty.to_token_stream().to_string());
+    let mut checks = Vec::new();
+    let mut check = |span: Span, ty: &Type, message: String| {
+        checks.push(quote_spanned! {span=>
+            ::core::assert!(!#private::Probe::<#ty>::RELATED, #message);
+        });
+    };
+    for member in structure.all_members() {
+        if member.users && matches!(member.mark, Mark::Plain) && known(&member.ty) {
+            let (span, name) = match &member.ident {
+                Some(ident) => (ident.span(), format!("`{}`", types::name(ident))),
+                None => (member.ty.span(), "this".to_owned()),
+            };
+            let message = format!(
+                "{name} holds references or embedded values: mark it with `#[embed]` or \
+                 `#[reference(..)]`"
+            );
+            check(span, &member.ty, message);
+        }
+    }
+    for (variant, ty) in &structure.arrays {
+        if known(ty) {
+            let message = format!(
+                "`{variant}` is stored as an array, in which references and embedded values cannot \
+                 be found: name its fields"
+            );
+            check(variant.span(), ty, message);
+        }
+    }
+    (!checks.is_empty()).then(|| quote!(const _: () = { #(#checks)* };))
+}

@@ -1,0 +1,268 @@
+//! `Structure`: the stored names, the typed fields and the shape.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use super::embed;
+use crate::model::{Head, Kind, Mark, Member, Optional, Place, Structure};
+
+/// ```ignore
+/// pub struct ProductFields<P> {
+///     /// The user's documentation, or where it is stored.
+///     pub catalog_number: Field<i64, At<P, Product, 1>, Plain>,
+///     pub audit: Flattened<Audit, P>,
+/// }
+/// impl<P: Path> FieldSet for ProductFields<P> {
+///     const NEW: Self = Self { catalog_number: Field::NEW, audit: Flattened::NEW };
+///     const STATIC: &'static Self = &Self::NEW;
+/// }
+/// impl Structure for Product {
+///     const NAMES: &'static [&'static str] = &["_id", "catalogNumber"];
+///     const OPTIONAL: &'static [bool] = &[Probe::<ObjectId>::OPTIONAL, Probe::<i64>::OPTIONAL];
+///     type Fields<P: Path> = ProductFields<P>;
+///     fn shape() -> &'static Shape {
+///         static ONE: Shape = Shape {
+///             name: "Product",
+///             fields: &[plain("_id"), plain("catalogNumber"), { assert!(is_flat::<Audit>(), ".."); embed::<Audit>("") }],
+///         };
+///         &ONE
+///     }
+/// }
+/// ```
+///
+/// The paths are positions in `NAMES` and not types of their own, which would cost compile time.
+pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
+    let fields = fields(head, structure);
+    let private = &head.private;
+    let path = &head.path;
+    let Structure {
+        this,
+        name,
+        fields: fields_ident,
+        ..
+    } = structure;
+    let (impl_generics, _, where_clause) = head.generics.split_for_impl();
+    let arguments = arguments(head, quote!(#path));
+    let names = structure.names.iter().map(|name| &name.text);
+    let optional = structure
+        .names
+        .iter()
+        .map(|name| optional(head, &name.optional));
+    let shapes = structure
+        .members
+        .iter()
+        .filter_map(|member| shape(head, structure, member));
+    let variants = structure
+        .variants
+        .iter()
+        .map(|variant| hidden(head, structure, variant));
+    let shape = quote!(#private::Shape { name: #name, fields: &[#(#shapes),*] });
+    let shape = constant(head, quote!(#private::Shape), &shape);
+    quote! {
+        #fields
+
+        #[automatically_derived]
+        impl #impl_generics #private::Structure for #this #where_clause {
+            const NAMES: &'static [&'static str] = &[#(#names),*];
+            const OPTIONAL: &'static [bool] = &[#(#optional),*];
+            type Fields<#path: #private::Path> = #fields_ident #arguments;
+
+            fn shape() -> &'static #private::Shape {
+                #shape
+            }
+        }
+
+        #(#variants)*
+    }
+}
+
+/// A value for ever. A static is computed, and what is wrong in it reported, also where nothing uses
+/// it; but it cannot depend on parameters.
+pub(super) fn constant(head: &Head, ty: TokenStream, value: &TokenStream) -> TokenStream {
+    if head.generics.params.is_empty() {
+        quote! {
+            static ONE: #ty = #value;
+            &ONE
+        }
+    } else {
+        quote!(const { &#value })
+    }
+}
+
+/// The arguments of the struct of typed fields: the path, and those of the item.
+fn arguments(head: &Head, path: TokenStream) -> TokenStream {
+    let params = head.generics.params.iter().map(|param| match param {
+        syn::GenericParam::Type(param) => &param.ident,
+        syn::GenericParam::Const(param) => &param.ident,
+        syn::GenericParam::Lifetime(param) => &param.lifetime.ident,
+    });
+    quote!(<#path, #(#params),*>)
+}
+
+/// The typed fields of the item at its own top: the value of `Self::fields()`, as a constant.
+pub(super) fn root(head: &Head, structure: &Structure) -> TokenStream {
+    let private = &head.private;
+    let this = &structure.this;
+    quote! {
+        <<#this as #private::Structure>::Fields<#private::Root<#this>> as #private::FieldSet>::NEW
+    }
+}
+
+fn fields(head: &Head, structure: &Structure) -> TokenStream {
+    let private = &head.private;
+    let path = &head.path;
+    let ident = &structure.fields;
+    let doc = format!(" The fields of `{}`.", structure.name);
+    let declared = head.generics_with(quote!(#path));
+    let (declared, _, where_clause) = declared.split_for_impl();
+    let bounded = head.generics_with(quote!(#path: #private::Path));
+    let (bounded, ty_generics, _) = bounded.split_for_impl();
+
+    let typed: Vec<&Member> = structure
+        .members
+        .iter()
+        .filter(|member| member.ident.is_some())
+        .collect();
+    let idents: Vec<_> = typed.iter().map(|member| &member.ident).collect();
+    let types = typed
+        .iter()
+        .map(|member| field_type(head, structure, member));
+    let docs = typed.iter().map(|member| docs(structure, member));
+    let values = typed.iter().map(|member| match member.place {
+        Place::At(_) => quote!(#private::Field::NEW),
+        Place::Flattened { .. } | Place::Whole => quote!(#private::Flattened::NEW),
+    });
+    // Every parameter must be used; a field at a path of its own uses them all.
+    let used = typed
+        .iter()
+        .any(|member| matches!(member.place, Place::At(_)));
+    let phantom = head.fresh("__unused");
+    let (phantom_field, phantom_value) = if used {
+        (None, None)
+    } else {
+        let this = &structure.this;
+        (
+            Some(quote!(#phantom: #private::Phantom<fn() -> (#path, #this)>,)),
+            Some(quote!(#phantom: #private::Phantom,)),
+        )
+    };
+    quote! {
+        #[doc = #doc]
+        pub struct #ident #declared #where_clause {
+            #(#docs pub #idents: #types,)*
+            #phantom_field
+        }
+
+        #[automatically_derived]
+        impl #bounded #private::FieldSet for #ident #ty_generics #where_clause {
+            const NEW: Self = Self { #(#idents: #values,)* #phantom_value };
+            const STATIC: &'static Self = &Self::NEW;
+        }
+    }
+}
+
+fn field_type(head: &Head, structure: &Structure, member: &Member) -> TokenStream {
+    let private = &head.private;
+    let path = &head.path;
+    let this = &structure.this;
+    let ty = value_type(head, member);
+    let kind = match member.kind {
+        Kind::Plain => quote!(Plain),
+        Kind::Unchecked => quote!(Unchecked),
+        Kind::Identity => quote!(Identity),
+        Kind::Version => quote!(Version),
+    };
+    match member.place {
+        Place::At(position) => {
+            let position = Literal::usize_unsuffixed(position);
+            quote!(#private::Field<#ty, #private::At<#path, #this, #position>, #private::#kind>)
+        }
+        Place::Flattened { perhaps: false } => quote!(#private::Flattened<#ty, #path>),
+        Place::Flattened { perhaps: true } | Place::Whole => {
+            quote!(#private::Flattened<#ty, #private::Perhaps<#path>>)
+        }
+    }
+}
+
+/// The type of the value of a typed field.
+pub(super) fn value_type(head: &Head, member: &Member) -> TokenStream {
+    let private = &head.private;
+    let ty = &member.ty;
+    if member.otherwise {
+        quote!(#private::StoredOtherwise<#ty>)
+    } else {
+        quote!(#ty)
+    }
+}
+
+fn docs(structure: &Structure, member: &Member) -> TokenStream {
+    if !member.docs.is_empty() {
+        let docs = &member.docs;
+        return quote!(#(#docs)*);
+    }
+    let doc = match member.place {
+        Place::At(_) => format!(" Stored as `{}`.", member.stored(structure)),
+        Place::Flattened { .. } | Place::Whole => " Its fields are stored in its place.".to_owned(),
+    };
+    quote!(#[doc = #doc])
+}
+
+fn optional(head: &Head, optional: &Optional) -> TokenStream {
+    let private = &head.private;
+    match optional {
+        Optional::Never => quote!(false),
+        Optional::Always => quote!(true),
+        Optional::ByType(ty) => quote!(#private::Probe::<#ty>::OPTIONAL),
+    }
+}
+
+/// A function call, so that a type that does not fit is underlined.
+fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
+    let private = &head.private;
+    let stored = member.stored(structure);
+    let ty = &member.ty;
+    let span = ty.span();
+    Some(match (&member.mark, member.place) {
+        (Mark::Plain, Place::Flattened { .. } | Place::Whole) => return None,
+        (Mark::Plain, Place::At(_)) => quote!(#private::plain(#stored)),
+        (Mark::Embed { .. }, Place::Flattened { .. }) => {
+            let message = "only an embedded value, or an `Option` of one, can be flattened";
+            let flat = quote_spanned!(span=> ::core::assert!(#private::is_flat::<#ty>(), #message));
+            quote!({ #flat; #private::embed::<#ty>("") })
+        }
+        (Mark::Embed { .. }, _) => quote!(#private::embed::<#ty>(#stored)),
+        (
+            Mark::Reference {
+                parent,
+                one,
+                unchecked,
+            },
+            _,
+        ) => {
+            quote!(#private::reference::<#ty>(#stored, #parent, #one, #unchecked))
+        }
+    })
+}
+
+/// The type that stands for a variant with fields of its own. There are no values of it.
+///
+/// ```ignore
+/// pub struct ShapeCircle(Phantom<fn() -> Shape>);
+/// // its `Structure`, and what an embedded value implements
+/// ```
+fn hidden(head: &Head, of: &Structure, variant: &Structure) -> TokenStream {
+    let private = &head.private;
+    let ident = &variant.ident;
+    let doc = format!(" What is in `{}`.", variant.name);
+    let of = &of.this;
+    let (impl_generics, _, where_clause) = head.generics.split_for_impl();
+    let structure = expand(head, variant);
+    let embedded = embed::embedded(head, &variant.this);
+    quote! {
+        #[doc = #doc]
+        pub struct #ident #impl_generics (#private::Phantom<fn() -> #of>) #where_clause;
+        #structure
+        #embedded
+    }
+}

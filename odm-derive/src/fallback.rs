@@ -1,0 +1,131 @@
+//! Stand-ins for the implementations of an item that has mistakes in its attributes, so that its
+//! uses elsewhere are not reported too. None of it ever runs.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{GenericParam, Type, parse_quote};
+
+use crate::{
+    ast::{Data, Derive, Field, Input},
+    expand,
+    model::{Head, Mark, Structure},
+    types,
+};
+
+/// What can be implemented of an input that did not pass the checks.
+pub(crate) fn stubs(input: &Input<'_>) -> Option<TokenStream> {
+    let borrows = input
+        .item
+        .generics
+        .params
+        .iter()
+        .any(|param| matches!(param, GenericParam::Lifetime(_)));
+    // Nothing that borrows can be stored, not even in pretence.
+    if borrows || (input.derive == Derive::Database && !input.item.generics.params.is_empty()) {
+        return None;
+    }
+    let mut head = Head::new(input);
+    let fields = match &input.data {
+        Data::Struct(_, fields) => fields.as_slice(),
+        Data::Enum(_) | Data::Union => &[],
+    };
+    if input.derive == Derive::Database {
+        return Some(expand::wrap(&head, &database(&head, fields)));
+    }
+    let mut structure = Structure::of_fields(&mut head, input, fields);
+    let own = match input.derive {
+        Derive::Document => document(&head, &structure, fields),
+        Derive::Embed => expand::embedded(&head, &head.this),
+        Derive::Projection | Derive::Database => input
+            .attrs
+            .of
+            .as_ref()
+            .map(|of| expand::projection(&head, of))
+            .unwrap_or_default(),
+    };
+    // Whether what is marked is of a fitting type can wait until the marks are right.
+    for member in &mut structure.members {
+        member.mark = Mark::Plain;
+    }
+    let content = expand::structure(&head, &structure);
+    let refers_within = (input.derive != Derive::Projection).then(|| expand::refers_within(&head));
+    Some(expand::wrap(&head, &quote!(#content #refers_within #own)))
+}
+
+fn document(head: &Head, structure: &Structure, fields: &[Field<'_>]) -> TokenStream {
+    let Head { private, this, .. } = head;
+    let id = fields
+        .iter()
+        .find(|field| field.stored == "_id")
+        .or_else(|| {
+            fields
+                .iter()
+                .find(|field| field.ident.is_some_and(|ident| ident == "id"))
+        })
+        .map_or_else(|| parse_quote!(()), |field| head.without_self(field.ty));
+    let generics = expand::document_generics(head);
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let into_id = expand::into_id(head, &generics, &id);
+    let children = expand::children(head, &generics, structure);
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #private::Document for #this #where_clause {
+            type Id = #id;
+            const COLLECTION: &'static str = "";
+
+            fn id(&self) -> &Self::Id {
+                ::core::unreachable!()
+            }
+
+            fn model() -> &'static #private::Model {
+                ::core::unreachable!()
+            }
+        }
+
+        #into_id
+        #children
+    }
+}
+
+fn database(head: &Head, fields: &[Field<'_>]) -> TokenStream {
+    let Head { private, this, .. } = head;
+    let mut seen = BTreeSet::new();
+    let models: Vec<&Type> = fields
+        .iter()
+        .filter_map(|field| types::argument(field.ty, "Repository"))
+        .filter(|ty| seen.insert(ty.to_token_stream().to_string()))
+        .collect();
+    quote! {
+        #[automatically_derived]
+        impl ::core::clone::Clone for #this {
+            fn clone(&self) -> Self {
+                ::core::unreachable!()
+            }
+        }
+
+        #[automatically_derived]
+        impl #private::Database for #this {
+            const NAME: &'static str = "";
+            const VERSION: ::core::primitive::u32 = 1;
+
+            fn models() -> ::std::vec::Vec<&'static #private::Model> {
+                ::core::unreachable!()
+            }
+
+            fn bind(_: &#private::Session) -> Self {
+                ::core::unreachable!()
+            }
+
+            fn session(&self) -> &#private::Session {
+                ::core::unreachable!()
+            }
+        }
+
+        #(
+            #[automatically_derived]
+            impl #private::Has<#models> for #this {}
+        )*
+    }
+}

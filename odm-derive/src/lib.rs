@@ -1,0 +1,155 @@
+//! The derive macros of `odm`: `Document`, `Embed`, `Projection` and `Database`.
+//!
+//! Use them through `odm::prelude`. They are a pipeline, one module a stage:
+//!
+//! | stage | what it does |
+//! |---|---|
+//! | `ast` | the tokens as an input, with the stored name of each field, as serde gives it |
+//! | `attr` | the grammar of the attributes, ours and serde's; spans are kept |
+//! | `check` | the rules over several attributes; all mistakes are reported at once |
+//! | `model` | what is left once nothing is wrong |
+//! | `expand` | one implementation each, its output shown above it |
+//! | `fallback` | stand-ins beside mistakes, so that one mistake gives one error |
+//!
+//! What they emit is data and one-line calls of `odm::private`. A rule that needs types, such as
+//! that a reference leads to a document, is emitted as an obligation at the user's tokens, and
+//! worded where the trait is defined.
+
+#![deny(missing_docs)]
+
+use proc_macro::TokenStream;
+use syn::{DeriveInput, parse_macro_input};
+
+mod ast;
+mod attr;
+mod check;
+mod ctxt;
+mod expand;
+mod fallback;
+mod model;
+mod types;
+
+use ast::Derive;
+
+/// Makes a struct a document of a collection of its own.
+///
+/// ```ignore
+/// #[derive(Serialize, Deserialize, Document)]
+/// #[document(collection = "reviews", index(fields = "author.name, -written"))]
+/// struct Review {
+///     #[serde(rename = "_id")]
+///     id: ObjectId,
+///     #[reference(parent)]
+///     product: Ref<Product>,
+///     #[embed]
+///     author: Author,
+///     #[index]
+///     written: DateTime,
+///     #[version]
+///     revision: i64,
+/// }
+/// ```
+///
+/// On the struct, `#[document(..)]`:
+///
+/// - `collection = ".."`, required: the name of the collection.
+/// - `index(fields = "a, -b.c", unique, name = "..")`, any number of times: an index over several
+///   fields. The names are those of the Rust fields, as one would write them after `fields()`; a
+///   dot leads into an embedded value, also through options and lists; `-` means descending.
+/// - `crate = "path"`: where the library is, if not at `::odm`.
+///
+/// On a field:
+///
+/// - `#[embed]`: its value, or what is in its `Option`, `Box`, list or map, derives `Embed`.
+///   `#[embed(recursive)]` is for types that embed each other in a circle.
+/// - `#[reference(child)]`, `#[reference(parent)]`: it holds a `Ref`, an `Option` or a `Vec` of
+///   them. With `one`, a parent has at most one such child. With `unchecked`, what it refers to
+///   need not exist.
+/// - `#[index]`, `#[index(unique)]`, `#[index(name = "..")]`: an index of this field.
+/// - `#[version]`: an integer that counts the changes of the document.
+///
+/// Exactly one field is stored as `_id`, usually by `#[serde(rename = "_id")]`. The attributes of
+/// serde are followed: a field has the stored name that serde gives it.
+#[proc_macro_derive(
+    Document,
+    attributes(
+        document, embed, reference, index, version, projection, database, serde
+    )
+)]
+pub fn document(input: TokenStream) -> TokenStream {
+    expand::derive(Derive::Document, &parse_macro_input!(input as DeriveInput)).into()
+}
+
+/// Makes a struct or an enum a value that is stored inside documents.
+///
+/// ```ignore
+/// #[derive(Serialize, Deserialize, Embed)]
+/// struct PartLink {
+///     #[reference(child)]
+///     id: Ref<Part>,
+///     quantity: i32,
+/// }
+/// ```
+///
+/// Its fields can be marked `#[embed]` and `#[reference(..)]`, as those of a document. An enum has
+/// one field for each variant that holds something, named like the variant in snake case, and one
+/// for its tag if it has one; all four forms in which serde stores enums are known.
+///
+/// A struct with exactly one reference and no embedded values is a link, and can be joined like the
+/// reference itself.
+#[proc_macro_derive(
+    Embed,
+    attributes(
+        document, embed, reference, index, version, projection, database, serde
+    )
+)]
+pub fn embed(input: TokenStream) -> TokenStream {
+    expand::derive(Derive::Embed, &parse_macro_input!(input as DeriveInput)).into()
+}
+
+/// Makes a struct a part of a document, read without the rest.
+///
+/// ```ignore
+/// #[derive(Deserialize, Projection)]
+/// #[projection(of = "Review")]
+/// struct ReviewSummary {
+///     author: Author,
+///     written: DateTime,
+/// }
+/// ```
+///
+/// Each field must be one of the document's, with the same name, type and stored name. What is a
+/// reference or an index, the document says.
+#[proc_macro_derive(
+    Projection,
+    attributes(
+        document, embed, reference, index, version, projection, database, serde
+    )
+)]
+pub fn projection(input: TokenStream) -> TokenStream {
+    expand::derive(
+        Derive::Projection,
+        &parse_macro_input!(input as DeriveInput),
+    )
+    .into()
+}
+
+/// Makes a struct of repositories a database.
+///
+/// ```ignore
+/// #[derive(Database)]
+/// #[database(name = "shop", version = 1)]
+/// struct Shop {
+///     products: Repository<Product>,
+///     parts: Repository<Part>,
+/// }
+/// ```
+///
+/// A model that refers to one which has no repository here is an error. `Clone` is implemented too.
+#[proc_macro_derive(
+    Database,
+    attributes(document, embed, reference, index, version, projection, database)
+)]
+pub fn database(input: TokenStream) -> TokenStream {
+    expand::derive(Derive::Database, &parse_macro_input!(input as DeriveInput)).into()
+}

@@ -1,0 +1,242 @@
+//! What an input says, once nothing in it is wrong. Nothing here can fail.
+
+use proc_macro2::Ident;
+use syn::{LitInt, LitStr, Type};
+
+use crate::{
+    ast::{Data, Derive, Field as AstField, Input, Style},
+    attr::{Index, Key},
+    types,
+};
+
+mod head;
+mod structure;
+mod variants;
+
+pub(crate) use head::Head;
+pub(crate) use structure::{Member, Optional, Place, Structure};
+pub(crate) use variants::{Form, variant_field};
+
+/// A checked input.
+pub(crate) enum Model {
+    Document(Box<Document>),
+    Embed(Embed),
+    Projection(Projection),
+    Database(Database),
+}
+
+/// What `derive(Document)` is expanded from.
+pub(crate) struct Document {
+    pub(crate) head: Head,
+    pub(crate) structure: Structure,
+    pub(crate) collection: LitStr,
+    /// The field that is stored as `_id`.
+    pub(crate) id: Ident,
+    pub(crate) id_type: Type,
+    /// The type and the stored name of the `#[version]`.
+    pub(crate) version: Option<(Type, String)>,
+    pub(crate) indexes: Vec<Index>,
+}
+
+/// What `derive(Embed)` is expanded from.
+pub(crate) struct Embed {
+    pub(crate) head: Head,
+    pub(crate) content: Content,
+}
+
+/// How an embedded value is stored.
+pub(crate) enum Content {
+    /// As fields.
+    Fields {
+        structure: Structure,
+        /// It is around one reference, and can be joined like it.
+        link: Option<Link>,
+    },
+    /// As the embedded value in its one field.
+    Wrapper { inner: Type, recursive: bool },
+}
+
+/// The one reference in an embedded value.
+pub(crate) struct Link {
+    /// The position of the reference in `Structure::members`.
+    pub(crate) member: usize,
+    /// There is nothing else in the value.
+    pub(crate) alone: bool,
+}
+
+/// What `derive(Projection)` is expanded from.
+pub(crate) struct Projection {
+    pub(crate) head: Head,
+    pub(crate) structure: Structure,
+    pub(crate) of: Type,
+}
+
+/// What `derive(Database)` is expanded from.
+pub(crate) struct Database {
+    pub(crate) head: Head,
+    pub(crate) name: LitStr,
+    pub(crate) version: LitInt,
+    /// The field, its type, and the model in it.
+    pub(crate) repositories: Vec<(Ident, Type, Type)>,
+}
+
+/// What the library does with a field.
+///
+/// The marks of derived fields will be variants of this: a subset of children, a copy of another
+/// document's field.
+#[derive(Clone)]
+pub(crate) enum Mark {
+    Plain,
+    Embed {
+        recursive: bool,
+    },
+    Reference {
+        parent: bool,
+        one: bool,
+        unchecked: bool,
+    },
+}
+
+/// What a user may do with a field: the third parameter of `odm::model::Field`.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    Plain,
+    Unchecked,
+    Identity,
+    Version,
+}
+
+impl Mark {
+    fn of(field: &AstField<'_>) -> Self {
+        match (&field.attrs.embed, &field.attrs.reference) {
+            (Some(embed), _) => Mark::Embed {
+                recursive: embed.recursive,
+            },
+            (None, Some(reference)) => Mark::Reference {
+                parent: reference.parent,
+                one: reference.one,
+                unchecked: reference.unchecked,
+            },
+            (None, None) => Mark::Plain,
+        }
+    }
+}
+
+impl Kind {
+    fn of(derive: Derive, field: &AstField<'_>) -> Self {
+        match (&field.attrs.version, &field.attrs.reference) {
+            _ if derive == Derive::Document && field.stored == "_id" => Kind::Identity,
+            (Some(_), _) => Kind::Version,
+            (None, Some(reference)) if reference.unchecked => Kind::Unchecked,
+            (None, _) => Kind::Plain,
+        }
+    }
+}
+
+impl Model {
+    /// The model of an input that has been checked, and `None` of one that did not pass.
+    pub(crate) fn new(input: &Input<'_>) -> Option<Self> {
+        let mut head = Head::new(input);
+        Some(match (input.derive, &input.data) {
+            (Derive::Document, Data::Struct(Style::Named, fields)) => {
+                let structure = Structure::of_struct(&mut head, input, fields);
+                let id = fields
+                    .iter()
+                    .find(|field| field.stored == "_id" && field.serde.flatten.is_none())?;
+                let version = fields.iter().find(|field| field.attrs.version.is_some());
+                Model::Document(Box::new(Document {
+                    collection: input.attrs.collection.clone()?,
+                    id: id.ident?.clone(),
+                    id_type: head.without_self(id.ty),
+                    version: version.map(|field| (field.ty.clone(), field.stored.clone())),
+                    indexes: indexes(input, fields),
+                    structure,
+                    head,
+                }))
+            }
+            (Derive::Embed, Data::Struct(_, fields)) => {
+                let content = if let Some(inner) = input.wrapped() {
+                    let recursive = matches!(Mark::of(inner), Mark::Embed { recursive: true });
+                    let inner = head.without_self(inner.ty);
+                    head.bound_wrapped(&inner);
+                    Content::Wrapper { inner, recursive }
+                } else {
+                    let structure = Structure::of_struct(&mut head, input, fields);
+                    let link = link(&structure, fields.len());
+                    Content::Fields { structure, link }
+                };
+                Model::Embed(Embed { head, content })
+            }
+            (Derive::Embed, Data::Enum(variants)) => {
+                let structure = Structure::of_enum(&mut head, input, variants);
+                Model::Embed(Embed {
+                    head,
+                    content: Content::Fields {
+                        structure,
+                        link: None,
+                    },
+                })
+            }
+            (Derive::Projection, Data::Struct(Style::Named, fields)) => {
+                Model::Projection(Projection {
+                    structure: Structure::of_struct(&mut head, input, fields),
+                    of: input.attrs.of.clone()?,
+                    head,
+                })
+            }
+            (Derive::Database, Data::Struct(Style::Named, fields)) => Model::Database(Database {
+                head,
+                name: input.attrs.name.clone()?,
+                version: input.attrs.version.clone()?,
+                repositories: fields
+                    .iter()
+                    .map(|field| {
+                        let model = types::argument(field.ty, "Repository")?;
+                        Some((field.ident?.clone(), field.ty.clone(), model.clone()))
+                    })
+                    .collect::<Option<_>>()?,
+            }),
+            _ => return None,
+        })
+    }
+}
+
+/// The indexes on fields, and then those on the struct.
+fn indexes(input: &Input<'_>, fields: &[AstField<'_>]) -> Vec<Index> {
+    let of_field = |field: &AstField<'_>| {
+        let index = field.attrs.index.as_ref()?;
+        let ident = field.ident?;
+        Some(Index {
+            literal: LitStr::new(&types::name(ident), ident.span()),
+            keys: vec![Key {
+                path: vec![ident.clone()],
+                descending: false,
+            }],
+            unique: index.unique,
+            name: index.name.clone(),
+        })
+    };
+    fields
+        .iter()
+        .filter_map(of_field)
+        .chain(input.attrs.indexes.iter().cloned())
+        .collect()
+}
+
+fn link(structure: &Structure, fields: usize) -> Option<Link> {
+    let mut references = Vec::new();
+    for (position, member) in structure.members.iter().enumerate() {
+        match member.mark {
+            Mark::Reference { .. } => references.push((position, member)),
+            Mark::Embed { .. } => return None,
+            Mark::Plain => {}
+        }
+    }
+    match references.as_slice() {
+        [(position, member)] if types::argument(&member.ty, "Ref").is_some() => Some(Link {
+            member: *position,
+            alone: fields == 1,
+        }),
+        _ => None,
+    }
+}

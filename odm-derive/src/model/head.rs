@@ -1,0 +1,126 @@
+//! What all generated code for one item shares.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::{Generics, Type, parse_quote};
+
+use crate::{ast::Input, types};
+
+/// The item, and the names that generated code may use for it.
+pub(crate) struct Head {
+    pub(crate) ident: Ident,
+    /// The name without `r#`.
+    pub(crate) name: String,
+    /// The item's generics, with what generated code needs of the parameters.
+    pub(crate) generics: Generics,
+    /// The type: `Envelope<T>`.
+    pub(crate) this: TokenStream,
+    /// `::odm::private`.
+    pub(crate) private: TokenStream,
+    /// A name for a parameter that is a path.
+    pub(crate) path: Ident,
+    /// A name for a parameter that is a database.
+    pub(crate) database: Ident,
+    type_params: Vec<Ident>,
+    used: BTreeSet<String>,
+}
+
+impl Head {
+    pub(crate) fn new(input: &Input<'_>) -> Self {
+        let ident = input.item.ident.clone();
+        let used = types::idents(input.item);
+        let mut generics = input.item.generics.clone();
+        let (_, ty_generics, _) = generics.split_for_impl();
+        let this = quote!(#ident #ty_generics);
+        let type_params: Vec<Ident> = generics
+            .type_params()
+            .map(|param| param.ident.clone())
+            .collect();
+        for param in &type_params {
+            generics
+                .make_where_clause()
+                .predicates
+                .push(parse_quote!(#param: 'static));
+        }
+        let private = match &input.attrs.krate {
+            Some(path) => quote!(#path::private),
+            None => quote!(::odm::private),
+        };
+        Head {
+            name: types::name(&ident),
+            ident,
+            generics,
+            this,
+            private,
+            path: types::fresh("P", &used),
+            database: types::fresh("D", &used),
+            type_params,
+            used,
+        }
+    }
+
+    /// An identifier that hides nothing of the user's.
+    pub(crate) fn fresh(&self, base: &str) -> Ident {
+        types::fresh(base, &self.used)
+    }
+
+    pub(crate) fn has_type_params(&self) -> bool {
+        !self.type_params.is_empty()
+    }
+
+    /// Whether the type depends on a parameter of the item.
+    pub(crate) fn is_dependent(&self, ty: &Type) -> bool {
+        types::mentions(ty, self.generics.type_params().map(|param| &param.ident))
+            || types::mentions(ty, self.generics.const_params().map(|param| &param.ident))
+    }
+
+    /// Whether the type has the item itself in it.
+    pub(crate) fn is_recursive(&self, ty: &Type) -> bool {
+        types::mentions(ty, [&self.ident])
+    }
+
+    pub(crate) fn without_self(&self, ty: &Type) -> Type {
+        types::without_self(ty, &self.this)
+    }
+
+    /// Requires of a parameter in an `#[embed]` field that it can be embedded.
+    pub(crate) fn bound_embed(&mut self, ty: &Type) {
+        self.bound(ty, "EmbedField");
+    }
+
+    /// Requires of a parameter in a wrapper that it is an embedded value.
+    pub(crate) fn bound_wrapped(&mut self, ty: &Type) {
+        self.bound(ty, "Embed");
+    }
+
+    /// Requires of a parameter in a `#[reference(..)]` field that it is a reference.
+    pub(crate) fn bound_reference(&mut self, ty: &Type) {
+        self.bound(ty, "ReferenceField");
+    }
+
+    /// The bound is put on the parameter alone: one on a type around it would hide that type's own
+    /// implementation from the compiler.
+    fn bound(&mut self, ty: &Type, name: &str) {
+        let innermost = types::innermost(ty).to_token_stream().to_string();
+        let param = self
+            .type_params
+            .iter()
+            .find(|param| **param == innermost)
+            .cloned();
+        if let Some(param) = param {
+            let private = &self.private;
+            let name = Ident::new(name, Span::call_site());
+            let predicate = parse_quote!(#param: #private::#name);
+            self.generics.make_where_clause().predicates.push(predicate);
+        }
+    }
+
+    /// The generics with one more type parameter before the others.
+    pub(crate) fn generics_with(&self, param: TokenStream) -> Generics {
+        let mut generics = self.generics.clone();
+        generics.params.insert(0, parse_quote!(#param));
+        generics
+    }
+}

@@ -1,0 +1,183 @@
+//! The fields of a struct or enum, as paths see them.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::{Attribute, Type, parse_quote};
+
+use super::{Head, Kind, Mark};
+use crate::{
+    ast::{Derive, Field as AstField, Input},
+    types,
+};
+
+/// The stored fields of a type.
+pub(crate) struct Structure {
+    /// The type that has them.
+    pub(crate) ident: Ident,
+    /// The same with its parameters.
+    pub(crate) this: TokenStream,
+    /// What messages and the documentation call it.
+    pub(crate) name: String,
+    /// The generated struct of typed fields.
+    pub(crate) fields: Ident,
+    pub(crate) names: Vec<Name>,
+    pub(crate) members: Vec<Member>,
+    /// The variants of an enum that have fields of their own. Each gets a hidden type.
+    pub(crate) variants: Vec<Structure>,
+    /// The types of values in variants that are stored as arrays, with the variant's name.
+    pub(crate) arrays: Vec<(Ident, Type)>,
+}
+
+/// One stored name.
+pub(crate) struct Name {
+    pub(crate) text: String,
+    pub(crate) optional: Optional,
+}
+
+/// Whether a stored value can lack a name.
+pub(crate) enum Optional {
+    Never,
+    Always,
+    /// As the type says.
+    ByType(Box<Type>),
+}
+
+/// One field.
+pub(crate) struct Member {
+    /// Its name among the typed fields. A field without one has no path that can be written, and is
+    /// only in the shape.
+    pub(crate) ident: Option<Ident>,
+    pub(crate) docs: Vec<Attribute>,
+    pub(crate) ty: Type,
+    /// The type is one that the user has written.
+    pub(crate) users: bool,
+    pub(crate) place: Place,
+    pub(crate) mark: Mark,
+    pub(crate) kind: Kind,
+    /// It is stored in a form that only its own functions know: `#[serde(with = "..")]`.
+    pub(crate) otherwise: bool,
+}
+
+/// Where a field is stored.
+#[derive(Clone, Copy)]
+pub(crate) enum Place {
+    /// Under this one of the stored names.
+    At(usize),
+    /// Its own fields are stored in its place: `#[serde(flatten)]`.
+    Flattened {
+        /// A stored value can lack all of them.
+        perhaps: bool,
+    },
+    /// It is stored in the place of the whole value, as one of the variants of an enum.
+    Whole,
+}
+
+impl Structure {
+    pub(super) fn empty(head: &Head, ident: Ident, name: String) -> Self {
+        let (_, ty_generics, _) = head.generics.split_for_impl();
+        Structure {
+            this: quote!(#ident #ty_generics),
+            fields: head.fresh(&format!("{}Fields", types::name(&ident))),
+            ident,
+            name,
+            names: Vec::new(),
+            members: Vec::new(),
+            variants: Vec::new(),
+            arrays: Vec::new(),
+        }
+    }
+
+    pub(super) fn of_struct(head: &mut Head, input: &Input<'_>, fields: &[AstField<'_>]) -> Self {
+        let mut structure = Structure::of_fields(head, input, fields);
+        if let Some(tag) = &input.serde.tag {
+            structure.tag(&tag.value(), tag.span());
+        }
+        structure
+    }
+
+    /// The fields alone, which no mistake in the attributes makes impossible.
+    pub(crate) fn of_fields(head: &mut Head, input: &Input<'_>, fields: &[AstField<'_>]) -> Self {
+        let mut structure = Structure::empty(head, head.ident.clone(), head.name.clone());
+        structure.add(head, input.derive, fields, false);
+        structure
+    }
+
+    /// Adds the fields of a struct, or of a variant that need not be the stored one.
+    pub(super) fn add(
+        &mut self,
+        head: &mut Head,
+        derive: Derive,
+        fields: &[AstField<'_>],
+        variant: bool,
+    ) {
+        for field in fields.iter().filter(|field| field.serde.skip.is_none()) {
+            let ty = head.without_self(field.ty);
+            let mark = Mark::of(field);
+            match mark {
+                Mark::Embed { .. } => head.bound_embed(&ty),
+                Mark::Reference { .. } => head.bound_reference(&ty),
+                Mark::Plain => {}
+            }
+            let place = if field.serde.flatten.is_some() {
+                Place::Flattened {
+                    perhaps: variant || types::argument(&ty, "Option").is_some(),
+                }
+            } else {
+                let optional = if variant || field.serde.skip_serializing_if.is_some() {
+                    Optional::Always
+                } else {
+                    Optional::ByType(Box::new(ty.clone()))
+                };
+                Place::At(self.name(field.stored.clone(), optional))
+            };
+            self.members.push(Member {
+                ident: field.ident.cloned(),
+                docs: field.docs.iter().map(|&attr| attr.clone()).collect(),
+                ty,
+                users: true,
+                place,
+                mark,
+                kind: Kind::of(derive, field),
+                otherwise: field.serde.with.is_some(),
+            });
+        }
+    }
+
+    /// Adds a stored name, and gives its position.
+    pub(super) fn name(&mut self, text: String, optional: Optional) -> usize {
+        self.names.push(Name { text, optional });
+        self.names.len() - 1
+    }
+
+    /// Adds the field in which serde stores the name of the type or of the variant.
+    pub(super) fn tag(&mut self, name: &str, span: proc_macro2::Span) {
+        let place = Place::At(self.name(name.to_owned(), Optional::Never));
+        let doc = format!(" The tag: which variant of `{}` it is.", self.name);
+        self.members.push(Member {
+            ident: types::field_ident(name, span),
+            docs: vec![parse_quote!(#[doc = #doc])],
+            ty: parse_quote!(::std::string::String),
+            users: false,
+            place,
+            mark: Mark::Plain,
+            kind: Kind::Plain,
+            otherwise: false,
+        });
+    }
+
+    /// The fields of the type and of its variants.
+    pub(crate) fn all_members(&self) -> impl Iterator<Item = &Member> {
+        let inner = self.variants.iter().flat_map(|variant| &variant.members);
+        self.members.iter().chain(inner)
+    }
+}
+
+impl Member {
+    /// The stored name; empty where it is stored in another's place.
+    pub(crate) fn stored<'a>(&self, structure: &'a Structure) -> &'a str {
+        match self.place {
+            Place::At(position) => &structure.names[position].text,
+            Place::Flattened { .. } | Place::Whole => "",
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The forms in which serde stores enums.
+
+use proc_macro2::Ident;
+use syn::parse_quote;
+
+use super::{
+    Head, Kind, Mark, Place, Structure,
+    structure::{Member, Optional},
+};
+use crate::{
+    ast::{Input, Style, Variant},
+    attr::{Rule, serde},
+    types,
+};
+
+/// How serde stores an enum.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// `{ "Variant": content }`
+    External,
+    /// `{ "tag": "Variant", ..content }`
+    Internal { tag: String },
+    /// `{ "tag": "Variant", "content": content }`
+    Adjacent { tag: String, content: String },
+    /// `content`
+    Untagged,
+}
+
+impl Form {
+    pub(crate) fn of(serde: &serde::Container) -> Self {
+        match (&serde.tag, &serde.content) {
+            _ if serde.untagged => Form::Untagged,
+            (Some(tag), Some(content)) => Form::Adjacent {
+                tag: tag.value(),
+                content: content.value(),
+            },
+            (Some(tag), None) => Form::Internal { tag: tag.value() },
+            (None, _) => Form::External,
+        }
+    }
+
+    /// One variant can be without a tag where the others have one.
+    pub(crate) fn of_variant(&self, variant: &Variant<'_>) -> Self {
+        if variant.serde.untagged {
+            Form::Untagged
+        } else {
+            self.clone()
+        }
+    }
+}
+
+/// The name of the field that leads into a variant.
+pub(crate) fn variant_field(ident: &Ident) -> String {
+    Rule::Snake.variant(&types::name(ident))
+}
+
+impl Structure {
+    pub(super) fn of_enum(head: &mut Head, input: &Input<'_>, variants: &[Variant<'_>]) -> Self {
+        let mut structure = Structure::empty(head, head.ident.clone(), head.name.clone());
+        let form = Form::of(&input.serde);
+        if let Form::Internal { tag } | Form::Adjacent { tag, .. } = &form {
+            let span = input
+                .serde
+                .tag
+                .as_ref()
+                .map_or(input.item.ident.span(), |tag| tag.span());
+            structure.tag(tag, span);
+        }
+        // All variants with an adjacent tag share one name.
+        let content = match &form {
+            Form::Adjacent { content, .. } => {
+                Some(structure.name(content.clone(), Optional::Always))
+            }
+            _ => None,
+        };
+        for variant in variants.iter().filter(|variant| !variant.serde.skip) {
+            let form = form.of_variant(variant);
+            match variant.style {
+                Style::Unit => {}
+                Style::Tuple => {
+                    let types = variant
+                        .fields
+                        .iter()
+                        .map(|field| head.without_self(field.ty));
+                    structure
+                        .arrays
+                        .extend(types.map(|ty| (variant.ident.clone(), ty)));
+                }
+                Style::Named => structure.named(head, input, variant, &form, content),
+                Style::Newtype => structure.newtype(head, variant, &form, content),
+            }
+        }
+        structure
+    }
+
+    /// A variant with fields of its own: a hidden type stands for it in paths.
+    fn named(
+        &mut self,
+        head: &mut Head,
+        input: &Input<'_>,
+        variant: &Variant<'_>,
+        form: &Form,
+        content: Option<usize>,
+    ) {
+        let ident = head.fresh(&format!("{}{}", head.name, types::name(variant.ident)));
+        let name = format!("{}::{}", head.name, types::name(variant.ident));
+        let mut inner = Structure::empty(head, ident, name);
+        inner.add(head, input.derive, &variant.fields, true);
+        if inner.members.is_empty() {
+            return;
+        }
+        let this = &inner.this;
+        let place = match form {
+            Form::External => Place::At(self.name(variant.stored.clone(), Optional::Always)),
+            Form::Adjacent { .. } => content.map_or(Place::Whole, Place::At),
+            // Its names say themselves that they can be missing.
+            Form::Internal { .. } | Form::Untagged => Place::Flattened { perhaps: false },
+        };
+        self.members.push(Member {
+            ident: types::field_ident(&variant_field(variant.ident), variant.ident.span()),
+            docs: variant.docs.iter().map(|&attr| attr.clone()).collect(),
+            ty: parse_quote!(#this),
+            users: false,
+            place,
+            mark: Mark::Embed { recursive: false },
+            kind: Kind::Plain,
+            otherwise: false,
+        });
+        self.variants.push(inner);
+    }
+
+    /// A variant around one value.
+    fn newtype(
+        &mut self,
+        head: &mut Head,
+        variant: &Variant<'_>,
+        form: &Form,
+        content: Option<usize>,
+    ) {
+        let Some(field) = variant
+            .fields
+            .first()
+            .filter(|field| field.serde.skip.is_none())
+        else {
+            return;
+        };
+        let ty = head.without_self(field.ty);
+        let mark = Mark::of(field);
+        match mark {
+            Mark::Embed { .. } => head.bound_embed(&ty),
+            Mark::Reference { .. } => head.bound_reference(&ty),
+            Mark::Plain => {}
+        }
+        let mut ident = types::field_ident(&variant_field(variant.ident), variant.ident.span());
+        let place = match (form, &mark) {
+            (Form::External, _) => Place::At(self.name(variant.stored.clone(), Optional::Always)),
+            (Form::Adjacent { .. }, _) => content.map_or(Place::Whole, Place::At),
+            (Form::Internal { .. }, Mark::Embed { .. }) => Place::Flattened { perhaps: true },
+            (Form::Untagged, Mark::Embed { .. }) => {
+                // A list in the place of the value has no fields; the shape knows of it.
+                if types::argument(&ty, "Vec").is_some() {
+                    ident = None;
+                }
+                Place::Whole
+            }
+            // Of a value in the place of the whole, there is nothing to name.
+            (Form::Internal { .. } | Form::Untagged, _) => {
+                ident = None;
+                Place::Whole
+            }
+        };
+        self.members.push(Member {
+            ident,
+            docs: variant.docs.iter().map(|&attr| attr.clone()).collect(),
+            ty,
+            users: true,
+            place,
+            mark,
+            kind: match &field.attrs.reference {
+                Some(reference) if reference.unchecked => Kind::Unchecked,
+                _ => Kind::Plain,
+            },
+            otherwise: field.serde.with.is_some(),
+        });
+    }
+}

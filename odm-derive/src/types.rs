@@ -1,0 +1,222 @@
+//! Identifiers and types, looked at as tokens.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{GenericArgument, PathArguments, PathSegment, Type, ext::IdentExt};
+
+/// A field's identifier at the span of a literal, such that errors stand under the literal but no
+/// fix is proposed for what is in it. `None` if it cannot be one.
+pub(crate) fn ident(name: &str, span: Span) -> Option<Ident> {
+    let span = Span::mixed_site().located_at(span);
+    if let Ok(mut ident) = syn::parse_str::<Ident>(name) {
+        ident.set_span(span);
+        return Some(ident);
+    }
+    let mut ident = syn::parse_str::<Ident>(&format!("r#{name}")).ok()?;
+    ident.set_span(span);
+    Some(ident)
+}
+
+/// Tokens from a literal, with a span as [`ident`] has it.
+pub(crate) fn located(tokens: TokenStream, span: Span) -> TokenStream {
+    tokens
+        .into_iter()
+        .map(|mut token| {
+            if let TokenTree::Group(group) = &token {
+                let inner = located(group.stream(), span);
+                token = Group::new(group.delimiter(), inner).into();
+            }
+            token.set_span(Span::mixed_site().located_at(span));
+            token
+        })
+        .collect()
+}
+
+/// An identifier that is written like this, with `r#` or `_` where it must be.
+pub(crate) fn field_ident(name: &str, span: Span) -> Option<Ident> {
+    let mut ident = ident(name, span).or_else(|| ident(&format!("{name}_"), span))?;
+    ident.set_span(span);
+    Some(ident)
+}
+
+/// The name of an identifier, without `r#`.
+pub(crate) fn name(ident: &Ident) -> String {
+    ident.unraw().to_string()
+}
+
+/// All identifiers in some tokens, without `r#`.
+pub(crate) fn idents(tokens: impl ToTokens) -> BTreeSet<String> {
+    fn collect(tokens: TokenStream, into: &mut BTreeSet<String>) {
+        for token in tokens {
+            match token {
+                TokenTree::Ident(ident) => {
+                    into.insert(name(&ident));
+                }
+                TokenTree::Group(group) => collect(group.stream(), into),
+                _ => {}
+            }
+        }
+    }
+    let mut idents = BTreeSet::new();
+    collect(tokens.to_token_stream(), &mut idents);
+    idents
+}
+
+/// Whether one of the names is among the tokens.
+pub(crate) fn mentions<'a>(
+    tokens: impl ToTokens,
+    names: impl IntoIterator<Item = &'a Ident>,
+) -> bool {
+    let idents = idents(tokens);
+    names
+        .into_iter()
+        .any(|name| idents.contains(&name.to_string()))
+}
+
+/// An identifier like `base` that is not among those that the user's tokens use, so that what is
+/// generated hides nothing of the user's.
+pub(crate) fn fresh(base: &str, used: &BTreeSet<String>) -> Ident {
+    let mut name = base.to_owned();
+    while used.contains(&name) {
+        name.push('_');
+    }
+    Ident::new(&name, Span::call_site())
+}
+
+/// A type with `Self` replaced, for use outside of the type's own definition.
+pub(crate) fn without_self(ty: &Type, this: &TokenStream) -> Type {
+    fn replace(tokens: TokenStream, this: &TokenStream) -> TokenStream {
+        tokens
+            .into_iter()
+            .flat_map(|token| match token {
+                TokenTree::Ident(ident) if ident == "Self" => this
+                    .clone()
+                    .into_iter()
+                    .map(|mut token| {
+                        token.set_span(ident.span());
+                        token
+                    })
+                    .collect(),
+                TokenTree::Group(group) => {
+                    let mut new = Group::new(group.delimiter(), replace(group.stream(), this));
+                    new.set_span(group.span());
+                    TokenStream::from(TokenTree::Group(new))
+                }
+                token => token.into(),
+            })
+            .collect()
+    }
+    if !idents(ty).contains("Self") {
+        return ty.clone();
+    }
+    syn::parse2(replace(ty.to_token_stream(), this)).unwrap_or_else(|_| ty.clone())
+}
+
+/// The last segment of a type that is a path, such as `Ref<Part>` in `odm::Ref<Part>`.
+fn last_segment(ty: &Type) -> Option<&PathSegment> {
+    match ty {
+        Type::Path(path) => path.path.segments.last(),
+        Type::Group(group) => last_segment(&group.elem),
+        Type::Paren(paren) => last_segment(&paren.elem),
+        _ => None,
+    }
+}
+
+/// Whether the type is written `name` or `name<..>`.
+pub(crate) fn is_written(ty: &Type, name: &str) -> bool {
+    last_segment(ty).is_some_and(|segment| segment.ident == name)
+}
+
+/// `T`, if the type is written `name<T>`.
+pub(crate) fn argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
+    let segment = last_segment(ty).filter(|segment| segment.ident == name)?;
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
+        return None;
+    };
+    match (arguments.args.first(), arguments.args.len()) {
+        (Some(GenericArgument::Type(ty)), 1) => Some(ty),
+        _ => None,
+    }
+}
+
+/// What is in the containers of the standard library, as far as the tokens tell.
+pub(crate) fn innermost(ty: &Type) -> &Type {
+    const CONTAINERS: [(&str, usize); 8] = [
+        ("Option", 0),
+        ("Box", 0),
+        ("Vec", 0),
+        ("VecDeque", 0),
+        ("BTreeSet", 0),
+        ("HashSet", 0),
+        ("BTreeMap", 1),
+        ("HashMap", 1),
+    ];
+    let inner = last_segment(ty).and_then(|segment| {
+        let (_, position) = CONTAINERS.iter().find(|(name, _)| segment.ident == name)?;
+        let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
+            return None;
+        };
+        match arguments.args.iter().nth(*position)? {
+            GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        }
+    });
+    inner.map_or(ty, innermost)
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+
+    use super::*;
+
+    #[test]
+    fn keywords_become_raw() {
+        let span = Span::call_site();
+        assert_eq!(ident("type", span).unwrap(), "r#type");
+        assert_eq!(ident("name", span).unwrap(), "name");
+        assert!(ident("self", span).is_none());
+        assert!(ident("a b", span).is_none());
+        assert!(ident("", span).is_none());
+        assert_eq!(field_ident("crate", span).unwrap(), "crate_");
+        assert!(field_ident("content-type", span).is_none());
+    }
+
+    #[test]
+    fn types_as_written() {
+        let ty: Type = syn::parse_quote!(::odm::Ref<Part>);
+        assert!(is_written(&ty, "Ref"));
+        let part: Type = syn::parse_quote!(Part);
+        assert_eq!(argument(&ty, "Ref"), Some(&part));
+        assert_eq!(argument(&ty, "Option"), None);
+    }
+
+    #[test]
+    fn containers_are_looked_into() {
+        let ty: Type = syn::parse_quote!(Option<HashMap<String, std::vec::Vec<Box<T>>>>);
+        let t: Type = syn::parse_quote!(T);
+        assert_eq!(innermost(&ty), &t);
+        let other: Type = syn::parse_quote!(Paired<T>);
+        assert_eq!(innermost(&other), &other);
+    }
+
+    #[test]
+    fn self_is_named() {
+        let ty: Type = syn::parse_quote!(Vec<Box<Self>>);
+        let expected: Type = syn::parse_quote!(Vec<Box<Comment<T>>>);
+        assert_eq!(without_self(&ty, &quote!(Comment<T>)), expected);
+    }
+
+    #[test]
+    fn fresh_names_are_not_in_use() {
+        let used = idents(quote!(
+            struct A {
+                b: (P, P_),
+            }
+        ));
+        assert_eq!(fresh("P", &used), "P__");
+        assert_eq!(fresh("Q", &used), "Q");
+    }
+}

@@ -1,0 +1,112 @@
+//! The relations of all models as data: what leads where, and the collections and indexes that
+//! this needs.
+//!
+//! It is made of what the derives state, once, when a database is opened. `maintain` follows it on
+//! every write, and knows nothing of Rust types.
+
+mod build;
+
+use std::collections::HashMap;
+
+use bson::{RawBsonRef, RawDocument};
+
+use crate::{
+    error::Result,
+    model::Model,
+    mql::path::{self, Leaf},
+    store::CollectionSpec,
+};
+
+/// All relations of a database.
+#[derive(Debug, Default)]
+pub(crate) struct Catalog {
+    collections: Vec<CollectionSpec>,
+    nodes: HashMap<String, Node>,
+    edges: Vec<Edge>,
+}
+
+/// One collection in the graph.
+#[derive(Debug, Default)]
+struct Node {
+    /// The name of the Rust type, for messages.
+    model: &'static str,
+    /// The path of the field that counts the changes of a document.
+    version: Option<&'static str>,
+    /// The edges that start here, by their place in `Catalog::edges`.
+    out: Vec<usize>,
+    /// The edges that end here.
+    into: Vec<usize>,
+}
+
+/// One reference: a path in the documents of one collection, whose values are `_id`s of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Edge {
+    /// The collection of the holder.
+    pub(crate) from: String,
+    /// The path of the reference in the holder, through arrays.
+    pub(crate) path: String,
+    /// The collection that is referred to.
+    pub(crate) to: String,
+    /// Whether it may lead nowhere.
+    pub(crate) unchecked: bool,
+    /// What a delete of what it leads to does.
+    pub(crate) on_delete: OnDelete,
+}
+
+/// What happens to a reference when the document that it leads to is deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnDelete {
+    /// The delete fails.
+    Restrict,
+    /// It stays, and leads nowhere.
+    Keep,
+}
+
+impl Catalog {
+    /// The graph of these models.
+    pub(crate) fn new(models: &[&'static Model]) -> Result<Self> {
+        build::catalog(models)
+    }
+
+    /// The collections, with the indexes that models and relations need.
+    pub(crate) fn collections(&self) -> &[CollectionSpec] {
+        &self.collections
+    }
+
+    /// The references in documents of a collection.
+    pub(crate) fn edges_from(&self, collection: &str) -> impl Iterator<Item = &Edge> {
+        let node = self.nodes.get(collection);
+        node.into_iter()
+            .flat_map(|node| &node.out)
+            .map(|&edge| &self.edges[edge])
+    }
+
+    /// The references to documents of a collection.
+    pub(crate) fn edges_into(&self, collection: &str) -> impl Iterator<Item = &Edge> {
+        let node = self.nodes.get(collection);
+        node.into_iter()
+            .flat_map(|node| &node.into)
+            .map(|&edge| &self.edges[edge])
+    }
+
+    /// The path of the field that counts the changes of a document of a collection.
+    pub(crate) fn version(&self, collection: &str) -> Option<&'static str> {
+        self.nodes.get(collection)?.version
+    }
+}
+
+/// Hands over the ids at the path of a reference, in order, through arrays. What is missing or null
+/// refers to nothing.
+pub(crate) fn references<'a>(
+    document: &'a RawDocument,
+    path: &str,
+    mut each: impl FnMut(RawBsonRef<'a>),
+) {
+    path::visit(document, path, Leaf::Elements, &mut |value| {
+        match value {
+            None | Some(RawBsonRef::Null | RawBsonRef::Array(_)) => {}
+            Some(id) => each(id),
+        }
+        false
+    });
+}

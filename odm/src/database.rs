@@ -1,0 +1,153 @@
+//! The database: all repositories of an application, over one store.
+
+mod session;
+mod transaction;
+
+use std::{future::Future, sync::Arc};
+
+pub use session::Session;
+pub(crate) use session::done;
+pub use transaction::Begun;
+
+use crate::{
+    catalog::Catalog,
+    error::{Error, Result},
+    model::{Document, Model},
+    repository::Repository,
+    store::{Store, TransactionOptions},
+};
+
+/// All repositories of an application, over one store.
+///
+/// Derive it on a struct with a field for each collection:
+///
+/// ```
+/// # use odm::{prelude::*, store::embedded::Embedded}; use serde::{Deserialize, Serialize};
+/// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "parts")]
+/// # struct Part { #[serde(rename = "_id")] id: i64, name: String }
+/// #[derive(Database)]
+/// #[database(name = "shop", version = 1)]
+/// struct Shop {
+///     parts: Repository<Part>,
+/// }
+/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// let shop = Shop::open(Embedded::memory().await?).await?;
+/// # Ok::<_, odm::Error>(()) }).unwrap();
+/// ```
+///
+/// It is cheap to clone, and clones share the store.
+pub trait Database: Clone + Send + Sync + Sized + 'static {
+    /// The name under which the database's relations are known in the store.
+    const NAME: &'static str;
+    /// The version of the models.
+    const VERSION: u32;
+
+    #[doc(hidden)]
+    fn models() -> Vec<&'static Model>;
+    #[doc(hidden)]
+    fn bind(session: &Session) -> Self;
+    #[doc(hidden)]
+    fn session(&self) -> &Session;
+
+    /// Opens the database on a store: checks how the models fit together, and creates the
+    /// collections and indexes that are missing.
+    ///
+    /// # Errors
+    ///
+    /// `Schema` if two models share a collection, or an index exists under the same name with other
+    /// fields; `DuplicateKey` if a unique index cannot be made, since two documents have the same
+    /// key.
+    fn open(store: impl Store) -> impl Future<Output = Result<Self>> + Send {
+        async move {
+            let catalog = Catalog::new(&Self::models())?;
+            store.ensure(catalog.collections()).await?;
+            Ok(Self::bind(&Session::new(
+                Arc::new(store),
+                Arc::new(catalog),
+            )))
+        }
+    }
+
+    /// Runs the closure in a transaction: all of its writes are stored, or none.
+    ///
+    /// The closure receives the same repositories, bound to the transaction, and is run again where
+    /// the transaction was lost to no fault of its own, such as a time limit. It borrows what it
+    /// needs, and cannot change it: each run starts afresh.
+    ///
+    /// Reads in it see its own writes, and on a serializable store nothing else changes until it
+    /// ends. An error from the closure, or from a write in it, rolls all of it back. Inside another
+    /// transaction's closure it becomes a part of that one, and its error dooms that one too.
+    /// Dropping the future rolls back.
+    ///
+    /// ```
+    /// # use odm::{prelude::*, store::embedded::Embedded}; use serde::{Deserialize, Serialize};
+    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "accounts")]
+    /// # struct Account { #[serde(rename = "_id")] id: i64, balance: i64 }
+    /// # #[derive(Database)] #[database(name = "bank", version = 1)]
+    /// # struct Bank { accounts: Repository<Account> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let bank = Bank::open(Embedded::memory().await?).await?;
+    /// # bank.accounts.insert(Account { id: 1, balance: 10 }).await?;
+    /// # bank.accounts.insert(Account { id: 2, balance: 0 }).await?;
+    /// bank.transaction(async |bank| {
+    ///     bank.accounts.update(1).inc(Account::fields().balance, -5).await?;
+    ///     bank.accounts.update(2).inc(Account::fields().balance, 5).await?;
+    ///     Ok(())
+    /// })
+    /// .await?;
+    /// # assert_eq!(bank.accounts.get(2).await?.balance, 5);
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The closure's own; `TransactionExpired` if it ran into the time limit again and again;
+    /// `TransactionDoomed` if it returned `Ok` although a write in it had failed.
+    fn transaction<T, F>(&self, run: F) -> impl Future<Output = Result<T>>
+    where
+        F: AsyncFnOnce(Self) -> Result<T> + Clone,
+    {
+        self.try_transaction(run)
+    }
+
+    /// [`transaction`](Database::transaction) with an error type of the caller's.
+    fn try_transaction<T, E, F>(&self, run: F) -> impl Future<Output = Result<T, E>>
+    where
+        E: From<Error>,
+        F: AsyncFnOnce(Self) -> Result<T, E> + Clone,
+    {
+        transaction::run(self, run)
+    }
+
+    /// Begins a transaction that the caller ends by [`commit`](Begun::commit). Dropping it rolls it
+    /// back.
+    ///
+    /// Where a closure will do, prefer [`transaction`](Database::transaction), which runs again
+    /// what was lost to no fault of its own.
+    fn begin(&self) -> impl Future<Output = Result<Begun<Self>>> + Send {
+        async move { Begun::new(self, TransactionOptions::default()).await }
+    }
+}
+
+/// A field of a database.
+#[doc(hidden)]
+pub trait Held {
+    /// The model of the repository.
+    type Model: Document;
+    /// The repository over a session.
+    fn bind(session: &Session) -> Self;
+    /// The session that it is over.
+    fn session(&self) -> &Session;
+}
+
+impl<M: Document> Held for Repository<M> {
+    type Model = M;
+
+    fn bind(session: &Session) -> Self {
+        Repository::new(session.clone())
+    }
+
+    fn session(&self) -> &Session {
+        self.session()
+    }
+}

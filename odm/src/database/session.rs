@@ -1,0 +1,283 @@
+//! Where a repository's operations go: to the store, or to a transaction.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::MutexGuard;
+
+use crate::{
+    catalog::Catalog,
+    error::{Error, ErrorKind, Result},
+    maintain::{self, Outcome, Write},
+    measure,
+    store::{Cost, Durability, Reader, Store, Transaction, TransactionOptions},
+};
+
+tokio::task_local! {
+    /// The stores for which the current task is inside a transaction's closure.
+    pub(super) static INSIDE: Vec<usize>;
+}
+
+/// A store with the relations of one database, and the transaction that operations are part of.
+#[derive(Clone)]
+pub struct Session {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) catalog: Arc<Catalog>,
+    pub(super) bound: Option<Arc<Bound>>,
+    durability: Durability,
+}
+
+/// A transaction that repositories are bound to.
+pub(super) struct Bound {
+    /// Empty once the transaction has ended. Operations of one transaction wait for each other.
+    transaction: tokio::sync::Mutex<Option<Box<dyn Transaction>>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Why the transaction cannot commit.
+    failure: Option<Error>,
+    /// Nothing may be done in it any more.
+    ended: bool,
+}
+
+impl Session {
+    pub(super) fn new(store: Arc<dyn Store>, catalog: Arc<Catalog>) -> Self {
+        Session {
+            store,
+            catalog,
+            bound: None,
+            durability: Durability::default(),
+        }
+    }
+
+    /// The same session with its operations in a transaction.
+    pub(super) fn bind(&self, transaction: Box<dyn Transaction>) -> Self {
+        let bound = Bound {
+            transaction: tokio::sync::Mutex::new(Some(transaction)),
+            state: Mutex::default(),
+        };
+        Session {
+            bound: Some(Arc::new(bound)),
+            ..self.clone()
+        }
+    }
+
+    /// The same session in a transaction of its own, which [`commit`](Session::commit) ends. It is
+    /// rolled back when it is dropped.
+    pub(crate) async fn begin(&self) -> Result<Self> {
+        self.refuse_inside_transaction()?;
+        let options = TransactionOptions {
+            durability: self.durability,
+        };
+        Ok(self.bind(self.store.begin(options).await?))
+    }
+
+    /// Ends the transaction of [`begin`](Session::begin).
+    pub(crate) async fn commit(self) -> Result<()> {
+        match &self.bound {
+            Some(bound) => bound.commit().await,
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn with_durability(&self, durability: Durability) -> Self {
+        Session {
+            durability,
+            ..self.clone()
+        }
+    }
+
+    /// One consistent view for all reads of an operation.
+    pub(crate) async fn reader(&self) -> Result<View<'_>> {
+        match &self.bound {
+            None => Ok(View::Committed(self.store.reader()?)),
+            Some(bound) => Ok(View::Bound(bound.open().await?)),
+        }
+    }
+
+    /// The state that is committed now, to keep over several reads.
+    pub(crate) fn committed(&self) -> Result<Arc<dyn Reader>> {
+        self.store.reader()
+    }
+
+    /// Whether operations are part of a transaction.
+    pub(crate) fn is_bound(&self) -> bool {
+        self.bound.is_some()
+    }
+
+    /// Takes note of a read that failed: one that failed since the transaction was lost is a reason
+    /// to run the whole transaction again.
+    pub(crate) fn noted<T>(&self, result: Result<T>) -> Result<T> {
+        if let (Err(error), Some(bound)) = (&result, &self.bound)
+            && error.is_retryable()
+        {
+            bound.doom(error);
+        }
+        result
+    }
+
+    /// Applies one write as a unit, with all that follows from it.
+    pub(crate) async fn write(&self, write: Write) -> Result<Outcome> {
+        let operation = write.name();
+        let collection = write.collection().to_owned();
+        let outcome = match &self.bound {
+            None => {
+                self.refuse_inside_transaction()?;
+                maintain::run(&*self.store, &self.catalog, write, self.durability).await?
+            }
+            Some(bound) => {
+                let mut transaction = bound.open().await?;
+                let mut dooming = DoomOnDrop { bound, armed: true };
+                let result = match transaction.as_mut() {
+                    Some(transaction) => {
+                        maintain::apply(&self.catalog, &mut **transaction, &write).await
+                    }
+                    None => Err(ended()),
+                };
+                dooming.armed = false;
+                // Such an error of `modify` means that it has written nothing yet, and goes on.
+                let goes_on = matches!(write, Write::Modify { .. });
+                result.inspect_err(|error| {
+                    if !(goes_on && error.is_stale()) {
+                        bound.doom(error);
+                    }
+                })?
+            }
+        };
+        done(operation, &collection, outcome.cost);
+        Ok(outcome)
+    }
+
+    /// A write outside would wait for the transaction, which waits for the write.
+    pub(super) fn refuse_inside_transaction(&self) -> Result<()> {
+        let id = self.store.identity();
+        match INSIDE.try_with(|inside| inside.contains(&id)) {
+            Ok(true) => Err(Error::new(
+                ErrorKind::OutsideTransaction,
+                "a write inside a transaction's closure must use the database that the closure \
+                 receives, not the one outside",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What every operation leaves behind: its cost, for those who measure and those who trace.
+pub(crate) fn done(operation: &'static str, collection: &str, cost: Cost) {
+    measure::report(cost);
+    tracing::debug!(
+        target: "odm",
+        operation,
+        collection,
+        queries = cost.queries,
+        keys_examined = cost.keys_examined,
+        documents_examined = cost.documents_examined,
+        documents_returned = cost.documents_returned,
+        documents_written = cost.documents_written,
+    );
+}
+
+/// The view of one operation.
+pub(crate) enum View<'a> {
+    Committed(Arc<dyn Reader>),
+    Bound(MutexGuard<'a, Option<Box<dyn Transaction>>>),
+}
+
+impl View<'_> {
+    pub(crate) fn get(&self) -> Result<&dyn Reader> {
+        match self {
+            View::Committed(reader) => Ok(&**reader),
+            View::Bound(transaction) => match transaction.as_deref() {
+                Some(transaction) => Ok(transaction),
+                None => Err(ended()),
+            },
+        }
+    }
+}
+
+fn ended() -> Error {
+    Error::new(ErrorKind::TransactionDoomed, "the transaction has ended")
+}
+
+/// A write that is dropped half-way leaves a part of itself in the transaction, which must then not
+/// commit.
+struct DoomOnDrop<'a> {
+    bound: &'a Bound,
+    armed: bool,
+}
+
+impl Drop for DoomOnDrop<'_> {
+    fn drop(&mut self) {
+        if self.armed {
+            self.bound.doom(&Error::new(
+                ErrorKind::TransactionDoomed,
+                "a write in the transaction was dropped before it was done",
+            ));
+        }
+    }
+}
+
+impl Bound {
+    async fn open(&self) -> Result<MutexGuard<'_, Option<Box<dyn Transaction>>>> {
+        let transaction = self.transaction.lock().await;
+        let state = self.state();
+        if state.ended || transaction.is_none() {
+            return Err(ended());
+        }
+        if let Some(failure) = &state.failure {
+            return Err(doomed(failure));
+        }
+        drop(state);
+        Ok(transaction)
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes a commit impossible. The first reason is kept.
+    pub(super) fn doom(&self, error: &Error) {
+        self.state().failure.get_or_insert_with(|| error.clone());
+    }
+
+    /// Why the transaction cannot commit, if it cannot.
+    pub(super) fn failure(&self) -> Option<Error> {
+        self.state().failure.clone()
+    }
+
+    pub(super) async fn commit(&self) -> Result<()> {
+        let transaction = self.transaction.lock().await.take().ok_or_else(ended)?;
+        if let Some(failure) = self.failure() {
+            transaction.rollback().await?;
+            return Err(doomed(&failure));
+        }
+        transaction.commit().await
+    }
+
+    pub(super) async fn rollback(&self) -> Result<()> {
+        match self.transaction.lock().await.take() {
+            Some(transaction) => transaction.rollback().await,
+            None => Ok(()),
+        }
+    }
+
+    /// Rolls back without waiting: at once, or when the operation that is under way lets go.
+    pub(super) fn abandon(&self) {
+        self.state().ended = true;
+        if let Ok(mut transaction) = self.transaction.try_lock() {
+            transaction.take();
+        }
+    }
+}
+
+fn doomed(failure: &Error) -> Error {
+    if failure.is_retryable() || failure.kind() == ErrorKind::TransactionDoomed {
+        return failure.clone();
+    }
+    Error::new(
+        ErrorKind::TransactionDoomed,
+        format!("the transaction cannot go on, since a part of it failed: {failure}"),
+    )
+    .with_source(failure.clone())
+}

@@ -1,0 +1,123 @@
+//! Transactions as users hold them.
+
+use std::{ops::Deref, sync::Arc};
+
+use super::{
+    Database,
+    session::{Bound, INSIDE},
+};
+use crate::{
+    error::{Error, Result},
+    store::TransactionOptions,
+};
+
+/// How often a closure is run before its retryable error is returned.
+const ATTEMPTS: usize = 5;
+
+/// A transaction that the caller drives, from [`Database::begin`].
+///
+/// It has the repositories of the database, bound to the transaction. Dropping it rolls back.
+pub struct Begun<D> {
+    database: D,
+    bound: Arc<Bound>,
+}
+
+impl<D: Database> Begun<D> {
+    pub(super) async fn new(database: &D, options: TransactionOptions) -> Result<Self> {
+        let session = database.session();
+        session.refuse_inside_transaction()?;
+        if session.bound.is_some() {
+            return Err(Error::new(
+                crate::ErrorKind::InvalidQuery,
+                "a transaction cannot begin inside another; use `transaction`, which joins it",
+            ));
+        }
+        // Until `Begun` owns it, the store's transaction rolls back by its own drop.
+        let session = session.bind(session.store.begin(options).await?);
+        let database = D::bind(&session);
+        let bound = session.bound.expect("a bound session has a transaction");
+        Ok(Begun { database, bound })
+    }
+
+    /// Makes the writes durable and visible.
+    ///
+    /// Dropping the future leaves it open whether they are.
+    ///
+    /// # Errors
+    ///
+    /// `TransactionDoomed` if a write in it had failed, `TransactionExpired` if it ran into the
+    /// time limit. Nothing is stored then.
+    pub async fn commit(self) -> Result<()> {
+        self.bound.commit().await
+    }
+
+    /// Undoes the writes.
+    pub async fn rollback(self) -> Result<()> {
+        self.bound.rollback().await
+    }
+}
+
+impl<D> Deref for Begun<D> {
+    type Target = D;
+
+    fn deref(&self) -> &D {
+        &self.database
+    }
+}
+
+impl<D> Drop for Begun<D> {
+    fn drop(&mut self) {
+        self.bound.abandon();
+    }
+}
+
+pub(super) async fn run<D, T, E, F>(database: &D, run: F) -> Result<T, E>
+where
+    D: Database,
+    E: From<Error>,
+    F: AsyncFnOnce(D) -> Result<T, E> + Clone,
+{
+    if let Some(outer) = &database.session().bound {
+        // Part of the transaction around it: what it wrote before it failed must not be committed.
+        return run(database.clone())
+            .await
+            .inspect_err(|_| outer.doom(&inner_failed()));
+    }
+    let mut inside = INSIDE.try_with(Clone::clone).unwrap_or_default();
+    inside.push(database.session().store.identity());
+    let mut attempt = 1;
+    loop {
+        let begun = Begun::new(database, TransactionOptions::default()).await?;
+        let bound = begun.bound.clone();
+        let result = INSIDE
+            .scope(inside.clone(), run.clone()(begun.database.clone()))
+            .await;
+        // Whether to run again is the transaction's to say: the closure may have made any error of
+        // what it was told.
+        let lost = || {
+            bound
+                .failure()
+                .is_some_and(|failure| failure.is_retryable())
+        };
+        match result {
+            Ok(value) => match begun.commit().await {
+                Ok(()) => return Ok(value),
+                Err(error) if error.is_retryable() && attempt < ATTEMPTS => {}
+                Err(error) => return Err(error.into()),
+            },
+            Err(_) if lost() && attempt < ATTEMPTS => begun.rollback().await?,
+            Err(error) => {
+                begun.rollback().await?;
+                return Err(error);
+            }
+        }
+        attempt += 1;
+    }
+}
+
+fn inner_failed() -> Error {
+    Error::new(
+        crate::ErrorKind::TransactionDoomed,
+        "the transaction cannot go on, since a transaction inside it failed",
+    )
+}

@@ -1,0 +1,118 @@
+//! The one engine through which every write goes.
+//!
+//! A write, typed or raw, from a repository or a transaction, arrives here as BSON. [`apply`]
+//! carries it out in the order that the relations need, by the catalog alone. What is derived has
+//! its step there, and its file beside this one.
+
+mod added_references;
+mod base;
+mod delete_rules;
+mod kept_fields;
+mod unit;
+
+use bson::{RawBson, RawDocumentBuf};
+
+pub(crate) use unit::run;
+
+use crate::{
+    catalog::Catalog,
+    error::Result,
+    store::{Cost, DeleteWrite, Transaction, UpdateWrite},
+};
+
+/// A write as a user asks for it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Write {
+    /// New documents.
+    Insert {
+        collection: String,
+        documents: Vec<RawDocumentBuf>,
+    },
+    /// A change of the documents that match.
+    Update(UpdateWrite),
+    /// Another document in the place of one, or a new one where `upsert` allows it.
+    Replace {
+        collection: String,
+        id: RawBson,
+        document: RawDocumentBuf,
+        upsert: bool,
+    },
+    /// The difference between a document as it was read and as the caller left it, if it is still
+    /// as it was read.
+    Modify {
+        collection: String,
+        id: RawBson,
+        read: RawDocumentBuf,
+        from: RawDocumentBuf,
+        to: RawDocumentBuf,
+    },
+    /// A removal of the documents that match.
+    Delete(DeleteWrite),
+}
+
+/// What a write did.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// How many documents matched.
+    pub(crate) matched: u64,
+    /// What became of each document that is different now.
+    pub(crate) effects: Vec<Effect>,
+    /// What the whole unit touched.
+    pub(crate) cost: Cost,
+}
+
+/// One document before and after a write: none before an insert, none after a delete.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Effect {
+    pub(crate) before: Option<RawDocumentBuf>,
+    pub(crate) after: Option<RawDocumentBuf>,
+}
+
+/// Applies a write with all that follows from it, in this order:
+///
+/// 1. the user's own changes, the *base facts*;
+/// 2. to a fixed point, what base facts follow from them: delete rules;
+/// 3. what is derived, each once for every place that is dirty, at the end of the unit;
+/// 4. the checks: every reference that was added leads somewhere.
+///
+/// So a unit that deletes a document and all that refers to it is no error, and what is derived is
+/// brought up once, however many of its sources changed.
+///
+/// After an error the transaction holds a part of the unit, and must not be committed.
+pub(crate) async fn apply(
+    catalog: &Catalog,
+    transaction: &mut dyn Transaction,
+    write: &Write,
+) -> Result<Outcome> {
+    let before = transaction.cost();
+    kept_fields::check(catalog, write)?;
+    let mut outcome = base::apply(catalog, transaction, write).await?;
+    delete_rules::apply(catalog, transaction, write.collection(), &outcome.effects).await?;
+    added_references::check(catalog, transaction, write.collection(), &outcome.effects).await?;
+    outcome.cost = transaction.cost() - before;
+    Ok(outcome)
+}
+
+impl Write {
+    /// The collection that the user wrote to.
+    pub(crate) fn collection(&self) -> &str {
+        match self {
+            Write::Insert { collection, .. }
+            | Write::Replace { collection, .. }
+            | Write::Modify { collection, .. } => collection,
+            Write::Update(write) => &write.collection,
+            Write::Delete(write) => &write.collection,
+        }
+    }
+
+    /// The operation, for traces.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Write::Insert { .. } => "insert",
+            Write::Update(_) => "update",
+            Write::Replace { .. } => "replace",
+            Write::Modify { .. } => "modify",
+            Write::Delete(_) => "delete",
+        }
+    }
+}

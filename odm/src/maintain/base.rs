@@ -1,0 +1,209 @@
+//! The first step of a unit: the user's own changes.
+
+use std::borrow::Cow;
+
+use bson::{RawBson, RawDocument, RawDocumentBuf};
+
+use super::{Effect, Outcome, Write, kept_fields};
+use crate::{
+    catalog::Catalog,
+    error::{Error, ErrorKind, Result, show},
+    mql::{Filter, Operation, Sort, Test, Update},
+    store::{Change, Flow, Transaction, UpdateWrite, Updated},
+};
+
+pub(super) async fn apply(
+    catalog: &Catalog,
+    transaction: &mut dyn Transaction,
+    write: &Write,
+) -> Result<Outcome> {
+    match write {
+        Write::Insert {
+            collection,
+            documents,
+        } => {
+            let documents = kept_fields::first_versions(catalog, collection, documents)?;
+            transaction.insert(collection, &documents).await?;
+            let effects = documents
+                .into_owned()
+                .into_iter()
+                .map(Effect::inserted)
+                .collect();
+            Ok(Outcome {
+                effects,
+                ..Outcome::default()
+            })
+        }
+        Write::Update(write) => {
+            let counted = kept_fields::count_version(catalog, write);
+            Ok(outcome(transaction.update(&counted).await?))
+        }
+        Write::Replace {
+            collection,
+            id,
+            document,
+            upsert,
+        } => replace(catalog, transaction, collection, id, document, *upsert).await,
+        Write::Modify {
+            collection,
+            id,
+            read,
+            from,
+            to,
+        } => {
+            match current(transaction, collection, id).await? {
+                None => return Err(not_found(collection, id)),
+                Some(current) if current != *read => return Err(stale(collection, id)),
+                Some(_) => {}
+            }
+            let update = difference(from, to, catalog.version(collection))?;
+            if update.is_empty() {
+                return Ok(Outcome {
+                    matched: 1,
+                    ..Outcome::default()
+                });
+            }
+            let write = by_id(collection, id, Change::Update(update));
+            let counted = kept_fields::count_version(catalog, &write);
+            Ok(outcome(transaction.update(&counted).await?))
+        }
+        Write::Delete(write) => {
+            let removed = transaction.delete(write).await?;
+            let matched = removed.len() as u64;
+            let effects = removed.into_iter().map(Effect::removed).collect();
+            Ok(Outcome {
+                matched,
+                effects,
+                ..Outcome::default()
+            })
+        }
+    }
+}
+
+async fn replace(
+    catalog: &Catalog,
+    transaction: &mut dyn Transaction,
+    collection: &str,
+    id: &RawBson,
+    document: &RawDocument,
+    upsert: bool,
+) -> Result<Outcome> {
+    let mut next = Cow::Borrowed(document);
+    if let Some(path) = catalog.version(collection) {
+        let held = kept_fields::version(document, path)?;
+        let version = match current(transaction, collection, id).await? {
+            Some(current) if held != kept_fields::version(&current, path)? => {
+                return Err(stale(collection, id));
+            }
+            Some(_) => held + 1,
+            None => 1,
+        };
+        next = Cow::Owned(kept_fields::with_version(document, path, version)?);
+    }
+    let write = by_id(collection, id, Change::Replace(next.into_owned()));
+    let updated = transaction.update(&UpdateWrite { upsert, ..write }).await?;
+    if updated.matched == 0 && updated.upserted.is_none() {
+        return Err(not_found(collection, id));
+    }
+    Ok(outcome(updated))
+}
+
+fn by_id(collection: &str, id: &RawBson, change: Change) -> UpdateWrite {
+    UpdateWrite {
+        collection: collection.to_owned(),
+        filter: Filter::Path("_id".into(), Test::Eq(id.clone())),
+        sort: Sort::default(),
+        change,
+        multi: false,
+        upsert: false,
+    }
+}
+
+/// What makes one document of the other, by its top-level fields. What neither holds, such as a
+/// field that only a newer version of the model knows, stays as it is.
+fn difference(from: &RawDocument, to: &RawDocument, kept: Option<&str>) -> Result<Update> {
+    let mut update = Update::default();
+    for element in to {
+        let (name, value) = element.map_err(malformed)?;
+        let name = name.as_str();
+        if Some(name) != kept && from.get(name).map_err(malformed)? != Some(value) {
+            update.push(name.to_owned(), Operation::Set(value.into()));
+        }
+    }
+    for element in from {
+        let (name, _) = element.map_err(malformed)?;
+        let name = name.as_str();
+        if Some(name) != kept && to.get(name).map_err(malformed)?.is_none() {
+            update.push(name.to_owned(), Operation::Unset);
+        }
+    }
+    Ok(update)
+}
+
+fn malformed(error: bson::error::Error) -> Error {
+    Error::new(ErrorKind::Encode, "a document is not well-formed BSON").with_source(error)
+}
+
+fn not_found(collection: &str, id: &RawBson) -> Error {
+    Error::new(
+        ErrorKind::NotFound,
+        format!("`{collection}` has no document with the `_id` {}", show(id)),
+    )
+    .at(collection, None, Some(id.clone()))
+}
+
+fn stale(collection: &str, id: &RawBson) -> Error {
+    Error::new(
+        ErrorKind::Stale,
+        format!(
+            "the document with the `_id` {} in `{collection}` was changed since it was read",
+            show(id)
+        ),
+    )
+    .at(collection, None, Some(id.clone()))
+}
+
+async fn current(
+    transaction: &dyn Transaction,
+    collection: &str,
+    id: &RawBson,
+) -> Result<Option<RawDocumentBuf>> {
+    let mut found = None;
+    transaction
+        .get(collection, std::slice::from_ref(id), &mut |_, document| {
+            found = Some(document.to_owned());
+            Ok(Flow::More)
+        })
+        .await?;
+    Ok(found)
+}
+
+fn outcome(updated: Updated) -> Outcome {
+    let changes = updated.changes.into_iter().map(|changed| Effect {
+        before: Some(changed.before),
+        after: Some(changed.after),
+    });
+    Outcome {
+        matched: updated.matched,
+        effects: changes
+            .chain(updated.upserted.map(Effect::inserted))
+            .collect(),
+        ..Outcome::default()
+    }
+}
+
+impl Effect {
+    fn inserted(after: RawDocumentBuf) -> Self {
+        Effect {
+            before: None,
+            after: Some(after),
+        }
+    }
+
+    fn removed(before: RawDocumentBuf) -> Self {
+        Effect {
+            before: Some(before),
+            after: None,
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Fields that the library keeps and no write may set: the version of a document.
+
+use std::borrow::Cow;
+
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
+
+use super::Write;
+use crate::{
+    catalog::Catalog,
+    error::{Error, ErrorKind, Result},
+    mql::{Operation, path},
+    store::{Change, UpdateWrite},
+};
+
+/// Refuses an update that names a field which the library keeps.
+///
+/// A whole value is no such update: what it has in that field is left aside.
+pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
+    let Write::Update(UpdateWrite {
+        collection,
+        change: Change::Update(update),
+        ..
+    }) = write
+    else {
+        return Ok(());
+    };
+    let Some(version) = catalog.version(collection) else {
+        return Ok(());
+    };
+    match update.paths().find(|path| path::overlap(path, version)) {
+        None => Ok(()),
+        Some(path) => Err(Error::new(
+            ErrorKind::InvalidQuery,
+            format!(
+                "`{path}` of `{collection}` counts the changes by itself and cannot be updated"
+            ),
+        )
+        .at(collection, Some(path), None)),
+    }
+}
+
+/// The documents with the version of what is new.
+pub(super) fn first_versions<'a>(
+    catalog: &Catalog,
+    collection: &str,
+    documents: &'a [RawDocumentBuf],
+) -> Result<Cow<'a, [RawDocumentBuf]>> {
+    match catalog.version(collection) {
+        None => Ok(Cow::Borrowed(documents)),
+        Some(path) => documents
+            .iter()
+            .map(|document| with_version(document, path, 1))
+            .collect(),
+    }
+}
+
+/// The update with one more step of the version.
+pub(super) fn count_version<'a>(catalog: &Catalog, write: &'a UpdateWrite) -> Cow<'a, UpdateWrite> {
+    match (catalog.version(&write.collection), &write.change) {
+        (Some(path), Change::Update(update)) if !update.is_empty() => {
+            let mut update = update.clone();
+            // The smallest type leaves that of the field as it is.
+            update.push(path, Operation::Inc(RawBson::Int32(1)));
+            Cow::Owned(UpdateWrite {
+                change: Change::Update(update),
+                ..write.clone()
+            })
+        }
+        _ => Cow::Borrowed(write),
+    }
+}
+
+/// The version that a document holds.
+pub(super) fn version(document: &RawDocument, path: &str) -> Result<i64> {
+    match document.get(path).ok().flatten() {
+        Some(RawBsonRef::Int64(version)) => Ok(version),
+        Some(RawBsonRef::Int32(version)) => Ok(version.into()),
+        // A document from before the model had a version.
+        None => Ok(0),
+        Some(_) => Err(Error::new(
+            ErrorKind::Decode,
+            format!("the version of a document, `{path}`, is not an integer"),
+        )),
+    }
+}
+
+/// The document with another version, in the same place and of the same type.
+pub(super) fn with_version(
+    document: &RawDocument,
+    path: &str,
+    version: i64,
+) -> Result<RawDocumentBuf> {
+    let malformed = |error: bson::error::Error| {
+        Error::new(ErrorKind::Encode, "a document is not well-formed BSON").with_source(error)
+    };
+    let key = <&CStr>::try_from(path).map_err(malformed)?;
+    let mut next = RawDocumentBuf::new();
+    let mut found = false;
+    for element in document {
+        let (name, value) = element.map_err(malformed)?;
+        if name.as_str() == path {
+            found = true;
+            match (value, i32::try_from(version)) {
+                (RawBsonRef::Int32(_), Ok(version)) => next.append(name, version),
+                _ => next.append(name, version),
+            }
+        } else {
+            next.append(name, value);
+        }
+    }
+    if !found {
+        next.append(key, version);
+    }
+    Ok(next)
+}

@@ -1,0 +1,108 @@
+//! The traits behind the derives.
+
+use std::fmt::Debug;
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{EmbedField, FieldSet, Model, Path, Ref, Root, Shape, Through};
+
+/// A type with named, stored fields: what `Document`, `Embed` and `Projection` have in common.
+///
+/// Implemented by their derives.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither a document nor an embedded value",
+    label = "it has no typed fields",
+    note = "derive `Document`, `Embed` or `Projection` for it"
+)]
+pub trait Structure: Sized + 'static {
+    #[doc(hidden)]
+    const NAMES: &'static [&'static str];
+    /// Which of them can be missing in a stored value, in the order of `NAMES`.
+    #[doc(hidden)]
+    const OPTIONAL: &'static [bool];
+    #[doc(hidden)]
+    type Fields<P: Path>: FieldSet;
+
+    /// The fields, to make filters, updates and sorts of.
+    fn fields() -> &'static Self::Fields<Root<Self>> {
+        <Self::Fields<Root<Self>> as FieldSet>::STATIC
+    }
+
+    #[doc(hidden)]
+    fn shape() -> &'static Shape;
+}
+
+/// A struct that is stored as a document of a collection of its own.
+///
+/// Derive it: `#[derive(Serialize, Deserialize, Document)] #[document(collection = "parts")]`. One
+/// field is stored as `_id`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a document",
+    label = "not a document",
+    note = "derive `Document` for it; a value inside a document derives `Embed`"
+)]
+pub trait Document: Structure + Serialize + DeserializeOwned + Send + Sync {
+    /// The type of `_id`.
+    type Id: Serialize + DeserializeOwned + Clone + Debug + PartialEq + Send + Sync + 'static;
+    /// The name of the collection.
+    const COLLECTION: &'static str;
+
+    /// The `_id`.
+    fn id(&self) -> &Self::Id;
+
+    #[doc(hidden)]
+    fn model() -> &'static Model;
+}
+
+/// A struct or enum that is stored inside documents.
+///
+/// Derive it: `#[derive(Serialize, Deserialize, Embed)]`, and mark the fields that hold it with
+/// `#[embed]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an embedded value",
+    label = "cannot be embedded",
+    note = "derive `Embed` for it"
+)]
+pub trait Embed: Structure + Through<To = Self> + EmbedField<Value = Self> {}
+
+/// A part of a document: some of its fields, read without the rest.
+///
+/// Derive it: `#[derive(Deserialize, Projection)] #[projection(of = "Review")]`. Its fields are
+/// checked against the document at compile time.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a projection",
+    label = "not a projection",
+    note = "derive `Projection` for it, with `#[projection(of = \"..\")]`"
+)]
+pub trait Projection: Structure + DeserializeOwned + Send {
+    /// The document that it is a part of.
+    type Of: Document;
+}
+
+/// What names one document of `M`: its id, a reference to it, or the document itself.
+#[diagnostic::on_unimplemented(
+    message = "a value of type `{Self}` does not name one `{M}`",
+    label = "expected the `_id` of a `{M}`, a `Ref<{M}>` or a `&{M}`"
+)]
+pub trait IntoId<M: Document> {
+    /// The `_id`.
+    fn into_id(self) -> M::Id;
+}
+
+impl<M: Document> IntoId<M> for &M {
+    fn into_id(self) -> M::Id {
+        self.id().clone()
+    }
+}
+
+impl<M: Document> IntoId<M> for Ref<M> {
+    fn into_id(self) -> M::Id {
+        self.into_inner()
+    }
+}
+
+impl<M: Document> IntoId<M> for &Ref<M> {
+    fn into_id(self) -> M::Id {
+        self.id().clone()
+    }
+}

@@ -1,0 +1,122 @@
+//! Typed fields: the values behind `Model::fields()`.
+
+use std::{marker::PhantomData, ops::Deref};
+
+use super::{Path, Structure};
+
+/// A field of a model: a value of type `V` at the path `P`.
+///
+/// It has no size and is `Copy`. The methods that make filters, updates and sorts of it are in the
+/// documentation of [`query`](crate::query). A field of an embedded type leads on to that type's
+/// fields, also through `Option` and `Box`: `Product::fields().price.currency`. Through an array,
+/// use [`any`](Field::any).
+///
+/// `K` says what may be done with the field: [`Plain`], [`Identity`], [`Version`] or [`Derived`].
+pub struct Field<V, P, K = Plain>(Types<V, P, K>);
+
+/// Types without a value: `Send`, `Sync` and `Copy`, whatever they are.
+type Types<V, P, K> = PhantomData<fn() -> (V, P, K)>;
+
+impl<V, P, K> Field<V, P, K> {
+    #[doc(hidden)]
+    pub const NEW: Self = Field(PhantomData);
+}
+
+impl<V, P, K> Clone for Field<V, P, K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V, P, K> Copy for Field<V, P, K> {}
+
+impl<V, P: Path, K> Field<V, P, K> {
+    /// The stored path, such as `price.currency`.
+    pub const fn path(self) -> &'static str {
+        P::TEXT
+    }
+}
+
+impl<V: Through, P: Path, K> Deref for Field<V, P, K> {
+    type Target = <V::To as Structure>::Fields<P>;
+
+    fn deref(&self) -> &Self::Target {
+        <<V::To as Structure>::Fields<P> as FieldSet>::STATIC
+    }
+}
+
+/// A field whose own fields are stored in the place of the field itself: `#[serde(flatten)]`.
+///
+/// It has no path of its own, and so can only be followed.
+pub struct Flattened<V, P>(PhantomData<fn() -> (V, P)>);
+
+impl<V, P> Flattened<V, P> {
+    #[doc(hidden)]
+    pub const NEW: Self = Flattened(PhantomData);
+}
+
+impl<V, P> Clone for Flattened<V, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V, P> Copy for Flattened<V, P> {}
+
+impl<V: Through, P: Path> Deref for Flattened<V, P> {
+    type Target = <V::To as Structure>::Fields<P>;
+
+    fn deref(&self) -> &Self::Target {
+        <<V::To as Structure>::Fields<P> as FieldSet>::STATIC
+    }
+}
+
+/// The fields of one type under one path, as the derives make it.
+pub trait FieldSet: Sized + 'static {
+    #[doc(hidden)]
+    const NEW: Self;
+    // Not `&Self::NEW` here: only of a concrete type does the compiler know that it has no cells.
+    #[doc(hidden)]
+    const STATIC: &'static Self;
+}
+
+/// A value whose fields can be named through it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no fields that can be named",
+    label = "not an embedded value",
+    note = "derive `Embed` for it; the elements of an array are reached by `.any(|element| ..)`"
+)]
+pub trait Through {
+    /// The type whose fields they are.
+    type To: Structure;
+}
+
+impl<T: Through> Through for Option<T> {
+    type To = T::To;
+}
+
+impl<T: Through> Through for Box<T> {
+    type To = T::To;
+}
+
+/// A field that holds a base fact, and can be set.
+pub struct Plain;
+/// A field that holds references which may lead nowhere: `unchecked`.
+pub struct Unchecked;
+/// The field `_id`, which never changes.
+pub struct Identity;
+/// The field that counts the changes of a document, kept by the library.
+pub struct Version;
+/// A field that the library derives from other documents.
+pub struct Derived;
+
+/// The kinds of fields that an update may change.
+#[diagnostic::on_unimplemented(
+    message = "this field cannot be changed by an update",
+    label = "it is an `_id`, or kept by the library",
+    note = "an `_id` never changes; a version counts by itself; a derived field follows its source"
+)]
+pub trait Settable {}
+
+impl Settable for Plain {}
+impl Settable for Unchecked {}

@@ -1,0 +1,82 @@
+//! Stored paths as types, so that the text of a path is a constant.
+
+use std::marker::PhantomData;
+
+use super::Structure;
+
+/// The longest path, in bytes.
+const MAX: usize = 256;
+
+/// A stored path from the top of a document or an array element, such as `price.currency`.
+///
+/// The text is a constant of the type: following a field costs nothing at run time.
+pub trait Path: 'static {
+    /// The type at whose top the path starts.
+    type Root: 'static;
+    #[doc(hidden)]
+    const LEN: usize;
+    #[doc(hidden)]
+    const BYTES: [u8; MAX];
+    /// Whether a stored value can lack the path, since a part of it is an `Option`, a list or a
+    /// variant.
+    #[doc(hidden)]
+    const OPTIONAL: bool;
+    /// The path in dotted form.
+    const TEXT: &'static str;
+}
+
+/// The empty path: `M` itself.
+pub struct Root<M>(PhantomData<fn() -> M>);
+
+impl<M: 'static> Path for Root<M> {
+    type Root = M;
+    const LEN: usize = 0;
+    const BYTES: [u8; MAX] = [0; MAX];
+    const OPTIONAL: bool = false;
+    const TEXT: &'static str = "";
+}
+
+/// The path `P` followed by the `I`th stored name of `O`.
+///
+/// An index into one array of names for each type keeps the number of types small, and with it the
+/// time that a program takes to compile.
+pub struct At<P, O, const I: usize>(PhantomData<fn() -> (P, O)>);
+
+impl<P: Path, O: Structure, const I: usize> Path for At<P, O, I> {
+    type Root = P::Root;
+    const LEN: usize = P::LEN + (P::LEN > 0) as usize + O::NAMES[I].len();
+    const BYTES: [u8; MAX] = join(P::BYTES, P::LEN, O::NAMES[I]);
+    const OPTIONAL: bool = P::OPTIONAL || O::OPTIONAL[I];
+    const TEXT: &'static str = match std::str::from_utf8(Self::BYTES.split_at(Self::LEN).0) {
+        Ok(text) => text,
+        Err(_) => panic!("a stored name is not UTF-8"),
+    };
+}
+
+/// The path `P`, of which a stored value can lack any continuation: the fields of one variant of an
+/// enum, or of an `Option`, that are stored in the place of the value itself.
+pub struct Perhaps<P>(PhantomData<fn() -> P>);
+
+impl<P: Path> Path for Perhaps<P> {
+    type Root = P::Root;
+    const LEN: usize = P::LEN;
+    const BYTES: [u8; MAX] = P::BYTES;
+    const OPTIONAL: bool = true;
+    const TEXT: &'static str = P::TEXT;
+}
+
+const fn join(mut bytes: [u8; MAX], mut len: usize, name: &str) -> [u8; MAX] {
+    if len > 0 {
+        bytes[len] = b'.';
+        len += 1;
+    }
+    let name = name.as_bytes();
+    let mut i = 0;
+    while i < name.len() {
+        assert!(len < MAX, "a path is longer than 256 bytes");
+        bytes[len] = name[i];
+        len += 1;
+        i += 1;
+    }
+    bytes
+}

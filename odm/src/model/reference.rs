@@ -1,0 +1,183 @@
+//! References to documents.
+
+use std::{
+    cmp::Ordering,
+    fmt,
+    hash::{Hash, Hasher},
+    marker::PhantomData,
+};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::Document;
+
+/// A reference to a document of `T`: its `_id`, stored bare.
+///
+/// A field of this type is marked with `#[reference(child)]` or `#[reference(parent)]`, so that the
+/// library keeps it right.
+// The last field alone decides whether a struct is sized. Were it the id, then a reference to a type
+// that is no document would be reported once for each trait that its holder implements.
+pub struct Ref<T: Document>(T::Id, PhantomData<fn() -> T>);
+
+impl<T: Document> Ref<T> {
+    /// A reference to the document with this `_id`.
+    pub fn new(id: T::Id) -> Self {
+        Ref(id, PhantomData)
+    }
+
+    /// The `_id` of the document.
+    pub fn id(&self) -> &T::Id {
+        &self.0
+    }
+
+    /// The `_id` of the document.
+    pub fn into_inner(self) -> T::Id {
+        self.0
+    }
+}
+
+impl<T: Document> From<&T> for Ref<T> {
+    fn from(document: &T) -> Self {
+        Ref::new(document.id().clone())
+    }
+}
+
+impl<T: Document> Clone for Ref<T> {
+    fn clone(&self) -> Self {
+        Ref::new(self.0.clone())
+    }
+}
+
+impl<T: Document<Id: Copy>> Copy for Ref<T> {}
+
+impl<T: Document> fmt::Debug for Ref<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Ref").field(&self.0).finish()
+    }
+}
+
+impl<T: Document<Id: fmt::Display>> fmt::Display for Ref<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<T: Document> PartialEq for Ref<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl<T: Document<Id: Eq>> Eq for Ref<T> {}
+
+impl<T: Document<Id: Hash>> Hash for Ref<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+impl<T: Document<Id: PartialOrd>> PartialOrd for Ref<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        self.0.partial_cmp(&other.0)
+    }
+}
+
+impl<T: Document<Id: Ord>> Ord for Ref<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.cmp(&other.0)
+    }
+}
+
+impl<T: Document> Serialize for Ref<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de, T: Document> Deserialize<'de> for Ref<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::Id::deserialize(deserializer).map(Ref::new)
+    }
+}
+
+/// A value with exactly one reference in it: a `Ref`, or an embedded link around one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no reference, and no embedded value with exactly one reference",
+    label = "cannot be followed to another document"
+)]
+pub trait Link {
+    /// The document that it leads to.
+    type Target: Document;
+    /// The path of the reference in the value; empty for the value itself.
+    #[doc(hidden)]
+    const PATH: &'static str;
+    /// The reference.
+    fn target(&self) -> &Ref<Self::Target>;
+}
+
+impl<T: Document> Link for Ref<T> {
+    type Target = T;
+    const PATH: &'static str = "";
+
+    fn target(&self) -> &Ref<T> {
+        self
+    }
+}
+
+/// A field that can be joined: one reference, perhaps one, or many.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` holds no references that can be joined",
+    label = "cannot be joined",
+    note = "a join follows a `Ref`, a link with exactly one `Ref`, or an `Option` or `Vec` of these"
+)]
+pub trait Joinable: 'static {
+    /// The document that is joined.
+    type Target: Document;
+    /// What a join returns for one field: a document, an `Option` or a `Vec`.
+    type Shape<X: Send>: Send;
+    /// The path of the reference in the value; empty for the value itself.
+    #[doc(hidden)]
+    const PATH: &'static str;
+    /// Builds the result of the documents found, in the order of the references. Gives the position
+    /// of the first reference that is dangling where the shape has no place for that.
+    #[doc(hidden)]
+    fn collect<X: Send>(found: Vec<Option<X>>) -> Result<Self::Shape<X>, usize>;
+}
+
+impl<L: Link + 'static> Joinable for L {
+    type Target = L::Target;
+    type Shape<X: Send> = X;
+    const PATH: &'static str = L::PATH;
+
+    fn collect<X: Send>(found: Vec<Option<X>>) -> Result<X, usize> {
+        found.into_iter().next().flatten().ok_or(0)
+    }
+}
+
+impl<L: Link + 'static> Joinable for Option<L> {
+    type Target = L::Target;
+    type Shape<X: Send> = Option<X>;
+    const PATH: &'static str = L::PATH;
+
+    fn collect<X: Send>(found: Vec<Option<X>>) -> Result<Option<X>, usize> {
+        match found.into_iter().next() {
+            None => Ok(None),
+            Some(None) => Err(0),
+            Some(found) => Ok(found),
+        }
+    }
+}
+
+impl<L: Link + 'static> Joinable for Vec<L> {
+    type Target = L::Target;
+    type Shape<X: Send> = Vec<X>;
+    const PATH: &'static str = L::PATH;
+
+    fn collect<X: Send>(found: Vec<Option<X>>) -> Result<Vec<X>, usize> {
+        found
+            .into_iter()
+            .enumerate()
+            .map(|(position, document)| document.ok_or(position))
+            .collect()
+    }
+}

@@ -1,0 +1,108 @@
+//! Which models belong together, as obligations that the compiler checks.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+
+use super::{Container, Document, Embed, Ref};
+
+/// A database that has a repository for `T`.
+#[diagnostic::on_unimplemented(
+    message = "the database `{Self}` has no repository for `{T}`, which another of its models refers to",
+    label = "add a field of type `Repository<{T}>` to `{Self}`"
+)]
+pub trait Has<T> {}
+
+/// A value all of whose references lead to models of the database `D`.
+pub trait RefersWithin<D> {}
+
+impl<D: Has<T>, T: Document> RefersWithin<D> for Ref<T> {}
+
+/// A value that can hold references, and so must be marked: with `#[reference(..)]`, or with
+/// `#[embed]` where it is a struct around them.
+///
+/// The derive of `Embed` implements it: a blanket implementation would meet that for `Box`.
+pub trait Related {}
+
+impl<T: Document> Related for Ref<T> {}
+
+/// The type of a field that is marked `#[embed]`: an embedded value, or a container of such.
+///
+/// The derive of `Embed` implements it for the value itself.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be embedded",
+    label = "not an embedded value, nor an `Option`, `Box`, list or map of such",
+    note = "derive `Embed` for the value; a field without named fields needs no `#[embed]`"
+)]
+pub trait EmbedField {
+    /// The embedded value.
+    type Value: Embed;
+    /// What is around it.
+    const CONTAINER: Container;
+}
+
+/// The type of a field that is marked `#[reference(..)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no reference",
+    label = "expected `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`"
+)]
+pub trait ReferenceField {
+    /// The document that it leads to.
+    type Target: Document;
+    /// What is around it.
+    const CONTAINER: Container;
+}
+
+impl<T: Document> ReferenceField for Ref<T> {
+    type Target = T;
+    const CONTAINER: Container = Container::One;
+}
+
+impl<T: Document> ReferenceField for Option<Ref<T>> {
+    type Target = T;
+    const CONTAINER: Container = Container::Optional;
+}
+
+impl<T: Document> ReferenceField for Vec<Ref<T>> {
+    type Target = T;
+    const CONTAINER: Container = Container::Many;
+}
+
+macro_rules! containers {
+    ($($container:ident<$($param:ident),*>: $kind:ident)*) => {$(
+        impl<D, T: RefersWithin<D>, $($param),*> RefersWithin<D> for $container<$($param,)* T> {}
+        impl<T: Related, $($param),*> Related for $container<$($param,)* T> {}
+        impl<T: EmbedField, $($param),*> EmbedField for $container<$($param,)* T> {
+            type Value = T::Value;
+            const CONTAINER: Container = T::CONTAINER.within(Container::$kind);
+        }
+    )*};
+}
+containers!(Option<>: Optional Vec<>: Many Box<>: One VecDeque<>: Many BTreeSet<>: Many
+    BTreeMap<K>: Map);
+
+impl<D, T: RefersWithin<D>, S> RefersWithin<D> for HashSet<T, S> {}
+impl<T: Related, S> Related for HashSet<T, S> {}
+impl<T: EmbedField, S> EmbedField for HashSet<T, S> {
+    type Value = T::Value;
+    const CONTAINER: Container = T::CONTAINER.within(Container::Many);
+}
+impl<D, K, T: RefersWithin<D>, S> RefersWithin<D> for HashMap<K, T, S> {}
+impl<K, T: Related, S> Related for HashMap<K, T, S> {}
+impl<K, T: EmbedField, S> EmbedField for HashMap<K, T, S> {
+    type Value = T::Value;
+    const CONTAINER: Container = T::CONTAINER.within(Container::Map);
+}
+
+/// A document with exactly one `#[reference(parent)]` field that leads to `P`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no single `#[reference(parent)]` field that leads to `{P}`",
+    label = "not a child of `{P}`",
+    note = "where there are several, name one: `find(Child::fields().parent.eq(&parent))`"
+)]
+pub trait ChildOf<P: Document>: Document {
+    /// The stored path of the reference.
+    #[doc(hidden)]
+    const PATH: &'static str;
+    /// Whether a parent has at most one such child: `#[reference(parent, one)]`.
+    #[doc(hidden)]
+    type Cardinality;
+}

@@ -1,0 +1,115 @@
+//! The static description of a model that the derives emit. The catalog is built of it.
+
+use crate::mql::Direction;
+
+/// A model: what a `Document` declares besides its fields.
+#[derive(Debug, Clone, Copy)]
+pub struct Model {
+    /// The name of the Rust type.
+    pub name: &'static str,
+    /// The collection.
+    pub collection: &'static str,
+    /// Its fields.
+    pub shape: fn() -> &'static Shape,
+    /// Its indexes, besides those that references need.
+    pub indexes: &'static [Index],
+    /// The stored name of its `#[version]` field.
+    pub version: Option<&'static str>,
+}
+
+/// The fields of a struct, or of one variant of an enum.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    /// The name of the Rust type.
+    pub name: &'static str,
+    /// Its stored fields, in order. A variant of an enum is a field of kind `Embed` under the
+    /// variant's name (externally tagged), under the content's name (adjacently tagged), or without
+    /// a name (internally tagged and untagged).
+    pub fields: &'static [FieldShape],
+}
+
+/// One stored field.
+#[derive(Debug, Clone, Copy)]
+pub struct FieldShape {
+    /// The stored name; empty where the fields of the value are stored in its place (flattened).
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: FieldKind,
+}
+
+/// What a field holds.
+#[derive(Debug, Clone, Copy)]
+pub enum FieldKind {
+    /// A value that the library does not look into.
+    Plain,
+    /// An embedded value, in these containers.
+    Embed {
+        /// Its fields.
+        shape: fn() -> &'static Shape,
+        /// What is around it.
+        container: Container,
+    },
+    /// A reference.
+    Reference(ReferenceShape),
+}
+
+/// What stands around an embedded value or a reference. Types nest; the widest counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Container {
+    /// The value itself.
+    One,
+    /// An `Option`.
+    Optional,
+    /// A list: `Vec`, `VecDeque`, or a set.
+    Many,
+    /// The values of a map.
+    Map,
+}
+
+impl Container {
+    /// A container of this one within another: the wider of the two.
+    pub(crate) const fn within(self, outer: Container) -> Container {
+        if self as u8 > outer as u8 {
+            self
+        } else {
+            outer
+        }
+    }
+}
+
+/// A reference to another model.
+#[derive(Debug, Clone, Copy)]
+pub struct ReferenceShape {
+    /// The collection that it leads to.
+    pub collection: &'static str,
+    /// Whether the holder is the child: `#[reference(parent)]`.
+    pub parent: bool,
+    /// Whether no two documents may hold the same: `one`.
+    pub one: bool,
+    /// Whether what it leads to need not exist: `unchecked`.
+    pub unchecked: bool,
+    /// What is around it.
+    pub container: Container,
+}
+
+/// A declared index.
+#[derive(Debug, Clone, Copy)]
+pub struct Index {
+    /// Its name, if one was given.
+    pub name: Option<&'static str>,
+    /// Its fields, in order.
+    pub fields: &'static [IndexField],
+    /// No two documents may have the same key.
+    pub unique: bool,
+}
+
+/// One field of an index.
+#[derive(Debug, Clone, Copy)]
+pub struct IndexField {
+    /// The stored path.
+    pub path: &'static str,
+    /// The direction.
+    pub direction: Direction,
+    /// Whether the value can be absent, so that a unique index leaves it out.
+    pub optional: bool,
+}

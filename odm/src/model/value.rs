@@ -1,0 +1,176 @@
+//! Values that are compared with fields or stored in them.
+
+use std::collections::{BTreeSet, HashSet, VecDeque};
+
+use bson::{Decimal128, RawBson};
+use serde::Serialize;
+
+use super::{DateTime, Document, IntoId, ObjectId, Ref};
+use crate::error::{Error, ErrorKind, Result};
+
+/// A value that can be compared with, or stored in, a field of type `V`.
+///
+/// Besides `V` itself: `&str` for a `String`, a value for its `Option`, and for a `Ref` the
+/// document, its `_id`, or the other way round. `How` is found by the compiler.
+#[diagnostic::on_unimplemented(
+    message = "a value of type `{Self}` cannot be compared with or stored in a field of type `{V}`",
+    label = "expected `{V}`"
+)]
+pub trait IntoValue<V, How = Same> {
+    /// The value.
+    fn into_value(self) -> V;
+}
+
+/// The value is of the field's type, or converts to it by itself.
+pub struct Same;
+/// The value names the document that the reference leads to.
+pub struct ById;
+/// The value stands for the `Option` of itself.
+pub struct Some_<How>(std::marker::PhantomData<How>);
+
+impl<V> IntoValue<V, Same> for V {
+    fn into_value(self) -> V {
+        self
+    }
+}
+
+impl IntoValue<String, ById> for &str {
+    fn into_value(self) -> String {
+        self.to_owned()
+    }
+}
+
+impl IntoValue<String, ById> for &String {
+    fn into_value(self) -> String {
+        self.clone()
+    }
+}
+
+impl<T: Document, I: IntoId<T>> IntoValue<Ref<T>, ById> for I {
+    fn into_value(self) -> Ref<T> {
+        Ref::new(self.into_id())
+    }
+}
+
+impl<V, How, T: IntoValue<V, How>> IntoValue<Option<V>, Some_<How>> for T {
+    fn into_value(self) -> Option<V> {
+        Some(self.into_value())
+    }
+}
+
+/// The value as BSON, exactly as a document would hold it.
+///
+/// # Errors
+///
+/// `Encode` if the value cannot be stored, such as a `u64` above `i64::MAX`.
+pub fn to_raw<V: Serialize + ?Sized>(value: &V) -> Result<RawBson> {
+    // By way of a document: a bare value would go through the serializer that is human readable, in
+    // which ids and dates are text.
+    #[derive(Serialize)]
+    struct Holder<'a, V: ?Sized> {
+        v: &'a V,
+    }
+    let encode = |error: bson::error::Error| {
+        Error::new(
+            ErrorKind::Encode,
+            format!("a value cannot be written as BSON: {error}"),
+        )
+        .with_source(error)
+    };
+    let holder = bson::serialize_to_raw_document_buf(&Holder { v: value }).map_err(encode)?;
+    match holder.get("v").map_err(encode)? {
+        Some(value) => Ok(value.into()),
+        None => Ok(RawBson::Null),
+    }
+}
+
+/// Values that have an order: a range or a sort means something for them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no order to compare or sort by",
+    label = "not ordered",
+    note = "a number, string, date, id, bool, or an `Option` of one has"
+)]
+pub trait Ordered {}
+
+macro_rules! ordered {
+    ($($t:ty)*) => { $(impl Ordered for $t {})* };
+}
+ordered!(String char bool i8 i16 i32 i64 u8 u16 u32 u64 usize isize f32 f64 DateTime ObjectId
+    bson::DateTime bson::oid::ObjectId Decimal128 bson::Timestamp);
+
+impl<T: Ordered> Ordered for Option<T> {}
+impl<T: Ordered> Ordered for Box<T> {}
+impl<T: Document<Id: Ordered>> Ordered for Ref<T> {}
+
+/// Numbers that an update can calculate with.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a number that can be calculated with",
+    label = "not a number",
+    note = "`inc` and `mul` work on integers and floats"
+)]
+pub trait Number {}
+
+macro_rules! numbers {
+    ($($t:ty)*) => { $(impl Number for $t {})* };
+}
+numbers!(i8 i16 i32 i64 u8 u16 u32 u64 usize isize f32 f64);
+
+impl<T: Number> Number for Option<T> {}
+
+/// Strings, for prefixes and patterns.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not text", label = "not a string")]
+pub trait Text {}
+
+impl Text for String {}
+impl<T: Text> Text for Option<T> {}
+impl<T: Text> Text for Box<T> {}
+
+/// Values that are stored as an array.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an array",
+    label = "not a `Vec` or another list"
+)]
+pub trait List {
+    /// The type of an element.
+    type Item;
+}
+
+macro_rules! lists {
+    ($($list:ident)*) => { $(
+        impl<T> List for $list<T> {
+            type Item = T;
+        }
+
+        impl<T> Contains for $list<T> {
+            type Item = T;
+            const SUBSTRING: bool = false;
+        }
+    )* };
+}
+lists!(Vec VecDeque BTreeSet HashSet);
+
+impl<T: List> List for Option<T> {
+    type Item = T::Item;
+}
+
+/// Values that can contain something: an array an element, a string a part of itself.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither an array nor a string",
+    label = "contains nothing"
+)]
+pub trait Contains {
+    /// What it contains.
+    type Item;
+    #[doc(hidden)]
+    const SUBSTRING: bool;
+}
+
+impl Contains for String {
+    type Item = String;
+    const SUBSTRING: bool = true;
+}
+
+impl<T: Contains> Contains for Option<T> {
+    type Item = T::Item;
+    const SUBSTRING: bool = T::SUBSTRING;
+}

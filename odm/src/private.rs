@@ -1,0 +1,252 @@
+//! For generated code only: no part of the public API, and free to change.
+//!
+//! What the derives emit is data and calls of these functions, so that everything with a branch is
+//! written, and tested, here and in [`model`](crate::model).
+
+use std::{convert::Infallible, marker::PhantomData};
+
+pub use crate::{
+    database::{Database, Held, Session},
+    model::{
+        At, ChildOf, Container, Derived, Document, Embed, EmbedField, Field, FieldKind, FieldSet,
+        FieldShape, Flattened, Has, Identity, Index, IndexField, IntoId, Link, Model, Path,
+        Perhaps, Plain, Projection, Ref, ReferenceField, ReferenceShape, RefersWithin, Related,
+        Root, Shape, Structure, Through, Unchecked, Version,
+    },
+    mql::Direction,
+    repository::{Any, AtMostOne},
+};
+pub use serde::{Serialize, de::DeserializeOwned};
+pub use std::marker::PhantomData as Phantom;
+
+/// The value of a field that serde stores in a form of its own: `#[serde(with = "..")]`.
+///
+/// What the form is, only the field's functions know. So such a field has a path and can be asked
+/// whether it exists, but is not compared with a `T`, nor set to one.
+///
+/// There are no values of it.
+pub struct StoredOtherwise<T>(Infallible, PhantomData<fn() -> T>);
+
+// So that what is missing is a value of the type, and the message says so.
+impl<T> Serialize for StoredOtherwise<T> {
+    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        match self.0 {}
+    }
+}
+
+/// Asks a concrete type what it implements: an inherent constant hides the one of the trait where
+/// its bound holds. For a type parameter the answer is always the trait's.
+pub struct Probe<T: ?Sized>(PhantomData<T>);
+
+/// The answers for types that implement nothing.
+pub trait Unknown {
+    /// It holds no references or embedded values.
+    const RELATED: bool = false;
+    /// It is always there.
+    const OPTIONAL: bool = false;
+}
+
+impl<T: ?Sized> Unknown for Probe<T> {}
+
+impl<T: ?Sized + Related> Probe<T> {
+    /// It holds references or embedded values.
+    pub const RELATED: bool = true;
+}
+
+impl<T: ?Sized + Absent> Probe<T> {
+    /// A document can lack it, or a part of it.
+    pub const OPTIONAL: bool = true;
+}
+
+/// Values that can be absent, wholly or, as the elements of a list, for a path that goes through it.
+pub trait Absent {}
+
+impl<T> Absent for Option<T> {}
+impl<T> Absent for Vec<T> {}
+impl<T> Absent for std::collections::VecDeque<T> {}
+impl<T> Absent for std::collections::BTreeSet<T> {}
+impl<T, S> Absent for std::collections::HashSet<T, S> {}
+impl<K, V> Absent for std::collections::BTreeMap<K, V> {}
+impl<K, V, S> Absent for std::collections::HashMap<K, V, S> {}
+impl<T: Absent> Absent for Box<T> {}
+
+/// A field that the library does not look into.
+pub const fn plain(name: &'static str) -> FieldShape {
+    FieldShape {
+        name,
+        kind: FieldKind::Plain,
+    }
+}
+
+/// A field that is marked `#[embed]`.
+pub const fn embed<T: EmbedField>(name: &'static str) -> FieldShape {
+    let kind = FieldKind::Embed {
+        shape: <T::Value as Structure>::shape,
+        container: T::CONTAINER,
+    };
+    FieldShape { name, kind }
+}
+
+/// Whether the fields of a value can be stored in its place: `#[serde(flatten)]`.
+pub const fn is_flat<T: EmbedField>() -> bool {
+    matches!(T::CONTAINER, Container::One | Container::Optional)
+}
+
+/// The shape of a struct that is stored as the embedded value in it.
+pub fn wrapped<T: Embed>() -> &'static Shape {
+    T::shape()
+}
+
+/// A field that is marked `#[reference(..)]`.
+pub const fn reference<T: ReferenceField>(
+    name: &'static str,
+    parent: bool,
+    one: bool,
+    unchecked: bool,
+) -> FieldShape {
+    let kind = FieldKind::Reference(ReferenceShape {
+        collection: <T::Target as Document>::COLLECTION,
+        parent,
+        one,
+        unchecked,
+        container: T::CONTAINER,
+    });
+    FieldShape { name, kind }
+}
+
+/// A field whose own fields can be named in the path of an index.
+pub trait Followed: Copy {
+    /// Its fields.
+    type Fields: FieldSet;
+    /// What is around them.
+    const CONTAINER: Container;
+}
+
+impl<V: EmbedField, P: Path, K> Followed for Field<V, P, K> {
+    type Fields = <V::Value as Structure>::Fields<P>;
+    const CONTAINER: Container = V::CONTAINER;
+}
+
+impl<V: EmbedField, P: Path> Followed for Flattened<V, P> {
+    type Fields = <V::Value as Structure>::Fields<P>;
+    const CONTAINER: Container = V::CONTAINER;
+}
+
+/// Whether the path of an index can go through a field: the keys of a map are not known.
+pub const fn is_followed<F: Followed>(_: F) -> bool {
+    !matches!(F::CONTAINER, Container::Map)
+}
+
+/// The fields behind a field, through options and lists.
+pub const fn step<F: Followed>(_: F) -> F::Fields {
+    F::Fields::NEW
+}
+
+/// A field that an index can end at.
+#[diagnostic::on_unimplemented(
+    message = "an index cannot end at a flattened field",
+    label = "go on to one of its fields"
+)]
+pub trait Indexed: Copy {
+    /// Its stored path.
+    const PATH: &'static str;
+    /// Whether a document can lack it.
+    const OPTIONAL: bool;
+}
+
+impl<V, P: Path, K> Indexed for Field<V, P, K> {
+    const PATH: &'static str = P::TEXT;
+    const OPTIONAL: bool = P::OPTIONAL;
+}
+
+/// One field of an index.
+pub const fn index_field<F: Indexed>(_: F, direction: Direction) -> IndexField {
+    IndexField {
+        path: F::PATH,
+        direction,
+        optional: F::OPTIONAL,
+    }
+}
+
+/// The types in which a `#[version]` is counted.
+#[diagnostic::on_unimplemented(
+    message = "a version is counted in an `i32`, `i64`, `u32` or `u64`, not in a value of type `{Self}`",
+    label = "not an integer that is stored as one"
+)]
+pub trait Counter {}
+
+impl Counter for i32 {}
+impl Counter for i64 {}
+impl Counter for u32 {}
+impl Counter for u64 {}
+
+/// Checks the type of a `#[version]`.
+pub const fn counter<T: Counter>() {}
+
+/// The model of a repository.
+pub fn model<T: Document>() -> &'static Model {
+    T::model()
+}
+
+/// Checks that a database has all models that one of them refers to.
+pub const fn complete<D, M: RefersWithin<D>>() {}
+
+/// The fields of the document that a projection is a part of. That it is a document, `Projection`
+/// requires.
+pub const fn fields_of<T: Structure>() -> T::Fields<Root<T>> {
+    <T::Fields<Root<T>> as FieldSet>::NEW
+}
+
+/// A field of a document, as a projection shows it.
+pub trait Shown: Copy {
+    /// The type of its value.
+    type Value;
+    /// Its stored path; empty if it is flattened.
+    const PATH: &'static str;
+}
+
+impl<V, P: Path, K> Shown for Field<V, P, K> {
+    type Value = V;
+    const PATH: &'static str = P::TEXT;
+}
+
+impl<V, P: Path> Shown for Flattened<V, P> {
+    type Value = V;
+    const PATH: &'static str = P::TEXT;
+}
+
+/// The field of a document whose part in a projection is being checked.
+pub struct Source<F>(PhantomData<fn() -> F>);
+
+/// Starts the check of a projection's field.
+pub const fn source<F: Shown>(_: F) -> Source<F> {
+    Source(PhantomData)
+}
+
+impl<F: Shown> Source<F> {
+    /// The type in the projection must be the same.
+    pub const fn shown_as<T: SameAs<F::Value>>(self) -> Self {
+        self
+    }
+
+    /// And so must the stored name.
+    pub const fn is_stored_as(self, name: &str) -> bool {
+        let (a, b) = (F::PATH.as_bytes(), name.as_bytes());
+        let mut equal = a.len() == b.len();
+        let mut i = 0;
+        while equal && i < a.len() {
+            equal = a[i] == b[i];
+            i += 1;
+        }
+        equal
+    }
+}
+
+/// The same type.
+#[diagnostic::on_unimplemented(
+    message = "a projection shows a field as it is: this one is `{Self}`, in the document it is `{V}`",
+    label = "expected `{V}`"
+)]
+pub trait SameAs<V> {}
+
+impl<T> SameAs<T> for T {}

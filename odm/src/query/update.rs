@@ -1,0 +1,291 @@
+//! Changes of single fields, in types.
+
+use std::marker::PhantomData;
+
+use bson::RawBson;
+use serde::Serialize;
+
+use crate::{
+    error::{Error, Result},
+    model::{
+        Embed, Field, IntoValue, List, Number, Ordered, Path, Root, Settable, Structure, to_raw,
+    },
+    mql::{self, End, Operation, Pull, Push},
+};
+
+use super::Filter;
+
+/// Changes of fields of a document of `M`, all applied at once.
+///
+/// `T` is what is changed: nothing yet for a value made by [`Update::new`], which is of use where
+/// changes are put together apart from the call; a document or a filter for what the repository's
+/// `update` and `update_where` return.
+pub struct Update<M, T = ()> {
+    update: Result<mql::Update>,
+    pub(crate) target: T,
+    model: PhantomData<fn() -> M>,
+}
+
+impl<M> Update<M> {
+    /// No change.
+    pub fn new() -> Self {
+        Update::of(())
+    }
+}
+
+impl<M> Default for Update<M> {
+    fn default() -> Self {
+        Update::new()
+    }
+}
+
+impl<M, T: Clone> Clone for Update<M, T> {
+    fn clone(&self) -> Self {
+        Update {
+            update: self.update.clone(),
+            target: self.target.clone(),
+            model: PhantomData,
+        }
+    }
+}
+
+impl<M, T> std::fmt::Debug for Update<M, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.update {
+            Ok(update) => write!(f, "Update({})", update.to_document()),
+            Err(error) => write!(f, "Update({error})"),
+        }
+    }
+}
+
+impl<M, T> Update<M, T> {
+    pub(crate) fn of(target: T) -> Self {
+        Update {
+            update: Ok(mql::Update::default()),
+            target,
+            model: PhantomData,
+        }
+    }
+
+    pub(crate) fn into_parts(self) -> (Result<mql::Update>, T) {
+        (self.update, self.target)
+    }
+
+    fn add(mut self, path: &'static str, operation: Result<Operation>) -> Self {
+        match (&mut self.update, operation) {
+            (Ok(update), Ok(operation)) => add(update, path, operation),
+            (Ok(_), Err(error)) => self.update = Err(error),
+            // The first mistake is the one that is reported.
+            (Err(_), _) => {}
+        }
+        self
+    }
+
+    fn extend(mut self, more: Result<mql::Update>) -> Self {
+        self.update = self.update.and_then(|mut update| {
+            let more = more?;
+            update.operations.extend(more.operations);
+            update.array_filters.extend(more.array_filters);
+            Ok(update)
+        });
+        self
+    }
+
+    /// Adds the changes of another value.
+    pub fn with(self, changes: Update<M>) -> Self {
+        self.extend(changes.update)
+    }
+
+    /// Adds operations in MongoDB's form. What the library does not know is reported when the
+    /// update runs; what it keeps by itself cannot be changed this way either.
+    pub fn raw(self, update: bson::Document) -> Self {
+        self.raw_with(update, Vec::new())
+    }
+
+    /// Adds operations in MongoDB's form with array filters for the `$[name]` in their paths.
+    pub fn raw_with(self, update: bson::Document, array_filters: Vec<bson::Document>) -> Self {
+        self.extend(mql::Update::parse(&update, &array_filters).map_err(Error::from))
+    }
+}
+
+/// Adds an operation. Several of a kind on one array, which MongoDB would refuse, become one.
+fn add(update: &mut mql::Update, path: &'static str, operation: Operation) {
+    let same = update
+        .operations
+        .iter_mut()
+        .find(|(other, _)| other == path);
+    match (same.map(|(_, same)| same), operation) {
+        (Some(Operation::Push(push)), Operation::Push(more)) => push.each.extend(more.each),
+        (Some(Operation::AddToSet(values)), Operation::AddToSet(more))
+        | (Some(Operation::PullAll(values)), Operation::PullAll(more)) => values.extend(more),
+        (_, operation) => update.push(path, operation),
+    }
+}
+
+fn raw<V: Serialize, How>(value: impl IntoValue<V, How>) -> Result<RawBson> {
+    to_raw(&value.into_value())
+}
+
+impl<M, T> Update<M, T> {
+    /// The field becomes the value.
+    pub fn set<V, P, K, How>(self, _: Field<V, P, K>, value: impl IntoValue<V, How>) -> Self
+    where
+        V: Serialize,
+        P: Path<Root = M>,
+        K: Settable,
+    {
+        self.add(P::TEXT, raw(value).map(Operation::Set))
+    }
+
+    /// The field is removed, and reads as `None` from then on.
+    pub fn unset<V, P, K>(self, _: Field<Option<V>, P, K>) -> Self
+    where
+        P: Path<Root = M>,
+        K: Settable,
+    {
+        self.add(P::TEXT, Ok(Operation::Unset))
+    }
+
+    /// The amount is added to the number.
+    pub fn inc<V, P, K, How>(self, _: Field<V, P, K>, amount: impl IntoValue<V, How>) -> Self
+    where
+        V: Serialize + Number,
+        P: Path<Root = M>,
+        K: Settable,
+    {
+        self.add(P::TEXT, raw(amount).map(Operation::Inc))
+    }
+
+    /// The number is multiplied by the factor.
+    pub fn mul<V, P, K, How>(self, _: Field<V, P, K>, factor: impl IntoValue<V, How>) -> Self
+    where
+        V: Serialize + Number,
+        P: Path<Root = M>,
+        K: Settable,
+    {
+        self.add(P::TEXT, raw(factor).map(Operation::Mul))
+    }
+
+    /// The field becomes the value if that is less.
+    pub fn min<V, P, K, How>(self, _: Field<V, P, K>, value: impl IntoValue<V, How>) -> Self
+    where
+        V: Serialize + Ordered,
+        P: Path<Root = M>,
+        K: Settable,
+    {
+        self.add(P::TEXT, raw(value).map(Operation::Min))
+    }
+
+    /// The field becomes the value if that is greater.
+    pub fn max<V, P, K, How>(self, _: Field<V, P, K>, value: impl IntoValue<V, How>) -> Self
+    where
+        V: Serialize + Ordered,
+        P: Path<Root = M>,
+        K: Settable,
+    {
+        self.add(P::TEXT, raw(value).map(Operation::Max))
+    }
+
+    /// The value is added at the end of the array.
+    pub fn push<V, P, K, How>(self, _: Field<V, P, K>, value: impl IntoValue<V::Item, How>) -> Self
+    where
+        V: List<Item: Serialize>,
+        P: Path<Root = M>,
+        K: Settable,
+    {
+        let push = raw(value).map(|value| Push {
+            each: vec![value],
+            ..Push::default()
+        });
+        self.add(P::TEXT, push.map(Operation::Push))
+    }
+
+    /// The values are added at the end of the array.
+    pub fn push_all<V, P, K, How, I>(
+        self,
+        _: Field<V, P, K>,
+        values: impl IntoIterator<Item = I>,
+    ) -> Self
+    where
+        V: List<Item: Serialize>,
+        P: Path<Root = M>,
+        K: Settable,
+        I: IntoValue<V::Item, How>,
+    {
+        let each: Result<Vec<RawBson>> = values.into_iter().map(raw).collect();
+        self.add(
+            P::TEXT,
+            each.map(|each| {
+                Operation::Push(Push {
+                    each,
+                    ..Push::default()
+                })
+            }),
+        )
+    }
+
+    /// The value is added to the array unless it is in it.
+    pub fn add_to_set<V, P, K, How>(
+        self,
+        _: Field<V, P, K>,
+        value: impl IntoValue<V::Item, How>,
+    ) -> Self
+    where
+        V: List<Item: Serialize>,
+        P: Path<Root = M>,
+        K: Settable,
+    {
+        self.add(
+            P::TEXT,
+            raw(value).map(|value| Operation::AddToSet(vec![value])),
+        )
+    }
+
+    /// The elements equal to the value are removed from the array.
+    pub fn pull<V, P, K, How>(self, _: Field<V, P, K>, value: impl IntoValue<V::Item, How>) -> Self
+    where
+        V: List<Item: Serialize>,
+        P: Path<Root = M>,
+        K: Settable,
+    {
+        self.add(
+            P::TEXT,
+            raw(value).map(|value| Operation::PullAll(vec![value])),
+        )
+    }
+
+    /// The elements that the filter matches are removed from the array.
+    pub fn pull_where<V, P, K, F>(self, _: Field<V, P, K>, filter: F) -> Self
+    where
+        V: List<Item: Embed>,
+        P: Path<Root = M>,
+        K: Settable,
+        F: FnOnce(&'static <V::Item as Structure>::Fields<Root<V::Item>>) -> Filter<V::Item>,
+    {
+        let filter = filter(<V::Item as Structure>::fields()).into_mql();
+        self.add(
+            P::TEXT,
+            filter.map(|filter| Operation::Pull(Pull::Filter(filter))),
+        )
+    }
+
+    /// The last element is removed from the array.
+    pub fn pop<V, P, K>(self, _: Field<V, P, K>) -> Self
+    where
+        V: List,
+        P: Path<Root = M>,
+        K: Settable,
+    {
+        self.add(P::TEXT, Ok(Operation::Pop(End::Last)))
+    }
+
+    /// The first element is removed from the array.
+    pub fn pop_first<V, P, K>(self, _: Field<V, P, K>) -> Self
+    where
+        V: List,
+        P: Path<Root = M>,
+        K: Settable,
+    {
+        self.add(P::TEXT, Ok(Operation::Pop(End::First)))
+    }
+}

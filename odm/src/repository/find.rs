@@ -1,0 +1,250 @@
+//! Queries.
+
+use std::{future::IntoFuture, marker::PhantomData};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{Cursor, Deferred, Join, Joins, Page, page, query, rows, stream};
+use crate::{
+    database::{Session, done},
+    error::{Error, ErrorKind, Result},
+    model::{Document, Field, Ordered, Path, Projection, Structure},
+    mql::{
+        self, key,
+        path::{self, Lookup},
+    },
+    query::{Filter, Sort},
+    store::{self, Explain, Flow},
+};
+
+/// A query: the documents that match a filter. Awaiting it gives a `Vec`.
+///
+/// `T` is the type that a document is read as, `J` the joins: with joins, a row is a tuple.
+#[must_use = "a query does nothing until it is awaited"]
+pub struct Find<M, J = (), T = M> {
+    session: Session,
+    find: Result<store::Find>,
+    joins: J,
+    types: PhantomData<fn() -> (M, T)>,
+}
+
+impl<M: Document> Find<M> {
+    pub(super) fn new(session: Session, filter: Filter<M>) -> Self {
+        let find = filter.into_mql().map(query::<M>);
+        Find {
+            session,
+            find,
+            joins: (),
+            types: PhantomData,
+        }
+    }
+
+    /// Reads a part of each document.
+    pub fn select<P: Projection<Of = M>>(self) -> Find<M, (), P> {
+        let find = self.find.and_then(|mut find| {
+            let names = <P as Structure>::NAMES.iter().copied();
+            find.projection = Some(mql::Projection::include(names)?);
+            Ok(find)
+        });
+        Find {
+            session: self.session,
+            find,
+            joins: (),
+            types: PhantomData,
+        }
+    }
+}
+
+impl<M: Document, J, T> Find<M, J, T> {
+    fn with(mut self, change: impl FnOnce(&mut store::Find)) -> Self {
+        if let Ok(find) = &mut self.find {
+            change(find);
+        }
+        self
+    }
+
+    /// In which order; called again, by what to decide where that leaves two documents equal.
+    ///
+    /// Without it the order is that of `_id`. It is always total, since `_id` decides at last.
+    pub fn sort(self, sort: Sort<M>) -> Self {
+        self.with(|find| {
+            let keys = sort.into_mql();
+            for (path, direction) in keys.keys() {
+                find.sort = std::mem::take(&mut find.sort).by(path.clone(), *direction);
+            }
+        })
+    }
+
+    /// How many documents to pass over.
+    pub fn skip(self, skip: u64) -> Self {
+        self.with(|find| find.skip = skip)
+    }
+
+    /// How many documents to return at most.
+    pub fn limit(self, limit: u64) -> Self {
+        self.with(|find| find.limit = Some(limit))
+    }
+
+    /// Only what comes after a position, which [`page`](Find::page) has given for the same sort.
+    pub fn after(mut self, cursor: &Cursor) -> Self {
+        self.find = self.find.and_then(|mut find| {
+            find.after = Some(cursor.position(&find.sort)?);
+            Ok(find)
+        });
+        self
+    }
+
+    /// How many documents there are: all that match, or as many as skip and limit leave.
+    pub async fn count(self) -> Result<u64> {
+        let find = self.find?;
+        let view = self.session.reader().await?;
+        let (count, cost) = self.session.noted(view.get()?.count(&find).await)?;
+        done("count", &find.collection, cost);
+        Ok(count)
+    }
+
+    /// Whether any document matches.
+    pub async fn exists(self) -> Result<bool> {
+        Ok(self.limit(1).count().await? > 0)
+    }
+
+    /// The different values of a field, in their order. Documents without the field are passed
+    /// over.
+    pub async fn distinct<V, P, K>(self, _: Field<V, P, K>) -> Result<Vec<V>>
+    where
+        V: Ordered + DeserializeOwned + Serialize + Send,
+        P: Path<Root = M>,
+    {
+        let mut find = self.find?;
+        find.projection = Some(mql::Projection::include([P::TEXT])?);
+        let view = self.session.reader().await?;
+        let mut values = std::collections::BTreeMap::new();
+        let result = view
+            .get()?
+            .find(&find, &mut |_, document| {
+                if let Lookup::Value(value) = path::lookup(document, P::TEXT) {
+                    values.entry(key::of(value)).or_insert_with(|| value.into());
+                }
+                Ok(Flow::More)
+            })
+            .await;
+        done("distinct", &find.collection, self.session.noted(result)?);
+        values
+            .into_values()
+            .map(|value| rows::value(P::TEXT, value))
+            .collect()
+    }
+
+    /// How the query runs and what it touches, by running it without its joins.
+    pub async fn explain(self) -> Result<Explain> {
+        let find = self.find?;
+        let view = self.session.reader().await?;
+        let explain = self.session.noted(view.get()?.explain(&find).await)?;
+        done("explain", &find.collection, explain.cost);
+        Ok(explain)
+    }
+}
+
+impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Find<M, J, T> {
+    /// The first document, if there is one.
+    pub async fn first(self) -> Result<Option<J::Row>> {
+        let find = self.limit(1);
+        let rows = rows::find(&find.session, &find.find?, &find.joins).await?;
+        Ok(rows.into_iter().next())
+    }
+
+    /// The only document.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is none, `NotUnique` if there are several.
+    pub async fn one(self) -> Result<J::Row> {
+        let find = self.limit(2);
+        let query = find.find?;
+        let mut rows = rows::find(&find.session, &query, &find.joins).await?;
+        let filter = || query.filter.to_document();
+        match (rows.pop(), rows.is_empty()) {
+            (Some(row), true) => Ok(row),
+            (None, _) => Err(Error::new(
+                ErrorKind::NotFound,
+                format!("no document of `{}` matches {}", M::COLLECTION, filter()),
+            )),
+            (Some(_), false) => Err(Error::new(
+                ErrorKind::NotUnique,
+                format!(
+                    "several documents of `{}` match {}",
+                    M::COLLECTION,
+                    filter()
+                ),
+            )),
+        }
+    }
+
+    /// The next documents, at most `size`, and where to go on. The work of a page does not grow
+    /// with what lies before it, if an index gives the order.
+    pub async fn page(self, size: u64) -> Result<Page<J::Row>> {
+        page::page::<T, J>(self.session, self.find?, self.joins, size).await
+    }
+}
+
+impl<M: Document, T: DeserializeOwned + Send + 'static> Find<M, (), T> {
+    /// The documents one after the other, without holding all of them.
+    ///
+    /// It reads ahead in chunks, all from one state of the data. If the caller takes longer than a
+    /// few seconds, it goes on after the last document on the state of then; see
+    /// [`snapshot`](super::stream::Documents::snapshot).
+    pub fn stream(self) -> stream::Documents<T> {
+        stream::Documents::new(self.session, self.find)
+    }
+}
+
+impl<M: Document> Find<M> {
+    /// Follows a reference of each document, and returns pairs. All references of all documents are
+    /// followed by one request.
+    ///
+    /// `Product::fields().parts` follows references, `Review::fields().product_id.back()` goes the
+    /// other way; `.join(..)` on either goes on from there.
+    pub fn join<A: Join<M>>(self, join: A) -> Find<M, (A,)> {
+        Find {
+            session: self.session,
+            find: self.find,
+            joins: (join,),
+            types: PhantomData,
+        }
+    }
+}
+
+impl<M: Document, A: Join<M>> Find<M, (A,)> {
+    /// Follows another reference, and returns triples.
+    pub fn join<B: Join<M>>(self, join: B) -> Find<M, (A, B)> {
+        let joins = (self.joins.0, join);
+        Find {
+            session: self.session,
+            find: self.find,
+            joins,
+            types: PhantomData,
+        }
+    }
+}
+
+impl<M: Document, A: Join<M>, B: Join<M>> Find<M, (A, B)> {
+    /// Follows a third reference.
+    pub fn join<C: Join<M>>(self, join: C) -> Find<M, (A, B, C)> {
+        let joins = (self.joins.0, self.joins.1, join);
+        Find {
+            session: self.session,
+            find: self.find,
+            joins,
+            types: PhantomData,
+        }
+    }
+}
+
+impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> IntoFuture for Find<M, J, T> {
+    type Output = Result<Vec<J::Row>>;
+    type IntoFuture = Deferred<Vec<J::Row>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move { rows::find(&self.session, &self.find?, &self.joins).await })
+    }
+}

@@ -1,0 +1,184 @@
+//! Reading by `_id`.
+
+use std::{future::IntoFuture, marker::PhantomData};
+
+use bson::RawBson;
+
+use super::{Deferred, rows::decode};
+use crate::{
+    database::{Session, done},
+    error::{Error, ErrorKind, Result, show},
+    model::{Document, Link, Ref},
+    store::Flow,
+};
+
+/// Reads one document by its `_id`. Made by [`Repository::get`](super::Repository::get).
+#[must_use = "a query does nothing until it is awaited"]
+pub struct Get<M> {
+    session: Session,
+    id: Result<RawBson>,
+    model: PhantomData<fn() -> M>,
+}
+
+impl<M: Document> Get<M> {
+    pub(super) fn new(session: Session, id: Result<RawBson>) -> Self {
+        Get {
+            session,
+            id,
+            model: PhantomData,
+        }
+    }
+
+    /// None where there is no such document.
+    pub async fn optional(self) -> Result<Option<M>> {
+        read(&self.session, &self.id?).await
+    }
+}
+
+impl<M: Document> IntoFuture for Get<M> {
+    type Output = Result<M>;
+    type IntoFuture = Deferred<M>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let id = self.id?;
+            read(&self.session, &id)
+                .await?
+                .ok_or_else(|| missing::<M>(&[&id]))
+        })
+    }
+}
+
+async fn read<M: Document>(session: &Session, id: &RawBson) -> Result<Option<M>> {
+    let view = session.reader().await?;
+    let mut found = None;
+    let result = view
+        .get()?
+        .get(
+            M::COLLECTION,
+            std::slice::from_ref(id),
+            &mut |_, document| {
+                found = Some(decode(M::COLLECTION, document)?);
+                Ok(Flow::More)
+            },
+        )
+        .await;
+    done("get", M::COLLECTION, session.noted(result)?);
+    Ok(found)
+}
+
+/// How many `_id`s an error names.
+const NAMED: usize = 20;
+
+fn missing<M: Document>(ids: &[&RawBson]) -> Error {
+    let mut names: Vec<String> = ids.iter().take(NAMED).map(|id| show(id)).collect();
+    if ids.len() > NAMED {
+        names.push(format!("and {} more", ids.len() - NAMED));
+    }
+    Error::new(
+        ErrorKind::NotFound,
+        format!(
+            "`{}` has no document with the `_id` {}",
+            M::COLLECTION,
+            names.join(", ")
+        ),
+    )
+    .at(M::COLLECTION, None, ids.first().map(|&id| id.clone()))
+}
+
+/// Reads documents by their `_id`s. Made by [`Repository::fetch`](super::Repository::fetch) and
+/// [`Repository::get_many`](super::Repository::get_many).
+#[must_use = "a query does nothing until it is awaited"]
+pub struct Fetch<M> {
+    session: Session,
+    ids: Result<Vec<RawBson>>,
+    model: PhantomData<fn() -> M>,
+}
+
+impl<M: Document> Fetch<M> {
+    pub(super) fn new(session: Session, ids: Result<Vec<RawBson>>) -> Self {
+        Fetch {
+            session,
+            ids,
+            model: PhantomData,
+        }
+    }
+
+    /// None in the place of each document that does not exist.
+    pub async fn optional(self) -> Result<Vec<Option<M>>> {
+        read_many(&self.session, &self.ids?).await
+    }
+}
+
+impl<M: Document> IntoFuture for Fetch<M> {
+    type Output = Result<Vec<M>>;
+    type IntoFuture = Deferred<Vec<M>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let ids = self.ids?;
+            let found = read_many(&self.session, &ids).await?;
+            if found.iter().all(Option::is_some) {
+                return Ok(found.into_iter().flatten().collect());
+            }
+            let absent: Vec<_> = ids
+                .iter()
+                .zip(&found)
+                .filter(|(_, found)| found.is_none())
+                .map(|(id, _)| id)
+                .collect();
+            Err(missing::<M>(&absent))
+        })
+    }
+}
+
+async fn read_many<M: Document>(session: &Session, ids: &[RawBson]) -> Result<Vec<Option<M>>> {
+    let mut found: Vec<Option<M>> = std::iter::repeat_with(|| None).take(ids.len()).collect();
+    if ids.is_empty() {
+        return Ok(found);
+    }
+    let view = session.reader().await?;
+    let result = view
+        .get()?
+        .get(M::COLLECTION, ids, &mut |position, document| {
+            found[position] = Some(decode(M::COLLECTION, document)?);
+            Ok(Flow::More)
+        })
+        .await;
+    done("fetch", M::COLLECTION, session.noted(result)?);
+    Ok(found)
+}
+
+/// References to documents of `M`: one or many, bare or in embedded links.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` holds no references to `{M}`",
+    label = "cannot be fetched from the repository of `{M}`"
+)]
+pub trait Refs<M: Document> {
+    /// The references, in order.
+    fn refs(&self) -> Vec<&Ref<M>>;
+}
+
+impl<L: Link> Refs<L::Target> for L {
+    fn refs(&self) -> Vec<&Ref<L::Target>> {
+        vec![self.target()]
+    }
+}
+
+impl<L: Link> Refs<L::Target> for [L] {
+    fn refs(&self) -> Vec<&Ref<L::Target>> {
+        self.iter().map(Link::target).collect()
+    }
+}
+
+impl<L: Link> Refs<L::Target> for Vec<L> {
+    fn refs(&self) -> Vec<&Ref<L::Target>> {
+        self.as_slice().refs()
+    }
+}
+
+impl<L: Link> Refs<L::Target> for Option<L> {
+    fn refs(&self) -> Vec<&Ref<L::Target>> {
+        self.as_slice().refs()
+    }
+}

@@ -1,0 +1,384 @@
+//! Application-level joins: one request for each join, however many rows there are.
+
+use std::borrow::Cow;
+
+use async_trait::async_trait;
+use bson::{RawBson, RawDocument};
+
+use super::rows::decode;
+use crate::{
+    catalog,
+    error::{Error, ErrorKind, Result, show},
+    model::{Document, Field, Joinable, Path, Plain, Unchecked},
+    query::{Filter, Sort},
+    store::{self, Cost, FindByKey, Flow, Reader},
+};
+
+/// What can be joined to documents of `M`: a reference in them, or one that leads to them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be joined to documents of `{M}`",
+    label = "no reference of `{M}`, nor one that leads to it",
+    note = "a field with references is joined as it is; `.back()` on one goes the other way"
+)]
+#[async_trait]
+pub trait Join<M>: Send + Sync + 'static {
+    /// What each document is joined with.
+    type Out: Send;
+    /// What is looked up for a document.
+    #[doc(hidden)]
+    fn keys(&self, document: &RawDocument) -> Vec<RawBson>;
+    /// What is found for each row, by the keys of each.
+    #[doc(hidden)]
+    async fn run(
+        &self,
+        reader: &dyn Reader,
+        rows: Vec<Vec<RawBson>>,
+        cost: &mut Cost,
+    ) -> Result<Vec<Self::Out>>;
+}
+
+/// No join, or several: what makes a row of a document.
+#[async_trait]
+pub trait Joins<M>: Send + Sync + 'static {
+    /// The document, or a tuple of it and what it is joined with.
+    type Row: Send;
+    #[doc(hidden)]
+    type Keys: Send;
+    #[doc(hidden)]
+    fn keys(&self, document: &RawDocument) -> Self::Keys;
+    #[doc(hidden)]
+    async fn run(
+        &self,
+        reader: &dyn Reader,
+        rows: Vec<(M, Self::Keys)>,
+        cost: &mut Cost,
+    ) -> Result<Vec<Self::Row>>;
+}
+
+#[async_trait]
+impl<M: Send + 'static> Joins<M> for () {
+    type Row = M;
+    type Keys = ();
+
+    fn keys(&self, _: &RawDocument) {}
+
+    async fn run(&self, _: &dyn Reader, rows: Vec<(M, ())>, _: &mut Cost) -> Result<Vec<M>> {
+        Ok(rows.into_iter().map(|(row, ())| row).collect())
+    }
+}
+
+macro_rules! joins {
+    ($($join:ident $out:ident $index:tt $key:tt),*) => {
+        #[async_trait]
+        impl<M: Send + 'static, $($join: Join<M>),*> Joins<M> for ($($join,)*) {
+            type Row = (M, $($join::Out),*);
+            type Keys = ($($key!($join),)*);
+
+            fn keys(&self, document: &RawDocument) -> Self::Keys {
+                ($(self.$index.keys(document),)*)
+            }
+
+            async fn run(
+                &self,
+                reader: &dyn Reader,
+                rows: Vec<(M, Self::Keys)>,
+                cost: &mut Cost,
+            ) -> Result<Vec<Self::Row>> {
+                let mut documents = Vec::with_capacity(rows.len());
+                let mut keys: ($(Vec<$key!($join)>,)*) = Default::default();
+                for (document, row) in rows {
+                    documents.push(document);
+                    $(keys.$index.push(row.$index);)*
+                }
+                $(let mut $out = self.$index.run(reader, keys.$index, cost).await?.into_iter();)*
+                let row = |document| Some((document, $($out.next()?),*));
+                Ok(documents.into_iter().map_while(row).collect())
+            }
+        }
+    };
+}
+
+macro_rules! keys_of_row {
+    ($join:ident) => { Vec<RawBson> };
+}
+
+joins!(A a 0 keys_of_row);
+joins!(A a 0 keys_of_row, B b 1 keys_of_row);
+joins!(A a 0 keys_of_row, B b 1 keys_of_row, C c 2 keys_of_row);
+
+/// What a reference that leads nowhere is in a join: an error where the library keeps it from
+/// happening, `None` where the model allows it.
+pub trait Resolve: 'static {
+    /// What the references of one field become.
+    type Out<V: Joinable, X: Send>: Send;
+    #[doc(hidden)]
+    fn resolve<V: Joinable, X: Send>(found: Vec<Option<X>>) -> Result<Self::Out<V, X>, usize>;
+}
+
+impl Resolve for Plain {
+    type Out<V: Joinable, X: Send> = V::Shape<X>;
+
+    fn resolve<V: Joinable, X: Send>(found: Vec<Option<X>>) -> Result<V::Shape<X>, usize> {
+        V::collect(found)
+    }
+}
+
+impl Resolve for Unchecked {
+    type Out<V: Joinable, X: Send> = V::Shape<Option<X>>;
+
+    fn resolve<V: Joinable, X: Send>(found: Vec<Option<X>>) -> Result<V::Shape<Option<X>>, usize> {
+        V::collect(found.into_iter().map(Some).collect())
+    }
+}
+
+/// A reference that is followed, with joins from there.
+pub struct Follow<F, J> {
+    field: F,
+    joins: J,
+}
+
+impl<V: Joinable, P: Path, K> Field<V, P, K> {
+    /// Follows a reference of the joined documents as well.
+    pub fn join<J: Join<V::Target>>(self, join: J) -> Follow<Self, (J,)> {
+        Follow {
+            field: self,
+            joins: (join,),
+        }
+    }
+
+    /// The join in the other direction: the documents whose reference leads here, of each parent as
+    /// many as [`limit`](Back::limit) says, in the order of [`sort`](Back::sort).
+    pub fn back(self) -> Back<V, P, K> {
+        let find = Ok(store::Find::default());
+        Back {
+            find,
+            joins: (),
+            field: self,
+        }
+    }
+}
+
+impl<V: Joinable, P: Path, K, J: Send + Sync> Follow<Field<V, P, K>, (J,)> {
+    /// Follows another reference of the joined documents.
+    pub fn join<B: Join<V::Target>>(self, join: B) -> Follow<Field<V, P, K>, (J, B)> {
+        Follow {
+            field: self.field,
+            joins: (self.joins.0, join),
+        }
+    }
+}
+
+/// The path of the references of a field.
+fn reference_path<V: Joinable, P: Path>() -> Cow<'static, str> {
+    match (P::TEXT, V::PATH) {
+        (path, "") => path.into(),
+        (path, link) => format!("{path}.{link}").into(),
+    }
+}
+
+fn references(path: &str, document: &RawDocument) -> Vec<RawBson> {
+    let mut ids = Vec::new();
+    catalog::references(document, path, |id| ids.push(id.into()));
+    ids
+}
+
+#[async_trait]
+impl<V: Joinable, P: Path, K: Resolve> Join<P::Root> for Field<V, P, K> {
+    type Out = K::Out<V, V::Target>;
+
+    fn keys(&self, document: &RawDocument) -> Vec<RawBson> {
+        references(&reference_path::<V, P>(), document)
+    }
+
+    async fn run(
+        &self,
+        reader: &dyn Reader,
+        rows: Vec<Vec<RawBson>>,
+        cost: &mut Cost,
+    ) -> Result<Vec<Self::Out>> {
+        follow::<V, P, K, ()>(&(), reader, rows, cost).await
+    }
+}
+
+#[async_trait]
+impl<V, P, K, J> Join<P::Root> for Follow<Field<V, P, K>, J>
+where
+    V: Joinable,
+    P: Path,
+    K: Resolve,
+    J: Joins<V::Target>,
+{
+    type Out = K::Out<V, J::Row>;
+
+    fn keys(&self, document: &RawDocument) -> Vec<RawBson> {
+        references(&reference_path::<V, P>(), document)
+    }
+
+    async fn run(
+        &self,
+        reader: &dyn Reader,
+        rows: Vec<Vec<RawBson>>,
+        cost: &mut Cost,
+    ) -> Result<Vec<Self::Out>> {
+        follow::<V, P, K, J>(&self.joins, reader, rows, cost).await
+    }
+}
+
+async fn follow<V, P, K, J>(
+    joins: &J,
+    reader: &dyn Reader,
+    rows: Vec<Vec<RawBson>>,
+    cost: &mut Cost,
+) -> Result<Vec<K::Out<V, J::Row>>>
+where
+    V: Joinable,
+    P: Path,
+    K: Resolve,
+    J: Joins<V::Target>,
+{
+    let collection = <V::Target as Document>::COLLECTION;
+    let lengths: Vec<usize> = rows.iter().map(Vec::len).collect();
+    let ids: Vec<RawBson> = rows.into_iter().flatten().collect();
+
+    let mut found = Vec::with_capacity(ids.len());
+    let mut position_of = vec![None; ids.len()];
+    if !ids.is_empty() {
+        *cost += reader
+            .get(collection, &ids, &mut |position, document| {
+                position_of[position] = Some(found.len());
+                found.push((
+                    decode::<V::Target>(collection, document)?,
+                    joins.keys(document),
+                ));
+                Ok(Flow::More)
+            })
+            .await?;
+    }
+    let joined = joins.run(reader, found, cost).await?;
+    let mut joined: Vec<Option<J::Row>> = joined.into_iter().map(Some).collect();
+
+    let mut start = 0;
+    let mut out = Vec::with_capacity(lengths.len());
+    for length in lengths {
+        let row = start..start + length;
+        let found = position_of[row.clone()]
+            .iter()
+            .map(|position| position.and_then(|position| joined[position].take()))
+            .collect();
+        out.push(K::resolve::<V, _>(found).map_err(|position| {
+            dangling::<V, P>(ids.get(row.start + position).filter(|_| position < length))
+        })?);
+        start += length;
+    }
+    Ok(out)
+}
+
+fn dangling<V: Joinable, P: Path>(id: Option<&RawBson>) -> Error {
+    let path = reference_path::<V, P>();
+    let target = <V::Target as Document>::COLLECTION;
+    let message = match id {
+        Some(id) => format!(
+            "`{path}` refers to the `_id` {}, which `{target}` does not have",
+            show(id)
+        ),
+        None => format!("a document has no `{path}`, which should refer to `{target}`"),
+    };
+    Error::new(ErrorKind::DanglingReference, message).at(target, Some(&path), id.cloned())
+}
+
+/// A reference that is followed backwards. Made by [`Field::back`](crate::model::Field::back).
+pub struct Back<V, P, K, J = ()> {
+    find: Result<store::Find>,
+    joins: J,
+    field: Field<V, P, K>,
+}
+
+impl<V: Joinable, P: Path, K, J> Back<V, P, K, J> {
+    fn with(mut self, change: impl FnOnce(&mut store::Find)) -> Self {
+        if let Ok(find) = &mut self.find {
+            change(find);
+        }
+        self
+    }
+
+    /// In which order, for each parent.
+    pub fn sort(self, sort: Sort<P::Root>) -> Self {
+        self.with(|find| find.sort = sort.into_mql())
+    }
+
+    /// How many at most, for each parent.
+    pub fn limit(self, limit: u64) -> Self {
+        self.with(|find| find.limit = Some(limit))
+    }
+
+    /// Only those that match.
+    pub fn filter(mut self, filter: Filter<P::Root>) -> Self {
+        self.find = self.find.and_then(|mut find| {
+            find.filter = find.filter.and(filter.into_mql()?);
+            Ok(find)
+        });
+        self
+    }
+}
+
+impl<V: Joinable, P: Path, K> Back<V, P, K> {
+    /// Follows a reference of the joined documents as well.
+    pub fn join<J: Join<P::Root>>(self, join: J) -> Back<V, P, K, (J,)> {
+        Back {
+            find: self.find,
+            joins: (join,),
+            field: self.field,
+        }
+    }
+}
+
+#[async_trait]
+impl<V, P, K, J> Join<V::Target> for Back<V, P, K, J>
+where
+    V: Joinable,
+    P: Path<Root: Document>,
+    K: 'static,
+    J: Joins<P::Root>,
+{
+    type Out = Vec<J::Row>;
+
+    fn keys(&self, document: &RawDocument) -> Vec<RawBson> {
+        references("_id", document)
+    }
+
+    async fn run(
+        &self,
+        reader: &dyn Reader,
+        rows: Vec<Vec<RawBson>>,
+        cost: &mut Cost,
+    ) -> Result<Vec<Self::Out>> {
+        let mut out: Vec<Self::Out> = std::iter::repeat_with(Vec::new).take(rows.len()).collect();
+        if rows.is_empty() {
+            return Ok(out);
+        }
+        let collection = <P::Root as Document>::COLLECTION;
+        let find = FindByKey {
+            find: store::Find {
+                collection: collection.to_owned(),
+                ..self.find.clone()?
+            },
+            path: reference_path::<V, P>().into_owned(),
+            // A document has one `_id`, so keys and rows correspond.
+            keys: rows.into_iter().flatten().collect(),
+        };
+        let mut found = Vec::new();
+        let mut parents = Vec::new();
+        *cost += reader
+            .find_by_key(&find, &mut |parent, document| {
+                parents.push(parent);
+                found.push((decode(collection, document)?, self.joins.keys(document)));
+                Ok(Flow::More)
+            })
+            .await?;
+        let joined = self.joins.run(reader, found, cost).await?;
+        for (parent, row) in parents.into_iter().zip(joined) {
+            out[parent].push(row);
+        }
+        Ok(out)
+    }
+}

@@ -1,0 +1,171 @@
+//! Pages by key: each goes on where the one before it ended, however much lies before.
+
+use std::{fmt, str::FromStr};
+
+use bson::{RawArrayBuf, RawBson, RawDocumentBuf, raw::cstr};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, de::DeserializeOwned};
+
+use super::{Joins, rows::decode};
+use crate::{
+    database::{Session, done},
+    error::{Error, ErrorKind, Result},
+    mql::Sort,
+    store::{Find, Flow},
+};
+
+/// Some rows of a query, and where to go on.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Page<T> {
+    /// The rows.
+    pub items: Vec<T>,
+    /// Where the next page starts; none at the end. Give it to
+    /// [`after`](super::Find::after).
+    pub next: Option<Cursor>,
+}
+
+/// A position in a sorted result: the sort keys and the `_id` of a document.
+///
+/// It stays good when documents before and after it come and go. As text, and in JSON, it is a
+/// string that can stand in a URL. Whoever holds it can read the keys in it, and may change them to
+/// start elsewhere: it grants no access.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cursor {
+    /// The paths and directions that the keys belong to.
+    sort: String,
+    keys: Vec<RawBson>,
+}
+
+impl Cursor {
+    fn new(sort: &Sort, keys: Vec<RawBson>) -> Self {
+        Cursor {
+            sort: sort.total().to_document().to_string(),
+            keys,
+        }
+    }
+
+    /// The keys, if they are those of this sort.
+    pub(super) fn position(&self, sort: &Sort) -> Result<Vec<RawBson>> {
+        let expected = sort.total().to_document().to_string();
+        if self.sort != expected {
+            return Err(Error::new(
+                ErrorKind::InvalidQuery,
+                format!(
+                    "the page was sorted by {}, this query is by {expected}",
+                    self.sort
+                ),
+            ));
+        }
+        Ok(self.keys.clone())
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut keys = RawArrayBuf::new();
+        for key in &self.keys {
+            keys.push(key.clone());
+        }
+        let mut document = RawDocumentBuf::new();
+        document.append(cstr!("s"), self.sort.as_str());
+        document.append(cstr!("k"), keys);
+        document.into_bytes()
+    }
+
+    fn from_bytes(bytes: Vec<u8>) -> Option<Self> {
+        let document = RawDocumentBuf::from_bytes(bytes).ok()?;
+        let sort = document.get_str("s").ok()?.to_owned();
+        let keys = document.get_array("k").ok()?.into_iter();
+        let keys = keys
+            .map(|key| key.map(RawBson::from))
+            .collect::<Result<_, _>>()
+            .ok()?;
+        Some(Cursor { sort, keys })
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.to_bytes()
+            .iter()
+            .try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let bytes = text.as_bytes().chunks(2).map(|pair| {
+            let pair = std::str::from_utf8(pair)
+                .ok()
+                .filter(|pair| pair.len() == 2)?;
+            u8::from_str_radix(pair, 16).ok()
+        });
+        bytes
+            .collect::<Option<Vec<u8>>>()
+            .and_then(Cursor::from_bytes)
+            .ok_or_else(|| Error::new(ErrorKind::InvalidQuery, "the text is no position of a page"))
+    }
+}
+
+impl Serialize for Cursor {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Cursor {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(de::Error::custom)
+    }
+}
+
+pub(super) async fn page<T, J>(
+    session: Session,
+    mut find: Find,
+    joins: J,
+    size: u64,
+) -> Result<Page<J::Row>>
+where
+    T: DeserializeOwned + Send,
+    J: Joins<T>,
+{
+    if size == 0 {
+        return Err(Error::new(
+            ErrorKind::InvalidQuery,
+            "a page holds at least one document",
+        ));
+    }
+    // A projection could leave out a sort key; rows are read by the fields that they name anyway.
+    find.projection = None;
+    // One more tells whether there is a next page, within what the caller's own limit leaves.
+    let size = find.limit.map_or(size, |limit| limit.min(size));
+    find.limit = Some(size.saturating_add(1));
+    let sort = find.sort.total();
+    let view = session.reader().await?;
+    let reader = view.get()?;
+    let mut rows = Vec::new();
+    let mut last = None;
+    let mut more = false;
+    let result = reader
+        .find(&find, &mut |position, document| {
+            if position as u64 == size {
+                more = true;
+                return Ok(Flow::Stop);
+            }
+            if position as u64 + 1 == size {
+                last = Some(sort.key(document));
+            }
+            rows.push((decode(&find.collection, document)?, joins.keys(document)));
+            Ok(Flow::More)
+        })
+        .await;
+    let mut cost = session.noted(result)?;
+    let items = joins.run(reader, rows, &mut cost).await?;
+    done("page", &find.collection, cost);
+    let next = last
+        .filter(|_| more)
+        .map(|keys| Cursor::new(&find.sort, keys));
+    Ok(Page { items, next })
+}

@@ -1,0 +1,91 @@
+//! From stored bytes to the user's types, and back.
+
+use bson::{RawBson, RawDocument, RawDocumentBuf};
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::Joins;
+use crate::{
+    database::{Session, done},
+    error::{Error, ErrorKind, Result, show},
+    model::Document,
+    store::{Cost, Find, Flow},
+};
+
+/// Reads a document as a type.
+pub(super) fn decode<T: DeserializeOwned>(collection: &str, document: &RawDocument) -> Result<T> {
+    bson::deserialize_from_slice(document.as_bytes()).map_err(|error| {
+        let id = document
+            .get("_id")
+            .ok()
+            .flatten()
+            .map(RawBson::from)
+            .unwrap_or(RawBson::Null);
+        let message = format!(
+            "the document with the `_id` {} in `{collection}` cannot be read as `{}`: {error}",
+            show(&id),
+            std::any::type_name::<T>(),
+        );
+        Error::new(ErrorKind::Decode, message)
+            .with_source(error)
+            .at(collection, None, Some(id))
+    })
+}
+
+/// Writes a document as it is stored.
+pub(super) fn encode<M: Document + Serialize>(document: &M) -> Result<RawDocumentBuf> {
+    bson::serialize_to_raw_document_buf(document).map_err(|error| {
+        let message = format!(
+            "a document of `{}` cannot be written: {error}",
+            M::COLLECTION
+        );
+        Error::new(ErrorKind::Encode, message).with_source(error)
+    })
+}
+
+/// Runs a query with its joins, all on one view.
+pub(super) async fn find<T, J>(session: &Session, find: &Find, joins: &J) -> Result<Vec<J::Row>>
+where
+    T: DeserializeOwned + Send,
+    J: Joins<T>,
+{
+    let view = session.reader().await?;
+    let reader = view.get()?;
+    let mut rows = Vec::new();
+    let result = reader
+        .find(find, &mut |_, document| {
+            rows.push((decode(&find.collection, document)?, joins.keys(document)));
+            Ok(Flow::More)
+        })
+        .await;
+    let mut cost: Cost = session.noted(result)?;
+    let rows = joins.run(reader, rows, &mut cost).await?;
+    done("find", &find.collection, cost);
+    Ok(rows)
+}
+
+/// Reads one value of a document as a type.
+pub(super) fn value<V: DeserializeOwned>(path: &str, value: RawBson) -> Result<V> {
+    #[derive(serde::Deserialize)]
+    struct Holder<V> {
+        v: V,
+    }
+    let mut holder = RawDocumentBuf::new();
+    holder.append(bson::raw::cstr!("v"), value);
+    let holder: Holder<V> = bson::deserialize_from_slice(holder.as_bytes()).map_err(|error| {
+        let message = format!("a value of `{path}` cannot be read: {error}");
+        Error::new(ErrorKind::Decode, message).with_source(error)
+    })?;
+    Ok(holder.v)
+}
+
+/// What became of a document: itself, if it was stored as it was sent.
+pub(super) fn stored<M: Document>(
+    document: M,
+    sent: &RawDocument,
+    stored: Option<&RawDocument>,
+) -> Result<M> {
+    match stored {
+        Some(stored) if stored != sent => decode(M::COLLECTION, stored),
+        _ => Ok(document),
+    }
+}

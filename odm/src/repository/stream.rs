@@ -1,0 +1,183 @@
+//! Documents one after the other.
+
+use std::{
+    collections::VecDeque,
+    marker::PhantomData,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::{Duration, Instant},
+};
+
+use bson::RawBson;
+use futures_core::{Stream, future::BoxFuture};
+use serde::de::DeserializeOwned;
+
+use super::rows::decode;
+use crate::{
+    database::{Session, done},
+    error::{Error, ErrorKind, Result},
+    store::{Find, Flow, Reader},
+};
+
+/// How long one state of the data is kept for a stream.
+const SNAPSHOT_LIFE: Duration = Duration::from_secs(10);
+
+/// The first chunk is small, so that the first document comes soon.
+const FIRST_CHUNK: u64 = 100;
+
+/// Where an index gives the order, a chunk costs what it returns.
+const CHUNK: u64 = 1_000;
+
+/// A stream of documents. Made by [`Find::stream`](super::Find::stream).
+#[must_use = "a stream does nothing unless it is polled"]
+pub struct Documents<T> {
+    state: State<T>,
+    snapshot: bool,
+    types: PhantomData<fn() -> T>,
+}
+
+enum State<T> {
+    Ready(Result<Box<Chunks>>, VecDeque<T>),
+    Reading(BoxFuture<'static, Result<(Box<Chunks>, VecDeque<T>)>>),
+    Done,
+}
+
+/// Where a stream is.
+struct Chunks {
+    session: Session,
+    find: Find,
+    /// How many documents are still wanted, where there is a limit.
+    left: Option<u64>,
+    /// The size of the next chunk.
+    size: u64,
+    held: Option<(Arc<dyn Reader>, Instant)>,
+    ended: bool,
+}
+
+impl<T> Documents<T> {
+    pub(super) fn new(session: Session, find: Result<Find>) -> Self {
+        let chunks = find.map(|mut find| {
+            // A position is needed of each last document, and a projection could leave out its key.
+            find.projection = None;
+            let left = find.limit;
+            Box::new(Chunks {
+                session,
+                find,
+                left,
+                size: FIRST_CHUNK,
+                held: None,
+                ended: false,
+            })
+        });
+        Documents {
+            state: State::Ready(chunks, VecDeque::new()),
+            snapshot: false,
+            types: PhantomData,
+        }
+    }
+
+    /// All documents are of one state of the data: a stream that outlives it ends with an error,
+    /// instead of going on with another.
+    pub fn snapshot(mut self) -> Self {
+        self.snapshot = true;
+        self
+    }
+}
+
+impl Chunks {
+    async fn next<T>(mut self: Box<Self>, snapshot: bool) -> Result<(Box<Self>, VecDeque<T>)>
+    where
+        T: DeserializeOwned + Send + 'static,
+    {
+        let size = self.left.map_or(self.size, |left| left.min(self.size));
+        let mut documents = VecDeque::new();
+        if size == 0 {
+            self.ended = true;
+            return Ok((self, documents));
+        }
+        self.find.limit = Some(size);
+        let sort = self.find.sort.total();
+        let mut last: Option<Vec<RawBson>> = None;
+        let collection = self.find.collection.clone();
+        let mut each = |position: usize, document: &bson::RawDocument| {
+            if position as u64 + 1 == size {
+                last = Some(sort.key(document));
+            }
+            documents.push_back(decode(&collection, document)?);
+            Ok(Flow::More)
+        };
+        let result = if self.session.is_bound() {
+            // The transaction is the state, and others may use it in between.
+            let view = self.session.reader().await?;
+            view.get()?.find(&self.find, &mut each).await
+        } else {
+            let reader = match self.held.take() {
+                Some((reader, since)) if since.elapsed() < SNAPSHOT_LIFE => (reader, since),
+                Some(_) if snapshot => {
+                    return Err(Error::new(
+                        ErrorKind::Limit,
+                        format!(
+                            "the stream of `{collection}` took longer than the {} s for which one \
+                             state of the data is kept",
+                            SNAPSHOT_LIFE.as_secs()
+                        ),
+                    ));
+                }
+                _ => (self.session.committed()?, Instant::now()),
+            };
+            let result = reader.0.find(&self.find, &mut each).await;
+            self.held = Some(reader);
+            result
+        };
+        let cost = self.session.noted(result)?;
+        done("stream", &collection, cost);
+        self.ended = last.is_none();
+        self.find.after = last;
+        self.find.skip = 0;
+        self.left = self.left.map(|left| left - documents.len() as u64);
+        // Where the whole result is sorted for every chunk, larger and larger chunks keep the work
+        // in proportion to the result.
+        self.size = if self.find.sort.is_empty() {
+            CHUNK
+        } else {
+            (self.size * 2).max(CHUNK)
+        };
+        Ok((self, documents))
+    }
+}
+
+impl<T: DeserializeOwned + Send + 'static> Stream for Documents<T> {
+    type Item = Result<T>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            match std::mem::replace(&mut self.state, State::Done) {
+                State::Done => return Poll::Ready(None),
+                State::Ready(Err(error), _) => return Poll::Ready(Some(Err(error))),
+                State::Ready(Ok(chunks), mut documents) => {
+                    if let Some(document) = documents.pop_front() {
+                        self.state = State::Ready(Ok(chunks), documents);
+                        return Poll::Ready(Some(Ok(document)));
+                    }
+                    if !chunks.ended {
+                        let next = chunks.next(self.snapshot);
+                        self.state = State::Reading(Box::pin(next));
+                    }
+                }
+                State::Reading(mut next) => match next.as_mut().poll(cx) {
+                    Poll::Pending => {
+                        self.state = State::Reading(next);
+                        return Poll::Pending;
+                    }
+                    Poll::Ready(Ok((chunks, documents))) => {
+                        self.state = State::Ready(Ok(chunks), documents);
+                    }
+                    Poll::Ready(Err(error)) => return Poll::Ready(Some(Err(error))),
+                },
+            }
+        }
+    }
+}
+
+impl<T> Unpin for Documents<T> {}

@@ -1,0 +1,173 @@
+//! Changes of single fields.
+
+use std::future::IntoFuture;
+
+use bson::{RawBson, RawDocumentBuf};
+
+use super::{Deferred, by_id, rows::decode};
+use crate::{
+    database::Session,
+    error::{Error, ErrorKind, Result, show},
+    maintain::{Outcome, Write},
+    model::{DateTime, Document},
+    mql,
+    query::Update,
+    store::{Change, UpdateWrite},
+};
+
+/// The target of an update: the document with an `_id`.
+pub struct One {
+    session: Session,
+    id: Result<RawBson>,
+}
+
+impl One {
+    pub(super) fn new(session: Session, id: Result<RawBson>) -> Self {
+        One { session, id }
+    }
+}
+
+/// The target of an update: all documents that match a filter.
+pub struct Many {
+    session: Session,
+    filter: Result<mql::Filter>,
+    upsert: bool,
+}
+
+impl Many {
+    pub(super) fn new(session: Session, filter: Result<mql::Filter>) -> Self {
+        Many {
+            session,
+            filter,
+            upsert: false,
+        }
+    }
+}
+
+/// What an update of the documents that match a filter did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Updated {
+    /// How many documents matched.
+    pub matched: u64,
+    /// How many of them are different now.
+    pub modified: u64,
+    /// Whether a document was inserted, as none matched.
+    pub inserted: bool,
+}
+
+impl<M> Update<M, Many> {
+    /// Where no document matches, inserts one: of what the filter fixes by equality, and the
+    /// changes. An update that could not make a whole `M` of these is an error, whether or not a
+    /// document matches.
+    pub fn upsert(mut self) -> Self {
+        self.target.upsert = true;
+        self
+    }
+}
+
+async fn run<M: Document>(
+    session: &Session,
+    filter: mql::Filter,
+    update: mql::Update,
+    multi: bool,
+    upsert: bool,
+) -> Result<Outcome> {
+    update.check()?;
+    if upsert {
+        check_insertable::<M>(&filter, &update)?;
+    }
+    let write = UpdateWrite {
+        collection: M::COLLECTION.to_owned(),
+        filter,
+        sort: mql::Sort::default(),
+        change: Change::Update(update),
+        multi,
+        upsert,
+    };
+    session.write(Write::Update(write)).await
+}
+
+/// What an upsert inserts must be readable as the model.
+fn check_insertable<M: Document>(filter: &mql::Filter, update: &mql::Update) -> Result<()> {
+    let mut seed = filter.upsert_seed()?;
+    if !seed.contains_key("_id") {
+        return Err(Error::new(
+            ErrorKind::InvalidQuery,
+            format!(
+                "an upsert of `{}` must fix the `_id` in its filter",
+                M::COLLECTION
+            ),
+        ));
+    }
+    let malformed = |error: bson::error::Error| {
+        Error::new(ErrorKind::Encode, "a filter is not well-formed BSON").with_source(error)
+    };
+    if let Some(version) = M::model().version
+        && !seed.contains_key(version)
+    {
+        // The library adds it.
+        seed.insert(version, 1_i64);
+    }
+    let seed = RawDocumentBuf::try_from(&seed).map_err(malformed)?;
+    let made = update
+        .apply(&seed, true, DateTime::now().into())?
+        .unwrap_or(seed);
+    decode::<M>(M::COLLECTION, &made)
+        .map(drop)
+        .map_err(|error| {
+            let message = format!("the upsert could not insert a whole document: {error}");
+            Error::new(ErrorKind::InvalidQuery, message).with_source(error)
+        })
+}
+
+impl<M: Document> IntoFuture for Update<M, One> {
+    type Output = Result<()>;
+    type IntoFuture = Deferred<()>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let (update, One { session, id }) = self.into_parts();
+            let id = id?;
+            let outcome = run::<M>(&session, by_id(id.clone()), update?, false, false).await?;
+            if outcome.matched == 0 {
+                let message = format!(
+                    "`{}` has no document with the `_id` {}",
+                    M::COLLECTION,
+                    show(&id)
+                );
+                return Err(Error::new(ErrorKind::NotFound, message).at(
+                    M::COLLECTION,
+                    None,
+                    Some(id),
+                ));
+            }
+            Ok(())
+        })
+    }
+}
+
+impl<M: Document> IntoFuture for Update<M, Many> {
+    type Output = Result<Updated>;
+    type IntoFuture = Deferred<Updated>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let (
+                update,
+                Many {
+                    session,
+                    filter,
+                    upsert,
+                },
+            ) = self.into_parts();
+            let outcome = run::<M>(&session, filter?, update?, true, upsert).await?;
+            let inserted = outcome.effects.iter().any(|effect| effect.before.is_none());
+            Ok(Updated {
+                matched: outcome.matched,
+                modified: outcome.effects.len() as u64 - u64::from(inserted),
+                inserted,
+            })
+        })
+    }
+}
