@@ -1,0 +1,111 @@
+//! One-to-squillions: log messages that refer to their host.
+
+use odm::{measure, prelude::*, store::embedded::Embedded};
+use serde::{Deserialize, Serialize};
+
+use super::{found, stored, title};
+
+/// A host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "hosts")]
+pub struct Host {
+    /// Made by chance.
+    #[serde(rename = "_id")]
+    pub id: ObjectId,
+    /// Its name.
+    pub name: String,
+    /// Its address.
+    #[index(unique)]
+    pub ipaddr: String,
+}
+
+/// A message of a host. The index serves its newest messages.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "logmsg", index(fields = "host, -time"))]
+pub struct LogMsg {
+    /// Made by chance.
+    #[serde(rename = "_id")]
+    pub id: ObjectId,
+    /// When it was sent.
+    pub time: DateTime,
+    /// What it says.
+    pub message: String,
+    /// Who sent it.
+    #[reference(parent)]
+    pub host: Ref<Host>,
+}
+
+/// Hosts and their messages.
+#[derive(Database)]
+#[database(name = "logs", version = 1)]
+pub struct Logs {
+    /// Hosts.
+    pub hosts: Repository<Host>,
+    /// Their messages.
+    pub logmsg: Repository<LogMsg>,
+}
+
+/// The guides' message, and as many older ones.
+pub async fn load(db: &Logs, older: i64) -> odm::Result<Host> {
+    let host = Host {
+        id: super::products::short_id(0xAAAB),
+        name: "goofy.example.com".into(),
+        ipaddr: "127.66.66.66".into(),
+    };
+    let host = db.hosts.insert(host).await?;
+    let fire: DateTime = "2014-03-28T09:42:41.382Z".parse()?;
+    let message = |time, message: String| LogMsg {
+        id: ObjectId::new(),
+        time,
+        message,
+        host: Ref::from(&host),
+    };
+    db.logmsg
+        .insert(message(fire, "cpu is on fire!".into()))
+        .await?;
+    let older = (1..=older).map(|second| {
+        let time = DateTime::from_millis(fire.timestamp_millis() - second * 1000);
+        message(time, format!("cpu is getting warm, {second} s to go"))
+    });
+    db.logmsg.insert_many(older).await?;
+    Ok(host)
+}
+
+/// Runs the guides' queries.
+pub async fn run(store: &Embedded) -> odm::Result<()> {
+    let db = Logs::open(store.clone()).await?;
+    load(&db, 5_999).await?;
+
+    title("S7: one-to-squillions, messages that refer to their host");
+    stored(store, "hosts").await?;
+    stored(store, "logmsg").await?;
+    let (rows, cost) = measure(async {
+        let host = db
+            .hosts
+            .find(Host::fields().ipaddr.eq("127.66.66.66"))
+            .one()
+            .await?;
+        db.logmsg
+            .of(&host)
+            .sort(LogMsg::fields().time.desc())
+            .limit(5_000)
+            .await
+    })
+    .await;
+    found("the newest 5,000 messages of the host:", &rows?, cost);
+    let (rows, cost) = measure(async {
+        let newest = LogMsg::fields()
+            .host
+            .back()
+            .sort(LogMsg::fields().time.desc())
+            .limit(2);
+        db.hosts.all().join(newest).await
+    })
+    .await;
+    found(
+        "all hosts, each joined with its two newest messages:",
+        &rows?,
+        cost,
+    );
+    Ok(())
+}
