@@ -1,0 +1,16 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts")]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: String,
+}
+
+fn add(parts: Repository<Part>) {
+    let _ = parts.update(1).inc(Part::fields().name, "1");
+}
+
+fn main() {}

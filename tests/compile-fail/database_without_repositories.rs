@@ -1,0 +1,7 @@
+use odm::prelude::*;
+
+#[derive(Database)]
+#[database(name = "shop", version = 1)]
+struct Shop {}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Embed)]
+#[document(collection = "money")]
+struct Money {
+    value: f64,
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts")]
+struct Part<'a> {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: &'a str,
+}
+
+fn main() {}

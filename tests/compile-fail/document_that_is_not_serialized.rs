@@ -1,0 +1,11 @@
+use odm::prelude::*;
+use serde::Deserialize;
+
+#[derive(Deserialize, Document)]
+#[document(collection = "parts")]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+}
+
+fn main() {}

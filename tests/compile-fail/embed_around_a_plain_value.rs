@@ -1,0 +1,7 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Embed)]
+struct Number(i64);
+
+fn main() {}

@@ -1,0 +1,13 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "products")]
+struct Product {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[embed]
+    name: String,
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Embed)]
+struct Point(f64, f64);
+
+fn main() {}

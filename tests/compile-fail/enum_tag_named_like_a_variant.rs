@@ -1,0 +1,10 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Embed)]
+#[serde(tag = "circle")]
+enum Shape {
+    Circle { radius: f64 },
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Embed)]
+#[allow(non_camel_case_types)]
+enum Shape {
+    RoundThing { radius: f64 },
+    round_thing { side: f64 },
+}
+
+fn main() {}

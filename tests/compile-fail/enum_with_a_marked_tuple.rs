@@ -1,0 +1,15 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Embed)]
+struct Money {
+    value: f64,
+    currency: String,
+}
+
+#[derive(Serialize, Deserialize, Embed)]
+enum Event {
+    Sold(#[embed] Money, i64),
+}
+
+fn main() {}

@@ -1,0 +1,21 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Embed)]
+struct Money {
+    value: f64,
+    currency: String,
+}
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "products")]
+struct Product {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[embed]
+    prices: Vec<Money>,
+}
+
+fn main() {
+    let _ = Product::fields().prices.currency.eq("EUR");
+}

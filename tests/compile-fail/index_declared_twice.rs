@@ -1,0 +1,13 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts", index(fields = "name"))]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[index]
+    name: String,
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts")]
+struct Part {
+    number: i64,
+    name: String,
+}
+
+fn main() {}

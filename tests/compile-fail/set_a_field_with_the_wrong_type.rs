@@ -1,0 +1,16 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts")]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: String,
+}
+
+fn rename(parts: Repository<Part>) {
+    let _ = parts.update(1).set(Part::fields().name, 5);
+}
+
+fn main() {}

@@ -1,0 +1,97 @@
+//! What the suites share.
+//!
+//! A suite is written once, against the `Store` trait and the repositories, and
+//! [`on_every_store!`] runs it on each store that there is.
+
+use std::{future::Future, pin::Pin, task::Poll, time::Duration};
+
+use odm::{
+    bson::RawDocumentBuf,
+    store::{Find, Flow, Store, embedded::Embedded},
+};
+
+/// A store that a suite can run on.
+pub trait TestStore: Store + Clone {}
+
+impl<S: Store + Clone> TestStore for S {}
+
+/// Turns each `async fn name(store: impl TestStore)` into one test for each store, `name::on_disk`
+/// and `name::in_memory`. Another store is one more line here.
+#[macro_export]
+macro_rules! on_every_store {
+    ($($(#[$attribute:meta])* async fn $name:ident($store:ident: impl $bound:ident) $body:block)+) => {$(
+        $(#[$attribute])*
+        async fn $name($store: impl $bound) $body
+
+        mod $name {
+            #[test]
+            fn on_disk() {
+                $crate::on_disk(super::$name);
+            }
+
+            #[test]
+            fn in_memory() {
+                $crate::in_memory(super::$name);
+            }
+        }
+    )+};
+}
+
+/// Polls a future once.
+pub async fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
+    std::future::poll_fn(|cx| Poll::Ready(Pin::new(&mut *future).poll(cx))).await
+}
+
+/// How long a test may take before it counts as stuck.
+const STUCK: Duration = Duration::from_secs(120);
+
+/// Runs a test on a runtime with several threads.
+pub fn run<F: Future>(test: F) -> F::Output {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime starts");
+    runtime.block_on(async {
+        tokio::time::timeout(STUCK, test)
+            .await
+            .expect("the test is stuck")
+    })
+}
+
+/// Runs a test on a store in a file of its own.
+pub fn on_disk<F: Future>(test: impl FnOnce(Embedded) -> F) {
+    let directory = tempfile::tempdir().expect("there is a directory for tests");
+    run(async {
+        let store = Embedded::open(directory.path().join("test.odm")).await;
+        test(store.expect("a new store opens")).await;
+    });
+}
+
+/// Runs a test on a store without a file.
+pub fn in_memory<F: Future>(test: impl FnOnce(Embedded) -> F) {
+    run(async { test(Embedded::memory().await.expect("a store in memory opens")).await });
+}
+
+/// The documents of a collection as they are stored, in the order of their `_id`s.
+pub async fn stored(store: &impl Store, collection: &str) -> Vec<RawDocumentBuf> {
+    let find = Find {
+        collection: collection.to_owned(),
+        ..Find::default()
+    };
+    let mut documents = Vec::new();
+    let reader = store.reader().expect("the store can be read");
+    let result = reader
+        .find(&find, &mut |_, document| {
+            documents.push(document.to_owned());
+            Ok(Flow::More)
+        })
+        .await;
+    result.expect("the collection can be read");
+    documents
+}
+
+/// The README's program compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

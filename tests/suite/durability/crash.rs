@@ -1,0 +1,192 @@
+//! A process that is killed at random moments, again and again, on one file.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::{BufRead, BufReader, Write},
+    path::Path,
+    process::{Command, Stdio},
+    sync::Arc,
+    time::Duration,
+};
+
+use odm::store::embedded::Embedded;
+
+use crate::ledger::ledger;
+
+const PATH: &str = "ODM_TESTS_CRASH_FILE";
+const ROUND: &str = "ODM_TESTS_CRASH_ROUND";
+/// Fixes when the process is killed.
+const SEED: &str = "ODM_TESTS_SEED";
+
+const KILLS: i64 = 25;
+const TASKS: i64 = 6;
+
+/// Tells the parent something, at once and as a whole line.
+fn tell(sign: char, id: i64) {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{sign}{id}").unwrap();
+    out.flush().unwrap();
+}
+
+/// The child process: writes units until it is killed, and tells of each when it is acknowledged.
+#[test]
+#[ignore = "run by another test in a process of its own"]
+fn child_that_writes() {
+    let Some(path) = std::env::var_os(PATH) else {
+        return;
+    };
+    let round: i64 = std::env::var(ROUND).unwrap().parse().unwrap();
+    // Whatever becomes of the parent, this comes to an end.
+    std::thread::spawn(|| {
+        std::thread::sleep(Duration::from_secs(20));
+        std::process::exit(1);
+    });
+    tests::run(async {
+        let store = Embedded::open(&path).await.unwrap();
+        let db = Arc::new(ledger(store).await);
+        let mut tasks = Vec::new();
+        for task in 0..TASKS {
+            let db = db.clone();
+            tasks.push(tokio::spawn(async move {
+                for unit in 0.. {
+                    let id = (round * TASKS + task) * 100_000 + unit;
+                    db.write(id, 1 + id % 5).await.unwrap();
+                    tell('+', id);
+                    if unit % 3 == 2 {
+                        tell('?', id - 1);
+                        db.remove(id - 1).await.unwrap();
+                        tell('-', id - 1);
+                    }
+                }
+            }));
+        }
+        for task in tasks {
+            task.await.unwrap();
+        }
+    });
+}
+
+/// What the parent was told of a unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum State {
+    Written,
+    /// Perhaps removed.
+    Removing,
+    Removed,
+}
+
+/// Runs a child until it is killed, and takes note of what it acknowledged.
+fn run_and_kill(
+    path: &Path,
+    round: i64,
+    after: Duration,
+    told: &mut BTreeMap<i64, State>,
+) -> usize {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--ignored",
+            "--exact",
+            "crash::child_that_writes",
+            "--nocapture",
+        ])
+        .env(PATH, path)
+        .env(ROUND, round.to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let reader = std::thread::spawn(move || {
+        let mut lines = Vec::new();
+        let mut line = String::new();
+        while out.read_line(&mut line).unwrap() > 0 {
+            // The last line may be cut off.
+            if line.ends_with('\n') {
+                lines.push(line.trim_end().to_owned());
+            }
+            line.clear();
+        }
+        lines
+    });
+    std::thread::sleep(after);
+    child.kill().unwrap();
+    let output = child.wait_with_output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !errors.contains("panicked"),
+        "the child failed by itself: {errors}"
+    );
+
+    let mut written = 0;
+    for line in reader.join().unwrap() {
+        let id = |rest: &str| rest.parse::<i64>().ok();
+        // The test harness has lines of its own.
+        let (state, id) = match (line.get(..1), line.get(1..).and_then(id)) {
+            (Some("+"), Some(id)) => (State::Written, id),
+            (Some("?"), Some(id)) => (State::Removing, id),
+            (Some("-"), Some(id)) => (State::Removed, id),
+            _ => continue,
+        };
+        written += usize::from(state == State::Written);
+        told.insert(id, state);
+    }
+    written
+}
+
+/// A small generator, so that the moments can be had again.
+fn next(seed: &mut u64) -> u64 {
+    *seed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut z = *seed;
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+#[test]
+fn a_process_killed_25_times_keeps_every_acknowledged_unit_and_no_half_one() {
+    let mut seed = match std::env::var(SEED) {
+        Ok(seed) => seed.parse().expect("the seed is a number"),
+        Err(_) => {
+            let now = std::time::UNIX_EPOCH.elapsed().unwrap();
+            now.as_nanos() as u64
+        }
+    };
+    println!("to have the same moments again: {SEED}={seed}");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("ledger.odm");
+    let mut told = BTreeMap::new();
+    let mut written = 0;
+    for round in 0..KILLS {
+        // From before the file is open to well into the writing.
+        let after = Duration::from_millis(5 + next(&mut seed) % 300);
+        written += run_and_kill(&path, round, after, &mut told);
+        tests::run(async {
+            // Sometimes with all checksums verified.
+            let store = Embedded::builder()
+                .check(round % 3 == 0)
+                .open(&path)
+                .await
+                .unwrap();
+            store.check_integrity().await.unwrap();
+            let db = ledger(store).await;
+            let there: BTreeSet<i64> = db.whole().await.into_iter().collect();
+            for (id, state) in &told {
+                match (state, there.contains(id)) {
+                    (State::Written, false) => panic!("round {round}: batch {id} is lost"),
+                    (State::Removed, true) => panic!("round {round}: batch {id} is back"),
+                    _ => {}
+                }
+            }
+            // What was written last may be there without the acknowledgement: a few at most.
+            let unknown = there.iter().filter(|id| !told.contains_key(id)).count() as i64;
+            assert!(
+                unknown <= TASKS * (round + 1),
+                "{unknown} units were never told of"
+            );
+        });
+    }
+    assert!(
+        written > 100,
+        "the processes were killed before they wrote: {written}"
+    );
+}

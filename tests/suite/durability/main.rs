@@ -1,0 +1,7 @@
+//! What is acknowledged is there, whole, whatever becomes of the task or of the process.
+
+mod crash;
+mod dropped;
+mod ledger;
+mod lock;
+mod many;

@@ -1,0 +1,196 @@
+//! The stored documents of the guides' systems, byte for byte: the same fields, in the same order,
+//! with the same types. An `_id` that the guides leave to the server stands first.
+
+use examples::guides::{
+    hosts::{self, Logs},
+    patrons::{self, Patrons},
+    people::{self, People},
+    products::{self, Catalog},
+    publishers::{self, Publishers},
+};
+use odm::{
+    bson::{DateTime, Document, RawDocumentBuf, doc, oid::ObjectId},
+    prelude::*,
+};
+use tests::{TestStore, on_every_store, stored};
+
+/// Compares what a collection holds with what it should hold, in the order of `_id`.
+async fn assert_stored(store: &impl TestStore, collection: &str, expected: &[Document]) {
+    let stored = stored(store, collection).await;
+    let documents: Vec<Document> = stored
+        .iter()
+        .map(|raw| raw.try_into().expect("a stored document is BSON"))
+        .collect();
+    assert_eq!(documents, expected, "`{collection}` has other fields");
+    for (raw, expected) in stored.iter().zip(expected) {
+        let bytes = RawDocumentBuf::try_from(expected).expect("an expected document is BSON");
+        assert_eq!(
+            raw.as_bytes(),
+            bytes.as_bytes(),
+            "`{collection}` has another order or other types: {raw:?}, not {bytes:?}"
+        );
+    }
+}
+
+/// The ids that a program made, in the order of the stored documents.
+async fn made_ids(store: &impl TestStore, collection: &str) -> Vec<ObjectId> {
+    let stored = stored(store, collection).await;
+    let id = |raw: &RawDocumentBuf| raw.get_object_id("_id").expect("the id is an `ObjectId`");
+    stored.iter().map(id).collect()
+}
+
+fn date(text: &str) -> DateTime {
+    DateTime::parse_rfc3339_str(text).expect("the guides' dates are dates")
+}
+
+fn id(last: u16) -> ObjectId {
+    products::short_id(last).into()
+}
+
+on_every_store! {
+    async fn s1_and_s2_patrons_are_stored_as_in_the_guides(store: impl TestStore) {
+        let db = Patrons::open(store.clone()).await.unwrap();
+        patrons::load(&db).await.unwrap();
+        let fake = doc! {
+            "street": "123 Fake Street", "city": "Faketon", "state": "MA", "zip": "12345",
+        };
+        let other = doc! {
+            "street": "1 Some Other Street", "city": "Boston", "state": "MA", "zip": "12345",
+        };
+        let joe = doc! { "_id": "joe", "name": "Joe Bookreader", "address": fake.clone() };
+        assert_stored(&store, "patrons_with_address", &[joe]).await;
+        let joe = doc! {
+            "_id": "joe", "name": "Joe Bookreader", "addresses": [fake.clone(), other.clone()],
+        };
+        assert_stored(&store, "patrons_with_addresses", &[joe]).await;
+
+        let joe = doc! { "_id": "joe", "name": "Joe Bookreader" };
+        assert_stored(&store, "patrons", &[joe]).await;
+        let ids = made_ids(&store, "addresses").await;
+        let expected: Vec<_> = ids
+            .into_iter()
+            .zip([fake, other])
+            .map(|(id, address)| {
+                let mut document = doc! { "_id": id, "patron_id": "joe" };
+                document.extend(address);
+                document
+            })
+            .collect();
+        assert_eq!(expected.len(), 2);
+        assert_stored(&store, "addresses", &expected).await;
+    }
+
+    async fn s2_a_person_is_stored_as_in_the_guides(store: impl TestStore) {
+        let db = People::open(store.clone()).await.unwrap();
+        db.person.insert(people::kate()).await.unwrap();
+        let ids = made_ids(&store, "person").await;
+        let kate = doc! {
+            "_id": ids[0],
+            "name": "Kate Monster",
+            "ssn": "123-456-7890",
+            "addresses": [
+                { "street": "123 Sesame St", "city": "Anytown", "cc": "USA" },
+                { "street": "123 Avenue Q", "city": "New York", "cc": "USA" },
+            ],
+        };
+        assert_stored(&store, "person", &[kate]).await;
+    }
+
+    async fn s5_publishers_and_books_are_stored_as_in_the_guides(store: impl TestStore) {
+        let db = Publishers::open(store.clone()).await.unwrap();
+        publishers::load(&db).await.unwrap();
+        let guide = doc! {
+            "_id": 123456789,
+            "title": "MongoDB: The Definitive Guide",
+            "author": ["Kristina Chodorow", "Mike Dirolf"],
+            "published_date": date("2010-09-24T00:00:00Z"),
+            "pages": 216,
+            "language": "English",
+        };
+        let tips = doc! {
+            "_id": 234567890,
+            "title": "50 Tips and Tricks for MongoDB Developer",
+            "author": "Kristina Chodorow",
+            "published_date": date("2011-05-06T00:00:00Z"),
+            "pages": 68,
+            "language": "English",
+        };
+        let oreilly = doc! {
+            "_id": "oreilly", "name": "O'Reilly Media", "founded": 1980, "location": "CA",
+        };
+        assert_stored(&store, "books", &[guide.clone(), tips.clone()]).await;
+        let mut with_books = oreilly.clone();
+        with_books.insert("books", [123456789, 234567890].as_slice());
+        assert_stored(&store, "publishers_with_books", &[with_books]).await;
+
+        assert_stored(&store, "publishers", &[oreilly]).await;
+        let published = [guide, tips].map(|mut book| {
+            book.insert("publisher_id", "oreilly");
+            book
+        });
+        assert_stored(&store, "books_with_publisher", &published).await;
+    }
+
+    async fn s6_products_and_parts_are_stored_as_in_the_guides(store: impl TestStore) {
+        let db = Catalog::open(store.clone()).await.unwrap();
+        products::load(&db).await.unwrap();
+        let grommet = doc! {
+            "_id": id(0xAAAA),
+            "partno": "123-aff-456",
+            "name": "#4 grommet",
+            "qty": 94,
+            "cost": 0.94,
+            "price": 3.99,
+        };
+        let switch = doc! {
+            "_id": id(0xD2AA),
+            "partno": "123-aff-458",
+            "name": "power switch",
+            "qty": 40,
+            "cost": 1.2,
+            "price": 4.99,
+        };
+        let fan = doc! {
+            "_id": id(0xF17C),
+            "partno": "123-aff-457",
+            "name": "fan blade assembly",
+            "qty": 12,
+            "cost": 7.5,
+            "price": 19.99,
+        };
+        assert_stored(&store, "parts", &[grommet, switch, fan]).await;
+        let ids = made_ids(&store, "products").await;
+        let left = doc! {
+            "_id": ids[0],
+            "name": "left-handed smoke shifter",
+            "manufacturer": "Acme Corp",
+            "catalog_number": 1234,
+            "parts": [id(0xAAAA), id(0xF17C), id(0xD2AA)],
+        };
+        let right = doc! {
+            "_id": ids[1],
+            "name": "right-handed smoke shifter",
+            "manufacturer": "Acme Corp",
+            "catalog_number": 1235,
+            "parts": [id(0xAAAA)],
+        };
+        assert_stored(&store, "products", &[left, right]).await;
+    }
+
+    async fn s7_hosts_and_messages_are_stored_as_in_the_guides(store: impl TestStore) {
+        let db = Logs::open(store.clone()).await.unwrap();
+        hosts::load(&db, 0).await.unwrap();
+        let host = doc! {
+            "_id": id(0xAAAB), "name": "goofy.example.com", "ipaddr": "127.66.66.66",
+        };
+        assert_stored(&store, "hosts", &[host]).await;
+        let ids = made_ids(&store, "logmsg").await;
+        let message = doc! {
+            "_id": ids[0],
+            "time": date("2014-03-28T09:42:41.382Z"),
+            "message": "cpu is on fire!",
+            "host": id(0xAAAB),
+        };
+        assert_stored(&store, "logmsg", &[message]).await;
+    }
+}

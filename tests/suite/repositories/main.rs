@@ -1,0 +1,21 @@
+//! Every operation of a repository, on every store.
+
+// Another name for the library, for `#[document(crate = "..")]`.
+extern crate odm as renamed;
+
+mod filters;
+mod forms;
+mod history;
+mod items;
+mod json;
+mod names;
+mod order;
+mod pages;
+mod raw;
+mod reads;
+mod replaces;
+mod streams;
+mod unique;
+mod updates;
+mod upserts;
+mod versions;

@@ -1,0 +1,138 @@
+//! A version counts the changes of a document, and refuses a stale `replace`.
+
+use odm::{ErrorKind, bson::doc, prelude::*};
+use serde::{Deserialize, Serialize};
+use tests::{TestStore, on_every_store, stored};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "pages")]
+struct Page {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[serde(rename = "rev")]
+    #[version]
+    revision: i64,
+    #[index(unique)]
+    title: String,
+    views: i64,
+}
+
+#[derive(Database)]
+#[database(name = "wiki", version = 1)]
+struct Wiki {
+    pages: Repository<Page>,
+}
+
+fn page(id: i64, revision: i64, title: &str) -> Page {
+    Page {
+        id,
+        revision,
+        title: title.into(),
+        views: 0,
+    }
+}
+
+on_every_store! {
+    async fn a_new_document_has_version_1_whatever_it_says(store: impl TestStore) {
+        let db = Wiki::open(store).await.unwrap();
+        assert_eq!(db.pages.insert(page(1, 77, "a")).await.unwrap(), page(1, 1, "a"));
+        assert_eq!(db.pages.get(1).await.unwrap(), page(1, 1, "a"));
+        let many = db.pages.insert_many([page(2, 0, "b"), page(3, -4, "c")]).await.unwrap();
+        assert_eq!(many, [page(2, 1, "b"), page(3, 1, "c")]);
+        assert_eq!(db.pages.upsert(page(4, 9, "d")).await.unwrap(), page(4, 1, "d"));
+    }
+
+    async fn a_stale_replace_is_refused(store: impl TestStore) {
+        let db = Wiki::open(store.clone()).await.unwrap();
+        let mine = db.pages.insert(page(1, 0, "a")).await.unwrap();
+        let theirs = db.pages.get(1).await.unwrap();
+        let stored_as = db.pages.replace(Page { title: "mine".into(), ..mine.clone() }).await.unwrap();
+        assert_eq!(stored_as, page(1, 2, "mine"));
+        let before = stored(&store, "pages").await;
+        for stale in [theirs.clone(), mine, page(1, 0, "new"), page(1, 3, "ahead")] {
+            let error = db.pages.replace(stale.clone()).await.unwrap_err();
+            assert!(error.is_stale(), "{error:?}");
+            assert_eq!(error.kind(), ErrorKind::Stale);
+            assert!(error.to_string().contains("`pages`"), "{error}");
+            assert!(db.pages.upsert(stale).await.unwrap_err().is_stale());
+        }
+        assert_eq!(stored(&store, "pages").await, before);
+        // What a write returned is no longer stale.
+        let next = db.pages.replace(Page { views: 1, ..stored_as }).await.unwrap();
+        assert_eq!(next.revision, 3);
+        assert_eq!(db.pages.upsert(next).await.unwrap().revision, 4);
+    }
+
+    async fn every_update_counts(store: impl TestStore) {
+        let db = Wiki::open(store).await.unwrap();
+        let read = db.pages.insert(page(1, 0, "a")).await.unwrap();
+        let fields = Page::fields();
+        db.pages.update(1).inc(fields.views, 1).await.unwrap();
+        assert_eq!(db.pages.get(1).await.unwrap().revision, 2);
+        db.pages.update_where(fields.views.gt(0)).set(fields.title, "b").await.unwrap();
+        assert_eq!(db.pages.get(1).await.unwrap().revision, 3);
+        db.pages.update(1).raw(doc! { "$set": { "title": "c" } }).await.unwrap();
+        assert_eq!(db.pages.get(1).await.unwrap().revision, 4);
+        let modified = db.pages.modify(1, |page| page.views += 1).await.unwrap();
+        assert_eq!((modified.revision, modified.views), (5, 2));
+        assert!(db.pages.replace(read).await.unwrap_err().is_stale());
+        // What changed nothing is no change.
+        assert_eq!(db.pages.modify(1, |_| {}).await.unwrap().revision, 5);
+        db.pages.update(1).await.unwrap();
+        assert_eq!(db.pages.get(1).await.unwrap(), modified);
+    }
+
+    async fn no_update_may_name_the_version(store: impl TestStore) {
+        let db = Wiki::open(store.clone()).await.unwrap();
+        db.pages.insert(page(1, 0, "a")).await.unwrap();
+        let before = stored(&store, "pages").await;
+        for update in [
+            doc! { "$set": { "rev": 9 } },
+            doc! { "$inc": { "rev": 1 } },
+            doc! { "$unset": { "rev": "" } },
+            doc! { "$set": { "rev.part": 1 } },
+            doc! { "$rename": { "rev": "old" } },
+            doc! { "$rename": { "views": "rev" } },
+            doc! { "$setOnInsert": { "rev": 9 } },
+        ] {
+            for error in [
+                db.pages.update(1).raw(update.clone()).await.unwrap_err(),
+                db.pages.update_where(Filter::all()).raw(update.clone()).await.unwrap_err(),
+            ] {
+                assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{update}: {error}");
+                assert!(error.to_string().contains("rev"), "{update}: {error}");
+            }
+        }
+        // A closure that changes it changes nothing.
+        let kept = db.pages.modify(1, |page| page.revision = 99).await.unwrap();
+        assert_eq!(kept.revision, 1, "`modify` returns what is stored");
+        assert_eq!(stored(&store, "pages").await, before);
+    }
+
+    async fn of_64_tasks_that_replace_what_they_read_none_undoes_another(store: impl TestStore) {
+        let db = Wiki::open(store).await.unwrap();
+        db.pages.insert(page(1, 0, "a")).await.unwrap();
+        let mut tasks = Vec::new();
+        for _ in 0..64 {
+            let pages = db.pages.clone();
+            tasks.push(tokio::spawn(async move {
+                loop {
+                    let mut page = pages.get(1).await.unwrap();
+                    page.views += 1;
+                    match pages.replace(page).await {
+                        Ok(page) => return page.revision,
+                        Err(error) => assert!(error.is_stale(), "{error:?}"),
+                    }
+                }
+            }));
+        }
+        let mut revisions = Vec::new();
+        for task in tasks {
+            revisions.push(task.await.unwrap());
+        }
+        revisions.sort_unstable();
+        assert_eq!(revisions, (2..66).collect::<Vec<i64>>());
+        let page = db.pages.get(1).await.unwrap();
+        assert_eq!((page.views, page.revision), (64, 65));
+    }
+}

@@ -1,0 +1,181 @@
+//! A transaction that takes too long is rolled back, and run again where that may help.
+
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::{Duration, Instant},
+};
+
+use odm::{ErrorKind, prelude::*, store::embedded::Embedded};
+use tokio::time::sleep;
+
+use crate::bank::{Bank, bank};
+
+const LIMIT: Duration = Duration::from_millis(250);
+const LONGER: Duration = Duration::from_millis(500);
+
+/// Runs a test on both kinds of the embedded store with a short limit.
+fn with_limit<F: Future>(test: impl Fn(Bank) -> F) {
+    let directory = tempfile::tempdir().unwrap();
+    tests::run(async {
+        let limited = || Embedded::builder().transaction_limit(LIMIT);
+        test(bank(limited().memory().await.unwrap()).await).await;
+        test(
+            bank(
+                limited()
+                    .open(directory.path().join("bank.odm"))
+                    .await
+                    .unwrap(),
+            )
+            .await,
+        )
+        .await;
+    });
+}
+
+#[test]
+fn an_expired_closure_is_run_again() {
+    with_limit(async |bank| {
+        let runs = AtomicUsize::new(0);
+        let balance = bank
+            .transaction(async |bank| {
+                bank.add(1, 5).await?;
+                if runs.fetch_add(1, Ordering::Relaxed) < 2 {
+                    sleep(LONGER).await;
+                }
+                bank.add(1, 5).await?;
+                Ok(bank.balance(1).await)
+            })
+            .await
+            .unwrap();
+        assert_eq!(balance, 110, "each run starts afresh");
+        assert_eq!(runs.into_inner(), 3);
+        assert_eq!(bank.balance(1).await, 110);
+        assert_eq!(bank.transfers.all().count().await.unwrap(), 2);
+    });
+}
+
+#[test]
+fn a_closure_that_expires_at_its_commit_is_run_again() {
+    with_limit(async |bank| {
+        let runs = AtomicUsize::new(0);
+        bank.transaction(async |bank| {
+            bank.add(1, 5).await?;
+            if runs.fetch_add(1, Ordering::Relaxed) == 0 {
+                sleep(LONGER).await;
+            }
+            Ok(())
+        })
+        .await
+        .unwrap();
+        assert_eq!(runs.into_inner(), 2);
+        assert_eq!(bank.balance(1).await, 105);
+    });
+}
+
+#[test]
+fn whatever_error_a_closure_makes_of_the_expiry_it_is_run_again() {
+    #[derive(Debug)]
+    struct Other;
+    impl From<odm::Error> for Other {
+        fn from(_: odm::Error) -> Self {
+            Other
+        }
+    }
+    with_limit(async |bank| {
+        let runs = AtomicUsize::new(0);
+        let result: Result<(), Other> = bank
+            .try_transaction(async |bank| {
+                bank.add(1, 5).await?;
+                if runs.fetch_add(1, Ordering::Relaxed) == 0 {
+                    sleep(LONGER).await;
+                    // Found out by a read.
+                    bank.accounts.get(1).await.map_err(|_| Other)?;
+                }
+                Ok(())
+            })
+            .await;
+        result.unwrap();
+        assert_eq!(runs.into_inner(), 2);
+        assert_eq!(bank.balance(1).await, 105);
+    });
+}
+
+#[test]
+fn a_closure_that_expires_again_and_again_is_an_error() {
+    with_limit(async |bank| {
+        let runs = AtomicUsize::new(0);
+        let error = bank
+            .transaction(async |bank| {
+                runs.fetch_add(1, Ordering::Relaxed);
+                bank.add(1, 5).await?;
+                sleep(LONGER).await;
+                Ok(())
+            })
+            .await
+            .unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TransactionExpired, "{error:?}");
+        assert!(error.is_retryable());
+        assert!(runs.into_inner() > 1);
+        assert_eq!(bank.balance(1).await, 100);
+    });
+}
+
+#[test]
+fn an_abandoned_guard_holds_up_others_no_longer_than_the_limit() {
+    with_limit(async |bank| {
+        let abandoned = bank.begin().await.unwrap();
+        abandoned.add(1, 5).await.unwrap();
+        let start = Instant::now();
+        bank.add(2, 5).await.unwrap();
+        let waited = start.elapsed();
+        assert!(waited < LIMIT + Duration::from_secs(2), "waited {waited:?}");
+        assert!(waited > LIMIT / 4, "did not wait, only {waited:?}");
+
+        let error = abandoned.add(1, 5).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TransactionExpired, "{error:?}");
+        assert!(error.is_retryable());
+        let error = abandoned.commit().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TransactionExpired, "{error:?}");
+        assert_eq!((bank.balance(1).await, bank.balance(2).await), (100, 105));
+    });
+}
+
+#[test]
+fn an_expired_guard_does_not_commit_what_it_wrote_in_time() {
+    with_limit(async |bank| {
+        let begun = bank.begin().await.unwrap();
+        begun.add(1, 5).await.unwrap();
+        sleep(LONGER).await;
+        let error = begun.commit().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TransactionExpired, "{error:?}");
+        assert_eq!(bank.balance(1).await, 100);
+        // Those that expire while they wait are not there either.
+        let begun = bank.begin().await.unwrap();
+        sleep(LONGER).await;
+        drop(begun);
+        bank.add(1, 5).await.unwrap();
+        assert_eq!(bank.balance(1).await, 105);
+    });
+}
+
+#[test]
+fn the_time_of_waiting_is_no_part_of_the_limit() {
+    with_limit(async |bank| {
+        let mut tasks = Vec::new();
+        for _ in 0..6 {
+            let bank = bank.clone();
+            tasks.push(tokio::spawn(async move {
+                bank.transaction(async |bank| {
+                    bank.add(1, 1).await?;
+                    sleep(LIMIT / 3).await;
+                    bank.add(1, 1).await
+                })
+                .await
+            }));
+        }
+        for task in tasks {
+            task.await.unwrap().unwrap();
+        }
+        assert_eq!(bank.balance(1).await, 112);
+    });
+}

@@ -1,0 +1,8 @@
+//! Transactions: all of it or nothing, alone in the world, and never in the way for long.
+
+mod bank;
+mod closures;
+mod guards;
+mod limits;
+mod outside;
+mod serializable;
