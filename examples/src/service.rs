@@ -14,7 +14,10 @@ use std::future::Future;
 
 use axum::{
     Json, Router,
-    extract::{Path, Query, State, rejection::JsonRejection},
+    extract::{
+        Path, Query, State,
+        rejection::{JsonRejection, PathRejection, QueryRejection},
+    },
     http::StatusCode,
     response::{IntoResponse, Response},
     routing::{get, post},
@@ -72,11 +75,16 @@ impl From<odm::Error> for Failure {
     }
 }
 
-impl From<JsonRejection> for Failure {
-    fn from(rejection: JsonRejection) -> Self {
-        Failure(rejection.status(), rejection.body_text())
-    }
+macro_rules! failures {
+    ($($rejection:ident)*) => {$(
+        impl From<$rejection> for Failure {
+            fn from(rejection: $rejection) -> Self {
+                Failure(rejection.status(), rejection.body_text())
+            }
+        }
+    )*};
 }
+failures!(JsonRejection PathRejection QueryRejection);
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
@@ -86,6 +94,8 @@ impl IntoResponse for Failure {
 
 type Answer<T> = Result<T, Failure>;
 type Body<T> = Result<Json<T>, JsonRejection>;
+type Segment<T> = Result<Path<T>, PathRejection>;
+type Parameters<T> = Result<Query<T>, QueryRejection>;
 
 /// A part as a client sends it: without an id.
 #[derive(Debug, Serialize, Deserialize)]
@@ -124,11 +134,13 @@ async fn add_part(
     Ok((StatusCode::CREATED, Json(db.parts.insert(part).await?)))
 }
 
-async fn part(State(db): State<Catalog>, Path(id): Path<ObjectId>) -> Answer<Json<Part>> {
+async fn part(State(db): State<Catalog>, id: Segment<ObjectId>) -> Answer<Json<Part>> {
+    let Path(id) = id?;
     Ok(Json(db.parts.get(id).await?))
 }
 
-async fn remove_part(State(db): State<Catalog>, Path(id): Path<ObjectId>) -> Answer<StatusCode> {
+async fn remove_part(State(db): State<Catalog>, id: Segment<ObjectId>) -> Answer<StatusCode> {
+    let Path(id) = id?;
     match db.parts.delete(id).await? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(Failure(
@@ -147,9 +159,10 @@ pub struct Take {
 
 async fn take_part(
     State(db): State<Catalog>,
-    Path(id): Path<ObjectId>,
+    id: Segment<ObjectId>,
     body: Body<Take>,
 ) -> Answer<Json<Part>> {
+    let Path(id) = id?;
     let Json(Take { qty }) = body?;
     let part = db
         .try_transaction(async |db| {
@@ -226,8 +239,9 @@ pub struct ProductPage {
 
 async fn products(
     State(db): State<Catalog>,
-    Query(page): Query<PageOf>,
+    page: Parameters<PageOf>,
 ) -> Answer<Json<ProductPage>> {
+    let Query(page) = page?;
     let mut products = db
         .products
         .all()
@@ -253,8 +267,9 @@ pub struct FullProduct {
 
 async fn product(
     State(db): State<Catalog>,
-    Path(catalog_number): Path<i32>,
+    catalog_number: Segment<i32>,
 ) -> Answer<Json<FullProduct>> {
+    let Path(catalog_number) = catalog_number?;
     let (product, parts) = db
         .products
         .find(Product::fields().catalog_number.eq(catalog_number))

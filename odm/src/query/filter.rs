@@ -161,37 +161,55 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 }
 
-impl<V: Serialize + Ordered, P: Path, K> Field<V, P, K> {
+impl<V, P: Path, K> Field<V, P, K> {
     /// Greater than the value.
-    pub fn gt<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root> {
+    pub fn gt<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root>
+    where
+        V: Serialize + Ordered,
+    {
         Filter::test(P::TEXT, raw(value).map(Test::Gt))
     }
 
     /// Greater than the value or equal to it.
-    pub fn gte<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root> {
+    pub fn gte<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root>
+    where
+        V: Serialize + Ordered,
+    {
         Filter::test(P::TEXT, raw(value).map(Test::Gte))
     }
 
     /// Less than the value.
-    pub fn lt<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root> {
+    pub fn lt<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root>
+    where
+        V: Serialize + Ordered,
+    {
         Filter::test(P::TEXT, raw(value).map(Test::Lt))
     }
 
     /// Less than the value or equal to it.
-    pub fn lte<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root> {
+    pub fn lte<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root>
+    where
+        V: Serialize + Ordered,
+    {
         Filter::test(P::TEXT, raw(value).map(Test::Lte))
     }
 }
 
-impl<V: Text, P: Path, K> Field<V, P, K> {
+impl<V, P: Path, K> Field<V, P, K> {
     /// Starts with the text. An index on the field serves it.
-    pub fn starts_with(self, prefix: &str) -> Filter<P::Root> {
+    pub fn starts_with(self, prefix: &str) -> Filter<P::Root>
+    where
+        V: Text,
+    {
         self.regex(&format!("^{}", regex::escape(prefix)))
     }
 
     /// Matched by the regular expression, in the syntax of the `regex` crate. Flags stand in it, as
     /// in `(?i)abc`.
-    pub fn regex(self, pattern: &str) -> Filter<P::Root> {
+    pub fn regex(self, pattern: &str) -> Filter<P::Root>
+    where
+        V: Text,
+    {
         Filter::test(
             P::TEXT,
             Pattern::new(pattern, "")
@@ -201,9 +219,12 @@ impl<V: Text, P: Path, K> Field<V, P, K> {
     }
 }
 
-impl<V: Contains<Item: Serialize>, P: Path, K> Field<V, P, K> {
+impl<V, P: Path, K> Field<V, P, K> {
     /// An array with an element equal to the value, or a string with the value in it.
-    pub fn contains<How>(self, value: impl IntoValue<V::Item, How>) -> Filter<P::Root> {
+    pub fn contains<How>(self, value: impl IntoValue<V::Item, How>) -> Filter<P::Root>
+    where
+        V: Contains<Item: Serialize>,
+    {
         let test = raw(value).and_then(|value| match value {
             RawBson::String(part) if V::SUBSTRING => {
                 Ok(Test::Regex(Pattern::new(&regex::escape(&part), "")?))
@@ -214,28 +235,31 @@ impl<V: Contains<Item: Serialize>, P: Path, K> Field<V, P, K> {
     }
 }
 
-impl<V: List, P: Path, K> Field<V, P, K> {
+impl<V, P: Path, K> Field<V, P, K> {
     /// An array with each of the values among its elements. No values match nothing.
     pub fn all<How, T: IntoValue<V::Item, How>>(
         self,
         values: impl IntoIterator<Item = T>,
     ) -> Filter<P::Root>
     where
-        V::Item: Serialize,
+        V: List<Item: Serialize>,
     {
         let tests = raws(values).map(|values| values.into_iter().map(Test::Eq).collect());
         Filter::test(P::TEXT, tests.map(Test::All))
     }
 
     /// An array of this length.
-    pub fn len(self, length: u32) -> Filter<P::Root> {
+    pub fn len(self, length: u32) -> Filter<P::Root>
+    where
+        V: List,
+    {
         Filter::test(P::TEXT, Ok(Test::Size(length.into())))
     }
 
     /// An array with an element that the filter matches as a whole: `$elemMatch`.
     pub fn any<F>(self, filter: F) -> Filter<P::Root>
     where
-        V::Item: Embed,
+        V: List<Item: Embed>,
         F: FnOnce(&'static <V::Item as Structure>::Fields<Root<V::Item>>) -> Filter<V::Item>,
     {
         let element = filter(<V::Item as Structure>::fields());

@@ -48,9 +48,12 @@ impl<M> std::fmt::Debug for Sort<M> {
     }
 }
 
-impl<V: Ordered, P: Path, K> Field<V, P, K> {
+impl<V, P: Path, K> Field<V, P, K> {
     /// From the least to the greatest; what is null or missing first.
-    pub fn asc(self) -> Sort<P::Root> {
+    pub fn asc(self) -> Sort<P::Root>
+    where
+        V: Ordered,
+    {
         Sort {
             sort: mql::Sort::new().by(P::TEXT, Direction::Ascending),
             model: PhantomData,
@@ -58,7 +61,10 @@ impl<V: Ordered, P: Path, K> Field<V, P, K> {
     }
 
     /// From the greatest to the least; what is null or missing last.
-    pub fn desc(self) -> Sort<P::Root> {
+    pub fn desc(self) -> Sort<P::Root>
+    where
+        V: Ordered,
+    {
         Sort {
             sort: mql::Sort::new().by(P::TEXT, Direction::Descending),
             model: PhantomData,

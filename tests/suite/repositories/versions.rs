@@ -100,7 +100,8 @@ on_every_store! {
                 db.pages.update_where(Filter::all()).raw(update.clone()).await.unwrap_err(),
             ] {
                 assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{update}: {error}");
-                assert!(error.to_string().contains("rev"), "{update}: {error}");
+                assert!(error.to_string().contains("counts the changes by itself"), "{error}");
+                assert_eq!(error.place().unwrap().collection, "pages");
             }
         }
         // A closure that changes it changes nothing.
