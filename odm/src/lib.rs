@@ -1,4 +1,69 @@
 //! A typed object-document mapper that keeps derived data right by itself.
+//!
+//! A program derives [`Document`] on its structs, states how they are related, and lists them in a
+//! [`Database`]. It then has a [`Repository`](repository::Repository) for each, over a
+//! [store](store::embedded::Embedded) that is a file and needs no server.
+//!
+//! ```
+//! use odm::{prelude::*, store::embedded::Embedded};
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Serialize, Deserialize, Document)]
+//! #[document(collection = "publishers")]
+//! struct Publisher {
+//!     #[serde(rename = "_id")]
+//!     id: String,
+//!     name: String,
+//! }
+//!
+//! #[derive(Serialize, Deserialize, Document)]
+//! #[document(collection = "books", index(fields = "publisher_id, -published"))]
+//! struct Book {
+//!     #[serde(rename = "_id")]
+//!     id: i64,
+//!     title: String,
+//!     published: DateTime,
+//!     #[reference(parent)]
+//!     publisher_id: Ref<Publisher>,
+//! }
+//!
+//! #[derive(Database)]
+//! #[database(name = "library", version = 1)]
+//! struct Library {
+//!     publishers: Repository<Publisher>,
+//!     books: Repository<Book>,
+//! }
+//!
+//! # tokio::runtime::Runtime::new().unwrap().block_on(async {
+//! let library = Library::open(Embedded::memory().await?).await?; // or Embedded::open("library.odm")
+//!
+//! let oreilly = Publisher { id: "oreilly".into(), name: "O'Reilly Media".into() };
+//! let oreilly = library.publishers.insert(oreilly).await?;
+//! let guide = Book {
+//!     id: 123456789,
+//!     title: "MongoDB: The Definitive Guide".into(),
+//!     published: "2010-09-24".parse()?,
+//!     publisher_id: Ref::from(&oreilly),
+//! };
+//! library.books.insert(guide).await?;
+//!
+//! let newest = library.books.of(&oreilly).sort(Book::fields().published.desc()).limit(10).await?;
+//! assert_eq!(newest.len(), 1);
+//!
+//! let error = library.publishers.delete("oreilly").await.unwrap_err();
+//! assert!(error.is_restricted());
+//! # Ok::<_, odm::Error>(()) }).unwrap();
+//! ```
+//!
+//! # Where to look
+//!
+//! - What stands on a model: the derives [`Document`], [`Embed`], [`Projection`], [`Database`].
+//! - What a repository does: [`Repository`](repository::Repository).
+//! - Filters, sorts and updates from fields: [`Field`](model::Field), [`query`].
+//! - Joins: [`Find::join`](repository::Find::join).
+//! - Transactions: [`Database::transaction`].
+//! - The store, its settings and its promises: [`store::embedded`].
+//! - What an operation cost: [`measure`](fn@measure).
 
 #![deny(missing_docs)]
 

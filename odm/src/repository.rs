@@ -28,6 +28,7 @@ pub use insert::{Insert, InsertMany};
 pub use join::{Back, Follow, Join, Joins, Resolve};
 pub use page::{Cursor, Page};
 pub use replace::Replace;
+pub use stream::Documents;
 pub use update::{Many, One, Updated};
 
 use crate::{

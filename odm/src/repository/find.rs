@@ -192,7 +192,7 @@ impl<M: Document, T: DeserializeOwned + Send + 'static> Find<M, (), T> {
     ///
     /// It reads ahead in chunks, all from one state of the data. If the caller takes longer than a
     /// few seconds, it goes on after the last document on the state of then; see
-    /// [`snapshot`](super::stream::Documents::snapshot).
+    /// [`snapshot`](super::Documents::snapshot).
     pub fn stream(self) -> stream::Documents<T> {
         stream::Documents::new(self.session, self.find)
     }
