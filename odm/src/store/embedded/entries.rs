@@ -148,7 +148,7 @@ pub(super) fn duplicate_id(collection: &str, id: RawBsonRef<'_>) -> Error {
 }
 
 /// A value for messages.
-fn show(value: RawBsonRef<'_>) -> String {
+pub(super) fn show(value: RawBsonRef<'_>) -> String {
     const LONGEST: usize = 100;
     let text = match bson::Bson::try_from(value) {
         Ok(value) => value.to_string(),

@@ -135,12 +135,10 @@ pub(super) fn plan<'f, 's>(
     for branches in &conditions.choices {
         let mut ways = Vec::with_capacity(branches.len());
         for branch in branches {
-            let mut way = self::best(collection, branch, &unordered);
+            let way = self::best(collection, branch, &unordered);
             if !way.rank.is_selective() {
                 break;
             }
-            // A branch is only a part of the filter.
-            way.exact = false;
             ways.push(way);
         }
         if ways.len() == branches.len() && !best.rank.is_selective() {

@@ -88,7 +88,8 @@ impl Writer {
                     reply,
                 }) => {
                     let group = group::Group::new(self.begin(false));
-                    self.run_group(group, Some((unit, durability, reply)));
+                    let first = (unit, self.durability(durability), reply);
+                    self.run_group(group, Some(first));
                 }
                 Event::Request(Request::Lease {
                     durability,

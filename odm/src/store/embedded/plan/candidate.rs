@@ -144,12 +144,11 @@ pub(super) fn candidate<'f, 's>(
     let mut range = false;
     let mut exact = 0;
     for at in 0..source.len() {
-        let (path, direction) = source.field(at);
+        let (_, direction) = source.field(at);
         if bounds.iter().any(|&(used, _)| source.share_array(used, at)) {
             break;
         }
-        let Some((used, intervals)) = field_bounds(constraints, path, source.is_multikey(at))
-        else {
+        let Some((used, intervals)) = field_bounds(constraints, &source, at) else {
             break;
         };
         if points.len() > 1 && points.len() * intervals.len() > MAX_RANGES {
@@ -249,16 +248,19 @@ fn has_all(source: &Source<'_>, constraints: &Constraints<'_>) -> bool {
 /// What the conditions on a field leave of its values.
 fn field_bounds<'f>(
     constraints: &'f Constraints<'f>,
-    path: &str,
-    multikey: bool,
+    source: &Source<'_>,
+    at: usize,
 ) -> Option<(Vec<&'f Constraint<'f>>, Vec<Interval>)> {
+    let path = source.field(at).0;
     let mut found = constraints
         .all
         .iter()
         .filter(|constraint| constraint.path == path);
-    if multikey {
-        // Each condition may hold for another element, so that only one of them bounds the values.
+    if source.is_multikey(at) {
+        // Each condition may hold for another element, so that only one of them bounds the values:
+        // one for values that the index has.
         let best = found
+            .filter(|constraint| constraint.present || !source.present_only())
             .min_by_key(|constraint| (!constraint.is_equality(), constraint.intervals.len()))?;
         return Some((vec![best], best.intervals.clone()));
     }

@@ -1,9 +1,11 @@
 //! A plan in words.
 
+use bson::RawBson;
+
 use super::{Candidate, Order, Plan, Wanted, candidate::quoted};
 use crate::{
     mql::{Sort, Test},
-    store::{Cost, Explain},
+    store::{Cost, Explain, embedded::entries::show},
 };
 
 /// Tells about a plan.
@@ -57,13 +59,17 @@ fn words(candidate: &Candidate<'_, '_>) -> Vec<String> {
     words
 }
 
+fn compared(path: &str, how: &str, value: &RawBson) -> String {
+    format!("{path} {how} {}", show(value.as_raw_bson_ref()))
+}
+
 fn test_words(path: &str, test: &Test) -> String {
     match test {
-        Test::Eq(value) => format!("{path} = {value:?}"),
-        Test::Gt(value) => format!("{path} > {value:?}"),
-        Test::Gte(value) => format!("{path} >= {value:?}"),
-        Test::Lt(value) => format!("{path} < {value:?}"),
-        Test::Lte(value) => format!("{path} <= {value:?}"),
+        Test::Eq(value) => compared(path, "=", value),
+        Test::Gt(value) => compared(path, ">", value),
+        Test::Gte(value) => compared(path, ">=", value),
+        Test::Lt(value) => compared(path, "<", value),
+        Test::Lte(value) => compared(path, "<=", value),
         Test::In(values) => format!("{path} is one of {} values", values.len()),
         Test::Regex(pattern) => format!("{path} begins as `{}` does", pattern.source()),
         Test::ElemTest(tests) => {

@@ -333,3 +333,97 @@ fn a_position_does_not_hide_what_the_filter_fixes() {
         assert_eq!(count(doc! { "n": 5 }, order, vec![6, 9, 0]).await, 0);
     });
 }
+
+#[test]
+fn an_array_that_holds_the_value_is_still_sorted_by_all_of_its_elements() {
+    block_on(async {
+        let store = things(vec![index("by_n", &[("n", 1)])]).await;
+        let documents = vec![
+            doc! { "_id": 1, "n": [1, 3] },
+            doc! { "_id": 2, "n": [1, 5] },
+        ];
+        insert(&store, documents).await.expect("an insert");
+        let find = Find {
+            filter: filter(doc! { "n": 1 }),
+            sort: sort(doc! { "n": -1 }),
+            ..find_all()
+        };
+        let found = found(&*store.reader().expect("an open store"), &find).await;
+        assert_eq!(ids(&found), [&Bson::Int32(2), &Bson::Int32(1)]);
+    });
+}
+
+#[test]
+fn an_index_on_a_position_is_not_asked_for_elements_of_elements() {
+    block_on(async {
+        let store = things(vec![index("first", &[("n.0", 1)])]).await;
+        insert(&store, vec![doc! { "_id": 1, "n": [[5]] }])
+            .await
+            .expect("an insert");
+        let reader = store.reader().expect("an open store");
+        for query in [
+            doc! { "n.0": { "$elemMatch": { "$gte": 4, "$lte": 6 } } },
+            doc! { "n": { "$elemMatch": { "0": 5 } } },
+        ] {
+            let find = Find {
+                filter: filter(query.clone()),
+                ..find_all()
+            };
+            assert_eq!(found(&*reader, &find).await.len(), 1, "{query}");
+        }
+    });
+}
+
+#[test]
+fn a_document_with_several_entries_is_counted_once() {
+    block_on(async {
+        let store = things(vec![index("by_n", &[("n", 1), ("tags", 1)])]).await;
+        insert(
+            &store,
+            vec![doc! { "_id": 1, "n": 1, "tags": ["a", "b", "c"] }],
+        )
+        .await
+        .expect("an insert");
+        let find = Find {
+            filter: filter(doc! { "n": 1 }),
+            ..find_all()
+        };
+        let reader = store.reader().expect("an open store");
+        assert_eq!(reader.count(&find).await.expect("a count").0, 1);
+        assert_eq!(found(&*reader, &find).await.len(), 1);
+    });
+}
+
+#[test]
+fn the_bounds_are_told_in_words() {
+    block_on(async {
+        let store = things(vec![index("a_b", &[("a", 1), ("b", 1)])]).await;
+        let find = Find {
+            filter: filter(doc! { "a": "x", "b": { "$gte": 3 }, "c": 1 }),
+            ..find_all()
+        };
+        let reader = store.reader().expect("an open store");
+        let explain = reader.explain(&find).await.expect("a plan");
+        assert_eq!(explain.bounds, ["`a` = \"x\"", "`b` >= 3"]);
+    });
+}
+
+#[test]
+fn an_index_without_nulls_is_not_asked_for_them() {
+    block_on(async {
+        let present = IndexSpec {
+            present_only: true,
+            ..index("present", &[("n", 1)])
+        };
+        let store = things(vec![present]).await;
+        insert(&store, vec![doc! { "_id": 1, "n": [null, 0] }])
+            .await
+            .expect("an insert");
+        let find = Find {
+            filter: filter(doc! { "$and": [{ "n": null }, { "n": { "$in": [0] } }] }),
+            ..find_all()
+        };
+        let reader = store.reader().expect("an open store");
+        assert_eq!(found(&*reader, &find).await.len(), 1);
+    });
+}

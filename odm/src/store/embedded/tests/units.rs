@@ -129,6 +129,10 @@ impl UnitOfWork for Stubborn {
             .insert("elsewhere", &[rawdoc! { "_id": [] }])
             .await
             .expect_err("refused");
+        // The first call makes the collection and is undone, so that the second makes it again.
+        let twice = [rawdoc! { "_id": 1, "n": [] }, rawdoc! { "_id": 1 }];
+        transaction.insert("new", &twice).await.expect_err("taken");
+        transaction.insert("new", &[rawdoc! { "_id": 2 }]).await?;
         transaction
             .insert("things", &[rawdoc! { "_id": 3, "n": 5 }])
             .await
@@ -138,16 +142,33 @@ impl UnitOfWork for Stubborn {
 #[test]
 fn a_call_that_fails_leaves_nothing_and_the_unit_can_go_on() {
     block_on(async {
-        let store = things(vec![unique("by_n", &[("n", 1)])]).await;
+        let disk = Disk::default();
+        let store = Embedded::builder()
+            .backend(disk.clone())
+            .await
+            .expect("a store");
+        let things = collection("things", vec![unique("by_n", &[("n", 1)])]);
+        store.ensure(&[things]).await.expect("a collection");
         store
             .run(Arc::new(Stubborn), Durability::Durable)
             .await
             .expect("a unit");
-        assert_eq!(
-            all(&store).await,
-            [doc! { "_id": 1, "n": 1 }, doc! { "_id": 3, "n": 5 }]
-        );
+        let documents = [doc! { "_id": 1, "n": 1 }, doc! { "_id": 3, "n": 5 }];
+        assert_eq!(all(&store).await, documents);
+        store.close().await.expect("a close");
+        // The schema on the disk is that of the documents.
+        let store = Embedded::builder()
+            .backend(disk.after_power_loss())
+            .await
+            .expect("a store");
         store.check_integrity().await.expect("sound indexes");
+        assert_eq!(all(&store).await, documents);
+        let new = crate::store::Find {
+            collection: "new".to_owned(),
+            ..find_all()
+        };
+        let reader = store.reader().expect("an open store");
+        assert_eq!(found(&*reader, &new).await, [doc! { "_id": 2 }]);
     });
 }
 
@@ -280,6 +301,35 @@ async fn a_write_that_is_durable_soon_is_visible_at_once_and_synced_in_time() {
         .await
         .expect("a store");
     assert_eq!(all(&kept).await.len(), 2);
+}
+
+#[test]
+fn a_store_that_is_told_soon_never_waits_for_the_disk_and_still_syncs_in_time() {
+    block_on(async {
+        let disk = Disk::default();
+        let store = Embedded::builder()
+            .durability(Durability::Soon)
+            .flush_interval(Duration::from_millis(30))
+            .backend(disk.clone())
+            .await
+            .expect("a store");
+        let before = disk.syncs();
+        let started = Instant::now();
+        insert(&store, vec![doc! { "_id": -1 }])
+            .await
+            .expect("an insert");
+        assert!(disk.syncs() == before || started.elapsed() > Duration::from_millis(30));
+        // One write follows the other without a pause.
+        let mut written = 0;
+        while disk.syncs() < before + 3 {
+            insert(&store, vec![doc! { "_id": written }])
+                .await
+                .expect("an insert");
+            written += 1;
+            assert!(started.elapsed() < Duration::from_secs(20), "never synced");
+        }
+        assert!(written > 3);
+    });
 }
 
 /// Notes the order in which units run.

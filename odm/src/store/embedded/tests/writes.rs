@@ -462,16 +462,19 @@ fn an_index_that_is_too_large_for_one_commit_is_built_in_parts() {
                 .await
                 .expect("an insert");
         }
-        insert(&store, vec![doc! { "_id": -1, "n": format!("{text}0-0") }])
-            .await
-            .expect("an insert");
+        insert(
+            &store,
+            vec![doc! { "_id": 5000, "n": format!("{text}0-0") }],
+        )
+        .await
+        .expect("an insert");
         let error = store
             .ensure(&[collection("things", vec![unique("by_n", &[("n", 1)])])])
             .await;
         assert!(error.expect_err("not unique").is_duplicate_key());
         // What was written of the index is gone.
         store.check_integrity().await.expect("nothing left behind");
-        run(&store, vec![Write::Delete(doc! { "_id": -1 })])
+        run(&store, vec![Write::Delete(doc! { "_id": 5000 })])
             .await
             .expect("a delete");
         store
@@ -479,7 +482,11 @@ fn an_index_that_is_too_large_for_one_commit_is_built_in_parts() {
             .await
             .expect("an index");
         store.check_integrity().await.expect("sound indexes");
-        let error = insert(&store, vec![doc! { "_id": -1, "n": format!("{text}0-0") }]).await;
+        let error = insert(
+            &store,
+            vec![doc! { "_id": 5000, "n": format!("{text}0-0") }],
+        )
+        .await;
         assert!(error.expect_err("taken").is_duplicate_key());
     });
 }

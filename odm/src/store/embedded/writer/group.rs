@@ -142,8 +142,10 @@ impl Writer {
                 }
             }
         }
+        // Under a load that never ends, the wait for requests is never long enough for a flush.
+        let overdue = self.flush_due().is_some_and(|due| due <= Instant::now());
         let started = Instant::now();
-        let committed = self.commit(&group.session.work, group.durable);
+        let committed = self.commit(&group.session.work, group.durable || overdue);
         self.pulse = Pulse {
             units: group.answers.len(),
             commit: started.elapsed(),
