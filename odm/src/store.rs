@@ -114,7 +114,9 @@ pub trait Transaction: Reader {
     /// What this transaction has touched so far.
     fn cost(&self) -> Cost;
 
-    /// Makes the writes durable and visible. An error means that none of them is.
+    /// Makes the writes durable and visible. An error means that none of them is visible, and none is
+    /// stored; only if the disk itself failed (kind `Io` or `Corrupt`) does the embedded store know
+    /// whether they were stored, all or none, when it is opened again. Until then it takes no writes.
     async fn commit(self: Box<Self>) -> Result<()>;
 
     /// Undoes the writes.

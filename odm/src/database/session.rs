@@ -127,15 +127,13 @@ impl Session {
                 maintain::run(&*self.store, &self.catalog, write, self.durability).await?
             }
             Some(bound) => {
-                let mut transaction = bound.open().await?;
-                let mut dooming = DoomOnDrop { bound, armed: true };
-                let result = match transaction.as_mut() {
-                    Some(transaction) => {
-                        maintain::apply(&self.catalog, &mut **transaction, &write).await
-                    }
-                    None => Err(ended()),
+                let mut operation = bound.open().await?;
+                let mut dooming = DoomOnDrop::new(bound, dropped());
+                let result = match operation.get() {
+                    Ok(transaction) => maintain::apply(&self.catalog, transaction, &write).await,
+                    Err(error) => Err(error),
                 };
-                dooming.armed = false;
+                dooming.disarm();
                 // Such an error of `modify` means that it has written nothing yet, and goes on.
                 let goes_on = matches!(write, Write::Modify { .. });
                 result.inspect_err(|error| {
@@ -181,14 +179,14 @@ pub(crate) fn done(operation: &'static str, collection: &str, cost: Cost) {
 /// The view of one operation.
 pub(crate) enum View<'a> {
     Committed(Arc<dyn Reader>),
-    Bound(MutexGuard<'a, Option<Box<dyn Transaction>>>),
+    Bound(Operation<'a>),
 }
 
 impl View<'_> {
     pub(crate) fn get(&self) -> Result<&dyn Reader> {
         match self {
             View::Committed(reader) => Ok(&**reader),
-            View::Bound(transaction) => match transaction.as_deref() {
+            View::Bound(operation) => match operation.transaction.as_deref() {
                 Some(transaction) => Ok(transaction),
                 None => Err(ended()),
             },
@@ -200,36 +198,78 @@ fn ended() -> Error {
     Error::new(ErrorKind::TransactionDoomed, "the transaction has ended")
 }
 
-/// A write that is dropped half-way leaves a part of itself in the transaction, which must then not
-/// commit.
-struct DoomOnDrop<'a> {
+/// What is dropped half-way leaves a part of itself in the transaction, which must then not commit.
+pub(super) struct DoomOnDrop<'a> {
     bound: &'a Bound,
-    armed: bool,
+    /// None once it is done.
+    reason: Option<Error>,
+}
+
+impl<'a> DoomOnDrop<'a> {
+    pub(super) fn new(bound: &'a Bound, reason: Error) -> Self {
+        DoomOnDrop {
+            bound,
+            reason: Some(reason),
+        }
+    }
+
+    pub(super) fn disarm(&mut self) {
+        self.reason = None;
+    }
 }
 
 impl Drop for DoomOnDrop<'_> {
     fn drop(&mut self) {
-        if self.armed {
-            self.bound.doom(&Error::new(
-                ErrorKind::TransactionDoomed,
-                "a write in the transaction was dropped before it was done",
-            ));
+        if let Some(reason) = &self.reason {
+            self.bound.doom(reason);
+        }
+    }
+}
+
+fn dropped() -> Error {
+    Error::new(
+        ErrorKind::TransactionDoomed,
+        "a write in the transaction was dropped before it was done",
+    )
+}
+
+/// The transaction, for one operation.
+pub(crate) struct Operation<'a> {
+    bound: &'a Bound,
+    transaction: MutexGuard<'a, Option<Box<dyn Transaction>>>,
+}
+
+impl Operation<'_> {
+    fn get(&mut self) -> Result<&mut dyn Transaction> {
+        match self.transaction.as_deref_mut() {
+            Some(transaction) => Ok(transaction),
+            None => Err(ended()),
+        }
+    }
+}
+
+impl Drop for Operation<'_> {
+    fn drop(&mut self) {
+        // Whoever abandoned the transaction meanwhile left this to the operation.
+        if self.bound.state().ended {
+            self.transaction.take();
         }
     }
 }
 
 impl Bound {
-    async fn open(&self) -> Result<MutexGuard<'_, Option<Box<dyn Transaction>>>> {
-        let transaction = self.transaction.lock().await;
-        let state = self.state();
-        if state.ended || transaction.is_none() {
+    async fn open(&self) -> Result<Operation<'_>> {
+        let operation = Operation {
+            bound: self,
+            transaction: self.transaction.lock().await,
+        };
+        if self.state().ended || operation.transaction.is_none() {
             return Err(ended());
         }
-        if let Some(failure) = &state.failure {
-            return Err(doomed(failure));
+        match self.failure() {
+            Some(failure) => Err(doomed(&failure)),
+            None => Ok(operation),
         }
-        drop(state);
-        Ok(transaction)
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {

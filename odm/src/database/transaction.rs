@@ -4,7 +4,7 @@ use std::{ops::Deref, sync::Arc};
 
 use super::{
     Database,
-    session::{Bound, INSIDE},
+    session::{Bound, DoomOnDrop, INSIDE},
 };
 use crate::{
     error::{Error, Result},
@@ -79,9 +79,12 @@ where
 {
     if let Some(outer) = &database.session().bound {
         // Part of the transaction around it: what it wrote before it failed must not be committed.
-        return run(database.clone())
-            .await
-            .inspect_err(|_| outer.doom(&inner_failed()));
+        let mut dooming = DoomOnDrop::new(outer, inner_failed());
+        let result = run(database.clone()).await;
+        if result.is_ok() {
+            dooming.disarm();
+        }
+        return result;
     }
     let mut inside = INSIDE.try_with(Clone::clone).unwrap_or_default();
     inside.push(database.session().store.identity());
@@ -118,6 +121,6 @@ where
 fn inner_failed() -> Error {
     Error::new(
         crate::ErrorKind::TransactionDoomed,
-        "the transaction cannot go on, since a transaction inside it failed",
+        "the transaction cannot go on, since a transaction inside it failed or was dropped",
     )
 }

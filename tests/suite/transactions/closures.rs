@@ -199,6 +199,23 @@ on_every_store! {
         assert_eq!(bank.total().await.unwrap(), 1015);
     }
 
+    async fn a_nested_transaction_that_is_dropped_dooms_the_outer_one(store: impl TestStore) {
+        let bank = bank(store).await;
+        let result = bank
+            .transaction(async |bank| {
+                let inner = bank.transaction(async |bank| {
+                    bank.add(1, 5).await?;
+                    tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+                    bank.add(2, -5).await
+                });
+                assert!(tokio::time::timeout(std::time::Duration::from_millis(20), inner).await.is_err());
+                Ok(())
+            })
+            .await;
+        assert_eq!(result.unwrap_err().kind(), ErrorKind::TransactionDoomed);
+        assert_eq!(bank.balance(1).await, 100);
+    }
+
     async fn an_error_of_a_nested_transaction_dooms_the_outer_one(store: impl TestStore) {
         let bank = bank(store).await;
         let error = bank

@@ -179,3 +179,30 @@ fn the_time_of_waiting_is_no_part_of_the_limit() {
         assert_eq!(bank.balance(1).await, 112);
     });
 }
+
+#[test]
+fn one_thread_is_enough() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let store = Embedded::builder()
+            .transaction_limit(LIMIT)
+            .memory()
+            .await
+            .unwrap();
+        let bank = bank(store).await;
+        let adds = (1..=10).map(|id| {
+            let bank = bank.clone();
+            tokio::spawn(async move { bank.transaction(async |bank| bank.add(id, 1).await).await })
+        });
+        for add in adds.collect::<Vec<_>>() {
+            add.await.unwrap().unwrap();
+        }
+        let abandoned = bank.begin().await.unwrap();
+        abandoned.add(1, 5).await.unwrap();
+        bank.add(2, 5).await.unwrap();
+        assert_eq!(bank.total().await.unwrap(), 1015);
+    });
+}

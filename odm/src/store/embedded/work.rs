@@ -27,31 +27,20 @@ pub(super) struct Work {
     /// As the overlay makes it.
     pub(super) schema: Arc<Schema>,
     pub(super) settings: Arc<Settings>,
-    /// On the writer's thread there is nobody to yield to.
-    yields: bool,
     cost: Mutex<Cost>,
     /// The documents that the unit has written.
     written: u64,
 }
 
 impl Work {
-    pub(super) fn new(base: Arc<Snapshot>, yields: bool) -> Work {
+    pub(super) fn new(base: Arc<Snapshot>) -> Work {
         Work {
             overlay: Overlay::default(),
             schema: base.schema.clone(),
             settings: base.settings.clone(),
             base,
-            yields,
             cost: Mutex::default(),
             written: 0,
-        }
-    }
-
-    /// The same work, to be continued on the writer's thread.
-    pub(super) fn on_writer(self) -> Work {
-        Work {
-            yields: false,
-            ..self
         }
     }
 
@@ -71,12 +60,10 @@ impl Work {
         }
     }
 
+    /// The writer's thread has nobody to yield to, and a transaction of a caller must not stop in
+    /// the middle of an operation: whoever does not poll it further would hold up the others in it.
     pub(super) fn pace(&self) -> Pace {
-        if self.yields {
-            Pace::yielding()
-        } else {
-            Pace::steady()
-        }
+        Pace::steady()
     }
 
     /// What was touched since [`begin_unit`](Work::begin_unit).

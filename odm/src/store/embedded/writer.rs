@@ -87,7 +87,7 @@ impl Writer {
                     durability,
                     reply,
                 }) => {
-                    let group = group::Group::new(self.begin(false));
+                    let group = group::Group::new(self.begin());
                     let first = (unit, self.durability(durability), reply);
                     self.run_group(group, Some(first));
                 }
@@ -164,8 +164,8 @@ impl Writer {
     }
 
     /// Work on the newest state.
-    fn begin(&self, yields: bool) -> Work {
-        Work::new(self.newest.clone(), yields)
+    fn begin(&self) -> Work {
+        Work::new(self.newest.clone())
     }
 
     /// Commits work and makes it visible.
@@ -235,7 +235,7 @@ impl Writer {
     }
 
     fn ensure(&mut self, collections: &[crate::store::CollectionSpec]) -> Result<()> {
-        let mut work = self.begin(false);
+        let mut work = self.begin();
         let built = ensure::ensure(&mut work, collections, &mut |work| self.spill(work));
         match built {
             Ok(()) => self.commit(&work, true),
@@ -260,7 +260,7 @@ impl Writer {
             schema,
             settings: self.settings.clone(),
         };
-        *work = Work::new(Arc::new(base), false);
+        *work = Work::new(Arc::new(base));
         Ok(())
     }
 
@@ -279,7 +279,7 @@ impl Writer {
                 schema,
                 settings: self.settings.clone(),
             };
-            let mut work = Work::new(Arc::new(base), false);
+            let mut work = Work::new(Arc::new(base));
             ensure::sweep(&mut work, &mut |work| self.spill(work))?;
             self.commit(&work, true)
         });

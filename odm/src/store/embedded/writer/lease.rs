@@ -32,7 +32,7 @@ impl Writer {
             return;
         }
         // Only this thread ever commits, so the newest state stays the newest.
-        if granted.send(Ok(self.begin(true))).is_err() {
+        if granted.send(Ok(self.begin())).is_err() {
             return;
         }
         let deadline = Instant::now() + self.settings.transaction_limit;
@@ -57,8 +57,7 @@ impl Writer {
         };
         if let Some(Outcome::Commit(work, reply)) = ended {
             let durability = self.durability(durability);
-            let work = work.on_writer();
-            self.run_group(Group::of_transaction(work, durability, reply), None);
+            self.run_group(Group::of_transaction(*work, durability, reply), None);
         }
     }
 }
