@@ -51,6 +51,7 @@ pub(crate) struct Field {
     pub(crate) flatten: Option<Path>,
     /// `with`, `serialize_with` or `deserialize_with`.
     pub(crate) with: Option<Path>,
+    pub(crate) alias: Option<Path>,
 }
 
 impl Container {
@@ -126,6 +127,7 @@ impl Field {
                 "skip_serializing_if" => field.skip_serializing_if = path(),
                 "flatten" => field.flatten = path(),
                 "with" | "serialize_with" | "deserialize_with" => field.with = path(),
+                "alias" => field.alias = path(),
                 "borrow" => borrow(cx, &meta),
                 _ => {}
             }

@@ -87,6 +87,15 @@ fn storage(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
             format!("`{name}` must be written and read alike, for {by}: remove this"),
         );
     }
+    if let (Some(alias), Some(by)) = (&serde.alias, &read_by) {
+        cx.error(
+            alias,
+            format!(
+                "`{name}` is found under one stored name, for {by}: instead of an alias, rename it \
+                 in the stored documents, by an update with `$rename`"
+            ),
+        );
+    }
     if let (Some(with), Some(by)) = (&serde.with, &read_by) {
         cx.error(
             with,

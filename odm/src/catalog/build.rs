@@ -1,6 +1,6 @@
 //! From the models' static descriptions to the graph, with the checks that need all of them.
 
-use std::ptr;
+use std::{collections::HashMap, ptr};
 
 use super::{Catalog, Edge, Node, OnDelete};
 use crate::{
@@ -29,6 +29,7 @@ pub(super) fn catalog(models: &[&'static Model]) -> Result<Catalog> {
         let mut walk = Walk {
             model,
             found: Vec::new(),
+            leaves: HashMap::new(),
             within: Vec::new(),
         };
         walk.shape((model.shape)(), "", Container::One)?;
@@ -37,7 +38,7 @@ pub(super) fn catalog(models: &[&'static Model]) -> Result<Catalog> {
             name: model.collection.to_owned(),
             indexes: indexes(model, &found)?,
         });
-        for (path, reference, _) in found {
+        for (path, reference) in found {
             let id = catalog.edges.len();
             let edge = Edge {
                 from: model.collection.to_owned(),
@@ -77,14 +78,18 @@ fn schema(message: String) -> Error {
 /// A search for the references of one model, in embedded values at any depth.
 struct Walk {
     model: &'static Model,
-    /// Each with its full path and the widest container on the way.
-    found: Vec<(String, ReferenceShape, Container)>,
+    /// Each with its full path.
+    found: Vec<(String, ReferenceShape)>,
+    /// What is stored at each path: a plain value, or a reference to a collection, which may be
+    /// unchecked.
+    leaves: HashMap<String, Option<(&'static str, bool)>>,
     /// The shapes that the search is inside.
     within: Vec<&'static Shape>,
 }
 
 impl Walk {
-    fn shape(&mut self, shape: &'static Shape, prefix: &str, around: Container) -> Result<()> {
+    /// `place` is what stands around the value since the last name in the path.
+    fn shape(&mut self, shape: &'static Shape, prefix: &str, place: Container) -> Result<()> {
         // An embedded value that holds its own kind has no end of paths.
         if self
             .within
@@ -107,30 +112,61 @@ impl Walk {
                 ("", name) => name.to_owned(),
                 (prefix, name) => format!("{prefix}.{name}"),
             };
+            let place = if field.name.is_empty() {
+                place
+            } else {
+                Container::One
+            };
             match field.kind {
-                FieldKind::Plain => {}
-                FieldKind::Embed {
-                    shape: inner,
-                    container,
-                } => {
-                    let inner = inner();
-                    if container == Container::Map && has_reference(inner, &mut Vec::new()) {
-                        return Err(schema(format!(
-                            "`{}.{path}` is a map with references in its values, which no index can \
-                             find; use a list of values that hold the key as a field",
-                            self.model.name
-                        )));
+                FieldKind::Plain => {
+                    self.leaf(&path, None)?;
+                }
+                FieldKind::Embed { shape, container } => {
+                    let (shape, place) = (shape(), container.within(place));
+                    if has_reference(shape, &mut Vec::new()) {
+                        self.reachable(&path, place)?;
                     }
-                    self.shape(inner, &path, container.within(around))?;
+                    self.shape(shape, &path, place)?;
                 }
                 FieldKind::Reference(reference) => {
-                    self.found
-                        .push((path, reference, reference.container.within(around)));
+                    self.reachable(&path, reference.container.within(place))?;
+                    if self.leaf(&path, Some(reference))? {
+                        self.found.push((path, reference));
+                    }
                 }
             }
         }
         self.within.pop();
         Ok(())
+    }
+
+    /// Refuses references where no path, and so no index, leads.
+    fn reachable(&self, path: &str, place: Container) -> Result<()> {
+        let what = match place {
+            Container::Map => "a map",
+            Container::Nested => "a list of lists",
+            Container::One | Container::Optional | Container::Many => return Ok(()),
+        };
+        Err(schema(format!(
+            "`{}.{path}` is {what} with references in it, which no index can find; use a list of \
+             values that hold them as fields",
+            self.model.name
+        )))
+    }
+
+    /// Notes what is stored at a path, and tells whether it is new there. Variants of an enum may
+    /// share a path if they hold the same at it.
+    fn leaf(&mut self, path: &str, reference: Option<ReferenceShape>) -> Result<bool> {
+        let held = reference.map(|reference| (reference.collection, reference.unchecked));
+        match self.leaves.insert(path.to_owned(), held) {
+            None => Ok(true),
+            Some(other) if other == held => Ok(false),
+            Some(_) => Err(schema(format!(
+                "`{}.{path}` is stored by several fields, and is not the same reference in all of \
+                 them; give one of them another name",
+                self.model.name
+            ))),
+        }
     }
 }
 
@@ -146,10 +182,7 @@ fn has_reference(shape: &'static Shape, seen: &mut Vec<&'static Shape>) -> bool 
     })
 }
 
-fn indexes(
-    model: &Model,
-    references: &[(String, ReferenceShape, Container)],
-) -> Result<Vec<IndexSpec>> {
+fn indexes(model: &Model, references: &[(String, ReferenceShape)]) -> Result<Vec<IndexSpec>> {
     let mut indexes: Vec<IndexSpec> = Vec::new();
     let mut add = |index: IndexSpec| match indexes.iter().find(|other| other.name == index.name) {
         Some(other) if *other == index => Ok(()),
@@ -165,34 +198,24 @@ fn indexes(
     for index in model.indexes {
         add(declared(index))?;
     }
-    for (path, reference, container) in references {
-        if reference.one {
-            let keys = vec![(path.clone(), Direction::Ascending)];
-            add(IndexSpec {
-                name: name(&keys),
-                keys,
-                unique: true,
-                present_only: *container != Container::One,
-            })?;
+    for (path, reference) in references {
+        // Any index that starts with the reference finds its holders, unless it leaves out those
+        // that lack another of its fields.
+        let declared = |index: &Index| {
+            let complete = !index.unique || index.fields[1..].iter().all(|field| !field.optional);
+            index.fields[0].path == path && complete
+        };
+        if !reference.one && model.indexes.iter().any(declared) {
+            continue;
         }
-    }
-    for (path, ..) in references {
-        // Any index that starts with the reference finds its holders.
-        let served = indexes
-            .iter()
-            .any(|index| index.keys[0].0 == *path && !index.present_only);
-        if !served {
-            let keys = vec![(path.clone(), Direction::Ascending)];
-            let name = name(&keys);
-            if !indexes.iter().any(|index| index.name == name) {
-                indexes.push(IndexSpec {
-                    name,
-                    keys,
-                    unique: false,
-                    present_only: false,
-                });
-            }
-        }
+        let keys = vec![(path.clone(), Direction::Ascending)];
+        add(IndexSpec {
+            name: name(&keys),
+            keys,
+            unique: reference.one,
+            // Where it is missing, as in another variant of an enum, there is no parent.
+            present_only: reference.one,
+        })?;
     }
     Ok(indexes)
 }

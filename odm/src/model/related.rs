@@ -1,6 +1,6 @@
 //! Which models belong together, as obligations that the compiler checks.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDeque};
 
 use super::{Container, Document, Embed, Ref};
 
@@ -80,6 +80,8 @@ containers!(Option<>: Optional Vec<>: Many Box<>: One VecDeque<>: Many BTreeSet<
     BTreeMap<K>: Map);
 
 impl<D, T: RefersWithin<D>, S> RefersWithin<D> for HashSet<T, S> {}
+impl<T: Related, const N: usize> Related for [T; N] {}
+impl<T: Related> Related for LinkedList<T> {}
 impl<T: Related, S> Related for HashSet<T, S> {}
 impl<T: EmbedField, S> EmbedField for HashSet<T, S> {
     type Value = T::Value;

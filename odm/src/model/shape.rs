@@ -62,6 +62,8 @@ pub enum Container {
     Optional,
     /// A list: `Vec`, `VecDeque`, or a set.
     Many,
+    /// A list of lists, into which no path leads.
+    Nested,
     /// The values of a map.
     Map,
 }
@@ -69,10 +71,10 @@ pub enum Container {
 impl Container {
     /// A container of this one within another: the wider of the two.
     pub(crate) const fn within(self, outer: Container) -> Container {
-        if self as u8 > outer as u8 {
-            self
-        } else {
-            outer
+        match (self, outer) {
+            (Container::Many, Container::Many) => Container::Nested,
+            (inner, outer) if inner as u8 > outer as u8 => inner,
+            (_, outer) => outer,
         }
     }
 }
