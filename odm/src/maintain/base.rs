@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use bson::{RawBson, RawDocument, RawDocumentBuf};
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use super::{Effect, Outcome, Write, kept_fields};
 use crate::{
@@ -35,8 +35,10 @@ pub(super) async fn apply(
             })
         }
         Write::Update(write) => {
-            let counted = kept_fields::count_version(catalog, write);
-            Ok(outcome(transaction.update(&counted).await?))
+            let mut outcome = outcome(transaction.update(write).await?);
+            let effects = &mut outcome.effects;
+            kept_fields::count_versions(catalog, transaction, &write.collection, effects).await?;
+            Ok(outcome)
         }
         Write::Replace {
             collection,
@@ -56,7 +58,8 @@ pub(super) async fn apply(
                 Some(current) if current != *read => return Err(stale(collection, id)),
                 Some(_) => {}
             }
-            let update = difference(from, to, catalog.version(collection))?;
+            let mut update = Update::default();
+            difference(&mut update, "", from, to, catalog.version(collection))?;
             if update.is_empty() {
                 return Ok(Outcome {
                     matched: 1,
@@ -64,8 +67,10 @@ pub(super) async fn apply(
                 });
             }
             let write = by_id(collection, id, Change::Update(update));
-            let counted = kept_fields::count_version(catalog, &write);
-            Ok(outcome(transaction.update(&counted).await?))
+            let mut outcome = outcome(transaction.update(&write).await?);
+            let effects = &mut outcome.effects;
+            kept_fields::count_versions(catalog, transaction, collection, effects).await?;
+            Ok(outcome)
         }
         Write::Delete(write) => {
             let removed = transaction.delete(write).await?;
@@ -96,6 +101,8 @@ async fn replace(
                 return Err(stale(collection, id));
             }
             Some(_) => held + 1,
+            // It was read, and is gone.
+            None if held > 0 && upsert => return Err(stale(collection, id)),
             None => 1,
         };
         next = Cow::Owned(kept_fields::with_version(document, path, version)?);
@@ -108,7 +115,7 @@ async fn replace(
     Ok(outcome(updated))
 }
 
-fn by_id(collection: &str, id: &RawBson, change: Change) -> UpdateWrite {
+pub(super) fn by_id(collection: &str, id: &RawBson, change: Change) -> UpdateWrite {
     UpdateWrite {
         collection: collection.to_owned(),
         filter: Filter::Path("_id".into(), Test::Eq(id.clone())),
@@ -119,28 +126,51 @@ fn by_id(collection: &str, id: &RawBson, change: Change) -> UpdateWrite {
     }
 }
 
-/// What makes one document of the other, by its top-level fields. What neither holds, such as a
-/// field that only a newer version of the model knows, stays as it is.
-fn difference(from: &RawDocument, to: &RawDocument, kept: Option<&str>) -> Result<Update> {
-    let mut update = Update::default();
+/// What makes one document of the other, field by field, also in embedded documents. What neither
+/// holds, such as a field that only a newer version of the model knows, stays as it is.
+fn difference(
+    update: &mut Update,
+    prefix: &str,
+    from: &RawDocument,
+    to: &RawDocument,
+    kept: Option<&str>,
+) -> Result<()> {
     for element in to {
         let (name, value) = element.map_err(malformed)?;
-        let name = name.as_str();
-        if Some(name) != kept && from.get(name).map_err(malformed)? != Some(value) {
-            update.push(name.to_owned(), Operation::Set(value.into()));
+        let path = format!("{prefix}{}", name.as_str());
+        let before = from.get(name.as_str()).map_err(malformed)?;
+        if kept == Some(&path) || before == Some(value) {
+            continue;
+        }
+        match (before, value) {
+            (Some(RawBsonRef::Document(from)), RawBsonRef::Document(to))
+                if has_paths(from) && has_paths(to) =>
+            {
+                difference(update, &format!("{path}."), from, to, kept)?;
+            }
+            _ => update.push(path, Operation::Set(value.into())),
         }
     }
     for element in from {
         let (name, _) = element.map_err(malformed)?;
-        let name = name.as_str();
-        if Some(name) != kept && to.get(name).map_err(malformed)?.is_none() {
-            update.push(name.to_owned(), Operation::Unset);
+        let path = format!("{prefix}{}", name.as_str());
+        if kept != Some(&path) && to.get(name.as_str()).map_err(malformed)?.is_none() {
+            update.push(path, Operation::Unset);
         }
     }
-    Ok(update)
+    Ok(())
 }
 
-fn malformed(error: bson::error::Error) -> Error {
+/// Whether paths lead to all fields of a document. The keys of a map can be anything.
+fn has_paths(document: &RawDocument) -> bool {
+    !document.is_empty()
+        && document.iter_elements().flatten().all(|element| {
+            let name = element.key().as_str();
+            !name.is_empty() && !name.contains('.') && !name.starts_with('$')
+        })
+}
+
+pub(super) fn malformed(error: bson::error::Error) -> Error {
     Error::new(ErrorKind::Encode, "a document is not well-formed BSON").with_source(error)
 }
 

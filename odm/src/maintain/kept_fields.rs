@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
 
-use super::Write;
+use super::{Effect, Write, base::by_id};
 use crate::{
     catalog::Catalog,
     error::{Error, ErrorKind, Result},
-    mql::{Operation, path},
-    store::{Change, UpdateWrite},
+    mql::path,
+    store::{Change, Transaction, UpdateWrite},
 };
 
 /// Refuses an update that names a field which the library keeps.
@@ -54,20 +54,30 @@ pub(super) fn first_versions<'a>(
     }
 }
 
-/// The update with one more step of the version.
-pub(super) fn count_version<'a>(catalog: &Catalog, write: &'a UpdateWrite) -> Cow<'a, UpdateWrite> {
-    match (catalog.version(&write.collection), &write.change) {
-        (Some(path), Change::Update(update)) if !update.is_empty() => {
-            let mut update = update.clone();
-            // The smallest type leaves that of the field as it is.
-            update.push(path, Operation::Inc(RawBson::Int32(1)));
-            Cow::Owned(UpdateWrite {
-                change: Change::Update(update),
-                ..write.clone()
-            })
+/// Counts the changes of an update: one for each document that is different now.
+pub(super) async fn count_versions(
+    catalog: &Catalog,
+    transaction: &mut dyn Transaction,
+    collection: &str,
+    effects: &mut [Effect],
+) -> Result<()> {
+    let Some(path) = catalog.version(collection) else {
+        return Ok(());
+    };
+    for effect in effects {
+        let Some(after) = &effect.after else { continue };
+        let next = match &effect.before {
+            Some(before) => version(before, path)? + 1,
+            None => 1,
+        };
+        let counted = with_version(after, path, next)?;
+        if let Some(id) = path::get(after, "_id") {
+            let write = by_id(collection, &id.into(), Change::Replace(counted.clone()));
+            transaction.update(&write).await?;
         }
-        _ => Cow::Borrowed(write),
+        effect.after = Some(counted);
     }
+    Ok(())
 }
 
 /// The version that a document holds.

@@ -91,7 +91,7 @@ async fn run<M: Document>(
 /// What an upsert inserts must be readable as the model.
 fn check_insertable<M: Document>(filter: &mql::Filter, update: &mql::Update) -> Result<()> {
     let mut seed = filter.upsert_seed()?;
-    if !seed.contains_key("_id") {
+    if !matches!(seed.get("_id"), Some(id) if *id != bson::Bson::Null) {
         return Err(Error::new(
             ErrorKind::InvalidQuery,
             format!(
@@ -103,10 +103,11 @@ fn check_insertable<M: Document>(filter: &mql::Filter, update: &mql::Update) -> 
     let malformed = |error: bson::error::Error| {
         Error::new(ErrorKind::Encode, "a filter is not well-formed BSON").with_source(error)
     };
-    if let Some(version) = M::model().version
-        && !seed.contains_key(version)
-    {
-        // The library adds it.
+    if let Some(version) = M::model().version {
+        if seed.contains_key(version) {
+            let message = format!("an upsert cannot fix `{version}`, which counts by itself");
+            return Err(Error::new(ErrorKind::InvalidQuery, message));
+        }
         seed.insert(version, 1_i64);
     }
     let seed = RawDocumentBuf::try_from(&seed).map_err(malformed)?;

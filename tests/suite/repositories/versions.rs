@@ -39,7 +39,39 @@ on_every_store! {
         assert_eq!(db.pages.get(1).await.unwrap(), page(1, 1, "a"));
         let many = db.pages.insert_many([page(2, 0, "b"), page(3, -4, "c")]).await.unwrap();
         assert_eq!(many, [page(2, 1, "b"), page(3, 1, "c")]);
-        assert_eq!(db.pages.upsert(page(4, 9, "d")).await.unwrap(), page(4, 1, "d"));
+        assert_eq!(db.pages.upsert(page(4, 0, "d")).await.unwrap(), page(4, 1, "d"));
+    }
+
+    async fn an_upsert_does_not_bring_back_what_was_deleted_since_it_was_read(store: impl TestStore) {
+        let db = Wiki::open(store).await.unwrap();
+        let read = db.pages.insert(page(1, 0, "a")).await.unwrap();
+        assert!(db.pages.delete(1).await.unwrap());
+        assert!(db.pages.upsert(read).await.unwrap_err().is_stale());
+        assert_eq!(db.pages.all().count().await.unwrap(), 0);
+    }
+
+    async fn an_update_that_changes_nothing_does_not_count(store: impl TestStore) {
+        let db = Wiki::open(store).await.unwrap();
+        db.pages.insert(page(1, 0, "a")).await.unwrap();
+        let title = Page::fields().title;
+        let same = db.pages.update_where(Filter::all()).set(title, "a").await.unwrap();
+        assert_eq!((same.matched, same.modified), (1, 0));
+        db.pages.update(1).raw(doc! { "$setOnInsert": { "title": "b" } }).await.unwrap();
+        assert_eq!(db.pages.get(1).await.unwrap(), page(1, 1, "a"));
+        db.pages.update(1).set(title, "b").await.unwrap();
+        assert_eq!(db.pages.get(1).await.unwrap(), page(1, 2, "b"));
+    }
+
+    async fn an_upsert_by_filter_inserts_with_the_first_version(store: impl TestStore) {
+        let db = Wiki::open(store).await.unwrap();
+        let fields = Page::fields();
+        let whole = fields.id.eq(1) & fields.title.eq("a") & fields.views.eq(0);
+        let done = db.pages.update_where(whole.clone()).upsert().await.unwrap();
+        assert!(done.inserted);
+        assert_eq!(db.pages.get(1).await.unwrap(), page(1, 1, "a"));
+        let fixed = whole & fields.revision.eq(7);
+        let error = db.pages.update_where(fixed).upsert().await.unwrap_err();
+        assert!(error.to_string().contains("`rev`"), "{error}");
     }
 
     async fn a_stale_replace_is_refused(store: impl TestStore) {

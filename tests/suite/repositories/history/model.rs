@@ -76,6 +76,7 @@ impl Model {
                 Ok(authors.len() as u64)
             }
             Op::ReplaceAuthor { author, upsert } => match self.authors.get_mut(&author.id) {
+                None if *upsert && author.version > 0 => Err(ErrorKind::Stale),
                 None if *upsert => {
                     let author = Author {
                         version: 1,
@@ -96,8 +97,8 @@ impl Model {
             },
             Op::SetEmail(id, email) => {
                 let author = self.authors.get_mut(id).ok_or(ErrorKind::NotFound)?;
+                author.version += i64::from(author.email != *email);
                 author.email = email.clone();
-                author.version += 1;
                 Ok(0)
             }
             Op::SetMentor(id, mentor) => {
