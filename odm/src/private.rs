@@ -8,10 +8,10 @@ use std::{convert::Infallible, marker::PhantomData};
 pub use crate::{
     database::{Database, Held, Session},
     model::{
-        At, ChildOf, Container, Derived, Document, Embed, EmbedField, Field, FieldKind, FieldSet,
-        FieldShape, Flattened, Has, Identity, Index, IndexField, IntoId, Link, Model, Path,
-        Perhaps, Plain, Projection, Ref, ReferenceField, ReferenceShape, RefersWithin, Related,
-        Root, Shape, Structure, Through, Unchecked, Version,
+        At, ById, ChildOf, Container, Derived, Document, Embed, EmbedField, Field, FieldKind,
+        FieldSet, FieldShape, Flattened, Has, Identity, Index, IndexField, IntoId, Link, Model,
+        Path, Perhaps, Plain, Projection, Ref, ReferenceField, ReferenceShape, RefersWithin,
+        Related, Root, Shape, Structure, Through, Unchecked, Version,
     },
     mql::Direction,
     repository::{Any, AtMostOne},

@@ -170,6 +170,8 @@ pub(crate) fn into_id(head: &Head, generics: &Generics, id: &Type) -> Option<Tok
         quote! {
             #[automatically_derived]
             impl #impl_generics #private::IntoId<#this> for &::core::primitive::str #where_clause {
+                type How = #private::ById;
+
                 fn into_id(self) -> #id {
                     ::core::convert::From::from(self)
                 }
@@ -181,6 +183,8 @@ pub(crate) fn into_id(head: &Head, generics: &Generics, id: &Type) -> Option<Tok
 
         #[automatically_derived]
         impl #impl_generics #private::IntoId<#this> for #id #where_clause {
+            type How = #private::ById;
+
             fn into_id(self) -> #id {
                 self
             }
@@ -188,6 +192,8 @@ pub(crate) fn into_id(head: &Head, generics: &Generics, id: &Type) -> Option<Tok
 
         #[automatically_derived]
         impl #impl_generics #private::IntoId<#this> for &#id #where_clause {
+            type How = #private::ById;
+
             fn into_id(self) -> #id {
                 ::core::clone::Clone::clone(self)
             }

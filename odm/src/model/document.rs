@@ -85,23 +85,32 @@ pub trait Projection: Structure + DeserializeOwned + Send {
     label = "expected the `_id` of a `{M}`, a `Ref<{M}>` or a `&{M}`"
 )]
 pub trait IntoId<M: Document> {
+    /// How it stands for a reference: a `Ref` is one, the others name the document.
+    #[doc(hidden)]
+    type How;
     /// The `_id`.
     fn into_id(self) -> M::Id;
 }
 
 impl<M: Document> IntoId<M> for &M {
+    type How = super::ById;
+
     fn into_id(self) -> M::Id {
         self.id().clone()
     }
 }
 
 impl<M: Document> IntoId<M> for Ref<M> {
+    type How = super::Same;
+
     fn into_id(self) -> M::Id {
         self.into_inner()
     }
 }
 
 impl<M: Document> IntoId<M> for &Ref<M> {
+    type How = super::ById;
+
     fn into_id(self) -> M::Id {
         self.id().clone()
     }

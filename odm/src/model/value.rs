@@ -46,7 +46,7 @@ impl IntoValue<String, ById> for &String {
     }
 }
 
-impl<T: Document, I: IntoId<T>> IntoValue<Ref<T>, ById> for I {
+impl<T: Document, I: IntoId<T, How = ById>> IntoValue<Ref<T>, ById> for I {
     fn into_value(self) -> Ref<T> {
         Ref::new(self.into_id())
     }

@@ -1,6 +1,6 @@
 //! Changes of single fields, in types.
 
-use std::marker::PhantomData;
+use std::{borrow::Cow, marker::PhantomData};
 
 use bson::RawBson;
 use serde::Serialize;
@@ -73,7 +73,7 @@ impl<M, T> Update<M, T> {
 
     fn add(mut self, path: &'static str, operation: Result<Operation>) -> Self {
         match (&mut self.update, operation) {
-            (Ok(update), Ok(operation)) => add(update, path, operation),
+            (Ok(update), Ok(operation)) => add(update, path.into(), operation),
             (Ok(_), Err(error)) => self.update = Err(error),
             // The first mistake is the one that is reported.
             (Err(_), _) => {}
@@ -84,7 +84,9 @@ impl<M, T> Update<M, T> {
     fn extend(mut self, more: Result<mql::Update>) -> Self {
         self.update = self.update.and_then(|mut update| {
             let more = more?;
-            update.operations.extend(more.operations);
+            for (path, operation) in more.operations {
+                add(&mut update, path, operation);
+            }
             update.array_filters.extend(more.array_filters);
             Ok(update)
         });
@@ -109,13 +111,22 @@ impl<M, T> Update<M, T> {
 }
 
 /// Adds an operation. Several of a kind on one array, which MongoDB would refuse, become one.
-fn add(update: &mut mql::Update, path: &'static str, operation: Operation) {
+fn add(update: &mut mql::Update, path: Cow<'static, str>, operation: Operation) {
+    let plain = |push: &Push| {
+        *push
+            == Push {
+                each: push.each.clone(),
+                ..Push::default()
+            }
+    };
     let same = update
         .operations
         .iter_mut()
-        .find(|(other, _)| other == path);
+        .find(|(other, _)| *other == path);
     match (same.map(|(_, same)| same), operation) {
-        (Some(Operation::Push(push)), Operation::Push(more)) => push.each.extend(more.each),
+        (Some(Operation::Push(push)), Operation::Push(more)) if plain(push) && plain(&more) => {
+            push.each.extend(more.each);
+        }
         (Some(Operation::AddToSet(values)), Operation::AddToSet(more))
         | (Some(Operation::PullAll(values)), Operation::PullAll(more)) => values.extend(more),
         (_, operation) => update.push(path, operation),

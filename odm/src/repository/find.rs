@@ -85,10 +85,17 @@ impl<M: Document, J, T> Find<M, J, T> {
         self.with(|find| find.limit = Some(limit))
     }
 
+    /// No more than this, nor than the caller's own limit.
+    fn at_most(self, limit: u64) -> Self {
+        self.with(|find| find.limit = Some(find.limit.map_or(limit, |own| own.min(limit))))
+    }
+
     /// Only what comes after a position, which [`page`](Find::page) has given for the same sort.
     pub fn after(mut self, cursor: &Cursor) -> Self {
         self.find = self.find.and_then(|mut find| {
             find.after = Some(cursor.position(&find.sort)?);
+            // What is to be passed over lies before the first page.
+            find.skip = 0;
             Ok(find)
         });
         self
@@ -105,7 +112,7 @@ impl<M: Document, J, T> Find<M, J, T> {
 
     /// Whether any document matches.
     pub async fn exists(self) -> Result<bool> {
-        Ok(self.limit(1).count().await? > 0)
+        Ok(self.at_most(1).count().await? > 0)
     }
 
     /// The different values of a field, in their order. Documents without the field are passed
@@ -148,7 +155,7 @@ impl<M: Document, J, T> Find<M, J, T> {
 impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Find<M, J, T> {
     /// The first document, if there is one.
     pub async fn first(self) -> Result<Option<J::Row>> {
-        let find = self.limit(1);
+        let find = self.at_most(1);
         let rows = rows::find(&find.session, &find.find?, &find.joins).await?;
         Ok(rows.into_iter().next())
     }
@@ -159,7 +166,7 @@ impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Find<M, J, 
     ///
     /// `NotFound` if there is none, `NotUnique` if there are several.
     pub async fn one(self) -> Result<J::Row> {
-        let find = self.limit(2);
+        let find = self.at_most(2);
         let query = find.find?;
         let mut rows = rows::find(&find.session, &query, &find.joins).await?;
         let filter = || query.filter.to_document();
@@ -188,7 +195,7 @@ impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Find<M, J, 
 }
 
 impl<M: Document, T: DeserializeOwned + Send + 'static> Find<M, (), T> {
-    /// The documents one after the other, without holding all of them.
+    /// The documents one after the other, without holding all of them if an index gives the order.
     ///
     /// It reads ahead in chunks, all from one state of the data. If the caller takes longer than a
     /// few seconds, it goes on after the last document on the state of then; see

@@ -9,7 +9,7 @@ use super::rows::decode;
 use crate::{
     catalog,
     error::{Error, ErrorKind, Result, show},
-    model::{Document, Field, Joinable, Path, Plain, Unchecked},
+    model::{Document, Field, Joinable, Link, Path, Plain, Unchecked},
     query::{Filter, Sort},
     store::{self, Cost, FindByKey, Flow, Reader},
 };
@@ -168,6 +168,14 @@ impl<V: Joinable, P: Path, K, J: Send + Sync> Follow<Field<V, P, K>, (J,)> {
     }
 }
 
+impl<V: Link, P: Path, K> Field<V, P, K> {
+    /// The reference as one that may be missing, since what it is in may be: to be joined as an
+    /// `Option`.
+    pub fn optional(self) -> Field<Option<V>, P, K> {
+        Field::NEW
+    }
+}
+
 /// The path of the references of a field.
 fn reference_path<V: Joinable, P: Path>() -> Cow<'static, str> {
     match (P::TEXT, V::PATH) {
@@ -281,7 +289,9 @@ fn dangling<V: Joinable, P: Path>(id: Option<&RawBson>) -> Error {
             "`{path}` refers to the `_id` {}, which `{target}` does not have",
             show(id)
         ),
-        None => format!("a document has no `{path}`, which should refer to `{target}`"),
+        None => format!(
+            "a document has no `{path}`, which should refer to `{target}`: join it by `.optional()`"
+        ),
     };
     Error::new(ErrorKind::DanglingReference, message).at(target, Some(&path), id.cloned())
 }
@@ -343,7 +353,8 @@ where
     type Out = Vec<J::Row>;
 
     fn keys(&self, document: &RawDocument) -> Vec<RawBson> {
-        references("_id", document)
+        let id = document.get("_id").ok().flatten();
+        vec![id.map_or(RawBson::Null, RawBson::from)]
     }
 
     async fn run(

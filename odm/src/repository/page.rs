@@ -139,7 +139,7 @@ where
     }
     // A projection could leave out a sort key; rows are read by the fields that they name anyway.
     find.projection = None;
-    // One more tells whether there is a next page, within what the caller's own limit leaves.
+    // One more tells whether there is a next page. A limit of the caller's bounds each page.
     let size = find.limit.map_or(size, |limit| limit.min(size));
     find.limit = Some(size.saturating_add(1));
     let sort = find.sort.total();
@@ -162,7 +162,7 @@ where
         })
         .await;
     let mut cost = session.noted(result)?;
-    let items = joins.run(reader, rows, &mut cost).await?;
+    let items = session.noted(joins.run(reader, rows, &mut cost).await)?;
     done("page", &find.collection, cost);
     let next = last
         .filter(|_| more)

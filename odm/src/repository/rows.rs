@@ -1,6 +1,6 @@
 //! From stored bytes to the user's types, and back.
 
-use bson::{RawBson, RawDocument, RawDocumentBuf};
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::Joins;
@@ -33,13 +33,19 @@ pub(super) fn decode<T: DeserializeOwned>(collection: &str, document: &RawDocume
 
 /// Writes a document as it is stored.
 pub(super) fn encode<M: Document + Serialize>(document: &M) -> Result<RawDocumentBuf> {
-    bson::serialize_to_raw_document_buf(document).map_err(|error| {
+    let raw = bson::serialize_to_raw_document_buf(document).map_err(|error| {
         let message = format!(
             "a document of `{}` cannot be written: {error}",
             M::COLLECTION
         );
         Error::new(ErrorKind::Encode, message).with_source(error)
-    })
+    })?;
+    // A reference that is null refers to nothing, so nothing could refer to it.
+    if matches!(raw.get("_id"), Ok(Some(RawBsonRef::Null))) {
+        let message = format!("the `_id` of a document of `{}` is null", M::COLLECTION);
+        return Err(Error::new(ErrorKind::Encode, message));
+    }
+    Ok(raw)
 }
 
 /// Runs a query with its joins, all on one view.
@@ -58,7 +64,7 @@ where
         })
         .await;
     let mut cost: Cost = session.noted(result)?;
-    let rows = joins.run(reader, rows, &mut cost).await?;
+    let rows = session.noted(joins.run(reader, rows, &mut cost).await)?;
     done("find", &find.collection, cost);
     Ok(rows)
 }

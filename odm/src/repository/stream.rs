@@ -26,7 +26,7 @@ const SNAPSHOT_LIFE: Duration = Duration::from_secs(10);
 /// The first chunk is small, so that the first document comes soon.
 const FIRST_CHUNK: u64 = 100;
 
-/// Where an index gives the order, a chunk costs what it returns.
+/// Later ones.
 const CHUNK: u64 = 1_000;
 
 /// A stream of documents. Made by [`Find::stream`](super::Find::stream).
@@ -136,13 +136,17 @@ impl Chunks {
         self.find.after = last;
         self.find.skip = 0;
         self.left = self.left.map(|left| left - documents.len() as u64);
-        // Where the whole result is sorted for every chunk, larger and larger chunks keep the work
-        // in proportion to the result.
-        self.size = if self.find.sort.is_empty() {
-            CHUNK
+        // Where an index gives the order, a chunk costs what it returns. Where all is sorted for
+        // every chunk, larger and larger ones keep the work in proportion to the result.
+        let looked_at = cost.documents_examined.max(cost.keys_examined);
+        self.size = if looked_at > 4 * size {
+            self.size.saturating_mul(4)
         } else {
-            (self.size * 2).max(CHUNK)
+            CHUNK
         };
+        if self.ended {
+            self.held = None;
+        }
         Ok((self, documents))
     }
 }

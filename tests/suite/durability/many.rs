@@ -144,3 +144,17 @@ fn what_was_acknowledged_is_there_when_the_file_is_opened_again() {
         );
     });
 }
+
+#[test]
+fn a_store_outlives_the_runtime_that_opened_it() {
+    let store = tests::run(odm::store::embedded::Embedded::memory()).unwrap();
+    let db = tests::run(async {
+        let db = ledger(store).await;
+        db.write(1, 3).await.unwrap();
+        db
+    });
+    tests::run(async {
+        db.write(2, 3).await.unwrap();
+        assert_eq!(db.whole().await, [1, 2]);
+    });
+}

@@ -33,6 +33,39 @@ on_every_store! {
         assert_eq!(db.artists.get(&song.artist).await.unwrap(), bob);
     }
 
+    async fn a_reference_is_compared_with_whatever_names_a_document(store: impl TestStore) {
+        let db = music(store).await;
+        let (ann, song) = (db.artists.get("ann").await.unwrap(), db.songs.get(1).await.unwrap());
+        let (fields, mentor) = (Song::fields(), Artist::fields().mentor);
+        for (filter, number) in [
+            (fields.artist.eq("ann"), 4),
+            (fields.artist.eq(String::from("ann")), 4),
+            (fields.artist.eq(&ann), 4),
+            (fields.artist.eq(&song.artist), 4),
+            (fields.artist.eq(song.artist.clone()), 4),
+            (fields.artist.in_([song.artist.clone()]), 4),
+            (fields.artist.ne(&ann), 2),
+            (fields.artist.in_(["bob", "cid"]), 2),
+            (fields.artist.in_([&ann]), 4),
+            (fields.artist.gt("ann"), 2),
+        ] {
+            let text = format!("{filter:?}");
+            assert_eq!(db.songs.find(filter).count().await.unwrap(), number, "{text}");
+        }
+        for (filter, number) in [
+            (mentor.eq("ann"), 1),
+            (mentor.eq(&ann), 1),
+            (mentor.eq(Ref::from(&ann)), 1),
+            (mentor.eq(Some(Ref::from(&ann))), 1),
+            (mentor.eq(None::<Ref<Artist>>), 1),
+            (mentor.is_null(), 1),
+            (mentor.exists(true), 3),
+        ] {
+            let text = format!("{filter:?}");
+            assert_eq!(db.artists.find(filter).count().await.unwrap(), number, "{text}");
+        }
+    }
+
     async fn fetch_says_which_ids_are_missing(store: impl TestStore) {
         let db = music(store).await;
         let references: Vec<Ref<Song>> = [1, 101, 5, 102, 1].map(Ref::new).into();

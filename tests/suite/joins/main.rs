@@ -6,4 +6,5 @@ mod deletes;
 mod fetch;
 mod follow;
 mod music;
+mod places;
 mod references;

@@ -95,6 +95,20 @@ on_every_store! {
         assert!(second.next.is_none());
     }
 
+    async fn what_is_passed_over_lies_before_the_first_page(store: impl TestStore) {
+        let items = with_ties(store).await.items;
+        let query = || items.all().skip(1);
+        let all: Vec<i64> = query().await.unwrap().iter().map(|item| item.id).collect();
+        let mut seen = Vec::new();
+        let mut page = query().page(2).await.unwrap();
+        loop {
+            seen.extend(page.items.iter().map(|item| item.id));
+            let Some(next) = page.next else { break };
+            page = query().after(&next).page(2).await.unwrap();
+        }
+        assert_eq!(seen, all);
+    }
+
     async fn a_limit_counts_for_the_page(store: impl TestStore) {
         let db = with_ties(store).await;
         let page = db.items.all().limit(3).page(10).await.unwrap();

@@ -120,6 +120,17 @@ on_every_store! {
         assert_eq!(db.items.all().skip(7).count().await.unwrap(), 0);
     }
 
+    async fn first_one_and_exists_keep_to_the_limit(store: impl TestStore) {
+        let db = with_five(store).await;
+        let nuts = || db.items.find(Item::fields().kind.eq("nut"));
+        assert_eq!(nuts().limit(0).first().await.unwrap(), None);
+        assert!(!nuts().limit(0).exists().await.unwrap());
+        assert!(nuts().limit(0).one().await.unwrap_err().is_not_found());
+        assert_eq!(nuts().limit(1).one().await.unwrap().id, 3);
+        assert_eq!(nuts().skip(1).one().await.unwrap().id, 4);
+        assert!(!nuts().skip(2).exists().await.unwrap());
+    }
+
     async fn skip_and_limit_cut_the_sorted_result(store: impl TestStore) {
         let db = with_five(store).await;
         assert_eq!(ids(db.items.all().skip(2)).await, [3, 4, 5]);

@@ -92,6 +92,12 @@ on_every_store! {
         assert_eq!(tags(Update::new().push(item.tags, "red")).await, ["red", "blue", "red"]);
         let more = Update::new().push_all(item.tags, ["x", "y"]);
         assert_eq!(tags(more).await, ["red", "blue", "red", "x", "y"]);
+        let twice = Update::new().push(item.tags, "x").with(Update::new().push(item.tags, "y"));
+        assert_eq!(tags(twice).await[5..], ["x", "y"]);
+        let cut = doc! { "$push": { "tags": { "$each": ["z"], "$slice": 5 } } };
+        let error = db.items.update(3).raw(cut.clone()).push(item.tags, "z").await.unwrap_err();
+        assert!(error.to_string().contains("`tags`"), "a slice is not for other values: {error}");
+        assert_eq!(tags(Update::new().raw(cut)).await, ["red", "blue", "red", "x", "y"]);
         let known = Update::new().add_to_set(item.tags, "blue");
         assert_eq!(tags(known).await, ["red", "blue", "red", "x", "y"]);
         let new = Update::new().add_to_set(item.tags, "z");

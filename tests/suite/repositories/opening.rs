@@ -1,0 +1,134 @@
+//! What a database checks when it is opened, beyond what the compiler can see.
+
+use std::collections::BTreeMap;
+
+use odm::{Error, ErrorKind, prelude::*};
+use serde::{Deserialize, Serialize};
+use tests::{TestStore, on_every_store};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "things", index(fields = "name", name = "by name"))]
+struct Thing {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: String,
+}
+
+#[derive(Database)]
+#[database(name = "things", version = 1)]
+struct Things {
+    things: Repository<Thing>,
+}
+
+/// The same collection and the same name of an index, on another field.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "things", index(fields = "size", name = "by name"))]
+struct OtherThing {
+    #[serde(rename = "_id")]
+    id: i64,
+    size: i32,
+}
+
+#[derive(Database)]
+#[database(name = "things", version = 2)]
+struct OtherThings {
+    things: Repository<OtherThing>,
+}
+
+#[derive(Database)]
+#[database(name = "both", version = 1)]
+struct Both {
+    one: Repository<Thing>,
+    other: Repository<OtherThing>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+struct Link {
+    #[reference(child)]
+    to: Ref<Thing>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "maps")]
+struct Map {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[embed]
+    links: BTreeMap<String, Link>,
+}
+
+#[derive(Database)]
+#[database(name = "maps", version = 1)]
+struct Maps {
+    things: Repository<Thing>,
+    maps: Repository<Map>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+struct Branch {
+    #[reference(child)]
+    leaf: Option<Ref<Thing>>,
+    #[embed]
+    branches: Vec<Branch>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "trees")]
+struct Tree {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[embed]
+    root: Branch,
+}
+
+#[derive(Database)]
+#[database(name = "trees", version = 1)]
+struct Trees {
+    things: Repository<Thing>,
+    trees: Repository<Tree>,
+}
+
+async fn schema_error<D: Database>(store: impl TestStore) -> Error {
+    let error = D::open(store)
+        .await
+        .map(drop)
+        .expect_err("the database was opened");
+    assert_eq!(error.kind(), ErrorKind::Schema, "{error:?}");
+    error
+}
+
+on_every_store! {
+    async fn two_models_in_one_collection_are_refused(store: impl TestStore) {
+        let text = schema_error::<Both>(store).await.to_string();
+        for name in ["`Thing`", "`OtherThing`", "`things`"] {
+            assert!(text.contains(name), "{text}");
+        }
+    }
+
+    async fn references_that_no_index_could_find_are_refused(store: impl TestStore) {
+        let text = schema_error::<Maps>(store.clone()).await.to_string();
+        assert!(text.contains("`Map.links`"), "{text}");
+        let text = schema_error::<Trees>(store).await.to_string();
+        assert!(text.contains("`Branch`"), "{text}");
+    }
+
+    async fn another_index_of_the_same_name_is_refused(store: impl TestStore) {
+        let db = Things::open(store.clone()).await.unwrap();
+        db.things.insert(Thing { id: 1, name: "a".into() }).await.unwrap();
+        let text = schema_error::<OtherThings>(store.clone()).await.to_string();
+        assert!(text.contains("`by name`"), "{text}");
+        // What was there is as it was.
+        let again = Things::open(store).await.unwrap();
+        let by_name = || again.things.find(Thing::fields().name.eq("a"));
+        assert_eq!(by_name().explain().await.unwrap().index.as_deref(), Some("by name"));
+        assert_eq!(by_name().count().await.unwrap(), 1);
+    }
+
+    async fn a_database_can_be_opened_as_often_as_one_likes(store: impl TestStore) {
+        let first = Things::open(store.clone()).await.unwrap();
+        let second = Things::open(store).await.unwrap();
+        first.things.insert(Thing { id: 1, name: "a".into() }).await.unwrap();
+        assert_eq!(second.things.get(1).await.unwrap().name, "a");
+        assert!(second.things.insert(Thing { id: 1, name: "b".into() }).await.is_err());
+    }
+}
