@@ -114,6 +114,20 @@ impl Error {
         self
     }
 
+    /// No document has any of these `_id`s.
+    pub(crate) fn not_found(collection: &str, ids: &[&RawBson]) -> Self {
+        /// How many the message names.
+        const NAMED: usize = 20;
+        let mut names: Vec<String> = ids.iter().take(NAMED).map(|id| show(id)).collect();
+        if ids.len() > NAMED {
+            names.push(format!("and {} more", ids.len() - NAMED));
+        }
+        let names = names.join(", ");
+        let message = format!("`{collection}` has no document with the `_id` {names}");
+        let first = ids.first().map(|&id| id.clone());
+        Error::new(ErrorKind::NotFound, message).at(collection, None, first)
+    }
+
     /// The class of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

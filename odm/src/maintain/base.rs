@@ -54,7 +54,7 @@ pub(super) async fn apply(
             to,
         } => {
             match current(transaction, collection, id).await? {
-                None => return Err(not_found(collection, id)),
+                None => return Err(Error::not_found(collection, &[id])),
                 Some(current) if current != *read => return Err(stale(collection, id)),
                 Some(_) => {}
             }
@@ -110,7 +110,7 @@ async fn replace(
     let write = by_id(collection, id, Change::Replace(next.into_owned()));
     let updated = transaction.update(&UpdateWrite { upsert, ..write }).await?;
     if updated.matched == 0 && updated.upserted.is_none() {
-        return Err(not_found(collection, id));
+        return Err(Error::not_found(collection, &[id]));
     }
     Ok(outcome(updated))
 }
@@ -172,14 +172,6 @@ fn has_paths(document: &RawDocument) -> bool {
 
 pub(super) fn malformed(error: bson::error::Error) -> Error {
     Error::new(ErrorKind::Encode, "a document is not well-formed BSON").with_source(error)
-}
-
-fn not_found(collection: &str, id: &RawBson) -> Error {
-    Error::new(
-        ErrorKind::NotFound,
-        format!("`{collection}` has no document with the `_id` {}", show(id)),
-    )
-    .at(collection, None, Some(id.clone()))
 }
 
 fn stale(collection: &str, id: &RawBson) -> Error {

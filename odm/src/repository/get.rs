@@ -7,7 +7,7 @@ use bson::RawBson;
 use super::{Deferred, rows::decode};
 use crate::{
     database::{Session, done},
-    error::{Error, ErrorKind, Result, show},
+    error::{Error, Result},
     model::{Document, Link, Ref},
     store::Flow,
 };
@@ -44,7 +44,7 @@ impl<M: Document> IntoFuture for Get<M> {
             let id = self.id?;
             read(&self.session, &id)
                 .await?
-                .ok_or_else(|| missing::<M>(&[&id]))
+                .ok_or_else(|| Error::not_found(M::COLLECTION, &[&id]))
         })
     }
 }
@@ -65,25 +65,6 @@ async fn read<M: Document>(session: &Session, id: &RawBson) -> Result<Option<M>>
         .await;
     done("get", M::COLLECTION, session.noted(result)?);
     Ok(found)
-}
-
-/// How many `_id`s an error names.
-const NAMED: usize = 20;
-
-fn missing<M: Document>(ids: &[&RawBson]) -> Error {
-    let mut names: Vec<String> = ids.iter().take(NAMED).map(|id| show(id)).collect();
-    if ids.len() > NAMED {
-        names.push(format!("and {} more", ids.len() - NAMED));
-    }
-    Error::new(
-        ErrorKind::NotFound,
-        format!(
-            "`{}` has no document with the `_id` {}",
-            M::COLLECTION,
-            names.join(", ")
-        ),
-    )
-    .at(M::COLLECTION, None, ids.first().map(|&id| id.clone()))
 }
 
 /// Reads documents by their `_id`s. Made by [`Repository::fetch`](super::Repository::fetch) and
@@ -127,7 +108,7 @@ impl<M: Document> IntoFuture for Fetch<M> {
                 .filter(|(_, found)| found.is_none())
                 .map(|(id, _)| id)
                 .collect();
-            Err(missing::<M>(&absent))
+            Err(Error::not_found(M::COLLECTION, &absent))
         })
     }
 }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     database::{Session, done},
-    error::{Error, ErrorKind, Result, show},
+    error::{Error, Result},
     maintain::Write,
     model::{Document, to_raw},
     store::Flow,
@@ -124,11 +124,5 @@ async fn read(session: &Session, collection: &str, id: &RawBson) -> Result<RawDo
         })
         .await;
     done("get", collection, session.noted(result)?);
-    found.ok_or_else(|| {
-        Error::new(
-            ErrorKind::NotFound,
-            format!("`{collection}` has no document with the `_id` {}", show(id)),
-        )
-        .at(collection, None, Some(id.clone()))
-    })
+    found.ok_or_else(|| Error::not_found(collection, &[id]))
 }

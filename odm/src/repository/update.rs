@@ -7,7 +7,7 @@ use bson::{RawBson, RawDocumentBuf};
 use super::{Deferred, by_id, rows::decode};
 use crate::{
     database::Session,
-    error::{Error, ErrorKind, Result, show},
+    error::{Error, ErrorKind, Result},
     maintain::{Outcome, Write},
     model::{DateTime, Document},
     mql,
@@ -132,16 +132,7 @@ impl<M: Document> IntoFuture for Update<M, One> {
             let id = id?;
             let outcome = run::<M>(&session, by_id(id.clone()), update?, false, false).await?;
             if outcome.matched == 0 {
-                let message = format!(
-                    "`{}` has no document with the `_id` {}",
-                    M::COLLECTION,
-                    show(&id)
-                );
-                return Err(Error::new(ErrorKind::NotFound, message).at(
-                    M::COLLECTION,
-                    None,
-                    Some(id),
-                ));
+                return Err(Error::not_found(M::COLLECTION, &[&id]));
             }
             Ok(())
         })
