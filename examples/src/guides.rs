@@ -1,11 +1,13 @@
 //! One module for each kind of relationship in the guides. Each has the models, the guides'
 //! documents, and the guides' queries with what they print.
 
+pub mod favourites;
 pub mod hosts;
 pub mod patrons;
 pub mod people;
 pub mod products;
 pub mod publishers;
+pub mod reviews;
 
 use std::fmt::Debug;
 
@@ -20,7 +22,9 @@ pub async fn run(store: &Embedded) -> odm::Result<()> {
     people::run(store).await?;
     publishers::run(store).await?;
     products::run(store).await?;
-    hosts::run(store).await
+    hosts::run(store).await?;
+    reviews::run(store).await?;
+    favourites::run(store).await
 }
 
 fn title(text: &str) {

@@ -11,12 +11,14 @@ mod case;
 mod index;
 mod place;
 pub(crate) mod serde;
+mod subset;
 mod value;
 
 pub(crate) use case::Rule;
 pub(crate) use index::{Index, Key};
 use place::Place;
 pub(crate) use place::variant;
+pub(crate) use subset::Subset;
 pub(crate) use value::unraw;
 use value::{Once, flag, keys, string, unknown};
 
@@ -85,14 +87,14 @@ impl Container {
 
 /// What stands on a field.
 ///
-/// Attributes of derived fields, such as `#[subset(..)]` and `#[denormalize(..)]`, are read here
-/// too once there are any, and become a [`Mark`](crate::model::Mark).
+/// Attributes of derived fields become a [`Mark`](crate::model::Mark).
 #[derive(Default)]
 pub(crate) struct Field {
     pub(crate) embed: Option<Embed>,
     pub(crate) reference: Option<Reference>,
     pub(crate) index: Option<FieldIndex>,
     pub(crate) version: Option<Path>,
+    pub(crate) subset: Option<Subset>,
 }
 
 /// `#[embed]`.
@@ -129,6 +131,7 @@ impl Field {
                 "embed" => field.embed.replace(Embed::new(cx, attr)).is_some(),
                 "reference" => field.reference.replace(Reference::new(cx, attr)).is_some(),
                 "index" => field.index.replace(FieldIndex::new(cx, attr)).is_some(),
+                "subset" => field.subset.replace(Subset::new(cx, attr)).is_some(),
                 _ => {
                     for (_, meta) in keys(cx, attr) {
                         cx.error(meta, "`#[version]` takes no keys");
@@ -154,6 +157,9 @@ impl Field {
                 version: Some(_), ..
             } => Some("#[version]"),
             Field { index: Some(_), .. } => Some("#[index]"),
+            Field {
+                subset: Some(_), ..
+            } => Some("#[subset]"),
             _ => None,
         }
     }

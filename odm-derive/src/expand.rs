@@ -20,6 +20,7 @@ mod link;
 mod projection;
 mod related;
 mod structure;
+mod subset;
 
 pub(crate) use children::expand as children;
 pub(crate) use document::{generics as document_generics, into_id};

@@ -66,6 +66,10 @@ use ast::Derive;
 ///   them. With `one`, a parent has at most one such child. With `unchecked`, what it refers to
 ///   need not exist.
 /// - `#[index]`, `#[index(unique)]`, `#[index(name = "..")]`: an index of this field.
+/// - `#[subset(limit = 10, sort = "-field, other")]`: a `Subset` of the documents that refer to this
+///   one, kept by the library. A negative limit keeps the last ones. `via = "field"` names the
+///   reference where there are several, `filter = path` a function that returns a `Filter` of those
+///   that count.
 /// - `#[version]`: an integer that counts the changes of the document.
 ///
 /// Exactly one field is stored as `_id`, usually by `#[serde(rename = "_id")]`. The attributes of
@@ -73,7 +77,7 @@ use ast::Derive;
 #[proc_macro_derive(
     Document,
     attributes(
-        document, embed, reference, index, version, projection, database, serde
+        document, embed, reference, index, version, subset, projection, database, serde
     )
 )]
 pub fn document(input: TokenStream) -> TokenStream {
@@ -100,7 +104,7 @@ pub fn document(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(
     Embed,
     attributes(
-        document, embed, reference, index, version, projection, database, serde
+        document, embed, reference, index, version, subset, projection, database, serde
     )
 )]
 pub fn embed(input: TokenStream) -> TokenStream {
@@ -123,7 +127,7 @@ pub fn embed(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(
     Projection,
     attributes(
-        document, embed, reference, index, version, projection, database, serde
+        document, embed, reference, index, version, subset, projection, database, serde
     )
 )]
 pub fn projection(input: TokenStream) -> TokenStream {

@@ -5,7 +5,7 @@ use syn::{LitInt, LitStr, Type};
 
 use crate::{
     ast::{Data, Derive, Field as AstField, Input, Style},
-    attr::{Index, Key},
+    attr::{Index, Key, Subset},
     types,
 };
 
@@ -82,8 +82,7 @@ pub(crate) struct Database {
 
 /// What the library does with a field.
 ///
-/// The marks of derived fields will be variants of this: a subset of children, a copy of another
-/// document's field.
+/// The marks of derived fields are variants of this.
 #[derive(Clone)]
 pub(crate) enum Mark {
     Plain,
@@ -95,6 +94,7 @@ pub(crate) enum Mark {
         one: bool,
         unchecked: bool,
     },
+    Subset(Box<Subset>),
 }
 
 /// What a user may do with a field: the third parameter of `odm::model::Field`.
@@ -104,10 +104,14 @@ pub(crate) enum Kind {
     Unchecked,
     Identity,
     Version,
+    Derived,
 }
 
 impl Mark {
     fn of(field: &AstField<'_>) -> Self {
+        if let Some(subset) = &field.attrs.subset {
+            return Mark::Subset(Box::new(subset.clone()));
+        }
         match (&field.attrs.embed, &field.attrs.reference) {
             (Some(embed), _) => Mark::Embed {
                 recursive: embed.recursive,
@@ -126,6 +130,7 @@ impl Kind {
     fn of(derive: Derive, field: &AstField<'_>) -> Self {
         match (&field.attrs.version, &field.attrs.reference) {
             _ if derive == Derive::Document && field.stored == "_id" => Kind::Identity,
+            _ if field.attrs.subset.is_some() => Kind::Derived,
             (Some(_), _) => Kind::Version,
             (None, Some(reference)) if reference.unchecked => Kind::Unchecked,
             (None, _) => Kind::Plain,
@@ -229,7 +234,7 @@ fn link(structure: &Structure, fields: usize) -> Option<Link> {
         match member.mark {
             Mark::Reference { .. } => references.push((position, member)),
             Mark::Embed { .. } => return None,
-            Mark::Plain => {}
+            Mark::Plain | Mark::Subset(_) => {}
         }
     }
     match references.as_slice() {

@@ -13,7 +13,10 @@ use bson::{RawBsonRef, RawDocument};
 use crate::{
     error::Result,
     model::Model,
-    mql::path::{self, Leaf},
+    mql::{
+        Filter, Sort,
+        path::{self, Leaf},
+    },
     store::CollectionSpec,
 };
 
@@ -23,6 +26,7 @@ pub(crate) struct Catalog {
     collections: Vec<CollectionSpec>,
     nodes: HashMap<String, Node>,
     edges: Vec<Edge>,
+    subsets: Vec<Subset>,
 }
 
 /// One collection in the graph.
@@ -51,6 +55,27 @@ pub(crate) struct Edge {
     pub(crate) unchecked: bool,
     /// What a delete of what it leads to does.
     pub(crate) on_delete: OnDelete,
+}
+
+/// One bounded array of children in their parent.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Subset {
+    /// The collection of the holder.
+    pub(crate) parent: String,
+    /// The path of the array in the holder.
+    pub(crate) path: String,
+    /// The collection of the children.
+    pub(crate) child: String,
+    /// The path of the children's reference to the holder.
+    pub(crate) reference: String,
+    /// The total order of the children in the array.
+    pub(crate) sort: Sort,
+    /// How many; the last ones if it is negative.
+    pub(crate) limit: i64,
+    /// The fields that are shown; none for all.
+    pub(crate) shown: Option<Vec<&'static str>>,
+    /// Which children count.
+    pub(crate) filter: Filter,
 }
 
 /// What happens to a reference when the document that it leads to is deleted.
@@ -87,6 +112,20 @@ impl Catalog {
         node.into_iter()
             .flat_map(|node| &node.into)
             .map(|&edge| &self.edges[edge])
+    }
+
+    /// The subsets that show documents of a collection.
+    pub(crate) fn subsets_of(&self, collection: &str) -> impl Iterator<Item = &Subset> {
+        self.subsets
+            .iter()
+            .filter(move |subset| subset.child == collection)
+    }
+
+    /// The subsets in documents of a collection.
+    pub(crate) fn subsets_in(&self, collection: &str) -> impl Iterator<Item = &Subset> {
+        self.subsets
+            .iter()
+            .filter(move |subset| subset.parent == collection)
     }
 
     /// The path of the field that counts the changes of a document of a collection.

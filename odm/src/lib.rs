@@ -85,5 +85,5 @@ pub use bson;
 pub use database::Begun;
 pub use error::{Error, ErrorKind, Place, Result};
 pub use measure::measure;
-pub use model::{DateTime, ObjectId, Ref};
+pub use model::{DateTime, ObjectId, Ref, Subset};
 pub use prelude::{Database, Document, Embed, Projection};

@@ -8,6 +8,7 @@ mod added_references;
 mod base;
 mod delete_rules;
 mod kept_fields;
+mod subsets;
 mod unit;
 
 use bson::{RawBson, RawDocumentBuf};
@@ -72,7 +73,7 @@ pub(crate) struct Effect {
 ///
 /// 1. the user's own changes, the *base facts*;
 /// 2. to a fixed point, what base facts follow from them: delete rules;
-/// 3. what is derived, each once for every place that is dirty, at the end of the unit;
+/// 3. what is derived, subsets for now, each once for every place that is dirty, at the end of the unit;
 /// 4. the checks: every reference that was added leads somewhere.
 ///
 /// So a unit that deletes a document and all that refers to it is no error, and what is derived is
@@ -88,6 +89,13 @@ pub(crate) async fn apply(
     kept_fields::check(catalog, write)?;
     let mut outcome = base::apply(catalog, transaction, write).await?;
     delete_rules::apply(catalog, transaction, write.collection(), &outcome.effects).await?;
+    subsets::apply(
+        catalog,
+        transaction,
+        write.collection(),
+        &mut outcome.effects,
+    )
+    .await?;
     added_references::check(catalog, transaction, write.collection(), &outcome.effects).await?;
     outcome.cost = transaction.cost() - before;
     Ok(outcome)

@@ -9,6 +9,7 @@ mod path;
 mod reference;
 mod related;
 mod shape;
+mod subset;
 mod value;
 
 pub use date_time::DateTime;
@@ -21,6 +22,7 @@ pub use path::{At, Path, Perhaps, Root};
 pub use reference::{Joinable, Link, Ref};
 pub use related::{ChildOf, EmbedField, Has, ReferenceField, RefersWithin, Related};
 pub use shape::{
-    Container, FieldKind, FieldShape, Index, IndexField, Model, ReferenceShape, Shape,
+    Container, FieldKind, FieldShape, Index, IndexField, Model, ReferenceShape, Shape, SubsetShape,
 };
+pub use subset::{Subset, SubsetField, SubsetItem};
 pub use value::{ById, Contains, IntoValue, List, Number, Ordered, Same, Some_, Text, to_raw};

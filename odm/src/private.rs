@@ -5,13 +5,18 @@
 
 use std::{convert::Infallible, marker::PhantomData};
 
+use crate::{
+    model::{Ordered, SubsetShape},
+    mql,
+};
+
 pub use crate::{
     database::{Database, Held, Session},
     model::{
         At, ById, ChildOf, Container, Derived, Document, Embed, EmbedField, Field, FieldKind,
         FieldSet, FieldShape, Flattened, Has, Identity, Index, IndexField, IntoId, Link, Model,
         Path, Perhaps, Plain, Projection, Ref, ReferenceField, ReferenceShape, RefersWithin,
-        Related, Root, Shape, Structure, Through, Unchecked, Version,
+        Related, Root, Shape, Structure, SubsetField, SubsetItem, Through, Unchecked, Version,
     },
     mql::Direction,
     repository::{Any, AtMostOne},
@@ -112,6 +117,84 @@ pub const fn reference<T: ReferenceField>(
         container: T::CONTAINER,
     });
     FieldShape { name, kind }
+}
+
+/// What stands in `#[subset(..)]`.
+pub struct DeclaredSubset {
+    /// How many children.
+    pub limit: i64,
+    /// Their order.
+    pub sort: &'static [(&'static str, Direction)],
+    /// The path of the reference to the holder.
+    pub via: &'static str,
+    /// Which children count.
+    pub filter: Option<fn() -> crate::Result<mql::Filter>>,
+}
+
+/// A field that is marked `#[subset(..)]`.
+pub const fn subset<T: SubsetField>(name: &'static str, declared: DeclaredSubset) -> FieldShape {
+    let kind = FieldKind::Subset(SubsetShape {
+        collection: <T::Child as Document>::COLLECTION,
+        via: declared.via,
+        limit: declared.limit,
+        sort: declared.sort,
+        shown: <T::Item as SubsetItem>::SHOWN,
+        filter: declared.filter,
+    });
+    FieldShape { name, kind }
+}
+
+/// The fields of the child that a subset shows.
+pub const fn child<T: SubsetField>() -> <T::Child as Structure>::Fields<Root<T::Child>> {
+    <<T::Child as Structure>::Fields<Root<T::Child>> as FieldSet>::NEW
+}
+
+/// The path of the only reference from a child to its parent.
+pub const fn parent_path<C: ChildOf<P>, P: Document>() -> &'static str {
+    C::PATH
+}
+
+/// A field that refers to `P`.
+#[diagnostic::on_unimplemented(
+    message = "`via` names no reference to `{P}`",
+    label = "not a reference to `{P}`"
+)]
+pub trait RefersTo<P>: Copy {
+    /// Its stored path.
+    const PATH: &'static str;
+}
+
+impl<P: Document, V: ReferenceField<Target = P>, A: Path, K> RefersTo<P> for Field<V, A, K> {
+    const PATH: &'static str = A::TEXT;
+}
+
+/// The path of a reference that was named.
+pub const fn path_to<P, F: RefersTo<P>>(_: F) -> &'static str {
+    F::PATH
+}
+
+/// A field to sort by.
+#[diagnostic::on_unimplemented(
+    message = "this field has no order to sort by",
+    label = "not a number, string, date, id, bool, or an `Option` of one"
+)]
+pub trait Sortable: Copy {
+    /// Its stored path.
+    const PATH: &'static str;
+}
+
+impl<V: Ordered, P: Path, K> Sortable for Field<V, P, K> {
+    const PATH: &'static str = P::TEXT;
+}
+
+/// One key of a sort.
+pub const fn sort_key<F: Sortable>(_: F, direction: Direction) -> (&'static str, Direction) {
+    (F::PATH, direction)
+}
+
+/// The filter of a subset.
+pub fn subset_filter<C>(filter: crate::query::Filter<C>) -> crate::Result<mql::Filter> {
+    filter.into_mql()
 }
 
 /// A field whose own fields can be named in the path of an index.

@@ -2,11 +2,13 @@
 //! with the same types. An `_id` that the guides leave to the server stands first.
 
 use examples::guides::{
+    favourites::{self, Favourites},
     hosts::{self, Logs},
     patrons::{self, Patrons},
     people::{self, People},
     products::{self, Catalog},
     publishers::{self, Publishers},
+    reviews::{self, Reviews},
 };
 use odm::{
     bson::{DateTime, Document, RawDocumentBuf, doc, oid::ObjectId},
@@ -192,5 +194,80 @@ on_every_store! {
             "host": id(0xAAAB),
         };
         assert_stored(&store, "logmsg", &[message]).await;
+    }
+
+    async fn s3_products_show_their_ten_newest_reviews_as_in_the_guides(store: impl TestStore) {
+        let db = Reviews::open(store.clone()).await.unwrap();
+        reviews::load(&db).await.unwrap();
+        let shown = reviews::REVIEWS.iter().rev().take(10);
+        let shown: Vec<Document> = shown
+            .map(|(review_id, author, text, day)| {
+                doc! {
+                    "review_id": review_id,
+                    "review_author": author,
+                    "review_text": text,
+                    "published_date": date(&format!("{day}T00:00:00Z")),
+                }
+            })
+            .collect();
+        let price: odm::bson::Decimal128 = "119.99".parse().unwrap();
+        let product = doc! {
+            "_id": 1,
+            "name": "Super Widget",
+            "description": "This is the most useful item in your toolbox.",
+            "price": { "value": price, "currency": "USD" },
+            "reviews": shown,
+        };
+        assert_stored(&store, "product", &[product]).await;
+        let of_hans = doc! {
+            "_id": made_ids(&store, "review").await[11],
+            "review_id": 1,
+            "product_id": 1,
+            "review_author": "Hans",
+            "review_text": "Meh, it's okay.",
+            "published_date": date("2017-12-06T00:00:00Z"),
+        };
+        let all = stored(&store, "review").await;
+        assert_eq!(all[11], RawDocumentBuf::try_from(&of_hans).unwrap());
+    }
+
+    async fn s12_hosts_show_their_last_thousand_messages_the_oldest_first(store: impl TestStore) {
+        let db = Reviews::open(store.clone()).await.unwrap();
+        let host = reviews::load_messages(&db, 1_003).await.unwrap();
+        assert_eq!(host.logmsgs.len(), 1000);
+        let stored = stored(&store, "hosts_with_logmsgs").await;
+        let lines = stored[0].get_array("logmsgs").unwrap();
+        let lines: Vec<_> = lines.into_iter().map(|line| line.unwrap()).collect();
+        let line = |at: usize| Document::try_from(lines[at].as_document().unwrap()).unwrap();
+        let fire = date("2014-03-28T09:42:41.382Z");
+        let newest = doc! { "time": fire, "message": "cpu is on fire!" };
+        assert_eq!(line(999), newest);
+        let oldest = DateTime::from_millis(fire.timestamp_millis() - 999_000);
+        let message = "cpu is getting warm, 999 s to go";
+        assert_eq!(line(0), doc! { "time": oldest, "message": message });
+    }
+
+    async fn s13_posts_and_movies_show_what_is_best_of_them(store: impl TestStore) {
+        let db = Favourites::open(store.clone()).await.unwrap();
+        favourites::load(&db).await.unwrap();
+        let comment = |author: &str, rating: i32| {
+            let text = format!("{author} finds it worth {rating}.");
+            doc! { "author": author, "text": text, "rating": rating }
+        };
+        let post = doc! {
+            "_id": 1,
+            "title": "Rules of thumb",
+            "best_comments": [comment("Ida", 7), comment("Eva", 5), comment("Kate", 4)],
+        };
+        assert_stored(&store, "posts", &[post]).await;
+        let movie = doc! {
+            "_id": 2,
+            "title": "The Sprinkler Sprinkled",
+            "cast": [
+                { "actor": "François Clerc", "character": "The gardener" },
+                { "actor": "Benoît Duval", "character": "The boy" },
+            ],
+        };
+        assert_stored(&store, "movies_with_cast", &[movie]).await;
     }
 }

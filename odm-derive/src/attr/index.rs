@@ -51,7 +51,7 @@ impl Index {
             }
             return None;
         };
-        match keys(&literal) {
+        match keys(&literal, "an index", "index(fields = \"a, -b.c\")") {
             Ok(keys) => Some(Index {
                 literal,
                 keys,
@@ -77,10 +77,10 @@ pub(super) fn name(cx: &Ctxt, meta: &Meta) -> Option<LitStr> {
 }
 
 /// Reads `a, -b.c`.
-fn keys(literal: &LitStr) -> Result<Vec<Key>, String> {
+pub(super) fn keys(literal: &LitStr, what: &str, form: &str) -> Result<Vec<Key>, String> {
     let text = literal.value();
     if text.trim().is_empty() {
-        return Err("an index has at least one field: `index(fields = \"a, -b.c\")`".into());
+        return Err(format!("{what} has at least one field: `{form}`"));
     }
     let mut keys: Vec<Key> = Vec::new();
     for part in text.split(',').map(str::trim) {
@@ -103,7 +103,7 @@ fn keys(literal: &LitStr) -> Result<Vec<Key>, String> {
             })
             .collect::<Result<Vec<_>, _>>()?;
         if keys.iter().any(|key| key.path == path) {
-            return Err(format!("`{part}` is in the index twice"));
+            return Err(format!("`{part}` is in {what} twice"));
         }
         keys.push(Key { path, descending });
     }
@@ -115,7 +115,11 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Vec<(bool, String)>, String> {
-        let keys = keys(&LitStr::new(text, proc_macro2::Span::call_site()))?;
+        let keys = keys(
+            &LitStr::new(text, proc_macro2::Span::call_site()),
+            "an index",
+            "..",
+        )?;
         let path = |key: &Key| {
             let names: Vec<_> = key.path.iter().map(ToString::to_string).collect();
             names.join("/")

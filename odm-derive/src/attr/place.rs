@@ -16,12 +16,13 @@ pub(crate) enum Place {
     Field,
 }
 
-const OWN: [&str; 7] = [
+const OWN: [&str; 8] = [
     "document",
     "embed",
     "reference",
     "index",
     "version",
+    "subset",
     "projection",
     "database",
 ];
@@ -57,7 +58,9 @@ fn misplaced(derive: Derive, place: Place, name: &str) -> Option<String> {
         Place::Container => name == derive.attribute(),
         Place::Variant => false,
         Place::Field => match derive {
-            Derive::Document => matches!(name, "embed" | "reference" | "index" | "version"),
+            Derive::Document => {
+                matches!(name, "embed" | "reference" | "index" | "version" | "subset")
+            }
             Derive::Embed => matches!(name, "embed" | "reference"),
             Derive::Projection => name == "embed",
             Derive::Database => false,
@@ -71,7 +74,7 @@ fn misplaced(derive: Derive, place: Place, name: &str) -> Option<String> {
             "`#[{name}]` belongs on the field in the variant: `Variant(#[{name}{}] Type)`",
             if name == "reference" { "(..)" } else { "" }
         ),
-        (Place::Container, _, "embed" | "reference" | "version") => {
+        (Place::Container, _, "embed" | "reference" | "version" | "subset") => {
             format!("`#[{name}]` belongs on a field")
         }
         (Place::Container, Derive::Document, "index") => {
@@ -86,6 +89,9 @@ fn misplaced(derive: Derive, place: Place, name: &str) -> Option<String> {
         (Place::Field, Derive::Embed, "version") => {
             "a version counts the changes of a whole document, and so belongs on a field of one"
                 .into()
+        }
+        (Place::Field, Derive::Embed, "subset") => {
+            "a subset belongs to a whole document, and so on a field of one".into()
         }
         (Place::Field, Derive::Projection, _) if place_of(name) == Place::Field => format!(
             "a projection shows what its document has; `#[{name}]` on the document's field is enough"
@@ -108,7 +114,7 @@ fn misplaced(derive: Derive, place: Place, name: &str) -> Option<String> {
 
 fn place_of(name: &str) -> Place {
     match name {
-        "embed" | "reference" | "index" | "version" => Place::Field,
+        "embed" | "reference" | "index" | "version" | "subset" => Place::Field,
         _ => Place::Container,
     }
 }

@@ -46,6 +46,29 @@ fn marks(cx: &Ctxt, field: &Field<'_>) {
             "a field is either embedded or a reference: remove `#[embed]` or `#[reference]`",
         );
     }
+    if let Some(subset) = &attrs.subset {
+        let others = [
+            attrs.embed.as_ref().map(|other| &other.at),
+            attrs.reference.as_ref().map(|other| &other.at),
+            attrs.index.as_ref().map(|other| &other.at),
+            attrs.version.as_ref(),
+        ];
+        for other in others.into_iter().flatten() {
+            cx.error(other, "the library keeps a subset by itself: remove this");
+        }
+        if argument(field.ty, "Subset").is_none() {
+            cx.error(
+                &subset.at,
+                "a field with `#[subset(..)]` is a `Subset` of the child or of a projection of it",
+            );
+        }
+        if let Some(skip) = &field.serde.skip_serializing_if {
+            cx.error(
+                skip,
+                "a subset is always stored: remove `skip_serializing_if`",
+            );
+        }
+    }
     if let Some(version) = &attrs.version
         && (attrs.embed.is_some() || attrs.reference.is_some())
     {

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Generics, Type, parse_quote, spanned::Spanned};
 
-use super::{children, related, structure};
+use super::{children, related, structure, subset};
 use crate::{
     attr::Index,
     model::{Document, Head},
@@ -20,7 +20,8 @@ pub(super) fn expand(document: &Document) -> TokenStream {
     let into_id = into_id(head, &generics, &document.id_type);
     let children = children::expand(head, &generics, &document.structure);
     let version = document.version.as_ref().map(|(ty, _)| version(head, ty));
-    quote!(#fields #itself #into_id #related #children #version)
+    let item = subset::item(head, &generics, &document.structure, None);
+    quote!(#fields #itself #into_id #related #children #version #item)
 }
 
 /// Of a generic document, what `Document` requires cannot be seen from the type alone.

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Generics, Type, parse_quote};
 
-use super::structure;
+use super::{structure, subset};
 use crate::{
     model::{Head, Projection},
     types,
@@ -19,7 +19,8 @@ pub(super) fn expand(projection: &Projection) -> TokenStream {
     let fields = structure::expand(head, structure);
     let itself = itself(head, of);
     let checks = checks(projection);
-    quote!(#fields #itself #checks)
+    let item = subset::item(head, &generics(head), structure, Some(of));
+    quote!(#fields #itself #checks #item)
 }
 
 /// ```ignore

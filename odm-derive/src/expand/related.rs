@@ -16,12 +16,12 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
         .all_members()
         .filter(|member| member.users)
         .filter_map(|member| {
-            match member.mark {
+            match &member.mark {
                 // A value within itself has the same references.
                 Mark::Embed { recursive } => {
-                    (!recursive && !head.is_recursive(&member.ty)).then_some(&member.ty)
+                    (!*recursive && !head.is_recursive(&member.ty)).then_some(&member.ty)
                 }
-                Mark::Reference { .. } => Some(&member.ty),
+                Mark::Reference { .. } | Mark::Subset(_) => Some(&member.ty),
                 Mark::Plain => None,
             }
         });
@@ -88,8 +88,8 @@ fn unmarked(head: &Head, structure: &Structure) -> Option<TokenStream> {
                 None => (member.ty.span(), "this".to_owned()),
             };
             let message = format!(
-                "{name} holds references or embedded values: mark it with `#[embed]` or \
-                 `#[reference(..)]`"
+                "{name} holds references or embedded values: mark it with `#[embed]`, \
+                 `#[reference(..)]` or `#[subset(..)]`"
             );
             check(span, &member.ty, message);
         }

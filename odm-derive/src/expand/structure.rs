@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::embed;
+use super::{embed, subset};
 use crate::model::{Head, Kind, Mark, Member, Optional, Place, Structure};
 
 /// ```ignore
@@ -172,6 +172,7 @@ fn field_type(head: &Head, structure: &Structure, member: &Member) -> TokenStrea
         Kind::Unchecked => quote!(Unchecked),
         Kind::Identity => quote!(Identity),
         Kind::Version => quote!(Version),
+        Kind::Derived => quote!(Derived),
     };
     match member.place {
         Place::At(position) => {
@@ -242,6 +243,7 @@ fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStr
         ) => {
             quote!(#private::reference::<#ty>(#stored, #parent, #one, #unchecked))
         }
+        (Mark::Subset(declared), _) => subset::shape(head, stored, ty, declared),
     })
 }
 

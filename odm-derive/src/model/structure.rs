@@ -116,7 +116,7 @@ impl Structure {
             match mark {
                 Mark::Embed { .. } => head.bound_embed(&ty),
                 Mark::Reference { .. } => head.bound_reference(&ty),
-                Mark::Plain => {}
+                Mark::Plain | Mark::Subset(_) => {}
             }
             let place = if field.serde.flatten.is_some() {
                 Place::Flattened {

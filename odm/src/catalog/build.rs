@@ -2,11 +2,11 @@
 
 use std::{collections::HashMap, ptr};
 
-use super::{Catalog, Edge, Node, OnDelete};
+use super::{Catalog, Edge, Node, OnDelete, Subset};
 use crate::{
     error::{Error, ErrorKind, Result},
-    model::{Container, FieldKind, Index, Model, ReferenceShape, Shape},
-    mql::Direction,
+    model::{Container, FieldKind, Index, Model, ReferenceShape, Shape, SubsetShape},
+    mql::{Direction, Filter, Sort},
     store::{CollectionSpec, IndexSpec},
 };
 
@@ -30,10 +30,14 @@ pub(super) fn catalog(models: &[&'static Model]) -> Result<Catalog> {
             model,
             found: Vec::new(),
             leaves: HashMap::new(),
+            subsets: Vec::new(),
             within: Vec::new(),
         };
         walk.shape((model.shape)(), "", Container::One)?;
         let found = walk.found;
+        for (path, shape) in walk.subsets {
+            catalog.subsets.push(subset(model, path, &shape)?);
+        }
         catalog.collections.push(CollectionSpec {
             name: model.collection.to_owned(),
             indexes: indexes(model, &found)?,
@@ -68,7 +72,65 @@ pub(super) fn catalog(models: &[&'static Model]) -> Result<Catalog> {
             catalog.edges.push(edge);
         }
     }
+    for subset in &catalog.subsets {
+        // The derive has checked that the database has the child.
+        let children = catalog
+            .collections
+            .iter_mut()
+            .find(|spec| spec.name == subset.child);
+        let children = children.ok_or_else(|| {
+            schema(format!(
+                "`{}` shows the collection `{}`, which the database lacks",
+                subset.parent, subset.child
+            ))
+        })?;
+        let index = index_of_subset(subset);
+        if !children
+            .indexes
+            .iter()
+            .any(|other| other.keys == index.keys)
+        {
+            children.indexes.push(index);
+        }
+    }
     Ok(catalog)
+}
+
+fn subset(model: &Model, path: String, shape: &SubsetShape) -> Result<Subset> {
+    let sort = shape
+        .sort
+        .iter()
+        .fold(Sort::new(), |sort, &(path, direction)| {
+            sort.by(path, direction)
+        });
+    Ok(Subset {
+        parent: model.collection.to_owned(),
+        path,
+        child: shape.collection.to_owned(),
+        reference: shape.via.to_owned(),
+        sort: sort.total(),
+        limit: shape.limit,
+        shown: shape.shown.map(|shown| shown().names()),
+        filter: match shape.filter {
+            Some(filter) => filter()?,
+            None => Filter::default(),
+        },
+    })
+}
+
+/// The index in which the children of a parent stand in the order of the subset.
+fn index_of_subset(subset: &Subset) -> IndexSpec {
+    let mut keys = vec![(subset.reference.clone(), Direction::Ascending)];
+    let sort = subset.sort.keys().iter();
+    keys.extend(sort.map(|(path, direction)| (path.clone().into_owned(), *direction)));
+    // Entries of equal keys stand in the order of `_id` anyway.
+    keys.pop_if(|(path, direction)| path == "_id" && *direction == Direction::Ascending);
+    IndexSpec {
+        name: name(&keys),
+        keys,
+        unique: false,
+        present_only: false,
+    }
 }
 
 fn schema(message: String) -> Error {
@@ -83,6 +145,8 @@ struct Walk {
     /// What is stored at each path: a plain value, or a reference to a collection, which may be
     /// unchecked.
     leaves: HashMap<String, Option<(&'static str, bool)>>,
+    /// The bounded arrays of children, which only a document itself can have.
+    subsets: Vec<(String, SubsetShape)>,
     /// The shapes that the search is inside.
     within: Vec<&'static Shape>,
 }
@@ -134,6 +198,7 @@ impl Walk {
                         self.found.push((path, reference));
                     }
                 }
+                FieldKind::Subset(subset) => self.subsets.push((path, subset)),
             }
         }
         self.within.pop();
@@ -176,7 +241,7 @@ fn has_reference(shape: &'static Shape, seen: &mut Vec<&'static Shape>) -> bool 
     }
     seen.push(shape);
     shape.fields.iter().any(|field| match field.kind {
-        FieldKind::Plain => false,
+        FieldKind::Plain | FieldKind::Subset(_) => false,
         FieldKind::Reference(_) => true,
         FieldKind::Embed { shape, .. } => has_reference(shape(), seen),
     })

@@ -1,4 +1,4 @@
-//! Fields that the library keeps and no write may set: the version of a document.
+//! Fields that the library keeps and no write may set: subsets, and the version of a document.
 
 use std::borrow::Cow;
 
@@ -24,10 +24,25 @@ pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
     else {
         return Ok(());
     };
+    let touched = |kept: &str| update.paths().find(|path| path::overlap(path, kept));
+    for subset in catalog.subsets_in(collection) {
+        if let Some(path) = touched(&subset.path) {
+            let message = format!(
+                "`{path}` of `{collection}` is kept from `{}` and cannot be updated: change the \
+                 documents there",
+                subset.child
+            );
+            return Err(Error::new(ErrorKind::InvalidQuery, message).at(
+                collection,
+                Some(path),
+                None,
+            ));
+        }
+    }
     let Some(version) = catalog.version(collection) else {
         return Ok(());
     };
-    match update.paths().find(|path| path::overlap(path, version)) {
+    match touched(version) {
         None => Ok(()),
         Some(path) => Err(Error::new(
             ErrorKind::InvalidQuery,

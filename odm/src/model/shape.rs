@@ -1,6 +1,9 @@
 //! The static description of a model that the derives emit. The catalog is built of it.
 
-use crate::mql::Direction;
+use crate::{
+    error::Result,
+    mql::{self, Direction},
+};
 
 /// A model: what a `Document` declares besides its fields.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +31,22 @@ pub struct Shape {
     pub fields: &'static [FieldShape],
 }
 
+impl Shape {
+    /// The stored names, those of flattened values among them.
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        for field in self.fields {
+            match field.kind {
+                FieldKind::Embed { shape, .. } if field.name.is_empty() => {
+                    names.extend(shape().names());
+                }
+                _ => names.push(field.name),
+            }
+        }
+        names
+    }
+}
+
 /// One stored field.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldShape {
@@ -51,6 +70,8 @@ pub enum FieldKind {
     },
     /// A reference.
     Reference(ReferenceShape),
+    /// A bounded array of children.
+    Subset(SubsetShape),
 }
 
 /// What stands around an embedded value or a reference. Types nest; the widest counts.
@@ -92,6 +113,23 @@ pub struct ReferenceShape {
     pub unchecked: bool,
     /// What is around it.
     pub container: Container,
+}
+
+/// A bounded array of children.
+#[derive(Debug, Clone, Copy)]
+pub struct SubsetShape {
+    /// The collection of the children.
+    pub collection: &'static str,
+    /// The stored path of the children's reference to the holder.
+    pub via: &'static str,
+    /// How many; negative for the last ones.
+    pub limit: i64,
+    /// In which order.
+    pub sort: &'static [(&'static str, Direction)],
+    /// What is shown of a child; none for all of it.
+    pub shown: Option<fn() -> &'static Shape>,
+    /// Which children count; all by default.
+    pub filter: Option<fn() -> Result<mql::Filter>>,
 }
 
 /// A declared index.

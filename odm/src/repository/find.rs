@@ -42,7 +42,7 @@ impl<M: Document> Find<M> {
     /// Reads a part of each document.
     pub fn select<P: Projection<Of = M>>(self) -> Find<M, (), P> {
         let find = self.find.and_then(|mut find| {
-            let names = <P as Structure>::NAMES.iter().copied();
+            let names = <P as Structure>::shape().names();
             find.projection = Some(mql::Projection::include(names)?);
             Ok(find)
         });

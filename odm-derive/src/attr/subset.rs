@@ -1,0 +1,134 @@
+//! `#[subset(limit = 10, sort = "-a, b.c", via = "parent", filter = path)]`.
+
+use proc_macro2::Ident;
+use syn::{Attribute, Expr, ExprLit, ExprUnary, Lit, LitStr, Meta, Path, UnOp};
+
+use super::{
+    index::{self, Key},
+    value::{Once, keys, string, unknown},
+};
+use crate::{ctxt::Ctxt, types::ident};
+
+/// A bounded array of children.
+#[derive(Clone)]
+pub(crate) struct Subset {
+    /// Where the attribute is.
+    pub(crate) at: Path,
+    /// How many; negative for the last ones.
+    pub(crate) limit: i64,
+    /// The literal in which the sort keys are named, and they.
+    pub(crate) sort: Option<(LitStr, Vec<Key>)>,
+    /// The child's field that refers to the holder.
+    pub(crate) via: Option<(LitStr, Ident)>,
+    /// A function that returns a filter.
+    pub(crate) filter: Option<Path>,
+}
+
+impl Subset {
+    pub(super) fn new(cx: &Ctxt, attr: &Attribute) -> Self {
+        let mut limit = Once::new("limit");
+        let mut sort = Once::new("sort");
+        let mut via = Once::new("via");
+        let mut filter = Once::new("filter");
+        let before = cx.count();
+        for (key, meta) in keys(cx, attr) {
+            match key.as_str() {
+                "limit" => limit.set(cx, &meta, self::limit(cx, &meta)),
+                "sort" => sort.set(cx, &meta, self::sort(cx, &meta)),
+                "via" => via.set(cx, &meta, self::via(cx, &meta)),
+                "filter" => filter.set(cx, &meta, self::filter(cx, &meta)),
+                _ => unknown(cx, &meta, "subset", "`limit`, `sort`, `via` or `filter`"),
+            }
+        }
+        let (limit, sort) = (limit.get(), sort.get());
+        if cx.count() == before && (limit.is_none() || sort.is_none()) {
+            cx.error(
+                &attr.meta,
+                "say how many children there are in it, and in which order: `#[subset(limit = 10, \
+                 sort = \"-field\")]`",
+            );
+        }
+        Subset {
+            at: attr.path().clone(),
+            limit: limit.unwrap_or(1),
+            sort,
+            via: via.get(),
+            filter: filter.get(),
+        }
+    }
+}
+
+/// `limit = 10` or `limit = -10`.
+fn limit(cx: &Ctxt, meta: &Meta) -> Option<i64> {
+    let limit = match meta {
+        Meta::NameValue(pair) => integer(&pair.value),
+        _ => None,
+    };
+    match limit {
+        Some(0) => cx.error(
+            meta,
+            "a subset of no children shows nothing: remove the field",
+        ),
+        Some(limit) => return Some(limit),
+        None => cx.error(
+            meta,
+            "expected a whole number: `limit = 10`, or `-10` for the last ten",
+        ),
+    }
+    None
+}
+
+fn integer(value: &Expr) -> Option<i64> {
+    match value {
+        Expr::Lit(ExprLit {
+            lit: Lit::Int(number),
+            ..
+        }) => number.base10_parse::<i32>().ok().map(i64::from),
+        Expr::Unary(ExprUnary {
+            op: UnOp::Neg(_),
+            expr,
+            ..
+        }) => integer(expr).map(|number| -number),
+        Expr::Group(group) => integer(&group.expr),
+        _ => None,
+    }
+}
+
+fn sort(cx: &Ctxt, meta: &Meta) -> Option<(LitStr, Vec<Key>)> {
+    let literal = string(cx, meta)?;
+    match index::keys(&literal, "a sort", "sort = \"a, -b.c\"") {
+        Ok(keys) => Some((literal, keys)),
+        Err(message) => {
+            cx.error(&literal, message);
+            None
+        }
+    }
+}
+
+fn via(cx: &Ctxt, meta: &Meta) -> Option<(LitStr, Ident)> {
+    let literal = string(cx, meta)?;
+    let field = ident(&literal.value(), literal.span());
+    if field.is_none() {
+        cx.error(
+            &literal,
+            format!(
+                "`{}` is not the name of a field of the child",
+                literal.value()
+            ),
+        );
+    }
+    field.map(|field| (literal, field))
+}
+
+fn filter(cx: &Ctxt, meta: &Meta) -> Option<Path> {
+    if let Meta::NameValue(pair) = meta
+        && let Expr::Path(path) = &pair.value
+    {
+        return Some(path.path.clone());
+    }
+    cx.error(
+        meta,
+        "expected a function that returns a `Filter` of the child: `filter = published`",
+    );
+    None
+}

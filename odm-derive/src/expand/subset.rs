@@ -1,0 +1,111 @@
+//! Subsets: what a parent shows of its children, and what can be shown.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::{Generics, Type, spanned::Spanned};
+
+use crate::{
+    attr::{Key, Subset},
+    model::{Head, Structure},
+    types,
+};
+
+/// ```ignore
+/// {
+///     assert!(!<Subset<ReviewSummary> as SubsetField>::NESTED, "..");
+///     subset::<Subset<ReviewSummary>>("reviews", DeclaredSubset {
+///         limit: 10,
+///         sort: const { &[sort_key(child::<Subset<ReviewSummary>>().published_date, Direction::Descending)] },
+///         via: parent_path::<<Subset<ReviewSummary> as SubsetField>::Child, Product>(),
+///         filter: None,
+///     })
+/// }
+/// ```
+pub(super) fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> TokenStream {
+    let Head { private, this, .. } = head;
+    let limit = declared.limit;
+    let sort = declared.sort.iter().flat_map(|(literal, keys)| {
+        keys.iter()
+            .map(|key| sort_key(head, ty, key, literal.span()))
+    });
+    let via = match &declared.via {
+        Some((literal, field)) => quote_spanned! {literal.span()=>
+            #private::path_to::<#this, _>(#private::child::<#ty>().#field)
+        },
+        None => quote_spanned! {ty.span()=>
+            #private::parent_path::<<#ty as #private::SubsetField>::Child, #this>()
+        },
+    };
+    let filter = match &declared.filter {
+        Some(path) => quote_spanned! {path.span()=>
+            ::core::option::Option::Some(|| {
+                #private::subset_filter::<<#ty as #private::SubsetField>::Child>(#path())
+            })
+        },
+        None => quote!(::core::option::Option::None),
+    };
+    let nested =
+        "a subset cannot be shown inside a subset: show a projection of the child without it";
+    quote_spanned! {ty.span()=> {
+        ::core::assert!(!<#ty as #private::SubsetField>::NESTED, #nested);
+        #private::subset::<#ty>(#stored, #private::DeclaredSubset {
+            limit: #limit,
+            sort: const { &[#(#sort),*] },
+            via: #via,
+            filter: #filter,
+        })
+    }}
+}
+
+fn sort_key(head: &Head, ty: &Type, key: &Key, span: proc_macro2::Span) -> TokenStream {
+    let private = &head.private;
+    let mut names = key.path.iter();
+    let first = names.next();
+    let child = quote_spanned!(span=> #private::child::<#ty>().#first);
+    let field = names.fold(
+        child,
+        |outer, name| quote_spanned!(span=> #private::step(#outer).#name),
+    );
+    let direction = if key.descending {
+        quote!(Descending)
+    } else {
+        quote!(Ascending)
+    };
+    quote_spanned!(span=> #private::sort_key(#field, #private::Direction::#direction))
+}
+
+/// ```ignore
+/// impl SubsetItem for ReviewSummary {
+///     type Child = Review;
+///     const SHOWN: Option<fn() -> &'static Shape> = Some(<Self as Structure>::shape);
+///     const NESTED: bool = false;
+/// }
+/// ```
+pub(super) fn item(
+    head: &Head,
+    generics: &Generics,
+    structure: &Structure,
+    of: Option<&Type>,
+) -> TokenStream {
+    let Head { private, this, .. } = head;
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let nested = structure
+        .members
+        .iter()
+        .any(|member| types::is_written(&member.ty, "Subset"));
+    let (child, shown) = match of {
+        Some(of) => (
+            quote!(#of),
+            quote!(::core::option::Option::Some(<Self as #private::Structure>::shape)),
+        ),
+        None => (quote!(#this), quote!(::core::option::Option::None)),
+    };
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #private::SubsetItem for #this #where_clause {
+            type Child = #child;
+            const SHOWN: ::core::option::Option<fn() -> &'static #private::Shape> = #shown;
+            const NESTED: bool = #nested;
+        }
+    }
+}

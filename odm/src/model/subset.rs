@@ -1,0 +1,123 @@
+//! Bounded arrays of children, kept inside their parent.
+
+use std::{ops::Deref, slice, vec};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Document, Has, List, RefersWithin, Related, Shape};
+
+/// The first few of a document's children, in order, stored in the document: the subset pattern of
+/// MongoDB's guides.
+///
+/// A field of this type is marked `#[subset(limit = .., sort = "..")]`. The library keeps it equal
+/// to what a query of the children would return, at every write; what a program puts into it is not
+/// stored. `T` is the child itself, or a projection of it.
+///
+/// It reads like a slice, and a document that lacks it, such as one from before the field was
+/// declared, reads as an empty one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Subset<T>(Vec<T>);
+
+impl<T> Subset<T> {
+    /// An empty one, as a new document has it before it is stored.
+    pub const fn new() -> Self {
+        Subset(Vec::new())
+    }
+
+    /// The children, in order.
+    pub fn into_vec(self) -> Vec<T> {
+        self.0
+    }
+}
+
+impl<T> Default for Subset<T> {
+    fn default() -> Self {
+        Subset::new()
+    }
+}
+
+impl<T> Deref for Subset<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T> IntoIterator for Subset<T> {
+    type Item = T;
+    type IntoIter = vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Subset<T> {
+    type Item = &'a T;
+    type IntoIter = slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl<T> List for Subset<T> {
+    type Item = T;
+}
+
+/// What a subset can show: a document, or a projection of one.
+///
+/// Implemented by their derives.
+#[diagnostic::on_unimplemented(
+    message = "a subset cannot show `{Self}`",
+    label = "neither a document nor a projection of one",
+    note = "derive `Projection` for it, with `#[projection(of = \"..\")]`"
+)]
+pub trait SubsetItem {
+    /// The child document.
+    type Child: Document;
+    /// What is shown of a child; none for all of it.
+    #[doc(hidden)]
+    const SHOWN: Option<fn() -> &'static Shape>;
+    /// Whether there is a subset in what is shown.
+    #[doc(hidden)]
+    const NESTED: bool;
+}
+
+/// The type of a field that is marked `#[subset(..)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no subset",
+    label = "expected `Subset<T>`, of a document or of a projection of one"
+)]
+pub trait SubsetField {
+    /// What is shown of a child.
+    type Item: SubsetItem<Child = Self::Child>;
+    /// The child document.
+    type Child: Document;
+    /// Whether there is a subset in what is shown.
+    #[doc(hidden)]
+    const NESTED: bool;
+}
+
+impl<T: SubsetItem> SubsetField for Subset<T> {
+    type Item = T;
+    type Child = T::Child;
+    const NESTED: bool = T::NESTED;
+}
+
+impl<T> Related for Subset<T> {}
+impl<D: Has<T::Child>, T: SubsetItem> RefersWithin<D> for Subset<T> {}
+
+impl<T: Serialize> Serialize for Subset<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Subset<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // By way of an option, so that serde takes a field that is missing for an empty one.
+        Option::deserialize(deserializer).map(|children| Subset(children.unwrap_or_default()))
+    }
+}

@@ -1,0 +1,29 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "products")]
+struct Product {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[subset(limit = 10, sort = "-stars")]
+    reviews: Subset<Review>,
+}
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "reviews")]
+struct Review {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[reference(parent)]
+    product: Ref<Product>,
+    text: String,
+    stars: i32,
+    tags: Vec<String>,
+}
+
+fn write(products: Repository<Product>) {
+    let _ = products.update(1).set(Product::fields().reviews, Subset::new());
+}
+
+fn main() {}

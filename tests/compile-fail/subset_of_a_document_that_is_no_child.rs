@@ -1,0 +1,23 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "products")]
+struct Product {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[subset(limit = 10, sort = "-stars")]
+    reviews: Subset<Review>,
+}
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "reviews")]
+struct Review {
+    #[serde(rename = "_id")]
+    id: i64,
+    text: String,
+    stars: i32,
+    tags: Vec<String>,
+}
+
+fn main() {}
