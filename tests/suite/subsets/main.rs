@@ -3,6 +3,8 @@
 mod history;
 mod writes;
 
+use std::cmp::Reverse;
+
 use odm::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +19,9 @@ struct Post {
     newest: Subset<CommentLine>,
     #[subset(limit = -2, sort = "score.rating", filter = published)]
     best: Subset<Comment>,
+    /// Sorted by what it does not show.
+    #[subset(limit = 2, sort = "-score.rating")]
+    rated: Subset<CommentText>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -47,6 +52,12 @@ struct CommentLine {
     written: i64,
 }
 
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Projection)]
+#[projection(of = "Comment")]
+struct CommentText {
+    text: String,
+}
+
 fn published() -> Filter<Comment> {
     Comment::fields().published.eq(true)
 }
@@ -64,6 +75,7 @@ fn post(id: i32) -> Post {
         title: format!("post {id}"),
         newest: Subset::new(),
         best: Subset::new(),
+        rated: Subset::new(),
     }
 }
 
@@ -79,33 +91,47 @@ fn comment(id: i32, post: i32, written: i64, rating: Option<i32>) -> Comment {
     }
 }
 
-/// What a post shows, by the definition: from all comments, without the library.
-fn definition(post: i32, comments: &[Comment]) -> (Vec<CommentLine>, Vec<Comment>) {
+type Shown = (Vec<CommentLine>, Vec<Comment>, Vec<CommentText>);
+
+/// What a post shows.
+fn shown(post: Post) -> Shown {
+    (
+        post.newest.into_vec(),
+        post.best.into_vec(),
+        post.rated.into_vec(),
+    )
+}
+
+/// What a post should show, by the definition: from all comments, without the library.
+fn definition(post: i32, comments: &[Comment]) -> Shown {
     let of_post = |comment: &&Comment| comment.post.as_ref().is_some_and(|of| *of.id() == post);
     let mut newest: Vec<&Comment> = comments.iter().filter(of_post).collect();
-    newest.sort_by_key(|comment| (std::cmp::Reverse(comment.written), comment.id));
+    let mut best = newest.clone();
+    let mut rated = newest.clone();
+    newest.sort_by_key(|comment| (Reverse(comment.written), comment.id));
     let line = |comment: &&Comment| CommentLine {
         text: comment.text.clone(),
         written: comment.written,
     };
-    let mut best: Vec<&Comment> = comments
-        .iter()
-        .filter(of_post)
-        .filter(|comment| comment.published)
-        .collect();
+    best.retain(|comment| comment.published);
     best.sort_by_key(|comment| (comment.score.rating, comment.id));
-    let best = best
-        .iter()
-        .skip(best.len().saturating_sub(2))
-        .map(|&best| best.clone());
-    (newest.iter().take(3).map(line).collect(), best.collect())
+    let last = best.len().saturating_sub(2);
+    rated.sort_by_key(|comment| (Reverse(comment.score.rating), comment.id));
+    let text = |comment: &&Comment| CommentText {
+        text: comment.text.clone(),
+    };
+    (
+        newest.iter().take(3).map(line).collect(),
+        best[last..].iter().map(|&best| best.clone()).collect(),
+        rated.iter().take(2).map(text).collect(),
+    )
 }
 
 /// All posts show what the definition says.
 async fn assert_right(db: &Blog) {
     let comments = db.comments.all().await.unwrap();
     for post in db.posts.all().await.unwrap() {
-        let shown = (post.newest.into_vec(), post.best.into_vec());
-        assert_eq!(shown, definition(post.id, &comments), "post {}", post.id);
+        let id = post.id;
+        assert_eq!(shown(post), definition(id, &comments), "post {id}");
     }
 }

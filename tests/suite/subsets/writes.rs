@@ -101,6 +101,29 @@ on_every_store! {
         assert_right(&db).await;
     }
 
+    async fn the_cost_of_a_write_does_not_grow_with_the_children(store: impl TestStore) {
+        let db = blog(store).await;
+        let cost = async |id: i32| {
+            let (result, cost) = measure(async {
+                db.comments.insert(comment(id, 1, i64::from(id), Some(id))).await
+            })
+            .await;
+            result.unwrap();
+            cost
+        };
+        let few = cost(100).await;
+        let many = (1000..6000).map(|id| comment(id, 1, i64::from(id % 50), None));
+        db.comments.insert_many(many).await.unwrap();
+        let many = cost(10_000).await;
+        let touched = (many.keys_examined, many.documents_examined, many.documents_written);
+        let limit = (few.keys_examined, few.documents_examined, few.documents_written);
+        assert!(
+            touched.0 <= limit.0 && touched.1 <= limit.1 && touched.2 <= limit.2,
+            "with 5,000 more children: {touched:?}, not at most {limit:?}"
+        );
+        assert_right(&db).await;
+    }
+
     async fn a_transaction_that_is_rolled_back_leaves_the_subsets(store: impl TestStore) {
         let db = blog(store).await;
         let before = db.posts.all().await.unwrap();
@@ -137,8 +160,8 @@ on_every_store! {
                             .await
                             .unwrap();
                         for (post, comments) in seen {
-                            let shown = (post.newest.into_vec(), post.best.into_vec());
-                            assert_eq!(shown, super::definition(post.id, &comments));
+                            let id = post.id;
+                            assert_eq!(super::shown(post), super::definition(id, &comments));
                         }
                     }
                 })
