@@ -4,7 +4,7 @@
 //! the unit each dirty one is read anew by its definition, through the index on the reference and
 //! the sort keys, and stored if it is different. Nothing is patched, so nothing can drift.
 
-use std::{collections::BTreeMap, slice};
+use std::{collections::BTreeMap, ptr, slice};
 
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
 
@@ -27,21 +27,40 @@ pub(super) async fn apply(
     collection: &str,
     effects: &mut [Effect],
 ) -> Result<()> {
+    let mut found: Vec<(&Subset, RawBson)> = Vec::new();
     for subset in catalog.subsets_of(collection) {
-        for parent in dirty_by_children(subset, effects)?.into_values() {
-            let after = bring_up(transaction, subset, &parent).await?;
-            if subset.parent == collection {
-                note(effects, &parent, after);
-            }
-        }
+        let parents = dirty_by_children(subset, effects)?.into_values();
+        found.extend(parents.map(|parent| (subset, parent)));
     }
     for subset in catalog.subsets_in(collection) {
-        for parent in dirty_by_holders(subset, effects) {
-            let after = bring_up(transaction, subset, &parent).await?;
-            note(effects, &parent, after);
+        let holders = dirty_by_holders(subset, effects);
+        found.extend(holders.into_iter().map(|holder| (subset, holder)));
+    }
+    // A document is written once, whatever is dirty in it.
+    let mut dirty: BTreeMap<(&str, Vec<u8>), Dirty<'_>> = BTreeMap::new();
+    for (subset, id) in found {
+        let key = (subset.parent.as_str(), key::of(id.as_raw_bson_ref()));
+        let holder = dirty.entry(key).or_insert_with(|| Dirty {
+            id,
+            subsets: Vec::new(),
+        });
+        if !holder.subsets.iter().any(|other| ptr::eq(*other, subset)) {
+            holder.subsets.push(subset);
+        }
+    }
+    for ((holders, _), dirty) in dirty {
+        let after = bring_up(transaction, holders, &dirty).await?;
+        if holders == collection {
+            note(effects, &dirty.id, after);
         }
     }
     Ok(())
+}
+
+/// A document with the subsets in it that may be wrong.
+struct Dirty<'a> {
+    id: RawBson,
+    subsets: Vec<&'a Subset>,
 }
 
 /// What the unit leaves of a document that it wrote is what is there after the derived writes.
@@ -131,16 +150,17 @@ fn array<'a>(subset: &Subset, holder: &'a RawDocument) -> Option<RawBsonRef<'a>>
     holder.get(&subset.path).ok().flatten()
 }
 
-/// Makes a subset what its definition says, and returns the holder if that changes it.
+/// Makes subsets what their definitions say, and returns the holder if that changes it.
 async fn bring_up(
     transaction: &mut dyn Transaction,
-    subset: &Subset,
-    parent: &RawBson,
+    holders: &str,
+    dirty: &Dirty<'_>,
 ) -> Result<Option<RawDocumentBuf>> {
-    let mut stored = None;
+    let mut stored: Option<Vec<_>> = None;
     transaction
-        .get(&subset.parent, slice::from_ref(parent), &mut |_, holder| {
-            stored = Some(array(subset, holder).map(RawBson::from));
+        .get(holders, slice::from_ref(&dirty.id), &mut |_, holder| {
+            let arrays = dirty.subsets.iter().map(|subset| array(subset, holder));
+            stored = Some(arrays.map(|array| array.map(RawBson::from)).collect());
             Ok(Flow::More)
         })
         .await?;
@@ -148,13 +168,17 @@ async fn bring_up(
     let Some(stored) = stored else {
         return Ok(None);
     };
-    let wanted = RawBson::Array(children(transaction, subset, parent).await?);
-    if stored.as_ref() == Some(&wanted) {
+    let mut update = Update::default();
+    for (subset, stored) in dirty.subsets.iter().zip(stored) {
+        let wanted = RawBson::Array(children(transaction, subset, &dirty.id).await?);
+        if stored.as_ref() != Some(&wanted) {
+            update.push(subset.path.clone(), Operation::Set(wanted));
+        }
+    }
+    if update.is_empty() {
         return Ok(None);
     }
-    let mut update = Update::default();
-    update.push(subset.path.clone(), Operation::Set(wanted));
-    let write = by_id(&subset.parent, parent, Change::Update(update));
+    let write = by_id(holders, &dirty.id, Change::Update(update));
     let updated = transaction.update(&write).await?;
     Ok(updated
         .changes

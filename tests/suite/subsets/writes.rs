@@ -112,6 +112,7 @@ on_every_store! {
             cost
         };
         let few = cost(100).await;
+        assert_eq!(few.documents_written, 2, "the comment, and the post once");
         let many = (1000..6000).map(|id| comment(id, 1, i64::from(id % 50), None));
         db.comments.insert_many(many).await.unwrap();
         let many = cost(10_000).await;
