@@ -97,7 +97,31 @@ async fn schema_error<D: Database>(store: impl TestStore) -> Error {
     error
 }
 
+/// The name that the index of the reference would have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "named", index(fields = "size", name = "to_1"))]
+struct Named {
+    #[serde(rename = "_id")]
+    id: i64,
+    size: i32,
+    #[reference(child)]
+    to: Ref<Thing>,
+}
+
+#[derive(Database)]
+#[database(name = "named", version = 1)]
+struct Nameds {
+    things: Repository<Thing>,
+    named: Repository<Named>,
+}
+
 on_every_store! {
+    async fn an_index_cannot_take_the_name_of_that_of_a_reference(store: impl TestStore) {
+        let error = Nameds::open(store).await.map(drop).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Schema);
+        assert!(error.to_string().contains("`to_1`"), "{error}");
+    }
+
     async fn two_models_in_one_collection_are_refused(store: impl TestStore) {
         let text = schema_error::<Both>(store).await.to_string();
         for name in ["`Thing`", "`OtherThing`", "`things`"] {
