@@ -1,23 +1,28 @@
 //! The grammar of the attributes. Each key is read for itself; what must fit together is in
 //! [`check`](crate::check).
 
-use proc_macro2::Span;
 use quote::ToTokens;
-use syn::{Attribute, LitInt, LitStr, Meta, Path, Type};
+use syn::{Attribute, LitInt, LitStr, Path, Type};
 
 use crate::{ast::Derive, ctxt::Ctxt};
 
 mod case;
+mod count;
+mod denormalize;
 mod index;
 mod place;
+mod reference;
 pub(crate) mod serde;
 mod subset;
 mod value;
 
 pub(crate) use case::Rule;
+pub(crate) use count::Count;
+pub(crate) use denormalize::{Denormalize, From, Via};
 pub(crate) use index::{Index, Key};
 use place::Place;
 pub(crate) use place::variant;
+pub(crate) use reference::{OnDelete, Reference};
 pub(crate) use subset::Subset;
 pub(crate) use value::unraw;
 use value::{Once, flag, keys, string, unknown};
@@ -95,6 +100,8 @@ pub(crate) struct Field {
     pub(crate) index: Option<FieldIndex>,
     pub(crate) version: Option<Path>,
     pub(crate) subset: Option<Subset>,
+    pub(crate) denormalize: Option<Denormalize>,
+    pub(crate) count: Option<Count>,
 }
 
 /// `#[embed]`.
@@ -103,15 +110,6 @@ pub(crate) struct Embed {
     pub(crate) at: Path,
     /// The value embeds the holder again, by way of other types.
     pub(crate) recursive: bool,
-}
-
-/// `#[reference(..)]`.
-pub(crate) struct Reference {
-    /// Where the attribute is.
-    pub(crate) at: Path,
-    pub(crate) parent: bool,
-    pub(crate) one: bool,
-    pub(crate) unchecked: bool,
 }
 
 /// `#[index]`.
@@ -132,6 +130,11 @@ impl Field {
                 "reference" => field.reference.replace(Reference::new(cx, attr)).is_some(),
                 "index" => field.index.replace(FieldIndex::new(cx, attr)).is_some(),
                 "subset" => field.subset.replace(Subset::new(cx, attr)).is_some(),
+                "denormalize" => {
+                    let denormalize = Denormalize::new(cx, attr);
+                    field.denormalize.replace(denormalize).is_some()
+                }
+                "count" => field.count.replace(Count::new(cx, attr)).is_some(),
                 _ => {
                     for (_, meta) in keys(cx, attr) {
                         cx.error(meta, "`#[version]` takes no keys");
@@ -160,6 +163,11 @@ impl Field {
             Field {
                 subset: Some(_), ..
             } => Some("#[subset]"),
+            Field {
+                denormalize: Some(_),
+                ..
+            } => Some("#[denormalize]"),
+            Field { count: Some(_), .. } => Some("#[count]"),
             _ => None,
         }
     }
@@ -177,57 +185,6 @@ impl Embed {
         Embed {
             at: attr.path().clone(),
             recursive: recursive.get().is_some(),
-        }
-    }
-}
-
-impl Reference {
-    fn new(cx: &Ctxt, attr: &Attribute) -> Self {
-        let mut child: Once<Span> = Once::new("child");
-        let mut parent: Once<Span> = Once::new("parent");
-        let mut one: Once<Meta> = Once::new("one");
-        let mut unchecked = Once::new("unchecked");
-        let before = cx.count();
-        for (key, meta) in keys(cx, attr) {
-            match key.as_str() {
-                "child" => child.set(cx, &meta, flag(cx, &meta)),
-                "parent" => parent.set(cx, &meta, flag(cx, &meta)),
-                "one" => one.set(cx, &meta, flag(cx, &meta).map(|_| meta.clone())),
-                "unchecked" => unchecked.set(cx, &meta, flag(cx, &meta)),
-                _ => unknown(
-                    cx,
-                    &meta,
-                    "reference",
-                    "`child`, `parent`, `one` or `unchecked`",
-                ),
-            }
-        }
-        let (child, parent) = (child.get().is_some(), parent.get().is_some());
-        let one = one.get();
-        let mistaken = cx.count() > before;
-        if child && parent {
-            cx.error(
-                &attr.meta,
-                "a reference leads to a `child` or to a `parent`, not both",
-            );
-        } else if !child && !parent && !mistaken {
-            cx.error(
-                &attr.meta,
-                "say where the reference leads: `#[reference(child)]`, if this document lists what \
-                 belongs to it, or `#[reference(parent)]`, if it belongs to what it refers to",
-            );
-        } else if let (Some(one), false, false) = (&one, parent, mistaken) {
-            cx.error(
-                one,
-                "`one` says that a parent has at most one such child: it goes with `parent`, not \
-                 with `child`",
-            );
-        }
-        Reference {
-            at: attr.path().clone(),
-            parent,
-            one: one.is_some(),
-            unchecked: unchecked.get().is_some(),
         }
     }
 }

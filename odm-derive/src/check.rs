@@ -11,12 +11,14 @@ use crate::{
     types,
 };
 
+mod copies;
 mod database;
 mod document;
 mod embed;
 mod fields;
 mod indexes;
 mod projection;
+mod references;
 mod variants;
 
 /// Reports what is wrong with an input. What passes can be lowered to a model.

@@ -13,11 +13,14 @@ use crate::{
 };
 
 mod children;
+mod copies;
+mod count;
 mod database;
 mod document;
 mod embed;
 mod link;
 mod projection;
+mod reference;
 mod related;
 mod structure;
 mod subset;
@@ -26,6 +29,7 @@ pub(crate) use children::expand as children;
 pub(crate) use document::{generics as document_generics, into_id};
 pub(crate) use embed::embedded;
 pub(crate) use projection::itself as projection;
+pub(crate) use reference::inverses;
 pub(crate) use structure::expand as structure;
 
 /// `RefersWithin` of any database.
@@ -69,6 +73,7 @@ pub(crate) fn wrap(head: &Head, items: &TokenStream) -> TokenStream {
         #[allow(
             dead_code,
             deprecated,
+            long_running_const_eval,
             non_camel_case_types,
             non_snake_case,
             private_bounds,

@@ -69,11 +69,13 @@ fn document(head: &Head, structure: &Structure, fields: &[Field<'_>]) -> TokenSt
     let (impl_generics, _, where_clause) = generics.split_for_impl();
     let into_id = expand::into_id(head, &generics, &id);
     let children = expand::children(head, &generics, structure);
+    let inverses = expand::inverses(structure);
     quote! {
         #[automatically_derived]
         impl #impl_generics #private::Document for #this #where_clause {
             type Id = #id;
             const COLLECTION: &'static str = "";
+            #inverses
 
             fn id(&self) -> &Self::Id {
                 ::core::unreachable!()

@@ -64,12 +64,22 @@ use ast::Derive;
 ///   `#[embed(recursive)]` is for types that embed each other in a circle.
 /// - `#[reference(child)]`, `#[reference(parent)]`: it holds a `Ref`, an `Option` or a `Vec` of
 ///   them. With `one`, a parent has at most one such child. With `unchecked`, what it refers to
-///   need not exist.
+///   need not exist. `on_delete = ".."` says what happens here when that is deleted: `restrict` (it
+///   is not), `cascade` (this is deleted too), `nullify` (an `Option` becomes empty), `pull` (it is
+///   taken out of a list) or `keep`. `inverse = "field"` names the reference there that leads back:
+///   the two are a pair, and a change of one side changes the other.
 /// - `#[index]`, `#[index(unique)]`, `#[index(name = "..")]`: an index of this field.
 /// - `#[subset(limit = 10, sort = "-field, other")]`: a `Subset` of the documents that refer to this
 ///   one, kept by the library. A negative limit keeps the last ones. `via = "field"` names the
 ///   reference where there are several, `filter = path` a function that returns a `Filter` of those
 ///   that count.
+/// - `#[denormalize(from = "Model.field")]`: a copy of a field of a document that is referred to
+///   beside it, of the same type, kept by the library. A dot leads on into an embedded value.
+///   `via = "field"` names the reference where there are several. `via = "Model.field"` follows
+///   references that lead here, and the copy is a `Vec`. With `freeze`, it keeps the value of the time
+///   of writing.
+/// - `#[count(of = "Child")]`: how many documents refer to this one, kept by the library. `via` and
+///   `filter` are as for a subset.
 /// - `#[version]`: an integer that counts the changes of the document.
 ///
 /// Exactly one field is stored as `_id`, usually by `#[serde(rename = "_id")]`. The attributes of
@@ -77,7 +87,17 @@ use ast::Derive;
 #[proc_macro_derive(
     Document,
     attributes(
-        document, embed, reference, index, version, subset, projection, database, serde
+        document,
+        embed,
+        reference,
+        index,
+        version,
+        subset,
+        denormalize,
+        count,
+        projection,
+        database,
+        serde
     )
 )]
 pub fn document(input: TokenStream) -> TokenStream {
@@ -91,20 +111,34 @@ pub fn document(input: TokenStream) -> TokenStream {
 /// struct PartLink {
 ///     #[reference(child)]
 ///     id: Ref<Part>,
+///     #[denormalize(from = "Part.name")]
+///     name: String,
 ///     quantity: i32,
 /// }
 /// ```
 ///
-/// Its fields can be marked `#[embed]` and `#[reference(..)]`, as those of a document. An enum has
+/// Its fields can be marked `#[embed]`, `#[reference(..)]` and `#[denormalize(..)]`, as those of a
+/// document, but a reference is no side of a pair, and a copy follows one beside it. An enum has
 /// one field for each variant that holds something, named like the variant in snake case, and one
 /// for its tag if it has one; all four forms in which serde stores enums are known.
 ///
 /// A struct with exactly one reference and no embedded values is a link, and can be joined like the
-/// reference itself.
+/// reference itself. If there is nothing else in it but copies, it has `From<&Part>`, which fills it in;
+/// the fields that it copies must then be visible where it is.
 #[proc_macro_derive(
     Embed,
     attributes(
-        document, embed, reference, index, version, subset, projection, database, serde
+        document,
+        embed,
+        reference,
+        index,
+        version,
+        subset,
+        denormalize,
+        count,
+        projection,
+        database,
+        serde
     )
 )]
 pub fn embed(input: TokenStream) -> TokenStream {
@@ -127,7 +161,17 @@ pub fn embed(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(
     Projection,
     attributes(
-        document, embed, reference, index, version, subset, projection, database, serde
+        document,
+        embed,
+        reference,
+        index,
+        version,
+        subset,
+        denormalize,
+        count,
+        projection,
+        database,
+        serde
     )
 )]
 pub fn projection(input: TokenStream) -> TokenStream {
@@ -149,10 +193,22 @@ pub fn projection(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// A model that refers to one which has no repository here is an error. `Clone` is implemented too.
+/// A model that refers to one which has no repository here is an error, and so are copies in a
+/// circle. `Clone` is implemented too.
 #[proc_macro_derive(
     Database,
-    attributes(document, embed, reference, index, version, projection, database)
+    attributes(
+        document,
+        embed,
+        reference,
+        index,
+        version,
+        subset,
+        denormalize,
+        count,
+        projection,
+        database
+    )
 )]
 pub fn database(input: TokenStream) -> TokenStream {
     expand::derive(Derive::Database, &parse_macro_input!(input as DeriveInput)).into()

@@ -5,14 +5,16 @@ use syn::{LitInt, LitStr, Type};
 
 use crate::{
     ast::{Data, Derive, Field as AstField, Input, Style},
-    attr::{Index, Key, Subset},
+    attr::{Count, Index, Key, OnDelete, Subset},
     types,
 };
 
+mod copies;
 mod head;
 mod structure;
 mod variants;
 
+pub(crate) use copies::{Along, Copy, references_to};
 pub(crate) use head::Head;
 pub(crate) use structure::{Member, Optional, Place, Structure};
 pub(crate) use variants::{Form, variant_field};
@@ -60,7 +62,8 @@ pub(crate) enum Content {
 pub(crate) struct Link {
     /// The position of the reference in `Structure::members`.
     pub(crate) member: usize,
-    /// There is nothing else in the value.
+    /// There is nothing else in the value but copies of fields of what it leads to, so that it can
+    /// be made of that.
     pub(crate) alone: bool,
 }
 
@@ -93,8 +96,13 @@ pub(crate) enum Mark {
         parent: bool,
         one: bool,
         unchecked: bool,
+        on_delete: Option<OnDelete>,
+        /// The literal that names the other side, and its field.
+        inverse: Option<(LitStr, Ident)>,
     },
     Subset(Box<Subset>),
+    Copy(Box<Copy>),
+    Count(Box<Count>),
 }
 
 /// What a user may do with a field: the third parameter of `odm::model::Field`.
@@ -108,18 +116,31 @@ pub(crate) enum Kind {
 }
 
 impl Mark {
-    fn of(field: &AstField<'_>) -> Self {
-        if let Some(subset) = &field.attrs.subset {
+    /// That of one of some fields that stand together.
+    fn of(head: &Head, field: &AstField<'_>, fields: &[AstField<'_>]) -> Self {
+        let attrs = &field.attrs;
+        if let Some(subset) = &attrs.subset {
             return Mark::Subset(Box::new(subset.clone()));
         }
-        match (&field.attrs.embed, &field.attrs.reference) {
+        if let Some(count) = &attrs.count {
+            let mut count = count.clone();
+            count.of = count.of.map(|of| head.without_self(&of));
+            return Mark::Count(Box::new(count));
+        }
+        let denormalize = attrs.denormalize.as_ref();
+        if let Some(copy) = denormalize.and_then(|copy| Copy::new(head, copy, fields)) {
+            return Mark::Copy(Box::new(copy));
+        }
+        match (&attrs.embed, &attrs.reference) {
             (Some(embed), _) => Mark::Embed {
                 recursive: embed.recursive,
             },
             (None, Some(reference)) => Mark::Reference {
                 parent: reference.parent,
                 one: reference.one,
-                unchecked: reference.unchecked,
+                unchecked: reference.unchecked.is_some(),
+                on_delete: reference.rule(),
+                inverse: reference.inverse.clone(),
             },
             (None, None) => Mark::Plain,
         }
@@ -128,11 +149,14 @@ impl Mark {
 
 impl Kind {
     fn of(derive: Derive, field: &AstField<'_>) -> Self {
-        match (&field.attrs.version, &field.attrs.reference) {
+        let attrs = &field.attrs;
+        let derived =
+            attrs.subset.is_some() || attrs.denormalize.is_some() || attrs.count.is_some();
+        match (&attrs.version, &attrs.reference) {
             _ if derive == Derive::Document && field.stored == "_id" => Kind::Identity,
-            _ if field.attrs.subset.is_some() => Kind::Derived,
+            _ if derived => Kind::Derived,
             (Some(_), _) => Kind::Version,
-            (None, Some(reference)) if reference.unchecked => Kind::Unchecked,
+            (None, Some(reference)) if reference.dangles() => Kind::Unchecked,
             (None, _) => Kind::Plain,
         }
     }
@@ -161,7 +185,11 @@ impl Model {
             }
             (Derive::Embed, Data::Struct(_, fields)) => {
                 let content = if let Some(inner) = input.wrapped() {
-                    let recursive = matches!(Mark::of(inner), Mark::Embed { recursive: true });
+                    let recursive = inner
+                        .attrs
+                        .embed
+                        .as_ref()
+                        .is_some_and(|embed| embed.recursive);
                     let inner = head.without_self(inner.ty);
                     head.bound_wrapped(&inner);
                     Content::Wrapper { inner, recursive }
@@ -230,18 +258,26 @@ fn indexes(input: &Input<'_>, fields: &[AstField<'_>]) -> Vec<Index> {
 
 fn link(structure: &Structure, fields: usize) -> Option<Link> {
     let mut references = Vec::new();
+    let mut copies = 0;
     for (position, member) in structure.members.iter().enumerate() {
-        match member.mark {
+        match &member.mark {
             Mark::Reference { .. } => references.push((position, member)),
             Mark::Embed { .. } => return None,
-            Mark::Plain | Mark::Subset(_) => {}
+            Mark::Copy(copy) => copies += usize::from(is_taken(copy, &member.ty)),
+            Mark::Plain | Mark::Subset(_) | Mark::Count(_) => {}
         }
     }
     match references.as_slice() {
         [(position, member)] if types::argument(&member.ty, "Ref").is_some() => Some(Link {
             member: *position,
-            alone: fields == 1,
+            alone: fields == 1 + copies,
         }),
         _ => None,
     }
+}
+
+/// Whether the source of a copy is surely a place in the other value: what is a copy of a part of an
+/// `Option` is an `Option` as well.
+fn is_taken(copy: &Copy, ty: &Type) -> bool {
+    copy.from.path.len() == 1 || types::argument(ty, "Option").is_none()
 }

@@ -141,6 +141,21 @@ pub(crate) fn argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     }
 }
 
+/// A type as a message shows it.
+pub(crate) fn written(ty: &Type) -> String {
+    ty.to_token_stream().to_string().replace(' ', "")
+}
+
+/// Whether two types are written with the same last name, and `Self` as this one.
+pub(crate) fn is_same_name(a: &Type, b: &Type, this: &Ident) -> bool {
+    let name = |ty| {
+        let segment = last_segment(ty)?;
+        let ident = &segment.ident;
+        Some(name(if ident == "Self" { this } else { ident }))
+    };
+    name(a).is_some() && name(a) == name(b)
+}
+
 /// What is in the containers of the standard library, as far as the tokens tell.
 pub(crate) fn innermost(ty: &Type) -> &Type {
     const CONTAINERS: [(&str, usize); 8] = [

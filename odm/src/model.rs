@@ -22,7 +22,8 @@ pub use path::{At, Path, Perhaps, Root};
 pub use reference::{Joinable, Link, Ref};
 pub use related::{ChildOf, EmbedField, Has, ReferenceField, RefersWithin, Related};
 pub use shape::{
-    Container, FieldKind, FieldShape, Index, IndexField, Model, ReferenceShape, Shape, SubsetShape,
+    Container, Copied, CopyShape, CountShape, FieldKind, FieldShape, Index, IndexField, Model,
+    OnDelete, Outline, ReferenceShape, Shape, SubsetShape, Via,
 };
 pub use subset::{Subset, SubsetField, SubsetItem};
 pub use value::{ById, Contains, IntoValue, List, Number, Ordered, Same, Some_, Text, to_raw};

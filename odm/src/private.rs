@@ -6,20 +6,29 @@
 use std::{convert::Infallible, marker::PhantomData};
 
 use crate::{
-    model::{Ordered, SubsetShape},
+    model::{CountShape, Ordered, SubsetShape},
     mql,
 };
+
+mod circle;
+mod copies;
 
 pub use crate::{
     database::{Database, Held, Session},
     model::{
-        At, ById, ChildOf, Container, Derived, Document, Embed, EmbedField, Field, FieldKind,
-        FieldSet, FieldShape, Flattened, Has, Identity, Index, IndexField, IntoId, Link, Model,
-        Path, Perhaps, Plain, Projection, Ref, ReferenceField, ReferenceShape, RefersWithin,
-        Related, Root, Shape, Structure, SubsetField, SubsetItem, Through, Unchecked, Version,
+        At, ById, ChildOf, Container, Copied, Derived, Document, Embed, EmbedField, Field,
+        FieldKind, FieldSet, FieldShape, Flattened, Has, Identity, Index, IndexField, IntoId, Link,
+        Model, OnDelete, Outline, Path, Perhaps, Plain, Projection, Ref, ReferenceField,
+        ReferenceShape, RefersWithin, Related, Root, Shape, Structure, SubsetField, SubsetItem,
+        Through, Unchecked, Version,
     },
     mql::Direction,
     repository::{Any, AtMostOne},
+};
+pub use circle::no_circle;
+pub use copies::{
+    Back, Beside, CopiesOf, CopyOf, Declared, Original, OriginalField, back, beside, check, copied,
+    copy, from_source, holds_references, is_single, outline,
 };
 pub use serde::{Serialize, de::DeserializeOwned};
 pub use std::marker::PhantomData as Phantom;
@@ -49,6 +58,14 @@ pub trait Unknown {
     const RELATED: bool = false;
     /// It is always there.
     const OPTIONAL: bool = false;
+    /// It is no `Option`.
+    const NONE: bool = false;
+    /// It is no embedded value.
+    const EMBEDDED: bool = false;
+    /// Nothing is known of what is in it.
+    const OUTLINE: &'static Outline = Outline::EMPTY;
+    /// It is no document, which is reported elsewhere.
+    const MODEL: circle::Entry = ("", Outline::EMPTY);
 }
 
 impl<T: ?Sized> Unknown for Probe<T> {}
@@ -61,6 +78,23 @@ impl<T: ?Sized + Related> Probe<T> {
 impl<T: ?Sized + Absent> Probe<T> {
     /// A document can lack it, or a part of it.
     pub const OPTIONAL: bool = true;
+}
+
+impl<T> Probe<Option<T>> {
+    /// It is an `Option`.
+    pub const NONE: bool = true;
+}
+
+impl<T: EmbedField> Probe<T> {
+    /// It is an embedded value, or a container of such.
+    pub const EMBEDDED: bool = true;
+    /// What is in the embedded value.
+    pub const OUTLINE: &'static Outline = outline::<T>();
+}
+
+impl<T: Document> Probe<T> {
+    /// The collection, and what is in its documents.
+    pub const MODEL: circle::Entry = (T::COLLECTION, T::OUTLINE);
 }
 
 /// Values that can be absent, wholly or, as the elements of a list, for a path that goes through it.
@@ -102,21 +136,55 @@ pub fn wrapped<T: Embed>() -> &'static Shape {
     T::shape()
 }
 
+/// What stands in `#[reference(..)]`.
+pub struct DeclaredReference {
+    /// The holder is the child.
+    pub parent: bool,
+    /// No two documents may hold the same.
+    pub one: bool,
+    /// What it leads to need not exist.
+    pub unchecked: bool,
+    /// What a delete of that does.
+    pub on_delete: Option<OnDelete>,
+    /// The stored path of the other side.
+    pub inverse: Option<&'static str>,
+}
+
 /// A field that is marked `#[reference(..)]`.
 pub const fn reference<T: ReferenceField>(
     name: &'static str,
-    parent: bool,
-    one: bool,
-    unchecked: bool,
+    declared: DeclaredReference,
 ) -> FieldShape {
     let kind = FieldKind::Reference(ReferenceShape {
         collection: <T::Target as Document>::COLLECTION,
-        parent,
-        one,
-        unchecked,
+        parent: declared.parent,
+        one: declared.one,
+        unchecked: declared.unchecked,
         container: T::CONTAINER,
+        on_delete: declared.on_delete,
+        inverse: declared.inverse,
     });
     FieldShape { name, kind }
+}
+
+/// The fields of the document that a reference leads to.
+pub const fn target<T: ReferenceField>() -> <T::Target as Structure>::Fields<Root<T::Target>> {
+    fields_of::<T::Target>()
+}
+
+/// Whether `field` of the document that a reference leads to is declared as the other side of
+/// `own`.
+pub const fn points_back<T: ReferenceField>(field: &str, own: &str) -> bool {
+    let inverses = <T::Target as Document>::INVERSES;
+    let mut i = 0;
+    while i < inverses.len() {
+        let (name, other) = inverses[i];
+        if same(name, field) && same(other, own) {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }
 
 /// What stands in `#[subset(..)]`.
@@ -144,6 +212,20 @@ pub const fn subset<T: SubsetField>(name: &'static str, declared: DeclaredSubset
     FieldShape { name, kind }
 }
 
+/// A field that is marked `#[count(..)]`.
+pub const fn count<T: Counter, C: Document>(
+    name: &'static str,
+    via: &'static str,
+    filter: Option<fn() -> crate::Result<mql::Filter>>,
+) -> FieldShape {
+    let kind = FieldKind::Count(CountShape {
+        collection: C::COLLECTION,
+        via,
+        filter,
+    });
+    FieldShape { name, kind }
+}
+
 /// The fields of the child that a subset shows.
 pub const fn child<T: SubsetField>() -> <T::Child as Structure>::Fields<Root<T::Child>> {
     <<T::Child as Structure>::Fields<Root<T::Child>> as FieldSet>::NEW
@@ -154,23 +236,20 @@ pub const fn parent_path<C: ChildOf<P>, P: Document>() -> &'static str {
     C::PATH
 }
 
-/// A field that refers to `P`.
+/// The type of a field that refers to `P`.
 #[diagnostic::on_unimplemented(
-    message = "`via` names no reference to `{P}`",
-    label = "not a reference to `{P}`"
+    message = "`{Self}` is no reference to `{P}`",
+    label = "does not lead to a `{P}`"
 )]
-pub trait RefersTo<P>: Copy {
-    /// Its stored path.
-    const PATH: &'static str;
-}
+pub trait RefersTo<P> {}
 
-impl<P: Document, V: ReferenceField<Target = P>, A: Path, K> RefersTo<P> for Field<V, A, K> {
-    const PATH: &'static str = A::TEXT;
-}
+impl<P: Document> RefersTo<P> for Ref<P> {}
+impl<P: Document> RefersTo<P> for Option<Ref<P>> {}
+impl<P: Document> RefersTo<P> for Vec<Ref<P>> {}
 
 /// The path of a reference that was named.
-pub const fn path_to<P, F: RefersTo<P>>(_: F) -> &'static str {
-    F::PATH
+pub const fn path_to<P, V: RefersTo<P>, A: Path, K>(_: Field<V, A, K>) -> &'static str {
+    A::TEXT
 }
 
 /// A field to sort by.
@@ -192,12 +271,16 @@ pub const fn sort_key<F: Sortable>(_: F, direction: Direction) -> (&'static str,
     (F::PATH, direction)
 }
 
-/// The filter of a subset.
+/// The filter of a subset or of a count.
 pub fn subset_filter<C>(filter: crate::query::Filter<C>) -> crate::Result<mql::Filter> {
     filter.into_mql()
 }
 
-/// A field whose own fields can be named in the path of an index.
+/// A field whose own fields can be named in a path.
+#[diagnostic::on_unimplemented(
+    message = "the path goes through a value that is not embedded",
+    label = "only an embedded value has fields of its own in the document"
+)]
 pub trait Followed: Copy {
     /// Its fields.
     type Fields: FieldSet;
@@ -205,11 +288,13 @@ pub trait Followed: Copy {
     const CONTAINER: Container;
 }
 
+#[diagnostic::do_not_recommend]
 impl<V: EmbedField, P: Path, K> Followed for Field<V, P, K> {
     type Fields = <V::Value as Structure>::Fields<P>;
     const CONTAINER: Container = V::CONTAINER;
 }
 
+#[diagnostic::do_not_recommend]
 impl<V: EmbedField, P: Path> Followed for Flattened<V, P> {
     type Fields = <V::Value as Structure>::Fields<P>;
     const CONTAINER: Container = V::CONTAINER;
@@ -251,9 +336,9 @@ pub const fn index_field<F: Indexed>(_: F, direction: Direction) -> IndexField {
     }
 }
 
-/// The types in which a `#[version]` is counted.
+/// The types of a `#[version]` and of a `#[count(..)]`.
 #[diagnostic::on_unimplemented(
-    message = "a version is counted in an `i32`, `i64`, `u32` or `u64`, not in a value of type `{Self}`",
+    message = "the library counts in an `i32`, `i64`, `u32` or `u64`, not in a value of type `{Self}`",
     label = "not an integer that is stored as one"
 )]
 pub trait Counter {}
@@ -314,15 +399,20 @@ impl<F: Shown> Source<F> {
 
     /// And so must the stored name.
     pub const fn is_stored_as(self, name: &str) -> bool {
-        let (a, b) = (F::PATH.as_bytes(), name.as_bytes());
-        let mut equal = a.len() == b.len();
-        let mut i = 0;
-        while equal && i < a.len() {
-            equal = a[i] == b[i];
-            i += 1;
-        }
-        equal
+        same(F::PATH, name)
     }
+}
+
+/// Whether two texts are the same.
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut equal = a.len() == b.len();
+    let mut i = 0;
+    while equal && i < a.len() {
+        equal = a[i] == b[i];
+        i += 1;
+    }
+    equal
 }
 
 /// The same type.

@@ -16,13 +16,15 @@ pub(crate) enum Place {
     Field,
 }
 
-const OWN: [&str; 8] = [
+const OWN: [&str; 10] = [
     "document",
     "embed",
     "reference",
     "index",
     "version",
     "subset",
+    "denormalize",
+    "count",
     "projection",
     "database",
 ];
@@ -58,10 +60,8 @@ fn misplaced(derive: Derive, place: Place, name: &str) -> Option<String> {
         Place::Container => name == derive.attribute(),
         Place::Variant => false,
         Place::Field => match derive {
-            Derive::Document => {
-                matches!(name, "embed" | "reference" | "index" | "version" | "subset")
-            }
-            Derive::Embed => matches!(name, "embed" | "reference"),
+            Derive::Document => place_of(name) == Place::Field,
+            Derive::Embed => matches!(name, "embed" | "reference" | "denormalize"),
             Derive::Projection => name == "embed",
             Derive::Database => false,
         },
@@ -74,7 +74,14 @@ fn misplaced(derive: Derive, place: Place, name: &str) -> Option<String> {
             "`#[{name}]` belongs on the field in the variant: `Variant(#[{name}{}] Type)`",
             if name == "reference" { "(..)" } else { "" }
         ),
-        (Place::Container, _, "embed" | "reference" | "version" | "subset") => {
+        (Place::Variant, _, "denormalize") => {
+            "`#[denormalize]` belongs on a field in the variant, beside a reference".into()
+        }
+        (
+            Place::Container,
+            _,
+            "embed" | "reference" | "version" | "subset" | "denormalize" | "count",
+        ) => {
             format!("`#[{name}]` belongs on a field")
         }
         (Place::Container, Derive::Document, "index") => {
@@ -92,6 +99,9 @@ fn misplaced(derive: Derive, place: Place, name: &str) -> Option<String> {
         }
         (Place::Field, Derive::Embed, "subset") => {
             "a subset belongs to a whole document, and so on a field of one".into()
+        }
+        (Place::Field, Derive::Embed, "count") => {
+            "a count belongs to a whole document, and so on a field of one".into()
         }
         (Place::Field, Derive::Projection, _) if place_of(name) == Place::Field => format!(
             "a projection shows what its document has; `#[{name}]` on the document's field is enough"
@@ -114,7 +124,9 @@ fn misplaced(derive: Derive, place: Place, name: &str) -> Option<String> {
 
 fn place_of(name: &str) -> Place {
     match name {
-        "embed" | "reference" | "index" | "version" | "subset" => Place::Field,
+        "embed" | "reference" | "index" | "version" | "subset" | "denormalize" | "count" => {
+            Place::Field
+        }
         _ => Place::Container,
     }
 }

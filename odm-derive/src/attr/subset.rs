@@ -105,7 +105,8 @@ fn sort(cx: &Ctxt, meta: &Meta) -> Option<(LitStr, Vec<Key>)> {
     }
 }
 
-fn via(cx: &Ctxt, meta: &Meta) -> Option<(LitStr, Ident)> {
+/// The name of a field of the child.
+pub(super) fn via(cx: &Ctxt, meta: &Meta) -> Option<(LitStr, Ident)> {
     let literal = string(cx, meta)?;
     let field = ident(&literal.value(), literal.span());
     if field.is_none() {
@@ -120,7 +121,8 @@ fn via(cx: &Ctxt, meta: &Meta) -> Option<(LitStr, Ident)> {
     field.map(|field| (literal, field))
 }
 
-fn filter(cx: &Ctxt, meta: &Meta) -> Option<Path> {
+/// A function that returns a filter.
+pub(super) fn filter(cx: &Ctxt, meta: &Meta) -> Option<Path> {
     if let Meta::NameValue(pair) = meta
         && let Expr::Path(path) = &pair.value
     {

@@ -1,6 +1,6 @@
 //! The rules for fields, wherever they are.
 
-use super::name_tokens;
+use super::{copies, name_tokens, references};
 use crate::{
     ast::{Data, Derive, Field, Input},
     ctxt::Ctxt,
@@ -11,8 +11,10 @@ use crate::{
 pub(super) fn check(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
     for field in fields {
         marks(cx, field);
+        references::check(cx, input, field);
         storage(cx, input, field);
     }
+    copies::check(cx, input, fields);
     names(cx, fields);
     if let (Some(tag), Data::Struct(..)) = (&input.serde.tag, &input.data) {
         let name = tag.value();
@@ -145,7 +147,12 @@ fn storage(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
         }
     }
     if let Some(flatten) = &serde.flatten {
-        if attrs.embed.is_none() {
+        if attrs.denormalize.is_some() {
+            cx.error(
+                flatten,
+                "a copy is stored under a name of its own: remove `flatten`",
+            );
+        } else if attrs.embed.is_none() {
             cx.error(
                 flatten,
                 format!(

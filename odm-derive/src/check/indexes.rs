@@ -68,7 +68,7 @@ fn problem(
         return Some(format!("`{name}` is not stored: it has `#[serde(skip)]`"));
     }
     if goes_on {
-        if field.attrs.embed.is_some() {
+        if field.attrs.embed.is_some() || field.attrs.denormalize.is_some() {
             return None;
         }
         return Some(if field.attrs.reference.is_some() {

@@ -5,6 +5,7 @@ use quote::ToTokens;
 use super::fields;
 use crate::{
     ast::{Field, Input, Style, Variant},
+    attr::Via,
     ctxt::Ctxt,
     model::{Form, variant_field},
     types,
@@ -101,8 +102,8 @@ fn field_names(cx: &Ctxt, form: &Form, variants: &[&Variant<'_>]) {
     }
 }
 
-/// Where variants share places, a reference in one of them must be one in the others: the library
-/// finds references by their paths, and does not read tags.
+/// Where variants share places, a reference or a copy in one of them must be one in the others: the
+/// library finds them by their paths, and does not read tags.
 fn shared_places(cx: &Ctxt, form: &Form, variants: &[&Variant<'_>]) {
     let mut seen: Vec<(String, Option<String>, &Variant<'_>)> = Vec::new();
     for variant in variants {
@@ -120,8 +121,7 @@ fn shared_places(cx: &Ctxt, form: &Form, variants: &[&Variant<'_>]) {
                 Style::Newtype if matches!(form, Form::Adjacent { .. }) => String::new(),
                 _ => continue,
             };
-            let target = field.attrs.reference.as_ref();
-            let target = target.map(|_| field.ty.to_token_stream().to_string());
+            let target = target(field);
             let conflict = seen
                 .iter()
                 .find(|(other, other_target, _)| *other == place && *other_target != target);
@@ -134,6 +134,24 @@ fn shared_places(cx: &Ctxt, form: &Form, variants: &[&Variant<'_>]) {
         }
         seen.extend(new);
     }
+}
+
+/// What a field leads to or is a copy of, as it is written.
+fn target(field: &Field<'_>) -> Option<String> {
+    if field.attrs.reference.is_some() {
+        return Some(field.ty.to_token_stream().to_string());
+    }
+    let copy = field.attrs.denormalize.as_ref()?;
+    let via = copy.via.as_ref().map(|via| match via {
+        Via::Beside(literal, _) => literal.value(),
+        Via::Back(back) => back.literal.value(),
+    });
+    let from = copy.from.as_ref()?.literal.value();
+    Some(format!(
+        "{from} {} {}",
+        via.unwrap_or_default(),
+        copy.freeze
+    ))
 }
 
 fn report(cx: &Ctxt, field: &Field<'_>, variant: &Variant<'_>, other: &Variant<'_>, place: &str) {
@@ -149,8 +167,8 @@ fn report(cx: &Ctxt, field: &Field<'_>, variant: &Variant<'_>, other: &Variant<'
     cx.error(
         at,
         format!(
-            "`{}` and `{}` store different things in {place}, one of them a reference, which the \
-             library cannot tell apart: use other names, or serde's form with the variant's name \
+            "`{}` and `{}` store different things in {place}, one of them a reference or a copy, which \
+             the library cannot tell apart: use other names, or serde's form with the variant's name \
              outside",
             other.ident, variant.ident
         ),

@@ -4,7 +4,10 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use crate::model::{Database, Head};
+use crate::{
+    model::{Database, Head},
+    types,
+};
 
 /// ```ignore
 /// impl Clone for Shop {
@@ -20,11 +23,15 @@ use crate::model::{Database, Head};
 ///     fn session(&self) -> &Session { Held::session(&self.products) }
 /// }
 /// impl Has<Product> for Shop {}
-/// const _: () = complete::<Shop, Product>();
+/// const _: () = {
+///     complete::<Shop, Product>();
+///     no_circle(&[Probe::<Product>::MODEL]);
+/// };
 /// ```
 ///
 /// `Has` names the models as the user did: two associated types in the heads of implementations
-/// would count as overlapping.
+/// would count as overlapping. The two checks stand together, since the second has no end where the
+/// first has none.
 pub(super) fn expand(database: &Database) -> TokenStream {
     let Database {
         head,
@@ -48,9 +55,15 @@ pub(super) fn expand(database: &Database) -> TokenStream {
             impl #private::Has<#model> for #this {}
         }
     });
-    let complete = repositories.iter().map(|(_, ty, model)| {
-        quote_spanned! {ty.span()=> const _: () = #private::complete::<#this, #model>(); }
-    });
+    let complete = repositories
+        .iter()
+        .map(|(_, ty, model)| quote_spanned!(ty.span()=> #private::complete::<#this, #model>();));
+    let outlines = repositories
+        .iter()
+        .map(|(_, _, model)| quote!(#private::Probe::<#model>::MODEL));
+    // So that the whole call stands where the name does.
+    let at = types::located(private.clone(), head.ident.span());
+    let circle = quote_spanned!(head.ident.span()=> #at::no_circle(&[#(#outlines),*]););
     // Not marked as derived: it counts as a use of each repository, also of one that is only there
     // because another model refers to it.
     quote! {
@@ -79,6 +92,10 @@ pub(super) fn expand(database: &Database) -> TokenStream {
         }
 
         #(#has)*
-        #(#complete)*
+
+        const _: () = {
+            #(#complete)*
+            #circle
+        };
     }
 }

@@ -4,10 +4,10 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Generics, Type, parse_quote, spanned::Spanned};
 
-use super::{children, related, structure, subset};
+use super::{children, reference, related, structure, subset};
 use crate::{
     attr::Index,
-    model::{Document, Head},
+    model::{Document, Head, Mark, Structure},
     types,
 };
 
@@ -43,6 +43,8 @@ pub(crate) fn generics(head: &Head) -> Generics {
 /// impl Document for Part {
 ///     type Id = ObjectId;
 ///     const COLLECTION: &'static str = "parts";
+///     const INVERSES: &'static [(&'static str, &'static str)] = &[("tasks", "owner")];
+///     const LAST: &'static [&'static str] = &["reviews"];
 ///     fn id(&self) -> &ObjectId { &self.id }
 ///     fn model() -> &'static Model {
 ///         static ONE: Model = Model {
@@ -78,6 +80,8 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
         None => quote!(::core::option::Option::None),
     };
     let indexes = indexes.iter().map(|index| index_of(head, &root, index));
+    let inverses = reference::inverses(&document.structure);
+    let last = last(&document.structure);
     let model = quote! {
         #private::Model {
             name: #name,
@@ -93,6 +97,8 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
         impl #impl_generics #private::Document for #this #where_clause {
             type Id = #id_type;
             const COLLECTION: &'static str = #collection;
+            #inverses
+            #last
 
             fn id(&self) -> &#id_type {
                 &self.#id
@@ -103,6 +109,17 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
             }
         }
     }
+}
+
+/// What is derived after all copies.
+fn last(structure: &Structure) -> Option<TokenStream> {
+    let names: Vec<_> = structure
+        .members
+        .iter()
+        .filter(|member| matches!(member.mark, Mark::Subset(_) | Mark::Count(_)))
+        .map(|member| member.stored(structure))
+        .collect();
+    (!names.is_empty()).then(|| quote!(const LAST: &'static [&'static str] = &[#(#names),*];))
 }
 
 /// ```ignore

@@ -64,6 +64,7 @@ pub(crate) fn embedded(head: &Head, this: &TokenStream) -> TokenStream {
 /// impl Structure for Price {
 ///     const NAMES: &'static [&'static str] = <Money as Structure>::NAMES;
 ///     const OPTIONAL: &'static [bool] = <Money as Structure>::OPTIONAL;
+///     const OUTLINE: &'static Outline = outline::<Money>();
 ///     type Fields<P: Path> = <Money as Structure>::Fields<P>;
 ///     fn shape() -> &'static Shape { wrapped::<Money>() }
 /// }
@@ -76,12 +77,18 @@ fn wrapper(head: &Head, inner: &Type, recursive: bool) -> TokenStream {
         ..
     } = head;
     let (impl_generics, _, where_clause) = head.generics.split_for_impl();
-    let related = related::refers_within(head, (!recursive).then_some(inner).into_iter());
+    let outline = (!recursive && !head.is_recursive(inner)).then(|| {
+        quote! {
+            const OUTLINE: &'static #private::Outline = #private::outline::<#inner>();
+        }
+    });
+    let related = related::refers_within(head, (!recursive).then(|| quote!(#inner)).into_iter());
     quote! {
         #[automatically_derived]
         impl #impl_generics #private::Structure for #this #where_clause {
             const NAMES: &'static [&'static str] = <#inner as #private::Structure>::NAMES;
             const OPTIONAL: &'static [bool] = <#inner as #private::Structure>::OPTIONAL;
+            #outline
             type Fields<#path: #private::Path> = <#inner as #private::Structure>::Fields<#path>;
 
             fn shape() -> &'static #private::Shape {

@@ -7,7 +7,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{Type, spanned::Spanned};
 
 use crate::{
-    model::{Head, Mark, Structure},
+    model::{Along, Head, Mark, Structure},
     types,
 };
 
@@ -16,12 +16,19 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
         .all_members()
         .filter(|member| member.users)
         .filter_map(|member| {
+            let ty = &member.ty;
             match &member.mark {
                 // A value within itself has the same references.
                 Mark::Embed { recursive } => {
-                    (!*recursive && !head.is_recursive(&member.ty)).then_some(&member.ty)
+                    (!*recursive && !head.is_recursive(ty)).then(|| quote!(#ty))
                 }
-                Mark::Reference { .. } | Mark::Subset(_) => Some(&member.ty),
+                Mark::Reference { .. } | Mark::Subset(_) => Some(quote!(#ty)),
+                Mark::Copy(copy) => match &copy.along {
+                    // The reference beside it leads there.
+                    Along::Beside(..) => None,
+                    Along::Back(via) => Some(reference_to(head, &via.ty)),
+                },
+                Mark::Count(count) => count.of.as_ref().map(|of| reference_to(head, of)),
                 Mark::Plain => None,
             }
         });
@@ -30,16 +37,19 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
     quote!(#refers_within #unmarked)
 }
 
+/// What the database must have is told as for a reference that leads there.
+fn reference_to(head: &Head, document: &Type) -> TokenStream {
+    let private = &head.private;
+    quote!(#private::Ref<#document>)
+}
+
 /// ```ignore
 /// impl<D> RefersWithin<D> for Product
 /// where
 ///     Vec<PartLink>: RefersWithin<D>,
 /// {}
 /// ```
-pub(super) fn refers_within<'a>(
-    head: &Head,
-    marked: impl Iterator<Item = &'a Type>,
-) -> TokenStream {
+pub(super) fn refers_within(head: &Head, marked: impl Iterator<Item = TokenStream>) -> TokenStream {
     let Head {
         private,
         database,
@@ -50,7 +60,7 @@ pub(super) fn refers_within<'a>(
     let (impl_generics, _, where_clause) = generics.split_for_impl();
     let predicates = where_clause.iter().flat_map(|clause| &clause.predicates);
     let mut seen = BTreeSet::new();
-    let marked = marked.filter(|ty| seen.insert(ty.to_token_stream().to_string()));
+    let marked = marked.filter(|ty| seen.insert(ty.to_string()));
     quote! {
         #[automatically_derived]
         impl #impl_generics #private::RefersWithin<#database> for #this

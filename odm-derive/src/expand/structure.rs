@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::{embed, subset};
+use super::{copies, count, embed, reference, subset};
 use crate::model::{Head, Kind, Mark, Member, Optional, Place, Structure};
 
 /// ```ignore
@@ -53,6 +53,8 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
         .members
         .iter()
         .filter_map(|member| shape(head, structure, member));
+    let copies = copies::expand(head, structure);
+    let checks = copies::checks(head, structure);
     let variants = structure
         .variants
         .iter()
@@ -66,6 +68,7 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
         impl #impl_generics #private::Structure for #this #where_clause {
             const NAMES: &'static [&'static str] = &[#(#names),*];
             const OPTIONAL: &'static [bool] = &[#(#optional),*];
+            #copies
             type Fields<#path: #private::Path> = #fields_ident #arguments;
 
             fn shape() -> &'static #private::Shape {
@@ -73,6 +76,7 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
             }
         }
 
+        #checks
         #(#variants)*
     }
 }
@@ -233,17 +237,10 @@ fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStr
             quote!({ #flat; #private::embed::<#ty>("") })
         }
         (Mark::Embed { .. }, _) => quote!(#private::embed::<#ty>(#stored)),
-        (
-            Mark::Reference {
-                parent,
-                one,
-                unchecked,
-            },
-            _,
-        ) => {
-            quote!(#private::reference::<#ty>(#stored, #parent, #one, #unchecked))
-        }
+        (Mark::Reference { .. }, _) => return reference::shape(head, stored, member),
         (Mark::Subset(declared), _) => subset::shape(head, stored, ty, declared),
+        (Mark::Copy(_), _) => return copies::shape(head, structure, member),
+        (Mark::Count(declared), _) => return count::shape(head, stored, ty, declared),
     })
 }
 

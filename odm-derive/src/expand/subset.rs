@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::{Generics, Type, spanned::Spanned};
+use syn::{Generics, Path, Type, spanned::Spanned};
 
 use crate::{
     attr::{Key, Subset},
@@ -30,20 +30,14 @@ pub(super) fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> 
     });
     let via = match &declared.via {
         Some((literal, field)) => quote_spanned! {literal.span()=>
-            #private::path_to::<#this, _>(#private::child::<#ty>().#field)
+            #private::path_to::<#this, _, _, _>(#private::child::<#ty>().#field)
         },
         None => quote_spanned! {ty.span()=>
             #private::parent_path::<<#ty as #private::SubsetField>::Child, #this>()
         },
     };
-    let filter = match &declared.filter {
-        Some(path) => quote_spanned! {path.span()=>
-            ::core::option::Option::Some(|| {
-                #private::subset_filter::<<#ty as #private::SubsetField>::Child>(#path())
-            })
-        },
-        None => quote!(::core::option::Option::None),
-    };
+    let child = quote_spanned!(ty.span()=> <#ty as #private::SubsetField>::Child);
+    let filter = filter(head, declared.filter.as_ref(), &child);
     let nested =
         "a subset cannot be shown inside a subset: show a projection of the child without it";
     quote_spanned! {ty.span()=> {
@@ -55,6 +49,19 @@ pub(super) fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> 
             filter: #filter,
         })
     }}
+}
+
+/// ```ignore
+/// Some(|| subset_filter::<Review>(published()))
+/// ```
+pub(super) fn filter(head: &Head, filter: Option<&Path>, child: &TokenStream) -> TokenStream {
+    let private = &head.private;
+    match filter {
+        Some(path) => quote_spanned! {path.span()=>
+            ::core::option::Option::Some(|| #private::subset_filter::<#child>(#path()))
+        },
+        None => quote!(::core::option::Option::None),
+    }
 }
 
 fn sort_key(head: &Head, ty: &Type, key: &Key, span: proc_macro2::Span) -> TokenStream {

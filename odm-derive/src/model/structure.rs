@@ -112,11 +112,11 @@ impl Structure {
     ) {
         for field in fields.iter().filter(|field| field.serde.skip.is_none()) {
             let ty = head.without_self(field.ty);
-            let mark = Mark::of(field);
+            let mark = Mark::of(head, field, fields);
             match mark {
                 Mark::Embed { .. } => head.bound_embed(&ty),
                 Mark::Reference { .. } => head.bound_reference(&ty),
-                Mark::Plain | Mark::Subset(_) => {}
+                Mark::Plain | Mark::Subset(_) | Mark::Copy(_) | Mark::Count(_) => {}
             }
             let place = if field.serde.flatten.is_some() {
                 Place::Flattened {

@@ -145,11 +145,11 @@ impl Structure {
             return;
         };
         let ty = head.without_self(field.ty);
-        let mark = Mark::of(field);
+        let mark = Mark::of(head, field, &variant.fields);
         match mark {
             Mark::Embed { .. } => head.bound_embed(&ty),
             Mark::Reference { .. } => head.bound_reference(&ty),
-            Mark::Plain | Mark::Subset(_) => {}
+            Mark::Plain | Mark::Subset(_) | Mark::Copy(_) | Mark::Count(_) => {}
         }
         let mut ident = types::field_ident(&variant_field(variant.ident), variant.ident.span());
         let place = match (form, &mark) {
@@ -177,7 +177,7 @@ impl Structure {
             place,
             mark,
             kind: match &field.attrs.reference {
-                Some(reference) if reference.unchecked => Kind::Unchecked,
+                Some(reference) if reference.dangles() => Kind::Unchecked,
                 _ => Kind::Plain,
             },
             otherwise: field.serde.with.is_some(),

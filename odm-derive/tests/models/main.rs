@@ -2,8 +2,10 @@
 
 #![deny(warnings, missing_docs, unreachable_pub)]
 
+mod derived;
 mod enums;
 mod names;
+mod pairs;
 
 use odm::model::{ChildOf, Container, FieldKind, FieldShape, Index, IntoId, Link, ReferenceShape};
 use odm::prelude::*;
@@ -257,7 +259,7 @@ fn shapes_hold_the_stored_fields() {
     let container = |name: &str| match shape.fields.iter().find(|f| f.name == name).unwrap().kind {
         FieldKind::Embed { container, .. } => container,
         FieldKind::Reference(reference) => reference.container,
-        FieldKind::Plain | FieldKind::Subset(_) => panic!("{name} has no container"),
+        _ => panic!("{name} has no container"),
     };
     assert_eq!(container("price"), Container::One);
     assert_eq!(container("oldPrice"), Container::Optional);
@@ -275,12 +277,15 @@ fn shapes_hold_the_stored_fields() {
         one,
         unchecked,
         container,
+        on_delete,
+        inverse,
     } = reference(&Review::shape().fields[2]);
     assert_eq!(
         (collection, parent, one, unchecked),
         ("suppliers", true, true, false)
     );
     assert_eq!(container, Container::Optional);
+    assert_eq!((on_delete, inverse), (None, None));
     assert!(reference(&Part::shape().fields[3]).unchecked);
 }
 

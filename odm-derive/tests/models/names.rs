@@ -187,6 +187,21 @@ mod renamed {
         _id: i32,
         #[embed]
         inner: Inner,
+        #[reference(child, inverse = "other")]
+        other: Option<mapper::prelude::Ref<Renamed>>,
+        #[embed]
+        links: Vec<RenamedLink>,
+        #[count(of = "Renamed", via = "other")]
+        others: u32,
+    }
+
+    #[derive(Serialize, Deserialize, mapper::prelude::Embed)]
+    #[embed(crate = "mapper")]
+    struct RenamedLink {
+        #[reference(child, on_delete = "pull")]
+        to: mapper::prelude::Ref<Renamed>,
+        #[denormalize(from = "Renamed.inner.x")]
+        x: i32,
     }
 
     #[derive(Serialize, Deserialize, mapper::prelude::Projection)]

@@ -199,6 +199,9 @@ impl Walk {
                     }
                 }
                 FieldKind::Subset(subset) => self.subsets.push((path, subset)),
+                FieldKind::Copy(_) | FieldKind::Count(_) => {
+                    self.leaf(&path, None)?;
+                }
             }
         }
         self.within.pop();
@@ -241,7 +244,7 @@ fn has_reference(shape: &'static Shape, seen: &mut Vec<&'static Shape>) -> bool 
     }
     seen.push(shape);
     shape.fields.iter().any(|field| match field.kind {
-        FieldKind::Plain | FieldKind::Subset(_) => false,
+        FieldKind::Plain | FieldKind::Subset(_) | FieldKind::Copy(_) | FieldKind::Count(_) => false,
         FieldKind::Reference(_) => true,
         FieldKind::Embed { shape, .. } => has_reference(shape(), seen),
     })

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{EmbedField, FieldSet, Model, Path, Ref, Root, Shape, Through};
+use super::{Copied, EmbedField, FieldSet, Model, Outline, Path, Ref, Root, Shape, Through};
 
 /// A type with named, stored fields: what `Document`, `Embed` and `Projection` have in common.
 ///
@@ -20,6 +20,11 @@ pub trait Structure: Sized + 'static {
     /// Which of them can be missing in a stored value, in the order of `NAMES`.
     #[doc(hidden)]
     const OPTIONAL: &'static [bool];
+    /// Its own copies, with their stored names.
+    #[doc(hidden)]
+    const COPIES: &'static [(&'static str, Copied)] = &[];
+    #[doc(hidden)]
+    const OUTLINE: &'static Outline = Outline::EMPTY;
     #[doc(hidden)]
     type Fields<P: Path>: FieldSet;
 
@@ -46,6 +51,13 @@ pub trait Document: Structure + Serialize + DeserializeOwned + Send + Sync {
     type Id: Serialize + DeserializeOwned + Clone + Debug + PartialEq + Send + Sync + 'static;
     /// The name of the collection.
     const COLLECTION: &'static str;
+    /// The references that are one side of a pair: the name of the Rust field, and that of the other
+    /// side. Nothing but literals, since the sides ask each other.
+    #[doc(hidden)]
+    const INVERSES: &'static [(&'static str, &'static str)] = &[];
+    /// The stored names of the fields that are derived after all copies: subsets and counts.
+    #[doc(hidden)]
+    const LAST: &'static [&'static str] = &[];
 
     /// The `_id`.
     fn id(&self) -> &Self::Id;

@@ -21,6 +21,9 @@ pub trait Path: 'static {
     /// variant.
     #[doc(hidden)]
     const OPTIONAL: bool;
+    /// Whether a stored value can lack what is around the end of the path.
+    #[doc(hidden)]
+    const WITHIN_OPTIONAL: bool;
     /// The path in dotted form.
     const TEXT: &'static str;
 }
@@ -33,6 +36,7 @@ impl<M: 'static> Path for Root<M> {
     const LEN: usize = 0;
     const BYTES: [u8; MAX] = [0; MAX];
     const OPTIONAL: bool = false;
+    const WITHIN_OPTIONAL: bool = false;
     const TEXT: &'static str = "";
 }
 
@@ -47,6 +51,7 @@ impl<P: Path, O: Structure, const I: usize> Path for At<P, O, I> {
     const LEN: usize = P::LEN + (P::LEN > 0) as usize + O::NAMES[I].len();
     const BYTES: [u8; MAX] = join(P::BYTES, P::LEN, O::NAMES[I]);
     const OPTIONAL: bool = P::OPTIONAL || O::OPTIONAL[I];
+    const WITHIN_OPTIONAL: bool = P::OPTIONAL;
     const TEXT: &'static str = match std::str::from_utf8(Self::BYTES.split_at(Self::LEN).0) {
         Ok(text) => text,
         Err(_) => panic!("a stored name is not UTF-8"),
@@ -62,6 +67,7 @@ impl<P: Path> Path for Perhaps<P> {
     const LEN: usize = P::LEN;
     const BYTES: [u8; MAX] = P::BYTES;
     const OPTIONAL: bool = true;
+    const WITHIN_OPTIONAL: bool = true;
     const TEXT: &'static str = P::TEXT;
 }
 

@@ -72,6 +72,10 @@ pub enum FieldKind {
     Reference(ReferenceShape),
     /// A bounded array of children.
     Subset(SubsetShape),
+    /// A copy of a field of another document.
+    Copy(CopyShape),
+    /// The number of children.
+    Count(CountShape),
 }
 
 /// What stands around an embedded value or a reference. Types nest; the widest counts.
@@ -113,6 +117,26 @@ pub struct ReferenceShape {
     pub unchecked: bool,
     /// What is around it.
     pub container: Container,
+    /// What a delete of what it leads to does; by default what follows from the rest of the
+    /// declaration.
+    pub on_delete: Option<OnDelete>,
+    /// The stored path of the other side of a pair, in the documents that this leads to.
+    pub inverse: Option<&'static str>,
+}
+
+/// What happens to the holders of a reference when the document that it leads to is deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnDelete {
+    /// The delete fails, and says who still refers.
+    Restrict,
+    /// The holder is deleted too.
+    Cascade,
+    /// The reference becomes empty.
+    Nullify,
+    /// The reference, or the element of a list that holds it, is taken out of the list.
+    Pull,
+    /// The reference stays, and leads nowhere.
+    Keep,
 }
 
 /// A bounded array of children.
@@ -130,6 +154,70 @@ pub struct SubsetShape {
     pub shown: Option<fn() -> &'static Shape>,
     /// Which children count; all by default.
     pub filter: Option<fn() -> Result<mql::Filter>>,
+}
+
+/// A copy of a field of another document.
+#[derive(Debug, Clone, Copy)]
+pub struct CopyShape {
+    /// The collection of the document that it is copied from.
+    pub source: &'static str,
+    /// The stored path of the value there.
+    pub path: &'static str,
+    /// Along which reference.
+    pub via: Via,
+    /// It keeps the value of the time of writing: `freeze`.
+    pub frozen: bool,
+    /// The copy can be absent: it is an `Option`.
+    pub optional: bool,
+}
+
+/// The reference along which a copy follows its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Via {
+    /// The reference with this stored name, in the same struct.
+    Beside(&'static str),
+    /// Documents of the source whose references at this stored path lead to the holder. The copy is
+    /// then an array, of one element for each value.
+    Back(&'static str),
+}
+
+/// The number of a document's children.
+#[derive(Debug, Clone, Copy)]
+pub struct CountShape {
+    /// The collection of the children.
+    pub collection: &'static str,
+    /// The stored path of the children's reference to the holder.
+    pub via: &'static str,
+    /// Which children count; all by default.
+    pub filter: Option<fn() -> Result<mql::Filter>>,
+}
+
+/// What checks at compile time know of a type and of what is embedded in it. They cannot call
+/// [`Structure::shape`](super::Structure::shape).
+#[doc(hidden)]
+pub struct Outline {
+    /// It holds references itself.
+    pub references: bool,
+    /// Its own copies, with their stored names.
+    pub copies: &'static [(&'static str, Copied)],
+    /// The embedded values, with their stored names, but not the type within itself.
+    pub embedded: &'static [(&'static str, &'static Outline)],
+}
+
+/// A copy, and what is wrong with its declaration.
+#[doc(hidden)]
+pub struct Copied {
+    pub(crate) shape: CopyShape,
+    pub(crate) problem: Option<&'static str>,
+}
+
+impl Outline {
+    /// That of a type that the checks need not look into.
+    pub const EMPTY: &'static Outline = &Outline {
+        references: false,
+        copies: &[],
+        embedded: &[],
+    };
 }
 
 /// A declared index.

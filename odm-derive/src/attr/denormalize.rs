@@ -1,0 +1,167 @@
+//! `#[denormalize(from = "Part.name", via = "part", freeze)]`.
+
+use proc_macro2::Ident;
+use syn::{Attribute, LitStr, Meta, Path, Type};
+
+use super::value::{Once, flag, keys, string, unknown};
+use crate::{
+    ctxt::Ctxt,
+    types::{ident, located},
+};
+
+/// A copy of a field of another document.
+#[derive(Clone)]
+pub(crate) struct Denormalize {
+    /// Where the attribute is.
+    pub(crate) at: Path,
+    /// What it copies. Not there after a mistake only.
+    pub(crate) from: Option<From>,
+    /// Along which reference.
+    pub(crate) via: Option<Via>,
+    /// It keeps the value of the time of writing.
+    pub(crate) freeze: bool,
+}
+
+/// `shop::Part.price.currency`.
+#[derive(Clone)]
+pub(crate) struct From {
+    /// The literal that says so.
+    pub(crate) literal: LitStr,
+    /// The document.
+    pub(crate) ty: Type,
+    /// The Rust fields that lead to the value.
+    pub(crate) path: Vec<Ident>,
+}
+
+/// Along which reference a copy follows its source.
+#[derive(Clone)]
+pub(crate) enum Via {
+    /// A field of the same struct.
+    Beside(LitStr, Ident),
+    /// A reference in the source that leads to the holder: `Product.parts`.
+    Back(Box<From>),
+}
+
+impl Denormalize {
+    pub(super) fn new(cx: &Ctxt, attr: &Attribute) -> Self {
+        let mut from = Once::new("from");
+        let mut via = Once::new("via");
+        let mut freeze = Once::new("freeze");
+        let before = cx.count();
+        for (key, meta) in keys(cx, attr) {
+            match key.as_str() {
+                "from" => from.set(cx, &meta, self::from(cx, &meta)),
+                "via" => via.set(cx, &meta, self::via(cx, &meta)),
+                "freeze" => freeze.set(cx, &meta, flag(cx, &meta)),
+                _ => unknown(cx, &meta, "denormalize", "`from`, `via` or `freeze`"),
+            }
+        }
+        let from = from.get();
+        if from.is_none() && cx.count() == before {
+            cx.error(
+                &attr.meta,
+                "say what it is a copy of: `#[denormalize(from = \"Model.field\")]`",
+            );
+        }
+        Denormalize {
+            at: attr.path().clone(),
+            from,
+            via: via.get(),
+            freeze: freeze.get().is_some(),
+        }
+    }
+}
+
+fn from(cx: &Ctxt, meta: &Meta) -> Option<From> {
+    let literal = string(cx, meta)?;
+    report(cx, &literal, path(&literal))
+}
+
+fn via(cx: &Ctxt, meta: &Meta) -> Option<Via> {
+    let literal = string(cx, meta)?;
+    if literal.value().contains('.') {
+        return report(cx, &literal, path(&literal)).map(|from| Via::Back(Box::new(from)));
+    }
+    let field = ident(&literal.value(), literal.span()).ok_or_else(|| {
+        format!(
+            "`{}` is not the name of a field: write that of a reference beside this, or \
+             `Model.field` for one that leads here",
+            literal.value()
+        )
+    });
+    report(cx, &literal, field).map(|field| Via::Beside(literal, field))
+}
+
+fn report<T>(cx: &Ctxt, literal: &LitStr, result: Result<T, String>) -> Option<T> {
+    result.map_err(|message| cx.error(literal, message)).ok()
+}
+
+/// Reads `path::Type.field.field`.
+fn path(literal: &LitStr) -> Result<From, String> {
+    let text = literal.value();
+    let Some((ty, path)) = text.split_once('.') else {
+        return Err(format!(
+            "`{text}` does not say which field: write `{text}.field`"
+        ));
+    };
+    let ty = ty
+        .parse()
+        .ok()
+        .and_then(|tokens| syn::parse2(located(tokens, literal.span())).ok())
+        .filter(|ty| matches!(ty, Type::Path(_)))
+        .ok_or_else(|| format!("`{ty}` is not the name of a document: write `Model.field`"))?;
+    let path = path
+        .split('.')
+        .map(|name| {
+            ident(name.trim(), literal.span()).ok_or_else(|| {
+                format!(
+                    "`{name}` is not the name of a field: write the names of Rust fields, with dots \
+                     between them"
+                )
+            })
+        })
+        .collect::<Result<_, _>>()?;
+    Ok(From {
+        literal: literal.clone(),
+        ty,
+        path,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::ToTokens;
+
+    use super::*;
+
+    fn parse(text: &str) -> Result<(String, Vec<String>), String> {
+        let from = path(&LitStr::new(text, proc_macro2::Span::call_site()))?;
+        let fields = from.path.iter().map(ToString::to_string).collect();
+        Ok((super::super::text(&from.ty.to_token_stream()), fields))
+    }
+
+    #[test]
+    fn a_type_and_then_its_fields() {
+        assert_eq!(
+            parse("shop::Part.price.type").unwrap(),
+            ("shop::Part".into(), vec!["price".into(), "r#type".into()])
+        );
+    }
+
+    #[test]
+    fn what_is_no_field_is_named() {
+        assert!(parse("Part").unwrap_err().contains("`Part.field`"));
+        assert!(
+            parse(".name")
+                .unwrap_err()
+                .contains("not the name of a document")
+        );
+        assert!(parse("&Part.name").unwrap_err().contains("`&Part`"));
+        assert!(
+            parse("Part.")
+                .unwrap_err()
+                .contains("not the name of a field")
+        );
+        assert!(parse("Part.a b").unwrap_err().contains("`a b`"));
+    }
+}

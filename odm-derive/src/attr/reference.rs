@@ -1,0 +1,150 @@
+//! `#[reference(parent, one, unchecked, on_delete = "..", inverse = "..")]`.
+
+use proc_macro2::{Ident, Span};
+use syn::{Attribute, LitStr, Meta, Path};
+
+use super::value::{Once, flag, keys, string, unknown};
+use crate::{ctxt::Ctxt, types::ident};
+
+/// `#[reference(..)]`.
+pub(crate) struct Reference {
+    /// Where the attribute is.
+    pub(crate) at: Path,
+    pub(crate) parent: bool,
+    pub(crate) one: bool,
+    /// Where it says so.
+    pub(crate) unchecked: Option<Span>,
+    /// The literal in which the rule is named, and the rule.
+    pub(crate) on_delete: Option<(LitStr, OnDelete)>,
+    /// The target's field that is the other side of a pair.
+    pub(crate) inverse: Option<(LitStr, Ident)>,
+}
+
+/// What a delete of what a reference leads to does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnDelete {
+    Restrict,
+    Cascade,
+    Nullify,
+    Pull,
+    Keep,
+}
+
+impl OnDelete {
+    const ALL: [(&str, OnDelete); 5] = [
+        ("restrict", OnDelete::Restrict),
+        ("cascade", OnDelete::Cascade),
+        ("nullify", OnDelete::Nullify),
+        ("pull", OnDelete::Pull),
+        ("keep", OnDelete::Keep),
+    ];
+
+    /// As the variant of `odm::model::OnDelete` is called.
+    pub(crate) fn variant(self) -> &'static str {
+        match self {
+            OnDelete::Restrict => "Restrict",
+            OnDelete::Cascade => "Cascade",
+            OnDelete::Nullify => "Nullify",
+            OnDelete::Pull => "Pull",
+            OnDelete::Keep => "Keep",
+        }
+    }
+}
+
+impl Reference {
+    pub(super) fn new(cx: &Ctxt, attr: &Attribute) -> Self {
+        let mut child: Once<Span> = Once::new("child");
+        let mut parent: Once<Span> = Once::new("parent");
+        let mut one: Once<Meta> = Once::new("one");
+        let mut unchecked = Once::new("unchecked");
+        let mut on_delete = Once::new("on_delete");
+        let mut inverse = Once::new("inverse");
+        let before = cx.count();
+        for (key, meta) in keys(cx, attr) {
+            match key.as_str() {
+                "child" => child.set(cx, &meta, flag(cx, &meta)),
+                "parent" => parent.set(cx, &meta, flag(cx, &meta)),
+                "one" => one.set(cx, &meta, flag(cx, &meta).map(|_| meta.clone())),
+                "unchecked" => unchecked.set(cx, &meta, flag(cx, &meta)),
+                "on_delete" => on_delete.set(cx, &meta, self::on_delete(cx, &meta)),
+                "inverse" => inverse.set(cx, &meta, self::inverse(cx, &meta)),
+                _ => unknown(
+                    cx,
+                    &meta,
+                    "reference",
+                    "`child`, `parent`, `one`, `unchecked`, `on_delete` or `inverse`",
+                ),
+            }
+        }
+        let (child, parent) = (child.get().is_some(), parent.get().is_some());
+        let one = one.get();
+        let mistaken = cx.count() > before;
+        if child && parent {
+            cx.error(
+                &attr.meta,
+                "a reference leads to a `child` or to a `parent`, not both",
+            );
+        } else if !child && !parent && !mistaken {
+            cx.error(
+                &attr.meta,
+                "say where the reference leads: `#[reference(child)]`, if this document lists what \
+                 belongs to it, or `#[reference(parent)]`, if it belongs to what it refers to",
+            );
+        } else if let (Some(one), false, false) = (&one, parent, mistaken) {
+            cx.error(
+                one,
+                "`one` says that a parent has at most one such child: it goes with `parent`, not \
+                 with `child`",
+            );
+        }
+        Reference {
+            at: attr.path().clone(),
+            parent,
+            one: one.is_some(),
+            unchecked: unchecked.get(),
+            on_delete: on_delete.get(),
+            inverse: inverse.get(),
+        }
+    }
+
+    /// The rule for deletes, if one is given.
+    pub(crate) fn rule(&self) -> Option<OnDelete> {
+        self.on_delete.as_ref().map(|(_, rule)| *rule)
+    }
+
+    /// Whether it may lead nowhere.
+    pub(crate) fn dangles(&self) -> bool {
+        self.unchecked.is_some() || self.rule() == Some(OnDelete::Keep)
+    }
+}
+
+fn on_delete(cx: &Ctxt, meta: &Meta) -> Option<(LitStr, OnDelete)> {
+    let literal = string(cx, meta)?;
+    let text = literal.value();
+    let rule = OnDelete::ALL.iter().find(|(name, _)| *name == text);
+    if rule.is_none() {
+        cx.error(
+            &literal,
+            format!(
+                "`{text}` is no rule for deletes, expected `restrict`, `cascade`, `nullify`, `pull` \
+                 or `keep`"
+            ),
+        );
+    }
+    rule.map(|(_, rule)| (literal, *rule))
+}
+
+fn inverse(cx: &Ctxt, meta: &Meta) -> Option<(LitStr, Ident)> {
+    let literal = string(cx, meta)?;
+    let field = ident(&literal.value(), literal.span());
+    if field.is_none() {
+        cx.error(
+            &literal,
+            format!(
+                "`{}` is not the name of a field of the document that this leads to",
+                literal.value()
+            ),
+        );
+    }
+    field.map(|field| (literal, field))
+}

@@ -1,0 +1,221 @@
+//! Copies: their description, the checks of their types, and what is in a type as a whole.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{quote, quote_spanned};
+
+use crate::{
+    attr::From,
+    model::{Along, Copy, Head, Mark, Member, Structure},
+    types,
+};
+
+/// ```ignore
+/// const COPIES: &'static [(&'static str, Copied)] = &[
+///     ("name", copied::<Part, _>(fields_of::<Part>().name).copied_as::<String>() ..),
+/// ];
+/// const OUTLINE: &'static Outline = &Outline {
+///     references: false,
+///     copies: <Product as Structure>::COPIES,
+///     embedded: &[("parts", Probe::<Vec<PartLink>>::OUTLINE)],
+/// };
+/// ```
+///
+/// What is embedded in itself holds nothing else than it does. A type with nothing to say keeps the
+/// defaults.
+pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
+    let private = &head.private;
+    let this = &structure.this;
+    let copies: Vec<_> = copies(structure)
+        .map(|(member, copy)| {
+            let stored = member.stored(structure);
+            let shape = copied(head, structure, member, copy);
+            quote!((#stored, #shape))
+        })
+        .collect();
+    let embedded: Vec<_> = structure
+        .members
+        .iter()
+        .filter(|member| {
+            matches!(member.mark, Mark::Embed { recursive: false })
+                && !(member.users && head.is_recursive(&member.ty))
+        })
+        .map(|member| {
+            let (stored, ty) = (member.stored(structure), &member.ty);
+            // Of a type that depends on a parameter a probe sees nothing; of another, it leaves the
+            // report of what is not embedded to the shape.
+            if head.is_dependent(ty) || !member.users {
+                quote!((#stored, #private::outline::<#ty>()))
+            } else {
+                quote!((#stored, #private::Probe::<#ty>::OUTLINE))
+            }
+        })
+        .collect();
+    let references = structure
+        .members
+        .iter()
+        .any(|member| matches!(member.mark, Mark::Reference { .. }));
+    let own = (!copies.is_empty()).then(|| {
+        quote! {
+            const COPIES: &'static [(&'static str, #private::Copied)] = &[#(#copies),*];
+        }
+    });
+    let outline = (references || own.is_some() || !embedded.is_empty()).then(|| {
+        quote! {
+            const OUTLINE: &'static #private::Outline = &#private::Outline {
+                references: #references,
+                copies: <#this as #private::Structure>::COPIES,
+                embedded: &[#(#embedded),*],
+            };
+        }
+    });
+    quote!(#own #outline)
+}
+
+/// The copies of a type, in the order of `COPIES`.
+fn copies(structure: &Structure) -> impl Iterator<Item = (&Member, &Copy)> {
+    structure
+        .members
+        .iter()
+        .filter_map(|member| match &member.mark {
+            Mark::Copy(copy) => Some((member, &**copy)),
+            _ => None,
+        })
+}
+
+/// ```ignore
+/// copy::<PartLink>(0)
+/// ```
+///
+/// Where there are parameters, on which no constant of its own can depend, after the check.
+pub(super) fn shape(head: &Head, structure: &Structure, of: &Member) -> Option<TokenStream> {
+    let private = &head.private;
+    let this = &structure.this;
+    let (position, (_, copy)) = copies(structure)
+        .enumerate()
+        .find(|(_, (member, _))| std::ptr::eq(*member, of))?;
+    let shape = quote!(#private::copy::<#this>(#position));
+    Some(if head.generics.params.is_empty() {
+        shape
+    } else {
+        let check = check(head, structure, position, copy);
+        quote!({ #check #shape })
+    })
+}
+
+/// ```ignore
+/// const _: () = { check::<PartLink>(0); };
+/// ```
+pub(super) fn checks(head: &Head, structure: &Structure) -> Option<TokenStream> {
+    let checks: Vec<_> = copies(structure)
+        .enumerate()
+        .map(|(position, (_, copy))| check(head, structure, position, copy))
+        .collect();
+    (head.generics.params.is_empty() && !checks.is_empty())
+        .then(|| quote!(#(const _: () = { #checks };)*))
+}
+
+/// Under the literal that names the source.
+fn check(head: &Head, structure: &Structure, position: usize, copy: &Copy) -> TokenStream {
+    let (this, span) = (&structure.this, copy.from.literal.span());
+    let private = types::located(head.private.clone(), span);
+    quote_spanned!(span=> #private::check::<#this>(#position);)
+}
+
+/// ```ignore
+/// copied::<Product, _>(step(fields_of::<Product>().price).currency)
+///     .copied_as::<String>()
+///     .where_(is_single(fields_of::<Product>().price), "..")
+///     .where_(!Probe::<String>::RELATED || Probe::<String>::EMBEDDED, "..")
+///     .where_(!holds_references(Probe::<String>::OUTLINE), "..")
+///     .along(
+///         beside::<Product, _, _, _>(fields_of::<PartLink>().id),
+///         Declared {
+///             none: Probe::<String>::NONE,
+///             optional: Probe::<String>::OPTIONAL,
+///             frozen: false,
+///         },
+///     )
+/// // or, backwards, for a `Vec<i64>`
+/// copied::<Product, _>(fields_of::<Product>().catalog_number)
+///     .listed_as::<Vec<i64>>()
+///     ..
+///     .along_back(back::<Part, _, _, _>(fields_of::<Product>().parts), Declared { .. })
+/// ```
+///
+/// The source fixes the type first, so that an error names both.
+fn copied(head: &Head, structure: &Structure, member: &Member, copy: &Copy) -> TokenStream {
+    let (from, frozen, ty) = (&copy.from, copy.frozen, &member.ty);
+    let (document, span) = (&from.ty, from.literal.span());
+    // So that calls as a whole stand where the literal does.
+    let private = types::located(head.private.clone(), span);
+    let lists = "a copy has one source, and `{}` is a list or a map";
+    let (source, singles) = followed(head, from, "is_single", lists);
+    let declared = quote_spanned! {span=>
+        #private::Declared {
+            none: #private::Probe::<#ty>::NONE,
+            optional: #private::Probe::<#ty>::OPTIONAL,
+            frozen: #frozen,
+        }
+    };
+    let (typed, known, along) = match &copy.along {
+        Along::Beside(field, at) => {
+            let this = &structure.this;
+            let private = types::located(head.private.clone(), *at);
+            let beside = quote_spanned! {*at=>
+                #private::beside::<#document, _, _, _>(#private::fields_of::<#this>().#field)
+            };
+            (
+                quote_spanned!(span=> copied_as::<#ty>()),
+                TokenStream::new(),
+                quote_spanned!(span=> along(#beside, #declared)),
+            )
+        }
+        Along::Back(via) => {
+            let (this, at) = (&head.this, via.literal.span());
+            let maps =
+                "references in a map, as in `{}`, cannot be followed: its keys are not known";
+            let (reference, known) = followed(head, via, "is_followed", maps);
+            let private = types::located(head.private.clone(), at);
+            let back = quote_spanned!(at=> #private::back::<#this, _, _, _>(#reference));
+            (
+                quote_spanned!(span=> listed_as::<#ty>()),
+                known,
+                quote_spanned!(span=> along_back(#back, #declared)),
+            )
+        }
+    };
+    let references = "a copy of a reference would be one that nothing keeps right: copy what is \
+                      plain, and follow the reference where it is";
+    quote_spanned! {span=>
+        #private::copied::<#document, _>(#source)
+            .#typed
+            #singles
+            #known
+            .where_(!#private::Probe::<#ty>::RELATED || #private::Probe::<#ty>::EMBEDDED, #references)
+            .where_(!#private::holds_references(#private::Probe::<#ty>::OUTLINE), #references)
+            .#along
+    }
+}
+
+/// The field of a document that a literal names, and what must hold of each field on the way.
+///
+/// ```ignore
+/// step(fields_of::<Product>().price).currency
+/// .where_(is_single(fields_of::<Product>().price), "..")
+/// ```
+fn followed(head: &Head, from: &From, check: &str, message: &str) -> (TokenStream, TokenStream) {
+    let (ty, span) = (&from.ty, from.literal.span());
+    let private = types::located(head.private.clone(), span);
+    let check = Ident::new(check, span);
+    let mut names = from.path.iter();
+    let mut last = names.next();
+    let mut field = quote_spanned!(span=> #private::fields_of::<#ty>().#last);
+    let mut checks = TokenStream::new();
+    for name in names {
+        let message = message.replace("{}", &last.map(types::name).unwrap_or_default());
+        checks.extend(quote_spanned!(span=> .where_(#private::#check(#field), #message)));
+        field = quote_spanned!(span=> #private::step(#field).#name);
+        last = Some(name);
+    }
+    (field, checks)
+}

@@ -1,0 +1,106 @@
+//! References: what is declared with them, and the pairs that two of them make.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{LitStr, Type};
+
+use crate::{
+    model::{Head, Mark, Member, Structure},
+    types,
+};
+
+/// ```ignore
+/// reference::<Vec<Ref<Task>>>("tasks", DeclaredReference {
+///     parent: false,
+///     one: false,
+///     unchecked: false,
+///     on_delete: Some(OnDelete::Pull),
+///     inverse: Some(..),
+/// })
+/// ```
+pub(super) fn shape(head: &Head, stored: &str, member: &Member) -> Option<TokenStream> {
+    let private = &head.private;
+    let ty = &member.ty;
+    let Mark::Reference {
+        parent,
+        one,
+        unchecked,
+        on_delete,
+        inverse,
+    } = &member.mark
+    else {
+        return None;
+    };
+    let on_delete = match on_delete {
+        Some(rule) => {
+            let rule = quote::format_ident!("{}", rule.variant());
+            quote!(::core::option::Option::Some(#private::OnDelete::#rule))
+        }
+        None => quote!(::core::option::Option::None),
+    };
+    let inverse = match (inverse, &member.ident) {
+        (Some((literal, other)), Some(ident)) => {
+            let inverse = self::inverse(head, ty, ident, literal, other);
+            quote!(::core::option::Option::Some(#inverse))
+        }
+        _ => quote!(::core::option::Option::None),
+    };
+    Some(quote! {
+        #private::reference::<#ty>(#stored, #private::DeclaredReference {
+            parent: #parent,
+            one: #one,
+            unchecked: #unchecked,
+            on_delete: #on_delete,
+            inverse: #inverse,
+        })
+    })
+}
+
+/// ```ignore
+/// {
+///     let path = path_to::<Person, _, _, _>(target::<Vec<Ref<Task>>>().owner);
+///     assert!(points_back::<Vec<Ref<Task>>>("owner", "tasks"), "`owner` of `Task` ..");
+///     path
+/// }
+/// ```
+fn inverse(head: &Head, ty: &Type, ident: &Ident, literal: &LitStr, other: &Ident) -> TokenStream {
+    let Head { private, this, .. } = head;
+    let (own, field) = (types::name(ident), types::name(other));
+    let target = match types::argument(types::innermost(ty), "Ref") {
+        Some(target) => format!("`{}`", types::written(target)),
+        None => "the target".to_owned(),
+    };
+    let message =
+        format!("`{field}` of {target} does not point back: add `inverse = \"{own}\"` to it");
+    quote_spanned! {literal.span()=> {
+        let path = #private::path_to::<#this, _, _, _>(#private::target::<#ty>().#other);
+        ::core::assert!(#private::points_back::<#ty>(#field, #own), #message);
+        path
+    }}
+}
+
+/// ```ignore
+/// const INVERSES: &'static [(&'static str, &'static str)] = &[("tasks", "owner")];
+/// ```
+pub(crate) fn inverses(structure: &Structure) -> Option<TokenStream> {
+    let pairs: Vec<_> = structure
+        .members
+        .iter()
+        .filter_map(|member| match (&member.mark, &member.ident) {
+            (
+                Mark::Reference {
+                    inverse: Some((_, other)),
+                    ..
+                },
+                Some(ident),
+            ) => Some((types::name(ident), types::name(other))),
+            _ => None,
+        })
+        .map(|(own, other)| quote!((#own, #other)))
+        .collect();
+    (!pairs.is_empty()).then(|| {
+        quote! {
+            const INVERSES: &'static [(&'static str, &'static str)] = &[#(#pairs),*];
+        }
+    })
+}

@@ -1,0 +1,76 @@
+//! Which reference a copy follows.
+
+use proc_macro2::{Ident, Span};
+use syn::Type;
+
+use super::Head;
+use crate::{
+    ast::Field as AstField,
+    attr::{Denormalize, From, Via},
+    types,
+};
+
+/// A copy of a field of another document.
+#[derive(Clone)]
+pub(crate) struct Copy {
+    pub(crate) from: From,
+    pub(crate) along: Along,
+    pub(crate) frozen: bool,
+}
+
+/// The reference that leads to the source.
+#[derive(Clone)]
+pub(crate) enum Along {
+    /// A field of the same struct, and where it is named.
+    Beside(Ident, Span),
+    /// A reference in the source that leads to the holder.
+    Back(Box<From>),
+}
+
+impl Copy {
+    /// A copy that has been checked, and `None` of one that did not pass.
+    pub(super) fn new(
+        head: &Head,
+        denormalize: &Denormalize,
+        fields: &[AstField<'_>],
+    ) -> Option<Self> {
+        let mut from = denormalize.from.clone()?;
+        let along = match &denormalize.via {
+            Some(Via::Beside(literal, field)) => Along::Beside(field.clone(), literal.span()),
+            Some(Via::Back(back)) => {
+                let mut back = back.clone();
+                back.ty = head.without_self(&back.ty);
+                Along::Back(back)
+            }
+            None => match references_to(&head.ident, fields, &from.ty).as_slice() {
+                [reference] => {
+                    let span = from.literal.span();
+                    let name = types::name(reference.ident?);
+                    Along::Beside(types::ident(&name, span)?, span)
+                }
+                _ => return None,
+            },
+        };
+        from.ty = head.without_self(&from.ty);
+        Some(Copy {
+            from,
+            along,
+            frozen: denormalize.freeze,
+        })
+    }
+}
+
+/// The references among some fields that lead to a document, as far as the tokens tell.
+pub(crate) fn references_to<'a>(
+    this: &Ident,
+    fields: &'a [AstField<'a>],
+    document: &Type,
+) -> Vec<&'a AstField<'a>> {
+    let leads = |field: &&AstField<'_>| {
+        field.attrs.reference.is_some()
+            && field.serde.skip.is_none()
+            && types::argument(types::innermost(field.ty), "Ref")
+                .is_some_and(|target| types::is_same_name(target, document, this))
+    };
+    fields.iter().filter(leads).collect()
+}

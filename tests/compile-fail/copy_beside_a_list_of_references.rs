@@ -1,0 +1,24 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts")]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: String,
+    qty: i32,
+}
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "products")]
+struct Product {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[reference(child)]
+    parts: Vec<Ref<Part>>,
+    #[denormalize(from = "Part.name")]
+    names: Vec<String>,
+}
+
+fn main() {}

@@ -1,0 +1,20 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts")]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: String,
+}
+
+#[derive(Serialize, Deserialize, Embed)]
+struct PartLink {
+    #[reference(child, unchecked)]
+    id: Ref<Part>,
+    #[denormalize(from = "Part.name")]
+    name: String,
+}
+
+fn main() {}
