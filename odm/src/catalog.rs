@@ -114,11 +114,9 @@ impl Catalog {
             .map(|&edge| &self.edges[edge])
     }
 
-    /// The subsets that show documents of a collection.
-    pub(crate) fn subsets_of(&self, collection: &str) -> impl Iterator<Item = &Subset> {
-        self.subsets
-            .iter()
-            .filter(move |subset| subset.child == collection)
+    /// All subsets.
+    pub(crate) fn subsets(&self) -> &[Subset] {
+        &self.subsets
     }
 
     /// The subsets in documents of a collection.

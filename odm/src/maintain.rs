@@ -8,12 +8,14 @@ mod added_references;
 mod base;
 mod delete_rules;
 mod kept_fields;
+mod run;
 mod subsets;
 mod unit;
 
 use bson::{RawBson, RawDocumentBuf};
 
-pub(crate) use unit::run;
+pub(crate) use run::run;
+use unit::{Changes, Unit};
 
 use crate::{
     catalog::Catalog,
@@ -63,7 +65,7 @@ pub(crate) struct Outcome {
 }
 
 /// One document before and after a write: none before an insert, none after a delete.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Effect {
     pub(crate) before: Option<RawDocumentBuf>,
     pub(crate) after: Option<RawDocumentBuf>,
@@ -87,18 +89,20 @@ pub(crate) async fn apply(
 ) -> Result<Outcome> {
     let before = transaction.cost();
     kept_fields::check(catalog, write)?;
-    let mut outcome = base::apply(catalog, transaction, write).await?;
-    delete_rules::apply(catalog, transaction, write.collection(), &outcome.effects).await?;
-    subsets::apply(
+    let mut unit = Unit {
         catalog,
         transaction,
-        write.collection(),
-        &mut outcome.effects,
-    )
-    .await?;
-    added_references::check(catalog, transaction, write.collection(), &outcome.effects).await?;
-    outcome.cost = transaction.cost() - before;
-    Ok(outcome)
+        changes: Changes::default(),
+    };
+    let touched = base::apply(&mut unit, write).await?;
+    delete_rules::apply(&mut unit).await?;
+    subsets::apply(&mut unit).await?;
+    added_references::check(&unit).await?;
+    Ok(Outcome {
+        matched: touched.matched,
+        cost: unit.transaction.cost() - before,
+        effects: unit.changes.take(write.collection(), &touched.places),
+    })
 }
 
 impl Write {

@@ -4,48 +4,37 @@ use std::borrow::Cow;
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use super::{Effect, Outcome, Write, kept_fields};
+use super::{
+    Write, kept_fields,
+    unit::{Touched, Unit, by_id},
+};
 use crate::{
-    catalog::Catalog,
     error::{Error, ErrorKind, Result, show},
-    mql::{Filter, Operation, Sort, Test, Update},
-    store::{Change, Flow, Transaction, UpdateWrite, Updated},
+    mql::{Operation, Update},
+    store::{Change, Flow, Transaction, UpdateWrite},
 };
 
-pub(super) async fn apply(
-    catalog: &Catalog,
-    transaction: &mut dyn Transaction,
-    write: &Write,
-) -> Result<Outcome> {
+pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched> {
+    let catalog = unit.catalog;
     match write {
         Write::Insert {
             collection,
             documents,
         } => {
             let documents = kept_fields::first_versions(catalog, collection, documents)?;
-            transaction.insert(collection, &documents).await?;
-            let effects = documents
-                .into_owned()
-                .into_iter()
-                .map(Effect::inserted)
-                .collect();
-            Ok(Outcome {
-                effects,
-                ..Outcome::default()
-            })
+            unit.insert(collection, &documents).await
         }
         Write::Update(write) => {
-            let mut outcome = outcome(transaction.update(write).await?);
-            let effects = &mut outcome.effects;
-            kept_fields::count_versions(catalog, transaction, &write.collection, effects).await?;
-            Ok(outcome)
+            let touched = unit.update(write).await?;
+            kept_fields::count_versions(unit, &write.collection, &touched).await?;
+            Ok(touched)
         }
         Write::Replace {
             collection,
             id,
             document,
             upsert,
-        } => replace(catalog, transaction, collection, id, document, *upsert).await,
+        } => replace(unit, collection, id, document, *upsert).await,
         Write::Modify {
             collection,
             id,
@@ -53,7 +42,7 @@ pub(super) async fn apply(
             from,
             to,
         } => {
-            match current(transaction, collection, id).await? {
+            match current(unit.transaction, collection, id).await? {
                 None => return Err(Error::not_found(collection, &[id])),
                 Some(current) if current != *read => return Err(stale(collection, id)),
                 Some(_) => {}
@@ -61,42 +50,31 @@ pub(super) async fn apply(
             let mut update = Update::default();
             difference(&mut update, "", from, to, catalog.version(collection))?;
             if update.is_empty() {
-                return Ok(Outcome {
+                return Ok(Touched {
                     matched: 1,
-                    ..Outcome::default()
+                    ..Touched::default()
                 });
             }
             let write = by_id(collection, id, Change::Update(update));
-            let mut outcome = outcome(transaction.update(&write).await?);
-            let effects = &mut outcome.effects;
-            kept_fields::count_versions(catalog, transaction, collection, effects).await?;
-            Ok(outcome)
+            let touched = unit.update(&write).await?;
+            kept_fields::count_versions(unit, collection, &touched).await?;
+            Ok(touched)
         }
-        Write::Delete(write) => {
-            let removed = transaction.delete(write).await?;
-            let matched = removed.len() as u64;
-            let effects = removed.into_iter().map(Effect::removed).collect();
-            Ok(Outcome {
-                matched,
-                effects,
-                ..Outcome::default()
-            })
-        }
+        Write::Delete(write) => unit.delete(write).await,
     }
 }
 
 async fn replace(
-    catalog: &Catalog,
-    transaction: &mut dyn Transaction,
+    unit: &mut Unit<'_>,
     collection: &str,
     id: &RawBson,
     document: &RawDocument,
     upsert: bool,
-) -> Result<Outcome> {
+) -> Result<Touched> {
     let mut next = Cow::Borrowed(document);
-    if let Some(path) = catalog.version(collection) {
+    if let Some(path) = unit.catalog.version(collection) {
         let held = kept_fields::version(document, path)?;
-        let version = match current(transaction, collection, id).await? {
+        let version = match current(unit.transaction, collection, id).await? {
             Some(current) if held != kept_fields::version(&current, path)? => {
                 return Err(stale(collection, id));
             }
@@ -108,22 +86,11 @@ async fn replace(
         next = Cow::Owned(kept_fields::with_version(document, path, version)?);
     }
     let write = by_id(collection, id, Change::Replace(next.into_owned()));
-    let updated = transaction.update(&UpdateWrite { upsert, ..write }).await?;
-    if updated.matched == 0 && updated.upserted.is_none() {
+    let touched = unit.update(&UpdateWrite { upsert, ..write }).await?;
+    if touched.matched == 0 && touched.places.is_empty() {
         return Err(Error::not_found(collection, &[id]));
     }
-    Ok(outcome(updated))
-}
-
-pub(super) fn by_id(collection: &str, id: &RawBson, change: Change) -> UpdateWrite {
-    UpdateWrite {
-        collection: collection.to_owned(),
-        filter: Filter::Path("_id".into(), Test::Eq(id.clone())),
-        sort: Sort::default(),
-        change,
-        multi: false,
-        upsert: false,
-    }
+    Ok(touched)
 }
 
 /// What makes one document of the other, field by field, also in embedded documents. What neither
@@ -198,34 +165,4 @@ async fn current(
         })
         .await?;
     Ok(found)
-}
-
-fn outcome(updated: Updated) -> Outcome {
-    let changes = updated.changes.into_iter().map(|changed| Effect {
-        before: Some(changed.before),
-        after: Some(changed.after),
-    });
-    Outcome {
-        matched: updated.matched,
-        effects: changes
-            .chain(updated.upserted.map(Effect::inserted))
-            .collect(),
-        ..Outcome::default()
-    }
-}
-
-impl Effect {
-    fn inserted(after: RawDocumentBuf) -> Self {
-        Effect {
-            before: None,
-            after: Some(after),
-        }
-    }
-
-    fn removed(before: RawDocumentBuf) -> Self {
-        Effect {
-            before: Some(before),
-            after: None,
-        }
-    }
 }

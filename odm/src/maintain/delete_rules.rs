@@ -1,10 +1,10 @@
 //! What a delete means for the documents that refer to what was deleted.
 
-use bson::{RawBson, RawBsonRef};
+use bson::RawBson;
 
-use super::Effect;
+use super::unit::{Unit, id};
 use crate::{
-    catalog::{Catalog, Edge, OnDelete},
+    catalog::{Edge, OnDelete},
     error::{Error, ErrorKind, Result, show},
     store::{Find, FindByKey, Flow, Transaction},
 };
@@ -12,28 +12,26 @@ use crate::{
 /// Applies the rule of each reference that leads to a deleted document.
 ///
 /// What was deleted in the same unit is gone by now, and so does not restrict.
-pub(super) async fn apply(
-    catalog: &Catalog,
-    transaction: &mut dyn Transaction,
-    collection: &str,
-    effects: &[Effect],
-) -> Result<()> {
-    if catalog.edges_into(collection).next().is_none() {
-        return Ok(());
-    }
-    let deleted: Vec<RawBson> = effects
-        .iter()
-        .filter(|effect| effect.after.is_none())
-        .filter_map(|effect| effect.before.as_deref()?.get("_id").ok().flatten())
-        .map(RawBsonRef::into)
-        .collect();
-    if deleted.is_empty() {
-        return Ok(());
-    }
-    for edge in catalog.edges_into(collection) {
-        match edge.on_delete {
-            OnDelete::Restrict => restrict(transaction, edge, &deleted).await?,
-            OnDelete::Keep => {}
+pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
+    for collection in unit.changes.collections() {
+        if unit.catalog.edges_into(collection).next().is_none() {
+            continue;
+        }
+        let deleted: Vec<RawBson> = unit
+            .changes
+            .of(collection)
+            .iter()
+            .filter(|effect| effect.after.is_none())
+            .filter_map(|effect| Some(id(effect.before.as_deref()?).into()))
+            .collect();
+        if deleted.is_empty() {
+            continue;
+        }
+        for edge in unit.catalog.edges_into(collection) {
+            match edge.on_delete {
+                OnDelete::Restrict => restrict(unit.transaction, edge, &deleted).await?,
+                OnDelete::Keep => {}
+            }
         }
     }
     Ok(())

@@ -4,12 +4,15 @@ use std::borrow::Cow;
 
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
 
-use super::{Effect, Write, base::by_id};
+use super::{
+    Write,
+    unit::{Touched, Unit, by_id, id},
+};
 use crate::{
     catalog::Catalog,
     error::{Error, ErrorKind, Result},
     mql::path,
-    store::{Change, Transaction, UpdateWrite},
+    store::{Change, UpdateWrite},
 };
 
 /// Refuses an update that names a field which the library keeps.
@@ -71,26 +74,23 @@ pub(super) fn first_versions<'a>(
 
 /// Counts the changes of an update: one for each document that is different now.
 pub(super) async fn count_versions(
-    catalog: &Catalog,
-    transaction: &mut dyn Transaction,
+    unit: &mut Unit<'_>,
     collection: &str,
-    effects: &mut [Effect],
+    touched: &Touched,
 ) -> Result<()> {
-    let Some(path) = catalog.version(collection) else {
+    let Some(path) = unit.catalog.version(collection) else {
         return Ok(());
     };
-    for effect in effects {
+    for &place in &touched.places {
+        let effect = &unit.changes.of(collection)[place];
         let Some(after) = &effect.after else { continue };
         let next = match &effect.before {
             Some(before) => version(before, path)? + 1,
             None => 1,
         };
         let counted = with_version(after, path, next)?;
-        if let Some(id) = path::get(after, "_id") {
-            let write = by_id(collection, &id.into(), Change::Replace(counted.clone()));
-            transaction.update(&write).await?;
-        }
-        effect.after = Some(counted);
+        let write = by_id(collection, &id(after).into(), Change::Replace(counted));
+        unit.update(&write).await?;
     }
     Ok(())
 }

@@ -8,32 +8,21 @@ use std::{collections::BTreeMap, ptr, slice};
 
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
 
-use super::{
-    Effect,
-    base::{by_id, malformed},
-};
+use super::{Effect, base::malformed, unit::Unit};
 use crate::{
-    catalog::{Catalog, Subset, references},
+    catalog::{Subset, references},
     error::Result,
-    mql::{Filter, Operation, Test, Update, key, path},
-    store::{Change, Find, Flow, Transaction},
+    mql::{Filter, Test, key, path},
+    store::{Find, Flow, Transaction},
 };
 
-/// Brings up the subsets that the effects of a unit make dirty, each once, and the effects on their
-/// holders with them.
-pub(super) async fn apply(
-    catalog: &Catalog,
-    transaction: &mut dyn Transaction,
-    collection: &str,
-    effects: &mut [Effect],
-) -> Result<()> {
+/// Brings up the subsets that the changes of a unit make dirty, each once.
+pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
     let mut found: Vec<(&Subset, RawBson)> = Vec::new();
-    for subset in catalog.subsets_of(collection) {
-        let parents = dirty_by_children(subset, effects)?.into_values();
+    for subset in unit.catalog.subsets() {
+        let parents = dirty_by_children(subset, unit.changes.of(&subset.child))?.into_values();
         found.extend(parents.map(|parent| (subset, parent)));
-    }
-    for subset in catalog.subsets_in(collection) {
-        let holders = dirty_by_holders(subset, effects);
+        let holders = dirty_by_holders(subset, unit.changes.of(&subset.parent));
         found.extend(holders.into_iter().map(|holder| (subset, holder)));
     }
     // A document is written once, whatever is dirty in it.
@@ -49,9 +38,9 @@ pub(super) async fn apply(
         }
     }
     for ((holders, _), dirty) in dirty {
-        let after = bring_up(transaction, holders, &dirty).await?;
-        if holders == collection {
-            note(effects, &dirty.id, after);
+        let wrong = wrong(unit.transaction, holders, &dirty).await?;
+        if !wrong.is_empty() {
+            unit.set(holders, &dirty.id, wrong).await?;
         }
     }
     Ok(())
@@ -61,21 +50,6 @@ pub(super) async fn apply(
 struct Dirty<'a> {
     id: RawBson,
     subsets: Vec<&'a Subset>,
-}
-
-/// What the unit leaves of a document that it wrote is what is there after the derived writes.
-fn note(effects: &mut [Effect], id: &RawBson, after: Option<RawDocumentBuf>) {
-    let Some(after) = after else { return };
-    let written = effects
-        .iter_mut()
-        .rfind(|effect| effect.after.as_deref().is_some_and(|after| is(after, id)));
-    if let Some(effect) = written {
-        effect.after = Some(after);
-    }
-}
-
-fn is(document: &RawDocument, id: &RawBson) -> bool {
-    document.get("_id").ok().flatten() == Some(id.as_raw_bson_ref())
 }
 
 /// The parents whose children have changed in what the subset shows or sorts by, each once.
@@ -150,12 +124,12 @@ fn array<'a>(subset: &Subset, holder: &'a RawDocument) -> Option<RawBsonRef<'a>>
     holder.get(&subset.path).ok().flatten()
 }
 
-/// Makes subsets what their definitions say, and returns the holder if that changes it.
-async fn bring_up(
-    transaction: &mut dyn Transaction,
+/// The subsets of a document that are not what their definitions say, with what they should be.
+async fn wrong(
+    transaction: &dyn Transaction,
     holders: &str,
     dirty: &Dirty<'_>,
-) -> Result<Option<RawDocumentBuf>> {
+) -> Result<Vec<(String, RawBson)>> {
     let mut stored: Option<Vec<_>> = None;
     transaction
         .get(holders, slice::from_ref(&dirty.id), &mut |_, holder| {
@@ -164,27 +138,15 @@ async fn bring_up(
             Ok(Flow::More)
         })
         .await?;
+    let mut wrong = Vec::new();
     // A child may refer to a parent that does not exist, and has its place when it does.
-    let Some(stored) = stored else {
-        return Ok(None);
-    };
-    let mut update = Update::default();
-    for (subset, stored) in dirty.subsets.iter().zip(stored) {
+    for (subset, stored) in dirty.subsets.iter().zip(stored.unwrap_or_default()) {
         let wanted = RawBson::Array(children(transaction, subset, &dirty.id).await?);
         if stored.as_ref() != Some(&wanted) {
-            update.push(subset.path.clone(), Operation::Set(wanted));
+            wrong.push((subset.path.clone(), wanted));
         }
     }
-    if update.is_empty() {
-        return Ok(None);
-    }
-    let write = by_id(holders, &dirty.id, Change::Update(update));
-    let updated = transaction.update(&write).await?;
-    Ok(updated
-        .changes
-        .into_iter()
-        .next()
-        .map(|changed| changed.after))
+    Ok(wrong)
 }
 
 /// The definition of a subset: the first children in order, or the last ones.
