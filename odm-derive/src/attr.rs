@@ -11,6 +11,7 @@ mod case;
 mod index;
 mod place;
 pub(crate) mod serde;
+mod split;
 mod subset;
 mod value;
 
@@ -18,6 +19,7 @@ pub(crate) use case::Rule;
 pub(crate) use index::{Index, Key};
 use place::Place;
 pub(crate) use place::variant;
+pub(crate) use split::Split;
 pub(crate) use subset::Subset;
 pub(crate) use value::unraw;
 use value::{Once, flag, keys, string, unknown};
@@ -95,6 +97,7 @@ pub(crate) struct Field {
     pub(crate) index: Option<FieldIndex>,
     pub(crate) version: Option<Path>,
     pub(crate) subset: Option<Subset>,
+    pub(crate) split: Option<Split>,
 }
 
 /// `#[embed]`.
@@ -132,6 +135,10 @@ impl Field {
                 "reference" => field.reference.replace(Reference::new(cx, attr)).is_some(),
                 "index" => field.index.replace(FieldIndex::new(cx, attr)).is_some(),
                 "subset" => field.subset.replace(Subset::new(cx, attr)).is_some(),
+                "split" => {
+                    let split = Split::new(cx, attr);
+                    split.is_some_and(|split| field.split.replace(split).is_some())
+                }
                 _ => {
                     for (_, meta) in keys(cx, attr) {
                         cx.error(meta, "`#[version]` takes no keys");
@@ -160,6 +167,7 @@ impl Field {
             Field {
                 subset: Some(_), ..
             } => Some("#[subset]"),
+            Field { split: Some(_), .. } => Some("#[split]"),
             _ => None,
         }
     }

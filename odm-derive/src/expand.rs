@@ -19,6 +19,7 @@ mod embed;
 mod link;
 mod projection;
 mod related;
+mod split;
 mod structure;
 mod subset;
 

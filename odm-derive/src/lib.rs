@@ -70,6 +70,8 @@ use ast::Derive;
 ///   one, kept by the library. A negative limit keeps the last ones. `via = "field"` names the
 ///   reference where there are several, `filter = path` a function that returns a `Filter` of those
 ///   that count.
+/// - `#[split(collection = "..", key = "..")]`: a `Cold`, stored in a collection of its own, where
+///   `key` holds the `_id` of the document.
 /// - `#[version]`: an integer that counts the changes of the document.
 ///
 /// Exactly one field is stored as `_id`, usually by `#[serde(rename = "_id")]`. The attributes of
@@ -77,7 +79,7 @@ use ast::Derive;
 #[proc_macro_derive(
     Document,
     attributes(
-        document, embed, reference, index, version, subset, projection, database, serde
+        document, embed, reference, index, version, subset, split, projection, database, serde
     )
 )]
 pub fn document(input: TokenStream) -> TokenStream {
@@ -104,7 +106,7 @@ pub fn document(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(
     Embed,
     attributes(
-        document, embed, reference, index, version, subset, projection, database, serde
+        document, embed, reference, index, version, subset, split, projection, database, serde
     )
 )]
 pub fn embed(input: TokenStream) -> TokenStream {
@@ -127,7 +129,7 @@ pub fn embed(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(
     Projection,
     attributes(
-        document, embed, reference, index, version, subset, projection, database, serde
+        document, embed, reference, index, version, subset, split, projection, database, serde
     )
 )]
 pub fn projection(input: TokenStream) -> TokenStream {

@@ -5,7 +5,7 @@ use syn::{LitInt, LitStr, Type};
 
 use crate::{
     ast::{Data, Derive, Field as AstField, Input, Style},
-    attr::{Index, Key, Subset},
+    attr::{Index, Key, Split, Subset},
     types,
 };
 
@@ -95,6 +95,7 @@ pub(crate) enum Mark {
         unchecked: bool,
     },
     Subset(Box<Subset>),
+    Split(Box<Split>),
 }
 
 /// What a user may do with a field: the third parameter of `odm::model::Field`.
@@ -111,6 +112,9 @@ impl Mark {
     fn of(field: &AstField<'_>) -> Self {
         if let Some(subset) = &field.attrs.subset {
             return Mark::Subset(Box::new(subset.clone()));
+        }
+        if let Some(split) = &field.attrs.split {
+            return Mark::Split(Box::new(split.clone()));
         }
         match (&field.attrs.embed, &field.attrs.reference) {
             (Some(embed), _) => Mark::Embed {
@@ -234,7 +238,7 @@ fn link(structure: &Structure, fields: usize) -> Option<Link> {
         match member.mark {
             Mark::Reference { .. } => references.push((position, member)),
             Mark::Embed { .. } => return None,
-            Mark::Plain | Mark::Subset(_) => {}
+            Mark::Plain | Mark::Subset(_) | Mark::Split(_) => {}
         }
     }
     match references.as_slice() {

@@ -5,10 +5,15 @@
 //! every write, and knows nothing of Rust types.
 
 mod build;
+mod indexes;
+mod split;
+mod walk;
 
 use std::collections::HashMap;
 
 use bson::{RawBsonRef, RawDocument};
+
+pub(crate) use split::{Half, Split, value_of};
 
 use crate::{
     error::Result,
@@ -27,6 +32,7 @@ pub(crate) struct Catalog {
     nodes: HashMap<String, Node>,
     edges: Vec<Edge>,
     subsets: Vec<Subset>,
+    splits: Vec<Split>,
 }
 
 /// One collection in the graph.

@@ -115,6 +115,10 @@ impl Error {
     }
 
     /// No document has any of these `_id`s.
+    pub(crate) fn malformed(error: bson::error::Error) -> Self {
+        Error::new(ErrorKind::Encode, "a document is not well-formed BSON").with_source(error)
+    }
+
     pub(crate) fn not_found(collection: &str, ids: &[&RawBson]) -> Self {
         /// How many the message names.
         const NAMED: usize = 20;

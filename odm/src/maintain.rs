@@ -9,6 +9,7 @@ mod base;
 mod delete_rules;
 mod kept_fields;
 mod run;
+mod splits;
 mod subsets;
 mod unit;
 
@@ -74,7 +75,7 @@ pub(crate) struct Effect {
 /// Applies a write with all that follows from it, in this order:
 ///
 /// 1. the user's own changes, the *base facts*;
-/// 2. to a fixed point, what base facts follow from them: delete rules;
+/// 2. to a fixed point, what base facts follow from them: delete rules, cold halves;
 /// 3. what is derived, subsets for now, each once for every place that is dirty, at the end of the unit;
 /// 4. the checks: every reference that was added leads somewhere.
 ///
@@ -96,13 +97,30 @@ pub(crate) async fn apply(
     };
     let touched = base::apply(&mut unit, write).await?;
     delete_rules::apply(&mut unit).await?;
+    splits::follow_deletes(&mut unit).await?;
     subsets::apply(&mut unit).await?;
     added_references::check(&unit).await?;
+    let cost = unit.transaction.cost() - before;
+    let mut effects = unit.changes.take(write.collection(), &touched.places);
+    splits::give_back(catalog, write, &mut effects)?;
     Ok(Outcome {
         matched: touched.matched,
-        cost: unit.transaction.cost() - before,
-        effects: unit.changes.take(write.collection(), &touched.places),
+        effects,
+        cost,
     })
+}
+
+impl Effect {
+    /// The `_id` of a document that was removed.
+    fn deleted(&self) -> Option<RawBson> {
+        match self {
+            Effect {
+                before: Some(before),
+                after: None,
+            } => Some(unit::id(before).into()),
+            _ => None,
+        }
+    }
 }
 
 impl Write {

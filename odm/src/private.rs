@@ -6,7 +6,7 @@
 use std::{convert::Infallible, marker::PhantomData};
 
 use crate::{
-    model::{Ordered, SubsetShape},
+    model::{Cold, Ordered, SplitShape, SubsetShape},
     mql,
 };
 
@@ -14,9 +14,10 @@ pub use crate::{
     database::{Database, Held, Session},
     model::{
         At, ById, ChildOf, Container, Derived, Document, Embed, EmbedField, Field, FieldKind,
-        FieldSet, FieldShape, Flattened, Has, Identity, Index, IndexField, IntoId, Link, Model,
-        Path, Perhaps, Plain, Projection, Ref, ReferenceField, ReferenceShape, RefersWithin,
-        Related, Root, Shape, Structure, SubsetField, SubsetItem, Through, Unchecked, Version,
+        FieldSet, FieldShape, Flattened, Half, Has, HasHalf, Identity, Index, IndexField, IntoId,
+        Link, Model, Path, Perhaps, Plain, Projection, Ref, ReferenceField, ReferenceShape,
+        RefersWithin, Related, Root, Shape, SplitField, Structure, SubsetField, SubsetItem,
+        Through, Unchecked, Version,
     },
     mql::Direction,
     repository::{Any, AtMostOne},
@@ -144,6 +145,20 @@ pub const fn subset<T: SubsetField>(name: &'static str, declared: DeclaredSubset
     FieldShape { name, kind }
 }
 
+/// A field that is marked `#[split(..)]`.
+pub const fn split<T: SplitField>(
+    name: &'static str,
+    collection: &'static str,
+    key: &'static str,
+) -> FieldShape {
+    let kind = FieldKind::Split(SplitShape {
+        collection,
+        key,
+        shape: <T::Half as Structure>::shape,
+    });
+    FieldShape { name, kind }
+}
+
 /// The fields of the child that a subset shows.
 pub const fn child<T: SubsetField>() -> <T::Child as Structure>::Fields<Root<T::Child>> {
     <<T::Child as Structure>::Fields<Root<T::Child>> as FieldSet>::NEW
@@ -181,10 +196,18 @@ pub const fn path_to<P, F: RefersTo<P>>(_: F) -> &'static str {
 pub trait Sortable: Copy {
     /// Its stored path.
     const PATH: &'static str;
+    /// Whether it is in a half that is stored apart.
+    const COLD: bool;
 }
 
 impl<V: Ordered, P: Path, K> Sortable for Field<V, P, K> {
     const PATH: &'static str = P::TEXT;
+    const COLD: bool = P::COLD;
+}
+
+/// Whether the children of a subset can be sorted by a field of the document itself.
+pub const fn is_hot<F: Sortable>(_: F) -> bool {
+    !F::COLD
 }
 
 /// One key of a sort.
@@ -208,6 +231,11 @@ pub trait Followed: Copy {
 impl<V: EmbedField, P: Path, K> Followed for Field<V, P, K> {
     type Fields = <V::Value as Structure>::Fields<P>;
     const CONTAINER: Container = V::CONTAINER;
+}
+
+impl<T: crate::model::Embed, P: Path, K> Followed for Field<Cold<T>, P, K> {
+    type Fields = <T as Structure>::Fields<P>;
+    const CONTAINER: Container = Container::One;
 }
 
 impl<V: EmbedField, P: Path> Followed for Flattened<V, P> {

@@ -16,13 +16,14 @@ pub(crate) enum Place {
     Field,
 }
 
-const OWN: [&str; 8] = [
+const OWN: [&str; 9] = [
     "document",
     "embed",
     "reference",
     "index",
     "version",
     "subset",
+    "split",
     "projection",
     "database",
 ];
@@ -59,7 +60,10 @@ fn misplaced(derive: Derive, place: Place, name: &str) -> Option<String> {
         Place::Variant => false,
         Place::Field => match derive {
             Derive::Document => {
-                matches!(name, "embed" | "reference" | "index" | "version" | "subset")
+                matches!(
+                    name,
+                    "embed" | "reference" | "index" | "version" | "subset" | "split"
+                )
             }
             Derive::Embed => matches!(name, "embed" | "reference"),
             Derive::Projection => name == "embed",
@@ -74,7 +78,7 @@ fn misplaced(derive: Derive, place: Place, name: &str) -> Option<String> {
             "`#[{name}]` belongs on the field in the variant: `Variant(#[{name}{}] Type)`",
             if name == "reference" { "(..)" } else { "" }
         ),
-        (Place::Container, _, "embed" | "reference" | "version" | "subset") => {
+        (Place::Container, _, "embed" | "reference" | "version" | "subset" | "split") => {
             format!("`#[{name}]` belongs on a field")
         }
         (Place::Container, Derive::Document, "index") => {
@@ -92,6 +96,13 @@ fn misplaced(derive: Derive, place: Place, name: &str) -> Option<String> {
         }
         (Place::Field, Derive::Embed, "subset") => {
             "a subset belongs to a whole document, and so on a field of one".into()
+        }
+        (Place::Field, Derive::Embed, "split") => {
+            "a half that is stored apart belongs to a whole document, and so on a field of one"
+                .into()
+        }
+        (Place::Field, Derive::Projection, "split") => {
+            "a projection shows what is in the document itself, not what is stored apart".into()
         }
         (Place::Field, Derive::Projection, _) if place_of(name) == Place::Field => format!(
             "a projection shows what its document has; `#[{name}]` on the document's field is enough"
@@ -114,7 +125,7 @@ fn misplaced(derive: Derive, place: Place, name: &str) -> Option<String> {
 
 fn place_of(name: &str) -> Place {
     match name {
-        "embed" | "reference" | "index" | "version" | "subset" => Place::Field,
+        "embed" | "reference" | "index" | "version" | "subset" | "split" => Place::Field,
         _ => Place::Container,
     }
 }

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Generics, Type, parse_quote, spanned::Spanned};
 
-use super::{children, related, structure, subset};
+use super::{children, related, split, structure, subset};
 use crate::{
     attr::Index,
     model::{Document, Head},
@@ -21,7 +21,8 @@ pub(super) fn expand(document: &Document) -> TokenStream {
     let children = children::expand(head, &generics, &document.structure);
     let version = document.version.as_ref().map(|(ty, _)| version(head, ty));
     let item = subset::item(head, &generics, &document.structure, None);
-    quote!(#fields #itself #into_id #related #children #version #item)
+    let halves = split::expand(head, &generics, &document.structure);
+    quote!(#fields #itself #into_id #related #children #version #item #halves)
 }
 
 /// Of a generic document, what `Document` requires cannot be seen from the type alone.

@@ -21,7 +21,7 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
                 Mark::Embed { recursive } => {
                     (!*recursive && !head.is_recursive(&member.ty)).then_some(&member.ty)
                 }
-                Mark::Reference { .. } | Mark::Subset(_) => Some(&member.ty),
+                Mark::Reference { .. } | Mark::Subset(_) | Mark::Split(_) => Some(&member.ty),
                 Mark::Plain => None,
             }
         });
@@ -89,7 +89,7 @@ fn unmarked(head: &Head, structure: &Structure) -> Option<TokenStream> {
             };
             let message = format!(
                 "{name} holds references or embedded values: mark it with `#[embed]`, \
-                 `#[reference(..)]` or `#[subset(..)]`"
+                 `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
             );
             check(span, &member.ty, message);
         }

@@ -1,6 +1,6 @@
 //! Subsets: what a parent shows of its children, and what can be shown.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Generics, Type, spanned::Spanned};
 
@@ -15,7 +15,11 @@ use crate::{
 ///     assert!(!<Subset<ReviewSummary> as SubsetField>::NESTED, "..");
 ///     subset::<Subset<ReviewSummary>>("reviews", DeclaredSubset {
 ///         limit: 10,
-///         sort: const { &[sort_key(child::<Subset<ReviewSummary>>().published_date, Direction::Descending)] },
+///         sort: const { &[{
+///             let field = child::<Subset<ReviewSummary>>().published_date;
+///             assert!(is_hot(field), "..");
+///             sort_key(field, Direction::Descending)
+///         }] },
 ///         via: parent_path::<<Subset<ReviewSummary> as SubsetField>::Child, Product>(),
 ///         filter: None,
 ///     })
@@ -57,7 +61,7 @@ pub(super) fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> 
     }}
 }
 
-fn sort_key(head: &Head, ty: &Type, key: &Key, span: proc_macro2::Span) -> TokenStream {
+fn sort_key(head: &Head, ty: &Type, key: &Key, span: Span) -> TokenStream {
     let private = &head.private;
     let mut names = key.path.iter();
     let first = names.next();
@@ -66,12 +70,19 @@ fn sort_key(head: &Head, ty: &Type, key: &Key, span: proc_macro2::Span) -> Token
         child,
         |outer, name| quote_spanned!(span=> #private::step(#outer).#name),
     );
+    let apart = "the children of a subset are sorted by what is in the child itself, and this is stored \
+                 apart from it";
     let direction = if key.descending {
         quote!(Descending)
     } else {
         quote!(Ascending)
     };
-    quote_spanned!(span=> #private::sort_key(#field, #private::Direction::#direction))
+    let local = Ident::new("field", Span::mixed_site());
+    quote_spanned! {span=> {
+        let #local = #field;
+        ::core::assert!(#private::is_hot(#local), #apart);
+        #private::sort_key(#local, #private::Direction::#direction)
+    }}
 }
 
 /// ```ignore

@@ -101,6 +101,11 @@ impl Session {
         self.store.reader()
     }
 
+    /// The relations of the models.
+    pub(crate) fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
     /// Whether operations are part of a transaction.
     pub(crate) fn is_bound(&self) -> bool {
         self.bound.is_some()

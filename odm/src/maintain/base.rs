@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use super::{
-    Write, kept_fields,
+    Write, kept_fields, splits,
     unit::{Touched, Unit, by_id},
 };
 use crate::{
@@ -22,10 +22,10 @@ pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched>
             documents,
         } => {
             let documents = kept_fields::first_versions(catalog, collection, documents)?;
-            unit.insert(collection, &documents).await
+            splits::insert(unit, collection, &documents).await
         }
         Write::Update(write) => {
-            let touched = unit.update(write).await?;
+            let touched = splits::update(unit, write).await?;
             kept_fields::count_versions(unit, &write.collection, &touched).await?;
             Ok(touched)
         }
@@ -56,11 +56,14 @@ pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched>
                 });
             }
             let write = by_id(collection, id, Change::Update(update));
-            let touched = unit.update(&write).await?;
+            let touched = splits::update(unit, &write).await?;
             kept_fields::count_versions(unit, collection, &touched).await?;
             Ok(touched)
         }
-        Write::Delete(write) => unit.delete(write).await,
+        Write::Delete(write) => {
+            let write = splits::delete(unit, write).await?;
+            unit.delete(&write).await
+        }
     }
 }
 
@@ -71,9 +74,10 @@ async fn replace(
     document: &RawDocument,
     upsert: bool,
 ) -> Result<Touched> {
-    let mut next = Cow::Borrowed(document);
+    let (document, halves) = unit.catalog.divide(collection, document)?;
+    let mut next = document;
     if let Some(path) = unit.catalog.version(collection) {
-        let held = kept_fields::version(document, path)?;
+        let held = kept_fields::version(&next, path)?;
         let version = match current(unit.transaction, collection, id).await? {
             Some(current) if held != kept_fields::version(&current, path)? => {
                 return Err(stale(collection, id));
@@ -83,13 +87,14 @@ async fn replace(
             None if held > 0 && upsert => return Err(stale(collection, id)),
             None => 1,
         };
-        next = Cow::Owned(kept_fields::with_version(document, path, version)?);
+        next = Cow::Owned(kept_fields::with_version(&next, path, version)?);
     }
     let write = by_id(collection, id, Change::Replace(next.into_owned()));
-    let touched = unit.update(&UpdateWrite { upsert, ..write }).await?;
+    let mut touched = unit.update(&UpdateWrite { upsert, ..write }).await?;
     if touched.matched == 0 && touched.places.is_empty() {
         return Err(Error::not_found(collection, &[id]));
     }
+    splits::replace(unit, id, halves, &mut touched).await?;
     Ok(touched)
 }
 
@@ -103,9 +108,9 @@ fn difference(
     kept: Option<&str>,
 ) -> Result<()> {
     for element in to {
-        let (name, value) = element.map_err(malformed)?;
+        let (name, value) = element.map_err(Error::malformed)?;
         let path = format!("{prefix}{}", name.as_str());
-        let before = from.get(name.as_str()).map_err(malformed)?;
+        let before = from.get(name.as_str()).map_err(Error::malformed)?;
         if kept == Some(&path) || before == Some(value) {
             continue;
         }
@@ -119,9 +124,9 @@ fn difference(
         }
     }
     for element in from {
-        let (name, _) = element.map_err(malformed)?;
+        let (name, _) = element.map_err(Error::malformed)?;
         let path = format!("{prefix}{}", name.as_str());
-        if kept != Some(&path) && to.get(name.as_str()).map_err(malformed)?.is_none() {
+        if kept != Some(&path) && to.get(name.as_str()).map_err(Error::malformed)?.is_none() {
             update.push(path, Operation::Unset);
         }
     }
@@ -135,10 +140,6 @@ fn has_paths(document: &RawDocument) -> bool {
             let name = element.key().as_str();
             !name.is_empty() && !name.contains('.') && !name.starts_with('$')
         })
-}
-
-pub(super) fn malformed(error: bson::error::Error) -> Error {
-    Error::new(ErrorKind::Encode, "a document is not well-formed BSON").with_source(error)
 }
 
 fn stale(collection: &str, id: &RawBson) -> Error {

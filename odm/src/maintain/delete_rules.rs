@@ -2,7 +2,7 @@
 
 use bson::RawBson;
 
-use super::unit::{Unit, id};
+use super::{Effect, unit::Unit};
 use crate::{
     catalog::{Edge, OnDelete},
     error::{Error, ErrorKind, Result, show},
@@ -21,8 +21,7 @@ pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
             .changes
             .of(collection)
             .iter()
-            .filter(|effect| effect.after.is_none())
-            .filter_map(|effect| Some(id(effect.before.as_deref()?).into()))
+            .filter_map(Effect::deleted)
             .collect();
         if deleted.is_empty() {
             continue;

@@ -115,14 +115,11 @@ pub(super) fn with_version(
     path: &str,
     version: i64,
 ) -> Result<RawDocumentBuf> {
-    let malformed = |error: bson::error::Error| {
-        Error::new(ErrorKind::Encode, "a document is not well-formed BSON").with_source(error)
-    };
-    let key = <&CStr>::try_from(path).map_err(malformed)?;
+    let key = <&CStr>::try_from(path).map_err(Error::malformed)?;
     let mut next = RawDocumentBuf::new();
     let mut found = false;
     for element in document {
-        let (name, value) = element.map_err(malformed)?;
+        let (name, value) = element.map_err(Error::malformed)?;
         if name.as_str() == path {
             found = true;
             match (value, i32::try_from(version)) {

@@ -8,10 +8,10 @@ use std::{collections::BTreeMap, ptr, slice};
 
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
 
-use super::{Effect, base::malformed, unit::Unit};
+use super::{Effect, unit::Unit};
 use crate::{
     catalog::{Subset, references},
-    error::Result,
+    error::{Error, Result},
     mql::{Filter, Test, key, path},
     store::{Find, Flow, Transaction},
 };
@@ -96,7 +96,7 @@ fn shown(subset: &Subset, child: &RawDocument) -> Result<RawDocumentBuf> {
             let mut shown = RawDocumentBuf::new();
             for name in names {
                 if let Some(value) = path::get(child, name) {
-                    shown.append(<&CStr>::try_from(*name).map_err(malformed)?, value);
+                    shown.append(<&CStr>::try_from(*name).map_err(Error::malformed)?, value);
                 }
             }
             Ok(shown)

@@ -21,6 +21,9 @@ pub trait Path: 'static {
     /// variant.
     #[doc(hidden)]
     const OPTIONAL: bool;
+    /// Whether it leads into a half of the document that is stored apart.
+    #[doc(hidden)]
+    const COLD: bool = false;
     /// The path in dotted form.
     const TEXT: &'static str;
 }
@@ -47,6 +50,7 @@ impl<P: Path, O: Structure, const I: usize> Path for At<P, O, I> {
     const LEN: usize = P::LEN + (P::LEN > 0) as usize + O::NAMES[I].len();
     const BYTES: [u8; MAX] = join(P::BYTES, P::LEN, O::NAMES[I]);
     const OPTIONAL: bool = P::OPTIONAL || O::OPTIONAL[I];
+    const COLD: bool = P::COLD;
     const TEXT: &'static str = match std::str::from_utf8(Self::BYTES.split_at(Self::LEN).0) {
         Ok(text) => text,
         Err(_) => panic!("a stored name is not UTF-8"),
@@ -62,8 +66,33 @@ impl<P: Path> Path for Perhaps<P> {
     const LEN: usize = P::LEN;
     const BYTES: [u8; MAX] = P::BYTES;
     const OPTIONAL: bool = true;
+    const COLD: bool = P::COLD;
     const TEXT: &'static str = P::TEXT;
 }
+
+/// The path `P` of a value that is stored apart from the document: a [`Cold`](super::Cold).
+pub struct Half<P>(PhantomData<fn() -> P>);
+
+impl<P: Path> Path for Half<P> {
+    type Root = P::Root;
+    const LEN: usize = P::LEN;
+    const BYTES: [u8; MAX] = P::BYTES;
+    const OPTIONAL: bool = true;
+    const COLD: bool = true;
+    const TEXT: &'static str = P::TEXT;
+}
+
+/// A path in the document itself, not in a half of it that is stored apart.
+#[diagnostic::on_unimplemented(
+    message = "the reference is in a half that is stored apart, and cannot be joined",
+    label = "in a `Cold`",
+    note = "load the half, by `.with(..)`, and `fetch` what its references lead to"
+)]
+pub trait Hot: Path {}
+
+impl<M: 'static> Hot for Root<M> {}
+impl<P: Hot, O: Structure, const I: usize> Hot for At<P, O, I> {}
+impl<P: Hot> Hot for Perhaps<P> {}
 
 const fn join(mut bytes: [u8; MAX], mut len: usize, name: &str) -> [u8; MAX] {
     if len > 0 {

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use bson::{RawArrayBuf, RawBson, RawDocumentBuf, raw::cstr};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, de::DeserializeOwned};
 
-use super::{Joins, rows::decode};
+use super::{Joins, halves::Documents, rows::decode};
 use crate::{
     database::{Session, done},
     error::{Error, ErrorKind, Result},
@@ -124,6 +124,7 @@ impl<'de> Deserialize<'de> for Cursor {
 pub(super) async fn page<T, J>(
     session: Session,
     mut find: Find,
+    load: Vec<&'static str>,
     joins: J,
     size: u64,
 ) -> Result<Page<J::Row>>
@@ -144,7 +145,8 @@ where
     find.limit = Some(size.saturating_add(1));
     let sort = find.sort.total();
     let view = session.reader().await?;
-    let reader = view.get()?;
+    let documents = Documents::new(&session, view.get()?, &load);
+    let reader = documents.reader();
     let mut rows = Vec::new();
     let mut last = None;
     let mut more = false;
