@@ -132,6 +132,15 @@ impl Catalog {
             .filter(move |subset| subset.parent == collection)
     }
 
+    /// Whether anything in the documents of a collection follows from other documents.
+    pub(crate) fn is_derived(&self, collection: &str) -> bool {
+        self.subsets_in(collection).next().is_some()
+            || self
+                .splits
+                .iter()
+                .any(|split| split.hot == collection || split.cold == collection)
+    }
+
     /// The path of the field that counts the changes of a document of a collection.
     pub(crate) fn version(&self, collection: &str) -> Option<&'static str> {
         self.nodes.get(collection)?.version

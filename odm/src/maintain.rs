@@ -5,6 +5,7 @@
 //! its step there, and its file beside this one.
 
 mod added_references;
+mod audit;
 mod base;
 mod delete_rules;
 mod kept_fields;
@@ -15,7 +16,10 @@ mod unit;
 
 use bson::{RawBson, RawDocumentBuf};
 
+pub(crate) use audit::check;
+pub use audit::{Finding, Problem};
 pub(crate) use run::run;
+pub(crate) use subsets::{children_in_order, shown};
 use unit::{Changes, Unit};
 
 use crate::{
@@ -52,6 +56,11 @@ pub(crate) enum Write {
     },
     /// A removal of the documents that match.
     Delete(DeleteWrite),
+    /// What is derived in these documents becomes what its definition says.
+    Repair {
+        collection: String,
+        ids: Vec<RawBson>,
+    },
 }
 
 /// What a write did.
@@ -129,7 +138,8 @@ impl Write {
         match self {
             Write::Insert { collection, .. }
             | Write::Replace { collection, .. }
-            | Write::Modify { collection, .. } => collection,
+            | Write::Modify { collection, .. }
+            | Write::Repair { collection, .. } => collection,
             Write::Update(write) => &write.collection,
             Write::Delete(write) => &write.collection,
         }
@@ -143,6 +153,7 @@ impl Write {
             Write::Replace { .. } => "replace",
             Write::Modify { .. } => "modify",
             Write::Delete(_) => "delete",
+            Write::Repair { .. } => "repair",
         }
     }
 }

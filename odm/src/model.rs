@@ -27,5 +27,5 @@ pub use shape::{
     Container, FieldKind, FieldShape, Index, IndexField, Model, ReferenceShape, Shape, SplitShape,
     SubsetShape,
 };
-pub use subset::{Subset, SubsetField, SubsetItem};
+pub use subset::{HasSubset, Subset, SubsetField, SubsetItem};
 pub use value::{ById, Contains, IntoValue, List, Number, Ordered, Same, Some_, Text, to_raw};

@@ -22,7 +22,8 @@ pub(super) fn expand(document: &Document) -> TokenStream {
     let version = document.version.as_ref().map(|(ty, _)| version(head, ty));
     let item = subset::item(head, &generics, &document.structure, None);
     let halves = split::expand(head, &generics, &document.structure);
-    quote!(#fields #itself #into_id #related #children #version #item #halves)
+    let subsets = subset::holder(head, &generics, &document.structure);
+    quote!(#fields #itself #into_id #related #children #version #item #subsets #halves)
 }
 
 /// Of a generic document, what `Document` requires cannot be seen from the type alone.

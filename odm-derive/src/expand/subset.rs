@@ -4,9 +4,10 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Generics, Type, spanned::Spanned};
 
+use super::structure;
 use crate::{
     attr::{Key, Subset},
-    model::{Head, Structure},
+    model::{Head, Mark, Place, Structure},
     types,
 };
 
@@ -119,4 +120,33 @@ pub(super) fn item(
             const NESTED: bool = #nested;
         }
     }
+}
+
+/// ```ignore
+/// impl HasSubset<At<Root<Product>, Product, 4>, ReviewSummary> for Product {
+///     fn subset(&self) -> &Subset<ReviewSummary> { &self.reviews }
+/// }
+/// ```
+pub(super) fn holder(head: &Head, generics: &Generics, structure: &Structure) -> TokenStream {
+    let Head { private, this, .. } = head;
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let subsets = structure.members.iter().filter_map(|member| {
+        let (Mark::Subset(_), Place::At(position), Some(ident)) =
+            (&member.mark, member.place, &member.ident)
+        else {
+            return None;
+        };
+        let ty = &member.ty;
+        let item = types::argument(ty, "Subset")?;
+        let at = structure::at(head, this, position, quote!(#private::Root<#this>));
+        Some(quote! {
+            #[automatically_derived]
+            impl #impl_generics #private::HasSubset<#at, #item> for #this #where_clause {
+                fn subset(&self) -> &#ty {
+                    &self.#ident
+                }
+            }
+        })
+    });
+    subsets.collect()
 }

@@ -257,7 +257,9 @@ fn shapes_hold_the_stored_fields() {
     let container = |name: &str| match shape.fields.iter().find(|f| f.name == name).unwrap().kind {
         FieldKind::Embed { container, .. } => container,
         FieldKind::Reference(reference) => reference.container,
-        FieldKind::Plain | FieldKind::Subset(_) | FieldKind::Split(_) => panic!("{name} has no container"),
+        FieldKind::Plain | FieldKind::Subset(_) | FieldKind::Split(_) => {
+            panic!("{name} has no container")
+        }
     };
     assert_eq!(container("price"), Container::One);
     assert_eq!(container("oldPrice"), Container::Optional);

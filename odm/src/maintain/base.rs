@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 
-use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawBson, RawBsonRef, RawDocument};
 
 use super::{
-    Write, kept_fields, splits,
+    Write, audit, kept_fields, splits,
     unit::{Touched, Unit, by_id},
 };
 use crate::{
     error::{Error, ErrorKind, Result, show},
     mql::{Operation, Update},
-    store::{Change, Flow, Transaction, UpdateWrite},
+    store::{Change, UpdateWrite},
 };
 
 pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched> {
@@ -42,7 +42,7 @@ pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched>
             from,
             to,
         } => {
-            match current(unit.transaction, collection, id).await? {
+            match unit.get(collection, id).await? {
                 None => return Err(Error::not_found(collection, &[id])),
                 Some(current) if current != *read => return Err(stale(collection, id)),
                 Some(_) => {}
@@ -60,6 +60,7 @@ pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched>
             kept_fields::count_versions(unit, collection, &touched).await?;
             Ok(touched)
         }
+        Write::Repair { collection, ids } => audit::repair(unit, collection, ids).await,
         Write::Delete(write) => {
             let write = splits::delete(unit, write).await?;
             unit.delete(&write).await
@@ -78,7 +79,7 @@ async fn replace(
     let mut next = document;
     if let Some(path) = unit.catalog.version(collection) {
         let held = kept_fields::version(&next, path)?;
-        let version = match current(unit.transaction, collection, id).await? {
+        let version = match unit.get(collection, id).await? {
             Some(current) if held != kept_fields::version(&current, path)? => {
                 return Err(stale(collection, id));
             }
@@ -151,19 +152,4 @@ fn stale(collection: &str, id: &RawBson) -> Error {
         ),
     )
     .at(collection, None, Some(id.clone()))
-}
-
-async fn current(
-    transaction: &dyn Transaction,
-    collection: &str,
-    id: &RawBson,
-) -> Result<Option<RawDocumentBuf>> {
-    let mut found = None;
-    transaction
-        .get(collection, std::slice::from_ref(id), &mut |_, document| {
-            found = Some(document.to_owned());
-            Ok(Flow::More)
-        })
-        .await?;
-    Ok(found)
 }

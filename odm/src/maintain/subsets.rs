@@ -4,16 +4,19 @@
 //! the unit each dirty one is read anew by its definition, through the index on the reference and
 //! the sort keys, and stored if it is different. Nothing is patched, so nothing can drift.
 
-use std::{collections::BTreeMap, ptr, slice};
+use std::{collections::BTreeMap, ptr};
 
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
 
-use super::{Effect, unit::Unit};
+use super::{
+    Effect,
+    unit::{Unit, id},
+};
 use crate::{
     catalog::{Subset, references},
     error::{Error, Result},
     mql::{Filter, Test, key, path},
-    store::{Find, Flow, Transaction},
+    store::{Find, Flow, Reader},
 };
 
 /// Brings up the subsets that the changes of a unit make dirty, each once.
@@ -38,7 +41,11 @@ pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
         }
     }
     for ((holders, _), dirty) in dirty {
-        let wrong = wrong(unit.transaction, holders, &dirty).await?;
+        // A child may refer to a parent that does not exist, and has its place when it does.
+        let Some(holder) = unit.get(holders, &dirty.id).await? else {
+            continue;
+        };
+        let wrong = wrong(&*unit.transaction, &dirty.subsets, &holder).await?;
         if !wrong.is_empty() {
             unit.set(holders, &dirty.id, wrong).await?;
         }
@@ -89,7 +96,7 @@ fn place(subset: &Subset, child: &RawDocument) -> Result<(Vec<Vec<u8>>, Vec<u8>,
 }
 
 /// What a subset shows of a child: the fields of the projection, in its order.
-fn shown(subset: &Subset, child: &RawDocument) -> Result<RawDocumentBuf> {
+pub(crate) fn shown(subset: &Subset, child: &RawDocument) -> Result<RawDocumentBuf> {
     match &subset.shown {
         None => Ok(child.to_owned()),
         Some(names) => {
@@ -125,57 +132,52 @@ fn array<'a>(subset: &Subset, holder: &'a RawDocument) -> Option<RawBsonRef<'a>>
 }
 
 /// The subsets of a document that are not what their definitions say, with what they should be.
-async fn wrong(
-    transaction: &dyn Transaction,
-    holders: &str,
-    dirty: &Dirty<'_>,
+pub(super) async fn wrong(
+    reader: &dyn Reader,
+    subsets: &[&Subset],
+    holder: &RawDocument,
 ) -> Result<Vec<(String, RawBson)>> {
-    let mut stored: Option<Vec<_>> = None;
-    transaction
-        .get(holders, slice::from_ref(&dirty.id), &mut |_, holder| {
-            let arrays = dirty.subsets.iter().map(|subset| array(subset, holder));
-            stored = Some(arrays.map(|array| array.map(RawBson::from)).collect());
-            Ok(Flow::More)
-        })
-        .await?;
+    let id = RawBson::from(id(holder));
     let mut wrong = Vec::new();
-    // A child may refer to a parent that does not exist, and has its place when it does.
-    for (subset, stored) in dirty.subsets.iter().zip(stored.unwrap_or_default()) {
-        let wanted = RawBson::Array(children(transaction, subset, &dirty.id).await?);
-        if stored.as_ref() != Some(&wanted) {
+    for subset in subsets {
+        let wanted = RawBson::Array(children(reader, subset, &id).await?);
+        if array(subset, holder).map(RawBson::from).as_ref() != Some(&wanted) {
             wrong.push((subset.path.clone(), wanted));
         }
     }
     Ok(wrong)
 }
 
-/// The definition of a subset: the first children in order, or the last ones.
-async fn children(
-    transaction: &dyn Transaction,
-    subset: &Subset,
-    parent: &RawBson,
-) -> Result<RawArrayBuf> {
+/// The children of a parent in the order in which a subset takes them: the last first, if it shows
+/// the last ones.
+pub(crate) fn children_in_order(subset: &Subset, parent: &RawBson) -> Find {
     let of_parent = Filter::Path(subset.reference.clone().into(), Test::Eq(parent.clone()));
-    let last = subset.limit < 0;
-    let find = Find {
+    Find {
         collection: subset.child.clone(),
         filter: of_parent.and(subset.filter.clone()),
-        sort: if last {
+        sort: if subset.limit < 0 {
             subset.sort.reversed()
         } else {
             subset.sort.clone()
         },
-        limit: Some(subset.limit.unsigned_abs()),
         ..Find::default()
+    }
+}
+
+/// The definition of a subset: the first children in order, or the last ones.
+async fn children(reader: &dyn Reader, subset: &Subset, parent: &RawBson) -> Result<RawArrayBuf> {
+    let find = Find {
+        limit: Some(subset.limit.unsigned_abs()),
+        ..children_in_order(subset, parent)
     };
     let mut found = Vec::new();
-    transaction
+    reader
         .find(&find, &mut |_, child| {
             found.push(shown(subset, child)?);
             Ok(Flow::More)
         })
         .await?;
-    if last {
+    if subset.limit < 0 {
         found.reverse();
     }
     let mut array = RawArrayBuf::new();

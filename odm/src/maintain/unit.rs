@@ -9,7 +9,7 @@ use crate::{
     catalog::Catalog,
     error::Result,
     mql::{Filter, Operation, Sort, Test, Update, key},
-    store::{Change, DeleteWrite, Transaction, UpdateWrite},
+    store::{Change, DeleteWrite, Flow, Transaction, UpdateWrite},
 };
 
 /// Every step of a unit writes through this, so that the later ones see what the earlier ones did.
@@ -29,6 +29,22 @@ pub(super) struct Touched {
 }
 
 impl Unit<'_> {
+    /// A document as it is now.
+    pub(super) async fn get(
+        &self,
+        collection: &str,
+        id: &RawBson,
+    ) -> Result<Option<RawDocumentBuf>> {
+        let mut found = None;
+        let each = &mut |_, document: &RawDocument| {
+            found = Some(document.to_owned());
+            Ok(Flow::More)
+        };
+        let id = std::slice::from_ref(id);
+        self.transaction.get(collection, id, each).await?;
+        Ok(found)
+    }
+
     pub(super) async fn insert(
         &mut self,
         collection: &str,
@@ -82,6 +98,19 @@ impl Unit<'_> {
         for (path, value) in fields {
             update.push(path, Operation::Set(value));
         }
+        self.update(&by_id(collection, id, Change::Update(update)))
+            .await
+    }
+
+    /// Removes a field of a document.
+    pub(super) async fn unset(
+        &mut self,
+        collection: &str,
+        id: &RawBson,
+        path: &str,
+    ) -> Result<Touched> {
+        let mut update = Update::default();
+        update.push(path.to_owned(), Operation::Unset);
         self.update(&by_id(collection, id, Change::Update(update)))
             .await
     }

@@ -42,6 +42,17 @@ impl<M: Document> Find<M> {
         }
     }
 
+    /// A query that is known already.
+    pub(super) fn of(session: Session, find: store::Find) -> Self {
+        Find {
+            session,
+            find: Ok(find),
+            load: Vec::new(),
+            joins: (),
+            types: PhantomData,
+        }
+    }
+
     /// Reads a part of each document.
     pub fn select<P: Projection<Of = M>>(self) -> Find<M, (), P> {
         let find = self.find.and_then(|mut find| {

@@ -31,7 +31,7 @@ pub struct Page<T> {
 /// start elsewhere: it grants no access.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cursor {
-    /// The paths and directions that the keys belong to.
+    /// The paths and directions that the keys belong to, or the collection.
     sort: String,
     keys: Vec<RawBson>,
 }
@@ -41,6 +41,24 @@ impl Cursor {
         Cursor {
             sort: sort.total().to_document().to_string(),
             keys,
+        }
+    }
+
+    /// The place of a document in a collection, for those who go through all of it.
+    pub(crate) fn in_collection(collection: &str, id: RawBson) -> Self {
+        Cursor {
+            sort: collection.to_owned(),
+            keys: vec![id],
+        }
+    }
+
+    pub(crate) fn collection_and_id(&self) -> Result<(String, RawBson)> {
+        match self.keys.as_slice() {
+            [id] => Ok((self.sort.clone(), id.clone())),
+            _ => Err(Error::new(
+                ErrorKind::InvalidQuery,
+                "the position is one in a query, not in a collection",
+            )),
         }
     }
 

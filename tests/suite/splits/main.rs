@@ -1,5 +1,6 @@
 //! A value whose cold half is stored apart is one value to whoever writes it.
 
+mod audit;
 mod history;
 mod reads;
 mod writes;
