@@ -85,7 +85,7 @@ pub mod store;
 pub use bson;
 pub use database::{Audit, Begun, Progress};
 pub use error::{Error, ErrorKind, Place, Result};
-pub use maintain::{Finding, Problem};
+pub use maintain::{Finding, Plan, PlannedChanges, Problem, Step};
 pub use measure::measure;
 pub use model::{Cold, DateTime, ObjectId, Ref, Subset};
 pub use prelude::{Database, Document, Embed, Projection};

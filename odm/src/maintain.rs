@@ -9,6 +9,7 @@ mod audit;
 mod base;
 mod delete_rules;
 mod kept_fields;
+mod plan;
 mod run;
 mod splits;
 mod subsets;
@@ -18,9 +19,11 @@ use bson::{RawBson, RawDocumentBuf};
 
 pub(crate) use audit::check;
 pub use audit::{Finding, Problem};
+pub(crate) use plan::plan;
+pub use plan::{Plan, PlannedChanges, Step};
 pub(crate) use run::run;
 pub(crate) use subsets::{children_in_order, shown};
-use unit::{Changes, Unit};
+use unit::{Changes, Touched, Unit};
 
 use crate::{
     catalog::Catalog,
@@ -72,6 +75,8 @@ pub(crate) struct Outcome {
     pub(crate) effects: Vec<Effect>,
     /// What the whole unit touched.
     pub(crate) cost: Cost,
+    /// The same by its steps.
+    pub(crate) steps: Vec<Step>,
 }
 
 /// One document before and after a write: none before an insert, none after a delete.
@@ -98,17 +103,8 @@ pub(crate) async fn apply(
     write: &Write,
 ) -> Result<Outcome> {
     let before = transaction.cost();
-    kept_fields::check(catalog, write)?;
-    let mut unit = Unit {
-        catalog,
-        transaction,
-        changes: Changes::default(),
-    };
-    let touched = base::apply(&mut unit, write).await?;
-    delete_rules::apply(&mut unit).await?;
-    splits::follow_deletes(&mut unit).await?;
-    subsets::apply(&mut unit).await?;
-    added_references::check(&unit).await?;
+    let mut unit = Unit::new(catalog, transaction);
+    let touched = steps(&mut unit, write).await?;
     let cost = unit.transaction.cost() - before;
     let mut effects = unit.changes.take(write.collection(), &touched.places);
     splits::give_back(catalog, write, &mut effects)?;
@@ -116,7 +112,24 @@ pub(crate) async fn apply(
         matched: touched.matched,
         effects,
         cost,
+        steps: unit.steps,
     })
+}
+
+async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<Touched> {
+    kept_fields::check(unit.catalog, write)?;
+    let start = unit.transaction.cost();
+    let touched = base::apply(unit, write).await?;
+    delete_rules::apply(unit).await?;
+    splits::follow_deletes(unit).await?;
+    unit.step(start, || {
+        format!("{} in `{}`", write.name(), write.collection())
+    });
+    subsets::apply(unit).await?;
+    let start = unit.transaction.cost();
+    added_references::check(unit).await?;
+    unit.step(start, || "references that are added".to_owned());
+    Ok(touched)
 }
 
 impl Effect {

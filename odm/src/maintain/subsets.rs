@@ -41,6 +41,7 @@ pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
         }
     }
     for ((holders, _), dirty) in dirty {
+        let start = unit.transaction.cost();
         // A child may refer to a parent that does not exist, and has its place when it does.
         let Some(holder) = unit.get(holders, &dirty.id).await? else {
             continue;
@@ -49,6 +50,14 @@ pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
         if !wrong.is_empty() {
             unit.set(holders, &dirty.id, wrong).await?;
         }
+        unit.step(start, || {
+            let paths: Vec<String> = dirty
+                .subsets
+                .iter()
+                .map(|subset| format!("`{}`", subset.path))
+                .collect();
+            format!("{} of `{holders}`", paths.join(", "))
+        });
     }
     Ok(())
 }

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use super::Effect;
+use super::{Effect, Step};
 use crate::{
     catalog::Catalog,
     error::Result,
     mql::{Filter, Operation, Sort, Test, Update, key},
-    store::{Change, DeleteWrite, Flow, Transaction, UpdateWrite},
+    store::{Change, Cost, DeleteWrite, Flow, Transaction, UpdateWrite},
 };
 
 /// Every step of a unit writes through this, so that the later ones see what the earlier ones did.
@@ -17,6 +17,8 @@ pub(super) struct Unit<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) transaction: &'a mut dyn Transaction,
     pub(super) changes: Changes,
+    /// What each step touched.
+    pub(super) steps: Vec<Step>,
 }
 
 /// What a write of a step touched.
@@ -26,6 +28,30 @@ pub(super) struct Touched {
     pub(super) matched: u64,
     /// The places in the collection's changes of those that are different, in the order of writing.
     pub(super) places: Vec<usize>,
+}
+
+impl<'a> Unit<'a> {
+    pub(super) fn new(catalog: &'a Catalog, transaction: &'a mut dyn Transaction) -> Self {
+        Unit {
+            catalog,
+            transaction,
+            changes: Changes::default(),
+            steps: Vec::new(),
+        }
+    }
+
+    /// Takes note of what was touched since `start`, if anything was. Steps of one name are one.
+    pub(super) fn step(&mut self, start: Cost, relation: impl FnOnce() -> String) {
+        let cost = self.transaction.cost() - start;
+        if cost == Cost::default() {
+            return;
+        }
+        let relation = relation();
+        match self.steps.iter_mut().find(|step| step.relation == relation) {
+            Some(step) => step.cost += cost,
+            None => self.steps.push(Step { relation, cost }),
+        }
+    }
 }
 
 impl Unit<'_> {
