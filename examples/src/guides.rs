@@ -3,6 +3,7 @@
 
 pub mod favourites;
 pub mod hosts;
+pub mod movies;
 pub mod patrons;
 pub mod people;
 pub mod products;
@@ -24,6 +25,7 @@ pub async fn run(store: &Embedded) -> odm::Result<()> {
     products::run(store).await?;
     hosts::run(store).await?;
     reviews::run(store).await?;
+    movies::run(store).await?;
     favourites::run(store).await
 }
 

@@ -13,6 +13,7 @@ mod index;
 mod place;
 mod reference;
 pub(crate) mod serde;
+mod split;
 mod subset;
 mod value;
 
@@ -23,6 +24,7 @@ pub(crate) use index::{Index, Key};
 use place::Place;
 pub(crate) use place::variant;
 pub(crate) use reference::{OnDelete, Reference};
+pub(crate) use split::Split;
 pub(crate) use subset::Subset;
 pub(crate) use value::unraw;
 use value::{Once, flag, keys, string, unknown};
@@ -102,6 +104,7 @@ pub(crate) struct Field {
     pub(crate) subset: Option<Subset>,
     pub(crate) denormalize: Option<Denormalize>,
     pub(crate) count: Option<Count>,
+    pub(crate) split: Option<Split>,
 }
 
 /// `#[embed]`.
@@ -135,6 +138,10 @@ impl Field {
                     field.denormalize.replace(denormalize).is_some()
                 }
                 "count" => field.count.replace(Count::new(cx, attr)).is_some(),
+                "split" => {
+                    let split = Split::new(cx, attr);
+                    split.is_some_and(|split| field.split.replace(split).is_some())
+                }
                 _ => {
                     for (_, meta) in keys(cx, attr) {
                         cx.error(meta, "`#[version]` takes no keys");
@@ -168,6 +175,7 @@ impl Field {
                 ..
             } => Some("#[denormalize]"),
             Field { count: Some(_), .. } => Some("#[count]"),
+            Field { split: Some(_), .. } => Some("#[split]"),
             _ => None,
         }
     }

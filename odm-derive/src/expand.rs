@@ -22,6 +22,7 @@ mod link;
 mod projection;
 mod reference;
 mod related;
+mod split;
 mod structure;
 mod subset;
 

@@ -80,6 +80,8 @@ use ast::Derive;
 ///   of writing.
 /// - `#[count(of = "Child")]`: how many documents refer to this one, kept by the library. `via` and
 ///   `filter` are as for a subset.
+/// - `#[split(collection = "..", key = "..")]`: a `Cold`, stored in a collection of its own, where
+///   `key` holds the `_id` of the document.
 /// - `#[version]`: an integer that counts the changes of the document.
 ///
 /// Exactly one field is stored as `_id`, usually by `#[serde(rename = "_id")]`. The attributes of
@@ -93,6 +95,7 @@ use ast::Derive;
         index,
         version,
         subset,
+        split,
         denormalize,
         count,
         projection,
@@ -134,6 +137,7 @@ pub fn document(input: TokenStream) -> TokenStream {
         index,
         version,
         subset,
+        split,
         denormalize,
         count,
         projection,
@@ -167,6 +171,7 @@ pub fn embed(input: TokenStream) -> TokenStream {
         index,
         version,
         subset,
+        split,
         denormalize,
         count,
         projection,

@@ -5,7 +5,7 @@ use syn::{LitInt, LitStr, Type};
 
 use crate::{
     ast::{Data, Derive, Field as AstField, Input, Style},
-    attr::{Count, Index, Key, OnDelete, Subset},
+    attr::{Count, Index, Key, OnDelete, Split, Subset},
     types,
 };
 
@@ -103,6 +103,7 @@ pub(crate) enum Mark {
     Subset(Box<Subset>),
     Copy(Box<Copy>),
     Count(Box<Count>),
+    Split(Box<Split>),
 }
 
 /// What a user may do with a field: the third parameter of `odm::model::Field`.
@@ -121,6 +122,9 @@ impl Mark {
         let attrs = &field.attrs;
         if let Some(subset) = &attrs.subset {
             return Mark::Subset(Box::new(subset.clone()));
+        }
+        if let Some(split) = &attrs.split {
+            return Mark::Split(Box::new(split.clone()));
         }
         if let Some(count) = &attrs.count {
             let mut count = count.clone();
@@ -264,7 +268,7 @@ fn link(structure: &Structure, fields: usize) -> Option<Link> {
             Mark::Reference { .. } => references.push((position, member)),
             Mark::Embed { .. } => return None,
             Mark::Copy(copy) => copies += usize::from(is_taken(copy, &member.ty)),
-            Mark::Plain | Mark::Subset(_) | Mark::Count(_) => {}
+            Mark::Plain | Mark::Subset(_) | Mark::Split(_) | Mark::Count(_) => {}
         }
     }
     match references.as_slice() {

@@ -5,11 +5,19 @@
 //! every write, and knows nothing of Rust types.
 
 mod build;
+mod copies;
+mod indexes;
+mod split;
+mod walk;
 
 use std::collections::HashMap;
 
 use bson::{RawBsonRef, RawDocument};
 
+pub(crate) use copies::{Along, Copied, join};
+pub(crate) use split::{Half, Split, value_of};
+
+pub(crate) use crate::model::OnDelete;
 use crate::{
     error::Result,
     model::Model,
@@ -27,6 +35,10 @@ pub(crate) struct Catalog {
     nodes: HashMap<String, Node>,
     edges: Vec<Edge>,
     subsets: Vec<Subset>,
+    splits: Vec<Split>,
+    counts: Vec<Count>,
+    /// In the order in which they follow each other.
+    copies: Vec<Vec<Copied>>,
 }
 
 /// One collection in the graph.
@@ -51,10 +63,42 @@ pub(crate) struct Edge {
     pub(crate) path: String,
     /// The collection that is referred to.
     pub(crate) to: String,
+    /// How many there are at the end of the path.
+    pub(crate) holds: Holds,
+    /// The path of the innermost list around it, or of itself if it is a list.
+    pub(crate) list: Option<String>,
     /// Whether it may lead nowhere.
     pub(crate) unchecked: bool,
     /// What a delete of what it leads to does.
     pub(crate) on_delete: OnDelete,
+    /// The path of the other side of a pair, in the documents that this leads to.
+    pub(crate) inverse: Option<String>,
+}
+
+/// How many references there are at the end of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    /// One.
+    One,
+    /// One, or null.
+    Perhaps,
+    /// A list.
+    Many,
+}
+
+/// The number of children of a parent, in the parent.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Count {
+    /// The collection of the holder.
+    pub(crate) parent: String,
+    /// The path of the number in the holder.
+    pub(crate) path: String,
+    /// The collection of the children.
+    pub(crate) child: String,
+    /// The path of the children's reference to the holder.
+    pub(crate) reference: String,
+    /// Which children count.
+    pub(crate) filter: Filter,
 }
 
 /// One bounded array of children in their parent.
@@ -76,15 +120,6 @@ pub(crate) struct Subset {
     pub(crate) shown: Option<Vec<&'static str>>,
     /// Which children count.
     pub(crate) filter: Filter,
-}
-
-/// What happens to a reference when the document that it leads to is deleted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OnDelete {
-    /// The delete fails.
-    Restrict,
-    /// It stays, and leads nowhere.
-    Keep,
 }
 
 impl Catalog {
@@ -114,11 +149,41 @@ impl Catalog {
             .map(|&edge| &self.edges[edge])
     }
 
-    /// The subsets that show documents of a collection.
-    pub(crate) fn subsets_of(&self, collection: &str) -> impl Iterator<Item = &Subset> {
-        self.subsets
-            .iter()
-            .filter(move |subset| subset.child == collection)
+    /// The reference at a path in documents of a collection.
+    pub(crate) fn edge(&self, collection: &str, path: &str) -> Option<&Edge> {
+        self.edges_from(collection).find(|edge| edge.path == path)
+    }
+
+    /// The fields of documents of a collection that the library keeps, each with the collection that
+    /// it keeps them from.
+    pub(crate) fn kept_in(&self, collection: &str) -> Vec<(String, &str)> {
+        let mut kept = Vec::new();
+        for subset in self.subsets_in(collection) {
+            kept.push((subset.path.clone(), subset.child.as_str()));
+        }
+        for count in self.counts_in(collection) {
+            kept.push((count.path.clone(), count.child.as_str()));
+        }
+        for copy in self.copies_in(collection) {
+            kept.push((copy.path(), copy.source.as_str()));
+        }
+        kept
+    }
+
+    /// The counts in documents of a collection.
+    pub(crate) fn counts_in(&self, collection: &str) -> impl Iterator<Item = &Count> {
+        let all = self.counts.iter();
+        all.filter(move |count| count.parent == collection)
+    }
+
+    /// All counts.
+    pub(crate) fn counts(&self) -> &[Count] {
+        &self.counts
+    }
+
+    /// All subsets.
+    pub(crate) fn subsets(&self) -> &[Subset] {
+        &self.subsets
     }
 
     /// The subsets in documents of a collection.
@@ -126,6 +191,18 @@ impl Catalog {
         self.subsets
             .iter()
             .filter(move |subset| subset.parent == collection)
+    }
+
+    /// Whether anything in the documents of a collection follows from other documents.
+    pub(crate) fn is_derived(&self, collection: &str) -> bool {
+        self.subsets_in(collection).next().is_some()
+            || self.copies_in(collection).next().is_some()
+            || self.edges_from(collection).next().is_some()
+            || self.counts_in(collection).next().is_some()
+            || self
+                .splits
+                .iter()
+                .any(|split| split.hot == collection || split.cold == collection)
     }
 
     /// The path of the field that counts the changes of a document of a collection.

@@ -1,10 +1,12 @@
 //! The database: all repositories of an application, over one store.
 
+mod audit;
 mod session;
 mod transaction;
 
 use std::{future::Future, sync::Arc};
 
+pub use audit::{Audit, Progress};
 pub use session::Session;
 pub(crate) use session::done;
 pub use transaction::Begun;
@@ -117,6 +119,40 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         F: AsyncFnOnce(Self) -> Result<T, E> + Clone,
     {
         transaction::run(self, run)
+    }
+
+    /// Compares what the library keeps with what it follows from, in all documents: subsets with the
+    /// children, and the halves of documents that are split with each other. Nothing is written.
+    ///
+    /// A store that is only written through this library has no findings, unless a document was
+    /// inserted without its half, or a subset was declared over documents that were there before.
+    ///
+    /// ```
+    /// # use odm::{prelude::*, store::embedded::Embedded}; use serde::{Deserialize, Serialize};
+    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "accounts")]
+    /// # struct Account { #[serde(rename = "_id")] id: i64, balance: i64 }
+    /// # #[derive(Database)] #[database(name = "bank", version = 1)]
+    /// # struct Bank { accounts: Repository<Account> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let bank = Bank::open(Embedded::memory().await?).await?;
+    /// let mut audit = bank.audit();
+    /// while let Some(finding) = audit.next().await {
+    ///     println!("{}, after {} documents", finding?, audit.progress().checked);
+    /// }
+    /// assert!(bank.repair().await?.iter().all(|finding| finding.mended));
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    fn audit(&self) -> Audit {
+        Audit::new(self.session(), false)
+    }
+
+    /// Mends what an [`audit`](Database::audit) finds, in units of a few hundred documents, and hands
+    /// over what it found, with whether it could be mended. What is nowhere else is never thrown
+    /// away.
+    ///
+    /// So too a subset is brought up that was declared over documents that were there before.
+    fn repair(&self) -> Audit {
+        Audit::new(self.session(), true)
     }
 
     /// Begins a transaction that the caller ends by [`commit`](Begun::commit). Dropping it rolls it

@@ -114,6 +114,11 @@ impl Error {
         self
     }
 
+    /// A document that came from outside cannot be read as BSON.
+    pub(crate) fn malformed(error: bson::error::Error) -> Self {
+        Error::new(ErrorKind::Encode, "a document is not well-formed BSON").with_source(error)
+    }
+
     /// No document has any of these `_id`s.
     pub(crate) fn not_found(collection: &str, ids: &[&RawBson]) -> Self {
         /// How many the message names.

@@ -62,6 +62,7 @@
 //! - Filters, sorts and updates from fields: [`Field`](model::Field), [`query`].
 //! - Joins: [`Find::join`](repository::Find::join).
 //! - Transactions: [`Database::transaction`].
+//! - Whether all is right, and mending it: [`Database::audit`], [`Database::repair`].
 //! - The store, its settings and its promises: [`store::embedded`].
 //! - What an operation cost: [`measure`](fn@measure).
 
@@ -82,8 +83,9 @@ pub mod repository;
 pub mod store;
 
 pub use bson;
-pub use database::Begun;
+pub use database::{Audit, Begun, Progress};
 pub use error::{Error, ErrorKind, Place, Result};
+pub use maintain::{Finding, Plan, PlannedChanges, Problem, Step};
 pub use measure::measure;
-pub use model::{DateTime, ObjectId, Ref, Subset};
+pub use model::{Cold, DateTime, ObjectId, Ref, Subset};
 pub use prelude::{Database, Document, Embed, Projection};

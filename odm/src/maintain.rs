@@ -5,15 +5,29 @@
 //! its step there, and its file beside this one.
 
 mod added_references;
+mod audit;
 mod base;
+mod copies;
+mod counts;
 mod delete_rules;
 mod kept_fields;
+mod links;
+mod places;
+mod plan;
+mod run;
+mod splits;
 mod subsets;
 mod unit;
 
 use bson::{RawBson, RawDocumentBuf};
 
-pub(crate) use unit::run;
+pub(crate) use audit::check;
+pub use audit::{Finding, Problem};
+pub(crate) use plan::plan;
+pub use plan::{Plan, PlannedChanges, Step};
+pub(crate) use run::run;
+pub(crate) use subsets::{children_in_order, shown};
+use unit::{Changes, Touched, Unit};
 
 use crate::{
     catalog::Catalog,
@@ -49,6 +63,11 @@ pub(crate) enum Write {
     },
     /// A removal of the documents that match.
     Delete(DeleteWrite),
+    /// What is derived in these documents becomes what its definition says.
+    Repair {
+        collection: String,
+        ids: Vec<RawBson>,
+    },
 }
 
 /// What a write did.
@@ -60,10 +79,12 @@ pub(crate) struct Outcome {
     pub(crate) effects: Vec<Effect>,
     /// What the whole unit touched.
     pub(crate) cost: Cost,
+    /// The same by its steps.
+    pub(crate) steps: Vec<Step>,
 }
 
 /// One document before and after a write: none before an insert, none after a delete.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Effect {
     pub(crate) before: Option<RawDocumentBuf>,
     pub(crate) after: Option<RawDocumentBuf>,
@@ -72,7 +93,7 @@ pub(crate) struct Effect {
 /// Applies a write with all that follows from it, in this order:
 ///
 /// 1. the user's own changes, the *base facts*;
-/// 2. to a fixed point, what base facts follow from them: delete rules;
+/// 2. to a fixed point, what base facts follow from them: delete rules, cold halves;
 /// 3. what is derived, subsets for now, each once for every place that is dirty, at the end of the unit;
 /// 4. the checks: every reference that was added leads somewhere.
 ///
@@ -86,19 +107,49 @@ pub(crate) async fn apply(
     write: &Write,
 ) -> Result<Outcome> {
     let before = transaction.cost();
-    kept_fields::check(catalog, write)?;
-    let mut outcome = base::apply(catalog, transaction, write).await?;
-    delete_rules::apply(catalog, transaction, write.collection(), &outcome.effects).await?;
-    subsets::apply(
-        catalog,
-        transaction,
-        write.collection(),
-        &mut outcome.effects,
-    )
-    .await?;
-    added_references::check(catalog, transaction, write.collection(), &outcome.effects).await?;
-    outcome.cost = transaction.cost() - before;
-    Ok(outcome)
+    let mut unit = Unit::new(catalog, transaction);
+    let touched = steps(&mut unit, write).await?;
+    let cost = unit.transaction.cost() - before;
+    let mut effects = unit.changes.take(write.collection(), &touched.places);
+    splits::give_back(catalog, write, &mut effects)?;
+    Ok(Outcome {
+        matched: touched.matched,
+        effects,
+        cost,
+        steps: unit.steps,
+    })
+}
+
+async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<Touched> {
+    kept_fields::check(unit.catalog, write)?;
+    let start = unit.transaction.cost();
+    let touched = base::apply(unit, write).await?;
+    delete_rules::apply(unit).await?;
+    links::apply(unit, write.collection(), &touched).await?;
+    splits::follow_deletes(unit).await?;
+    unit.step(start, || {
+        format!("{} in `{}`", write.name(), write.collection())
+    });
+    copies::apply(unit).await?;
+    counts::apply(unit).await?;
+    subsets::apply(unit).await?;
+    let start = unit.transaction.cost();
+    added_references::check(unit).await?;
+    unit.step(start, || "references that are added".to_owned());
+    Ok(touched)
+}
+
+impl Effect {
+    /// The `_id` of a document that was removed.
+    fn deleted(&self) -> Option<RawBson> {
+        match self {
+            Effect {
+                before: Some(before),
+                after: None,
+            } => Some(unit::id(before).into()),
+            _ => None,
+        }
+    }
 }
 
 impl Write {
@@ -107,7 +158,8 @@ impl Write {
         match self {
             Write::Insert { collection, .. }
             | Write::Replace { collection, .. }
-            | Write::Modify { collection, .. } => collection,
+            | Write::Modify { collection, .. }
+            | Write::Repair { collection, .. } => collection,
             Write::Update(write) => &write.collection,
             Write::Delete(write) => &write.collection,
         }
@@ -121,6 +173,7 @@ impl Write {
             Write::Replace { .. } => "replace",
             Write::Modify { .. } => "modify",
             Write::Delete(_) => "delete",
+            Write::Repair { .. } => "repair",
         }
     }
 }

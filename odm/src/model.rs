@@ -1,6 +1,7 @@
 //! What a model is: the traits that the derives implement, typed fields, references, and the static
 //! description from which the catalog is built.
 
+mod cold;
 mod date_time;
 mod document;
 mod field;
@@ -12,18 +13,19 @@ mod shape;
 mod subset;
 mod value;
 
+pub use cold::{Cold, HasHalf, SplitField};
 pub use date_time::DateTime;
 pub use document::{Document, Embed, IntoId, Projection, Structure};
 pub use field::{
     Derived, Field, FieldSet, Flattened, Identity, Plain, Settable, Through, Unchecked, Version,
 };
 pub use object_id::ObjectId;
-pub use path::{At, Path, Perhaps, Root};
+pub use path::{At, Half, Hot, Path, Perhaps, Root};
 pub use reference::{Joinable, Link, Ref};
 pub use related::{ChildOf, EmbedField, Has, ReferenceField, RefersWithin, Related};
 pub use shape::{
     Container, Copied, CopyShape, CountShape, FieldKind, FieldShape, Index, IndexField, Model,
-    OnDelete, Outline, ReferenceShape, Shape, SubsetShape, Via,
+    OnDelete, Outline, ReferenceShape, Shape, SplitShape, SubsetShape, Via,
 };
-pub use subset::{Subset, SubsetField, SubsetItem};
+pub use subset::{HasSubset, Subset, SubsetField, SubsetItem};
 pub use value::{ById, Contains, IntoValue, List, Number, Ordered, Same, Some_, Text, to_raw};

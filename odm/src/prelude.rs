@@ -5,7 +5,7 @@
 
 pub use crate::{
     database::Database,
-    model::{DateTime, ObjectId, Ref, Structure as _, Subset},
+    model::{Cold, DateTime, ObjectId, Ref, Structure as _, Subset},
     query::{Filter, Sort, Update},
     repository::Repository,
 };

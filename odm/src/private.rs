@@ -6,7 +6,7 @@
 use std::{convert::Infallible, marker::PhantomData};
 
 use crate::{
-    model::{CountShape, Ordered, SubsetShape},
+    model::{Cold, CountShape, Ordered, SplitShape, SubsetShape},
     mql,
 };
 
@@ -17,10 +17,10 @@ pub use crate::{
     database::{Database, Held, Session},
     model::{
         At, ById, ChildOf, Container, Copied, Derived, Document, Embed, EmbedField, Field,
-        FieldKind, FieldSet, FieldShape, Flattened, Has, Identity, Index, IndexField, IntoId, Link,
-        Model, OnDelete, Outline, Path, Perhaps, Plain, Projection, Ref, ReferenceField,
-        ReferenceShape, RefersWithin, Related, Root, Shape, Structure, SubsetField, SubsetItem,
-        Through, Unchecked, Version,
+        FieldKind, FieldSet, FieldShape, Flattened, Half, Has, HasHalf, HasSubset, Identity, Index,
+        IndexField, IntoId, Link, Model, OnDelete, Outline, Path, Perhaps, Plain, Projection, Ref,
+        ReferenceField, ReferenceShape, RefersWithin, Related, Root, Shape, SplitField, Structure,
+        SubsetField, SubsetItem, Through, Unchecked, Version,
     },
     mql::Direction,
     repository::{Any, AtMostOne},
@@ -212,6 +212,20 @@ pub const fn subset<T: SubsetField>(name: &'static str, declared: DeclaredSubset
     FieldShape { name, kind }
 }
 
+/// A field that is marked `#[split(..)]`.
+pub const fn split<T: SplitField>(
+    name: &'static str,
+    collection: &'static str,
+    key: &'static str,
+) -> FieldShape {
+    let kind = FieldKind::Split(SplitShape {
+        collection,
+        key,
+        shape: <T::Half as Structure>::shape,
+    });
+    FieldShape { name, kind }
+}
+
 /// A field that is marked `#[count(..)]`.
 pub const fn count<T: Counter, C: Document>(
     name: &'static str,
@@ -260,10 +274,18 @@ pub const fn path_to<P, V: RefersTo<P>, A: Path, K>(_: Field<V, A, K>) -> &'stat
 pub trait Sortable: Copy {
     /// Its stored path.
     const PATH: &'static str;
+    /// Whether it is in a half that is stored apart.
+    const COLD: bool;
 }
 
 impl<V: Ordered, P: Path, K> Sortable for Field<V, P, K> {
     const PATH: &'static str = P::TEXT;
+    const COLD: bool = P::COLD;
+}
+
+/// Whether the children of a subset can be sorted by a field of the document itself.
+pub const fn is_hot<F: Sortable>(_: F) -> bool {
+    !F::COLD
 }
 
 /// One key of a sort.
@@ -292,6 +314,11 @@ pub trait Followed: Copy {
 impl<V: EmbedField, P: Path, K> Followed for Field<V, P, K> {
     type Fields = <V::Value as Structure>::Fields<P>;
     const CONTAINER: Container = V::CONTAINER;
+}
+
+impl<T: crate::model::Embed, P: Path, K> Followed for Field<Cold<T>, P, K> {
+    type Fields = <T as Structure>::Fields<P>;
+    const CONTAINER: Container = Container::One;
 }
 
 #[diagnostic::do_not_recommend]

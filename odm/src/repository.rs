@@ -8,6 +8,7 @@ mod children;
 mod delete;
 mod find;
 mod get;
+mod halves;
 mod insert;
 mod join;
 mod page;
@@ -19,11 +20,13 @@ mod update;
 use std::{fmt, marker::PhantomData};
 
 use bson::RawBson;
+use serde::{Serialize, de::DeserializeOwned};
 
 pub use children::{Any, AtMostOne, Cardinality, OfParent};
 pub use delete::{Delete, DeleteWhere};
 pub use find::Find;
 pub use get::{Fetch, Get, Refs};
+pub use halves::Load;
 pub use insert::{Insert, InsertMany};
 pub use join::{Back, Follow, Join, Joins, Resolve};
 pub use page::{Cursor, Page};
@@ -34,7 +37,10 @@ pub use update::{Many, One, Updated};
 use crate::{
     database::Session,
     error::Result,
-    model::{ChildOf, Document, IntoId, Model, to_raw},
+    model::{
+        ChildOf, Cold, Document, Embed, Field, HasHalf, HasSubset, IntoId, Model, Path, Subset,
+        SubsetItem, to_raw,
+    },
     query::{Filter, Update},
     store::{self, Durability},
 };
@@ -136,7 +142,28 @@ impl<M: Document> Repository<M> {
         Fetch::new(self.session.clone(), ids)
     }
 
+    /// Loads a half that is stored apart into a document, or into many by one query:
+    /// `load(&mut movies, Movie::fields().details)`. What was in the field is replaced by what is
+    /// stored; where nothing is, it is not loaded afterwards.
+    pub async fn load<T, P, K, L>(
+        &self,
+        documents: &mut L,
+        half: Field<Cold<T>, P, K>,
+    ) -> Result<()>
+    where
+        M: HasHalf<P, T>,
+        P: Path<Root = M>,
+        T: Embed + DeserializeOwned,
+        L: Load<M> + ?Sized,
+    {
+        halves::load(&self.session, documents.documents(), half).await
+    }
+
     /// The documents that match a filter.
+    ///
+    /// A filter or a sort is about fields of the document itself, or about fields of one half that is
+    /// stored apart; one that mixes them is an error when the query runs. A query by a half finds
+    /// only documents that have it, and loads it.
     pub fn find(&self, filter: Filter<M>) -> Find<M> {
         Find::new(self.session.clone(), filter)
     }
@@ -156,6 +183,28 @@ impl<M: Document> Repository<M> {
         let filter =
             id.map(|id| crate::mql::Filter::Path(M::PATH.into(), crate::mql::Test::Eq(id)));
         <M::Cardinality as Cardinality>::query(self.find(Filter::of(filter)))
+    }
+
+    /// The children that follow after those that a subset of their parent shows, in its order:
+    /// `reviews.beyond(&product, Product::fields().reviews)`, for a page that goes on where the
+    /// product's own ends. Only those that the subset counts are among them.
+    ///
+    /// It goes on after the last element of `parent` that is still among the children as it was read.
+    /// An element that newer ones have pushed out meanwhile may come again; none is left out. It reads
+    /// at most twice as many children as the subset shows; the query that it returns, to be limited
+    /// or paged, reads only what follows.
+    ///
+    /// # Errors
+    ///
+    /// `Decode` if a child cannot be read as what the subset shows.
+    pub async fn beyond<P, T, A, K>(&self, parent: &P, _: Field<Subset<T>, A, K>) -> Result<Find<M>>
+    where
+        P: Document + HasSubset<A, T>,
+        A: Path<Root = P>,
+        T: SubsetItem<Child = M> + Serialize + DeserializeOwned,
+    {
+        let find = children::beyond(&self.session, parent, A::TEXT, parent.subset()).await?;
+        Ok(Find::of(self.session.clone(), find))
     }
 
     /// Changes fields of the document with an `_id`: `update(id).set(Part::fields().qty, 3)`.

@@ -3,11 +3,15 @@
 //! A suite is written once, against the `Store` trait and the repositories, and
 //! [`on_every_store!`] runs it on each store that there is.
 
-use std::{future::Future, pin::Pin, task::Poll, time::Duration};
+use std::{future::Future, pin::Pin, sync::Arc, task::Poll, time::Duration};
 
 use odm::{
-    bson::RawDocumentBuf,
-    store::{Find, Flow, Store, embedded::Embedded},
+    bson::{Document, RawDocumentBuf},
+    mql,
+    store::{
+        Change, Durability, Find, Flow, Store, Transaction, UnitOfWork, UpdateWrite,
+        embedded::Embedded,
+    },
 };
 
 /// A store that a suite can run on.
@@ -95,3 +99,66 @@ pub async fn stored(store: &impl Store, collection: &str) -> Vec<RawDocumentBuf>
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub struct Readme;
+
+/// A write to the store beneath, which nothing follows: what the library cannot know of.
+enum Beneath {
+    Insert(RawDocumentBuf),
+    Update(mql::Filter, mql::Update),
+}
+
+struct Unmaintained {
+    collection: String,
+    write: Beneath,
+}
+
+#[async_trait::async_trait]
+impl UnitOfWork for Unmaintained {
+    async fn run(&self, transaction: &mut dyn Transaction) -> odm::Result<()> {
+        match &self.write {
+            Beneath::Insert(document) => {
+                let documents = std::slice::from_ref(document);
+                transaction.insert(&self.collection, documents).await
+            }
+            Beneath::Update(filter, update) => {
+                let write = UpdateWrite {
+                    collection: self.collection.clone(),
+                    filter: filter.clone(),
+                    sort: mql::Sort::default(),
+                    change: Change::Update(update.clone()),
+                    multi: true,
+                    upsert: false,
+                };
+                transaction.update(&write).await.map(drop)
+            }
+        }
+    }
+}
+
+async fn beneath(store: &impl Store, collection: &str, write: Beneath) {
+    let unit = Unmaintained {
+        collection: collection.to_owned(),
+        write,
+    };
+    store
+        .run(Arc::new(unit), Durability::Durable)
+        .await
+        .unwrap();
+}
+
+/// Updates documents in the store itself, as a program without the library could.
+pub async fn behind_the_back(
+    store: &impl Store,
+    collection: &str,
+    filter: Document,
+    update: Document,
+) {
+    let filter = mql::Filter::parse(&filter).unwrap();
+    let update = mql::Update::parse(&update, &[]).unwrap();
+    beneath(store, collection, Beneath::Update(filter, update)).await;
+}
+
+/// Inserts a document in the store itself.
+pub async fn insert_behind_the_back(store: &impl Store, collection: &str, document: Document) {
+    let document = RawDocumentBuf::try_from(&document).unwrap();
+    beneath(store, collection, Beneath::Insert(document)).await;
+}

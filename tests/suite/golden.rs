@@ -4,6 +4,7 @@
 use examples::guides::{
     favourites::{self, Favourites},
     hosts::{self, Logs},
+    movies::{self, Movies},
     patrons::{self, Patrons},
     people::{self, People},
     products::{self, Catalog},
@@ -229,6 +230,38 @@ on_every_store! {
         };
         let all = stored(&store, "review").await;
         assert_eq!(all[11], RawDocumentBuf::try_from(&of_hans).unwrap());
+    }
+
+    async fn s4_a_movie_and_its_details_are_stored_as_in_the_guides(store: impl TestStore) {
+        let db = Movies::open(store.clone()).await.unwrap();
+        let loaded = movies::load(&db).await.unwrap();
+        let details = loaded.details.get().unwrap();
+        let movie = doc! {
+            "_id": 1,
+            "title": "The Arrival of a Train",
+            "year": 1896,
+            "runtime": 1,
+            "released": date("1896-01-25T00:00:00Z"),
+            "type": "movie",
+            "directors": ["Auguste Lumière", "Louis Lumière"],
+            "countries": ["France"],
+            "genres": ["Documentary", "Short"],
+        };
+        assert_stored(&store, "movies", &[movie]).await;
+        let half = doc! {
+            "_id": made_ids(&store, "movie_details").await[0],
+            "movie_id": 1,
+            "poster": &details.poster,
+            "plot": &details.plot,
+            "fullplot": &details.fullplot,
+            "lastupdated": date("2015-08-15T10:06:53Z"),
+            "imdb": { "rating": 7.3, "votes": 5043, "id": 12 },
+            "tomatoes": {
+                "viewer": { "rating": 3.7, "numReviews": 59 },
+                "lastUpdated": date("2020-01-29T00:02:53Z"),
+            },
+        };
+        assert_stored(&store, "movie_details", &[half]).await;
     }
 
     async fn s12_hosts_show_their_last_thousand_messages_the_oldest_first(store: impl TestStore) {

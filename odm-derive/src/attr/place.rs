@@ -16,13 +16,14 @@ pub(crate) enum Place {
     Field,
 }
 
-const OWN: [&str; 10] = [
+const OWN: [&str; 11] = [
     "document",
     "embed",
     "reference",
     "index",
     "version",
     "subset",
+    "split",
     "denormalize",
     "count",
     "projection",
@@ -80,7 +81,7 @@ fn misplaced(derive: Derive, place: Place, name: &str) -> Option<String> {
         (
             Place::Container,
             _,
-            "embed" | "reference" | "version" | "subset" | "denormalize" | "count",
+            "embed" | "reference" | "version" | "subset" | "split" | "denormalize" | "count",
         ) => {
             format!("`#[{name}]` belongs on a field")
         }
@@ -103,6 +104,13 @@ fn misplaced(derive: Derive, place: Place, name: &str) -> Option<String> {
         (Place::Field, Derive::Embed, "count") => {
             "a count belongs to a whole document, and so on a field of one".into()
         }
+        (Place::Field, Derive::Embed, "split") => {
+            "a half that is stored apart belongs to a whole document, and so on a field of one"
+                .into()
+        }
+        (Place::Field, Derive::Projection, "split") => {
+            "a projection shows what is in the document itself, not what is stored apart".into()
+        }
         (Place::Field, Derive::Projection, _) if place_of(name) == Place::Field => format!(
             "a projection shows what its document has; `#[{name}]` on the document's field is enough"
         ),
@@ -124,9 +132,8 @@ fn misplaced(derive: Derive, place: Place, name: &str) -> Option<String> {
 
 fn place_of(name: &str) -> Place {
     match name {
-        "embed" | "reference" | "index" | "version" | "subset" | "denormalize" | "count" => {
-            Place::Field
-        }
+        "embed" | "reference" | "index" | "version" | "subset" | "split" | "denormalize"
+        | "count" => Place::Field,
         _ => Place::Container,
     }
 }

@@ -1,5 +1,7 @@
 //! The rules for documents.
 
+use syn::LitStr;
+
 use super::{fields, indexes, unsuitable};
 use crate::{
     ast::{Data, Field, Input, Style},
@@ -26,6 +28,7 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>) {
         Data::Union => return unsuitable(cx, input, "a union", "use a struct"),
     };
     collection(cx, input);
+    halves(cx, input, fields);
     container(cx, input);
     fields::check(cx, input, fields);
     id(cx, input, fields);
@@ -46,6 +49,28 @@ fn collection(cx: &Ctxt, input: &Input<'_>) {
         }
         return;
     };
+    collection_name(cx, collection);
+}
+
+/// The collections of what is stored apart.
+fn halves(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
+    let mut names: Vec<String> = Vec::new();
+    names.extend(input.attrs.collection.as_ref().map(LitStr::value));
+    for split in fields.iter().filter_map(|field| field.attrs.split.as_ref()) {
+        let name = split.collection.value();
+        if names.contains(&name) {
+            cx.error(
+                &split.collection,
+                format!("the collection `{name}` holds another part of the document: give this one its own"),
+            );
+        } else {
+            collection_name(cx, &split.collection);
+        }
+        names.push(name);
+    }
+}
+
+fn collection_name(cx: &Ctxt, collection: &LitStr) {
     let name = collection.value();
     let problem = if name.is_empty() {
         "the name is empty"

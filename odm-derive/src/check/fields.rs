@@ -71,6 +71,43 @@ fn marks(cx: &Ctxt, field: &Field<'_>) {
             );
         }
     }
+    if let Some(split) = &attrs.split {
+        let others = [
+            attrs.embed.as_ref().map(|other| &other.at),
+            attrs.reference.as_ref().map(|other| &other.at),
+            attrs.index.as_ref().map(|other| &other.at),
+            attrs.subset.as_ref().map(|other| &other.at),
+            attrs.version.as_ref(),
+        ];
+        for other in others.into_iter().flatten() {
+            cx.error(
+                other,
+                "what is stored apart is a document of its own: remove this, or mark a field of it",
+            );
+        }
+        if argument(field.ty, "Cold").is_none() {
+            cx.error(
+                &split.at,
+                "a field with `#[split(..)]` is a `Cold` of a struct that derives `Embed`",
+            );
+        }
+        if let Some(skip) = &field.serde.skip_serializing_if {
+            cx.error(
+                skip,
+                "what is stored apart leaves no trace in the document anyway: remove \
+                 `skip_serializing_if`",
+            );
+        }
+        if let Some(problem) = problem(&split.key.value()) {
+            cx.error(
+                &split.key,
+                format!(
+                    "`{}` cannot be the name of a stored field: {problem}",
+                    split.key.value()
+                ),
+            );
+        }
+    }
     if let Some(version) = &attrs.version
         && (attrs.embed.is_some() || attrs.reference.is_some())
     {

@@ -27,6 +27,7 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
                 cx.error(&index.literal, message);
             }
         }
+        mixed(cx, index, fields);
         if let [key] = index.keys.as_slice()
             && let [name] = key.path.as_slice()
             && fields.iter().any(|field| {
@@ -68,7 +69,8 @@ fn problem(
         return Some(format!("`{name}` is not stored: it has `#[serde(skip)]`"));
     }
     if goes_on {
-        if field.attrs.embed.is_some() || field.attrs.denormalize.is_some() {
+        let attrs = &field.attrs;
+        if attrs.embed.is_some() || attrs.split.is_some() || attrs.denormalize.is_some() {
             return None;
         }
         return Some(if field.attrs.reference.is_some() {
@@ -76,6 +78,11 @@ fn problem(
         } else {
             format!("`{name}` is not marked with `#[embed]`, so an index cannot go into it")
         });
+    }
+    if field.attrs.split.is_some() {
+        return Some(format!(
+            "`{name}` is stored apart: name a field of it, as in `{name}.field`"
+        ));
     }
     if field.serde.with.is_some() {
         return Some(format!(
@@ -89,6 +96,26 @@ fn problem(
         ));
     }
     None
+}
+
+/// An index is of one collection.
+fn mixed(cx: &Ctxt, index: &Index, fields: &[Field<'_>]) {
+    let half = |name: &syn::Ident| {
+        let of = |field: &&Field<'_>| field.ident.is_some_and(|ident| ident == name);
+        let split = fields.iter().find(of)?.attrs.split.as_ref()?;
+        Some(split.collection.value())
+    };
+    let mut halves = index
+        .keys
+        .iter()
+        .filter_map(|key| Some(half(key.path.first()?)));
+    let first = halves.next();
+    if halves.any(|half| Some(half) != first) {
+        cx.error(
+            &index.literal,
+            "the fields are stored in different collections: give each its own index",
+        );
+    }
 }
 
 /// No index is declared twice, and no name is given twice.

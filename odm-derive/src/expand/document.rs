@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Generics, Type, parse_quote, spanned::Spanned};
 
-use super::{children, reference, related, structure, subset};
+use super::{children, reference, related, split, structure, subset};
 use crate::{
     attr::Index,
     model::{Document, Head, Mark, Structure},
@@ -21,7 +21,9 @@ pub(super) fn expand(document: &Document) -> TokenStream {
     let children = children::expand(head, &generics, &document.structure);
     let version = document.version.as_ref().map(|(ty, _)| version(head, ty));
     let item = subset::item(head, &generics, &document.structure, None);
-    quote!(#fields #itself #into_id #related #children #version #item)
+    let halves = split::expand(head, &generics, &document.structure);
+    let subsets = subset::holder(head, &generics, &document.structure);
+    quote!(#fields #itself #into_id #related #children #version #item #subsets #halves)
 }
 
 /// Of a generic document, what `Document` requires cannot be seen from the type alone.

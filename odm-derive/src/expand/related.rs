@@ -22,7 +22,7 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
                 Mark::Embed { recursive } => {
                     (!*recursive && !head.is_recursive(ty)).then(|| quote!(#ty))
                 }
-                Mark::Reference { .. } | Mark::Subset(_) => Some(quote!(#ty)),
+                Mark::Reference { .. } | Mark::Subset(_) | Mark::Split(_) => Some(quote!(#ty)),
                 Mark::Copy(copy) => match &copy.along {
                     // The reference beside it leads there.
                     Along::Beside(..) => None,
@@ -99,7 +99,7 @@ fn unmarked(head: &Head, structure: &Structure) -> Option<TokenStream> {
             };
             let message = format!(
                 "{name} holds references or embedded values: mark it with `#[embed]`, \
-                 `#[reference(..)]` or `#[subset(..)]`"
+                 `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
             );
             check(span, &member.ty, message);
         }

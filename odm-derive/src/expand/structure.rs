@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::{copies, count, embed, reference, subset};
+use super::{copies, count, embed, reference, split, subset};
 use crate::model::{Head, Kind, Mark, Member, Optional, Place, Structure};
 
 /// ```ignore
@@ -180,14 +180,30 @@ fn field_type(head: &Head, structure: &Structure, member: &Member) -> TokenStrea
     };
     match member.place {
         Place::At(position) => {
-            let position = Literal::usize_unsuffixed(position);
-            quote!(#private::Field<#ty, #private::At<#path, #this, #position>, #private::#kind>)
+            let at = at(head, this, position, quote!(#path));
+            let at = match member.mark {
+                Mark::Split(_) => quote!(#private::Half<#at>),
+                _ => at,
+            };
+            quote!(#private::Field<#ty, #at, #private::#kind>)
         }
         Place::Flattened { perhaps: false } => quote!(#private::Flattened<#ty, #path>),
         Place::Flattened { perhaps: true } | Place::Whole => {
             quote!(#private::Flattened<#ty, #private::Perhaps<#path>>)
         }
     }
+}
+
+/// The path of the field that is stored under one of the names of `this`.
+pub(super) fn at(
+    head: &Head,
+    this: &TokenStream,
+    position: usize,
+    path: TokenStream,
+) -> TokenStream {
+    let private = &head.private;
+    let position = Literal::usize_unsuffixed(position);
+    quote!(#private::At<#path, #this, #position>)
 }
 
 /// The type of the value of a typed field.
@@ -241,6 +257,7 @@ fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStr
         (Mark::Subset(declared), _) => subset::shape(head, stored, ty, declared),
         (Mark::Copy(_), _) => return copies::shape(head, structure, member),
         (Mark::Count(declared), _) => return count::shape(head, stored, ty, declared),
+        (Mark::Split(declared), _) => split::shape(head, stored, ty, declared),
     })
 }
 

@@ -1,12 +1,13 @@
 //! Subsets: what a parent shows of its children, and what can be shown.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Generics, Path, Type, spanned::Spanned};
 
+use super::structure;
 use crate::{
     attr::{Key, Subset},
-    model::{Head, Structure},
+    model::{Head, Mark, Place, Structure},
     types,
 };
 
@@ -15,7 +16,11 @@ use crate::{
 ///     assert!(!<Subset<ReviewSummary> as SubsetField>::NESTED, "..");
 ///     subset::<Subset<ReviewSummary>>("reviews", DeclaredSubset {
 ///         limit: 10,
-///         sort: const { &[sort_key(child::<Subset<ReviewSummary>>().published_date, Direction::Descending)] },
+///         sort: const { &[{
+///             let field = child::<Subset<ReviewSummary>>().published_date;
+///             assert!(is_hot(field), "..");
+///             sort_key(field, Direction::Descending)
+///         }] },
 ///         via: parent_path::<<Subset<ReviewSummary> as SubsetField>::Child, Product>(),
 ///         filter: None,
 ///     })
@@ -64,7 +69,7 @@ pub(super) fn filter(head: &Head, filter: Option<&Path>, child: &TokenStream) ->
     }
 }
 
-fn sort_key(head: &Head, ty: &Type, key: &Key, span: proc_macro2::Span) -> TokenStream {
+fn sort_key(head: &Head, ty: &Type, key: &Key, span: Span) -> TokenStream {
     let private = &head.private;
     let mut names = key.path.iter();
     let first = names.next();
@@ -73,12 +78,19 @@ fn sort_key(head: &Head, ty: &Type, key: &Key, span: proc_macro2::Span) -> Token
         child,
         |outer, name| quote_spanned!(span=> #private::step(#outer).#name),
     );
+    let apart = "the children of a subset are sorted by what is in the child itself, and this is stored \
+                 apart from it";
     let direction = if key.descending {
         quote!(Descending)
     } else {
         quote!(Ascending)
     };
-    quote_spanned!(span=> #private::sort_key(#field, #private::Direction::#direction))
+    let local = Ident::new("field", Span::mixed_site());
+    quote_spanned! {span=> {
+        let #local = #field;
+        ::core::assert!(#private::is_hot(#local), #apart);
+        #private::sort_key(#local, #private::Direction::#direction)
+    }}
 }
 
 /// ```ignore
@@ -115,4 +127,33 @@ pub(super) fn item(
             const NESTED: bool = #nested;
         }
     }
+}
+
+/// ```ignore
+/// impl HasSubset<At<Root<Product>, Product, 4>, ReviewSummary> for Product {
+///     fn subset(&self) -> &Subset<ReviewSummary> { &self.reviews }
+/// }
+/// ```
+pub(super) fn holder(head: &Head, generics: &Generics, structure: &Structure) -> TokenStream {
+    let Head { private, this, .. } = head;
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let subsets = structure.members.iter().filter_map(|member| {
+        let (Mark::Subset(_), Place::At(position), Some(ident)) =
+            (&member.mark, member.place, &member.ident)
+        else {
+            return None;
+        };
+        let ty = &member.ty;
+        let item = types::argument(ty, "Subset")?;
+        let at = structure::at(head, this, position, quote!(#private::Root<#this>));
+        Some(quote! {
+            #[automatically_derived]
+            impl #impl_generics #private::HasSubset<#at, #item> for #this #where_clause {
+                fn subset(&self) -> &#ty {
+                    &self.#ident
+                }
+            }
+        })
+    });
+    subsets.collect()
 }

@@ -116,14 +116,16 @@ impl Structure {
             match mark {
                 Mark::Embed { .. } => head.bound_embed(&ty),
                 Mark::Reference { .. } => head.bound_reference(&ty),
-                Mark::Plain | Mark::Subset(_) | Mark::Copy(_) | Mark::Count(_) => {}
+                Mark::Plain | Mark::Subset(_) | Mark::Split(_) | Mark::Copy(_) | Mark::Count(_) => {
+                }
             }
             let place = if field.serde.flatten.is_some() {
                 Place::Flattened {
                     perhaps: variant || types::argument(&ty, "Option").is_some(),
                 }
             } else {
-                let optional = if variant || field.serde.skip_serializing_if.is_some() {
+                let sometimes = field.serde.skip_serializing_if.is_some();
+                let optional = if variant || sometimes || field.attrs.split.is_some() {
                     Optional::Always
                 } else {
                     Optional::ByType(Box::new(ty.clone()))

@@ -149,7 +149,7 @@ impl Structure {
         match mark {
             Mark::Embed { .. } => head.bound_embed(&ty),
             Mark::Reference { .. } => head.bound_reference(&ty),
-            Mark::Plain | Mark::Subset(_) | Mark::Copy(_) | Mark::Count(_) => {}
+            Mark::Plain | Mark::Subset(_) | Mark::Split(_) | Mark::Copy(_) | Mark::Count(_) => {}
         }
         let mut ident = types::field_ident(&variant_field(variant.ident), variant.ident.span());
         let place = match (form, &mark) {

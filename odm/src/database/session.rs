@@ -7,7 +7,7 @@ use tokio::sync::MutexGuard;
 use crate::{
     catalog::Catalog,
     error::{Error, ErrorKind, Result},
-    maintain::{self, Outcome, Write},
+    maintain::{self, Outcome, Plan, Step, Write},
     measure,
     store::{Cost, Durability, Reader, Store, Transaction, TransactionOptions},
 };
@@ -101,6 +101,11 @@ impl Session {
         self.store.reader()
     }
 
+    /// The relations of the models.
+    pub(crate) fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
     /// Whether operations are part of a transaction.
     pub(crate) fn is_bound(&self) -> bool {
         self.bound.is_some()
@@ -143,8 +148,32 @@ impl Session {
                 })?
             }
         };
+        for Step { relation, cost } in &outcome.steps {
+            tracing::trace!(
+                target: "odm",
+                operation,
+                collection,
+                relation,
+                keys_examined = cost.keys_examined,
+                documents_examined = cost.documents_examined,
+                documents_written = cost.documents_written,
+            );
+        }
         done(operation, &collection, outcome.cost);
         Ok(outcome)
+    }
+
+    /// What a write would do.
+    pub(crate) async fn plan(&self, write: Result<Write>) -> Result<Plan> {
+        if self.is_bound() {
+            return Err(Error::new(
+                ErrorKind::InvalidQuery,
+                "a write is planned by running and undoing it, which cannot be done to a part of a \
+                 transaction: plan it outside",
+            ));
+        }
+        self.refuse_inside_transaction()?;
+        maintain::plan(&*self.store, &self.catalog, &write?).await
     }
 
     /// A write outside would wait for the transaction, which waits for the write.

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use bson::RawBson;
 
-use super::Effect;
+use super::{Effect, unit::Unit};
 use crate::{
-    catalog::{Catalog, Edge, references},
+    catalog::{Edge, references},
     error::{Error, ErrorKind, Result, show},
     mql::key,
     store::{Flow, Transaction},
@@ -16,43 +16,44 @@ use crate::{
 ///
 /// What a document referred to before is not asked for again: a reference that was allowed to
 /// dangle does not make its holder unchangeable.
-pub(super) async fn check(
-    catalog: &Catalog,
-    transaction: &dyn Transaction,
-    collection: &str,
-    effects: &[Effect],
-) -> Result<()> {
-    for edge in catalog
-        .edges_from(collection)
-        .filter(|edge| !edge.unchecked)
-    {
-        let added = added(edge, effects);
-        if added.is_empty() {
-            continue;
-        }
-        let mut exists = vec![false; added.len()];
-        transaction
-            .get(&edge.to, &added, &mut |position, _| {
-                exists[position] = true;
-                Ok(Flow::More)
-            })
-            .await?;
-        if let Some(missing) = exists.iter().position(|exists| !exists) {
-            let id = &added[missing];
-            return Err(Error::new(
-                ErrorKind::DanglingReference,
-                format!(
-                    "`{}` of a document in `{}` refers to the `_id` {}, which `{}` does not have",
-                    edge.path,
-                    edge.from,
-                    show(id),
-                    edge.to
-                ),
-            )
-            .at(&edge.from, Some(&edge.path), Some(id.clone())));
+pub(super) async fn check(unit: &Unit<'_>) -> Result<()> {
+    for collection in unit.changes.collections() {
+        for edge in unit.catalog.edges_from(collection) {
+            if !edge.unchecked {
+                let added = added(edge, unit.changes.of(collection));
+                exist(unit.transaction, edge, &added).await?;
+            }
         }
     }
     Ok(())
+}
+
+async fn exist(transaction: &dyn Transaction, edge: &Edge, added: &[RawBson]) -> Result<()> {
+    if added.is_empty() {
+        return Ok(());
+    }
+    let mut exists = vec![false; added.len()];
+    transaction
+        .get(&edge.to, added, &mut |position, _| {
+            exists[position] = true;
+            Ok(Flow::More)
+        })
+        .await?;
+    let Some(missing) = exists.iter().position(|exists| !exists) else {
+        return Ok(());
+    };
+    let id = &added[missing];
+    Err(Error::new(
+        ErrorKind::DanglingReference,
+        format!(
+            "`{}` of a document in `{}` refers to the `_id` {}, which `{}` does not have",
+            edge.path,
+            edge.from,
+            show(id),
+            edge.to
+        ),
+    )
+    .at(&edge.from, Some(&edge.path), Some(id.clone())))
 }
 
 /// The ids that the documents refer to now and did not before, each once.

@@ -2,50 +2,39 @@
 
 use std::borrow::Cow;
 
-use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawBson, RawBsonRef, RawDocument};
 
-use super::{Effect, Outcome, Write, kept_fields};
+use super::{
+    Write, audit, kept_fields, splits,
+    unit::{Touched, Unit, by_id},
+};
 use crate::{
-    catalog::Catalog,
     error::{Error, ErrorKind, Result, show},
-    mql::{Filter, Operation, Sort, Test, Update},
-    store::{Change, Flow, Transaction, UpdateWrite, Updated},
+    mql::{Operation, Update},
+    store::{Change, UpdateWrite},
 };
 
-pub(super) async fn apply(
-    catalog: &Catalog,
-    transaction: &mut dyn Transaction,
-    write: &Write,
-) -> Result<Outcome> {
+pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched> {
+    let catalog = unit.catalog;
     match write {
         Write::Insert {
             collection,
             documents,
         } => {
             let documents = kept_fields::first_versions(catalog, collection, documents)?;
-            transaction.insert(collection, &documents).await?;
-            let effects = documents
-                .into_owned()
-                .into_iter()
-                .map(Effect::inserted)
-                .collect();
-            Ok(Outcome {
-                effects,
-                ..Outcome::default()
-            })
+            splits::insert(unit, collection, &documents).await
         }
         Write::Update(write) => {
-            let mut outcome = outcome(transaction.update(write).await?);
-            let effects = &mut outcome.effects;
-            kept_fields::count_versions(catalog, transaction, &write.collection, effects).await?;
-            Ok(outcome)
+            let touched = splits::update(unit, write).await?;
+            kept_fields::count_versions(unit, &write.collection, &touched).await?;
+            Ok(touched)
         }
         Write::Replace {
             collection,
             id,
             document,
             upsert,
-        } => replace(catalog, transaction, collection, id, document, *upsert).await,
+        } => replace(unit, collection, id, document, *upsert).await,
         Write::Modify {
             collection,
             id,
@@ -53,7 +42,7 @@ pub(super) async fn apply(
             from,
             to,
         } => {
-            match current(transaction, collection, id).await? {
+            match unit.get(collection, id).await? {
                 None => return Err(Error::not_found(collection, &[id])),
                 Some(current) if current != *read => return Err(stale(collection, id)),
                 Some(_) => {}
@@ -61,42 +50,36 @@ pub(super) async fn apply(
             let mut update = Update::default();
             difference(&mut update, "", from, to, catalog.version(collection))?;
             if update.is_empty() {
-                return Ok(Outcome {
+                return Ok(Touched {
                     matched: 1,
-                    ..Outcome::default()
+                    ..Touched::default()
                 });
             }
             let write = by_id(collection, id, Change::Update(update));
-            let mut outcome = outcome(transaction.update(&write).await?);
-            let effects = &mut outcome.effects;
-            kept_fields::count_versions(catalog, transaction, collection, effects).await?;
-            Ok(outcome)
+            let touched = splits::update(unit, &write).await?;
+            kept_fields::count_versions(unit, collection, &touched).await?;
+            Ok(touched)
         }
+        Write::Repair { collection, ids } => audit::repair(unit, collection, ids).await,
         Write::Delete(write) => {
-            let removed = transaction.delete(write).await?;
-            let matched = removed.len() as u64;
-            let effects = removed.into_iter().map(Effect::removed).collect();
-            Ok(Outcome {
-                matched,
-                effects,
-                ..Outcome::default()
-            })
+            let write = splits::delete(unit, write).await?;
+            unit.delete(&write).await
         }
     }
 }
 
 async fn replace(
-    catalog: &Catalog,
-    transaction: &mut dyn Transaction,
+    unit: &mut Unit<'_>,
     collection: &str,
     id: &RawBson,
     document: &RawDocument,
     upsert: bool,
-) -> Result<Outcome> {
-    let mut next = Cow::Borrowed(document);
-    if let Some(path) = catalog.version(collection) {
-        let held = kept_fields::version(document, path)?;
-        let version = match current(transaction, collection, id).await? {
+) -> Result<Touched> {
+    let (document, halves) = unit.catalog.divide(collection, document)?;
+    let mut next = document;
+    if let Some(path) = unit.catalog.version(collection) {
+        let held = kept_fields::version(&next, path)?;
+        let version = match unit.get(collection, id).await? {
             Some(current) if held != kept_fields::version(&current, path)? => {
                 return Err(stale(collection, id));
             }
@@ -105,25 +88,15 @@ async fn replace(
             None if held > 0 && upsert => return Err(stale(collection, id)),
             None => 1,
         };
-        next = Cow::Owned(kept_fields::with_version(document, path, version)?);
+        next = Cow::Owned(kept_fields::with_version(&next, path, version)?);
     }
     let write = by_id(collection, id, Change::Replace(next.into_owned()));
-    let updated = transaction.update(&UpdateWrite { upsert, ..write }).await?;
-    if updated.matched == 0 && updated.upserted.is_none() {
+    let mut touched = unit.update(&UpdateWrite { upsert, ..write }).await?;
+    if touched.matched == 0 && touched.places.is_empty() {
         return Err(Error::not_found(collection, &[id]));
     }
-    Ok(outcome(updated))
-}
-
-pub(super) fn by_id(collection: &str, id: &RawBson, change: Change) -> UpdateWrite {
-    UpdateWrite {
-        collection: collection.to_owned(),
-        filter: Filter::Path("_id".into(), Test::Eq(id.clone())),
-        sort: Sort::default(),
-        change,
-        multi: false,
-        upsert: false,
-    }
+    splits::replace(unit, id, halves, &mut touched).await?;
+    Ok(touched)
 }
 
 /// What makes one document of the other, field by field, also in embedded documents. What neither
@@ -136,9 +109,9 @@ fn difference(
     kept: Option<&str>,
 ) -> Result<()> {
     for element in to {
-        let (name, value) = element.map_err(malformed)?;
+        let (name, value) = element.map_err(Error::malformed)?;
         let path = format!("{prefix}{}", name.as_str());
-        let before = from.get(name.as_str()).map_err(malformed)?;
+        let before = from.get(name.as_str()).map_err(Error::malformed)?;
         if kept == Some(&path) || before == Some(value) {
             continue;
         }
@@ -152,9 +125,9 @@ fn difference(
         }
     }
     for element in from {
-        let (name, _) = element.map_err(malformed)?;
+        let (name, _) = element.map_err(Error::malformed)?;
         let path = format!("{prefix}{}", name.as_str());
-        if kept != Some(&path) && to.get(name.as_str()).map_err(malformed)?.is_none() {
+        if kept != Some(&path) && to.get(name.as_str()).map_err(Error::malformed)?.is_none() {
             update.push(path, Operation::Unset);
         }
     }
@@ -170,10 +143,6 @@ fn has_paths(document: &RawDocument) -> bool {
         })
 }
 
-pub(super) fn malformed(error: bson::error::Error) -> Error {
-    Error::new(ErrorKind::Encode, "a document is not well-formed BSON").with_source(error)
-}
-
 fn stale(collection: &str, id: &RawBson) -> Error {
     Error::new(
         ErrorKind::Stale,
@@ -183,49 +152,4 @@ fn stale(collection: &str, id: &RawBson) -> Error {
         ),
     )
     .at(collection, None, Some(id.clone()))
-}
-
-async fn current(
-    transaction: &dyn Transaction,
-    collection: &str,
-    id: &RawBson,
-) -> Result<Option<RawDocumentBuf>> {
-    let mut found = None;
-    transaction
-        .get(collection, std::slice::from_ref(id), &mut |_, document| {
-            found = Some(document.to_owned());
-            Ok(Flow::More)
-        })
-        .await?;
-    Ok(found)
-}
-
-fn outcome(updated: Updated) -> Outcome {
-    let changes = updated.changes.into_iter().map(|changed| Effect {
-        before: Some(changed.before),
-        after: Some(changed.after),
-    });
-    Outcome {
-        matched: updated.matched,
-        effects: changes
-            .chain(updated.upserted.map(Effect::inserted))
-            .collect(),
-        ..Outcome::default()
-    }
-}
-
-impl Effect {
-    fn inserted(after: RawDocumentBuf) -> Self {
-        Effect {
-            before: None,
-            after: Some(after),
-        }
-    }
-
-    fn removed(before: RawDocumentBuf) -> Self {
-        Effect {
-            before: Some(before),
-            after: None,
-        }
-    }
 }

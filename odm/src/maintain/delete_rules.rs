@@ -1,45 +1,169 @@
 //! What a delete means for the documents that refer to what was deleted.
 
-use bson::{RawBson, RawBsonRef};
+use std::collections::HashSet;
 
-use super::Effect;
+use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
+
+use super::{
+    Effect,
+    places::{Fields, lists, structs},
+    unit::{Unit, id},
+};
 use crate::{
-    catalog::{Catalog, Edge, OnDelete},
+    catalog::{Edge, OnDelete, join, references},
     error::{Error, ErrorKind, Result, show},
-    store::{Find, FindByKey, Flow, Transaction},
+    mql::{Filter, Test, key, path},
+    store::{DeleteWrite, Find, FindByKey, Flow},
 };
 
-/// Applies the rule of each reference that leads to a deleted document.
+/// How many referrers are changed at once.
+const CHUNK: usize = 500;
+
+/// Applies the rule of each reference that leads to a deleted document, and to what is deleted for
+/// that reason, until nothing follows any more.
 ///
-/// What was deleted in the same unit is gone by now, and so does not restrict.
-pub(super) async fn apply(
-    catalog: &Catalog,
-    transaction: &mut dyn Transaction,
-    collection: &str,
-    effects: &[Effect],
-) -> Result<()> {
-    if catalog.edges_into(collection).next().is_none() {
-        return Ok(());
+/// What forbids a delete is asked at the end: a referrer that is deleted in the same unit is gone by
+/// then, and so does not restrict.
+pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
+    let catalog = unit.catalog;
+    let mut done: HashSet<(String, Vec<u8>)> = HashSet::new();
+    let mut restricting: Vec<(&Edge, Vec<RawBson>)> = Vec::new();
+    loop {
+        let mut deleted: Vec<(String, Vec<RawBson>)> = Vec::new();
+        for collection in unit.changes.collections() {
+            let ids = unit
+                .changes
+                .of(collection)
+                .iter()
+                .filter_map(Effect::deleted);
+            let new =
+                |id: &RawBson| done.insert((collection.to_owned(), key::of(id.as_raw_bson_ref())));
+            let ids: Vec<RawBson> = ids.filter(new).collect();
+            if !ids.is_empty() {
+                deleted.push((collection.to_owned(), ids));
+            }
+        }
+        if deleted.is_empty() {
+            break;
+        }
+        for (collection, ids) in &deleted {
+            for edge in catalog.edges_into(collection) {
+                match edge.on_delete {
+                    OnDelete::Restrict => restricting.push((edge, ids.clone())),
+                    OnDelete::Keep => {}
+                    OnDelete::Cascade => cascade(unit, edge, ids).await?,
+                    OnDelete::Nullify | OnDelete::Pull => let_go(unit, edge, ids).await?,
+                }
+            }
+        }
     }
-    let deleted: Vec<RawBson> = effects
+    for (edge, ids) in restricting {
+        restrict(unit, edge, &ids).await?;
+    }
+    Ok(())
+}
+
+/// Deletes the documents that refer to what is deleted.
+async fn cascade(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<()> {
+    let filter = Filter::Path(edge.path.clone().into(), Test::In(deleted.to_vec()));
+    // Of a half that is stored apart, the whole document goes.
+    let half = unit
+        .catalog
+        .splits()
         .iter()
-        .filter(|effect| effect.after.is_none())
-        .filter_map(|effect| effect.before.as_deref()?.get("_id").ok().flatten())
-        .map(RawBsonRef::into)
+        .find(|split| split.cold == edge.from);
+    let write = match half {
+        None => DeleteWrite {
+            collection: edge.from.clone(),
+            filter,
+            multi: true,
+        },
+        Some(split) => {
+            let mut owners = Vec::new();
+            let find = Find {
+                collection: split.cold.clone(),
+                filter,
+                ..Find::default()
+            };
+            let each = &mut |_, half: &RawDocument| {
+                owners.extend(path::get(half, &split.key).map(RawBson::from));
+                Ok(Flow::More)
+            };
+            unit.transaction.find(&find, each).await?;
+            DeleteWrite {
+                collection: split.hot.clone(),
+                filter: Filter::Path("_id".into(), Test::In(owners)),
+                multi: true,
+            }
+        }
+    };
+    unit.delete(&write).await?;
+    Ok(())
+}
+
+/// Empties the references to what is deleted, or takes them out of their lists.
+async fn let_go(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<()> {
+    let gone: HashSet<Vec<u8>> = deleted
+        .iter()
+        .map(|id| key::of(id.as_raw_bson_ref()))
         .collect();
-    if deleted.is_empty() {
-        return Ok(());
-    }
-    for edge in catalog.edges_into(collection) {
-        match edge.on_delete {
-            OnDelete::Restrict => restrict(transaction, edge, &deleted).await?,
-            OnDelete::Keep => {}
+    let filter = Filter::Path(edge.path.clone().into(), Test::In(deleted.to_vec()));
+    let referrers = unit.ids(&edge.from, filter).await?;
+    for ids in referrers.chunks(CHUNK) {
+        for document in unit.get_many(&edge.from, ids).await? {
+            let fields = match (&edge.on_delete, &edge.list) {
+                (OnDelete::Pull, Some(list)) => pulled(&document, edge, list, &gone),
+                _ => nullified(&document, edge, &gone),
+            };
+            unit.set_facts(&edge.from, &id(&document).into(), fields)
+                .await?;
         }
     }
     Ok(())
 }
 
-async fn restrict(transaction: &dyn Transaction, edge: &Edge, deleted: &[RawBson]) -> Result<()> {
+fn nullified(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8>>) -> Fields {
+    let (within, name) = edge.path.rsplit_once('.').unwrap_or(("", &edge.path));
+    let mut fields = Fields::new();
+    structs(document, within, &mut |place, inner| {
+        if path::get(inner, name).is_some_and(|id| gone.contains(&key::of(id))) {
+            fields.push((join(&place, name), Some(RawBson::Null)));
+        }
+    });
+    fields
+}
+
+/// The lists without the elements that are, or hold, references to what is gone.
+fn pulled(document: &RawDocument, edge: &Edge, list: &str, gone: &HashSet<Vec<u8>>) -> Fields {
+    let rest = edge.path[list.len()..].trim_start_matches('.');
+    let refers = |element: RawBsonRef<'_>| match element {
+        _ if rest.is_empty() => gone.contains(&key::of(element)),
+        RawBsonRef::Document(element) => {
+            let mut found = false;
+            references(element, rest, |id| found |= gone.contains(&key::of(id)));
+            found
+        }
+        _ => false,
+    };
+    let mut fields = Fields::new();
+    lists(document, list, &mut |place, elements| {
+        let mut left = RawArrayBuf::new();
+        let mut all = true;
+        for element in elements.into_iter().flatten() {
+            if refers(element) {
+                all = false;
+            } else {
+                left.push(element);
+            }
+        }
+        if !all {
+            fields.push((place, Some(RawBson::Array(left))));
+        }
+    });
+    fields
+}
+
+async fn restrict(unit: &Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<()> {
     let referrers = FindByKey {
         find: Find {
             collection: edge.from.clone(),
@@ -50,10 +174,9 @@ async fn restrict(transaction: &dyn Transaction, edge: &Edge, deleted: &[RawBson
         keys: deleted.to_vec(),
     };
     let mut found = None;
-    transaction
+    unit.transaction
         .find_by_key(&referrers, &mut |key, document| {
-            let referrer = document.get("_id").ok().flatten().map(RawBson::from);
-            found = Some((key, referrer.unwrap_or(RawBson::Null)));
+            found = Some((key, RawBson::from(id(document))));
             Ok(Flow::Stop)
         })
         .await?;

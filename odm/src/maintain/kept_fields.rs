@@ -4,12 +4,15 @@ use std::borrow::Cow;
 
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
 
-use super::{Effect, Write, base::by_id};
+use super::{
+    Write,
+    unit::{Touched, Unit, by_id, id},
+};
 use crate::{
     catalog::Catalog,
     error::{Error, ErrorKind, Result},
     mql::path,
-    store::{Change, Transaction, UpdateWrite},
+    store::{Change, UpdateWrite},
 };
 
 /// Refuses an update that names a field which the library keeps.
@@ -24,13 +27,18 @@ pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
     else {
         return Ok(());
     };
-    let touched = |kept: &str| update.paths().find(|path| path::overlap(path, kept));
-    for subset in catalog.subsets_in(collection) {
-        if let Some(path) = touched(&subset.path) {
+    // A whole value that a kept field is in may be set: what it has there is left aside.
+    let touched = |kept: &str| {
+        update.paths().find(|path| {
+            let path = names(path);
+            path::overlap(&path, kept) && path.len() >= kept.len()
+        })
+    };
+    for (kept, source) in catalog.kept_in(collection) {
+        if let Some(path) = touched(&kept) {
             let message = format!(
-                "`{path}` of `{collection}` is kept from `{}` and cannot be updated: change the \
-                 documents there",
-                subset.child
+                "`{path}` of `{collection}` is kept from `{source}` and cannot be updated: change the \
+                 documents there"
             );
             return Err(Error::new(ErrorKind::InvalidQuery, message).at(
                 collection,
@@ -54,6 +62,14 @@ pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
     }
 }
 
+/// A path without the positions in lists.
+fn names(path: &str) -> String {
+    let names = path
+        .split('.')
+        .filter(|step| !step.starts_with("$[") && path::position(step).is_none());
+    names.collect::<Vec<_>>().join(".")
+}
+
 /// The documents with the version of what is new.
 pub(super) fn first_versions<'a>(
     catalog: &Catalog,
@@ -71,26 +87,26 @@ pub(super) fn first_versions<'a>(
 
 /// Counts the changes of an update: one for each document that is different now.
 pub(super) async fn count_versions(
-    catalog: &Catalog,
-    transaction: &mut dyn Transaction,
+    unit: &mut Unit<'_>,
     collection: &str,
-    effects: &mut [Effect],
+    touched: &Touched,
 ) -> Result<()> {
-    let Some(path) = catalog.version(collection) else {
+    let Some(path) = unit.catalog.version(collection) else {
         return Ok(());
     };
-    for effect in effects {
+    for &place in &touched.places {
+        let effect = &unit.changes.of(collection)[place];
         let Some(after) = &effect.after else { continue };
         let next = match &effect.before {
             Some(before) => version(before, path)? + 1,
             None => 1,
         };
-        let counted = with_version(after, path, next)?;
-        if let Some(id) = path::get(after, "_id") {
-            let write = by_id(collection, &id.into(), Change::Replace(counted.clone()));
-            transaction.update(&write).await?;
+        if version(after, path)? == next {
+            continue;
         }
-        effect.after = Some(counted);
+        let counted = with_version(after, path, next)?;
+        let write = by_id(collection, &id(after).into(), Change::Replace(counted));
+        unit.update(&write).await?;
     }
     Ok(())
 }
@@ -115,14 +131,11 @@ pub(super) fn with_version(
     path: &str,
     version: i64,
 ) -> Result<RawDocumentBuf> {
-    let malformed = |error: bson::error::Error| {
-        Error::new(ErrorKind::Encode, "a document is not well-formed BSON").with_source(error)
-    };
-    let key = <&CStr>::try_from(path).map_err(malformed)?;
+    let key = <&CStr>::try_from(path).map_err(Error::malformed)?;
     let mut next = RawDocumentBuf::new();
     let mut found = false;
     for element in document {
-        let (name, value) = element.map_err(malformed)?;
+        let (name, value) = element.map_err(Error::malformed)?;
         if name.as_str() == path {
             found = true;
             match (value, i32::try_from(version)) {

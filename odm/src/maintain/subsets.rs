@@ -4,36 +4,29 @@
 //! the unit each dirty one is read anew by its definition, through the index on the reference and
 //! the sort keys, and stored if it is different. Nothing is patched, so nothing can drift.
 
-use std::{collections::BTreeMap, ptr, slice};
+use std::{collections::BTreeMap, ptr};
 
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
 
 use super::{
     Effect,
-    base::{by_id, malformed},
+    places::Fields,
+    unit::{Unit, id},
 };
 use crate::{
-    catalog::{Catalog, Subset, references},
-    error::Result,
-    mql::{Filter, Operation, Test, Update, key, path},
-    store::{Change, Find, Flow, Transaction},
+    catalog::{Subset, references},
+    error::{Error, Result},
+    mql::{Filter, Test, key, path},
+    store::{Find, Flow, Reader},
 };
 
-/// Brings up the subsets that the effects of a unit make dirty, each once, and the effects on their
-/// holders with them.
-pub(super) async fn apply(
-    catalog: &Catalog,
-    transaction: &mut dyn Transaction,
-    collection: &str,
-    effects: &mut [Effect],
-) -> Result<()> {
+/// Brings up the subsets that the changes of a unit make dirty, each once.
+pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
     let mut found: Vec<(&Subset, RawBson)> = Vec::new();
-    for subset in catalog.subsets_of(collection) {
-        let parents = dirty_by_children(subset, effects)?.into_values();
+    for subset in unit.catalog.subsets() {
+        let parents = dirty_by_children(subset, unit.changes.of(&subset.child))?.into_values();
         found.extend(parents.map(|parent| (subset, parent)));
-    }
-    for subset in catalog.subsets_in(collection) {
-        let holders = dirty_by_holders(subset, effects);
+        let holders = dirty_by_holders(subset, unit.changes.of(&subset.parent));
         found.extend(holders.into_iter().map(|holder| (subset, holder)));
     }
     // A document is written once, whatever is dirty in it.
@@ -49,10 +42,23 @@ pub(super) async fn apply(
         }
     }
     for ((holders, _), dirty) in dirty {
-        let after = bring_up(transaction, holders, &dirty).await?;
-        if holders == collection {
-            note(effects, &dirty.id, after);
+        let start = unit.transaction.cost();
+        // A child may refer to a parent that does not exist, and has its place when it does.
+        let Some(holder) = unit.get(holders, &dirty.id).await? else {
+            continue;
+        };
+        let wrong = wrong(&*unit.transaction, &dirty.subsets, &holder).await?;
+        if !wrong.is_empty() {
+            unit.set(holders, &dirty.id, wrong).await?;
         }
+        unit.step(start, || {
+            let paths: Vec<String> = dirty
+                .subsets
+                .iter()
+                .map(|subset| format!("`{}`", subset.path))
+                .collect();
+            format!("{} of `{holders}`", paths.join(", "))
+        });
     }
     Ok(())
 }
@@ -61,21 +67,6 @@ pub(super) async fn apply(
 struct Dirty<'a> {
     id: RawBson,
     subsets: Vec<&'a Subset>,
-}
-
-/// What the unit leaves of a document that it wrote is what is there after the derived writes.
-fn note(effects: &mut [Effect], id: &RawBson, after: Option<RawDocumentBuf>) {
-    let Some(after) = after else { return };
-    let written = effects
-        .iter_mut()
-        .rfind(|effect| effect.after.as_deref().is_some_and(|after| is(after, id)));
-    if let Some(effect) = written {
-        effect.after = Some(after);
-    }
-}
-
-fn is(document: &RawDocument, id: &RawBson) -> bool {
-    document.get("_id").ok().flatten() == Some(id.as_raw_bson_ref())
 }
 
 /// The parents whose children have changed in what the subset shows or sorts by, each once.
@@ -115,14 +106,14 @@ fn place(subset: &Subset, child: &RawDocument) -> Result<(Vec<Vec<u8>>, Vec<u8>,
 }
 
 /// What a subset shows of a child: the fields of the projection, in its order.
-fn shown(subset: &Subset, child: &RawDocument) -> Result<RawDocumentBuf> {
+pub(crate) fn shown(subset: &Subset, child: &RawDocument) -> Result<RawDocumentBuf> {
     match &subset.shown {
         None => Ok(child.to_owned()),
         Some(names) => {
             let mut shown = RawDocumentBuf::new();
             for name in names {
                 if let Some(value) = path::get(child, name) {
-                    shown.append(<&CStr>::try_from(*name).map_err(malformed)?, value);
+                    shown.append(<&CStr>::try_from(*name).map_err(Error::malformed)?, value);
                 }
             }
             Ok(shown)
@@ -150,70 +141,53 @@ fn array<'a>(subset: &Subset, holder: &'a RawDocument) -> Option<RawBsonRef<'a>>
     holder.get(&subset.path).ok().flatten()
 }
 
-/// Makes subsets what their definitions say, and returns the holder if that changes it.
-async fn bring_up(
-    transaction: &mut dyn Transaction,
-    holders: &str,
-    dirty: &Dirty<'_>,
-) -> Result<Option<RawDocumentBuf>> {
-    let mut stored: Option<Vec<_>> = None;
-    transaction
-        .get(holders, slice::from_ref(&dirty.id), &mut |_, holder| {
-            let arrays = dirty.subsets.iter().map(|subset| array(subset, holder));
-            stored = Some(arrays.map(|array| array.map(RawBson::from)).collect());
-            Ok(Flow::More)
-        })
-        .await?;
-    // A child may refer to a parent that does not exist, and has its place when it does.
-    let Some(stored) = stored else {
-        return Ok(None);
-    };
-    let mut update = Update::default();
-    for (subset, stored) in dirty.subsets.iter().zip(stored) {
-        let wanted = RawBson::Array(children(transaction, subset, &dirty.id).await?);
-        if stored.as_ref() != Some(&wanted) {
-            update.push(subset.path.clone(), Operation::Set(wanted));
+/// The subsets of a document that are not what their definitions say, with what they should be.
+pub(super) async fn wrong(
+    reader: &dyn Reader,
+    subsets: &[&Subset],
+    holder: &RawDocument,
+) -> Result<Fields> {
+    let id = RawBson::from(id(holder));
+    let mut wrong = Vec::new();
+    for subset in subsets {
+        let wanted = RawBson::Array(children(reader, subset, &id).await?);
+        if array(subset, holder).map(RawBson::from).as_ref() != Some(&wanted) {
+            wrong.push((subset.path.clone(), Some(wanted)));
         }
     }
-    if update.is_empty() {
-        return Ok(None);
-    }
-    let write = by_id(holders, &dirty.id, Change::Update(update));
-    let updated = transaction.update(&write).await?;
-    Ok(updated
-        .changes
-        .into_iter()
-        .next()
-        .map(|changed| changed.after))
+    Ok(wrong)
 }
 
-/// The definition of a subset: the first children in order, or the last ones.
-async fn children(
-    transaction: &dyn Transaction,
-    subset: &Subset,
-    parent: &RawBson,
-) -> Result<RawArrayBuf> {
+/// The children of a parent in the order in which a subset takes them: the last first, if it shows
+/// the last ones.
+pub(crate) fn children_in_order(subset: &Subset, parent: &RawBson) -> Find {
     let of_parent = Filter::Path(subset.reference.clone().into(), Test::Eq(parent.clone()));
-    let last = subset.limit < 0;
-    let find = Find {
+    Find {
         collection: subset.child.clone(),
         filter: of_parent.and(subset.filter.clone()),
-        sort: if last {
+        sort: if subset.limit < 0 {
             subset.sort.reversed()
         } else {
             subset.sort.clone()
         },
-        limit: Some(subset.limit.unsigned_abs()),
         ..Find::default()
+    }
+}
+
+/// The definition of a subset: the first children in order, or the last ones.
+async fn children(reader: &dyn Reader, subset: &Subset, parent: &RawBson) -> Result<RawArrayBuf> {
+    let find = Find {
+        limit: Some(subset.limit.unsigned_abs()),
+        ..children_in_order(subset, parent)
     };
     let mut found = Vec::new();
-    transaction
+    reader
         .find(&find, &mut |_, child| {
             found.push(shown(subset, child)?);
             Ok(Flow::More)
         })
         .await?;
-    if last {
+    if subset.limit < 0 {
         found.reverse();
     }
     let mut array = RawArrayBuf::new();

@@ -1,49 +1,269 @@
-//! One write as a unit of work of a store.
+//! A unit while it runs: the transaction, and what it has changed so far.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{BTreeMap, HashMap};
 
-use async_trait::async_trait;
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use super::{Outcome, Write, apply};
+use super::{Effect, Step, kept_fields, places::Fields};
 use crate::{
     catalog::Catalog,
-    error::{Error, ErrorKind, Result},
-    store::{Durability, Store, Transaction, UnitOfWork},
+    error::Result,
+    mql::{Filter, Operation, Projection, Sort, Test, Update, key},
+    store::{Change, Cost, DeleteWrite, Find, Flow, Transaction, UpdateWrite},
 };
 
-/// Runs a write as a unit of its own: all that follows from it is stored with it, or nothing is.
-pub(crate) async fn run(
-    store: &dyn Store,
-    catalog: &Arc<Catalog>,
-    write: Write,
-    durability: Durability,
-) -> Result<Outcome> {
-    let unit = Arc::new(Unit {
-        catalog: catalog.clone(),
-        write,
-        outcome: Mutex::new(None),
-    });
-    store.run(unit.clone(), durability).await?;
-    let outcome = unit
-        .outcome
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take();
-    outcome.ok_or_else(|| Error::new(ErrorKind::Closed, "the store did not run the unit"))
+/// Every step of a unit writes through this, so that the later ones see what the earlier ones did.
+pub(super) struct Unit<'a> {
+    pub(super) catalog: &'a Catalog,
+    pub(super) transaction: &'a mut dyn Transaction,
+    pub(super) changes: Changes,
+    /// What each step touched.
+    pub(super) steps: Vec<Step>,
 }
 
-struct Unit {
-    catalog: Arc<Catalog>,
-    write: Write,
-    /// What the last run of the unit did: the store may run it more than once.
-    outcome: Mutex<Option<Outcome>>,
+/// What a write of a step touched.
+#[derive(Debug, Default)]
+pub(super) struct Touched {
+    /// How many documents matched.
+    pub(super) matched: u64,
+    /// The places in the collection's changes of those that are different, in the order of writing.
+    pub(super) places: Vec<usize>,
 }
 
-#[async_trait]
-impl UnitOfWork for Unit {
-    async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
-        let outcome = apply(&self.catalog, transaction, &self.write).await?;
-        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
-        Ok(())
+impl<'a> Unit<'a> {
+    pub(super) fn new(catalog: &'a Catalog, transaction: &'a mut dyn Transaction) -> Self {
+        Unit {
+            catalog,
+            transaction,
+            changes: Changes::default(),
+            steps: Vec::new(),
+        }
+    }
+
+    /// Takes note of what was touched since `start`, if anything was. Steps of one name are one.
+    pub(super) fn step(&mut self, start: Cost, relation: impl FnOnce() -> String) {
+        let cost = self.transaction.cost() - start;
+        if cost == Cost::default() {
+            return;
+        }
+        let relation = relation();
+        match self.steps.iter_mut().find(|step| step.relation == relation) {
+            Some(step) => step.cost += cost,
+            None => self.steps.push(Step { relation, cost }),
+        }
+    }
+}
+
+impl Unit<'_> {
+    /// A document as it is now.
+    pub(super) async fn get(
+        &self,
+        collection: &str,
+        id: &RawBson,
+    ) -> Result<Option<RawDocumentBuf>> {
+        let mut found = None;
+        let each = &mut |_, document: &RawDocument| {
+            found = Some(document.to_owned());
+            Ok(Flow::More)
+        };
+        let id = std::slice::from_ref(id);
+        self.transaction.get(collection, id, each).await?;
+        Ok(found)
+    }
+
+    pub(super) async fn insert(
+        &mut self,
+        collection: &str,
+        documents: &[RawDocumentBuf],
+    ) -> Result<Touched> {
+        self.transaction.insert(collection, documents).await?;
+        let places = documents
+            .iter()
+            .map(|document| self.changes.note(collection, None, Some(document.clone())))
+            .collect();
+        Ok(Touched { matched: 0, places })
+    }
+
+    pub(super) async fn update(&mut self, write: &UpdateWrite) -> Result<Touched> {
+        let updated = self.transaction.update(write).await?;
+        let changes = updated.changes.into_iter();
+        let mut touched = Touched {
+            matched: updated.matched,
+            places: changes
+                .map(|changed| {
+                    let (before, after) = (Some(changed.before), Some(changed.after));
+                    self.changes.note(&write.collection, before, after)
+                })
+                .collect(),
+        };
+        if let Some(inserted) = updated.upserted {
+            let place = self.changes.note(&write.collection, None, Some(inserted));
+            touched.places.push(place);
+        }
+        Ok(touched)
+    }
+
+    pub(super) async fn delete(&mut self, write: &DeleteWrite) -> Result<Touched> {
+        let removed = self.transaction.delete(write).await?;
+        let matched = removed.len() as u64;
+        let places = removed
+            .into_iter()
+            .map(|document| self.changes.note(&write.collection, Some(document), None))
+            .collect();
+        Ok(Touched { matched, places })
+    }
+
+    /// Sets or removes fields of a document that follow from others, if it is there.
+    pub(super) async fn set(
+        &mut self,
+        collection: &str,
+        id: &RawBson,
+        fields: Fields,
+    ) -> Result<Touched> {
+        let mut update = Update::default();
+        for (path, value) in fields {
+            update.push(path, value.map_or(Operation::Unset, Operation::Set));
+        }
+        if update.is_empty() {
+            return Ok(Touched::default());
+        }
+        self.update(&by_id(collection, id, Change::Update(update)))
+            .await
+    }
+
+    /// Sets fields of a document that are facts of its own, which its version counts.
+    pub(super) async fn set_facts(
+        &mut self,
+        collection: &str,
+        id: &RawBson,
+        fields: Fields,
+    ) -> Result<()> {
+        let touched = self.set(collection, id, fields).await?;
+        kept_fields::count_versions(self, collection, &touched).await
+    }
+
+    /// The `_id`s of the documents that match.
+    pub(super) async fn ids(&self, collection: &str, filter: Filter) -> Result<Vec<RawBson>> {
+        let find = Find {
+            collection: collection.to_owned(),
+            filter,
+            projection: Some(Projection::include(["_id"])?),
+            ..Find::default()
+        };
+        let mut ids = Vec::new();
+        let each = &mut |_, document: &RawDocument| {
+            ids.push(RawBson::from(id(document)));
+            Ok(Flow::More)
+        };
+        self.transaction.find(&find, each).await?;
+        Ok(ids)
+    }
+
+    /// Those of these documents that are there, as they are now.
+    pub(super) async fn get_many(
+        &self,
+        collection: &str,
+        ids: &[RawBson],
+    ) -> Result<Vec<RawDocumentBuf>> {
+        let mut documents = Vec::with_capacity(ids.len());
+        let each = &mut |_, document: &RawDocument| {
+            documents.push(document.to_owned());
+            Ok(Flow::More)
+        };
+        self.transaction.get(collection, ids, each).await?;
+        Ok(documents)
+    }
+}
+
+/// The documents that a unit has changed, by collection.
+#[derive(Debug, Default)]
+pub(super) struct Changes(BTreeMap<String, Changed>);
+
+/// The net changes in one collection, in the order in which the documents were first touched.
+#[derive(Debug, Default)]
+struct Changed {
+    effects: Vec<Effect>,
+    /// The place of each by its `_id`.
+    places: HashMap<Vec<u8>, usize>,
+}
+
+impl Changes {
+    /// Takes note of one write, and gives the place of the document.
+    ///
+    /// Of a document that is written again only the last state counts, and the first one before.
+    pub(super) fn note(
+        &mut self,
+        collection: &str,
+        before: Option<RawDocumentBuf>,
+        after: Option<RawDocumentBuf>,
+    ) -> usize {
+        if !self.0.contains_key(collection) {
+            self.0.insert(collection.to_owned(), Changed::default());
+        }
+        let changed = self
+            .0
+            .get_mut(collection)
+            .expect("the collection is there by now");
+        let document = after.as_deref().or(before.as_deref());
+        let id = document.map_or(RawBsonRef::Null, id);
+        let next = changed.effects.len();
+        let place = *changed.places.entry(key::of(id)).or_insert(next);
+        match changed.effects.get_mut(place) {
+            Some(effect) => effect.after = after,
+            None => changed.effects.push(Effect { before, after }),
+        }
+        place
+    }
+
+    /// A document as it was before the unit, if it was there.
+    pub(super) fn before(&self, collection: &str, now: &RawDocument) -> Option<RawDocumentBuf> {
+        let changed = self.0.get(collection);
+        match changed.and_then(|changed| Some((changed, changed.places.get(&key::of(id(now)))?))) {
+            Some((changed, &place)) => changed.effects[place].before.clone(),
+            None => Some(now.to_owned()),
+        }
+    }
+
+    /// The collections in which something changed.
+    pub(super) fn collections(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// What changed in a collection. A document that came and went within the unit is none before
+    /// and none after.
+    pub(super) fn of(&self, collection: &str) -> &[Effect] {
+        self.0
+            .get(collection)
+            .map_or(&[], |changed| &changed.effects)
+    }
+
+    /// The effects at some places of a collection.
+    pub(super) fn take(mut self, collection: &str, places: &[usize]) -> Vec<Effect> {
+        let mut effects = self.0.remove(collection).unwrap_or_default().effects;
+        places
+            .iter()
+            .map(|&place| std::mem::take(&mut effects[place]))
+            .collect()
+    }
+}
+
+/// The `_id` of a document.
+pub(super) fn id(document: &RawDocument) -> RawBsonRef<'_> {
+    document
+        .get("_id")
+        .ok()
+        .flatten()
+        .unwrap_or(RawBsonRef::Null)
+}
+
+/// A change of one document.
+pub(super) fn by_id(collection: &str, id: &RawBson, change: Change) -> UpdateWrite {
+    UpdateWrite {
+        collection: collection.to_owned(),
+        filter: Filter::Path("_id".into(), Test::Eq(id.clone())),
+        sort: Sort::default(),
+        change,
+        multi: false,
+        upsert: false,
     }
 }

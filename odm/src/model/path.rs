@@ -24,6 +24,9 @@ pub trait Path: 'static {
     /// Whether a stored value can lack what is around the end of the path.
     #[doc(hidden)]
     const WITHIN_OPTIONAL: bool;
+    /// Whether it leads into a half of the document that is stored apart.
+    #[doc(hidden)]
+    const COLD: bool = false;
     /// The path in dotted form.
     const TEXT: &'static str;
 }
@@ -52,6 +55,7 @@ impl<P: Path, O: Structure, const I: usize> Path for At<P, O, I> {
     const BYTES: [u8; MAX] = join(P::BYTES, P::LEN, O::NAMES[I]);
     const OPTIONAL: bool = P::OPTIONAL || O::OPTIONAL[I];
     const WITHIN_OPTIONAL: bool = P::OPTIONAL;
+    const COLD: bool = P::COLD;
     const TEXT: &'static str = match std::str::from_utf8(Self::BYTES.split_at(Self::LEN).0) {
         Ok(text) => text,
         Err(_) => panic!("a stored name is not UTF-8"),
@@ -68,8 +72,34 @@ impl<P: Path> Path for Perhaps<P> {
     const BYTES: [u8; MAX] = P::BYTES;
     const OPTIONAL: bool = true;
     const WITHIN_OPTIONAL: bool = true;
+    const COLD: bool = P::COLD;
     const TEXT: &'static str = P::TEXT;
 }
+
+/// The path `P` of a value that is stored apart from the document: a [`Cold`](super::Cold).
+pub struct Half<P>(PhantomData<fn() -> P>);
+
+impl<P: Path> Path for Half<P> {
+    type Root = P::Root;
+    const LEN: usize = P::LEN;
+    const BYTES: [u8; MAX] = P::BYTES;
+    const OPTIONAL: bool = true;
+    const WITHIN_OPTIONAL: bool = P::OPTIONAL;
+    const COLD: bool = true;
+    const TEXT: &'static str = P::TEXT;
+}
+
+/// A path in the document itself, not in a half of it that is stored apart.
+#[diagnostic::on_unimplemented(
+    message = "the reference is in a half that is stored apart, and cannot be joined",
+    label = "in a `Cold`",
+    note = "load the half, by `.with(..)`, and `fetch` what its references lead to"
+)]
+pub trait Hot: Path {}
+
+impl<M: 'static> Hot for Root<M> {}
+impl<P: Hot, O: Structure, const I: usize> Hot for At<P, O, I> {}
+impl<P: Hot> Hot for Perhaps<P> {}
 
 const fn join(mut bytes: [u8; MAX], mut len: usize, name: &str) -> [u8; MAX] {
     if len > 0 {

@@ -76,6 +76,8 @@ pub enum FieldKind {
     Copy(CopyShape),
     /// The number of children.
     Count(CountShape),
+    /// A half that is stored apart.
+    Split(SplitShape),
 }
 
 /// What stands around an embedded value or a reference. Types nest; the widest counts.
@@ -154,6 +156,17 @@ pub struct SubsetShape {
     pub shown: Option<fn() -> &'static Shape>,
     /// Which children count; all by default.
     pub filter: Option<fn() -> Result<mql::Filter>>,
+}
+
+/// A half of a document that is stored in a collection of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct SplitShape {
+    /// The collection of the halves.
+    pub collection: &'static str,
+    /// The stored name under which a half holds the `_id` of its document.
+    pub key: &'static str,
+    /// The fields of the half.
+    pub shape: fn() -> &'static Shape,
 }
 
 /// A copy of a field of another document.

@@ -4,7 +4,7 @@ use std::{ops::Deref, slice, vec};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Document, Has, List, RefersWithin, Related, Shape};
+use super::{Document, Has, List, Path, RefersWithin, Related, Shape};
 
 /// The first few of a document's children, in order, stored in the document: the subset pattern of
 /// MongoDB's guides.
@@ -104,6 +104,13 @@ impl<T: SubsetItem> SubsetField for Subset<T> {
     type Item = T;
     type Child = T::Child;
     const NESTED: bool = T::NESTED;
+}
+
+/// A document with the subset of `T` at the path `P`. The derive implements it.
+#[doc(hidden)]
+pub trait HasSubset<P: Path, T> {
+    /// The field.
+    fn subset(&self) -> &Subset<T>;
 }
 
 impl<T> Related for Subset<T> {}

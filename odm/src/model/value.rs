@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use bson::{Decimal128, RawBson};
 use serde::Serialize;
 
-use super::{DateTime, Document, IntoId, ObjectId, Ref};
+use super::{Cold, DateTime, Document, IntoId, ObjectId, Ref};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A value that can be compared with, or stored in, a field of type `V`.
@@ -25,6 +25,8 @@ pub trait IntoValue<V, How = Same> {
 pub struct Same;
 /// The value names the document that the reference leads to.
 pub struct ById;
+/// The value is that of a half that is stored apart.
+pub struct Loaded;
 /// The value stands for the `Option` of itself.
 pub struct Some_<How>(std::marker::PhantomData<How>);
 
@@ -55,6 +57,12 @@ impl<T: Document, I: IntoId<T, How = ById>> IntoValue<Ref<T>, ById> for I {
 impl<V, How, T: IntoValue<V, How>> IntoValue<Option<V>, Some_<How>> for T {
     fn into_value(self) -> Option<V> {
         Some(self.into_value())
+    }
+}
+
+impl<T> IntoValue<Cold<T>, Loaded> for T {
+    fn into_value(self) -> Cold<T> {
+        Cold::new(self)
     }
 }
 

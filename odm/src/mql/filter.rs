@@ -115,6 +115,30 @@ impl Filter {
         }
     }
 
+    /// The paths that are tested, in order. Those inside of array elements are not among them.
+    pub fn paths(&self) -> Vec<&str> {
+        match self {
+            Filter::And(all) | Filter::Or(all) | Filter::Nor(all) => {
+                all.iter().flat_map(Filter::paths).collect()
+            }
+            Filter::Path(path, _) => vec![path.as_ref()],
+        }
+    }
+
+    /// The same tests at other paths.
+    pub fn with_paths(self, change: &dyn Fn(&str) -> Cow<'static, str>) -> Filter {
+        let each = |all: Vec<Filter>| {
+            let changed = all.into_iter().map(|one| one.with_paths(change));
+            changed.collect()
+        };
+        match self {
+            Filter::And(all) => Filter::And(each(all)),
+            Filter::Or(any) => Filter::Or(each(any)),
+            Filter::Nor(none) => Filter::Nor(each(none)),
+            Filter::Path(path, test) => Filter::Path(change(&path), test),
+        }
+    }
+
     /// The document that an upsert starts from: the fields that the filter fixes by equality, `_id`
     /// first and the others in the order of their paths.
     pub fn upsert_seed(&self) -> Result<Document, Error> {

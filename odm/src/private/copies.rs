@@ -64,6 +64,9 @@ pub const fn copied<M: Document, F: OriginalField>(_: F) -> Original<F> {
         }
         i += 1;
     }
+    if F::Path::COLD {
+        problem = Some("what is stored apart from its document cannot be copied");
+    }
     Original {
         source: M::COLLECTION,
         problem,

@@ -2,8 +2,18 @@
 
 use std::future::IntoFuture;
 
-use super::{Deferred, Find};
-use crate::{error::Result, model::Document};
+use bson::{RawBson, RawDocument};
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{Deferred, Find, rows::decode};
+use crate::{
+    catalog::Subset,
+    database::{Session, done},
+    error::{Error, ErrorKind, Result},
+    maintain::{children_in_order, shown},
+    model::{Document, to_raw},
+    store::{self, Flow},
+};
 
 /// How many children of one kind a parent may have.
 pub trait Cardinality {
@@ -45,4 +55,71 @@ impl<M: Document> IntoFuture for OfParent<M> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.0.first())
     }
+}
+
+/// The children that follow after those that a subset shows.
+///
+/// A shown element need not say which child it is, and may have changed since. So the children that
+/// the subset could show by now are read in its order, and as many more, and the last one that is
+/// shown as it is there decides.
+pub(super) async fn beyond<P, T>(
+    session: &Session,
+    parent: &P,
+    path: &str,
+    elements: &[T],
+) -> Result<store::Find>
+where
+    P: Document,
+    T: Serialize + DeserializeOwned,
+{
+    let mut subsets = session.catalog().subsets_in(P::COLLECTION);
+    let subset = subsets.find(|subset| subset.path == path).ok_or_else(|| {
+        let message = format!("`{path}` of `{}` is no subset", P::COLLECTION);
+        Error::new(ErrorKind::InvalidQuery, message)
+    })?;
+    let all = children_in_order(subset, &to_raw(parent.id())?);
+    if elements.is_empty() {
+        return Ok(all);
+    }
+    let mut seen = elements.iter().map(to_raw).collect::<Result<Vec<_>>>()?;
+    if subset.limit < 0 {
+        seen.reverse();
+    }
+    let total = all.sort.total();
+    let find = store::Find {
+        limit: Some(2 * subset.limit.unsigned_abs()),
+        ..all.clone()
+    };
+    let mut last: Option<(usize, Vec<RawBson>)> = None;
+    let mut passed = 0;
+    let view = session.reader().await?;
+    let each = &mut |_, child: &RawDocument| {
+        passed += 1;
+        let place = place_of::<T>(subset, child, &seen)?;
+        let is_later = last.as_ref().is_none_or(|(best, _)| place > Some(*best));
+        if let Some(place) = place.filter(|_| is_later) {
+            last = Some((place, total.key(child)));
+        } else if last.is_none() && passed == seen.len() {
+            // Where nothing is as it was, as many are passed over.
+            last = Some((0, total.key(child)));
+        }
+        Ok(Flow::More)
+    };
+    let result = view.get()?.find(&find, each).await;
+    done("beyond", &subset.child, session.noted(result)?);
+    Ok(store::Find {
+        after: last.map(|(_, key)| key),
+        ..all
+    })
+}
+
+/// Where a child stands among the elements that were seen.
+fn place_of<T: Serialize + DeserializeOwned>(
+    subset: &Subset,
+    child: &RawDocument,
+    seen: &[RawBson],
+) -> Result<Option<usize>> {
+    let element: T = decode(&subset.child, &shown(subset, child)?)?;
+    let element = to_raw(&element)?;
+    Ok(seen.iter().rposition(|other| *other == element))
 }

@@ -6,7 +6,12 @@ use bson::RawBson;
 
 use super::{Deferred, by_id};
 use crate::{
-    database::Session, error::Result, maintain::Write, model::Document, mql, query::Filter,
+    database::Session,
+    error::Result,
+    maintain::{Plan, Write},
+    model::Document,
+    mql,
+    query::Filter,
     store::DeleteWrite,
 };
 
@@ -25,6 +30,16 @@ impl<M: Document> Delete<M> {
             id,
             model: PhantomData,
         }
+    }
+
+    /// What the write would do, and touch, with all that follows from it: it is run and undone. Others
+    /// who write wait for it; it cannot be done inside a transaction.
+    ///
+    /// # Errors
+    ///
+    /// Those of the write.
+    pub async fn plan(self) -> Result<Plan> {
+        self.session.plan(self.id.map(by_id).map(write::<M>)).await
     }
 }
 
@@ -54,6 +69,16 @@ impl<M: Document> DeleteWhere<M> {
             model: PhantomData,
         }
     }
+
+    /// What the write would do, and touch, with all that follows from it: it is run and undone. Others
+    /// who write wait for it; it cannot be done inside a transaction.
+    ///
+    /// # Errors
+    ///
+    /// Those of the write.
+    pub async fn plan(self) -> Result<Plan> {
+        self.session.plan(self.filter.map(write::<M>)).await
+    }
 }
 
 impl<M: Document> IntoFuture for DeleteWhere<M> {
@@ -66,10 +91,13 @@ impl<M: Document> IntoFuture for DeleteWhere<M> {
 }
 
 async fn delete<M: Document>(session: &Session, filter: Result<mql::Filter>) -> Result<u64> {
-    let write = DeleteWrite {
+    Ok(session.write(write::<M>(filter?)).await?.matched)
+}
+
+fn write<M: Document>(filter: mql::Filter) -> Write {
+    Write::Delete(DeleteWrite {
         collection: M::COLLECTION.to_owned(),
-        filter: filter?,
+        filter,
         multi: true,
-    };
-    Ok(session.write(Write::Delete(write)).await?.matched)
+    })
 }

@@ -4,11 +4,11 @@ use std::{future::IntoFuture, marker::PhantomData};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Cursor, Deferred, Join, Joins, Page, page, query, rows, stream};
+use super::{Cursor, Deferred, Join, Joins, Page, halves::Documents, page, query, rows, stream};
 use crate::{
     database::{Session, done},
     error::{Error, ErrorKind, Result},
-    model::{Document, Field, Ordered, Path, Projection, Structure},
+    model::{Cold, Document, Field, Ordered, Path, Projection, Structure},
     mql::{
         self, key,
         path::{self, Lookup},
@@ -24,6 +24,8 @@ use crate::{
 pub struct Find<M, J = (), T = M> {
     session: Session,
     find: Result<store::Find>,
+    /// The fields whose halves are loaded.
+    load: Vec<&'static str>,
     joins: J,
     types: PhantomData<fn() -> (M, T)>,
 }
@@ -34,6 +36,18 @@ impl<M: Document> Find<M> {
         Find {
             session,
             find,
+            load: Vec::new(),
+            joins: (),
+            types: PhantomData,
+        }
+    }
+
+    /// A query that is known already.
+    pub(super) fn of(session: Session, find: store::Find) -> Self {
+        Find {
+            session,
+            find: Ok(find),
+            load: Vec::new(),
             joins: (),
             types: PhantomData,
         }
@@ -49,6 +63,7 @@ impl<M: Document> Find<M> {
         Find {
             session: self.session,
             find,
+            load: Vec::new(),
             joins: (),
             types: PhantomData,
         }
@@ -56,7 +71,7 @@ impl<M: Document> Find<M> {
 }
 
 impl<M: Document, J, T> Find<M, J, T> {
-    fn with(mut self, change: impl FnOnce(&mut store::Find)) -> Self {
+    fn change(mut self, change: impl FnOnce(&mut store::Find)) -> Self {
         if let Ok(find) = &mut self.find {
             change(find);
         }
@@ -67,7 +82,7 @@ impl<M: Document, J, T> Find<M, J, T> {
     ///
     /// Without it the order is that of `_id`. It is always total, since `_id` decides at last.
     pub fn sort(self, sort: Sort<M>) -> Self {
-        self.with(|find| {
+        self.change(|find| {
             let keys = sort.into_mql();
             for (path, direction) in keys.keys() {
                 find.sort = std::mem::take(&mut find.sort).by(path.clone(), *direction);
@@ -77,17 +92,17 @@ impl<M: Document, J, T> Find<M, J, T> {
 
     /// How many documents to pass over.
     pub fn skip(self, skip: u64) -> Self {
-        self.with(|find| find.skip = skip)
+        self.change(|find| find.skip = skip)
     }
 
     /// How many documents to return at most.
     pub fn limit(self, limit: u64) -> Self {
-        self.with(|find| find.limit = Some(limit))
+        self.change(|find| find.limit = Some(limit))
     }
 
     /// No more than this, nor than the caller's own limit.
     fn at_most(self, limit: u64) -> Self {
-        self.with(|find| find.limit = Some(find.limit.map_or(limit, |own| own.min(limit))))
+        self.change(|find| find.limit = Some(find.limit.map_or(limit, |own| own.min(limit))))
     }
 
     /// Only what comes after a position, which [`page`](Find::page) has given for the same sort.
@@ -105,7 +120,8 @@ impl<M: Document, J, T> Find<M, J, T> {
     pub async fn count(self) -> Result<u64> {
         let find = self.find?;
         let view = self.session.reader().await?;
-        let (count, cost) = self.session.noted(view.get()?.count(&find).await)?;
+        let documents = Documents::new(&self.session, view.get()?, &[]);
+        let (count, cost) = self.session.noted(documents.reader().count(&find).await)?;
         done("count", &find.collection, cost);
         Ok(count)
     }
@@ -125,9 +141,12 @@ impl<M: Document, J, T> Find<M, J, T> {
         let mut find = self.find?;
         find.projection = Some(mql::Projection::include([P::TEXT])?);
         let view = self.session.reader().await?;
+        // Of a field that is stored apart, the values are read with its half.
+        let half = P::COLD.then(|| path::split(P::TEXT).0);
+        let documents = Documents::new(&self.session, view.get()?, half.as_slice());
         let mut values = std::collections::BTreeMap::new();
-        let result = view
-            .get()?
+        let result = documents
+            .reader()
             .find(&find, &mut |_, document| {
                 if let Lookup::Value(value) = path::lookup(document, P::TEXT) {
                     values.entry(key::of(value)).or_insert_with(|| value.into());
@@ -146,7 +165,10 @@ impl<M: Document, J, T> Find<M, J, T> {
     pub async fn explain(self) -> Result<Explain> {
         let find = self.find?;
         let view = self.session.reader().await?;
-        let explain = self.session.noted(view.get()?.explain(&find).await)?;
+        let documents = Documents::new(&self.session, view.get()?, &[]);
+        let explain = self
+            .session
+            .noted(documents.reader().explain(&find).await)?;
         done("explain", &find.collection, explain.cost);
         Ok(explain)
     }
@@ -156,7 +178,7 @@ impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Find<M, J, 
     /// The first document, if there is one.
     pub async fn first(self) -> Result<Option<J::Row>> {
         let find = self.at_most(1);
-        let rows = rows::find(&find.session, &find.find?, &find.joins).await?;
+        let rows = rows::find(&find.session, &find.find?, &find.load, &find.joins).await?;
         Ok(rows.into_iter().next())
     }
 
@@ -168,7 +190,7 @@ impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Find<M, J, 
     pub async fn one(self) -> Result<J::Row> {
         let find = self.at_most(2);
         let query = find.find?;
-        let mut rows = rows::find(&find.session, &query, &find.joins).await?;
+        let mut rows = rows::find(&find.session, &query, &find.load, &find.joins).await?;
         let filter = || query.filter.to_document();
         match (rows.pop(), rows.is_empty()) {
             (Some(row), true) => Ok(row),
@@ -190,7 +212,7 @@ impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Find<M, J, 
     /// The next documents, at most `size`, and where to go on. The work of a page does not grow
     /// with what lies before it, if an index gives the order.
     pub async fn page(self, size: u64) -> Result<Page<J::Row>> {
-        page::page::<T, J>(self.session, self.find?, self.joins, size).await
+        page::page::<T, J>(self.session, self.find?, self.load, self.joins, size).await
     }
 }
 
@@ -201,7 +223,16 @@ impl<M: Document, T: DeserializeOwned + Send + 'static> Find<M, (), T> {
     /// few seconds, it goes on after the last document on the state of then; see
     /// [`snapshot`](super::Documents::snapshot).
     pub fn stream(self) -> stream::Documents<T> {
-        stream::Documents::new(self.session, self.find)
+        stream::Documents::new(self.session, self.find, self.load)
+    }
+}
+
+impl<M: Document, J> Find<M, J> {
+    /// Loads a half of each document that is stored apart, by one more query for all. A query by
+    /// fields of the half reads it anyway, and needs no such word.
+    pub fn with<T, P: Path<Root = M>, K>(mut self, _: Field<Cold<T>, P, K>) -> Self {
+        self.load.push(P::TEXT);
+        self
     }
 }
 
@@ -215,6 +246,7 @@ impl<M: Document> Find<M> {
         Find {
             session: self.session,
             find: self.find,
+            load: self.load,
             joins: (join,),
             types: PhantomData,
         }
@@ -228,6 +260,7 @@ impl<M: Document, A: Join<M>> Find<M, (A,)> {
         Find {
             session: self.session,
             find: self.find,
+            load: self.load,
             joins,
             types: PhantomData,
         }
@@ -241,6 +274,7 @@ impl<M: Document, A: Join<M>, B: Join<M>> Find<M, (A, B)> {
         Find {
             session: self.session,
             find: self.find,
+            load: self.load,
             joins,
             types: PhantomData,
         }
@@ -252,6 +286,8 @@ impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> IntoFuture 
     type IntoFuture = Deferred<Vec<J::Row>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move { rows::find(&self.session, &self.find?, &self.joins).await })
+        Box::pin(
+            async move { rows::find(&self.session, &self.find?, &self.load, &self.joins).await },
+        )
     }
 }

@@ -4,11 +4,11 @@ use std::{future::IntoFuture, marker::PhantomData};
 
 use bson::RawBson;
 
-use super::{Deferred, rows::decode};
+use super::{Deferred, halves::Documents, rows::decode};
 use crate::{
     database::{Session, done},
     error::{Error, Result},
-    model::{Document, Link, Ref},
+    model::{Cold, Document, Field, Link, Path, Ref},
     store::Flow,
 };
 
@@ -17,6 +17,7 @@ use crate::{
 pub struct Get<M> {
     session: Session,
     id: Result<RawBson>,
+    load: Vec<&'static str>,
     model: PhantomData<fn() -> M>,
 }
 
@@ -25,13 +26,20 @@ impl<M: Document> Get<M> {
         Get {
             session,
             id,
+            load: Vec::new(),
             model: PhantomData,
         }
     }
 
+    /// Loads a half of the document that is stored apart, by one more query.
+    pub fn with<T, P: Path<Root = M>, K>(mut self, _: Field<Cold<T>, P, K>) -> Self {
+        self.load.push(P::TEXT);
+        self
+    }
+
     /// None where there is no such document.
     pub async fn optional(self) -> Result<Option<M>> {
-        read(&self.session, &self.id?).await
+        read(&self.session, &self.id?, &self.load).await
     }
 }
 
@@ -42,18 +50,23 @@ impl<M: Document> IntoFuture for Get<M> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let id = self.id?;
-            read(&self.session, &id)
+            read(&self.session, &id, &self.load)
                 .await?
                 .ok_or_else(|| Error::not_found(M::COLLECTION, &[&id]))
         })
     }
 }
 
-async fn read<M: Document>(session: &Session, id: &RawBson) -> Result<Option<M>> {
+async fn read<M: Document>(
+    session: &Session,
+    id: &RawBson,
+    load: &[&'static str],
+) -> Result<Option<M>> {
     let view = session.reader().await?;
+    let documents = Documents::new(session, view.get()?, load);
     let mut found = None;
-    let result = view
-        .get()?
+    let result = documents
+        .reader()
         .get(
             M::COLLECTION,
             std::slice::from_ref(id),
@@ -73,6 +86,7 @@ async fn read<M: Document>(session: &Session, id: &RawBson) -> Result<Option<M>>
 pub struct Fetch<M> {
     session: Session,
     ids: Result<Vec<RawBson>>,
+    load: Vec<&'static str>,
     model: PhantomData<fn() -> M>,
 }
 
@@ -81,13 +95,20 @@ impl<M: Document> Fetch<M> {
         Fetch {
             session,
             ids,
+            load: Vec::new(),
             model: PhantomData,
         }
     }
 
+    /// Loads a half of each document that is stored apart, by one more query for all.
+    pub fn with<T, P: Path<Root = M>, K>(mut self, _: Field<Cold<T>, P, K>) -> Self {
+        self.load.push(P::TEXT);
+        self
+    }
+
     /// None in the place of each document that does not exist.
     pub async fn optional(self) -> Result<Vec<Option<M>>> {
-        read_many(&self.session, &self.ids?).await
+        read_many(&self.session, &self.ids?, &self.load).await
     }
 }
 
@@ -98,7 +119,7 @@ impl<M: Document> IntoFuture for Fetch<M> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let ids = self.ids?;
-            let found = read_many(&self.session, &ids).await?;
+            let found = read_many(&self.session, &ids, &self.load).await?;
             if found.iter().all(Option::is_some) {
                 return Ok(found.into_iter().flatten().collect());
             }
@@ -113,14 +134,19 @@ impl<M: Document> IntoFuture for Fetch<M> {
     }
 }
 
-async fn read_many<M: Document>(session: &Session, ids: &[RawBson]) -> Result<Vec<Option<M>>> {
+async fn read_many<M: Document>(
+    session: &Session,
+    ids: &[RawBson],
+    load: &[&'static str],
+) -> Result<Vec<Option<M>>> {
     let mut found: Vec<Option<M>> = std::iter::repeat_with(|| None).take(ids.len()).collect();
     if ids.is_empty() {
         return Ok(found);
     }
     let view = session.reader().await?;
-    let result = view
-        .get()?
+    let documents = Documents::new(session, view.get()?, load);
+    let result = documents
+        .reader()
         .get(M::COLLECTION, ids, &mut |position, document| {
             found[position] = Some(decode(M::COLLECTION, document)?);
             Ok(Flow::More)

@@ -2,11 +2,18 @@
 
 use std::future::IntoFuture;
 
+use bson::RawDocumentBuf;
+
 use super::{
     Deferred,
     rows::{encode, stored},
 };
-use crate::{database::Session, error::Result, maintain::Write, model::Document};
+use crate::{
+    database::Session,
+    error::Result,
+    maintain::{Plan, Write},
+    model::Document,
+};
 
 /// Stores a new document. Made by [`Repository::insert`](super::Repository::insert).
 #[must_use = "a write does nothing until it is awaited"]
@@ -18,6 +25,17 @@ pub struct Insert<M> {
 impl<M: Document> Insert<M> {
     pub(super) fn new(session: Session, document: M) -> Self {
         Insert { session, document }
+    }
+
+    /// What the write would do, and touch, with all that follows from it: it is run and undone. Others
+    /// who write wait for it; it cannot be done inside a transaction.
+    ///
+    /// # Errors
+    ///
+    /// Those of the write.
+    pub async fn plan(self) -> Result<Plan> {
+        let write = encoded(&[self.document]).map(write::<M>);
+        self.session.plan(write).await
     }
 }
 
@@ -44,6 +62,17 @@ impl<M: Document> InsertMany<M> {
     pub(super) fn new(session: Session, documents: Vec<M>) -> Self {
         InsertMany { session, documents }
     }
+
+    /// What the write would do, and touch, with all that follows from it: it is run and undone. Others
+    /// who write wait for it; it cannot be done inside a transaction.
+    ///
+    /// # Errors
+    ///
+    /// Those of the write.
+    pub async fn plan(self) -> Result<Plan> {
+        let write = encoded(&self.documents).map(write::<M>);
+        self.session.plan(write).await
+    }
 }
 
 impl<M: Document> IntoFuture for InsertMany<M> {
@@ -59,16 +88,23 @@ async fn insert<M: Document>(session: &Session, documents: Vec<M>) -> Result<Vec
     if documents.is_empty() {
         return Ok(documents);
     }
-    let sent = documents.iter().map(encode).collect::<Result<Vec<_>>>()?;
-    let write = Write::Insert {
-        collection: M::COLLECTION.to_owned(),
-        documents: sent.clone(),
-    };
-    let outcome = session.write(write).await?;
+    let sent = encoded(&documents)?;
+    let outcome = session.write(write::<M>(sent.clone())).await?;
     documents
         .into_iter()
         .zip(sent)
         .zip(outcome.effects)
         .map(|((document, sent), effect)| stored(document, &sent, effect.after.as_deref()))
         .collect()
+}
+
+fn encoded<M: Document>(documents: &[M]) -> Result<Vec<RawDocumentBuf>> {
+    documents.iter().map(encode).collect()
+}
+
+fn write<M: Document>(documents: Vec<RawDocumentBuf>) -> Write {
+    Write::Insert {
+        collection: M::COLLECTION.to_owned(),
+        documents,
+    }
 }

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use bson::{RawArrayBuf, RawBson, RawDocumentBuf, raw::cstr};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, de::DeserializeOwned};
 
-use super::{Joins, rows::decode};
+use super::{Joins, halves::Documents, rows::decode};
 use crate::{
     database::{Session, done},
     error::{Error, ErrorKind, Result},
@@ -31,7 +31,7 @@ pub struct Page<T> {
 /// start elsewhere: it grants no access.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cursor {
-    /// The paths and directions that the keys belong to.
+    /// The paths and directions that the keys belong to, or the collection.
     sort: String,
     keys: Vec<RawBson>,
 }
@@ -41,6 +41,24 @@ impl Cursor {
         Cursor {
             sort: sort.total().to_document().to_string(),
             keys,
+        }
+    }
+
+    /// The place of a document in a collection, for those who go through all of it.
+    pub(crate) fn in_collection(collection: &str, id: RawBson) -> Self {
+        Cursor {
+            sort: collection.to_owned(),
+            keys: vec![id],
+        }
+    }
+
+    pub(crate) fn collection_and_id(&self) -> Result<(String, RawBson)> {
+        match self.keys.as_slice() {
+            [id] => Ok((self.sort.clone(), id.clone())),
+            _ => Err(Error::new(
+                ErrorKind::InvalidQuery,
+                "the position is one in a query, not in a collection",
+            )),
         }
     }
 
@@ -124,6 +142,7 @@ impl<'de> Deserialize<'de> for Cursor {
 pub(super) async fn page<T, J>(
     session: Session,
     mut find: Find,
+    load: Vec<&'static str>,
     joins: J,
     size: u64,
 ) -> Result<Page<J::Row>>
@@ -144,7 +163,8 @@ where
     find.limit = Some(size.saturating_add(1));
     let sort = find.sort.total();
     let view = session.reader().await?;
-    let reader = view.get()?;
+    let documents = Documents::new(&session, view.get()?, &load);
+    let reader = documents.reader();
     let mut rows = Vec::new();
     let mut last = None;
     let mut more = false;

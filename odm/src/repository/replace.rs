@@ -11,7 +11,7 @@ use super::{
 use crate::{
     database::{Session, done},
     error::{Error, Result},
-    maintain::Write,
+    maintain::{Plan, Write},
     model::{Document, to_raw},
     store::Flow,
 };
@@ -33,6 +33,26 @@ impl<M: Document> Replace<M> {
             upsert,
         }
     }
+
+    /// What the write would do, and touch, with all that follows from it: it is run and undone. Others
+    /// who write wait for it; it cannot be done inside a transaction.
+    ///
+    /// # Errors
+    ///
+    /// Those of the write.
+    pub async fn plan(self) -> Result<Plan> {
+        let write = encode(&self.document).and_then(|sent| self.write(sent));
+        self.session.plan(write).await
+    }
+
+    fn write(&self, document: RawDocumentBuf) -> Result<Write> {
+        Ok(Write::Replace {
+            collection: M::COLLECTION.to_owned(),
+            id: to_raw(self.document.id())?,
+            document,
+            upsert: self.upsert,
+        })
+    }
 }
 
 impl<M: Document> IntoFuture for Replace<M> {
@@ -42,13 +62,7 @@ impl<M: Document> IntoFuture for Replace<M> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let sent = encode(&self.document)?;
-            let write = Write::Replace {
-                collection: M::COLLECTION.to_owned(),
-                id: to_raw(self.document.id())?,
-                document: sent.clone(),
-                upsert: self.upsert,
-            };
-            let outcome = self.session.write(write).await?;
+            let outcome = self.session.write(self.write(sent.clone())?).await?;
             let after = outcome
                 .effects
                 .first()

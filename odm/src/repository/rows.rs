@@ -3,7 +3,7 @@
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::Joins;
+use super::{Joins, halves::Documents};
 use crate::{
     database::{Session, done},
     error::{Error, ErrorKind, Result, show},
@@ -49,13 +49,19 @@ pub(super) fn encode<M: Document + Serialize>(document: &M) -> Result<RawDocumen
 }
 
 /// Runs a query with its joins, all on one view.
-pub(super) async fn find<T, J>(session: &Session, find: &Find, joins: &J) -> Result<Vec<J::Row>>
+pub(super) async fn find<T, J>(
+    session: &Session,
+    find: &Find,
+    load: &[&'static str],
+    joins: &J,
+) -> Result<Vec<J::Row>>
 where
     T: DeserializeOwned + Send,
     J: Joins<T>,
 {
     let view = session.reader().await?;
-    let reader = view.get()?;
+    let documents = Documents::new(session, view.get()?, load);
+    let reader = documents.reader();
     let mut rows = Vec::new();
     let result = reader
         .find(find, &mut |_, document| {

@@ -13,7 +13,7 @@ use bson::RawBson;
 use futures_core::{Stream, future::BoxFuture};
 use serde::de::DeserializeOwned;
 
-use super::rows::decode;
+use super::{halves, rows::decode};
 use crate::{
     database::{Session, done},
     error::{Error, ErrorKind, Result},
@@ -47,6 +47,7 @@ enum State<T> {
 struct Chunks {
     session: Session,
     find: Find,
+    load: Vec<&'static str>,
     /// How many documents are still wanted, where there is a limit.
     left: Option<u64>,
     /// The size of the next chunk.
@@ -56,7 +57,7 @@ struct Chunks {
 }
 
 impl<T> Documents<T> {
-    pub(super) fn new(session: Session, find: Result<Find>) -> Self {
+    pub(super) fn new(session: Session, find: Result<Find>, load: Vec<&'static str>) -> Self {
         let chunks = find.map(|mut find| {
             // A position is needed of each last document, and a projection could leave out its key.
             find.projection = None;
@@ -64,6 +65,7 @@ impl<T> Documents<T> {
             Box::new(Chunks {
                 session,
                 find,
+                load,
                 left,
                 size: FIRST_CHUNK,
                 held: None,
@@ -110,7 +112,8 @@ impl Chunks {
         let result = if self.session.is_bound() {
             // The transaction is the state, and others may use it in between.
             let view = self.session.reader().await?;
-            view.get()?.find(&self.find, &mut each).await
+            let documents = halves::Documents::new(&self.session, view.get()?, &self.load);
+            documents.reader().find(&self.find, &mut each).await
         } else {
             let reader = match self.held.take() {
                 Some((reader, since)) if since.elapsed() < SNAPSHOT_LIFE => (reader, since),
@@ -126,7 +129,8 @@ impl Chunks {
                 }
                 _ => (self.session.committed()?, Instant::now()),
             };
-            let result = reader.0.find(&self.find, &mut each).await;
+            let documents = halves::Documents::new(&self.session, &*reader.0, &self.load);
+            let result = documents.reader().find(&self.find, &mut each).await;
             self.held = Some(reader);
             result
         };

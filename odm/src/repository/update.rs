@@ -8,7 +8,7 @@ use super::{Deferred, by_id, rows::decode};
 use crate::{
     database::Session,
     error::{Error, ErrorKind, Result},
-    maintain::{Outcome, Write},
+    maintain::{Plan, Write},
     model::{DateTime, Document},
     mql,
     query::Update,
@@ -66,26 +66,54 @@ impl<M> Update<M, Many> {
     }
 }
 
-async fn run<M: Document>(
-    session: &Session,
+impl<M: Document> Update<M, One> {
+    /// What the write would do, and touch, with all that follows from it: it is run and undone. Others
+    /// who write wait for it; it cannot be done inside a transaction.
+    ///
+    /// # Errors
+    ///
+    /// Those of the write.
+    pub async fn plan(self) -> Result<Plan> {
+        let (update, One { session, id }) = self.into_parts();
+        let write = id.and_then(|id| write::<M>(by_id(id), update?, false, false));
+        session.plan(write).await
+    }
+}
+
+impl<M: Document> Update<M, Many> {
+    /// What the write would do, and touch, with all that follows from it: it is run and undone. Others
+    /// who write wait for it; it cannot be done inside a transaction.
+    ///
+    /// # Errors
+    ///
+    /// Those of the write.
+    pub async fn plan(self) -> Result<Plan> {
+        let (update, many) = self.into_parts();
+        let write = many
+            .filter
+            .and_then(|filter| write::<M>(filter, update?, true, many.upsert));
+        many.session.plan(write).await
+    }
+}
+
+fn write<M: Document>(
     filter: mql::Filter,
     update: mql::Update,
     multi: bool,
     upsert: bool,
-) -> Result<Outcome> {
+) -> Result<Write> {
     update.check()?;
     if upsert {
         check_insertable::<M>(&filter, &update)?;
     }
-    let write = UpdateWrite {
+    Ok(Write::Update(UpdateWrite {
         collection: M::COLLECTION.to_owned(),
         filter,
         sort: mql::Sort::default(),
         change: Change::Update(update),
         multi,
         upsert,
-    };
-    session.write(Write::Update(write)).await
+    }))
 }
 
 /// What an upsert inserts must be readable as the model.
@@ -130,7 +158,9 @@ impl<M: Document> IntoFuture for Update<M, One> {
         Box::pin(async move {
             let (update, One { session, id }) = self.into_parts();
             let id = id?;
-            let outcome = run::<M>(&session, by_id(id.clone()), update?, false, false).await?;
+            let outcome = session
+                .write(write::<M>(by_id(id.clone()), update?, false, false)?)
+                .await?;
             if outcome.matched == 0 {
                 return Err(Error::not_found(M::COLLECTION, &[&id]));
             }
@@ -153,7 +183,9 @@ impl<M: Document> IntoFuture for Update<M, Many> {
                     upsert,
                 },
             ) = self.into_parts();
-            let outcome = run::<M>(&session, filter?, update?, true, upsert).await?;
+            let outcome = session
+                .write(write::<M>(filter?, update?, true, upsert)?)
+                .await?;
             let inserted = outcome.effects.iter().any(|effect| effect.before.is_none());
             Ok(Updated {
                 matched: outcome.matched,

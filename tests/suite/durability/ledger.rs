@@ -13,6 +13,29 @@ pub(crate) struct Batch {
     pub(crate) size: i64,
     #[reference(child)]
     pub(crate) last: Ref<Entry>,
+    /// The last entries once more.
+    #[subset(limit = -3, sort = "place")]
+    pub(crate) shown: Subset<Entry>,
+    #[split(collection = "notes", key = "batch")]
+    pub(crate) note: Cold<Note>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+pub(crate) struct Note {
+    pub(crate) text: String,
+}
+
+pub(crate) fn batch(id: i64, size: i64, last: Ref<Entry>) -> Batch {
+    Batch {
+        id,
+        size,
+        last,
+        shown: Subset::new(),
+        note: Note {
+            text: format!("of {id}"),
+        }
+        .into(),
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -57,7 +80,7 @@ impl Ledger {
         self.transaction(async |db| {
             let entries = db.entries.insert_many(entries(id, size)).await?;
             let last = Ref::from(&entries[entries.len() - 1]);
-            db.batches.insert(Batch { id, size, last }).await?;
+            db.batches.insert(batch(id, size, last)).await?;
             Ok(())
         })
         .await
@@ -75,7 +98,8 @@ impl Ledger {
         .await
     }
 
-    /// The batches that are there, in order. Each is whole, and there is nothing else.
+    /// The batches that are there, in order. Each is whole, what is derived of it as well, and there
+    /// is nothing else.
     pub(crate) async fn whole(&self) -> Vec<i64> {
         let back = Entry::fields()
             .batch
@@ -88,6 +112,7 @@ impl Ledger {
             .join(back)
             .await
             .unwrap();
+        assert_eq!(self.audit().await.unwrap(), []);
         let mut number = 0;
         for (batch, last, entries) in &rows {
             let places: Vec<i64> = entries.iter().map(|entry| entry.place).collect();
@@ -97,6 +122,8 @@ impl Ledger {
                 "half of {batch:?}"
             );
             assert_eq!(Some(last), entries.last());
+            let shown = &entries[entries.len().saturating_sub(3)..];
+            assert_eq!(&*batch.shown, shown);
             number += entries.len() as u64;
         }
         let all = self.entries.all().count().await.unwrap();

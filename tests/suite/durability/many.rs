@@ -3,7 +3,7 @@
 use odm::{prelude::*, store::Durability};
 use tests::{TestStore, on_every_store};
 
-use crate::ledger::{Batch, Entry, entries, ledger};
+use crate::ledger::{Entry, batch, entries, ledger};
 
 on_every_store! {
     async fn sixty_four_tasks_that_write_at_once_lose_nothing(store: impl TestStore) {
@@ -20,7 +20,7 @@ on_every_store! {
                         1 => {
                             let entries = db.entries.insert_many(entries(id, 3)).await.unwrap();
                             let last = Ref::from(&entries[2]);
-                            db.batches.insert(Batch { id, size: 3, last }).await.unwrap();
+                            db.batches.insert(batch(id, 3, last)).await.unwrap();
                         }
                         2 => {
                             let mut last = None;
@@ -28,13 +28,13 @@ on_every_store! {
                                 last = Some(db.entries.insert(entry).await.unwrap());
                             }
                             let last = Ref::from(&last.unwrap());
-                            db.batches.upsert(Batch { id, size: 2, last }).await.unwrap();
+                            db.batches.upsert(batch(id, 2, last)).await.unwrap();
                         }
                         _ => {
                             let soon = db.entries.durability(Durability::Soon);
                             let entries = soon.insert_many(entries(id, 1)).await.unwrap();
                             let last = Ref::from(&entries[0]);
-                            db.batches.insert(Batch { id, size: 1, last }).await.unwrap();
+                            db.batches.insert(batch(id, 1, last)).await.unwrap();
                         }
                     }
                     // What is acknowledged is seen by whoever wrote it.
@@ -128,14 +128,7 @@ fn what_was_acknowledged_is_there_when_the_file_is_opened_again() {
             .unwrap();
         let last = Ref::from(&soon[0]);
         let batches = db.batches.durability(Durability::Soon);
-        batches
-            .insert(Batch {
-                id: 5,
-                size: 1,
-                last,
-            })
-            .await
-            .unwrap();
+        batches.insert(batch(5, 1, last)).await.unwrap();
         drop((db, batches, store));
         let store = Embedded::builder().check(true).open(&path).await.unwrap();
         assert_eq!(

@@ -1,5 +1,6 @@
 //! Subset arrays are what their definition says, after every write, by every way of writing.
 
+mod audit;
 mod history;
 mod writes;
 

@@ -101,6 +101,44 @@ on_every_store! {
         assert_right(&db).await;
     }
 
+    async fn a_plan_says_what_a_write_would_do_and_does_nothing(store: impl TestStore) {
+        let db = blog(store).await;
+        let before = (db.posts.all().await.unwrap(), db.comments.all().await.unwrap());
+        let plan = db.comments.delete(3).plan().await.unwrap();
+        let numbers = |plan: &odm::Plan| -> Vec<(String, u64, u64, u64)> {
+            let of = plan.collections.iter();
+            of.map(|of| (of.collection.clone(), of.inserted, of.changed, of.removed)).collect()
+        };
+        assert_eq!(numbers(&plan), [("comments".into(), 0, 0, 1), ("posts".into(), 0, 1, 0)]);
+        let refill = plan.steps.iter().find(|step| step.relation.contains("`posts`")).unwrap();
+        assert_eq!(refill.relation, "`newest`, `best`, `rated` of `posts`");
+        assert!(refill.cost.keys_examined <= (3 + 1) + (2 + 1) + (2 + 1), "{plan}");
+        assert_eq!(refill.cost.documents_written, 1);
+        assert!(plan.to_string().contains("`comments`: 0 inserted, 0 changed, 1 removed"), "{plan}");
+
+        let fields = Comment::fields();
+        let plans = [
+            db.comments.insert(comment(50, 1, 9, None)).plan().await,
+            db.comments.insert_many([comment(50, 1, 9, None)]).plan().await,
+            db.comments.replace(comment(3, 2, 9, None)).plan().await,
+            db.comments.upsert(comment(50, 2, 9, None)).plan().await,
+            db.comments.update(3).set(fields.text, "x").plan().await,
+            db.comments.update_where(fields.id.gt(2)).set(fields.text, "x").plan().await,
+            db.comments.delete_where(Filter::all()).plan().await,
+        ];
+        for plan in plans {
+            assert_eq!(plan.unwrap().collections.len(), 2);
+        }
+        assert!(db.comments.replace(comment(60, 1, 1, None)).plan().await.unwrap_err().is_not_found());
+        assert_eq!((db.posts.all().await.unwrap(), db.comments.all().await.unwrap()), before);
+        let inside = db.transaction(async |db| {
+            let plan = db.comments.delete(3).plan().await;
+            assert_eq!(plan.unwrap_err().kind(), odm::ErrorKind::InvalidQuery);
+            db.comments.delete(3).await
+        });
+        inside.await.unwrap();
+    }
+
     async fn the_cost_of_a_write_does_not_grow_with_the_children(store: impl TestStore) {
         let db = blog(store).await;
         let cost = async |id: i32| {

@@ -1,0 +1,184 @@
+//! The one-to-one subset pattern: a movie whose details are stored apart.
+
+use odm::{measure, prelude::*, store::embedded::Embedded};
+use serde::{Deserialize, Serialize};
+
+use super::{found, stored, title};
+
+/// What a page that lists movies shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "movies")]
+pub struct Movie {
+    /// Its number.
+    #[serde(rename = "_id")]
+    pub id: i32,
+    /// What it is called.
+    pub title: String,
+    /// When it was made.
+    pub year: i32,
+    /// How long it takes, in minutes.
+    pub runtime: i32,
+    /// When it was first shown.
+    pub released: DateTime,
+    /// Of which type it is.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Who directed it.
+    pub directors: Vec<String>,
+    /// Where it was made.
+    pub countries: Vec<String>,
+    /// Of which genres it is.
+    pub genres: Vec<String>,
+    /// What only the page of the movie shows.
+    #[split(collection = "movie_details", key = "movie_id")]
+    pub details: Cold<MovieDetails>,
+}
+
+/// What only the page of a movie shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+pub struct MovieDetails {
+    /// The address of the poster.
+    pub poster: String,
+    /// What happens in it.
+    pub plot: String,
+    /// The same at length.
+    pub fullplot: String,
+    /// When this was changed.
+    pub lastupdated: DateTime,
+    /// What one site says.
+    #[embed]
+    pub imdb: Imdb,
+    /// What another one says.
+    #[embed]
+    pub tomatoes: Tomatoes,
+}
+
+/// The rating of a site.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+pub struct Imdb {
+    /// How good it is.
+    pub rating: f64,
+    /// Who says so.
+    pub votes: i32,
+    /// Its number there.
+    pub id: i32,
+}
+
+/// The rating of another site.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+#[serde(rename_all = "camelCase")]
+pub struct Tomatoes {
+    /// By those who watched it.
+    #[embed]
+    pub viewer: Viewer,
+    /// When this was changed.
+    pub last_updated: DateTime,
+}
+
+/// A rating by viewers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+#[serde(rename_all = "camelCase")]
+pub struct Viewer {
+    /// How good it is.
+    pub rating: f64,
+    /// Who says so.
+    pub num_reviews: i32,
+}
+
+/// Movies.
+#[derive(Database)]
+#[database(name = "movies", version = 1)]
+pub struct Movies {
+    /// Movies, with their details.
+    pub movies: Repository<Movie>,
+}
+
+/// Stores the guides' movie.
+pub async fn load(db: &Movies) -> odm::Result<Movie> {
+    let date = |text: &str| text.parse::<DateTime>();
+    let details = MovieDetails {
+        poster: "https://example.com/the-arrival-of-a-train.jpg".into(),
+        plot: "A group of people are standing in a straight line along the platform of a railway \
+               station, waiting for a train."
+            .into(),
+        fullplot: "A group of people are standing in a straight line along the platform of a \
+                   railway station, waiting for a train, which is seen coming at some distance. \
+                   When the train stops at the platform, the line dissolves."
+            .into(),
+        lastupdated: date("2015-08-15T10:06:53Z")?,
+        imdb: Imdb {
+            rating: 7.3,
+            votes: 5043,
+            id: 12,
+        },
+        tomatoes: Tomatoes {
+            viewer: Viewer {
+                rating: 3.7,
+                num_reviews: 59,
+            },
+            last_updated: date("2020-01-29T00:02:53Z")?,
+        },
+    };
+    let movie = Movie {
+        id: 1,
+        title: "The Arrival of a Train".into(),
+        year: 1896,
+        runtime: 1,
+        released: date("1896-01-25T00:00:00Z")?,
+        kind: "movie".into(),
+        directors: vec!["Auguste Lumière".into(), "Louis Lumière".into()],
+        countries: vec!["France".into()],
+        genres: vec!["Documentary".into(), "Short".into()],
+        details: details.into(),
+    };
+    db.movies.insert(movie).await
+}
+
+/// Runs the guides' queries and updates.
+pub async fn run(store: &Embedded) -> odm::Result<()> {
+    let db = Movies::open(store.clone()).await?;
+    load(&db).await?;
+    let fields = Movie::fields();
+
+    title("S4: one-to-one, the details of a movie stored apart");
+    stored(store, "movies").await?;
+    stored(store, "movie_details").await?;
+    let (rows, cost) = measure(async { db.movies.find(fields.year.lt(1900)).await }).await;
+    let rows = rows?;
+    let titles: Vec<&str> = rows.iter().map(|movie| movie.title.as_str()).collect();
+    found("the list of movies, without their details:", &titles, cost);
+
+    let (movie, cost) = measure(async { db.movies.get(1).with(fields.details).await }).await;
+    let movie = movie?;
+    let plot: Vec<&str> = movie
+        .details
+        .get()
+        .map(|details| details.plot.as_str())
+        .into_iter()
+        .collect();
+    found("the page of a movie, with them:", &plot, cost);
+
+    let (rows, cost) = measure(async {
+        let best = db.movies.find(fields.details.imdb.rating.gt(7.0));
+        best.sort(fields.details.imdb.rating.desc()).await
+    })
+    .await;
+    let rows = rows?;
+    let titles: Vec<&str> = rows.iter().map(|movie| movie.title.as_str()).collect();
+    found("the best rated movies:", &titles, cost);
+
+    let (result, cost) = measure(async {
+        db.movies
+            .update(1)
+            .push(fields.genres, "Classic")
+            .inc(fields.details.imdb.votes, 1)
+            .await
+    })
+    .await;
+    result?;
+    println!(
+        "\na genre in one half and a vote in the other: {} documents written",
+        cost.documents_written
+    );
+    Ok(())
+}

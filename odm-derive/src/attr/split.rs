@@ -1,0 +1,49 @@
+//! `#[split(collection = "..", key = "..")]`.
+
+use syn::{Attribute, LitStr, Path};
+
+use super::value::{Once, keys, string, unknown};
+use crate::ctxt::Ctxt;
+
+/// A half that is stored apart.
+#[derive(Clone)]
+pub(crate) struct Split {
+    /// Where the attribute is.
+    pub(crate) at: Path,
+    /// The collection of the halves.
+    pub(crate) collection: LitStr,
+    /// The name under which a half holds the `_id` of its document.
+    pub(crate) key: LitStr,
+}
+
+impl Split {
+    pub(super) fn new(cx: &Ctxt, attr: &Attribute) -> Option<Self> {
+        let mut collection = Once::new("collection");
+        let mut key = Once::new("key");
+        let before = cx.count();
+        for (name, meta) in keys(cx, attr) {
+            match name.as_str() {
+                "collection" => collection.set(cx, &meta, string(cx, &meta)),
+                "key" => key.set(cx, &meta, string(cx, &meta)),
+                _ => unknown(cx, &meta, "split", "`collection` or `key`"),
+            }
+        }
+        match (collection.get(), key.get()) {
+            (Some(collection), Some(key)) => Some(Split {
+                at: attr.path().clone(),
+                collection,
+                key,
+            }),
+            _ => {
+                if cx.count() == before {
+                    cx.error(
+                        &attr.meta,
+                        "say where the half is stored, and under which name it holds the `_id` of \
+                         its document: `#[split(collection = \"..\", key = \"..\")]`",
+                    );
+                }
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,520 @@
+//! What a write of a child costs while its parent holds the newest ten, by the number of children:
+//! `cargo bench -p odm --bench subsets`.
+//!
+//! There is a store on disk for each number of children, in which one product has them twice: once
+//! with `#[subset]`, and once in plain models, for which the same is written by hand, and which lack
+//! the reference with its check and its index. Each write is undone before the next, so that the
+//! number stays what it is. A round does every write once in each store in turn; the table shows
+//! the medians of all rounds, first with [`Durability::Soon`], since the disk hides the rest, then
+//! durably. That every round of a write touches as much as any other, whatever the number of
+//! children, is asserted.
+//!
+//! `ROUNDS` and `CHILDREN` in the environment change the number of rounds and the largest number of
+//! children.
+
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use odm::{
+    bson::doc,
+    prelude::*,
+    store::{Cost, Durability, Store, embedded::Embedded},
+};
+use serde::{Deserialize, Serialize};
+use tokio::runtime::Runtime;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "products")]
+struct Product {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: String,
+    #[subset(limit = 10, sort = "-published_date")]
+    reviews: Subset<ReviewSummary>,
+}
+
+/// About 300 bytes stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "reviews")]
+struct Review {
+    #[serde(rename = "_id")]
+    id: ObjectId,
+    #[reference(parent)]
+    product_id: Ref<Product>,
+    review_author: String,
+    review_text: String,
+    published_date: DateTime,
+    helpful: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Projection)]
+#[projection(of = "Review")]
+struct ReviewSummary {
+    review_author: String,
+    review_text: String,
+    published_date: DateTime,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "plain_products")]
+struct PlainProduct {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: String,
+    reviews: Vec<PlainSummary>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(
+    collection = "plain_reviews",
+    index(fields = "product_id, -published_date")
+)]
+struct PlainReview {
+    #[serde(rename = "_id")]
+    id: ObjectId,
+    product_id: i64,
+    review_author: String,
+    review_text: String,
+    published_date: DateTime,
+    helpful: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Projection)]
+#[projection(of = "PlainReview")]
+struct PlainSummary {
+    review_author: String,
+    review_text: String,
+    published_date: DateTime,
+}
+
+#[derive(Database)]
+#[database(name = "shop", version = 1)]
+struct Shop {
+    products: Repository<Product>,
+    reviews: Repository<Review>,
+    plain_products: Repository<PlainProduct>,
+    plain_reviews: Repository<PlainReview>,
+}
+
+const PRODUCT: i64 = 1;
+const SHOWN: usize = 10;
+const CHUNK: usize = 10_000;
+const WARM_UP: usize = 10;
+
+fn text(seed: usize, len: usize) -> String {
+    (0..len)
+        .map(|i| char::from(b'a' + ((seed * 31 + i * 7) % 26) as u8))
+        .collect()
+}
+
+fn id(n: usize) -> ObjectId {
+    let mut id = [0; 12];
+    id[4..].copy_from_slice(&(n as u64).to_be_bytes());
+    ObjectId::from_bytes(id)
+}
+
+/// The later the number, the newer the review.
+fn review(n: usize) -> Review {
+    Review {
+        id: id(n),
+        product_id: Ref::new(PRODUCT),
+        review_author: text(n, 20),
+        review_text: text(n, 130),
+        published_date: DateTime::from_millis(1_400_000_000_000 + n as i64 * 60_000),
+        helpful: n as i64 % 100,
+    }
+}
+
+fn plain(review: Review) -> PlainReview {
+    PlainReview {
+        id: review.id,
+        product_id: *review.product_id.id(),
+        review_author: review.review_author,
+        review_text: review.review_text,
+        published_date: review.published_date,
+        helpful: review.helpful,
+    }
+}
+
+/// Numbers that look random and are the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % n
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Write {
+    InsertNewest,
+    InsertOld,
+    UpdateMember,
+    UpdateOther,
+    DeleteMember,
+    Alone,
+    PushByHand,
+    InsertByHand,
+}
+
+const WRITES: [(Write, &str); 8] = [
+    (Write::InsertNewest, "insert of a review that enters"),
+    (Write::InsertOld, "insert of an old review"),
+    (Write::UpdateMember, "update of a review that is shown"),
+    (Write::UpdateOther, "update of a review that is not shown"),
+    (
+        Write::DeleteMember,
+        "delete of a review that is shown, the next moves up",
+    ),
+    (Write::Alone, "plain: insert of a review, no array"),
+    (
+        Write::PushByHand,
+        "plain: insert, `$push` with `$sort` and `$slice`",
+    ),
+    (
+        Write::InsertByHand,
+        "plain: insert, read the newest ten, set the array",
+    ),
+];
+
+/// A store with one product and its reviews.
+struct Place {
+    path: PathBuf,
+    children: usize,
+    random: Random,
+}
+
+impl Place {
+    async fn open(&self, durability: Durability) -> odm::Result<(Embedded, Shop)> {
+        let store = Embedded::builder().durability(durability);
+        let store = store.open(&self.path).await?;
+        Ok((store.clone(), Shop::open(store).await?))
+    }
+
+    async fn load(&self, shop: &Shop) -> odm::Result<()> {
+        let name = "Super Widget";
+        let product = Product {
+            id: PRODUCT,
+            name: name.into(),
+            reviews: Subset::new(),
+        };
+        shop.products.insert(product).await?;
+        let product = PlainProduct {
+            id: PRODUCT,
+            name: name.into(),
+            reviews: Vec::new(),
+        };
+        shop.plain_products.insert(product).await?;
+        for from in (0..self.children).step_by(CHUNK) {
+            let chunk = from..self.children.min(from + CHUNK);
+            let reviews = chunk.clone().map(review);
+            shop.reviews.insert_many(reviews).await?;
+            let reviews = chunk.map(review).map(plain);
+            shop.plain_reviews.insert_many(reviews).await?;
+        }
+        set_newest(shop).await
+    }
+
+    /// Does a write, undoes it, and tells what the write took and touched.
+    async fn write(&mut self, shop: &Shop, write: Write) -> odm::Result<(Duration, Cost)> {
+        let newest = review(self.children);
+        let other = self.random.below(self.children - SHOWN);
+        let member = self.children - SHOWN + self.random.below(SHOWN);
+        let text = Review::fields().review_text;
+        let edit = async |n: usize, from: usize| {
+            let text = shop
+                .reviews
+                .update(id(n))
+                .set(text, review(from).review_text);
+            text.await
+        };
+        match write {
+            Write::InsertNewest => {
+                let done = timed(shop.reviews.insert(newest.clone())).await?;
+                shop.reviews.delete(newest.id).await?;
+                Ok(done)
+            }
+            Write::InsertOld => {
+                let old = Review {
+                    id: newest.id,
+                    ..review(other)
+                };
+                let done = timed(shop.reviews.insert(old)).await?;
+                shop.reviews.delete(newest.id).await?;
+                Ok(done)
+            }
+            Write::UpdateMember | Write::UpdateOther => {
+                let n = match write {
+                    Write::UpdateMember => member,
+                    _ => other,
+                };
+                let done = timed(edit(n, n + 1)).await?;
+                edit(n, n).await?;
+                Ok(done)
+            }
+            Write::DeleteMember => {
+                let done = timed(shop.reviews.delete(id(member))).await?;
+                shop.reviews.insert(review(member)).await?;
+                Ok(done)
+            }
+            Write::Alone => {
+                let done = timed(shop.plain_reviews.insert(plain(newest.clone()))).await?;
+                shop.plain_reviews.delete(newest.id).await?;
+                Ok(done)
+            }
+            Write::PushByHand => {
+                let newest = plain(newest);
+                let done = timed(push_by_hand(shop, &newest)).await?;
+                shop.plain_reviews.delete(newest.id).await?;
+                set_newest(shop).await?;
+                Ok(done)
+            }
+            Write::InsertByHand => {
+                let newest = plain(newest);
+                let done = timed(insert_by_hand(shop, &newest)).await?;
+                shop.plain_reviews.delete(newest.id).await?;
+                set_newest(shop).await?;
+                Ok(done)
+            }
+        }
+    }
+
+    /// After all rounds, both products show what they showed before the first.
+    async fn assert_right(&self, shop: &Shop) -> odm::Result<()> {
+        let shown = (self.children - SHOWN..self.children).rev().map(review);
+        let summary = |review: Review| ReviewSummary {
+            review_author: review.review_author,
+            review_text: review.review_text,
+            published_date: review.published_date,
+        };
+        let shown: Vec<_> = shown.map(summary).collect();
+        let product = shop.products.get(PRODUCT).await?;
+        assert_eq!(product.reviews.into_vec(), shown);
+        let summary = |review: PlainSummary| ReviewSummary {
+            review_author: review.review_author,
+            review_text: review.review_text,
+            published_date: review.published_date,
+        };
+        let product = shop.plain_products.get(PRODUCT).await?;
+        let by_hand: Vec<_> = product.reviews.into_iter().map(summary).collect();
+        assert_eq!(by_hand, shown);
+        Ok(())
+    }
+}
+
+async fn set_newest(shop: &Shop) -> odm::Result<()> {
+    let fields = PlainReview::fields();
+    let newest = shop
+        .plain_reviews
+        .find(fields.product_id.eq(PRODUCT))
+        .sort(fields.published_date.desc())
+        .limit(SHOWN as u64)
+        .select::<PlainSummary>()
+        .await?;
+    let reviews = PlainProduct::fields().reviews;
+    shop.plain_products
+        .update(PRODUCT)
+        .set(reviews, newest)
+        .await
+}
+
+async fn insert_by_hand(shop: &Shop, review: &PlainReview) -> odm::Result<()> {
+    shop.transaction(async |shop| {
+        shop.plain_reviews.insert(review.clone()).await?;
+        set_newest(&shop).await
+    })
+    .await
+}
+
+/// As MongoDB's guides write it: right for inserts, but nothing moves up after a delete.
+async fn push_by_hand(shop: &Shop, review: &PlainReview) -> odm::Result<()> {
+    let newest = doc! {
+        "review_author": &review.review_author,
+        "review_text": &review.review_text,
+        "published_date": odm::bson::DateTime::from_millis(review.published_date.timestamp_millis()),
+    };
+    let push = doc! {
+        "$each": [newest],
+        "$sort": { "published_date": -1 },
+        "$slice": SHOWN as i32,
+    };
+    let push = doc! { "$push": { "reviews": push } };
+    shop.transaction(async |shop| {
+        shop.plain_reviews.insert(review.clone()).await?;
+        let product = shop.plain_products.update(PRODUCT);
+        product.raw(push.clone()).await
+    })
+    .await
+}
+
+async fn timed<T>(
+    write: impl IntoFuture<Output = odm::Result<T>>,
+) -> odm::Result<(Duration, Cost)> {
+    let start = Instant::now();
+    let (result, cost) = odm::measure(write.into_future()).await;
+    let took = start.elapsed();
+    result.map(|_| (took, cost))
+}
+
+fn main() {
+    let number = |name: &str, default: usize| {
+        std::env::var(name)
+            .ok()
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(default)
+    };
+    let rounds = number("ROUNDS", 200).max(1);
+    let largest = number("CHILDREN", 1_000_000).max(100);
+    let mut sizes = vec![100, 10_000.min(largest), largest];
+    sizes.sort();
+    sizes.dedup();
+    let runtime = Runtime::new().expect("a runtime starts");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let bytes = odm::bson::serialize_to_vec(&review(0))
+        .expect("a review is BSON")
+        .len();
+    println!("reviews of {bytes} bytes, {rounds} rounds");
+    runtime
+        .block_on(run(folder.path(), &sizes, rounds))
+        .expect("the writes are stored")
+        .print();
+}
+
+async fn run(folder: &Path, sizes: &[usize], rounds: usize) -> odm::Result<Table> {
+    let place = |&children: &usize| Place {
+        path: folder.join(format!("{children}.odm")),
+        children,
+        random: Random(children as u64),
+    };
+    let mut places: Vec<_> = sizes.iter().map(place).collect();
+    for place in &places {
+        let start = Instant::now();
+        let (store, shop) = place.open(Durability::Soon).await?;
+        place.load(&shop).await?;
+        store.close().await?;
+        let children = thousands(place.children);
+        eprintln!(
+            "{children} reviews, twice, loaded in {:.1?}",
+            start.elapsed()
+        );
+    }
+    let mut table = Table {
+        sizes: sizes.to_vec(),
+        rows: Vec::new(),
+    };
+    for (durability, commit) in [(Durability::Soon, "soon"), (Durability::Durable, "durable")] {
+        let mut open = Vec::new();
+        for place in &mut places {
+            let (store, shop) = place.open(durability).await?;
+            open.push((place, store, shop));
+        }
+        let mut rows = WRITES.map(|(_, name)| Row {
+            name,
+            commit,
+            times: vec![Vec::new(); sizes.len()],
+            touched: None,
+        });
+        for round in 0..WARM_UP + rounds {
+            for (at, (place, _, shop)) in open.iter_mut().enumerate() {
+                // The first write of a turn also wakes the store's writer.
+                place.write(shop, Write::Alone).await?;
+                for step in 0..WRITES.len() {
+                    // What comes first in a turn is slowest, so each write is that as often.
+                    let nth = (round + step) % WRITES.len();
+                    let (write, row) = (WRITES[nth].0, &mut rows[nth]);
+                    let (took, cost) = place.write(shop, write).await?;
+                    let touched = Touched::from(cost);
+                    let same = *row.touched.get_or_insert(touched);
+                    let children = place.children;
+                    assert_eq!(touched, same, "{write:?} with {children} children");
+                    if round >= WARM_UP {
+                        row.times[at].push(took);
+                    }
+                }
+            }
+        }
+        for (place, store, shop) in open {
+            place.assert_right(&shop).await?;
+            store.close().await?;
+        }
+        table.rows.extend(rows);
+    }
+    Ok(table)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Touched {
+    keys_examined: u64,
+    documents_examined: u64,
+    documents_written: u64,
+}
+
+impl From<Cost> for Touched {
+    fn from(cost: Cost) -> Self {
+        Touched {
+            keys_examined: cost.keys_examined,
+            documents_examined: cost.documents_examined,
+            documents_written: cost.documents_written,
+        }
+    }
+}
+
+struct Row {
+    name: &'static str,
+    commit: &'static str,
+    /// For each number of children, all rounds.
+    times: Vec<Vec<Duration>>,
+    touched: Option<Touched>,
+}
+
+struct Table {
+    sizes: Vec<usize>,
+    rows: Vec<Row>,
+}
+
+impl Table {
+    fn print(self) {
+        let sizes = self.sizes.iter();
+        let sizes: String = sizes
+            .map(|&n| format!(" {} children, µs |", thousands(n)))
+            .collect();
+        println!(
+            "| write | commit |{sizes} keys examined | documents examined | documents written |"
+        );
+        println!("|---|---|{}--:|--:|--:|", "--:|".repeat(self.sizes.len()));
+        for row in self.rows {
+            let times: String = row
+                .times
+                .into_iter()
+                .map(|times| format!(" {:.1} |", median(times)))
+                .collect();
+            let touched = row.touched.expect("every write was done");
+            println!(
+                "| {} | {} |{times} {} | {} | {} |",
+                row.name,
+                row.commit,
+                touched.keys_examined,
+                touched.documents_examined,
+                touched.documents_written,
+            );
+        }
+    }
+}
+
+fn median(mut times: Vec<Duration>) -> f64 {
+    times.sort();
+    times[times.len() / 2].as_secs_f64() * 1e6
+}
+
+fn thousands(n: usize) -> String {
+    match n {
+        0..1000 => n.to_string(),
+        _ => format!("{},{:03}", thousands(n / 1000), n % 1000),
+    }
+}

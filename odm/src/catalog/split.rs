@@ -1,0 +1,248 @@
+//! Documents in two halves: which half a path, a filter or a sort is about, and how a whole document
+//! is taken apart and put together.
+
+use std::borrow::Cow;
+
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
+
+use super::Catalog;
+use crate::{
+    error::{Error, ErrorKind, Result},
+    mql::{Filter, Sort},
+    store::Find,
+};
+
+/// A field of a document that is stored in a collection of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Split {
+    /// The collection of the documents.
+    pub(crate) hot: String,
+    /// The name of the field, which the stored document lacks.
+    pub(crate) path: String,
+    /// The collection of the cold halves.
+    pub(crate) cold: String,
+    /// The field of a cold half that holds the `_id` of its document.
+    pub(crate) key: String,
+    /// Whether the value has an `_id` of its own.
+    pub(crate) own_id: bool,
+}
+
+/// The value of a split field in a whole document, as a caller sends it.
+pub(crate) type Half<'c> = (&'c Split, Option<RawDocumentBuf>);
+
+impl Split {
+    /// The path in the cold half that a path in the whole document leads to; empty for the half
+    /// itself.
+    pub(crate) fn inside<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let rest = path.strip_prefix(self.path.as_str())?;
+        match rest.strip_prefix('.') {
+            Some(rest) => Some(rest),
+            None => rest.is_empty().then_some(rest),
+        }
+    }
+
+    /// A path of a whole document, as it is in the cold half. The `_id` is in both.
+    fn cold_path(&self, path: &str) -> Cow<'static, str> {
+        match self.inside(path) {
+            Some(inside) => inside.to_owned().into(),
+            None => self.key.clone().into(),
+        }
+    }
+
+    /// A filter on this half alone.
+    pub(crate) fn filter(&self, filter: Filter) -> Filter {
+        filter.with_paths(&|path| self.cold_path(path))
+    }
+
+    /// The query of the cold halves that finds, in the same order, those of the documents that a
+    /// query is about.
+    pub(crate) fn find(&self, find: &Find) -> Find {
+        let keys = find.sort.total();
+        let sort = keys.keys().iter().fold(Sort::new(), |sort, (path, order)| {
+            sort.by(self.cold_path(path), *order)
+        });
+        let mut after = find.after.clone();
+        // No two halves have the same key, so their own `_id`s decide nothing.
+        if let Some(after) = after.as_mut().filter(|_| self.key != "_id") {
+            after.push(RawBson::MaxKey);
+        }
+        Find {
+            collection: self.cold.clone(),
+            filter: self.filter(find.filter.clone()),
+            sort,
+            after,
+            projection: None,
+            ..find.clone()
+        }
+    }
+
+    /// The cold half of a document, as it is stored.
+    pub(crate) fn half(
+        &self,
+        document: RawBsonRef<'_>,
+        id: RawBson,
+        value: &RawDocument,
+    ) -> Result<RawDocumentBuf> {
+        let mut half = RawDocumentBuf::new();
+        if self.key == "_id" {
+            append(&mut half, "_id", document)?;
+        } else {
+            append(&mut half, "_id", id.as_raw_bson_ref())?;
+            append(&mut half, &self.key, document)?;
+        }
+        for element in value {
+            let (name, value) = element.map_err(Error::malformed)?;
+            if name.as_str() != "_id" {
+                half.append(name, value);
+            }
+        }
+        Ok(half)
+    }
+
+    /// The value in a stored half.
+    pub(crate) fn value(&self, half: &RawDocument) -> Result<RawDocumentBuf> {
+        let mut value = RawDocumentBuf::new();
+        for element in half {
+            let (name, field) = element.map_err(Error::malformed)?;
+            if name.as_str() != self.key && (self.own_id || name.as_str() != "_id") {
+                value.append(name, field);
+            }
+        }
+        Ok(value)
+    }
+
+    /// A whole document: the hot half, and the value of the cold one.
+    pub(crate) fn whole(&self, hot: &RawDocument, cold: &RawDocument) -> Result<RawDocumentBuf> {
+        let value = self.value(cold)?;
+        let mut whole = RawDocumentBuf::new();
+        for element in hot {
+            let (name, field) = element.map_err(Error::malformed)?;
+            if name.as_str() != self.path {
+                whole.append(name, field);
+            }
+        }
+        append(&mut whole, &self.path, RawBsonRef::Document(&value))?;
+        Ok(whole)
+    }
+}
+
+impl Catalog {
+    /// Whether any document is stored in halves.
+    pub(crate) fn has_splits(&self) -> bool {
+        !self.splits.is_empty()
+    }
+
+    /// All splits.
+    pub(crate) fn splits(&self) -> &[Split] {
+        &self.splits
+    }
+
+    /// The splits of the documents of a collection.
+    pub(crate) fn splits_of(&self, collection: &str) -> impl Iterator<Item = &Split> {
+        self.splits
+            .iter()
+            .filter(move |split| split.hot == collection)
+    }
+
+    /// The split that a path leads into.
+    pub(crate) fn split_at(&self, collection: &str, path: &str) -> Option<&Split> {
+        self.splits_of(collection)
+            .find(|split| split.inside(path).is_some())
+    }
+
+    /// The cold half that a query is about, if it is about one.
+    ///
+    /// # Errors
+    ///
+    /// A query of several halves at once would have to read all of each.
+    pub(crate) fn half_of(
+        &self,
+        collection: &str,
+        filter: &Filter,
+        sort: &Sort,
+    ) -> Result<Option<&Split>> {
+        if self.splits_of(collection).next().is_none() {
+            return Ok(None);
+        }
+        let mut paths = filter.paths();
+        paths.extend(sort.keys().iter().map(|(path, _)| path.as_ref()));
+        let mut first: Option<(&str, Option<&Split>)> = None;
+        for path in paths.into_iter().filter(|path| *path != "_id") {
+            let split = self.split_at(collection, path);
+            if let Some(split) = split.filter(|split| split.path == path) {
+                let message = format!(
+                    "`{path}` of `{collection}` is stored apart, in `{}`, and cannot be compared or \
+                     sorted by as a whole: name one of its fields",
+                    split.cold
+                );
+                return Err(Error::new(ErrorKind::InvalidQuery, message).at(
+                    collection,
+                    Some(path),
+                    None,
+                ));
+            }
+            match first {
+                None => first = Some((path, split)),
+                Some((_, other)) if other == split => {}
+                Some((other, _)) => {
+                    let message = format!(
+                        "`{other}` and `{path}` of `{collection}` are stored in different \
+                         collections, which one query cannot filter or sort by: query by one half, \
+                         and by the `_id`s that this gives"
+                    );
+                    return Err(Error::new(ErrorKind::InvalidQuery, message).at(
+                        collection,
+                        Some(path),
+                        None,
+                    ));
+                }
+            }
+        }
+        Ok(first.and_then(|(_, split)| split))
+    }
+
+    /// Takes a whole document apart, as a caller sends it, into the hot half and the others.
+    pub(crate) fn divide<'d>(
+        &self,
+        collection: &str,
+        document: &'d RawDocument,
+    ) -> Result<(Cow<'d, RawDocument>, Vec<Half<'_>>)> {
+        if self.splits_of(collection).next().is_none() {
+            return Ok((Cow::Borrowed(document), Vec::new()));
+        }
+        let mut hot = RawDocumentBuf::new();
+        let mut halves = Vec::new();
+        for element in document {
+            let (name, value) = element.map_err(Error::malformed)?;
+            match self.split_at(collection, name.as_str()) {
+                None => hot.append(name, value),
+                Some(split) => halves.push((split, value_of(split, value)?)),
+            }
+        }
+        Ok((Cow::Owned(hot), halves))
+    }
+}
+
+/// The value that a caller gives a cold half; none where it is not loaded.
+pub(crate) fn value_of(split: &Split, value: RawBsonRef<'_>) -> Result<Option<RawDocumentBuf>> {
+    match value {
+        RawBsonRef::Null => Ok(None),
+        RawBsonRef::Document(value) => Ok(Some(value.to_owned())),
+        _ => {
+            let message = format!(
+                "`{}` of `{}` is stored apart, in `{}`, and so must be a document",
+                split.path, split.hot, split.cold
+            );
+            Err(Error::new(ErrorKind::InvalidQuery, message).at(
+                &split.hot,
+                Some(&split.path),
+                None,
+            ))
+        }
+    }
+}
+
+fn append(document: &mut RawDocumentBuf, name: &str, value: RawBsonRef<'_>) -> Result<()> {
+    document.append(<&CStr>::try_from(name).map_err(Error::malformed)?, value);
+    Ok(())
+}

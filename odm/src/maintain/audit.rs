@@ -1,0 +1,235 @@
+//! What is not as its definition says, and making it so.
+
+use std::{collections::HashMap, fmt};
+
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+
+use super::{
+    splits, subsets,
+    unit::{Touched, Unit, id},
+};
+use crate::{
+    catalog::{Catalog, Split},
+    error::{Result, show},
+    mql::{Filter, Test, key, path},
+    store::{DeleteWrite, Find, Flow, Reader},
+};
+
+/// A place in a stored document where something is not as the models say.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The collection of the document.
+    pub collection: String,
+    /// Its `_id`.
+    pub id: RawBson,
+    /// The field.
+    pub path: String,
+    /// What is wrong with it.
+    pub problem: Problem,
+    /// Whether it has been mended: never by an audit, and by a repair wherever that can be done
+    /// without throwing away what is nowhere else.
+    pub mended: bool,
+}
+
+/// What can be wrong with a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Problem {
+    /// A subset does not show what its definition says.
+    Subset,
+    /// There is no half in the collection where the field is stored apart. A repair cannot know what
+    /// should be in it.
+    MissingHalf,
+    /// There are several halves of one document. A repair removes those that are the same as the
+    /// first; others it leaves, since it cannot know which one is right.
+    DoubledHalf,
+    /// A half belongs to no document. A repair leaves it, since it may be all that is left.
+    LoneHalf,
+    /// The document itself holds what should be stored apart, as from before it was split. A repair
+    /// moves it, unless there is another half already.
+    UndividedHalf,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` of the document with the `_id` {} in `{}` {}",
+            self.path,
+            show(&self.id),
+            self.collection,
+            match self.problem {
+                Problem::Subset => "does not show what its definition says",
+                Problem::MissingHalf => "has no half where it is stored apart",
+                Problem::DoubledHalf => "has several halves where it is stored apart",
+                Problem::LoneHalf => "leads to no document, of which this would be a half",
+                Problem::UndividedHalf => "is in the document, and should be stored apart",
+            }
+        )
+    }
+}
+
+/// Looks for what is wrong in documents of one collection, all on one state of the data.
+pub(crate) async fn check(
+    catalog: &Catalog,
+    reader: &dyn Reader,
+    collection: &str,
+    documents: &[RawDocumentBuf],
+) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    let mut found = |document: &RawDocument, path: &str, problem| {
+        findings.push(Finding {
+            collection: collection.to_owned(),
+            id: id(document).into(),
+            path: path.to_owned(),
+            problem,
+            mended: false,
+        });
+    };
+    let held: Vec<_> = catalog.subsets_in(collection).collect();
+    for document in documents.iter().filter(|_| !held.is_empty()) {
+        for (path, _) in subsets::wrong(reader, &held, document).await? {
+            found(document, &path, Problem::Subset);
+        }
+    }
+    for split in catalog.splits_of(collection) {
+        let ids = documents.iter().map(|document| id(document).into());
+        let halves = halves(reader, split, ids.collect()).await?;
+        for document in documents {
+            match halves.get(&key::of(id(document))).map_or(0, Vec::len) {
+                0 => found(document, &split.path, Problem::MissingHalf),
+                1 => {}
+                _ => found(document, &split.path, Problem::DoubledHalf),
+            }
+            if path::get(document, &split.path).is_some() {
+                found(document, &split.path, Problem::UndividedHalf);
+            }
+        }
+    }
+    for split in catalog
+        .splits()
+        .iter()
+        .filter(|split| split.cold == collection)
+    {
+        let owner = |half: &RawDocumentBuf| {
+            let owner = path::get(half, &split.key);
+            owner.map_or(RawBson::Null, RawBson::from)
+        };
+        let owners: Vec<RawBson> = documents.iter().map(owner).collect();
+        let mut there = vec![false; owners.len()];
+        let each = &mut |place: usize, _: &RawDocument| {
+            there[place] = true;
+            Ok(Flow::More)
+        };
+        reader.get(&split.hot, &owners, each).await?;
+        for (half, there) in documents.iter().zip(there) {
+            if !there {
+                found(half, &split.key, Problem::LoneHalf);
+            }
+        }
+    }
+    Ok(findings)
+}
+
+/// The halves of documents, by the `_id`s of these.
+async fn halves(
+    reader: &dyn Reader,
+    split: &Split,
+    ids: Vec<RawBson>,
+) -> Result<HashMap<Vec<u8>, Vec<RawDocumentBuf>>> {
+    let find = Find {
+        collection: split.cold.clone(),
+        filter: Filter::Path(split.key.clone().into(), Test::In(ids)),
+        ..Find::default()
+    };
+    let mut halves: HashMap<_, Vec<_>> = HashMap::new();
+    let each = &mut |_, half: &RawDocument| {
+        if let Some(owner) = path::get(half, &split.key) {
+            halves
+                .entry(key::of(owner))
+                .or_default()
+                .push(half.to_owned());
+        }
+        Ok(Flow::More)
+    };
+    reader.find(&find, each).await?;
+    Ok(halves)
+}
+
+/// Makes documents what their definitions say, as far as that can be known.
+pub(super) async fn repair(
+    unit: &mut Unit<'_>,
+    collection: &str,
+    ids: &[RawBson],
+) -> Result<Touched> {
+    let catalog = unit.catalog;
+    let mut documents = Vec::new();
+    let each = &mut |_, document: &RawDocument| {
+        documents.push(document.to_owned());
+        Ok(Flow::More)
+    };
+    unit.transaction.get(collection, ids, each).await?;
+    let held: Vec<_> = catalog.subsets_in(collection).collect();
+    let mut touched = Touched {
+        matched: documents.len() as u64,
+        ..Touched::default()
+    };
+    for document in documents {
+        let id = RawBson::from(id(&document));
+        let wrong = subsets::wrong(&*unit.transaction, &held, &document).await?;
+        if !wrong.is_empty() {
+            let written = unit.set(collection, &id, wrong).await?;
+            touched.places.extend(written.places);
+        }
+        for split in catalog.splits_of(collection) {
+            let ids = vec![id.clone()];
+            let halves = halves(&*unit.transaction, split, ids).await?;
+            let halves = halves.into_values().next().unwrap_or_default();
+            remove_copies(unit, split, &halves).await?;
+            let Some(value) = path::get(&document, &split.path) else {
+                continue;
+            };
+            let value = match (value, halves.first()) {
+                (RawBsonRef::Null, _) => None,
+                (RawBsonRef::Document(value), None) => Some(value.to_owned()),
+                (RawBsonRef::Document(value), Some(half)) if *split.value(half)? == *value => None,
+                _ => continue,
+            };
+            splits::replace(unit, &id, vec![(split, value)], &mut touched).await?;
+            let fields = vec![(split.path.clone(), None)];
+            unit.set(collection, &id, fields).await?;
+        }
+    }
+    // One document may have been written more than once.
+    touched.places.sort_unstable();
+    touched.places.dedup();
+    Ok(touched)
+}
+
+/// Removes the halves that are the same as the first.
+async fn remove_copies(
+    unit: &mut Unit<'_>,
+    split: &Split,
+    halves: &[RawDocumentBuf],
+) -> Result<()> {
+    let Some((first, others)) = halves.split_first() else {
+        return Ok(());
+    };
+    let first = split.value(first)?;
+    let mut copies = Vec::new();
+    for half in others {
+        if split.value(half)? == first {
+            copies.push(id(half).into());
+        }
+    }
+    if !copies.is_empty() {
+        let write = DeleteWrite {
+            collection: split.cold.clone(),
+            filter: Filter::Path("_id".into(), Test::In(copies)),
+            multi: true,
+        };
+        unit.delete(&write).await?;
+    }
+    Ok(())
+}

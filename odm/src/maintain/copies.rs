@@ -1,0 +1,325 @@
+//! Copies of fields of other documents.
+//!
+//! A copy is dirty if its holder was written, or its source. The holders of a source are found by the
+//! index on their reference. Each dirty document is compared with its definition, and written once, in
+//! the fields that differ. Groups of copies follow each other, so that copies of copies are right.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+
+use super::{
+    Effect,
+    places::{Fields, structs},
+    unit::{Unit, id},
+};
+use crate::{
+    catalog::{Along, Copied, join, references},
+    error::Result,
+    mql::{
+        Filter, Test, key,
+        path::{self, Lookup},
+    },
+    store::{Find, Flow, Reader},
+};
+
+/// How many documents are compared at once.
+const CHUNK: usize = 500;
+
+/// Brings up the copies that the changes of a unit make wrong.
+pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
+    let catalog = unit.catalog;
+    for group in catalog.copies() {
+        let mut holders: BTreeMap<&str, Vec<&Copied>> = BTreeMap::new();
+        for copy in group {
+            holders.entry(&copy.holder).or_default().push(copy);
+        }
+        for (holder, copies) in holders {
+            let start = unit.transaction.cost();
+            let dirty = dirty(unit, holder, &copies).await?;
+            for ids in dirty.chunks(CHUNK) {
+                bring_up(unit, holder, &copies, ids).await?;
+            }
+            unit.step(start, || {
+                let paths: Vec<String> = copies
+                    .iter()
+                    .map(|copy| format!("`{}`", copy.path()))
+                    .collect();
+                format!("{} of `{holder}`", paths.join(", "))
+            });
+        }
+    }
+    Ok(())
+}
+
+async fn bring_up(
+    unit: &mut Unit<'_>,
+    holder: &str,
+    copies: &[&Copied],
+    ids: &[RawBson],
+) -> Result<()> {
+    let documents = unit.get_many(holder, ids).await?;
+    let before: Vec<Option<RawDocumentBuf>> = documents
+        .iter()
+        .map(|document| unit.changes.before(holder, document))
+        .collect();
+    let wrong = wrong(&*unit.transaction, copies, &documents, &before).await?;
+    for (document, fields) in documents.iter().zip(wrong) {
+        unit.set(holder, &id(document).into(), fields).await?;
+    }
+    Ok(())
+}
+
+/// The `_id`s of the documents whose copies may be wrong, each once.
+async fn dirty(unit: &Unit<'_>, holder: &str, copies: &[&Copied]) -> Result<Vec<RawBson>> {
+    let mut dirty = BTreeMap::new();
+    let mut add = |id: RawBson| {
+        dirty.entry(key::of(id.as_raw_bson_ref())).or_insert(id);
+    };
+    for effect in unit.changes.of(holder) {
+        if let Some(after) = &effect.after
+            && copies.iter().any(|copy| is_touched(copy, effect))
+        {
+            add(id(after).into());
+        }
+    }
+    for copy in copies.iter().filter(|copy| !copy.frozen) {
+        match &copy.along {
+            Along::Back(path) => {
+                for effect in unit.changes.of(&copy.source) {
+                    let (before, after) = (effect.before.as_deref(), effect.after.as_deref());
+                    if before.map(|source| seen_from(source, path, &copy.value))
+                        == after.map(|source| seen_from(source, path, &copy.value))
+                    {
+                        continue;
+                    }
+                    for source in before.into_iter().chain(after) {
+                        references(source, path, |holder| add(holder.into()));
+                    }
+                }
+            }
+            Along::Beside(_) => {
+                let reference = copy.reference().unwrap_or_default();
+                let edge = unit.catalog.edge(holder, &reference);
+                let may_dangle = edge.is_some_and(|edge| edge.unchecked);
+                let changed: Vec<RawBson> = unit
+                    .changes
+                    .of(&copy.source)
+                    .iter()
+                    .filter(|effect| is_source_changed(copy, effect, may_dangle))
+                    .filter_map(|effect| Some(id(effect.after.as_deref()?).into()))
+                    .collect();
+                if !changed.is_empty() {
+                    let filter = Filter::Path(reference.into(), Test::In(changed));
+                    unit.ids(holder, filter)
+                        .await?
+                        .into_iter()
+                        .for_each(&mut add);
+                }
+            }
+        }
+    }
+    Ok(dirty.into_values().collect())
+}
+
+/// Whether a write of the holder may have made a copy wrong.
+fn is_touched(copy: &Copied, effect: &Effect) -> bool {
+    let (Some(before), Some(after)) = (&effect.before, &effect.after) else {
+        return true;
+    };
+    let path = copy.path();
+    let reference = copy.reference();
+    [Some(path), reference].into_iter().flatten().any(|path| {
+        let (first, _) = path::split(&path);
+        path::get(before, first) != path::get(after, first)
+    })
+}
+
+/// Whether holders of a copy may exist to which a change of the source matters.
+fn is_source_changed(copy: &Copied, effect: &Effect, may_dangle: bool) -> bool {
+    match (&effect.before, &effect.after) {
+        (Some(before), Some(after)) => {
+            value(before, &copy.value).map(key::of) != value(after, &copy.value).map(key::of)
+        }
+        (None, Some(_)) => may_dangle,
+        (_, None) => false,
+    }
+}
+
+/// What the holders of a backwards copy see of a source: whom it leads to, and its value.
+fn seen_from(source: &RawDocument, path: &str, copied: &str) -> (Vec<Vec<u8>>, Option<Vec<u8>>) {
+    let mut holders = Vec::new();
+    references(source, path, |holder| holders.push(key::of(holder)));
+    (holders, value(source, copied).map(key::of))
+}
+
+/// A value at a path that leads through no list.
+fn value<'a>(document: &'a RawDocument, path: &str) -> Option<RawBsonRef<'a>> {
+    match path::lookup(document, path) {
+        Lookup::Value(value) => Some(value),
+        Lookup::Array(list, None) => Some(RawBsonRef::Array(list)),
+        Lookup::Array(_, Some(_)) | Lookup::Missing => None,
+    }
+}
+
+/// The copies in documents that are not what their definitions say, with what they should be, for each
+/// of the documents.
+///
+/// A copy is that of a source which is there. One of a source that is gone, and a frozen one, keep the
+/// value that was beside the same reference before.
+pub(super) async fn wrong(
+    reader: &dyn Reader,
+    copies: &[&Copied],
+    documents: &[RawDocumentBuf],
+    before: &[Option<RawDocumentBuf>],
+) -> Result<Vec<Fields>> {
+    let sources = sources(reader, copies, documents).await?;
+    let mut wrong = Vec::with_capacity(documents.len());
+    for (document, before) in documents.iter().zip(before) {
+        let mut fields = Fields::new();
+        for copy in copies {
+            match &copy.along {
+                Along::Beside(reference) => {
+                    let held = held(copy, reference, before.as_deref());
+                    structs(document, &copy.within, &mut |place, inner| {
+                        let stored = path::get(inner, &copy.name);
+                        let reference = path::get(inner, reference);
+                        let wanted = wanted(copy, reference, &held, &sources, stored);
+                        if !is_same(stored, wanted.as_ref()) {
+                            fields.push((join(&place, &copy.name), wanted));
+                        }
+                    });
+                }
+                Along::Back(path) => {
+                    let stored = path::get(document, &copy.name);
+                    let wanted = copies_back(reader, copy, path, id(document).into()).await?;
+                    if !is_same(stored, Some(&wanted)) {
+                        fields.push((copy.path(), Some(wanted)));
+                    }
+                }
+            }
+        }
+        wrong.push(fields);
+    }
+    Ok(wrong)
+}
+
+/// Equal as BSON compares, so that a value that is written as another type of number is no change.
+fn is_same(stored: Option<RawBsonRef<'_>>, wanted: Option<&RawBson>) -> bool {
+    match (stored, wanted) {
+        (Some(stored), Some(wanted)) => key::of(stored) == key::of(wanted.as_raw_bson_ref()),
+        (stored, wanted) => stored.is_none() && wanted.is_none(),
+    }
+}
+
+/// The sources of these documents, by collection and `_id`.
+type Sources = HashMap<String, HashMap<Vec<u8>, RawDocumentBuf>>;
+
+async fn sources(
+    reader: &dyn Reader,
+    copies: &[&Copied],
+    documents: &[RawDocumentBuf],
+) -> Result<Sources> {
+    let mut wanted: BTreeMap<&str, BTreeMap<Vec<u8>, RawBson>> = BTreeMap::new();
+    for copy in copies {
+        let Some(reference) = copy.reference() else {
+            continue;
+        };
+        let ids = wanted.entry(&copy.source).or_default();
+        for document in documents {
+            references(document, &reference, |id| {
+                ids.entry(key::of(id)).or_insert_with(|| id.into());
+            });
+        }
+    }
+    let mut sources = Sources::new();
+    for (collection, ids) in wanted {
+        let ids: Vec<RawBson> = ids.into_values().collect();
+        let mut found = HashMap::new();
+        let each = &mut |_, source: &RawDocument| {
+            found.insert(key::of(id(source)), source.to_owned());
+            Ok(Flow::More)
+        };
+        if !ids.is_empty() {
+            reader.get(collection, &ids, each).await?;
+        }
+        sources.insert(collection.to_owned(), found);
+    }
+    Ok(sources)
+}
+
+/// What was beside each reference before.
+fn held(
+    copy: &Copied,
+    reference: &str,
+    before: Option<&RawDocument>,
+) -> HashMap<Vec<u8>, Option<RawBson>> {
+    let mut held = HashMap::new();
+    if let Some(before) = before {
+        structs(before, &copy.within, &mut |_, inner| {
+            if let Some(id) = path::get(inner, reference) {
+                let value = path::get(inner, &copy.name).map(RawBson::from);
+                held.entry(key::of(id)).or_insert(value);
+            }
+        });
+    }
+    held
+}
+
+fn wanted(
+    copy: &Copied,
+    reference: Option<RawBsonRef<'_>>,
+    held: &HashMap<Vec<u8>, Option<RawBson>>,
+    sources: &Sources,
+    stored: Option<RawBsonRef<'_>>,
+) -> Option<RawBson> {
+    // What is absent may be stored as null or not at all, as serde does it.
+    let absent = || match stored {
+        None => None,
+        Some(_) if copy.optional => Some(RawBson::Null),
+        Some(_) => None,
+    };
+    let id = match reference {
+        None | Some(RawBsonRef::Null) => return absent(),
+        Some(id) => key::of(id),
+    };
+    let source = sources
+        .get(&copy.source)
+        .and_then(|sources| sources.get(&id));
+    let kept = held.get(&id);
+    match (source, kept) {
+        (_, Some(kept)) if copy.frozen => kept.clone(),
+        (Some(source), _) => match value(source, &copy.value) {
+            None | Some(RawBsonRef::Null) => absent(),
+            Some(value) => Some(value.into()),
+        },
+        (None, Some(kept)) => kept.clone(),
+        (None, None) => absent(),
+    }
+}
+
+/// The values of all sources that lead to a document, each once, in the order of their `_id`s.
+async fn copies_back(
+    reader: &dyn Reader,
+    copy: &Copied,
+    path: &str,
+    holder: RawBson,
+) -> Result<RawBson> {
+    let find = Find {
+        collection: copy.source.clone(),
+        filter: Filter::Path(path.to_owned().into(), Test::Eq(holder)),
+        ..Find::default()
+    };
+    let mut seen = HashSet::new();
+    let mut values = RawArrayBuf::new();
+    let each = &mut |_, source: &RawDocument| {
+        match value(source, &copy.value) {
+            None | Some(RawBsonRef::Null) => {}
+            Some(value) if !seen.insert(key::of(value)) => {}
+            Some(value) => values.push(value),
+        }
+        Ok(Flow::More)
+    };
+    reader.find(&find, each).await?;
+    Ok(RawBson::Array(values))
+}

@@ -1,0 +1,60 @@
+//! The places in a document that a path through lists leads to.
+
+use bson::{RawArray, RawBson, RawBsonRef, RawDocument};
+
+use crate::{
+    catalog::join,
+    mql::path::{get, split},
+};
+
+/// What an update makes of fields: none removes one.
+pub(super) type Fields = Vec<(String, Option<RawBson>)>;
+
+/// Hands over each embedded document that a path leads to, with its place: the path with the positions
+/// in lists. The empty path leads to the document itself.
+pub(super) fn structs<'a>(
+    document: &'a RawDocument,
+    within: &str,
+    each: &mut impl FnMut(String, &'a RawDocument),
+) {
+    walk(document, within, String::new(), each);
+}
+
+fn walk<'a>(
+    document: &'a RawDocument,
+    within: &str,
+    place: String,
+    each: &mut impl FnMut(String, &'a RawDocument),
+) {
+    if within.is_empty() {
+        return each(place, document);
+    }
+    let (name, rest) = split(within);
+    let place = join(&place, name);
+    let rest = rest.unwrap_or_default();
+    match get(document, name) {
+        Some(RawBsonRef::Document(inner)) => walk(inner, rest, place, each),
+        Some(RawBsonRef::Array(list)) => {
+            for (at, element) in list.into_iter().flatten().enumerate() {
+                if let RawBsonRef::Document(inner) = element {
+                    walk(inner, rest, format!("{place}.{at}"), each);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Hands over each list that a path leads to, with its place.
+pub(super) fn lists<'a>(
+    document: &'a RawDocument,
+    path: &str,
+    each: &mut impl FnMut(String, &'a RawArray),
+) {
+    let (within, name) = path.rsplit_once('.').unwrap_or(("", path));
+    structs(document, within, &mut |place, inner| {
+        if let Some(RawBsonRef::Array(list)) = get(inner, name) {
+            each(join(&place, name), list);
+        }
+    });
+}

@@ -1,0 +1,104 @@
+//! The half of a document that is stored apart.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Embed, Path, RefersWithin, Related, Through};
+
+/// A part of a document that is stored in a collection of its own, and read only where it is asked
+/// for: the one-to-one subset pattern of MongoDB's guides.
+///
+/// A field of this type is marked `#[split(collection = "..", key = "..")]`. The document without
+/// it, the hot half, holds no trace of it; the cold half holds the `_id` of the document under `key`.
+/// Both are written together, and a delete removes both.
+///
+/// A document is read without it, unless the query says
+/// [`with`](crate::repository::Find::with) or [`load`](crate::repository::Repository::load) brings
+/// it later. Where it is not loaded, a replace leaves the stored half as it is, and an insert stores
+/// none. In JSON it is the value, or null where it is not loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Cold<T>(Option<Box<T>>);
+
+impl<T> Cold<T> {
+    /// One that is there, to be stored.
+    pub fn new(value: T) -> Self {
+        Cold(Some(Box::new(value)))
+    }
+
+    /// One that is not loaded, and that a write leaves as it is.
+    pub const fn unloaded() -> Self {
+        Cold(None)
+    }
+
+    /// Whether it is there.
+    pub const fn is_loaded(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The value, if it was loaded and there is one.
+    pub fn get(&self) -> Option<&T> {
+        self.0.as_deref()
+    }
+
+    /// The value to change, if it was loaded and there is one.
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        self.0.as_deref_mut()
+    }
+
+    /// The value, if it was loaded and there is one.
+    pub fn into_inner(self) -> Option<T> {
+        self.0.map(|value| *value)
+    }
+}
+
+impl<T> Default for Cold<T> {
+    fn default() -> Self {
+        Cold::unloaded()
+    }
+}
+
+impl<T> From<T> for Cold<T> {
+    fn from(value: T) -> Self {
+        Cold::new(value)
+    }
+}
+
+impl<T: Through> Through for Cold<T> {
+    type To = T::To;
+}
+
+impl<T> Related for Cold<T> {}
+impl<D, T: RefersWithin<D>> RefersWithin<D> for Cold<T> {}
+
+impl<T: Serialize> Serialize for Cold<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Cold<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // By way of an option, so that serde takes a field that is missing for one not loaded.
+        Option::deserialize(deserializer).map(Cold)
+    }
+}
+
+/// The type of a field that is marked `#[split(..)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not stored apart",
+    label = "expected `Cold<T>`, of a struct that derives `Embed`"
+)]
+pub trait SplitField {
+    /// What is stored apart.
+    type Half: Embed;
+}
+
+impl<T: Embed> SplitField for Cold<T> {
+    type Half = T;
+}
+
+/// A document with the half `T` at the path `P`. The derive implements it.
+#[doc(hidden)]
+pub trait HasHalf<P: Path, T> {
+    /// The field.
+    fn half(&mut self) -> &mut Cold<T>;
+}

@@ -1,0 +1,15 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Embed)]
+struct Details {
+    plot: String,
+}
+
+#[derive(Serialize, Deserialize, Embed)]
+struct Outer {
+    #[split(collection = "movie_details", key = "movie_id")]
+    details: Cold<Details>,
+}
+
+fn main() {}

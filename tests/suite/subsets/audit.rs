@@ -1,0 +1,159 @@
+//! What is wrong is found, and mended.
+
+use futures_util::StreamExt as _;
+use odm::{Problem, bson::doc, prelude::*};
+use serde::{Deserialize, Serialize};
+use tests::{TestStore, behind_the_back, on_every_store};
+
+use super::{Blog, Comment, Post, assert_right, comment, post};
+
+/// The blog as it was before posts showed comments.
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[document(collection = "posts")]
+struct OldPost {
+    #[serde(rename = "_id")]
+    id: i32,
+    title: String,
+}
+
+#[derive(Database)]
+#[database(name = "blog", version = 1)]
+struct OldBlog {
+    posts: Repository<OldPost>,
+}
+
+async fn blog(store: impl TestStore, posts: i32) -> Blog {
+    let db = Blog::open(store).await.unwrap();
+    db.posts.insert_many((0..posts).map(post)).await.unwrap();
+    let comments = (0..posts * 4).map(|n| comment(n, n % posts, i64::from(n), Some(n % 3)));
+    db.comments.insert_many(comments).await.unwrap();
+    db
+}
+
+on_every_store! {
+    async fn nothing_is_wrong_in_what_was_written_through_the_library(store: impl TestStore) {
+        let db = blog(store, 3).await;
+        assert_eq!(db.audit().await.unwrap(), []);
+        assert_eq!(db.repair().await.unwrap(), []);
+    }
+
+    async fn a_subset_over_documents_from_before_it_was_declared_is_brought_up(store: impl TestStore) {
+        let old = OldBlog::open(store.clone()).await.unwrap();
+        let posts = (0..3).map(|id| OldPost { id, title: format!("post {id}") });
+        old.posts.insert_many(posts).await.unwrap();
+        let db = Blog::open(store).await.unwrap();
+        // Written by children alone, the other posts are right by now.
+        db.comments.insert(comment(1, 0, 1, Some(1))).await.unwrap();
+        let findings = db.audit().await.unwrap();
+        assert_eq!(findings.len(), 6, "three subsets in two posts are missing");
+        assert!(findings.iter().all(|found| found.problem == Problem::Subset && !found.mended));
+        let repaired = db.repair().await.unwrap();
+        assert!(repaired.len() == 6 && repaired.iter().all(|found| found.mended));
+        assert_eq!(db.audit().await.unwrap(), []);
+        assert_right(&db).await;
+    }
+
+    async fn damage_is_found_where_it_is_and_mended(store: impl TestStore) {
+        let db = blog(store.clone(), 3).await;
+        behind_the_back(&store, "posts", doc! { "_id": 1 }, doc! { "$set": { "newest.0.text": "x" } }).await;
+        behind_the_back(&store, "posts", doc! { "_id": 2 }, doc! { "$pop": { "best": 1 } }).await;
+        let findings = db.audit().await.unwrap();
+        let places: Vec<_> = findings.iter().map(|found| (found.id.clone(), found.path.as_str())).collect();
+        assert_eq!(places, [(1.into(), "newest"), (2.into(), "best")]);
+        assert_eq!(
+            findings[0].to_string(),
+            "`newest` of the document with the `_id` 1 in `posts` does not show what its definition says"
+        );
+        // In a transaction that is rolled back, nothing is mended for others.
+        let result: odm::Result<()> = db.transaction(async |db| {
+            assert_eq!(db.repair().await?.len(), 2);
+            assert_eq!(db.audit().await?, []);
+            db.posts.get(1000).await.map(drop)
+        }).await;
+        result.unwrap_err();
+        assert_eq!(db.audit().await.unwrap(), findings);
+        assert_eq!(db.repair().await.unwrap().len(), 2);
+        assert_right(&db).await;
+    }
+
+    async fn an_audit_can_be_stopped_and_resumed(store: impl TestStore) {
+        let db = blog(store.clone(), 700).await;
+        behind_the_back(&store, "posts", doc! {}, doc! { "$set": { "newest": [] } }).await;
+        let mut audit = db.audit();
+        let mut seen = std::collections::BTreeSet::new();
+        let mut position = None;
+        let mut restarts = 0;
+        loop {
+            match audit.next().await {
+                Some(finding) => {
+                    seen.insert(finding.unwrap().id.as_raw_bson_ref().as_i32().unwrap());
+                    assert_eq!(audit.progress().total, 700);
+                }
+                None => break,
+            }
+            let reached = audit.progress().position.clone();
+            if reached != position {
+                // Over a text, as a job would keep it.
+                position = reached.map(|reached| reached.to_string().parse().unwrap());
+                audit = db.audit().resume(position.as_ref().unwrap());
+                restarts += 1;
+            }
+        }
+        assert_eq!((seen.len(), restarts), (700, 3));
+        assert_eq!(audit.progress().checked, 700);
+    }
+
+    async fn a_repair_is_right_beside_writers(store: impl TestStore) {
+        let db = blog(store.clone(), 20).await;
+        behind_the_back(&store, "posts", doc! {}, doc! { "$set": { "newest": [], "best": [] } }).await;
+        let writer = {
+            let db = db.clone();
+            tokio::spawn(async move {
+                for n in 0..200 {
+                    db.comments.upsert(comment(n % 80, n % 20, i64::from(n), Some(n % 5))).await.unwrap();
+                    db.comments.delete((n * 7) % 80).await.unwrap();
+                }
+            })
+        };
+        while !writer.is_finished() {
+            db.repair().await.unwrap();
+        }
+        writer.await.unwrap();
+        db.repair().await.unwrap();
+        assert_eq!(db.audit().await.unwrap(), []);
+        assert_right(&db).await;
+    }
+
+    async fn more_children_than_are_shown_follow_after_the_last_that_is(store: impl TestStore) {
+        let db = blog(store, 1).await;
+        let more = (100..130).map(|n| comment(n, 0, i64::from(n % 4), Some(n % 3)));
+        db.comments.insert_many(more).await.unwrap();
+        let seen = db.posts.get(0).await.unwrap();
+        // A newer one arrives before the reader goes on, and one that was seen is gone.
+        db.comments.insert(comment(200, 0, 50, None)).await.unwrap();
+        let gone = db.comments.all().sort(Comment::fields().written.desc()).limit(4).await.unwrap();
+        db.comments.delete(gone[1].id).await.unwrap();
+        let mut all = db.comments.all().await.unwrap();
+        all.sort_by_key(|comment| (std::cmp::Reverse(comment.written), comment.id));
+        let last = seen.newest.last().unwrap();
+        let after = all.iter().position(|comment| comment.text == last.text).unwrap();
+        let rest = db.comments.beyond(&seen, Post::fields().newest).await.unwrap();
+        let page = rest.page(5).await.unwrap();
+        assert_eq!(page.items, all[after + 1..after + 6]);
+        let rest = db.comments.beyond(&seen, Post::fields().newest).await.unwrap();
+        let next = rest.after(&page.next.unwrap()).page(100).await.unwrap();
+        assert_eq!(next.items, all[after + 6..]);
+
+        // The last ones, in ascending order, go on backwards; only those that count do.
+        db.comments.update_where(Comment::fields().id.lt(110)).set(Comment::fields().published, false).await.unwrap();
+        let seen = db.posts.get(0).await.unwrap();
+        let mut best: Vec<Comment> =
+            db.comments.find(Comment::fields().published.eq(true)).await.unwrap();
+        best.sort_by_key(|comment| (comment.score.rating, comment.id));
+        best.reverse();
+        let rest = db.comments.beyond(&seen, Post::fields().best).await.unwrap().await.unwrap();
+        assert_eq!(rest, best[2..]);
+        let rest = db.comments.beyond(&post(0), Post::fields().best).await.unwrap().await.unwrap();
+        assert_eq!(rest, best, "nothing was seen of it");
+    }
+}
