@@ -167,6 +167,10 @@ impl Catalog {
         for copy in self.copies_in(collection) {
             kept.push((copy.path(), copy.source.as_str()));
         }
+        for split in self.splits_of(collection) {
+            let inside = self.kept_in(&split.cold).into_iter();
+            kept.extend(inside.map(|(path, source)| (join(&split.path, &path), source)));
+        }
         kept
     }
 
@@ -174,6 +178,11 @@ impl Catalog {
     pub(crate) fn counts_in(&self, collection: &str) -> impl Iterator<Item = &Count> {
         let all = self.counts.iter();
         all.filter(move |count| count.parent == collection)
+    }
+
+    /// The other side of a pair.
+    pub(crate) fn inverse_of(&self, edge: &Edge) -> Option<&Edge> {
+        self.edge(&edge.to, edge.inverse.as_deref()?)
     }
 
     /// All counts.

@@ -5,11 +5,11 @@ use std::{collections::HashMap, fmt};
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use super::{
-    splits, subsets,
+    copies, counts, links, splits, subsets,
     unit::{Touched, Unit, id},
 };
 use crate::{
-    catalog::{Catalog, Split},
+    catalog::{Catalog, OnDelete, Split, references},
     error::{Result, show},
     mql::{Filter, Test, key, path},
     store::{DeleteWrite, Find, Flow, Reader},
@@ -38,6 +38,17 @@ pub struct Finding {
 pub enum Problem {
     /// A subset does not show what its definition says.
     Subset,
+    /// A copy is not what its source says.
+    Copy,
+    /// A count is not the number of children.
+    Count,
+    /// A reference leads nowhere. A repair empties it or takes it out of its list, if that is its rule
+    /// for deletes.
+    Dangling,
+    /// The other side of a pair does not point back. A repair lets the side that can hold only one
+    /// decide; where both can, or both cannot, what points there is right, unless what it points to
+    /// already points elsewhere.
+    OneSided,
     /// There is no half in the collection where the field is stored apart. A repair cannot know what
     /// should be in it.
     MissingHalf,
@@ -61,6 +72,10 @@ impl fmt::Display for Finding {
             self.collection,
             match self.problem {
                 Problem::Subset => "does not show what its definition says",
+                Problem::Copy => "is not what its source says",
+                Problem::Count => "is not the number of children",
+                Problem::Dangling => "refers to a document that is not there",
+                Problem::OneSided => "refers to a document that does not point back",
                 Problem::MissingHalf => "has no half where it is stored apart",
                 Problem::DoubledHalf => "has several halves where it is stored apart",
                 Problem::LoneHalf => "leads to no document, of which this would be a half",
@@ -87,10 +102,45 @@ pub(crate) async fn check(
             mended: false,
         });
     };
-    let held: Vec<_> = catalog.subsets_in(collection).collect();
-    for document in documents.iter().filter(|_| !held.is_empty()) {
-        for (path, _) in subsets::wrong(reader, &held, document).await? {
+    let subsets: Vec<_> = catalog.subsets_in(collection).collect();
+    let counts: Vec<_> = catalog.counts_in(collection).collect();
+    let copies: Vec<_> = catalog.copies_in(collection).collect();
+    let before: Vec<_> = documents.iter().cloned().map(Some).collect();
+    let wrong_copies = copies::wrong(reader, &copies, documents, &before).await?;
+    for (document, copies) in documents.iter().zip(wrong_copies) {
+        for (path, _) in copies {
+            found(document, &path, Problem::Copy);
+        }
+        for (path, _) in counts::wrong(reader, &counts, document).await? {
+            found(document, &path, Problem::Count);
+        }
+        for (path, _) in subsets::wrong(reader, &subsets, document).await? {
             found(document, &path, Problem::Subset);
+        }
+    }
+    for edge in catalog.edges_from(collection) {
+        if edge.unchecked || edge.on_delete == OnDelete::Keep {
+            continue;
+        }
+        let there = links::at_the_other_end(reader, edge, documents).await?;
+        let other = catalog.inverse_of(edge);
+        for document in documents {
+            let (mut dangling, mut one_sided) = (false, false);
+            references(document, &edge.path, |target| {
+                match there.get(&key::of(target)) {
+                    None => dangling = true,
+                    Some(there) => {
+                        one_sided |=
+                            other.is_some_and(|other| !links::points(there, other, document));
+                    }
+                }
+            });
+            if dangling {
+                found(document, &edge.path, Problem::Dangling);
+            }
+            if one_sided {
+                found(document, &edge.path, Problem::OneSided);
+            }
         }
     }
     for split in catalog.splits_of(collection) {
@@ -164,24 +214,35 @@ pub(super) async fn repair(
     ids: &[RawBson],
 ) -> Result<Touched> {
     let catalog = unit.catalog;
-    let mut documents = Vec::new();
-    let each = &mut |_, document: &RawDocument| {
-        documents.push(document.to_owned());
-        Ok(Flow::More)
-    };
-    unit.transaction.get(collection, ids, each).await?;
-    let held: Vec<_> = catalog.subsets_in(collection).collect();
-    let mut touched = Touched {
-        matched: documents.len() as u64,
-        ..Touched::default()
-    };
-    for document in documents {
-        let id = RawBson::from(id(&document));
-        let wrong = subsets::wrong(&*unit.transaction, &held, &document).await?;
-        if !wrong.is_empty() {
-            let written = unit.set(collection, &id, wrong).await?;
+    unit.mends = true;
+    let mut touched = Touched::default();
+    // References first, since what is derived follows them.
+    for edge in catalog.edges_from(collection) {
+        if !edge.unchecked && edge.on_delete != OnDelete::Keep {
+            links::mend(unit, edge, ids).await?;
+        }
+    }
+    let subsets: Vec<_> = catalog.subsets_in(collection).collect();
+    let counts: Vec<_> = catalog.counts_in(collection).collect();
+    for group in catalog.copies() {
+        let here = group.iter().filter(|copy| copy.holder == collection);
+        let copies: Vec<_> = here.collect();
+        let documents = unit.get_many(collection, ids).await?;
+        let before: Vec<_> = documents.iter().cloned().map(Some).collect();
+        let wrong = copies::wrong(&*unit.transaction, &copies, &documents, &before).await?;
+        for (document, fields) in documents.iter().zip(wrong) {
+            let written = unit.set(collection, &id(document).into(), fields).await?;
             touched.places.extend(written.places);
         }
+    }
+    let documents = unit.get_many(collection, ids).await?;
+    touched.matched = documents.len() as u64;
+    for document in documents {
+        let id = RawBson::from(id(&document));
+        let mut wrong = counts::wrong(&*unit.transaction, &counts, &document).await?;
+        wrong.extend(subsets::wrong(&*unit.transaction, &subsets, &document).await?);
+        let written = unit.set(collection, &id, wrong).await?;
+        touched.places.extend(written.places);
         for split in catalog.splits_of(collection) {
             let ids = vec![id.clone()];
             let halves = halves(&*unit.transaction, split, ids).await?;

@@ -82,6 +82,7 @@ async fn bring_up(unit: &mut Unit<'_>, count: &Count) -> Result<()> {
         };
         let stored = path::get(&document, &count.path);
         let base = held.remove(&key).unwrap_or_else(|| integer(stored));
+        let base = base.filter(|_| !unit.mends);
         let number = match base {
             Some(base) => base + by,
             None => count_anew(&*unit.transaction, count, &parent).await?,

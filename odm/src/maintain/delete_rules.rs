@@ -122,7 +122,8 @@ async fn let_go(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result
     Ok(())
 }
 
-fn nullified(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8>>) -> Fields {
+/// The references to what is gone as null.
+pub(super) fn nullified(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8>>) -> Fields {
     let (within, name) = edge.path.rsplit_once('.').unwrap_or(("", &edge.path));
     let mut fields = Fields::new();
     structs(document, within, &mut |place, inner| {
@@ -134,7 +135,12 @@ fn nullified(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8>>) -> Fi
 }
 
 /// The lists without the elements that are, or hold, references to what is gone.
-fn pulled(document: &RawDocument, edge: &Edge, list: &str, gone: &HashSet<Vec<u8>>) -> Fields {
+pub(super) fn pulled(
+    document: &RawDocument,
+    edge: &Edge,
+    list: &str,
+    gone: &HashSet<Vec<u8>>,
+) -> Fields {
     let rest = edge.path[list.len()..].trim_start_matches('.');
     let refers = |element: RawBsonRef<'_>| match element {
         _ if rest.is_empty() => gone.contains(&key::of(element)),

@@ -3,15 +3,19 @@
 //! Whoever wrote to one side has stated a fact; the other side follows, and whoever loses by it lets
 //! go. Of two that claim the same document in one unit, the later wins.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use bson::{RawArrayBuf, RawBson, RawDocument, RawDocumentBuf};
 
-use super::unit::{Touched, Unit, id};
+use super::{
+    delete_rules::{nullified, pulled},
+    unit::{Touched, Unit, id},
+};
 use crate::{
-    catalog::{Edge, Holds, references},
+    catalog::{Edge, Holds, OnDelete, references},
     error::{Error, ErrorKind, Result, show},
     mql::{key, path},
+    store::{Flow, Reader},
 };
 
 /// Brings the other sides of the references in step that the user's own write changed.
@@ -69,7 +73,7 @@ fn targets(document: &RawDocument, edge: &Edge) -> BTreeMap<Vec<u8>, RawBson> {
 
 /// A list of a pair holds no reference twice: the other side has no place to say so.
 fn once(edge: &Edge, document: &RawDocument, own: &RawBson) -> Result<()> {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     let mut twice = None;
     references(document, &edge.path, |target| {
         if !seen.insert(key::of(target)) {
@@ -173,4 +177,69 @@ fn list(document: &RawDocumentBuf, edge: &Edge) -> RawArrayBuf {
 async fn set(unit: &mut Unit<'_>, edge: &Edge, id: &RawBson, value: RawBson) -> Result<()> {
     let fields = vec![(edge.path.clone(), Some(value))];
     unit.set_facts(&edge.from, id, fields).await
+}
+
+/// The documents at the other end of a reference in these documents, by `_id`.
+pub(super) async fn at_the_other_end(
+    reader: &dyn Reader,
+    edge: &Edge,
+    documents: &[RawDocumentBuf],
+) -> Result<HashMap<Vec<u8>, RawDocumentBuf>> {
+    let mut ids = BTreeMap::new();
+    for document in documents {
+        ids.extend(targets(document, edge));
+    }
+    let ids: Vec<RawBson> = ids.into_values().collect();
+    let mut there = HashMap::new();
+    let each = &mut |_, document: &RawDocument| {
+        there.insert(key::of(id(document)), document.to_owned());
+        Ok(Flow::More)
+    };
+    if !ids.is_empty() {
+        reader.get(&edge.to, &ids, each).await?;
+    }
+    Ok(there)
+}
+
+/// Whether a document refers to another along an edge.
+pub(super) fn points(document: &RawDocument, edge: &Edge, to: &RawDocument) -> bool {
+    targets(document, edge).contains_key(&key::of(id(to)))
+}
+
+/// Makes the references of documents lead somewhere, and back, as far as that can be known.
+pub(super) async fn mend(unit: &mut Unit<'_>, edge: &Edge, ids: &[RawBson]) -> Result<()> {
+    let other = unit.catalog.inverse_of(edge);
+    for document in unit.get_many(&edge.from, ids).await? {
+        let own = RawBson::from(id(&document));
+        let documents = std::slice::from_ref(&document);
+        let there = at_the_other_end(&*unit.transaction, edge, documents).await?;
+        let mut gone = HashSet::new();
+        for (key, target) in targets(&document, edge) {
+            let Some(at_end) = there.get(&key) else {
+                gone.insert(key);
+                continue;
+            };
+            let Some(other) = other.filter(|other| !points(at_end, other, &document)) else {
+                continue;
+            };
+            let elsewhere = other.holds != Holds::Many && !targets(at_end, other).is_empty();
+            let decides = edge.holds != Holds::Many || other.holds == Holds::Many;
+            if decides && !elsewhere {
+                attach(unit, edge, other, &own, &target).await?;
+            } else if edge.holds != Holds::One {
+                detach(unit, edge, &own, &target).await?;
+            } else if other.holds == Holds::Perhaps {
+                attach(unit, edge, other, &own, &target).await?;
+            }
+        }
+        if !gone.is_empty() {
+            let fields = match (&edge.on_delete, &edge.list) {
+                (OnDelete::Pull, Some(list)) => pulled(&document, edge, list, &gone),
+                (OnDelete::Nullify, _) => nullified(&document, edge, &gone),
+                _ => continue,
+            };
+            unit.set_facts(&edge.from, &own, fields).await?;
+        }
+    }
+    Ok(())
 }

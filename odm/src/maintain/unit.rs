@@ -17,6 +17,8 @@ pub(super) struct Unit<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) transaction: &'a mut dyn Transaction,
     pub(super) changes: Changes,
+    /// Nothing that is stored is taken for right.
+    pub(super) mends: bool,
     /// What each step touched.
     pub(super) steps: Vec<Step>,
 }
@@ -36,6 +38,7 @@ impl<'a> Unit<'a> {
             catalog,
             transaction,
             changes: Changes::default(),
+            mends: false,
             steps: Vec::new(),
         }
     }

@@ -1,6 +1,8 @@
 //! Everything that follows from other documents, together: copies, counts, pairs of references,
 //! delete rules and subsets in one schema.
 
+mod audit;
+mod chains;
 mod copies;
 mod deletes;
 mod history;
