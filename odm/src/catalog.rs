@@ -1,61 +1,65 @@
 //! The relations of all models as data: what leads where, and the collections and indexes that
 //! this needs.
 //!
-//! It is made of what the derives state, once, when a database is opened. `maintain` follows it on
-//! every write, and knows nothing of Rust types.
+//! It is made of what the derives state, stored beside the data when a database is opened, and read
+//! from there, with what other databases on the same store have stated. `maintain` follows it on every
+//! write, and knows nothing of Rust types.
 
 mod build;
 mod copies;
 mod indexes;
+mod relations;
 mod split;
+mod stored;
 mod walk;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use bson::{RawBsonRef, RawDocument};
+use serde::{Deserialize, Serialize};
 
+pub(crate) use build::declared_by;
 pub(crate) use copies::{Along, Copied, join};
+pub(crate) use relations::Collection;
+pub use relations::Relations;
 pub(crate) use split::{Half, Split, value_of};
+pub(crate) use stored::{complete, declare, is_current, load, spec};
 
 pub(crate) use crate::model::OnDelete;
 use crate::{
     error::Result,
-    model::Model,
     mql::{
         Filter, Sort,
         path::{self, Leaf},
     },
-    store::CollectionSpec,
 };
 
-/// All relations of a database.
+/// All relations that are in force.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
-    collections: Vec<CollectionSpec>,
+    relations: Relations,
     nodes: HashMap<String, Node>,
-    edges: Vec<Edge>,
-    subsets: Vec<Subset>,
-    splits: Vec<Split>,
-    counts: Vec<Count>,
     /// In the order in which they follow each other.
     copies: Vec<Vec<Copied>>,
+    /// The places that older documents may not follow yet.
+    building: BTreeSet<String>,
+    /// Which state of the stored catalog this is.
+    stamp: i64,
 }
 
 /// One collection in the graph.
 #[derive(Debug, Default)]
 struct Node {
-    /// The name of the Rust type, for messages.
-    model: &'static str,
     /// The path of the field that counts the changes of a document.
-    version: Option<&'static str>,
-    /// The edges that start here, by their place in `Catalog::edges`.
+    version: Option<String>,
+    /// The edges that start here, by their place in `Relations::edges`.
     out: Vec<usize>,
     /// The edges that end here.
     into: Vec<usize>,
 }
 
 /// One reference: a path in the documents of one collection, whose values are `_id`s of another.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Edge {
     /// The collection of the holder.
     pub(crate) from: String,
@@ -76,7 +80,7 @@ pub(crate) struct Edge {
 }
 
 /// How many references there are at the end of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Holds {
     /// One.
     One,
@@ -87,7 +91,7 @@ pub(crate) enum Holds {
 }
 
 /// The number of children of a parent, in the parent.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Count {
     /// The collection of the holder.
     pub(crate) parent: String,
@@ -98,11 +102,12 @@ pub(crate) struct Count {
     /// The path of the children's reference to the holder.
     pub(crate) reference: String,
     /// Which children count.
+    #[serde(with = "relations::as_bytes")]
     pub(crate) filter: Filter,
 }
 
 /// One bounded array of children in their parent.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Subset {
     /// The collection of the holder.
     pub(crate) parent: String,
@@ -113,24 +118,52 @@ pub(crate) struct Subset {
     /// The path of the children's reference to the holder.
     pub(crate) reference: String,
     /// The total order of the children in the array.
+    #[serde(with = "relations::as_list")]
     pub(crate) sort: Sort,
     /// How many; the last ones if it is negative.
     pub(crate) limit: i64,
     /// The fields that are shown; none for all.
-    pub(crate) shown: Option<Vec<&'static str>>,
+    pub(crate) shown: Option<Vec<String>>,
     /// Which children count.
+    #[serde(with = "relations::as_bytes")]
     pub(crate) filter: Filter,
 }
 
 impl Catalog {
-    /// The graph of these models.
-    pub(crate) fn new(models: &[&'static Model]) -> Result<Self> {
-        build::catalog(models)
+    /// The graph of these relations.
+    pub(crate) fn of(relations: Relations, building: BTreeSet<String>, stamp: i64) -> Result<Self> {
+        let mut nodes: HashMap<String, Node> = HashMap::new();
+        for collection in &relations.collections {
+            let node = nodes.entry(collection.name.clone()).or_default();
+            node.version.clone_from(&collection.version);
+        }
+        for (at, edge) in relations.edges.iter().enumerate() {
+            nodes.entry(edge.from.clone()).or_default().out.push(at);
+            nodes.entry(edge.to.clone()).or_default().into.push(at);
+        }
+        Ok(Catalog {
+            copies: copies::in_order(relations.copies.clone())?,
+            relations,
+            nodes,
+            building,
+            stamp,
+        })
     }
 
-    /// The collections, with the indexes that models and relations need.
-    pub(crate) fn collections(&self) -> &[CollectionSpec] {
-        &self.collections
+    /// The names of the collections.
+    pub(crate) fn collections(&self) -> impl Iterator<Item = &str> {
+        let all = self.relations.collections.iter();
+        all.map(|collection| collection.name.as_str())
+    }
+
+    /// The places that older documents may not follow yet, as `collection.path`.
+    pub(crate) fn building(&self) -> &BTreeSet<String> {
+        &self.building
+    }
+
+    /// The collection whose documents hold what is at a place.
+    pub(crate) fn holder<'p>(&self, place: &'p str) -> &'p str {
+        self.relations.holder(place)
     }
 
     /// The references in documents of a collection.
@@ -138,7 +171,7 @@ impl Catalog {
         let node = self.nodes.get(collection);
         node.into_iter()
             .flat_map(|node| &node.out)
-            .map(|&edge| &self.edges[edge])
+            .map(|&edge| &self.relations.edges[edge])
     }
 
     /// The references to documents of a collection.
@@ -146,7 +179,7 @@ impl Catalog {
         let node = self.nodes.get(collection);
         node.into_iter()
             .flat_map(|node| &node.into)
-            .map(|&edge| &self.edges[edge])
+            .map(|&edge| &self.relations.edges[edge])
     }
 
     /// The reference at a path in documents of a collection.
@@ -176,7 +209,7 @@ impl Catalog {
 
     /// The counts in documents of a collection.
     pub(crate) fn counts_in(&self, collection: &str) -> impl Iterator<Item = &Count> {
-        let all = self.counts.iter();
+        let all = self.relations.counts.iter();
         all.filter(move |count| count.parent == collection)
     }
 
@@ -187,17 +220,18 @@ impl Catalog {
 
     /// All counts.
     pub(crate) fn counts(&self) -> &[Count] {
-        &self.counts
+        &self.relations.counts
     }
 
     /// All subsets.
     pub(crate) fn subsets(&self) -> &[Subset] {
-        &self.subsets
+        &self.relations.subsets
     }
 
     /// The subsets in documents of a collection.
     pub(crate) fn subsets_in(&self, collection: &str) -> impl Iterator<Item = &Subset> {
-        self.subsets
+        self.relations
+            .subsets
             .iter()
             .filter(move |subset| subset.parent == collection)
     }
@@ -209,14 +243,15 @@ impl Catalog {
             || self.edges_from(collection).next().is_some()
             || self.counts_in(collection).next().is_some()
             || self
+                .relations
                 .splits
                 .iter()
                 .any(|split| split.hot == collection || split.cold == collection)
     }
 
     /// The path of the field that counts the changes of a document of a collection.
-    pub(crate) fn version(&self, collection: &str) -> Option<&'static str> {
-        self.nodes.get(collection)?.version
+    pub(crate) fn version(&self, collection: &str) -> Option<&str> {
+        self.nodes.get(collection)?.version.as_deref()
     }
 }
 

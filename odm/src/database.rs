@@ -12,7 +12,7 @@ pub(crate) use session::done;
 pub use transaction::Begun;
 
 use crate::{
-    catalog::Catalog,
+    catalog::{self, Relations},
     error::{Error, Result},
     model::{Document, Model},
     repository::Repository,
@@ -61,13 +61,43 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// key.
     fn open(store: impl Store) -> impl Future<Output = Result<Self>> + Send {
         async move {
-            let catalog = Catalog::new(&Self::models())?;
-            store.ensure(catalog.collections()).await?;
-            Ok(Self::bind(&Session::new(
-                Arc::new(store),
-                Arc::new(catalog),
-            )))
+            let (relations, mut specs) = catalog::declared_by(&Self::models())?;
+            specs.push(catalog::spec());
+            store.ensure(&specs).await?;
+            let catalog = catalog::declare(&store, Self::NAME, Self::VERSION, relations).await?;
+            if !catalog.building().is_empty() {
+                tracing::warn!(
+                    target: "odm",
+                    database = Self::NAME,
+                    places = ?catalog.building(),
+                    "declared over documents that were there before: `rebuild` brings them up",
+                );
+            }
+            Ok(Self::bind(&Session::new(Arc::new(store), catalog)))
         }
+    }
+
+    /// What the models state of each other, to be drawn by [`mermaid`](Relations::mermaid).
+    ///
+    /// # Errors
+    ///
+    /// `Schema`, as [`open`](Database::open), if the models do not fit together.
+    fn catalog() -> Result<Relations> {
+        Ok(catalog::declared_by(&Self::models())?.0)
+    }
+
+    /// What was declared over documents that were there before, and may not be right in them yet, as
+    /// `collection.path`: what is written from now on is right in what it touches, and
+    /// [`rebuild`](Database::rebuild) brings up the rest.
+    fn building(&self) -> Vec<String> {
+        let catalog = self.session().catalog();
+        catalog.building().iter().cloned().collect()
+    }
+
+    /// Brings up what is [`building`](Database::building), as [`repair`](Database::repair) does, in
+    /// the collections where that is. When the stream has come to its end, it is complete.
+    fn rebuild(&self) -> Audit {
+        Audit::rebuild(self.session())
     }
 
     /// Runs the closure in a transaction: all of its writes are stored, or none.

@@ -83,6 +83,7 @@ pub mod repository;
 pub mod store;
 
 pub use bson;
+pub use catalog::Relations;
 pub use database::{Audit, Begun, Progress};
 pub use error::{Error, ErrorKind, Place, Result};
 pub use maintain::{Finding, Plan, PlannedChanges, Problem, Step};

@@ -1,7 +1,7 @@
 //! From the models' static descriptions to the graph, with the checks that need all of them.
 
 use super::{
-    Along, Catalog, Copied, Count, Edge, Holds, Node, OnDelete, Split, Subset,
+    Along, Collection, Copied, Count, Edge, Holds, OnDelete, Relations, Split, Subset,
     copies::in_order,
     indexes::{Declared, declared, index_of_subset, index_on, indexes_of, of_half},
     walk::{Reference, Walk},
@@ -13,10 +13,11 @@ use crate::{
     store::CollectionSpec,
 };
 
-pub(super) fn catalog(models: &[&'static Model]) -> Result<Catalog> {
-    let mut catalog = Catalog::default();
+/// What models declare, and the collections and indexes that this needs.
+pub(crate) fn declared_by(models: &[&'static Model]) -> Result<(Relations, Vec<CollectionSpec>)> {
+    let mut relations = Relations::default();
     for model in models {
-        add_node(&mut catalog, model.collection, model.name, model.version)?;
+        add_collection(&mut relations, model.collection, model.name, model.version)?;
     }
     let mut parts = Vec::new();
     let mut copies = Vec::new();
@@ -24,16 +25,16 @@ pub(super) fn catalog(models: &[&'static Model]) -> Result<Catalog> {
         let mut walk = Walk::new(model.name);
         walk.shape((model.shape)(), "", Container::One)?;
         for (path, shape) in walk.subsets {
-            catalog.subsets.push(subset(model, path, &shape)?);
+            relations.subsets.push(subset(model, path, &shape)?);
         }
         for (path, shape) in walk.counts {
-            catalog.counts.push(count(model, path, &shape)?);
+            relations.counts.push(count(model, path, &shape)?);
         }
         let collection = model.collection;
         copies.extend(walk.copies.iter().map(|found| copied(collection, found)));
         let mut indexes = declared(model.indexes);
         for (path, shape) in walk.splits {
-            let (split, half) = split(&mut catalog, model, path, &shape)?;
+            let (split, half) = split(&mut relations, model, path, &shape)?;
             let cold = &split.cold;
             copies.extend(half.copies.iter().map(|found| copied(cold, found)));
             let mut indexes = of_half(model, &split, &mut indexes)?;
@@ -46,7 +47,7 @@ pub(super) fn catalog(models: &[&'static Model]) -> Result<Catalog> {
                 references: half.references,
                 indexes,
             });
-            catalog.splits.push(split);
+            relations.splits.push(split);
         }
         parts.push(Part {
             model: model.name,
@@ -55,7 +56,7 @@ pub(super) fn catalog(models: &[&'static Model]) -> Result<Catalog> {
             indexes,
         });
     }
-    for subset in &catalog.subsets {
+    for subset in &relations.subsets {
         // The derive has checked that the database has the child.
         let children = parts
             .iter_mut()
@@ -71,19 +72,22 @@ pub(super) fn catalog(models: &[&'static Model]) -> Result<Catalog> {
             children.indexes.push(index);
         }
     }
+    let mut specs = Vec::new();
     for part in parts {
         let indexes = indexes_of(part.model, part.indexes, &part.references)?;
-        catalog.collections.push(CollectionSpec {
+        specs.push(CollectionSpec {
             name: part.collection.clone(),
             indexes,
         });
         for reference in part.references {
-            add_edge(&mut catalog, &part.collection, reference)?;
+            add_edge(&mut relations, &part.collection, reference)?;
         }
     }
-    catalog.copies = in_order(copies)?;
-    pairs(&catalog)?;
-    Ok(catalog)
+    // The derive of the database finds all circles but those through recursive embeds.
+    in_order(copies.clone())?;
+    relations.copies = copies;
+    pairs(&relations)?;
+    Ok((relations, specs))
 }
 
 /// What a model says of one collection: its own, or that of a half.
@@ -94,27 +98,31 @@ struct Part {
     indexes: Vec<Declared>,
 }
 
-fn add_node(
-    catalog: &mut Catalog,
-    collection: &str,
-    model: &'static str,
-    version: Option<&'static str>,
+fn add_collection(
+    relations: &mut Relations,
+    name: &str,
+    model: &str,
+    version: Option<&str>,
 ) -> Result<()> {
-    let node = Node {
-        model,
-        version,
-        ..Node::default()
-    };
-    match catalog.nodes.insert(collection.to_owned(), node) {
-        None => Ok(()),
-        Some(other) => Err(schema(format!(
-            "`{}` and `{model}` are both stored in the collection `{collection}`",
+    if let Some(other) = relations
+        .collections
+        .iter()
+        .find(|other| other.name == name)
+    {
+        return Err(schema(format!(
+            "`{}` and `{model}` are both stored in the collection `{name}`",
             other.model
-        ))),
+        )));
     }
+    relations.collections.push(Collection {
+        name: name.to_owned(),
+        model: model.to_owned(),
+        version: version.map(str::to_owned),
+    });
+    Ok(())
 }
 
-fn add_edge(catalog: &mut Catalog, from: &str, reference: Reference) -> Result<()> {
+fn add_edge(relations: &mut Relations, from: &str, reference: Reference) -> Result<()> {
     let Reference { path, list, shape } = reference;
     let holds = match shape.container {
         Container::Many => Holds::Many,
@@ -137,7 +145,6 @@ fn add_edge(catalog: &mut Catalog, from: &str, reference: Reference) -> Result<(
              taken out of"
         )));
     }
-    let id = catalog.edges.len();
     let edge = Edge {
         from: from.to_owned(),
         path,
@@ -148,32 +155,30 @@ fn add_edge(catalog: &mut Catalog, from: &str, reference: Reference) -> Result<(
         on_delete: rule,
         inverse: shape.inverse.map(str::to_owned),
     };
-    for (collection, ends) in [(&edge.from, true), (&edge.to, false)] {
-        // The derive has checked that the database has the model.
-        let node = catalog.nodes.get_mut(collection).ok_or_else(|| {
-            schema(format!(
-                "`{from}` refers to the collection `{collection}`, which the database lacks"
-            ))
-        })?;
-        if ends {
-            node.out.push(id)
-        } else {
-            node.into.push(id)
-        }
+    // The derive has checked that the database has the model.
+    if !relations
+        .collections
+        .iter()
+        .any(|other| other.name == edge.to)
+    {
+        return Err(schema(format!(
+            "`{from}` refers to the collection `{}`, which the database lacks",
+            edge.to
+        )));
     }
-    catalog.edges.push(edge);
+    relations.edges.push(edge);
     Ok(())
 }
 
 /// A half of a model that is stored apart, with the references in it.
 fn split(
-    catalog: &mut Catalog,
+    relations: &mut Relations,
     model: &Model,
     path: String,
     declared: &SplitShape,
 ) -> Result<(Split, Walk)> {
     let shape = (declared.shape)();
-    add_node(catalog, declared.collection, shape.name, None)?;
+    add_collection(relations, declared.collection, shape.name, None)?;
     let names = shape.names();
     if names.contains(&declared.key) {
         let instead = match declared.key {
@@ -211,7 +216,10 @@ fn subset(model: &Model, path: String, shape: &SubsetShape) -> Result<Subset> {
         reference: shape.via.to_owned(),
         sort: sort.total(),
         limit: shape.limit,
-        shown: shape.shown.map(|shown| shown().names()),
+        shown: shape.shown.map(|shown| {
+            let names = shown().names().into_iter();
+            names.map(str::to_owned).collect()
+        }),
         filter: match shape.filter {
             Some(filter) => filter()?,
             None => Filter::default(),
@@ -249,12 +257,13 @@ fn copied(holder: &str, (within, name, shape): &(String, &str, CopyShape)) -> Co
 }
 
 /// Both sides of a pair name each other.
-fn pairs(catalog: &Catalog) -> Result<()> {
-    for edge in &catalog.edges {
+fn pairs(relations: &Relations) -> Result<()> {
+    for edge in &relations.edges {
         let Some(inverse) = &edge.inverse else {
             continue;
         };
-        let other = catalog.edge(&edge.to, inverse);
+        let mut edges = relations.edges.iter();
+        let other = edges.find(|other| other.from == edge.to && other.path == *inverse);
         if other
             .is_none_or(|other| other.to != edge.from || other.inverse.as_ref() != Some(&edge.path))
         {

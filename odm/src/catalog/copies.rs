@@ -1,10 +1,12 @@
 //! Copies of fields of other documents, and the order in which they follow each other.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Catalog, build::schema};
 use crate::{error::Result, mql::path};
 
 /// A field that holds a copy of a field of another document.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Copied {
     /// The collection of the holder.
     pub(crate) holder: String,
@@ -25,7 +27,7 @@ pub(crate) struct Copied {
 }
 
 /// The reference between a copy and its source.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Along {
     /// A reference of this name in the same struct.
     Beside(String),

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
 
+use serde::{Deserialize, Serialize};
+
 use super::Catalog;
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -13,7 +15,7 @@ use crate::{
 };
 
 /// A field of a document that is stored in a collection of its own.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Split {
     /// The collection of the documents.
     pub(crate) hot: String,
@@ -129,17 +131,18 @@ impl Split {
 impl Catalog {
     /// Whether any document is stored in halves.
     pub(crate) fn has_splits(&self) -> bool {
-        !self.splits.is_empty()
+        !self.relations.splits.is_empty()
     }
 
     /// All splits.
     pub(crate) fn splits(&self) -> &[Split] {
-        &self.splits
+        &self.relations.splits
     }
 
     /// The splits of the documents of a collection.
     pub(crate) fn splits_of(&self, collection: &str) -> impl Iterator<Item = &Split> {
-        self.splits
+        self.relations
+            .splits
             .iter()
             .filter(move |split| split.hot == collection)
     }

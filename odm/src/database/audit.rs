@@ -1,7 +1,7 @@
 //! Looking through a whole database for what is wrong in it.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeSet, VecDeque},
     future::IntoFuture,
     pin::Pin,
     task::{Context, Poll},
@@ -58,6 +58,8 @@ enum State {
 struct Search {
     session: Session,
     mends: bool,
+    /// What is complete at the end, where this brings up what was declared over older documents.
+    rebuilds: Option<BTreeSet<String>>,
     /// The collections that are left, and the last document of the first one that was checked.
     left: VecDeque<String>,
     after: Option<RawBson>,
@@ -69,16 +71,22 @@ struct Search {
 
 impl Audit {
     pub(super) fn new(session: &Session, mends: bool) -> Self {
-        let catalog = session.catalog();
-        let names = catalog.collections().iter().map(|spec| &spec.name);
-        let left = names.filter(|name| catalog.is_derived(name)).cloned();
+        Audit::of(session, mends, false)
+    }
+
+    pub(super) fn rebuild(session: &Session) -> Self {
+        Audit::of(session, true, true)
+    }
+
+    fn of(session: &Session, mends: bool, rebuilds: bool) -> Self {
         let progress = Progress {
             checked: 0,
             total: 0,
             position: None,
         };
         let search = Search {
-            left: left.collect(),
+            left: VecDeque::new(),
+            rebuilds: rebuilds.then(BTreeSet::new),
             session: session.clone(),
             mends,
             after: None,
@@ -116,6 +124,7 @@ impl Search {
             self.start().await?;
         }
         let Some(collection) = self.left.front().cloned() else {
+            self.end().await?;
             return Ok((self, Vec::new()));
         };
         let mut documents = Vec::new();
@@ -134,7 +143,7 @@ impl Search {
             let cost = self.session.noted(view.get()?.find(&find, each).await)?;
             done("audit", &collection, cost);
             let catalog = self.session.catalog();
-            maintain::check(catalog, view.get()?, &collection, &documents).await?
+            maintain::check(&catalog, view.get()?, &collection, &documents).await?
         };
         if self.mends && !findings.is_empty() {
             self.mend(&collection, &mut findings).await?;
@@ -151,13 +160,35 @@ impl Search {
             }
             None => {
                 self.left.pop_front();
+                if self.left.is_empty() {
+                    self.end().await?;
+                }
             }
         }
         Ok((self, findings))
     }
 
+    /// All has been looked at.
+    async fn end(&mut self) -> Result<()> {
+        if let Some(places) = self.rebuilds.take().filter(|places| !places.is_empty()) {
+            self.session.complete(places).await?;
+        }
+        Ok(())
+    }
+
     /// Counts what there is to check, and finds the start.
     async fn start(&mut self) -> Result<()> {
+        let catalog = self.session.current_catalog().await?;
+        let names = catalog
+            .collections()
+            .filter(|name| catalog.is_derived(name));
+        self.left = names.map(str::to_owned).collect();
+        if let Some(places) = &mut self.rebuilds {
+            places.clone_from(catalog.building());
+            let holders: BTreeSet<&str> =
+                places.iter().map(|place| catalog.holder(place)).collect();
+            self.left.retain(|name| holders.contains(name.as_str()));
+        }
         let mut before = 0;
         if let Some(from) = &self.from {
             let (collection, id) = from.collection_and_id()?;
@@ -219,7 +250,7 @@ impl Search {
         let cost = view.get()?.get(collection, &ids, each).await?;
         done("audit", collection, cost);
         let catalog = self.session.catalog();
-        let left = maintain::check(catalog, view.get()?, collection, &documents).await?;
+        let left = maintain::check(&catalog, view.get()?, collection, &documents).await?;
         for finding in findings {
             finding.mended = !left.contains(finding);
         }

@@ -1,11 +1,14 @@
 //! Where a repository's operations go: to the store, or to a transaction.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, PoisonError, RwLock},
+};
 
 use tokio::sync::MutexGuard;
 
 use crate::{
-    catalog::Catalog,
+    catalog::{self, Catalog},
     error::{Error, ErrorKind, Result},
     maintain::{self, Outcome, Plan, Step, Write},
     measure,
@@ -21,10 +24,13 @@ tokio::task_local! {
 #[derive(Clone)]
 pub struct Session {
     pub(super) store: Arc<dyn Store>,
-    pub(super) catalog: Arc<Catalog>,
+    catalog: Arc<Shared>,
     pub(super) bound: Option<Arc<Bound>>,
     durability: Durability,
 }
+
+/// The catalog of all sessions of a database. Another database on the same store may declare more.
+struct Shared(RwLock<Arc<Catalog>>);
 
 /// A transaction that repositories are bound to.
 pub(super) struct Bound {
@@ -42,10 +48,10 @@ struct State {
 }
 
 impl Session {
-    pub(super) fn new(store: Arc<dyn Store>, catalog: Arc<Catalog>) -> Self {
+    pub(super) fn new(store: Arc<dyn Store>, catalog: Catalog) -> Self {
         Session {
             store,
-            catalog,
+            catalog: Arc::new(Shared(RwLock::new(Arc::new(catalog)))),
             bound: None,
             durability: Durability::default(),
         }
@@ -102,8 +108,27 @@ impl Session {
     }
 
     /// The relations of the models.
-    pub(crate) fn catalog(&self) -> &Catalog {
-        &self.catalog
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        let catalog = self.catalog.0.read();
+        catalog.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Reads the catalog that is in force by now.
+    async fn reload(&self, reader: &dyn Reader) -> Result<Arc<Catalog>> {
+        let catalog = Arc::new(catalog::load(reader).await?);
+        let mut shared = self
+            .catalog
+            .0
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        shared.clone_from(&catalog);
+        Ok(catalog)
+    }
+
+    /// The catalog that is in force, for those who look at everything.
+    pub(super) async fn current_catalog(&self) -> Result<Arc<Catalog>> {
+        let view = self.reader().await?;
+        self.reload(view.get()?).await
     }
 
     /// Whether operations are part of a transaction.
@@ -129,13 +154,20 @@ impl Session {
         let outcome = match &self.bound {
             None => {
                 self.refuse_inside_transaction()?;
-                maintain::run(&*self.store, &self.catalog, write, self.durability).await?
+                let write = Arc::new(write);
+                loop {
+                    let (store, catalog) = (&*self.store, self.catalog());
+                    match maintain::run(store, &catalog, &write, self.durability).await? {
+                        Some(outcome) => break outcome,
+                        None => self.reload(&*store.reader()?).await?,
+                    };
+                }
             }
             Some(bound) => {
                 let mut operation = bound.open().await?;
                 let mut dooming = DoomOnDrop::new(bound, dropped());
                 let result = match operation.get() {
-                    Ok(transaction) => maintain::apply(&self.catalog, transaction, &write).await,
+                    Ok(transaction) => self.apply(transaction, &write).await,
                     Err(error) => Err(error),
                 };
                 dooming.disarm();
@@ -163,6 +195,22 @@ impl Session {
         Ok(outcome)
     }
 
+    /// Applies one write in a transaction, by the catalog that is in force in it.
+    async fn apply(&self, transaction: &mut dyn Transaction, write: &Write) -> Result<Outcome> {
+        let mut catalog = self.catalog();
+        if !catalog::is_current(&catalog, &*transaction).await? {
+            catalog = self.reload(&*transaction).await?;
+        }
+        maintain::apply(&catalog, transaction, write).await
+    }
+
+    /// Takes note that all documents follow what is declared at these places.
+    pub(super) async fn complete(&self, places: BTreeSet<String>) -> Result<()> {
+        self.refuse_inside_transaction()?;
+        catalog::complete(&*self.store, places).await?;
+        self.current_catalog().await.map(drop)
+    }
+
     /// What a write would do.
     pub(crate) async fn plan(&self, write: Result<Write>) -> Result<Plan> {
         if self.is_bound() {
@@ -173,7 +221,14 @@ impl Session {
             ));
         }
         self.refuse_inside_transaction()?;
-        maintain::plan(&*self.store, &self.catalog, &write?).await
+        let write = write?;
+        loop {
+            let (store, catalog) = (&*self.store, self.catalog());
+            match maintain::plan(store, &catalog, &write).await? {
+                Some(plan) => return Ok(plan),
+                None => self.reload(&*store.reader()?).await?,
+            };
+        }
     }
 
     /// A write outside would wait for the transaction, which waits for the write.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Changes, Effect, Unit, Write, steps};
 use crate::{
-    catalog::Catalog,
+    catalog::{Catalog, is_current},
     error::Result,
     store::{Cost, Store, TransactionOptions},
 };
@@ -65,9 +65,18 @@ impl fmt::Display for Plan {
     }
 }
 
-/// Runs a write in a transaction of its own, and undoes it.
-pub(crate) async fn plan(store: &dyn Store, catalog: &Catalog, write: &Write) -> Result<Plan> {
+/// Runs a write in a transaction of its own, and undoes it. Gives none if the catalog is not the one
+/// that is in force.
+pub(crate) async fn plan(
+    store: &dyn Store,
+    catalog: &Catalog,
+    write: &Write,
+) -> Result<Option<Plan>> {
     let mut transaction = store.begin(TransactionOptions::default()).await?;
+    if !is_current(catalog, &*transaction).await? {
+        transaction.rollback().await?;
+        return Ok(None);
+    }
     let mut unit = Unit::new(catalog, &mut *transaction);
     steps(&mut unit, write).await?;
     let plan = Plan {
@@ -75,7 +84,7 @@ pub(crate) async fn plan(store: &dyn Store, catalog: &Catalog, write: &Write) ->
         steps: unit.steps,
     };
     transaction.rollback().await?;
-    Ok(plan)
+    Ok(Some(plan))
 }
 
 fn planned(changes: &Changes) -> Vec<PlannedChanges> {

@@ -6,44 +6,48 @@ use async_trait::async_trait;
 
 use super::{Outcome, Write, apply};
 use crate::{
-    catalog::Catalog,
+    catalog::{Catalog, is_current},
     error::{Error, ErrorKind, Result},
     store::{Durability, Store, Transaction, UnitOfWork},
 };
 
-/// Runs a write as a unit of its own: all that follows from it is stored with it, or nothing is.
+/// Runs a write as a unit of its own: all that follows from it is stored with it, or nothing is. Does
+/// nothing, and gives none, if the catalog is not the one that is in force.
 pub(crate) async fn run(
     store: &dyn Store,
     catalog: &Arc<Catalog>,
-    write: Write,
+    write: &Arc<Write>,
     durability: Durability,
-) -> Result<Outcome> {
+) -> Result<Option<Outcome>> {
     let unit = Arc::new(Run {
         catalog: catalog.clone(),
-        write,
-        outcome: Mutex::new(None),
+        write: write.clone(),
+        ran: Mutex::new(None),
     });
     store.run(unit.clone(), durability).await?;
-    let outcome = unit
-        .outcome
+    let ran = unit
+        .ran
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .take();
-    outcome.ok_or_else(|| Error::new(ErrorKind::Closed, "the store did not run the unit"))
+    ran.ok_or_else(|| Error::new(ErrorKind::Closed, "the store did not run the unit"))
 }
 
 struct Run {
     catalog: Arc<Catalog>,
-    write: Write,
+    write: Arc<Write>,
     /// What the last run of the unit did: the store may run it more than once.
-    outcome: Mutex<Option<Outcome>>,
+    ran: Mutex<Option<Option<Outcome>>>,
 }
 
 #[async_trait]
 impl UnitOfWork for Run {
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
-        let outcome = apply(&self.catalog, transaction, &self.write).await?;
-        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+        let outcome = match is_current(&self.catalog, &*transaction).await? {
+            true => Some(apply(&self.catalog, transaction, &self.write).await?),
+            false => None,
+        };
+        *self.ran.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
         Ok(())
     }
 }

@@ -113,7 +113,10 @@ pub(crate) fn shown(subset: &Subset, child: &RawDocument) -> Result<RawDocumentB
             let mut shown = RawDocumentBuf::new();
             for name in names {
                 if let Some(value) = path::get(child, name) {
-                    shown.append(<&CStr>::try_from(*name).map_err(Error::malformed)?, value);
+                    shown.append(
+                        <&CStr>::try_from(name.as_str()).map_err(Error::malformed)?,
+                        value,
+                    );
                 }
             }
             Ok(shown)

@@ -1,5 +1,7 @@
 //! The static description of a model that the derives emit. The catalog is built of it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     error::Result,
     mql::{self, Direction},
@@ -127,7 +129,7 @@ pub struct ReferenceShape {
 }
 
 /// What happens to the holders of a reference when the document that it leads to is deleted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OnDelete {
     /// The delete fails, and says who still refers.
     Restrict,

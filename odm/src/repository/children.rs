@@ -72,7 +72,8 @@ where
     P: Document,
     T: Serialize + DeserializeOwned,
 {
-    let mut subsets = session.catalog().subsets_in(P::COLLECTION);
+    let catalog = session.catalog();
+    let mut subsets = catalog.subsets_in(P::COLLECTION);
     let subset = subsets.find(|subset| subset.path == path).ok_or_else(|| {
         let message = format!("`{path}` of `{}` is no subset", P::COLLECTION);
         Error::new(ErrorKind::InvalidQuery, message)

@@ -1,6 +1,6 @@
 //! Reads of documents that are stored in halves.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use async_trait::async_trait;
 use bson::{RawBson, RawDocument, RawDocumentBuf};
@@ -21,7 +21,7 @@ use crate::{
 /// half finds the documents, and halves that were asked for are loaded.
 pub(super) struct Whole<'a> {
     reader: &'a dyn Reader,
-    catalog: &'a Catalog,
+    catalog: Arc<Catalog>,
     /// The fields whose halves are loaded.
     load: &'a [&'static str],
 }
@@ -34,11 +34,7 @@ pub(super) enum Documents<'a> {
 }
 
 impl<'a> Documents<'a> {
-    pub(super) fn new(
-        session: &'a Session,
-        reader: &'a dyn Reader,
-        load: &'a [&'static str],
-    ) -> Self {
+    pub(super) fn new(session: &Session, reader: &'a dyn Reader, load: &'a [&'static str]) -> Self {
         let catalog = session.catalog();
         if catalog.has_splits() {
             Documents::InHalves(Whole {
@@ -267,7 +263,8 @@ where
     P: Path<Root = M>,
     T: Embed + DeserializeOwned,
 {
-    let Some(split) = session.catalog().split_at(M::COLLECTION, P::TEXT) else {
+    let catalog = session.catalog();
+    let Some(split) = catalog.split_at(M::COLLECTION, P::TEXT) else {
         return Ok(());
     };
     let ids = documents.iter().map(|document| to_raw(document.id()));
