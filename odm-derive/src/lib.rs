@@ -81,7 +81,7 @@ use ast::Derive;
 /// - `#[count(of = "Child")]`: how many documents refer to this one, kept by the library. `via` and
 ///   `filter` are as for a subset.
 /// - `#[split(collection = "..", key = "..")]`: a `Cold`, stored in a collection of its own, where
-///   `key` holds the `_id` of the document.
+///   `key` holds the `_id` of the document. With `optional`, a document need not have one.
 /// - `#[version]`: an integer that counts the changes of the document.
 ///
 /// Exactly one field is stored as `_id`, usually by `#[serde(rename = "_id")]`. The attributes of

@@ -126,7 +126,6 @@ async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<Touched> {
     let touched = base::apply(unit, write).await?;
     delete_rules::apply(unit).await?;
     links::apply(unit, write.collection(), &touched).await?;
-    splits::follow_deletes(unit).await?;
     unit.step(start, || {
         format!("{} in `{}`", write.name(), write.collection())
     });

@@ -217,10 +217,12 @@ pub const fn split<T: SplitField>(
     name: &'static str,
     collection: &'static str,
     key: &'static str,
+    optional: bool,
 ) -> FieldShape {
     let kind = FieldKind::Split(SplitShape {
         collection,
         key,
+        optional,
         shape: <T::Half as Structure>::shape,
     });
     FieldShape { name, kind }
@@ -316,6 +318,7 @@ impl<V: EmbedField, P: Path, K> Followed for Field<V, P, K> {
     const CONTAINER: Container = V::CONTAINER;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: crate::model::Embed, P: Path, K> Followed for Field<Cold<T>, P, K> {
     type Fields = <T as Structure>::Fields<P>;
     const CONTAINER: Container = Container::One;

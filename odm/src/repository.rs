@@ -189,8 +189,9 @@ impl<M: Document> Repository<M> {
     /// `reviews.beyond(&product, Product::fields().reviews)`, for a page that goes on where the
     /// product's own ends. Only those that the subset counts are among them.
     ///
-    /// It goes on after the last element of `parent` that is still among the children as it was read.
-    /// An element that newer ones have pushed out meanwhile may come again; none is left out. It reads
+    /// It goes on after the elements of `parent` that are still the first of the children, as they were
+    /// read, newer ones aside. What has changed meanwhile may come again; nothing is left out that was
+    /// not seen, unless it is newer than what was. It reads
     /// at most twice as many children as the subset shows; the query that it returns, to be limited
     /// or paged, reads only what follows.
     ///

@@ -1,8 +1,8 @@
-//! `#[split(collection = "..", key = "..")]`.
+//! `#[split(collection = "..", key = "..", optional)]`.
 
 use syn::{Attribute, LitStr, Path};
 
-use super::value::{Once, keys, string, unknown};
+use super::value::{Once, flag, keys, string, unknown};
 use crate::ctxt::Ctxt;
 
 /// A half that is stored apart.
@@ -14,18 +14,22 @@ pub(crate) struct Split {
     pub(crate) collection: LitStr,
     /// The name under which a half holds the `_id` of its document.
     pub(crate) key: LitStr,
+    /// A document need not have a half.
+    pub(crate) optional: bool,
 }
 
 impl Split {
     pub(super) fn new(cx: &Ctxt, attr: &Attribute) -> Option<Self> {
         let mut collection = Once::new("collection");
         let mut key = Once::new("key");
+        let mut optional = Once::new("optional");
         let before = cx.count();
         for (name, meta) in keys(cx, attr) {
             match name.as_str() {
                 "collection" => collection.set(cx, &meta, string(cx, &meta)),
                 "key" => key.set(cx, &meta, string(cx, &meta)),
-                _ => unknown(cx, &meta, "split", "`collection` or `key`"),
+                "optional" => optional.set(cx, &meta, flag(cx, &meta)),
+                _ => unknown(cx, &meta, "split", "`collection`, `key` or `optional`"),
             }
         }
         match (collection.get(), key.get()) {
@@ -33,6 +37,7 @@ impl Split {
                 at: attr.path().clone(),
                 collection,
                 key,
+                optional: optional.get().is_some(),
             }),
             _ => {
                 if cx.count() == before {

@@ -12,14 +12,17 @@ use crate::{
 };
 
 /// ```ignore
-/// split::<Cold<MovieDetails>>("details", "movie_details", "movie_id")
+/// split::<Cold<MovieDetails>>("details", "movie_details", "movie_id", false)
 /// ```
 pub(super) fn shape(head: &Head, stored: &str, ty: &Type, declared: &Split) -> TokenStream {
     let private = &head.private;
     let Split {
-        collection, key, ..
+        collection,
+        key,
+        optional,
+        ..
     } = declared;
-    quote_spanned!(ty.span()=> #private::split::<#ty>(#stored, #collection, #key))
+    quote_spanned!(ty.span()=> #private::split::<#ty>(#stored, #collection, #key, #optional))
 }
 
 /// ```ignore

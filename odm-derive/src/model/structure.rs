@@ -124,8 +124,7 @@ impl Structure {
                     perhaps: variant || types::argument(&ty, "Option").is_some(),
                 }
             } else {
-                let sometimes = field.serde.skip_serializing_if.is_some();
-                let optional = if variant || sometimes || field.attrs.split.is_some() {
+                let optional = if variant || field.serde.skip_serializing_if.is_some() {
                     Optional::Always
                 } else {
                     Optional::ByType(Box::new(ty.clone()))

@@ -72,6 +72,23 @@ pub(crate) fn declared_by(models: &[&'static Model]) -> Result<(Relations, Vec<C
             children.indexes.push(index);
         }
     }
+    let subsets = relations.subsets.iter();
+    let subsets =
+        subsets.map(|subset| (&subset.parent, &subset.path, &subset.child, &subset.filter));
+    let counts = relations.counts.iter();
+    let counts = counts.map(|count| (&count.parent, &count.path, &count.child, &count.filter));
+    for (parent, path, child, filter) in subsets.chain(counts) {
+        let apart = |asked: &&str| {
+            let mut splits = relations.splits.iter();
+            splits.any(|split| split.hot == *child && split.inside(asked).is_some())
+        };
+        if let Some(asked) = filter.paths().into_iter().find(apart) {
+            return Err(schema(format!(
+                "the filter of `{path}` of `{parent}` asks for `{asked}` of `{child}`, which is stored \
+                 apart from it: filter by a field of the document itself"
+            )));
+        }
+    }
     let mut specs = Vec::new();
     for part in parts {
         let indexes = indexes_of(part.model, part.indexes, &part.references)?;
@@ -198,6 +215,7 @@ fn split(
         cold: declared.collection.to_owned(),
         key: declared.key.to_owned(),
         own_id: names.contains(&"_id"),
+        optional: declared.optional,
     };
     Ok((split, walk))
 }

@@ -145,6 +145,11 @@ pub(super) fn of_half(
         if !index.named {
             index.spec.name = name(&index.spec.keys);
         }
+        // So that halves of equal keys stand in the order of the documents' `_id`s.
+        if split.key != "_id" && !index.spec.unique {
+            let key = (split.key.clone(), Direction::Ascending);
+            index.spec.keys.push(key);
+        }
         taken.push(index);
     }
     Ok(taken)

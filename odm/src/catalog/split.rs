@@ -7,10 +7,10 @@ use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
 
 use serde::{Deserialize, Serialize};
 
-use super::Catalog;
+use super::{Catalog, join};
 use crate::{
     error::{Error, ErrorKind, Result},
-    mql::{Filter, Sort},
+    mql::{Filter, Sort, path},
     store::Find,
 };
 
@@ -27,6 +27,8 @@ pub(crate) struct Split {
     pub(crate) key: String,
     /// Whether the value has an `_id` of its own.
     pub(crate) own_id: bool,
+    /// Whether a document need not have a half.
+    pub(crate) optional: bool,
 }
 
 /// The value of a split field in a whole document, as a caller sends it.
@@ -47,7 +49,13 @@ impl Split {
     fn cold_path(&self, path: &str) -> Cow<'static, str> {
         match self.inside(path) {
             Some(inside) => inside.to_owned().into(),
-            None => self.key.clone().into(),
+            // `_id`, or a field of it.
+            None => format!(
+                "{}{}",
+                self.key,
+                path.strip_prefix("_id").unwrap_or_default()
+            )
+            .into(),
         }
     }
 
@@ -94,7 +102,8 @@ impl Split {
         }
         for element in value {
             let (name, value) = element.map_err(Error::malformed)?;
-            if name.as_str() != "_id" {
+            // What the library keeps in it, a value does not say.
+            if name.as_str() != "_id" && name.as_str() != self.key {
                 half.append(name, value);
             }
         }
@@ -147,6 +156,15 @@ impl Catalog {
             .filter(move |split| split.hot == collection)
     }
 
+    /// What a user calls a path in a stored document: of a half, it is one in the whole document.
+    pub(crate) fn shown_as(&self, collection: &str, path: &str) -> (String, String) {
+        let half = self.splits().iter().find(|split| split.cold == collection);
+        match half {
+            None => (collection.to_owned(), path.to_owned()),
+            Some(split) => (split.hot.clone(), join(&split.path, path)),
+        }
+    }
+
     /// The split that a path leads into.
     pub(crate) fn split_at(&self, collection: &str, path: &str) -> Option<&Split> {
         self.splits_of(collection)
@@ -170,7 +188,8 @@ impl Catalog {
         let mut paths = filter.paths();
         paths.extend(sort.keys().iter().map(|(path, _)| path.as_ref()));
         let mut first: Option<(&str, Option<&Split>)> = None;
-        for path in paths.into_iter().filter(|path| *path != "_id") {
+        let own = |path: &&str| path::split(path).0 != "_id";
+        for path in paths.into_iter().filter(own) {
             let split = self.split_at(collection, path);
             if let Some(split) = split.filter(|split| split.path == path) {
                 let message = format!(

@@ -9,7 +9,7 @@ use crate::{
     catalog::{Edge, references},
     error::{Error, ErrorKind, Result, show},
     mql::key,
-    store::{Flow, Transaction},
+    store::Flow,
 };
 
 /// Looks up what the added references lead to, with one request for each kind of reference.
@@ -21,19 +21,19 @@ pub(super) async fn check(unit: &Unit<'_>) -> Result<()> {
         for edge in unit.catalog.edges_from(collection) {
             if !edge.unchecked {
                 let added = added(edge, unit.changes.of(collection));
-                exist(unit.transaction, edge, &added).await?;
+                exist(unit, edge, &added).await?;
             }
         }
     }
     Ok(())
 }
 
-async fn exist(transaction: &dyn Transaction, edge: &Edge, added: &[RawBson]) -> Result<()> {
+async fn exist(unit: &Unit<'_>, edge: &Edge, added: &[RawBson]) -> Result<()> {
     if added.is_empty() {
         return Ok(());
     }
     let mut exists = vec![false; added.len()];
-    transaction
+    unit.transaction
         .get(&edge.to, added, &mut |position, _| {
             exists[position] = true;
             Ok(Flow::More)
@@ -43,17 +43,17 @@ async fn exist(transaction: &dyn Transaction, edge: &Edge, added: &[RawBson]) ->
         return Ok(());
     };
     let id = &added[missing];
-    Err(Error::new(
-        ErrorKind::DanglingReference,
-        format!(
-            "`{}` of a document in `{}` refers to the `_id` {}, which `{}` does not have",
-            edge.path,
-            edge.from,
-            show(id),
-            edge.to
-        ),
-    )
-    .at(&edge.from, Some(&edge.path), Some(id.clone())))
+    let (collection, path) = unit.catalog.shown_as(&edge.from, &edge.path);
+    let message = format!(
+        "`{path}` of a document in `{collection}` refers to the `_id` {}, which `{}` does not have",
+        show(id),
+        edge.to
+    );
+    Err(Error::new(ErrorKind::DanglingReference, message).at(
+        &collection,
+        Some(&path),
+        Some(id.clone()),
+    ))
 }
 
 /// The ids that the documents refer to now and did not before, each once.

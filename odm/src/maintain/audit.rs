@@ -49,8 +49,8 @@ pub enum Problem {
     /// decide; where both can, or both cannot, what points there is right, unless what it points to
     /// already points elsewhere.
     OneSided,
-    /// There is no half in the collection where the field is stored apart. A repair cannot know what
-    /// should be in it.
+    /// There is no half in the collection where the field is stored apart, and it is not `optional`. A
+    /// repair cannot know what should be in it.
     MissingHalf,
     /// There are several halves of one document. A repair removes those that are the same as the
     /// first; others it leaves, since it cannot know which one is right.
@@ -148,6 +148,7 @@ pub(crate) async fn check(
         let halves = halves(reader, split, ids.collect()).await?;
         for document in documents {
             match halves.get(&key::of(id(document))).map_or(0, Vec::len) {
+                0 if split.optional => {}
                 0 => found(document, &split.path, Problem::MissingHalf),
                 1 => {}
                 _ => found(document, &split.path, Problem::DoubledHalf),

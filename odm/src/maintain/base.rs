@@ -75,6 +75,7 @@ async fn replace(
     document: &RawDocument,
     upsert: bool,
 ) -> Result<Touched> {
+    splits::divide_stored(unit, collection, std::slice::from_ref(id)).await?;
     let (document, halves) = unit.catalog.divide(collection, document)?;
     let mut next = document;
     if let Some(path) = unit.catalog.version(collection) {

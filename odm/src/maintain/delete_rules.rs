@@ -7,6 +7,7 @@ use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 use super::{
     Effect,
     places::{Fields, lists, structs},
+    splits,
     unit::{Unit, id},
 };
 use crate::{
@@ -57,6 +58,8 @@ pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
             }
         }
     }
+    // What a half refers to is held by its document.
+    splits::follow_deletes(unit).await?;
     for (edge, ids) in restricting {
         restrict(unit, edge, &ids).await?;
     }
@@ -179,27 +182,36 @@ async fn restrict(unit: &Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<(
         path: edge.path.clone(),
         keys: deleted.to_vec(),
     };
+    let half = unit
+        .catalog
+        .splits()
+        .iter()
+        .find(|split| split.cold == edge.from);
     let mut found = None;
     unit.transaction
         .find_by_key(&referrers, &mut |key, document| {
-            found = Some((key, RawBson::from(id(document))));
+            let owner = half.map_or("_id", |split| &split.key);
+            let owner = path::get(document, owner).map(RawBson::from);
+            found = Some((key, owner.unwrap_or(RawBson::Null)));
             Ok(Flow::Stop)
         })
         .await?;
     match found {
         None => Ok(()),
-        Some((key, referrer)) => Err(Error::new(
-            ErrorKind::Restricted,
-            format!(
-                "the document with the `_id` {} in `{}` cannot be deleted: `{}` of the document \
-                 with the `_id` {} in `{}` refers to it",
+        Some((key, referrer)) => {
+            let (collection, path) = unit.catalog.shown_as(&edge.from, &edge.path);
+            let message = format!(
+                "the document with the `_id` {} in `{}` cannot be deleted: `{path}` of the document \
+                 with the `_id` {} in `{collection}` refers to it",
                 show(&deleted[key]),
                 edge.to,
-                edge.path,
                 show(&referrer),
-                edge.from,
-            ),
-        )
-        .at(&edge.from, Some(&edge.path), Some(referrer))),
+            );
+            Err(Error::new(ErrorKind::Restricted, message).at(
+                &collection,
+                Some(&path),
+                Some(referrer),
+            ))
+        }
     }
 }

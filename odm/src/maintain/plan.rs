@@ -15,6 +15,8 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Plan {
+    /// How many documents the write itself would match.
+    pub matched: u64,
     /// The collections in which documents would be different.
     pub collections: Vec<PlannedChanges>,
     /// The steps of the unit, in order.
@@ -78,8 +80,9 @@ pub(crate) async fn plan(
         return Ok(None);
     }
     let mut unit = Unit::new(catalog, &mut *transaction);
-    steps(&mut unit, write).await?;
+    let touched = steps(&mut unit, write).await?;
     let plan = Plan {
+        matched: touched.matched,
         collections: planned(&unit.changes),
         steps: unit.steps,
     };

@@ -70,6 +70,32 @@ pub(super) async fn replace(
     Ok(())
 }
 
+/// Divides documents that hold what should be stored apart, as from before they were split. Of one
+/// that has a half already, the half counts.
+pub(super) async fn divide_stored(
+    unit: &mut Unit<'_>,
+    collection: &str,
+    ids: &[RawBson],
+) -> Result<()> {
+    let catalog = unit.catalog;
+    for split in catalog.splits_of(collection) {
+        for document in unit.get_many(collection, ids).await? {
+            let Some(value) = path::get(&document, &split.path) else {
+                continue;
+            };
+            let own = RawBson::from(id(&document));
+            let halves = find_halves(split, vec![own.clone()]);
+            let (halves, _) = unit.transaction.count(&halves).await?;
+            if let Some(value) = value_of(split, value)?.filter(|_| halves == 0) {
+                put(unit, split, vec![(own.clone(), value)]).await?;
+            }
+            let fields = vec![(split.path.clone(), None)];
+            unit.set(collection, &own, fields).await?;
+        }
+    }
+    Ok(())
+}
+
 /// Makes these values the halves of these documents, and returns the documents whose half is
 /// different now.
 async fn put(
@@ -161,7 +187,7 @@ pub(super) async fn update(unit: &mut Unit<'_>, write: &UpdateWrite) -> Result<T
     };
     let parts = Parts::new(catalog, &write.collection, update)?;
     let half = catalog.half_of(&write.collection, &write.filter, &write.sort)?;
-    if parts.cold.is_empty() && half.is_none() {
+    if !parts.divided && half.is_none() {
         return unit.update(write).await;
     }
     let find = Find {
@@ -184,6 +210,9 @@ pub(super) async fn update(unit: &mut Unit<'_>, write: &UpdateWrite) -> Result<T
     };
     if ids.is_empty() {
         return Ok(touched);
+    }
+    if !parts.cold.is_empty() {
+        divide_stored(unit, &write.collection, &ids).await?;
     }
     if !parts.hot.is_empty() {
         let write = UpdateWrite {
@@ -216,20 +245,18 @@ async fn update_halves(
     ids: &[RawBson],
     update: Update,
 ) -> Result<Vec<RawBson>> {
-    let mut lacking: HashMap<Vec<u8>, &RawBson> = ids
-        .iter()
-        .map(|id| (key::of(id.as_raw_bson_ref()), id))
-        .collect();
+    let mut there = HashSet::new();
     let halves = find_halves(split, ids.to_vec());
     unit.transaction
         .find(&halves, &mut |_, half| {
             if let Some(document) = path::get(half, &split.key) {
-                lacking.remove(&key::of(document));
+                there.insert(key::of(document));
             }
             Ok(Flow::More)
         })
         .await?;
-    if let Some(id) = lacking.into_values().next() {
+    let lacks = |id: &&RawBson| !there.contains(&key::of(id.as_raw_bson_ref()));
+    if let Some(id) = ids.iter().find(lacks) {
         let message = format!(
             "the document with the `_id` {} in `{}` has no half in `{}` whose fields could change: \
              set `{}` as a whole",
@@ -349,6 +376,8 @@ fn all(collection: &str, filter: Filter) -> DeleteWrite {
 
 /// An update by the halves that its paths lead into.
 struct Parts<'c> {
+    /// A path leads into a half, also where nothing is done to one that is there.
+    divided: bool,
     hot: Update,
     cold: Vec<(&'c Split, Part)>,
 }
@@ -363,6 +392,7 @@ enum Part {
 impl<'c> Parts<'c> {
     fn new(catalog: &'c Catalog, collection: &str, update: &Update) -> Result<Self> {
         let mut parts = Parts {
+            divided: false,
             hot: Update::default(),
             cold: Vec::new(),
         };
@@ -399,12 +429,15 @@ impl<'c> Parts<'c> {
     }
 
     fn add(&mut self, split: &'c Split, path: &str, operation: &Operation) -> Result<()> {
+        self.divided = true;
+        // The document is there, or is inserted as a whole.
+        if matches!(operation, Operation::SetOnInsert(_)) {
+            return Ok(());
+        }
         let inside = split.inside(path).unwrap_or_default();
         if inside.is_empty() {
             let value = match operation {
                 Operation::Set(value) => value_of(split, value.as_raw_bson_ref())?,
-                // The document is there, or is inserted as a whole.
-                Operation::SetOnInsert(_) => return Ok(()),
                 _ => None,
             };
             let Some(value) = value else {
@@ -473,20 +506,22 @@ pub(super) fn give_back(catalog: &Catalog, write: &Write, effects: &mut [Effect]
     }
     for (effect, sent) in effects.iter_mut().zip(sent) {
         let Some(hot) = &effect.after else { continue };
+        let hot = hot.iter().collect::<Result<Vec<_>, _>>();
+        let mut hot = hot.map_err(Error::malformed)?;
+        // As in a document from before it was split.
+        hot.retain(|(name, _)| catalog.split_at(collection, name.as_str()).is_none());
+        let mut hot = hot.into_iter();
         let mut whole = RawDocumentBuf::new();
-        let mut hot = hot.iter();
         // The fields that were stored are in the order in which they were sent.
         for element in sent {
             let (name, value) = element.map_err(Error::malformed)?;
             if catalog.split_at(collection, name.as_str()).is_some() {
                 whole.append(name, value);
-            } else if let Some(element) = hot.next() {
-                let (name, value) = element.map_err(Error::malformed)?;
+            } else if let Some((name, value)) = hot.next() {
                 whole.append(name, value);
             }
         }
-        for element in hot {
-            let (name, value) = element.map_err(Error::malformed)?;
+        for (name, value) in hot {
             whole.append(name, value);
         }
         effect.after = Some(whole);

@@ -83,7 +83,8 @@ impl<P: Path> Path for Half<P> {
     type Root = P::Root;
     const LEN: usize = P::LEN;
     const BYTES: [u8; MAX] = P::BYTES;
-    const OPTIONAL: bool = true;
+    // Within the half, it is there.
+    const OPTIONAL: bool = P::OPTIONAL;
     const WITHIN_OPTIONAL: bool = P::OPTIONAL;
     const COLD: bool = true;
     const TEXT: &'static str = P::TEXT;

@@ -167,6 +167,8 @@ pub struct SplitShape {
     pub collection: &'static str,
     /// The stored name under which a half holds the `_id` of its document.
     pub key: &'static str,
+    /// Whether a document need not have a half: `optional`.
+    pub optional: bool,
     /// The fields of the half.
     pub shape: fn() -> &'static Shape,
 }

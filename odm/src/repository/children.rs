@@ -7,7 +7,6 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Deferred, Find, rows::decode};
 use crate::{
-    catalog::Subset,
     database::{Session, done},
     error::{Error, ErrorKind, Result},
     maintain::{children_in_order, shown},
@@ -60,8 +59,9 @@ impl<M: Document> IntoFuture for OfParent<M> {
 /// The children that follow after those that a subset shows.
 ///
 /// A shown element need not say which child it is, and may have changed since. So the children that
-/// the subset could show by now are read in its order, and as many more, and the last one that is
-/// shown as it is there decides.
+/// the subset could show by now are read in its order, and as many more. Those before the first that
+/// is as it was seen are newer; those that follow it, as long as each is as one that was seen, are the
+/// ones that are passed over.
 pub(super) async fn beyond<P, T>(
     session: &Session,
     parent: &P,
@@ -91,36 +91,22 @@ where
         limit: Some(2 * subset.limit.unsigned_abs()),
         ..all.clone()
     };
-    let mut last: Option<(usize, Vec<RawBson>)> = None;
-    let mut passed = 0;
+    let mut last: Option<Vec<RawBson>> = None;
     let view = session.reader().await?;
     let each = &mut |_, child: &RawDocument| {
-        passed += 1;
-        let place = place_of::<T>(subset, child, &seen)?;
-        let is_later = last.as_ref().is_none_or(|(best, _)| place > Some(*best));
-        if let Some(place) = place.filter(|_| is_later) {
-            last = Some((place, total.key(child)));
-        } else if last.is_none() && passed == seen.len() {
-            // Where nothing is as it was, as many are passed over.
-            last = Some((0, total.key(child)));
+        let element: T = decode(&subset.child, &shown(subset, child)?)?;
+        let element = to_raw(&element)?;
+        match seen.iter().position(|other| *other == element) {
+            Some(place) => {
+                seen.remove(place);
+                last = Some(total.key(child));
+                Ok(Flow::More)
+            }
+            None if last.is_none() => Ok(Flow::More),
+            None => Ok(Flow::Stop),
         }
-        Ok(Flow::More)
     };
     let result = view.get()?.find(&find, each).await;
     done("beyond", &subset.child, session.noted(result)?);
-    Ok(store::Find {
-        after: last.map(|(_, key)| key),
-        ..all
-    })
-}
-
-/// Where a child stands among the elements that were seen.
-fn place_of<T: Serialize + DeserializeOwned>(
-    subset: &Subset,
-    child: &RawDocument,
-    seen: &[RawBson],
-) -> Result<Option<usize>> {
-    let element: T = decode(&subset.child, &shown(subset, child)?)?;
-    let element = to_raw(&element)?;
-    Ok(seen.iter().rposition(|other| *other == element))
+    Ok(store::Find { after: last, ..all })
 }

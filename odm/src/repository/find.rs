@@ -120,7 +120,7 @@ impl<M: Document, J, T> Find<M, J, T> {
     pub async fn count(self) -> Result<u64> {
         let find = self.find?;
         let view = self.session.reader().await?;
-        let documents = Documents::new(&self.session, view.get()?, &[]);
+        let documents = Documents::new(&self.session, view.get()?, M::COLLECTION, &[]);
         let (count, cost) = self.session.noted(documents.reader().count(&find).await)?;
         done("count", &find.collection, cost);
         Ok(count)
@@ -143,7 +143,7 @@ impl<M: Document, J, T> Find<M, J, T> {
         let view = self.session.reader().await?;
         // Of a field that is stored apart, the values are read with its half.
         let half = P::COLD.then(|| path::split(P::TEXT).0);
-        let documents = Documents::new(&self.session, view.get()?, half.as_slice());
+        let documents = Documents::new(&self.session, view.get()?, M::COLLECTION, half.as_slice());
         let mut values = std::collections::BTreeMap::new();
         let result = documents
             .reader()
@@ -165,7 +165,7 @@ impl<M: Document, J, T> Find<M, J, T> {
     pub async fn explain(self) -> Result<Explain> {
         let find = self.find?;
         let view = self.session.reader().await?;
-        let documents = Documents::new(&self.session, view.get()?, &[]);
+        let documents = Documents::new(&self.session, view.get()?, M::COLLECTION, &[]);
         let explain = self
             .session
             .noted(documents.reader().explain(&find).await)?;

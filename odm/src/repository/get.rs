@@ -63,7 +63,7 @@ async fn read<M: Document>(
     load: &[&'static str],
 ) -> Result<Option<M>> {
     let view = session.reader().await?;
-    let documents = Documents::new(session, view.get()?, load);
+    let documents = Documents::new(session, view.get()?, M::COLLECTION, load);
     let mut found = None;
     let result = documents
         .reader()
@@ -144,7 +144,7 @@ async fn read_many<M: Document>(
         return Ok(found);
     }
     let view = session.reader().await?;
-    let documents = Documents::new(session, view.get()?, load);
+    let documents = Documents::new(session, view.get()?, M::COLLECTION, load);
     let result = documents
         .reader()
         .get(M::COLLECTION, ids, &mut |position, document| {

@@ -1,6 +1,9 @@
 //! Reads of documents that are stored in halves.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use async_trait::async_trait;
 use bson::{RawBson, RawDocument, RawDocumentBuf};
@@ -22,8 +25,9 @@ use crate::{
 pub(super) struct Whole<'a> {
     reader: &'a dyn Reader,
     catalog: Arc<Catalog>,
-    /// The fields whose halves are loaded.
+    /// The fields whose halves are loaded, and the collection that they are of.
     load: &'a [&'static str],
+    of: &'a str,
 }
 
 /// What a repository reads by.
@@ -34,13 +38,19 @@ pub(super) enum Documents<'a> {
 }
 
 impl<'a> Documents<'a> {
-    pub(super) fn new(session: &Session, reader: &'a dyn Reader, load: &'a [&'static str]) -> Self {
+    pub(super) fn new(
+        session: &Session,
+        reader: &'a dyn Reader,
+        of: &'a str,
+        load: &'a [&'static str],
+    ) -> Self {
         let catalog = session.catalog();
         if catalog.has_splits() {
             Documents::InHalves(Whole {
                 reader,
                 catalog,
                 load,
+                of,
             })
         } else {
             Documents::Plain(reader)
@@ -62,12 +72,16 @@ impl Whole<'_> {
     async fn hand_over(
         &self,
         collection: &str,
+        loaded: Option<&Split>,
         mut found: Found,
         mut cost: Cost,
         each: Each<'_>,
     ) -> Result<Cost> {
         for split in self.catalog.splits_of(collection) {
-            if self.load.contains(&split.path.as_str()) {
+            if self.loads(collection)
+                && self.load.contains(&split.path.as_str())
+                && loaded != Some(split)
+            {
                 cost += self.merge(split, &mut found).await?;
             }
         }
@@ -99,25 +113,41 @@ impl Whole<'_> {
     /// The documents whose cold halves a query is about, in its order. The halves have been read, and
     /// so they are loaded.
     async fn find_by_half(&self, split: &Split, find: &Find) -> Result<(Found, Cost)> {
-        let mut ids = Vec::new();
-        let mut halves = Vec::new();
-        let query = split.find(find);
-        let each = &mut |_, half: &RawDocument| {
-            if let Some(id) = path::get(half, &split.key) {
-                ids.push(RawBson::from(id));
-                halves.push(half.to_owned());
+        let mut found: Found = Vec::new();
+        let mut cost = Cost::default();
+        let mut query = split.find(find);
+        let sort = query.sort.total();
+        let mut looked_at = 0;
+        loop {
+            let mut ids = Vec::new();
+            let mut halves = Vec::new();
+            let each = &mut |_, half: &RawDocument| {
+                if let Some(id) = path::get(half, &split.key) {
+                    ids.push(RawBson::from(id));
+                    halves.push(half.to_owned());
+                }
+                Ok(Flow::More)
+            };
+            cost += self.reader.find(&query, each).await?;
+            let before = found.len();
+            let each = &mut |place: usize, document: &RawDocument| {
+                found.push((looked_at + place, split.whole(document, &halves[place])?));
+                Ok(Flow::More)
+            };
+            cost += self.reader.get(&split.hot, &ids, each).await?;
+            // A half whose document is gone is none, and another takes its place.
+            let lone = halves.len() - (found.len() - before);
+            looked_at += halves.len();
+            match (query.limit, halves.last()) {
+                (Some(limit), Some(last)) if lone > 0 && halves.len() as u64 == limit => {
+                    query.limit = Some(lone as u64);
+                    query.after = Some(sort.key(last));
+                    query.skip = 0;
+                }
+                _ => break,
             }
-            Ok(Flow::More)
-        };
-        let mut cost = self.reader.find(&query, each).await?;
-        let mut found = Vec::new();
-        let each = &mut |place: usize, document: &RawDocument| {
-            found.push((place, split.whole(document, &halves[place])?));
-            Ok(Flow::More)
-        };
-        cost += self.reader.get(&split.hot, &ids, each).await?;
+        }
         found.sort_by_key(|(place, _)| *place);
-        // A half whose document is gone leaves no gap.
         for (position, (place, document)) in found.iter_mut().enumerate() {
             *place = position;
             if let Some(projection) = &find.projection {
@@ -125,6 +155,10 @@ impl Whole<'_> {
             }
         }
         Ok((found, cost))
+    }
+
+    fn loads(&self, collection: &str) -> bool {
+        !self.load.is_empty() && self.of == collection
     }
 
     fn half_of(&self, find: &Find) -> Result<Option<&Split>> {
@@ -162,7 +196,7 @@ async fn halves(
 #[async_trait]
 impl Reader for Whole<'_> {
     async fn get(&self, collection: &str, ids: &[RawBson], each: Each<'_>) -> Result<Cost> {
-        if self.load.is_empty() {
+        if !self.loads(collection) {
             return self.reader.get(collection, ids, each).await;
         }
         let mut found = Vec::new();
@@ -171,12 +205,12 @@ impl Reader for Whole<'_> {
             Ok(Flow::More)
         };
         let cost = self.reader.get(collection, ids, keep).await?;
-        self.hand_over(collection, found, cost, each).await
+        self.hand_over(collection, None, found, cost, each).await
     }
 
     async fn find(&self, find: &Find, each: Each<'_>) -> Result<Cost> {
         let half = self.half_of(find)?;
-        if half.is_none() && self.load.is_empty() {
+        if half.is_none() && !self.loads(&find.collection) {
             return self.reader.find(find, each).await;
         }
         let (found, cost) = match half {
@@ -191,7 +225,8 @@ impl Reader for Whole<'_> {
                 (found, cost)
             }
         };
-        self.hand_over(&find.collection, found, cost, each).await
+        self.hand_over(&find.collection, half, found, cost, each)
+            .await
     }
 
     async fn find_by_key(&self, find: &FindByKey, each: Each<'_>) -> Result<Cost> {
@@ -271,13 +306,28 @@ where
     let ids = ids.collect::<Result<Vec<_>>>()?;
     let view = session.reader().await?;
     let result = halves(view.get()?, split, ids.clone()).await;
-    let (halves, cost) = session.noted(result)?;
+    let (halves, mut cost) = session.noted(result)?;
+    let lacks = |id: &&RawBson| !halves.contains_key(&key::of(id.as_raw_bson_ref()));
+    let lacking: Vec<RawBson> = ids.iter().filter(lacks).cloned().collect();
+    let mut undivided = HashSet::new();
+    if !lacking.is_empty() {
+        let each = &mut |_, document: &RawDocument| {
+            if let (Some(id), Some(_)) = (path::get(document, "_id"), path::get(document, P::TEXT))
+            {
+                undivided.insert(key::of(id));
+            }
+            Ok(Flow::More)
+        };
+        cost += session.noted(view.get()?.get(M::COLLECTION, &lacking, each).await)?;
+    }
     done("load", M::COLLECTION, cost);
     for (document, id) in documents.iter_mut().zip(ids) {
-        *document.half() = match halves.get(&key::of(id.as_raw_bson_ref())) {
-            None => Cold::unloaded(),
-            Some(half) => Cold::new(decode(&split.cold, &split.value(half)?)?),
-        };
+        match halves.get(&key::of(id.as_raw_bson_ref())) {
+            Some(half) => *document.half() = Cold::new(decode(&split.cold, &split.value(half)?)?),
+            // It may be one that was stored in one piece, and was read with it.
+            None if undivided.contains(&key::of(id.as_raw_bson_ref())) => {}
+            None => *document.half() = Cold::unloaded(),
+        }
     }
     Ok(())
 }

@@ -54,7 +54,7 @@ impl Cursor {
 
     pub(crate) fn collection_and_id(&self) -> Result<(String, RawBson)> {
         match self.keys.as_slice() {
-            [id] => Ok((self.sort.clone(), id.clone())),
+            [id] if !self.sort.starts_with('{') => Ok((self.sort.clone(), id.clone())),
             _ => Err(Error::new(
                 ErrorKind::InvalidQuery,
                 "the position is one in a query, not in a collection",
@@ -163,7 +163,7 @@ where
     find.limit = Some(size.saturating_add(1));
     let sort = find.sort.total();
     let view = session.reader().await?;
-    let documents = Documents::new(&session, view.get()?, &load);
+    let documents = Documents::new(&session, view.get()?, &find.collection, &load);
     let reader = documents.reader();
     let mut rows = Vec::new();
     let mut last = None;

@@ -60,7 +60,7 @@ where
     J: Joins<T>,
 {
     let view = session.reader().await?;
-    let documents = Documents::new(session, view.get()?, load);
+    let documents = Documents::new(session, view.get()?, &find.collection, load);
     let reader = documents.reader();
     let mut rows = Vec::new();
     let result = reader

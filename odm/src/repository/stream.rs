@@ -112,7 +112,8 @@ impl Chunks {
         let result = if self.session.is_bound() {
             // The transaction is the state, and others may use it in between.
             let view = self.session.reader().await?;
-            let documents = halves::Documents::new(&self.session, view.get()?, &self.load);
+            let documents =
+                halves::Documents::new(&self.session, view.get()?, &collection, &self.load);
             documents.reader().find(&self.find, &mut each).await
         } else {
             let reader = match self.held.take() {
@@ -129,7 +130,8 @@ impl Chunks {
                 }
                 _ => (self.session.committed()?, Instant::now()),
             };
-            let documents = halves::Documents::new(&self.session, &*reader.0, &self.load);
+            let documents =
+                halves::Documents::new(&self.session, &*reader.0, &collection, &self.load);
             let result = documents.reader().find(&self.find, &mut each).await;
             self.held = Some(reader);
             result

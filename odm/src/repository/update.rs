@@ -75,8 +75,13 @@ impl<M: Document> Update<M, One> {
     /// Those of the write.
     pub async fn plan(self) -> Result<Plan> {
         let (update, One { session, id }) = self.into_parts();
-        let write = id.and_then(|id| write::<M>(by_id(id), update?, false, false));
-        session.plan(write).await
+        let id = id?;
+        let write = write::<M>(by_id(id.clone()), update?, false, false);
+        let plan = session.plan(write).await?;
+        if plan.matched == 0 {
+            return Err(Error::not_found(M::COLLECTION, &[&id]));
+        }
+        Ok(plan)
     }
 }
 

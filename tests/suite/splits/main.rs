@@ -1,6 +1,7 @@
 //! A value whose cold half is stored apart is one value to whoever writes it.
 
 mod audit;
+mod found;
 mod history;
 mod reads;
 mod writes;

@@ -132,7 +132,7 @@ on_every_store! {
         // A newer one arrives before the reader goes on, and one that was seen is gone.
         db.comments.insert(comment(200, 0, 50, None)).await.unwrap();
         let gone = db.comments.all().sort(Comment::fields().written.desc()).limit(4).await.unwrap();
-        db.comments.delete(gone[1].id).await.unwrap();
+        db.comments.delete(gone[2].id).await.unwrap();
         let mut all = db.comments.all().await.unwrap();
         all.sort_by_key(|comment| (std::cmp::Reverse(comment.written), comment.id));
         let last = seen.newest.last().unwrap();
@@ -143,6 +143,20 @@ on_every_store! {
         let rest = db.comments.beyond(&seen, Post::fields().newest).await.unwrap();
         let next = rest.after(&page.next.unwrap()).page(100).await.unwrap();
         assert_eq!(next.items, all[after + 6..]);
+
+        // One that was seen moves down past others that were not: those are not left out.
+        let seen = db.posts.get(0).await.unwrap();
+        let moved = db.comments.all().sort(Comment::fields().written.desc()).limit(3).await.unwrap();
+        db.comments.update(moved[1].id).set(Comment::fields().written, -5).await.unwrap();
+        let rest = db.comments.beyond(&seen, Post::fields().newest).await.unwrap().await.unwrap();
+        let known: Vec<i32> = [moved[0].id, moved[2].id].into();
+        let all = db.comments.all().sort(Comment::fields().written.desc()).await.unwrap();
+        assert_eq!(rest, all.into_iter().filter(|one| !known.contains(&one.id)).collect::<Vec<_>>());
+        let text = Comment::fields().text;
+        db.comments.update_where(Filter::all()).set(text, "the same").await.unwrap();
+        let seen = db.posts.get(0).await.unwrap();
+        let rest = db.comments.beyond(&seen, Post::fields().rated).await.unwrap().await.unwrap();
+        assert_eq!(rest.len() as u64 + 2, db.comments.all().count().await.unwrap());
 
         // The last ones, in ascending order, go on backwards; only those that count do.
         db.comments.update_where(Comment::fields().id.lt(110)).set(Comment::fields().published, false).await.unwrap();

@@ -121,7 +121,7 @@ fn intervals(test: &Test) -> Option<(Vec<Interval>, bool)> {
     match test {
         Test::Eq(value) => {
             let value = value.as_raw_bson_ref();
-            Some((vec![point(value)?], is_plain(value)))
+            Some((vec![point(value)?], is_one_key(value)))
         }
         Test::In(values) => {
             let mut points: Vec<Interval> = Vec::with_capacity(values.len());
@@ -135,7 +135,9 @@ fn intervals(test: &Test) -> Option<(Vec<Interval>, bool)> {
             points.dedup();
             Some((
                 points,
-                values.iter().all(|value| is_plain(value.as_raw_bson_ref())),
+                values
+                    .iter()
+                    .all(|value| is_one_key(value.as_raw_bson_ref())),
             ))
         }
         Test::Gt(value) => range(value, |key, (_, end)| (Cut::after(key), Cut::before(end))),
@@ -233,6 +235,15 @@ fn is_plain(value: RawBsonRef<'_>) -> bool {
         RawBsonRef::Double(_) | RawBsonRef::Decimal128(_) => !order::is_nan(value),
         _ => false,
     }
+}
+
+/// Whether a key stands for all values that equal this one, and for no other.
+fn is_one_key(value: RawBsonRef<'_>) -> bool {
+    let whole = matches!(
+        value,
+        RawBsonRef::Document(_) | RawBsonRef::Binary(_) | RawBsonRef::Timestamp(_)
+    );
+    whole || is_plain(value)
 }
 
 fn as_value(pattern: &Pattern) -> Option<RawBson> {
