@@ -3,12 +3,16 @@
 
 pub mod favourites;
 pub mod hosts;
+pub mod messages;
 pub mod movies;
+pub mod part_names;
 pub mod patrons;
 pub mod people;
+pub mod product_names;
 pub mod products;
 pub mod publishers;
 pub mod reviews;
+pub mod tasks;
 
 use std::fmt::Debug;
 
@@ -24,9 +28,23 @@ pub async fn run(store: &Embedded) -> odm::Result<()> {
     publishers::run(store).await?;
     products::run(store).await?;
     hosts::run(store).await?;
+    tasks::run(store).await?;
+    part_names::run(store).await?;
+    product_names::run(store).await?;
+    messages::run(store).await?;
     reviews::run(store).await?;
     movies::run(store).await?;
     favourites::run(store).await
+}
+
+/// Prints a change, and how many documents it wrote.
+fn written(change: &str, cost: Cost) {
+    let documents = number(cost.documents_written, "document", "documents");
+    println!("\n{change}\n  -> {documents} written");
+}
+
+fn number(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 fn title(text: &str) {
@@ -68,7 +86,6 @@ fn found(question: &str, rows: &[impl Debug], cost: Cost) {
     if rows.len() > SHOWN {
         println!("  .. and {} more", rows.len() - SHOWN);
     }
-    let number = |n: u64, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
     println!(
         "  -> {} found by {}, which looked at {} and {}",
         rows.len(),

@@ -19,7 +19,7 @@ mod splits;
 mod subsets;
 mod unit;
 
-use bson::{RawBson, RawDocumentBuf};
+use bson::{RawBson, RawDocument, RawDocumentBuf};
 
 pub(crate) use audit::check;
 pub use audit::{Finding, Problem};
@@ -36,7 +36,7 @@ use crate::{
 };
 
 /// A write as a user asks for it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Write {
     /// New documents.
     Insert {
@@ -44,7 +44,11 @@ pub(crate) enum Write {
         documents: Vec<RawDocumentBuf>,
     },
     /// A change of the documents that match.
-    Update(UpdateWrite),
+    Update {
+        write: UpdateWrite,
+        /// What a document that it inserts must pass, with all that is derived in it.
+        whole: fn(&RawDocument) -> Result<()>,
+    },
     /// Another document in the place of one, or a new one where `upsert` allows it.
     Replace {
         collection: String,
@@ -132,6 +136,14 @@ async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<Touched> {
     copies::apply(unit).await?;
     counts::apply(unit).await?;
     subsets::apply(unit).await?;
+    if let Write::Update { write, whole } = write {
+        for &place in &touched.places {
+            let effect = &unit.changes.of(&write.collection)[place];
+            if let (None, Some(inserted)) = (&effect.before, &effect.after) {
+                whole(inserted)?;
+            }
+        }
+    }
     let start = unit.transaction.cost();
     added_references::check(unit).await?;
     unit.step(start, || "references that are added".to_owned());
@@ -159,7 +171,7 @@ impl Write {
             | Write::Replace { collection, .. }
             | Write::Modify { collection, .. }
             | Write::Repair { collection, .. } => collection,
-            Write::Update(write) => &write.collection,
+            Write::Update { write, .. } => &write.collection,
             Write::Delete(write) => &write.collection,
         }
     }
@@ -168,7 +180,7 @@ impl Write {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Write::Insert { .. } => "insert",
-            Write::Update(_) => "update",
+            Write::Update { .. } => "update",
             Write::Replace { .. } => "replace",
             Write::Modify { .. } => "modify",
             Write::Delete(_) => "delete",

@@ -4,15 +4,20 @@
 use examples::guides::{
     favourites::{self, Favourites},
     hosts::{self, Logs},
+    messages::{self, Messages},
     movies::{self, Movies},
+    part_names::{self, PartNames},
     patrons::{self, Patrons},
     people::{self, People},
+    product_names::{self, ProductNames},
     products::{self, Catalog},
     publishers::{self, Publishers},
     reviews::{self, Reviews},
+    tasks::{self, Tasks},
 };
 use odm::{
-    bson::{DateTime, Document, RawDocumentBuf, doc, oid::ObjectId},
+    bson::{Bson, DateTime, Document, RawDocumentBuf, doc, oid::ObjectId},
+    measure,
     prelude::*,
 };
 use tests::{TestStore, on_every_store, stored};
@@ -262,6 +267,184 @@ on_every_store! {
             },
         };
         assert_stored(&store, "movie_details", &[half]).await;
+    }
+
+    async fn s8_people_and_tasks_are_stored_as_in_the_guides(store: impl TestStore) {
+        let db = Tasks::open(store.clone()).await.unwrap();
+        let [kate, rod] = tasks::load(&db).await.unwrap();
+        let lesson = |owner: Bson| doc! {
+            "_id": id(0xADF9),
+            "description": "Write lesson plan",
+            "due_date": date("2014-04-01T00:00:00Z"),
+            "owner": owner,
+        };
+        let essays = doc! {
+            "_id": id(0xAE02),
+            "description": "Grade essays",
+            "due_date": date("2014-04-02T00:00:00Z"),
+            "owner": id(0xAAF1),
+        };
+        let chalk = doc! {
+            "_id": id(0xAE73),
+            "description": "Order chalk",
+            "due_date": date("2014-04-15T00:00:00Z"),
+            "owner": id(0xAAF1),
+        };
+        let people = |of_kate: &[u16], of_rod: &[u16]| {
+            let ids = |of: &[u16]| of.iter().copied().map(id).collect::<Vec<_>>();
+            [
+                doc! { "_id": id(0xAAF1), "name": "Kate Monster", "tasks": ids(of_kate) },
+                doc! { "_id": id(0xAAF2), "name": "Rod", "tasks": ids(of_rod) },
+            ]
+        };
+        let of_kate = lesson(id(0xAAF1).into());
+        assert_stored(&store, "people", &people(&[0xADF9, 0xAE02, 0xAE73], &[])).await;
+        assert_stored(&store, "tasks", &[of_kate.clone(), essays.clone(), chalk.clone()]).await;
+
+        let task = &kate.tasks[0];
+        db.tasks.update(task).set(tasks::Task::fields().owner, &rod).await.unwrap();
+        let of_rod = lesson(id(0xAAF2).into());
+        assert_stored(&store, "people", &people(&[0xAE02, 0xAE73], &[0xADF9])).await;
+        assert_stored(&store, "tasks", &[of_rod, essays.clone(), chalk.clone()]).await;
+
+        let of_person = tasks::Person::fields().tasks;
+        db.people.update(&kate).push(of_person, task).await.unwrap();
+        assert_stored(&store, "people", &people(&[0xAE02, 0xAE73, 0xADF9], &[])).await;
+        assert_stored(&store, "tasks", &[of_kate, essays.clone(), chalk.clone()]).await;
+
+        db.people.update(&kate).pull(of_person, task).await.unwrap();
+        assert_stored(&store, "people", &people(&[0xAE02, 0xAE73], &[])).await;
+        assert_stored(&store, "tasks", &[lesson(Bson::Null), essays, chalk]).await;
+    }
+
+    async fn s9_products_have_the_names_of_their_parts_as_in_the_guides(store: impl TestStore) {
+        let db = PartNames::open(store.clone()).await.unwrap();
+        part_names::load(&db).await.unwrap();
+        let ids = made_ids(&store, "products_with_part_names").await;
+        let of_products = |grommet: &str| {
+            let grommet = doc! { "id": id(0xAAAA), "name": grommet };
+            let left = doc! {
+                "_id": ids[0],
+                "name": "left-handed smoke shifter",
+                "manufacturer": "Acme Corp",
+                "catalog_number": 1234,
+                "parts": [
+                    grommet.clone(),
+                    { "id": id(0xF17C), "name": "fan blade assembly" },
+                    { "id": id(0xD2AA), "name": "power switch" },
+                ],
+            };
+            let right = doc! {
+                "_id": ids[1],
+                "name": "right-handed smoke shifter",
+                "manufacturer": "Acme Corp",
+                "catalog_number": 1235,
+                "parts": [grommet],
+            };
+            [left, right]
+        };
+        let expected = of_products("#4 grommet");
+        assert_stored(&store, "products_with_part_names", &expected).await;
+
+        let fields = part_names::Part::fields();
+        let grommet = products::short_id(0xAAAA);
+        let update = db.parts.update(grommet);
+        let (result, cost) = measure(async { update.set(fields.name, "#5 grommet").await }).await;
+        result.unwrap();
+        assert_eq!(cost.documents_written, 1 + 2);
+        let expected = of_products("#5 grommet");
+        assert_stored(&store, "products_with_part_names", &expected).await;
+        let update = db.parts.update(grommet);
+        let (result, cost) = measure(async { update.inc(fields.qty, -1).await }).await;
+        result.unwrap();
+        assert_eq!(cost.documents_written, 1);
+        assert_stored(&store, "products_with_part_names", &expected).await;
+        let grommet = doc! {
+            "_id": id(0xAAAA),
+            "partno": "123-aff-456",
+            "name": "#5 grommet",
+            "qty": 93,
+            "cost": 0.94,
+            "price": 3.99,
+        };
+        let parts = stored(&store, "parts_of_products").await;
+        assert_eq!(parts[0], RawDocumentBuf::try_from(&grommet).unwrap());
+    }
+
+    async fn s10_parts_have_the_name_of_their_product_as_in_the_guides(store: impl TestStore) {
+        let db = ProductNames::open(store.clone()).await.unwrap();
+        let [left, right] = product_names::load(&db).await.unwrap();
+        let part = |last, partno, name, (product, product_name), (qty, cost, price)| {
+            let product: &product_names::Product = product;
+            doc! {
+                "_id": id(last),
+                "partno": partno,
+                "name": name,
+                "product": ObjectId::from(product.id),
+                "product_name": product_name,
+                "product_catalog_number": product.catalog_number,
+                "qty": qty,
+                "cost": cost,
+                "price": price,
+            }
+        };
+        let parts = |of_grommet, of_others| [
+            part(0xAAAA, "123-aff-456", "#4 grommet", of_grommet, (94, 0.94, 3.99)),
+            part(0xD2AA, "123-aff-458", "power switch", of_others, (40, 1.2, 4.99)),
+            part(0xF17C, "123-aff-457", "fan blade assembly", of_others, (12, 7.5, 19.99)),
+        ];
+        let shifter = (&left, "left-handed smoke shifter");
+        assert_stored(&store, "parts_with_product", &parts(shifter, shifter)).await;
+        let name = product_names::Product::fields().name;
+        db.products.update(&left).set(name, "left-handed smoke bender").await.unwrap();
+        let bender = (&left, "left-handed smoke bender");
+        assert_stored(&store, "parts_with_product", &parts(bender, bender)).await;
+        let product = product_names::Part::fields().product;
+        db.parts.update(products::short_id(0xAAAA)).set(product, &right).await.unwrap();
+        let of_right = (&right, "right-handed smoke shifter");
+        assert_stored(&store, "parts_with_product", &parts(of_right, bender)).await;
+
+        let shared = |left: &str| [
+            doc! {
+                "_id": id(0xAAAA),
+                "name": "#4 grommet",
+                "product_names": [left, "right-handed smoke shifter"],
+            },
+            doc! { "_id": id(0xD2AA), "name": "power switch", "product_names": [left] },
+            doc! { "_id": id(0xF17C), "name": "fan blade assembly", "product_names": [left] },
+        ];
+        assert_stored(&store, "shared_parts", &shared("left-handed smoke shifter")).await;
+        let name = product_names::SharingProduct::fields().name;
+        let update = db.sharing_products.update(left.id);
+        update.set(name, "left-handed smoke bender").await.unwrap();
+        assert_stored(&store, "shared_parts", &shared("left-handed smoke bender")).await;
+    }
+
+    async fn s11_messages_have_the_address_of_their_host_as_in_the_guides(store: impl TestStore) {
+        let db = Messages::open(store.clone()).await.unwrap();
+        let host = messages::load(&db, 0).await.unwrap();
+        let ids = made_ids(&store, "logmsg_with_ipaddr").await;
+        let message = |ipaddr: &str| doc! {
+            "_id": ids[0],
+            "time": date("2014-03-28T09:42:41.382Z"),
+            "message": "cpu is on fire!",
+            "ipaddr": ipaddr,
+            "host": id(0xAAAB),
+        };
+        assert_stored(&store, "logmsg_with_ipaddr", &[message("127.66.66.66")]).await;
+        let without_host = doc! {
+            "_id": ids[0],
+            "time": date("2014-03-28T09:42:41.382Z"),
+            "message": "cpu is on fire!",
+            "ipaddr": "127.66.66.66",
+            "hostname": "goofy.example.com",
+        };
+        assert_stored(&store, "logmsg_without_host", std::slice::from_ref(&without_host)).await;
+
+        let ipaddr = messages::Host::fields().ipaddr;
+        db.hosts.update(&host).set(ipaddr, "127.66.66.67").await.unwrap();
+        assert_stored(&store, "logmsg_with_ipaddr", &[message("127.66.66.67")]).await;
+        assert_stored(&store, "logmsg_without_host", &[without_host]).await;
     }
 
     async fn s12_hosts_show_their_last_thousand_messages_the_oldest_first(store: impl TestStore) {

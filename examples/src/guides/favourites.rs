@@ -4,7 +4,7 @@
 use odm::{measure, prelude::*, store::embedded::Embedded};
 use serde::{Deserialize, Serialize};
 
-use super::{found, stored, title};
+use super::{found, stored, title, written};
 
 /// A blog post that shows its highest-rated comments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -184,10 +184,7 @@ pub async fn run(store: &Embedded) -> odm::Result<()> {
     })
     .await;
     result?;
-    println!(
-        "\na comment is published: {} documents written",
-        cost.documents_written
-    );
+    written("a comment is published:", cost);
     let (post, cost) = measure(async { db.posts.get(1).await }).await;
     found(
         "the best comments, by one query:",

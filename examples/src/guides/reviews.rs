@@ -3,7 +3,7 @@
 use odm::{bson::Decimal128, measure, prelude::*, store::embedded::Embedded};
 use serde::{Deserialize, Serialize};
 
-use super::{found, stored, title};
+use super::{found, stored, title, written};
 
 /// An amount of money.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
@@ -235,10 +235,7 @@ pub async fn run(store: &Embedded) -> odm::Result<()> {
     })
     .await;
     result?;
-    println!(
-        "\nan edited review: {} documents written",
-        cost.documents_written
-    );
+    written("an edited review:", cost);
     let (result, cost) = measure(async {
         db.reviews
             .delete_where(Review::fields().review_id.eq(786))
@@ -246,10 +243,7 @@ pub async fn run(store: &Embedded) -> odm::Result<()> {
     })
     .await;
     result?;
-    println!(
-        "a deleted review: {} documents written",
-        cost.documents_written
-    );
+    written("a deleted review:", cost);
     let (product, cost) = measure(async { db.products.get(1).await }).await;
     found("the reviews on the product page:", &product?.reviews, cost);
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bson::{RawBson, RawBsonRef, RawDocument};
 
 use super::{
-    Write, audit, kept_fields, splits,
+    Write, audit, copies, kept_fields, splits,
     unit::{Touched, Unit, by_id},
 };
 use crate::{
@@ -22,9 +22,10 @@ pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched>
             documents,
         } => {
             let documents = kept_fields::first_versions(catalog, collection, documents)?;
+            let documents = copies::filled(unit, collection, documents).await?;
             splits::insert(unit, collection, &documents).await
         }
-        Write::Update(write) => {
+        Write::Update { write, .. } => {
             let touched = splits::update(unit, write).await?;
             kept_fields::count_versions(unit, &write.collection, &touched).await?;
             Ok(touched)

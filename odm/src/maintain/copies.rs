@@ -4,18 +4,22 @@
 //! index on their reference. Each dirty document is compared with its definition, and written once, in
 //! the fields that differ. Groups of copies follow each other, so that copies of copies are right.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap, HashSet},
+};
 
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use super::{
     Effect,
-    places::{Fields, structs},
+    places::{Fields, changes, structs},
     unit::{Unit, id},
 };
 use crate::{
     catalog::{Along, Copied, join, references},
     error::Result,
+    model::DateTime,
     mql::{
         Filter, Test, key,
         path::{self, Lookup},
@@ -50,6 +54,31 @@ pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// New documents with the copies that can be known before they are stored, so that most are written
+/// once. What else changes in the unit is seen by [`apply`].
+pub(super) async fn filled<'d>(
+    unit: &Unit<'_>,
+    collection: &str,
+    mut documents: Cow<'d, [RawDocumentBuf]>,
+) -> Result<Cow<'d, [RawDocumentBuf]>> {
+    for group in unit.catalog.copies() {
+        let here = |copy: &&Copied| copy.holder == collection && copy.reference().is_some();
+        let copies: Vec<&Copied> = group.iter().filter(here).collect();
+        if copies.is_empty() {
+            continue;
+        }
+        let before = vec![None; documents.len()];
+        let wrong = wrong(&*unit.transaction, &copies, &documents, &before).await?;
+        for (place, fields) in wrong.into_iter().enumerate() {
+            let update = changes(fields);
+            if let Some(filled) = update.apply(&documents[place], true, DateTime::now().into())? {
+                documents.to_mut()[place] = filled;
+            }
+        }
+    }
+    Ok(documents)
 }
 
 async fn bring_up(

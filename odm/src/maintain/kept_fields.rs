@@ -19,11 +19,14 @@ use crate::{
 ///
 /// A whole value is no such update: what it has in that field is left aside.
 pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
-    let Write::Update(UpdateWrite {
+    let Write::Update { write, .. } = write else {
+        return Ok(());
+    };
+    let UpdateWrite {
         collection,
         change: Change::Update(update),
         ..
-    }) = write
+    } = write
     else {
         return Ok(());
     };
@@ -35,6 +38,24 @@ pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
         })
     };
     for (kept, source) in catalog.kept_in(collection) {
+        let seeds = |path: &&&str| path::overlap(&names(path), &kept);
+        if let Some(path) = write
+            .filter
+            .paths()
+            .iter()
+            .filter(|_| write.upsert)
+            .find(seeds)
+        {
+            let message = format!(
+                "`{path}` of `{collection}` is kept from `{source}`, and so an upsert cannot ask for \
+                 it: what it inserts could not have it"
+            );
+            return Err(Error::new(ErrorKind::InvalidQuery, message).at(
+                collection,
+                Some(path),
+                None,
+            ));
+        }
         if let Some(path) = touched(&kept) {
             let message = format!(
                 "`{path}` of `{collection}` is kept from `{source}` and cannot be updated: change the \

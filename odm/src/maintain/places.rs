@@ -4,11 +4,23 @@ use bson::{RawArray, RawBson, RawBsonRef, RawDocument};
 
 use crate::{
     catalog::join,
-    mql::path::{get, split},
+    mql::{
+        Operation, Update,
+        path::{get, split},
+    },
 };
 
 /// What an update makes of fields: none removes one.
 pub(super) type Fields = Vec<(String, Option<RawBson>)>;
+
+/// The update that makes this of fields.
+pub(super) fn changes(fields: Fields) -> Update {
+    let mut update = Update::default();
+    for (path, value) in fields {
+        update.push(path, value.map_or(Operation::Unset, Operation::Set));
+    }
+    update
+}
 
 /// Hands over each embedded document that a path leads to, with its place: the path with the positions
 /// in lists. The empty path leads to the document itself.

@@ -498,7 +498,7 @@ pub(super) fn give_back(catalog: &Catalog, write: &Write, effects: &mut [Effect]
         Write::Insert { documents, .. } => documents.as_slice(),
         Write::Replace { document, .. } => std::slice::from_ref(document),
         Write::Modify { to, .. } => std::slice::from_ref(to),
-        Write::Update(_) | Write::Delete(_) | Write::Repair { .. } => return Ok(()),
+        Write::Update { .. } | Write::Delete(_) | Write::Repair { .. } => return Ok(()),
     };
     let collection = write.collection();
     if catalog.splits_of(collection).next().is_none() {

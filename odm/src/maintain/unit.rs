@@ -4,11 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use super::{Effect, Step, kept_fields, places::Fields};
+use super::{
+    Effect, Step, kept_fields,
+    places::{Fields, changes},
+};
 use crate::{
     catalog::Catalog,
     error::Result,
-    mql::{Filter, Operation, Projection, Sort, Test, Update, key},
+    mql::{Filter, Projection, Sort, Test, key},
     store::{Change, Cost, DeleteWrite, Find, Flow, Transaction, UpdateWrite},
 };
 
@@ -123,10 +126,7 @@ impl Unit<'_> {
         id: &RawBson,
         fields: Fields,
     ) -> Result<Touched> {
-        let mut update = Update::default();
-        for (path, value) in fields {
-            update.push(path, value.map_or(Operation::Unset, Operation::Set));
-        }
+        let update = changes(fields);
         if update.is_empty() {
             return Ok(Touched::default());
         }

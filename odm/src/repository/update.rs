@@ -2,7 +2,7 @@
 
 use std::future::IntoFuture;
 
-use bson::{RawBson, RawDocumentBuf};
+use bson::{RawBson, RawDocument, RawDocumentBuf};
 
 use super::{Deferred, by_id, rows::decode};
 use crate::{
@@ -76,7 +76,7 @@ impl<M: Document> Update<M, One> {
     pub async fn plan(self) -> Result<Plan> {
         let (update, One { session, id }) = self.into_parts();
         let id = id?;
-        let write = write::<M>(by_id(id.clone()), update?, false, false);
+        let write = write::<M>(&session, by_id(id.clone()), update?, false, false);
         let plan = session.plan(write).await?;
         if plan.matched == 0 {
             return Err(Error::not_found(M::COLLECTION, &[&id]));
@@ -96,12 +96,13 @@ impl<M: Document> Update<M, Many> {
         let (update, many) = self.into_parts();
         let write = many
             .filter
-            .and_then(|filter| write::<M>(filter, update?, true, many.upsert));
+            .and_then(|filter| write::<M>(&many.session, filter, update?, true, many.upsert));
         many.session.plan(write).await
     }
 }
 
 fn write<M: Document>(
+    session: &Session,
     filter: mql::Filter,
     update: mql::Update,
     multi: bool,
@@ -109,20 +110,37 @@ fn write<M: Document>(
 ) -> Result<Write> {
     update.check()?;
     if upsert {
-        check_insertable::<M>(&filter, &update)?;
+        let derived = !session.catalog().kept_in(M::COLLECTION).is_empty();
+        check_insertable::<M>(&filter, &update, derived)?;
     }
-    Ok(Write::Update(UpdateWrite {
+    let write = UpdateWrite {
         collection: M::COLLECTION.to_owned(),
         filter,
         sort: mql::Sort::default(),
         change: Change::Update(update),
         multi,
         upsert,
-    }))
+    };
+    let whole = is_whole::<M>;
+    Ok(Write::Update { write, whole })
 }
 
 /// What an upsert inserts must be readable as the model.
-fn check_insertable<M: Document>(filter: &mql::Filter, update: &mql::Update) -> Result<()> {
+fn is_whole<M: Document>(inserted: &RawDocument) -> Result<()> {
+    let read = decode::<M>(M::COLLECTION, inserted);
+    read.map(drop).map_err(|error| {
+        let message = format!("the upsert could not insert a whole document: {error}");
+        Error::new(ErrorKind::InvalidQuery, message).with_source(error)
+    })
+}
+
+/// What an upsert would insert must be readable as the model, whether or not a document matches. What
+/// is derived in it is only known when it is there.
+fn check_insertable<M: Document>(
+    filter: &mql::Filter,
+    update: &mql::Update,
+    derived: bool,
+) -> Result<()> {
     let mut seed = filter.upsert_seed()?;
     if !matches!(seed.get("_id"), Some(id) if *id != bson::Bson::Null) {
         return Err(Error::new(
@@ -147,12 +165,10 @@ fn check_insertable<M: Document>(filter: &mql::Filter, update: &mql::Update) -> 
     let made = update
         .apply(&seed, true, DateTime::now().into())?
         .unwrap_or(seed);
-    decode::<M>(M::COLLECTION, &made)
-        .map(drop)
-        .map_err(|error| {
-            let message = format!("the upsert could not insert a whole document: {error}");
-            Error::new(ErrorKind::InvalidQuery, message).with_source(error)
-        })
+    match derived {
+        true => Ok(()),
+        false => is_whole::<M>(&made),
+    }
 }
 
 impl<M: Document> IntoFuture for Update<M, One> {
@@ -164,7 +180,13 @@ impl<M: Document> IntoFuture for Update<M, One> {
             let (update, One { session, id }) = self.into_parts();
             let id = id?;
             let outcome = session
-                .write(write::<M>(by_id(id.clone()), update?, false, false)?)
+                .write(write::<M>(
+                    &session,
+                    by_id(id.clone()),
+                    update?,
+                    false,
+                    false,
+                )?)
                 .await?;
             if outcome.matched == 0 {
                 return Err(Error::not_found(M::COLLECTION, &[&id]));
@@ -189,7 +211,7 @@ impl<M: Document> IntoFuture for Update<M, Many> {
                 },
             ) = self.into_parts();
             let outcome = session
-                .write(write::<M>(filter?, update?, true, upsert)?)
+                .write(write::<M>(&session, filter?, update?, true, upsert)?)
                 .await?;
             let inserted = outcome.effects.iter().any(|effect| effect.before.is_none());
             Ok(Updated {

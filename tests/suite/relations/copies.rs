@@ -129,6 +129,35 @@ on_every_store! {
         assert_right(&db).await;
     }
 
+    async fn a_document_is_written_once_with_its_copies(store: impl TestStore) {
+        let db = works(store).await;
+        let (result, cost) = measure(async { db.tasks.insert(super::task(1, None)).await }).await;
+        result.unwrap();
+        assert_eq!(cost.documents_written, 1);
+        db.products.insert(product(7, Some(2), &[])).await.unwrap();
+        let (result, cost) = measure(async { db.reviews.insert(review(70, 7, 1)).await }).await;
+        assert_eq!(result.unwrap().maker_name.as_deref(), Some("maker 2"));
+        assert_eq!(cost.documents_written, 2, "the review, and the product that shows it");
+        assert_right(&db).await;
+    }
+
+    async fn an_upsert_by_a_filter_fills_the_copies_in(store: impl TestStore) {
+        let db = works(store).await;
+        let fields = Review::fields();
+        let upsert = |id| db.reviews.update_where(fields.id.eq(id)).upsert();
+        let done = upsert(90).set(fields.product, 2).set(fields.score, 5).await.unwrap();
+        assert!(done.inserted);
+        assert_eq!(db.reviews.get(90).await.unwrap().product_name, "product 2");
+        assert_right(&db).await;
+        let error = upsert(91).set(fields.score, 5).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidQuery);
+        let asked = fields.id.eq(92) & fields.product_name.eq("x");
+        let error = db.reviews.update_where(asked).upsert().set(fields.score, 5).await.unwrap_err();
+        assert!(error.to_string().contains("`product_name`"), "{error}");
+        assert!(db.reviews.get(91).optional().await.unwrap().is_none());
+        assert_right(&db).await;
+    }
+
     async fn a_rolled_back_transaction_leaves_no_copy(store: impl TestStore) {
         let db = works(store).await;
         let before = super::everything(&db).await;

@@ -2,6 +2,7 @@
 //! delete rules and subsets in one schema.
 
 mod audit;
+mod catalogs;
 mod chains;
 mod copies;
 mod deletes;

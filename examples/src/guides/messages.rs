@@ -1,0 +1,150 @@
+//! One-to-squillions with copies from the one: log messages that have the address of their host, and
+//! log messages that have all there is to know of it.
+
+use odm::{measure, prelude::*, store::embedded::Embedded};
+use serde::{Deserialize, Serialize};
+
+use super::{found, products::short_id, stored, title, written};
+
+/// A host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "hosts_of_logmsg")]
+pub struct Host {
+    /// Made by chance.
+    #[serde(rename = "_id")]
+    pub id: ObjectId,
+    /// Its name.
+    pub name: String,
+    /// Its address.
+    #[index(unique)]
+    pub ipaddr: String,
+}
+
+/// A message of a host. The index serves the newest messages of an address.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "logmsg_with_ipaddr", index(fields = "ipaddr, -time"))]
+pub struct LogMsg {
+    /// Made by chance.
+    #[serde(rename = "_id")]
+    pub id: ObjectId,
+    /// When it was sent.
+    pub time: DateTime,
+    /// What it says.
+    pub message: String,
+    /// The host's address.
+    #[denormalize(from = "Host.ipaddr")]
+    pub ipaddr: String,
+    /// Who sent it.
+    #[reference(parent)]
+    pub host: Ref<Host>,
+}
+
+/// A message of a host that has no document. What it tells of the host is true of its own time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "logmsg_without_host", index(fields = "ipaddr, -time"))]
+pub struct LogMsgWithoutHost {
+    /// Made by chance.
+    #[serde(rename = "_id")]
+    pub id: ObjectId,
+    /// When it was sent.
+    pub time: DateTime,
+    /// What it says.
+    pub message: String,
+    /// The host's address.
+    pub ipaddr: String,
+    /// The host's name.
+    pub hostname: String,
+}
+
+/// Messages with and without hosts.
+#[derive(Database)]
+#[database(name = "messages", version = 1)]
+pub struct Messages {
+    /// Hosts.
+    pub hosts: Repository<Host>,
+    /// Their messages.
+    pub logmsg: Repository<LogMsg>,
+    /// Messages of hosts that have no document.
+    pub without_host: Repository<LogMsgWithoutHost>,
+}
+
+/// In both forms, the guides' message, and as many older ones.
+pub async fn load(db: &Messages, older: i64) -> odm::Result<Host> {
+    let host = Host {
+        id: short_id(0xAAAB),
+        name: "goofy.example.com".into(),
+        ipaddr: "127.66.66.66".into(),
+    };
+    let host = db.hosts.insert(host).await?;
+    let fire: DateTime = "2014-03-28T09:42:41.382Z".parse()?;
+    let message = |before: i64| LogMsg {
+        id: ObjectId::new(),
+        time: DateTime::from_millis(fire.timestamp_millis() - before * 1000),
+        message: match before {
+            0 => "cpu is on fire!".into(),
+            _ => format!("cpu is getting warm, {before} s to go"),
+        },
+        // Left to the library.
+        ipaddr: String::new(),
+        host: Ref::from(&host),
+    };
+    let messages = db.logmsg.insert_many((0..=older).map(message)).await?;
+    let without_host = messages.into_iter().map(|message| LogMsgWithoutHost {
+        id: message.id,
+        time: message.time,
+        message: message.message,
+        ipaddr: message.ipaddr,
+        hostname: host.name.clone(),
+    });
+    db.without_host.insert_many(without_host).await?;
+    Ok(host)
+}
+
+/// Runs the guides' queries and updates.
+pub async fn run(store: &Embedded) -> odm::Result<()> {
+    let db = Messages::open(store.clone()).await?;
+    let host = load(&db, 5_999).await?;
+
+    title("S11: one-to-squillions, the host's address copied into its messages");
+    stored(store, "logmsg_with_ipaddr").await?;
+    let (rows, cost) = measure(async {
+        db.logmsg
+            .find(LogMsg::fields().ipaddr.eq("127.66.66.66"))
+            .sort(LogMsg::fields().time.desc())
+            .limit(5_000)
+            .await
+    })
+    .await;
+    found(
+        "the newest 5,000 messages of an address, by one query:",
+        &rows?,
+        cost,
+    );
+    let (result, cost) = measure(async {
+        db.hosts
+            .update(&host)
+            .set(Host::fields().ipaddr, "127.66.66.67")
+            .await
+    })
+    .await;
+    result?;
+    written("the host gets another address:", cost);
+    stored(store, "logmsg_with_ipaddr").await?;
+
+    title("S11: one-to-squillions, all about the host in its messages, and no host");
+    stored(store, "logmsg_without_host").await?;
+    let (rows, cost) = measure(async {
+        db.without_host
+            .find(LogMsgWithoutHost::fields().ipaddr.eq("127.66.66.66"))
+            .sort(LogMsgWithoutHost::fields().time.desc())
+            .limit(5_000)
+            .await
+    })
+    .await;
+    found(
+        "the newest 5,000 messages of an address, by one query:",
+        &rows?,
+        cost,
+    );
+    Ok(())
+}

@@ -1,0 +1,205 @@
+//! One-to-many with copies from the one: parts that have the name of their product. A part either
+//! refers to the one product that it is for, or several products refer to it.
+
+use odm::{measure, prelude::*, store::embedded::Embedded};
+use serde::{Deserialize, Serialize};
+
+use super::{found, products, stored, title, written};
+
+/// A product.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "products_of_parts")]
+pub struct Product {
+    /// Made by chance.
+    #[serde(rename = "_id")]
+    pub id: ObjectId,
+    /// What it is called.
+    pub name: String,
+    /// Who makes it.
+    pub manufacturer: String,
+    /// Its number in the catalog.
+    #[index(unique)]
+    pub catalog_number: i32,
+}
+
+/// A replacement part of one product.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "parts_with_product")]
+pub struct Part {
+    /// Made by chance.
+    #[serde(rename = "_id")]
+    pub id: ObjectId,
+    /// The manufacturer's number.
+    #[index(unique)]
+    pub partno: String,
+    /// What it is called.
+    pub name: String,
+    /// What it is for.
+    #[reference(parent)]
+    pub product: Ref<Product>,
+    /// What that is called.
+    #[denormalize(from = "Product.name")]
+    pub product_name: String,
+    /// Its number in the catalog.
+    #[denormalize(from = "Product.catalog_number")]
+    pub product_catalog_number: i32,
+    /// How many are on hand.
+    pub qty: i32,
+    /// What it costs to buy.
+    pub cost: f64,
+    /// What it is sold for.
+    pub price: f64,
+}
+
+/// A product of shared parts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "products_of_shared_parts")]
+pub struct SharingProduct {
+    /// Made by chance.
+    #[serde(rename = "_id")]
+    pub id: ObjectId,
+    /// What it is called.
+    pub name: String,
+    /// Its parts.
+    #[reference(child)]
+    pub parts: Vec<Ref<SharedPart>>,
+}
+
+/// A part that knows the products it is shared by, and refers to none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "shared_parts")]
+pub struct SharedPart {
+    /// Made by chance.
+    #[serde(rename = "_id")]
+    pub id: ObjectId,
+    /// What it is called.
+    pub name: String,
+    /// What the products are called.
+    #[denormalize(from = "SharingProduct.name", via = "SharingProduct.parts")]
+    #[index]
+    pub product_names: Vec<String>,
+}
+
+/// Parts with the names of their products.
+#[derive(Database)]
+#[database(name = "product_names", version = 1)]
+pub struct ProductNames {
+    /// Products.
+    pub products: Repository<Product>,
+    /// Parts, each of one of them.
+    pub parts: Repository<Part>,
+    /// Products of shared parts.
+    pub sharing_products: Repository<SharingProduct>,
+    /// Parts, each of some of them.
+    pub shared_parts: Repository<SharedPart>,
+}
+
+/// Stores a product with the guides' parts, and another without. Then two that share a part.
+pub async fn load(db: &ProductNames) -> odm::Result<[Product; 2]> {
+    let product = |name: &str, catalog_number| Product {
+        id: ObjectId::new(),
+        name: name.into(),
+        manufacturer: "Acme Corp".into(),
+        catalog_number,
+    };
+    let left = product("left-handed smoke shifter", 1234);
+    let left = db.products.insert(left).await?;
+    let right = product("right-handed smoke shifter", 1235);
+    let right = db.products.insert(right).await?;
+    let parts = products::parts().map(|part| Part {
+        id: part.id,
+        partno: part.partno,
+        name: part.name,
+        product: Ref::from(&left),
+        // Left to the library.
+        product_name: String::new(),
+        product_catalog_number: 0,
+        qty: part.qty,
+        cost: part.cost,
+        price: part.price,
+    });
+    db.parts.insert_many(parts).await?;
+
+    let parts = products::parts().map(|part| SharedPart {
+        id: part.id,
+        name: part.name,
+        product_names: Vec::new(),
+    });
+    let parts = db.shared_parts.insert_many(parts).await?;
+    for (product, parts) in [(&left, &parts[..]), (&right, &parts[..1])] {
+        let product = SharingProduct {
+            id: product.id,
+            name: product.name.clone(),
+            parts: parts.iter().map(Ref::from).collect(),
+        };
+        db.sharing_products.insert(product).await?;
+    }
+    Ok([left, right])
+}
+
+/// Runs the guides' queries and updates.
+pub async fn run(store: &Embedded) -> odm::Result<()> {
+    let db = ProductNames::open(store.clone()).await?;
+    let [left, right] = load(&db).await?;
+
+    title("S10: one-to-many, the product's name and number copied into its parts");
+    stored(store, "parts_with_product").await?;
+    let (part, cost) = measure(async {
+        db.parts
+            .find(Part::fields().partno.eq("123-aff-456"))
+            .one()
+            .await
+    })
+    .await;
+    let grommet = part?;
+    found(
+        "a part and what it is for, by one query:",
+        std::slice::from_ref(&grommet),
+        cost,
+    );
+    let (result, cost) = measure(async {
+        db.products
+            .update(&left)
+            .set(Product::fields().name, "left-handed smoke bender")
+            .await
+    })
+    .await;
+    result?;
+    written("a product of three parts is renamed:", cost);
+    let (result, cost) = measure(async {
+        db.parts
+            .update(&grommet)
+            .set(Part::fields().product, &right)
+            .await
+    })
+    .await;
+    result?;
+    written("a part moves to another product:", cost);
+    stored(store, "parts_with_product").await?;
+
+    title("S10: many-to-many, the names of the products copied into a shared part");
+    stored(store, "shared_parts").await?;
+    let (rows, cost) = measure(async {
+        let names = SharedPart::fields().product_names;
+        db.shared_parts
+            .find(names.contains("right-handed smoke shifter"))
+            .await
+    })
+    .await;
+    found(
+        "parts of the product with this name, by one query:",
+        &rows?,
+        cost,
+    );
+    let (result, cost) = measure(async {
+        db.sharing_products
+            .update(left.id)
+            .set(SharingProduct::fields().name, "left-handed smoke bender")
+            .await
+    })
+    .await;
+    result?;
+    written("a product of three parts is renamed:", cost);
+    stored(store, "shared_parts").await?;
+    Ok(())
+}

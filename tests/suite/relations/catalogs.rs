@@ -1,0 +1,162 @@
+//! Several programs on one store: each keeps right what the others derive.
+
+use odm::{ErrorKind, Problem, prelude::*};
+use serde::{Deserialize, Serialize};
+use tests::{TestStore, on_every_store};
+
+use super::{Works, assert_right, maker, part, product};
+
+/// A program that knows only parts, and nothing of who copies from them.
+mod alone {
+    use super::*;
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[document(collection = "parts")]
+    pub(super) struct Part {
+        #[serde(rename = "_id")]
+        pub(super) id: i32,
+        pub(super) name: String,
+    }
+
+    #[derive(Database)]
+    #[database(name = "stock", version = 1)]
+    pub(super) struct Stock {
+        pub(super) parts: Repository<Part>,
+    }
+}
+
+on_every_store! {
+    async fn a_program_that_knows_only_parts_renames_one_and_the_copies_change(store: impl TestStore) {
+        let stock = alone::Stock::open(store.clone()).await.unwrap();
+        stock.parts.insert(alone::Part { id: 1, name: "old".into() }).await.unwrap();
+        // Opened later than the other, whose repositories are in use already.
+        let db = Works::open(store.clone()).await.unwrap();
+        db.makers.insert(maker(1)).await.unwrap();
+        db.repair().await.unwrap();
+        db.parts.insert(part(2)).await.unwrap();
+        db.products.insert(product(1, Some(1), &[1, 2])).await.unwrap();
+        let name = alone::Part::fields().name;
+        stock.parts.update(1).set(name, "new").await.unwrap();
+        let all = assert_right(&db).await;
+        assert_eq!(all.products[&1].parts[0].name, "new");
+        stock.transaction(async |stock| {
+            stock.parts.update(2).set(name, "newer").await?;
+            stock.parts.delete(1).await.map(drop)
+        }).await.unwrap();
+        let all = assert_right(&db).await;
+        assert_eq!((all.products[&1].parts.len(), all.products[&1].parts[0].name.as_str()), (1, "newer"));
+        let error = stock.parts.update(2).raw(odm::bson::doc! { "$set": { "product_names": [] } }).await;
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::InvalidQuery, "it is kept, also by those who do not know it");
+        stock.parts.replace(alone::Part { id: 2, name: "whole".into() }).await.unwrap();
+        assert_right(&db).await;
+    }
+
+    async fn a_process_that_starts_anew_still_follows_what_others_declared(store: impl TestStore) {
+        let db = Works::open(store.clone()).await.unwrap();
+        db.parts.insert_many((1..=2).map(part)).await.unwrap();
+        db.products.insert(product(1, None, &[1, 2])).await.unwrap();
+        let stock = alone::Stock::open(store.clone()).await.unwrap();
+        assert!(stock.building().is_empty(), "it declares nothing");
+        stock.parts.update_where(Filter::all()).set(alone::Part::fields().name, "x").await.unwrap();
+        assert_right(&db).await;
+        assert_eq!(stock.audit().await.unwrap(), []);
+    }
+
+    async fn what_is_declared_over_older_documents_is_reported_and_rebuilt(store: impl TestStore) {
+        let stock = alone::Stock::open(store.clone()).await.unwrap();
+        let parts = (0..450).map(|id| alone::Part { id, name: format!("part {id}") });
+        stock.parts.insert_many(parts).await.unwrap();
+        let db = Works::open(store.clone()).await.unwrap();
+        assert_eq!(db.building(), ["parts.product_names"]);
+        assert_eq!(Works::open(store.clone()).await.unwrap().building().len(), 1, "until it is rebuilt");
+        let mut rebuild = db.rebuild();
+        let mut mended = 0;
+        while let Some(finding) = rebuild.next().await {
+            let finding = finding.unwrap();
+            assert_eq!((finding.problem, finding.mended), (Problem::Copy, true));
+            mended += 1;
+        }
+        assert_eq!((mended, rebuild.progress().checked, rebuild.progress().total), (450, 450, 450));
+        assert!(db.building().is_empty());
+        let again = Works::open(store).await.unwrap();
+        assert!(again.building().is_empty());
+        assert_eq!(again.rebuild().await.unwrap(), []);
+        assert_eq!(again.audit().await.unwrap(), []);
+    }
+
+    async fn an_older_version_cannot_come_after_a_newer_one(store: impl TestStore) {
+        newer::Stock::open(store.clone()).await.unwrap();
+        let error = alone::Stock::open(store.clone()).await.err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Schema);
+        assert!(error.to_string().contains("version 2") && error.to_string().contains("`stock`"), "{error}");
+        newer::Stock::open(store).await.unwrap();
+    }
+
+    async fn two_that_contradict_each_other_are_refused(store: impl TestStore) {
+        let db = Works::open(store.clone()).await.unwrap();
+        db.makers.insert(maker(1)).await.unwrap();
+        let error = contrary::Shop::open(store.clone()).await.err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Schema);
+        assert!(error.to_string().contains("`products.maker`"), "{error}");
+        // It has left nothing.
+        db.products.insert(product(1, Some(1), &[])).await.unwrap();
+        assert_right(&db).await;
+        Works::open(store).await.unwrap();
+    }
+}
+
+mod newer {
+    use super::*;
+
+    #[derive(Database)]
+    #[database(name = "stock", version = 2)]
+    pub(super) struct Stock {
+        #[allow(dead_code)]
+        parts: Repository<super::alone::Part>,
+    }
+}
+
+/// It says otherwise what becomes of a product whose maker is deleted.
+mod contrary {
+    use super::*;
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "makers")]
+    struct Maker {
+        #[serde(rename = "_id")]
+        id: i32,
+    }
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "products")]
+    struct Product {
+        #[serde(rename = "_id")]
+        id: i32,
+        #[reference(parent, on_delete = "cascade")]
+        maker: Option<Ref<Maker>>,
+    }
+
+    #[derive(Database)]
+    #[database(name = "shop", version = 1)]
+    pub(super) struct Shop {
+        #[allow(dead_code)]
+        makers: Repository<Maker>,
+        #[allow(dead_code)]
+        products: Repository<Product>,
+    }
+}
+
+#[test]
+fn the_relations_can_be_drawn() {
+    let drawn = Works::catalog().unwrap().mermaid();
+    assert!(drawn.starts_with("flowchart LR\n"), "{drawn}");
+    for line in [
+        "c0[\"makers\"]",
+        "c1 -->|\"maker\"| c0",
+        "c0 -.->|\"name to maker_name\"| c1",
+        "c3 ==>|\"shown in reviews\"| c1",
+        "c3 -.->|\"counted in good_reviews\"| c1",
+    ] {
+        assert!(drawn.contains(line), "{line} is not in {drawn}");
+    }
+}
