@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     catalog::{Along, Copied, join, references},
-    error::Result,
+    error::{Error, ErrorKind, Result},
     model::DateTime,
     mql::{
         Filter, Test, key,
@@ -42,7 +42,8 @@ pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
             let start = unit.transaction.cost();
             let dirty = dirty(unit, holder, &copies).await?;
             for ids in dirty.chunks(CHUNK) {
-                bring_up(unit, holder, &copies, ids).await?;
+                let result = bring_up(unit, holder, &copies, ids).await;
+                result.map_err(|error| with_number(error, holder, dirty.len()))?;
             }
             unit.step(start, || {
                 let paths: Vec<String> = copies
@@ -54,6 +55,15 @@ pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// A unit that is too large says what makes it so.
+fn with_number(error: Error, holder: &str, number: usize) -> Error {
+    if error.kind() != ErrorKind::Limit {
+        return error;
+    }
+    let message = format!("{error}: copies in {number} documents of `{holder}` follow from it");
+    Error::new(ErrorKind::Limit, message).with_source(error)
 }
 
 /// New documents with the copies that can be known before they are stored, so that most are written

@@ -18,6 +18,8 @@ pub(crate) struct Batch {
     pub(crate) shown: Subset<Entry>,
     #[split(collection = "notes", key = "batch")]
     pub(crate) note: Cold<Note>,
+    #[count(of = "Entry")]
+    pub(crate) entries: i64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
@@ -35,6 +37,7 @@ pub(crate) fn batch(id: i64, size: i64, last: Ref<Entry>) -> Batch {
             text: format!("of {id}"),
         }
         .into(),
+        entries: 0,
     }
 }
 
@@ -46,6 +49,8 @@ pub(crate) struct Entry {
     /// Written before its batch is.
     #[reference(parent, unchecked)]
     pub(crate) batch: Ref<Batch>,
+    #[denormalize(from = "Batch.size")]
+    pub(crate) of: Option<i64>,
     pub(crate) place: i64,
     pub(crate) text: String,
 }
@@ -61,6 +66,7 @@ pub(crate) fn entries(batch: i64, size: i64) -> Vec<Entry> {
     let entry = |place| Entry {
         id: ObjectId::new(),
         batch: Ref::new(batch),
+        of: None,
         place,
         text: format!(
             "entry {place} of batch {batch}, {}",
@@ -124,6 +130,8 @@ impl Ledger {
             assert_eq!(Some(last), entries.last());
             let shown = &entries[entries.len().saturating_sub(3)..];
             assert_eq!(&*batch.shown, shown);
+            assert_eq!(batch.entries, batch.size);
+            assert!(entries.iter().all(|entry| entry.of == Some(batch.size)));
             number += entries.len() as u64;
         }
         let all = self.entries.all().count().await.unwrap();

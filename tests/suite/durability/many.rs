@@ -61,7 +61,7 @@ on_every_store! {
                 let db = db.clone();
                 tasks.push(tokio::spawn(async move {
                     let batch = Ref::new(1);
-                    let entry = Entry { id: ObjectId::new(), batch, place, text: String::new() };
+                    let entry = Entry { id: ObjectId::new(), batch, of: None, place, text: String::new() };
                     db.entries.insert(entry).await
                 }));
             }

@@ -1,6 +1,6 @@
 //! Copies and counts follow their sources, whatever is written how.
 
-use odm::{ErrorKind, bson::doc, measure, prelude::*};
+use odm::{ErrorKind, bson::doc, measure, prelude::*, store::embedded::Embedded};
 use tests::{TestStore, on_every_store};
 
 use super::{
@@ -158,6 +158,16 @@ on_every_store! {
         assert_right(&db).await;
     }
 
+    async fn one_part_that_is_in_a_list_more_than_once_is_renamed_everywhere(store: impl TestStore) {
+        let db = works(store).await;
+        // The same part twice in one product, and products with many parts.
+        db.products.insert(product(8, None, &[1, 1, 2, 1])).await.unwrap();
+        db.parts.update(1).set(Part::fields().name, "one").await.unwrap();
+        let all = assert_right(&db).await;
+        let names: Vec<&str> = all.products[&8].parts.iter().map(|link| link.name.as_str()).collect();
+        assert_eq!(names, ["one", "one", "part 2", "one"]);
+    }
+
     async fn a_rolled_back_transaction_leaves_no_copy(store: impl TestStore) {
         let db = works(store).await;
         let before = super::everything(&db).await;
@@ -171,4 +181,28 @@ on_every_store! {
         result.unwrap_err();
         assert_eq!(super::everything(&db).await, before);
     }
+}
+
+#[test]
+fn a_fan_out_over_the_limit_is_refused_with_its_number() {
+    tests::run(async {
+        let store = Embedded::builder().unit_limit(50).memory().await.unwrap();
+        let db = Works::open(store).await.unwrap();
+        db.makers.insert(maker(1)).await.unwrap();
+        for id in 0..60 {
+            db.products.insert(product(id, Some(1), &[])).await.unwrap();
+        }
+        let error = db
+            .makers
+            .update(1)
+            .set(Maker::fields().name, "x")
+            .await
+            .unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit);
+        assert!(
+            error.to_string().contains("60 documents of `products`"),
+            "{error}"
+        );
+        assert_right(&db).await;
+    });
 }
