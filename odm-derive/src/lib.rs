@@ -74,10 +74,11 @@ use ast::Derive;
 ///   reference where there are several, `filter = path` a function that returns a `Filter` of those
 ///   that count.
 /// - `#[denormalize(from = "Model.field")]`: a copy of a field of a document that is referred to
-///   beside it, of the same type, kept by the library. A dot leads on into an embedded value.
-///   `via = "field"` names the reference where there are several. `via = "Model.field"` follows
-///   references that lead here, and the copy is a `Vec`. With `freeze`, it keeps the value of the time
-///   of writing.
+///   beside it, of the same type, kept by the library: what a whole value has in its place is left
+///   aside. A dot leads on into an embedded value. `via = "field"` names the reference where there are
+///   several. `via = "Model.field"`, or `via = "Model.links.id"` through an embedded link, follows
+///   references that lead here, and the copy is a `Vec` of the different values. With `freeze`, it keeps
+///   the value of the time of writing.
 /// - `#[count(of = "Child")]`: how many documents refer to this one, kept by the library. `via` and
 ///   `filter` are as for a subset.
 /// - `#[split(collection = "..", key = "..")]`: a `Cold`, stored in a collection of its own, where

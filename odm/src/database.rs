@@ -151,8 +151,9 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         transaction::run(self, run)
     }
 
-    /// Compares what the library keeps with what it follows from, in all documents: subsets with the
-    /// children, and the halves of documents that are split with each other. Nothing is written.
+    /// Compares what the library keeps with what it follows from, in all documents: copies with their
+    /// sources, counts and subsets with the children, both sides of pairs, the halves of documents that
+    /// are split; and looks for references that lead nowhere. Nothing is written.
     ///
     /// A store that is only written through this library has no findings, unless a document was
     /// inserted without its half, or a subset was declared over documents that were there before.

@@ -63,6 +63,7 @@
 //! - Joins: [`Find::join`](repository::Find::join).
 //! - Transactions: [`Database::transaction`].
 //! - Whether all is right, and mending it: [`Database::audit`], [`Database::repair`].
+//! - What models of several programs state on one store: [`Database::catalog`], [`Database::rebuild`].
 //! - The store, its settings and its promises: [`store::embedded`].
 //! - What an operation cost: [`measure`](fn@measure).
 

@@ -97,8 +97,10 @@ pub(crate) struct Effect {
 /// Applies a write with all that follows from it, in this order:
 ///
 /// 1. the user's own changes, the *base facts*;
-/// 2. to a fixed point, what base facts follow from them: delete rules, cold halves;
-/// 3. what is derived, subsets for now, each once for every place that is dirty, at the end of the unit;
+/// 2. to a fixed point, what base facts follow from them: delete rules, the other sides of pairs, cold
+///    halves;
+/// 3. what is derived, each once for every place that is dirty: copies, in the order in which they
+///    follow each other, then counts, then subsets;
 /// 4. the checks: every reference that was added leads somewhere.
 ///
 /// So a unit that deletes a document and all that refers to it is no error, and what is derived is
