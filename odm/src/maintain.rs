@@ -130,11 +130,15 @@ async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<Touched> {
     kept_fields::check(unit.catalog, write)?;
     let start = unit.transaction.cost();
     let touched = base::apply(unit, write).await?;
-    delete_rules::apply(unit).await?;
-    links::apply(unit, write.collection(), &touched).await?;
     unit.step(start, || {
         format!("{} in `{}`", write.name(), write.collection())
     });
+    let start = unit.transaction.cost();
+    delete_rules::apply(unit).await?;
+    unit.step(start, || "rules for deletes".to_owned());
+    let start = unit.transaction.cost();
+    links::apply(unit, write.collection(), &touched).await?;
+    unit.step(start, || "other sides of pairs".to_owned());
     copies::apply(unit).await?;
     counts::apply(unit).await?;
     subsets::apply(unit).await?;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use bson::{RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
 
 use super::{
     Write,
@@ -130,6 +130,22 @@ pub(super) async fn count_versions(
         unit.update(&write).await?;
     }
     Ok(())
+}
+
+/// What the version of a document becomes in a unit, of the type that is stored.
+pub(super) fn next_version(
+    before: Option<&RawDocument>,
+    now: &RawDocument,
+    path: &str,
+) -> Result<RawBson> {
+    let next = match before {
+        Some(before) => version(before, path)? + 1,
+        None => 1,
+    };
+    Ok(match (path::get(now, path), i32::try_from(next)) {
+        (Some(RawBsonRef::Int32(_)), Ok(next)) => RawBson::Int32(next),
+        _ => RawBson::Int64(next),
+    })
 }
 
 /// The version that a document holds.

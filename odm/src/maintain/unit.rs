@@ -141,8 +141,16 @@ impl Unit<'_> {
         id: &RawBson,
         fields: Fields,
     ) -> Result<()> {
-        let touched = self.set(collection, id, fields).await?;
-        kept_fields::count_versions(self, collection, &touched).await
+        let mut fields = fields;
+        if let Some(path) = self.catalog.version(collection)
+            && !fields.is_empty()
+            && let Some(document) = self.get(collection, id).await?
+        {
+            let before = self.changes.before(collection, &document);
+            let version = kept_fields::next_version(before.as_deref(), &document, path)?;
+            fields.push((path.to_owned(), Some(version)));
+        }
+        self.set(collection, id, fields).await.map(drop)
     }
 
     /// The `_id`s of the documents that match.

@@ -13,7 +13,7 @@ use super::{
 };
 
 #[derive(Debug, Clone)]
-enum Op {
+pub(super) enum Op {
     Maker(i32),
     NameMaker(i32, i32),
     MoveMaker(i32, i32),
@@ -48,7 +48,7 @@ enum Op {
     DeleteBadge(i32),
 }
 
-fn op() -> impl Strategy<Value = Op> {
+pub(super) fn op() -> impl Strategy<Value = Op> {
     let id = || 0..4_i32;
     let ids = || prop::collection::vec(0..4_i32, 0..4);
     let maybe = || prop::option::of(0..4_i32);
@@ -96,7 +96,7 @@ fn refs<T: Document<Id = i32>>(ids: Vec<i32>) -> Vec<Ref<T>> {
     ids.into_iter().map(Ref::new).collect()
 }
 
-async fn run(db: &Works, op: Op) -> odm::Result<()> {
+pub(super) async fn run(db: &Works, op: Op) -> odm::Result<()> {
     match op {
         Op::Maker(id) => db.makers.insert(maker(id)).await.map(drop),
         Op::NameMaker(id, n) => {

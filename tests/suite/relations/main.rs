@@ -5,6 +5,7 @@ mod audit;
 mod catalogs;
 mod chains;
 mod copies;
+mod crash;
 mod deletes;
 mod history;
 mod pairs;
