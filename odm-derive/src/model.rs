@@ -22,9 +22,9 @@ pub(crate) use variants::{Form, variant_field};
 /// A checked input.
 pub(crate) enum Model {
     Document(Box<Document>),
-    Embed(Embed),
-    Projection(Projection),
-    Database(Database),
+    Embed(Box<Embed>),
+    Projection(Box<Projection>),
+    Database(Box<Database>),
 }
 
 /// What `derive(Document)` is expanded from.
@@ -202,37 +202,39 @@ impl Model {
                     let link = link(&structure, fields.len());
                     Content::Fields { structure, link }
                 };
-                Model::Embed(Embed { head, content })
+                Model::Embed(Box::new(Embed { head, content }))
             }
             (Derive::Embed, Data::Enum(variants)) => {
                 let structure = Structure::of_enum(&mut head, input, variants);
-                Model::Embed(Embed {
+                Model::Embed(Box::new(Embed {
                     head,
                     content: Content::Fields {
                         structure,
                         link: None,
                     },
-                })
+                }))
             }
             (Derive::Projection, Data::Struct(Style::Named, fields)) => {
-                Model::Projection(Projection {
+                Model::Projection(Box::new(Projection {
                     structure: Structure::of_struct(&mut head, input, fields),
                     of: input.attrs.of.clone()?,
                     head,
-                })
+                }))
             }
-            (Derive::Database, Data::Struct(Style::Named, fields)) => Model::Database(Database {
-                head,
-                name: input.attrs.name.clone()?,
-                version: input.attrs.version.clone()?,
-                repositories: fields
-                    .iter()
-                    .map(|field| {
-                        let model = types::argument(field.ty, "Repository")?;
-                        Some((field.ident?.clone(), field.ty.clone(), model.clone()))
-                    })
-                    .collect::<Option<_>>()?,
-            }),
+            (Derive::Database, Data::Struct(Style::Named, fields)) => {
+                Model::Database(Box::new(Database {
+                    head,
+                    name: input.attrs.name.clone()?,
+                    version: input.attrs.version.clone()?,
+                    repositories: fields
+                        .iter()
+                        .map(|field| {
+                            let model = types::argument(field.ty, "Repository")?;
+                            Some((field.ident?.clone(), field.ty.clone(), model.clone()))
+                        })
+                        .collect::<Option<_>>()?,
+                }))
+            }
             _ => return None,
         })
     }

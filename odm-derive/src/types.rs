@@ -129,6 +129,15 @@ pub(crate) fn is_written(ty: &Type, name: &str) -> bool {
     last_segment(ty).is_some_and(|segment| segment.ident == name)
 }
 
+/// Whether the type is written like one that has no fields.
+pub(crate) fn is_scalar(ty: &Type) -> bool {
+    const SCALARS: [&str; 16] = [
+        "String", "char", "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32",
+        "f64", "usize", "ObjectId", "DateTime",
+    ];
+    SCALARS.iter().any(|name| is_written(innermost(ty), name))
+}
+
 /// `T`, if the type is written `name<T>`.
 pub(crate) fn argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     let segment = last_segment(ty).filter(|segment| segment.ident == name)?;

@@ -141,6 +141,8 @@ impl Catalog {
             nodes.entry(edge.from.clone()).or_default().out.push(at);
             nodes.entry(edge.to.clone()).or_default().into.push(at);
         }
+        let mut relations = relations;
+        relations.counts = copies::counts_in_order(relations.counts)?;
         Ok(Catalog {
             copies: copies::in_order(relations.copies.clone())?,
             relations,

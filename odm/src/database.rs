@@ -61,6 +61,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// key.
     fn open(store: impl Store) -> impl Future<Output = Result<Self>> + Send {
         async move {
+            session::refuse_inside_transaction(&store)?;
             let (relations, mut specs) = catalog::declared_by(&Self::models())?;
             specs.push(catalog::spec());
             store.ensure(&specs).await?;

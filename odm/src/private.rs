@@ -28,7 +28,7 @@ pub use crate::{
 pub use circle::no_circle;
 pub use copies::{
     Back, Beside, CopiesOf, CopyOf, Declared, Original, OriginalField, back, beside, check, copied,
-    copy, from_source, holds_references, is_single, outline,
+    copy, from_source, holds_references, holds_relations, is_single, outline,
 };
 pub use serde::{Serialize, de::DeserializeOwned};
 pub use std::marker::PhantomData as Phantom;

@@ -113,5 +113,19 @@ fn unmarked(head: &Head, structure: &Structure) -> Option<TokenStream> {
             check(variant.span(), ty, message);
         }
     }
+    for variant in structure.unseen.iter().filter(|_| !head.has_type_params()) {
+        let this = &structure.this;
+        let message = format!(
+            "what is in `{variant}` is stored in the place of the whole, beside variants with references \
+             or copies, which the library could not tell from its fields: derive `Embed` for it, and \
+             mark it with `#[embed]`"
+        );
+        checks.push(quote_spanned! {variant.span()=>
+            ::core::assert!(
+                !#private::holds_relations(<#this as #private::Structure>::OUTLINE),
+                #message
+            );
+        });
+    }
     (!checks.is_empty()).then(|| quote!(const _: () = { #(#checks)* };))
 }

@@ -26,6 +26,9 @@ pub(crate) struct Structure {
     pub(crate) variants: Vec<Structure>,
     /// The types of values in variants that are stored as arrays, with the variant's name.
     pub(crate) arrays: Vec<(Ident, Type)>,
+    /// The variants around a value that is stored in the place of the whole, and whose fields are not
+    /// known.
+    pub(crate) unseen: Vec<Ident>,
 }
 
 /// One stored name.
@@ -84,6 +87,7 @@ impl Structure {
             members: Vec::new(),
             variants: Vec::new(),
             arrays: Vec::new(),
+            unseen: Vec::new(),
         }
     }
 

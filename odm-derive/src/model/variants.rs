@@ -165,6 +165,9 @@ impl Structure {
             }
             // Of a value in the place of the whole, there is nothing to name.
             (Form::Internal { .. } | Form::Untagged, _) => {
+                if !types::is_scalar(&ty) {
+                    self.unseen.push(variant.ident.clone());
+                }
                 ident = None;
                 Place::Whole
             }

@@ -2,7 +2,7 @@
 
 use super::{
     Along, Collection, Copied, Count, Edge, Holds, OnDelete, Relations, Split, Subset,
-    copies::in_order,
+    copies::{counts_in_order, in_order},
     indexes::{Declared, declared, index_of_subset, index_on, indexes_of, of_half},
     walk::{Reference, Walk},
 };
@@ -102,6 +102,7 @@ pub(crate) fn declared_by(models: &[&'static Model]) -> Result<(Relations, Vec<C
     }
     // The derive of the database finds all circles but those through recursive embeds.
     in_order(copies.clone())?;
+    counts_in_order(relations.counts.clone())?;
     relations.copies = copies;
     pairs(&relations)?;
     Ok((relations, specs))

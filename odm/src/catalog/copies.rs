@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Catalog, build::schema};
+use super::{Catalog, Count, build::schema};
 use crate::{error::Result, mql::path};
 
 /// A field that holds a copy of a field of another document.
@@ -70,6 +70,30 @@ impl Catalog {
         let all = self.copies.iter().flatten();
         all.filter(move |copy| copy.holder == collection)
     }
+}
+
+/// Puts counts in the order in which their filters ask for each other.
+pub(super) fn counts_in_order(mut left: Vec<Count>) -> Result<Vec<Count>> {
+    let asks = |count: &Count, other: &Count| {
+        let paths = count.filter.paths();
+        other.parent == count.child && paths.iter().any(|path| path::overlap(path, &other.path))
+    };
+    let mut ordered = Vec::new();
+    while !left.is_empty() {
+        let ready = |count: &Count| !left.iter().any(|other| asks(count, other));
+        let Some(next) = left.iter().position(ready) else {
+            let names: Vec<String> = left
+                .iter()
+                .map(|count| format!("`{}.{}`", count.parent, count.path))
+                .collect();
+            return Err(schema(format!(
+                "counts ask for each other in a circle: {}",
+                names.join(", ")
+            )));
+        };
+        ordered.push(left.remove(next));
+    }
+    Ok(ordered)
 }
 
 /// Puts copies in the order in which they follow each other.

@@ -107,13 +107,25 @@ impl UnitOfWork for Declare {
                 ),
             ));
         }
+        if let Some(mine) = mine.filter(|mine| mine.version == self.version)
+            && let Some(place) = mine.relations.beyond(&self.relations).into_iter().next()
+        {
+            return Err(Error::new(
+                ErrorKind::Schema,
+                format!(
+                    "version {} of the database `{}` has declared `{place}` here, and this one of the \
+                     same version does not, or otherwise: raise its version",
+                    self.version, self.name
+                ),
+            ));
+        }
         if mine.is_none_or(|mine| mine.relations != self.relations || mine.version < self.version) {
             let before = merged(&owners)?;
             let mut building = self.new_over_old(&*transaction, &before).await?;
             // What was not complete before is not complete now.
             let places = self.relations.places();
-            let left = mine.map(|mine| mine.building.clone()).unwrap_or_default();
-            building.extend(left.into_iter().filter(|place| places.contains(place)));
+            let left = owners.iter().flat_map(|owner| owner.building.clone());
+            building.extend(left.filter(|place| places.contains(place)));
             let owner = Owner {
                 id,
                 version: self.version,

@@ -6,7 +6,8 @@ use super::build::schema;
 use crate::{
     error::Result,
     model::{
-        Container, CopyShape, CountShape, FieldKind, ReferenceShape, Shape, SplitShape, SubsetShape,
+        Container, CopyShape, CountShape, FieldKind, OnDelete, ReferenceShape, Shape, SplitShape,
+        SubsetShape, Via,
     },
 };
 
@@ -19,9 +20,8 @@ pub(super) struct Walk {
     pub(super) copies: Vec<(String, &'static str, CopyShape)>,
     /// The numbers of children, which only a document itself can have.
     pub(super) counts: Vec<(String, CountShape)>,
-    /// What is stored at each path: a plain value, or a reference to a collection, which may be
-    /// unchecked.
-    leaves: HashMap<String, Option<(&'static str, bool)>>,
+    /// What is stored at each path.
+    leaves: HashMap<String, Leaf>,
     /// The bounded arrays of children, which only a document itself can have.
     pub(super) subsets: Vec<(String, SubsetShape)>,
     /// The halves that are stored apart, which only a document itself can have.
@@ -92,7 +92,7 @@ impl Walk {
             };
             match field.kind {
                 FieldKind::Plain => {
-                    self.leaf(&path, None)?;
+                    self.leaf(&path, Leaf::Plain)?;
                 }
                 FieldKind::Embed { shape, container } => {
                     let (shape, place) = (shape(), container.within(place));
@@ -102,13 +102,16 @@ impl Walk {
                     let outer = self.list.clone();
                     if container == Container::Many {
                         self.list = Some(path.clone());
+                    } else if !field.name.is_empty() {
+                        // What is in a field of an element is not the element.
+                        self.list = None;
                     }
                     self.shape(shape, &path, place)?;
                     self.list = outer;
                 }
                 FieldKind::Reference(shape) => {
                     self.reachable(&path, shape.container.within(place))?;
-                    if self.leaf(&path, Some(shape))? {
+                    if self.leaf(&path, Leaf::of(&shape))? {
                         let list = match shape.container {
                             Container::Many => Some(path.clone()),
                             _ => self.list.clone(),
@@ -117,11 +120,15 @@ impl Walk {
                     }
                 }
                 FieldKind::Copy(copy) => {
-                    self.leaf(&path, None)?;
-                    self.copies.push((prefix.to_owned(), field.name, copy));
+                    if self.leaf(
+                        &path,
+                        Leaf::Copy(copy.source, copy.path, copy.via, copy.frozen),
+                    )? {
+                        self.copies.push((prefix.to_owned(), field.name, copy));
+                    }
                 }
                 FieldKind::Count(count) => {
-                    self.leaf(&path, None)?;
+                    self.leaf(&path, Leaf::Count)?;
                     self.counts.push((path, count));
                 }
                 FieldKind::Subset(subset) => self.subsets.push((path, subset)),
@@ -148,17 +155,38 @@ impl Walk {
 
     /// Notes what is stored at a path, and tells whether it is new there. Variants of an enum may
     /// share a path if they hold the same at it.
-    fn leaf(&mut self, path: &str, reference: Option<ReferenceShape>) -> Result<bool> {
-        let held = reference.map(|reference| (reference.collection, reference.unchecked));
+    fn leaf(&mut self, path: &str, held: Leaf) -> Result<bool> {
         match self.leaves.insert(path.to_owned(), held) {
             None => Ok(true),
             Some(other) if other == held => Ok(false),
             Some(_) => Err(schema(format!(
-                "`{}.{path}` is stored by several fields, and is not the same reference in all of \
-                 them; give one of them another name",
+                "`{}.{path}` is stored by several fields, and is not the same reference or copy in all \
+                 of them; give one of them another name",
                 self.name
             ))),
         }
+    }
+}
+
+/// What is stored at a path.
+#[derive(Clone, Copy, PartialEq)]
+enum Leaf {
+    Plain,
+    /// Where it leads, whether it may lead nowhere, its rule, and its other side.
+    Reference(&'static str, bool, Option<OnDelete>, Option<&'static str>),
+    /// Of what it is a copy, along which reference, and whether it is frozen.
+    Copy(&'static str, &'static str, Via, bool),
+    Count,
+}
+
+impl Leaf {
+    fn of(shape: &ReferenceShape) -> Self {
+        Leaf::Reference(
+            shape.collection,
+            shape.unchecked,
+            shape.on_delete,
+            shape.inverse,
+        )
     }
 }
 

@@ -233,15 +233,19 @@ impl Session {
 
     /// A write outside would wait for the transaction, which waits for the write.
     pub(super) fn refuse_inside_transaction(&self) -> Result<()> {
-        let id = self.store.identity();
-        match INSIDE.try_with(|inside| inside.contains(&id)) {
-            Ok(true) => Err(Error::new(
-                ErrorKind::OutsideTransaction,
-                "a write inside a transaction's closure must use the database that the closure \
-                 receives, not the one outside",
-            )),
-            _ => Ok(()),
-        }
+        refuse_inside_transaction(&*self.store)
+    }
+}
+
+pub(super) fn refuse_inside_transaction(store: &dyn Store) -> Result<()> {
+    let id = store.identity();
+    match INSIDE.try_with(|inside| inside.contains(&id)) {
+        Ok(true) => Err(Error::new(
+            ErrorKind::OutsideTransaction,
+            "a write inside a transaction's closure must use the database that the closure \
+             receives, not the one outside",
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -135,6 +135,7 @@ pub(crate) async fn check(
                     }
                 }
             });
+            one_sided |= links::is_no_list(document, edge);
             if dangling {
                 found(document, &edge.path, Problem::Dangling);
             }

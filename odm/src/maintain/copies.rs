@@ -17,7 +17,7 @@ use super::{
     unit::{Unit, id},
 };
 use crate::{
-    catalog::{Along, Copied, join, references},
+    catalog::{Along, Copied, OnDelete, join, references},
     error::{Error, ErrorKind, Result},
     model::DateTime,
     mql::{
@@ -81,7 +81,9 @@ pub(super) async fn filled<'d>(
         }
         let before = vec![None; documents.len()];
         let wrong = wrong(&*unit.transaction, &copies, &documents, &before).await?;
-        for (place, fields) in wrong.into_iter().enumerate() {
+        for (place, mut fields) in wrong.into_iter().enumerate() {
+            // The source may be stored by the same write.
+            fields.retain(|(_, value)| value.is_some());
             let update = changes(fields);
             if let Some(filled) = update.apply(&documents[place], true, DateTime::now().into())? {
                 documents.to_mut()[place] = filled;
@@ -140,7 +142,8 @@ async fn dirty(unit: &Unit<'_>, holder: &str, copies: &[&Copied]) -> Result<Vec<
             Along::Beside(_) => {
                 let reference = copy.reference().unwrap_or_default();
                 let edge = unit.catalog.edge(holder, &reference);
-                let may_dangle = edge.is_some_and(|edge| edge.unchecked);
+                let may_dangle =
+                    edge.is_some_and(|edge| edge.unchecked || edge.on_delete == OnDelete::Keep);
                 let changed: Vec<RawBson> = unit
                     .changes
                     .of(&copy.source)
@@ -219,15 +222,21 @@ pub(super) async fn wrong(
         for copy in copies {
             match &copy.along {
                 Along::Beside(reference) => {
-                    let held = held(copy, reference, before.as_deref());
+                    let mut held = Held::new(copy, reference, before.as_deref());
+                    let mut places = Vec::new();
                     structs(document, &copy.within, &mut |place, inner| {
-                        let stored = path::get(inner, &copy.name);
-                        let reference = path::get(inner, reference);
-                        let wanted = wanted(copy, reference, &held, &sources, stored);
-                        if !is_same(stored, wanted.as_ref()) {
-                            fields.push((join(&place, &copy.name), wanted));
-                        }
+                        places.push(Place {
+                            place,
+                            reference: path::get(inner, reference),
+                            stored: path::get(inner, &copy.name),
+                        });
                     });
+                    let wanted = wanted(copy, &places, &mut held, &sources);
+                    for (at, wanted) in places.into_iter().zip(wanted) {
+                        if !is_same(at.stored, wanted.as_ref()) {
+                            fields.push((join(&at.place, &copy.name), wanted));
+                        }
+                    }
                 }
                 Along::Back(path) => {
                     let stored = path::get(document, &copy.name);
@@ -287,54 +296,112 @@ async fn sources(
     Ok(sources)
 }
 
-/// What was beside each reference before.
-fn held(
-    copy: &Copied,
-    reference: &str,
-    before: Option<&RawDocument>,
-) -> HashMap<Vec<u8>, Option<RawBson>> {
-    let mut held = HashMap::new();
-    if let Some(before) = before {
-        structs(before, &copy.within, &mut |_, inner| {
-            if let Some(id) = path::get(inner, reference) {
-                let value = path::get(inner, &copy.name).map(RawBson::from);
-                held.entry(key::of(id)).or_insert(value);
-            }
-        });
-    }
-    held
+/// What was beside each reference before, to be taken once each.
+struct Held {
+    /// By the place of the struct.
+    at: HashMap<String, (Vec<u8>, RawBson)>,
+    /// By the reference, with the places, in their order.
+    by_reference: HashMap<Vec<u8>, Vec<String>>,
 }
 
+impl Held {
+    fn new(copy: &Copied, reference: &str, before: Option<&RawDocument>) -> Self {
+        let mut held = Held {
+            at: HashMap::new(),
+            by_reference: HashMap::new(),
+        };
+        if let Some(before) = before {
+            structs(before, &copy.within, &mut |place, inner| {
+                // What is missing there was never filled in.
+                if let (Some(id), Some(value)) =
+                    (path::get(inner, reference), path::get(inner, &copy.name))
+                {
+                    let places = held.by_reference.entry(key::of(id)).or_default();
+                    places.push(place.clone());
+                    held.at.insert(place, (key::of(id), value.into()));
+                }
+            });
+        }
+        held
+    }
+
+    /// Takes a value that was beside the same reference: of those that fit, the one at this place if it
+    /// is among them.
+    fn take(
+        &mut self,
+        place: &str,
+        reference: &[u8],
+        fits: impl Fn(&str, RawBsonRef<'_>) -> bool,
+    ) -> Option<RawBson> {
+        let places = self.by_reference.get(reference)?;
+        let fits = |at: &&String| match self.at.get(*at) {
+            Some((held, value)) => held == reference && fits(at, value.as_raw_bson_ref()),
+            None => false,
+        };
+        let same = places.iter().find(|at| *at == place).filter(fits);
+        let at = same.or_else(|| places.iter().find(fits))?.clone();
+        self.at.remove(&at).map(|(_, value)| value)
+    }
+}
+
+/// A copy in a struct.
+struct Place<'a> {
+    place: String,
+    reference: Option<RawBsonRef<'a>>,
+    stored: Option<RawBsonRef<'a>>,
+}
+
+/// What the copies in all structs of a document should be.
 fn wanted(
     copy: &Copied,
-    reference: Option<RawBsonRef<'_>>,
-    held: &HashMap<Vec<u8>, Option<RawBson>>,
+    structs: &[Place<'_>],
+    held: &mut Held,
     sources: &Sources,
-    stored: Option<RawBsonRef<'_>>,
-) -> Option<RawBson> {
-    // What is absent may be stored as null or not at all, as serde does it.
-    let absent = || match stored {
-        None => None,
-        Some(_) if copy.optional => Some(RawBson::Null),
-        Some(_) => None,
-    };
-    let id = match reference {
-        None | Some(RawBsonRef::Null) => return absent(),
-        Some(id) => key::of(id),
-    };
-    let source = sources
-        .get(&copy.source)
-        .and_then(|sources| sources.get(&id));
-    let kept = held.get(&id);
-    match (source, kept) {
-        (_, Some(kept)) if copy.frozen => kept.clone(),
-        (Some(source), _) => match value(source, &copy.value) {
+) -> Vec<Option<RawBson>> {
+    let keys: Vec<Option<Vec<u8>>> = structs
+        .iter()
+        .map(|at| match at.reference {
+            None | Some(RawBsonRef::Null) => None,
+            Some(id) => Some(key::of(id)),
+        })
+        .collect();
+    // First those whose value is one of these, as in a list in another order; then those that stand
+    // where they stood; then the others.
+    let mut kept: Vec<Option<RawBson>> = vec![None; structs.len()];
+    for round in 0..3 {
+        for ((at, key), kept) in structs.iter().zip(&keys).zip(&mut kept) {
+            if let (None, Some(key)) = (&kept, key) {
+                *kept = held.take(&at.place, key, |place, value| match round {
+                    0 => at.stored == Some(value),
+                    1 => at.place == place,
+                    _ => true,
+                });
+            }
+        }
+    }
+    let all = structs.iter().zip(keys).zip(kept);
+    all.map(|((at, key), kept)| {
+        // What is absent may be stored as null or not at all, as serde does it.
+        let absent = || match at.stored {
+            None => None,
+            Some(_) if copy.optional => Some(RawBson::Null),
+            Some(_) => None,
+        };
+        let Some(key) = key else { return absent() };
+        let source = sources
+            .get(&copy.source)
+            .and_then(|sources| sources.get(&key));
+        let now = |source: &RawDocumentBuf| match value(source, &copy.value) {
             None | Some(RawBsonRef::Null) => absent(),
             Some(value) => Some(value.into()),
-        },
-        (None, Some(kept)) => kept.clone(),
-        (None, None) => absent(),
-    }
+        };
+        match source {
+            Some(source) if copy.frozen => kept.or_else(|| now(source)),
+            Some(source) => now(source),
+            None => kept.or_else(absent),
+        }
+    })
+    .collect()
 }
 
 /// The values of all sources that lead to a document, each once, in the order of their `_id`s.

@@ -3,7 +3,7 @@
 //! What a unit changes of the children is added to the number, so that its work does not grow with
 //! them; a number that cannot be built upon is counted anew, as an audit does.
 
-use std::{collections::BTreeMap, ptr};
+use std::collections::BTreeMap;
 
 use bson::{RawBson, RawBsonRef, RawDocument};
 
@@ -19,32 +19,12 @@ use crate::{
     store::{Find, Reader},
 };
 
-/// Brings up the counts that the changes of a unit make wrong.
-///
-/// A filter can be about a count of the children themselves, which is a change like any other: so it
-/// goes on until nothing changes any more.
+/// Brings up the counts that the changes of a unit make wrong, in the order in which their filters ask
+/// for each other.
 pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
     let catalog = unit.catalog;
-    let mut settled: Vec<&Count> = Vec::new();
-    while settled.len() < catalog.counts().len() {
-        let left = |count: &&Count| !settled.iter().any(|done| ptr::eq(*done, *count));
-        let counts: Vec<&Count> = catalog.counts().iter().filter(left).collect();
-        // One that asks for another waits for it.
-        let waits = |count: &Count| {
-            counts.iter().any(|other| {
-                !ptr::eq(*other, count)
-                    && other.parent == count.child
-                    && count
-                        .filter
-                        .paths()
-                        .iter()
-                        .any(|asked| path::overlap(asked, &other.path))
-            })
-        };
-        let ready = counts.iter().find(|count| !waits(count)).or(counts.first());
-        let Some(&count) = ready else { break };
+    for count in catalog.counts() {
         bring_up(unit, count).await?;
-        settled.push(count);
     }
     Ok(())
 }

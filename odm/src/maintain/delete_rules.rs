@@ -1,11 +1,10 @@
 //! What a delete means for the documents that refer to what was deleted.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 
 use super::{
-    Effect,
     places::{Fields, lists, structs},
     splits,
     unit::{Unit, id},
@@ -27,22 +26,15 @@ const CHUNK: usize = 500;
 /// then, and so does not restrict.
 pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
     let catalog = unit.catalog;
-    let mut done: HashSet<(String, Vec<u8>)> = HashSet::new();
+    let mut known = 0;
     let mut restricting: Vec<(&Edge, Vec<RawBson>)> = Vec::new();
     loop {
-        let mut deleted: Vec<(String, Vec<RawBson>)> = Vec::new();
-        for collection in unit.changes.collections() {
-            let ids = unit
-                .changes
-                .of(collection)
-                .iter()
-                .filter_map(Effect::deleted);
-            let new =
-                |id: &RawBson| done.insert((collection.to_owned(), key::of(id.as_raw_bson_ref())));
-            let ids: Vec<RawBson> = ids.filter(new).collect();
-            if !ids.is_empty() {
-                deleted.push((collection.to_owned(), ids));
-            }
+        let mut deleted: BTreeMap<String, Vec<RawBson>> = BTreeMap::new();
+        let removed = unit.changes.removed_since(known);
+        known += removed.len();
+        for (collection, id) in removed {
+            let ids = deleted.entry(collection.clone()).or_default();
+            ids.push(id.clone());
         }
         if deleted.is_empty() {
             break;

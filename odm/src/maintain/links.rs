@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use bson::{RawArrayBuf, RawBson, RawDocument, RawDocumentBuf};
+use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use super::{
     delete_rules::{nullified, pulled},
@@ -14,7 +14,10 @@ use super::{
 use crate::{
     catalog::{Edge, Holds, OnDelete, references},
     error::{Error, ErrorKind, Result, show},
-    mql::{key, path},
+    mql::{
+        key,
+        path::{self, Lookup},
+    },
     store::{Flow, Reader},
 };
 
@@ -22,13 +25,10 @@ use crate::{
 pub(super) async fn apply(unit: &mut Unit<'_>, collection: &str, touched: &Touched) -> Result<()> {
     let catalog = unit.catalog;
     for edge in catalog.edges_from(collection) {
-        let Some(other) = edge
-            .inverse
-            .as_ref()
-            .and_then(|path| catalog.edge(&edge.to, path))
-        else {
+        let Some(other) = catalog.inverse_of(edge) else {
             continue;
         };
+        let mut claims = Vec::new();
         let mut lost = Vec::new();
         for &place in &touched.places {
             let effect = &unit.changes.of(collection)[place];
@@ -40,26 +40,193 @@ pub(super) async fn apply(unit: &mut Unit<'_>, collection: &str, touched: &Touch
                 .map(|before| targets(before, edge))
                 .unwrap_or_default();
             let wanted = targets(after, edge);
-            if held.keys().eq(wanted.keys()) {
-                continue;
+            if before.is_none_or(|before| field(before, edge) != field(after, edge)) {
+                once(edge, after, &own)?;
             }
-            once(edge, after, &own)?;
             let added = wanted.iter().filter(|(key, _)| !held.contains_key(*key));
-            let added: Vec<RawBson> = added.map(|(_, target)| target.clone()).collect();
+            claims.extend(added.map(|(_, target)| (own.clone(), target.clone())));
             let gone = held
                 .into_iter()
                 .filter(|(key, _)| !wanted.contains_key(key));
             lost.extend(gone.map(|(_, target)| (own.clone(), target)));
-            for target in added {
-                attach(unit, edge, other, &own, &target).await?;
-            }
+        }
+        let mut sides = Sides::default();
+        for (own, target) in claims {
+            sides.attach(unit, edge, other, &own, &target).await?;
         }
         // After all claims: what one lets go, another may have taken.
         for (own, target) in lost {
-            detach(unit, other, &target, &own).await?;
+            sides.detach(unit, other, &target, &own).await?;
         }
+        sides.store(unit).await?;
     }
     Ok(())
+}
+
+/// The value of a reference, to see whether it changed.
+fn field<'a>(document: &'a RawDocument, edge: &Edge) -> Option<RawBsonRef<'a>> {
+    path::get(document, path::split(&edge.path).0)
+}
+
+/// The references that are being changed, so that a document with many of them is read and written
+/// once.
+#[derive(Default)]
+struct Sides<'e> {
+    sides: Vec<Side<'e>>,
+    /// The place of each by the collection and path of the reference, and the `_id`.
+    places: HashMap<(&'e str, &'e str, Vec<u8>), usize>,
+}
+
+/// One side of a pair in one document.
+struct Side<'e> {
+    edge: &'e Edge,
+    id: RawBson,
+    /// It is there.
+    exists: bool,
+    /// What it refers to, in order; none where one was taken out.
+    targets: Vec<Option<RawBson>>,
+    /// The place of each.
+    at: HashMap<Vec<u8>, usize>,
+    changed: bool,
+}
+
+impl<'e> Sides<'e> {
+    async fn side(
+        &mut self,
+        unit: &Unit<'_>,
+        edge: &'e Edge,
+        id: &RawBson,
+    ) -> Result<&mut Side<'e>> {
+        let key = (
+            edge.from.as_str(),
+            edge.path.as_str(),
+            key::of(id.as_raw_bson_ref()),
+        );
+        let place = match self.places.get(&key) {
+            Some(place) => *place,
+            None => {
+                let document = unit.get(&edge.from, id).await?;
+                let mut side = Side {
+                    edge,
+                    id: id.clone(),
+                    exists: document.is_some(),
+                    targets: Vec::new(),
+                    at: HashMap::new(),
+                    changed: false,
+                };
+                if let Some(document) = document {
+                    references(&document, &edge.path, |target| side.add(target.into()));
+                }
+                let place = self.sides.len();
+                self.sides.push(side);
+                self.places.insert(key, place);
+                place
+            }
+        };
+        Ok(&mut self.sides[place])
+    }
+
+    /// Makes the document at the other end point back.
+    async fn attach(
+        &mut self,
+        unit: &Unit<'_>,
+        edge: &'e Edge,
+        other: &'e Edge,
+        own: &RawBson,
+        target: &RawBson,
+    ) -> Result<()> {
+        let side = self.side(unit, other, target).await?;
+        // One that is not there is found as a reference that leads nowhere.
+        if !side.exists || side.at.contains_key(&key::of(own.as_raw_bson_ref())) {
+            return Ok(());
+        }
+        side.changed = true;
+        let previous = match other.holds {
+            Holds::Many => Vec::new(),
+            Holds::One | Holds::Perhaps => side.clear(),
+        };
+        side.add(own.clone());
+        for previous in previous {
+            self.detach(unit, edge, &previous, target).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes a document let go of another, if it still holds it.
+    async fn detach(
+        &mut self,
+        unit: &Unit<'_>,
+        edge: &'e Edge,
+        from: &RawBson,
+        target: &RawBson,
+    ) -> Result<()> {
+        let side = self.side(unit, edge, from).await?;
+        if let Some(place) = side.at.remove(&key::of(target.as_raw_bson_ref())) {
+            side.targets[place] = None;
+            side.changed = true;
+        }
+        Ok(())
+    }
+
+    /// Stores what has changed.
+    async fn store(self, unit: &mut Unit<'_>) -> Result<()> {
+        for side in self.sides.into_iter().filter(|side| side.changed) {
+            let mut left = side.targets.into_iter().flatten();
+            let value = match side.edge.holds {
+                Holds::Many => {
+                    let mut list = RawArrayBuf::new();
+                    left.for_each(|target| list.push(target));
+                    RawBson::Array(list)
+                }
+                Holds::Perhaps => left.next().unwrap_or(RawBson::Null),
+                Holds::One => match left.next() {
+                    Some(target) => target,
+                    None => return Err(cannot_be_empty(side.edge, &side.id)),
+                },
+            };
+            let fields = vec![(side.edge.path.clone(), Some(value))];
+            unit.set_facts(&side.edge.from, &side.id, fields).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Side<'_> {
+    fn add(&mut self, target: RawBson) {
+        let key = key::of(target.as_raw_bson_ref());
+        self.at.insert(key, self.targets.len());
+        self.targets.push(Some(target));
+    }
+
+    /// Keeps each that it refers to once.
+    fn unite(&mut self) {
+        for target in self.clear() {
+            if !self.at.contains_key(&key::of(target.as_raw_bson_ref())) {
+                self.add(target);
+            }
+        }
+        self.changed = true;
+    }
+
+    /// Takes out all that it refers to.
+    fn clear(&mut self) -> Vec<RawBson> {
+        self.at.clear();
+        std::mem::take(&mut self.targets)
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+}
+
+fn cannot_be_empty(edge: &Edge, id: &RawBson) -> Error {
+    let message = format!(
+        "`{}` of the document with the `_id` {} in `{}` cannot be empty, and would lose what it refers \
+         to: give it another first",
+        edge.path,
+        show(id),
+        edge.from,
+    );
+    Error::new(ErrorKind::InvalidUpdate, message).at(&edge.from, Some(&edge.path), Some(id.clone()))
 }
 
 /// What a document refers to along an edge.
@@ -71,112 +238,37 @@ fn targets(document: &RawDocument, edge: &Edge) -> BTreeMap<Vec<u8>, RawBson> {
     targets
 }
 
-/// A list of a pair holds no reference twice: the other side has no place to say so.
-fn once(edge: &Edge, document: &RawDocument, own: &RawBson) -> Result<()> {
+/// The first reference that a document holds twice.
+pub(super) fn doubled(document: &RawDocument, edge: &Edge) -> Option<RawBson> {
     let mut seen = HashSet::new();
     let mut twice = None;
     references(document, &edge.path, |target| {
         if !seen.insert(key::of(target)) {
-            twice = Some(RawBson::from(target));
+            twice.get_or_insert_with(|| RawBson::from(target));
         }
     });
-    match twice {
-        None => Ok(()),
-        Some(target) => {
-            let message = format!(
-                "`{}` of the document with the `_id` {} in `{}` refers twice to the `_id` {} in \
-                 `{}`, which can point back only once",
-                edge.path,
-                show(own),
-                edge.from,
-                show(&target),
-                edge.to
-            );
-            Err(Error::new(ErrorKind::InvalidUpdate, message).at(
-                &edge.from,
-                Some(&edge.path),
-                Some(own.clone()),
-            ))
-        }
-    }
+    twice
 }
 
-/// Makes the document at the other end point back.
-async fn attach(
-    unit: &mut Unit<'_>,
-    edge: &Edge,
-    other: &Edge,
-    own: &RawBson,
-    target: &RawBson,
-) -> Result<()> {
-    // One that is not there is found as a reference that leads nowhere.
-    let Some(document) = unit.get(&edge.to, target).await? else {
+/// A list of a pair holds no reference twice: the other side has no place to say so.
+fn once(edge: &Edge, document: &RawDocument, own: &RawBson) -> Result<()> {
+    let Some(target) = doubled(document, edge) else {
         return Ok(());
     };
-    let held = targets(&document, other);
-    if held.contains_key(&key::of(own.as_raw_bson_ref())) {
-        return Ok(());
-    }
-    if other.holds == Holds::Many {
-        let mut list = list(&document, other);
-        list.push(own.clone());
-        return set(unit, other, target, RawBson::Array(list)).await;
-    }
-    set(unit, other, target, own.clone()).await?;
-    for previous in held.into_values() {
-        detach(unit, edge, &previous, target).await?;
-    }
-    Ok(())
-}
-
-/// Makes a document let go of another, if it still holds it.
-async fn detach(unit: &mut Unit<'_>, edge: &Edge, from: &RawBson, target: &RawBson) -> Result<()> {
-    let Some(document) = unit.get(&edge.from, from).await? else {
-        return Ok(());
-    };
-    let lost = key::of(target.as_raw_bson_ref());
-    if !targets(&document, edge).contains_key(&lost) {
-        return Ok(());
-    }
-    match edge.holds {
-        Holds::Many => {
-            let mut left = RawArrayBuf::new();
-            for element in list(&document, edge).into_iter().flatten() {
-                if key::of(element) != lost {
-                    left.push(element);
-                }
-            }
-            set(unit, edge, from, RawBson::Array(left)).await
-        }
-        Holds::Perhaps => set(unit, edge, from, RawBson::Null).await,
-        Holds::One => {
-            let message = format!(
-                "`{}` of the document with the `_id` {} in `{}` cannot be empty, and would lose the \
-                 `_id` {} that it refers to: give it another first",
-                edge.path,
-                show(from),
-                edge.from,
-                show(target)
-            );
-            Err(Error::new(ErrorKind::InvalidUpdate, message).at(
-                &edge.from,
-                Some(&edge.path),
-                Some(from.clone()),
-            ))
-        }
-    }
-}
-
-fn list(document: &RawDocumentBuf, edge: &Edge) -> RawArrayBuf {
-    match path::lookup(document, &edge.path) {
-        path::Lookup::Array(list, None) => list.to_owned(),
-        _ => RawArrayBuf::new(),
-    }
-}
-
-async fn set(unit: &mut Unit<'_>, edge: &Edge, id: &RawBson, value: RawBson) -> Result<()> {
-    let fields = vec![(edge.path.clone(), Some(value))];
-    unit.set_facts(&edge.from, id, fields).await
+    let message = format!(
+        "`{}` of the document with the `_id` {} in `{}` refers twice to the `_id` {} in `{}`, which can \
+         point back only once",
+        edge.path,
+        show(own),
+        edge.from,
+        show(&target),
+        edge.to
+    );
+    Err(Error::new(ErrorKind::InvalidUpdate, message).at(
+        &edge.from,
+        Some(&edge.path),
+        Some(own.clone()),
+    ))
 }
 
 /// The documents at the other end of a reference in these documents, by `_id`.
@@ -206,9 +298,19 @@ pub(super) fn points(document: &RawDocument, edge: &Edge, to: &RawDocument) -> b
     targets(document, edge).contains_key(&key::of(id(to)))
 }
 
+/// Whether a side of a pair that is a list is missing, as from before it was declared, or holds
+/// something twice.
+pub(super) fn is_no_list(document: &RawDocument, edge: &Edge) -> bool {
+    edge.inverse.is_some()
+        && edge.holds == Holds::Many
+        && (matches!(path::lookup(document, &edge.path), Lookup::Missing)
+            || doubled(document, edge).is_some())
+}
+
 /// Makes the references of documents lead somewhere, and back, as far as that can be known.
 pub(super) async fn mend(unit: &mut Unit<'_>, edge: &Edge, ids: &[RawBson]) -> Result<()> {
     let other = unit.catalog.inverse_of(edge);
+    let mut sides = Sides::default();
     for document in unit.get_many(&edge.from, ids).await? {
         let own = RawBson::from(id(&document));
         let documents = std::slice::from_ref(&document);
@@ -216,7 +318,11 @@ pub(super) async fn mend(unit: &mut Unit<'_>, edge: &Edge, ids: &[RawBson]) -> R
         let mut gone = HashSet::new();
         for (key, target) in targets(&document, edge) {
             let Some(at_end) = there.get(&key) else {
-                gone.insert(key);
+                if other.is_some() && edge.holds != Holds::One {
+                    sides.detach(unit, edge, &own, &target).await?;
+                } else {
+                    gone.insert(key);
+                }
                 continue;
             };
             let Some(other) = other.filter(|other| !points(at_end, other, &document)) else {
@@ -225,12 +331,15 @@ pub(super) async fn mend(unit: &mut Unit<'_>, edge: &Edge, ids: &[RawBson]) -> R
             let elsewhere = other.holds != Holds::Many && !targets(at_end, other).is_empty();
             let decides = edge.holds != Holds::Many || other.holds == Holds::Many;
             if decides && !elsewhere {
-                attach(unit, edge, other, &own, &target).await?;
+                sides.attach(unit, edge, other, &own, &target).await?;
             } else if edge.holds != Holds::One {
-                detach(unit, edge, &own, &target).await?;
+                sides.detach(unit, edge, &own, &target).await?;
             } else if other.holds == Holds::Perhaps {
-                attach(unit, edge, other, &own, &target).await?;
+                sides.attach(unit, edge, other, &own, &target).await?;
             }
+        }
+        if is_no_list(&document, edge) {
+            sides.side(unit, edge, &own).await?.unite();
         }
         if !gone.is_empty() {
             let fields = match (&edge.on_delete, &edge.list) {
@@ -241,5 +350,5 @@ pub(super) async fn mend(unit: &mut Unit<'_>, edge: &Edge, ids: &[RawBson]) -> R
             unit.set_facts(&edge.from, &own, fields).await?;
         }
     }
-    Ok(())
+    sides.store(unit).await
 }

@@ -188,7 +188,11 @@ impl Unit<'_> {
 
 /// The documents that a unit has changed, by collection.
 #[derive(Debug, Default)]
-pub(super) struct Changes(BTreeMap<String, Changed>);
+pub(super) struct Changes {
+    collections: BTreeMap<String, Changed>,
+    /// The documents that were removed, in order, by collection and `_id`.
+    removed: Vec<(String, RawBson)>,
+}
 
 /// The net changes in one collection, in the order in which the documents were first touched.
 #[derive(Debug, Default)]
@@ -208,15 +212,19 @@ impl Changes {
         before: Option<RawDocumentBuf>,
         after: Option<RawDocumentBuf>,
     ) -> usize {
-        if !self.0.contains_key(collection) {
-            self.0.insert(collection.to_owned(), Changed::default());
+        if !self.collections.contains_key(collection) {
+            let none = Changed::default();
+            self.collections.insert(collection.to_owned(), none);
         }
         let changed = self
-            .0
+            .collections
             .get_mut(collection)
             .expect("the collection is there by now");
         let document = after.as_deref().or(before.as_deref());
         let id = document.map_or(RawBsonRef::Null, id);
+        if after.is_none() {
+            self.removed.push((collection.to_owned(), id.into()));
+        }
         let next = changed.effects.len();
         let place = *changed.places.entry(key::of(id)).or_insert(next);
         match changed.effects.get_mut(place) {
@@ -228,7 +236,7 @@ impl Changes {
 
     /// A document as it was before the unit, if it was there.
     pub(super) fn before(&self, collection: &str, now: &RawDocument) -> Option<RawDocumentBuf> {
-        let changed = self.0.get(collection);
+        let changed = self.collections.get(collection);
         match changed.and_then(|changed| Some((changed, changed.places.get(&key::of(id(now)))?))) {
             Some((changed, &place)) => changed.effects[place].before.clone(),
             None => Some(now.to_owned()),
@@ -237,20 +245,29 @@ impl Changes {
 
     /// The collections in which something changed.
     pub(super) fn collections(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        self.collections.keys().map(String::as_str)
     }
 
     /// What changed in a collection. A document that came and went within the unit is none before
     /// and none after.
     pub(super) fn of(&self, collection: &str) -> &[Effect] {
-        self.0
+        self.collections
             .get(collection)
             .map_or(&[], |changed| &changed.effects)
     }
 
+    /// The documents that were removed since there were `known` of them.
+    pub(super) fn removed_since(&self, known: usize) -> &[(String, RawBson)] {
+        &self.removed[known..]
+    }
+
     /// The effects at some places of a collection.
     pub(super) fn take(mut self, collection: &str, places: &[usize]) -> Vec<Effect> {
-        let mut effects = self.0.remove(collection).unwrap_or_default().effects;
+        let mut effects = self
+            .collections
+            .remove(collection)
+            .unwrap_or_default()
+            .effects;
         places
             .iter()
             .map(|&place| std::mem::take(&mut effects[place]))

@@ -244,3 +244,18 @@ pub const fn holds_references(outline: &Outline) -> bool {
     }
     found
 }
+
+/// Whether there are references or copies in a value.
+pub const fn holds_relations(outline: &Outline) -> bool {
+    if outline.references || !outline.copies.is_empty() {
+        return true;
+    }
+    let mut i = 0;
+    while i < outline.embedded.len() {
+        if holds_relations(outline.embedded[i].1) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}

@@ -7,6 +7,7 @@ mod chains;
 mod copies;
 mod crash;
 mod deletes;
+mod found;
 mod history;
 mod pairs;
 
