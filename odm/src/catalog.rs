@@ -79,6 +79,13 @@ pub(crate) struct Edge {
     pub(crate) inverse: Option<String>,
 }
 
+impl Edge {
+    /// Whether it always leads somewhere.
+    pub(crate) fn is_certain(&self) -> bool {
+        !self.unchecked && self.on_delete != OnDelete::Keep
+    }
+}
+
 /// How many references there are at the end of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Holds {
@@ -242,7 +249,7 @@ impl Catalog {
     pub(crate) fn is_derived(&self, collection: &str) -> bool {
         self.subsets_in(collection).next().is_some()
             || self.copies_in(collection).next().is_some()
-            || self.edges_from(collection).next().is_some()
+            || self.edges_from(collection).any(Edge::is_certain)
             || self.counts_in(collection).next().is_some()
             || self
                 .relations

@@ -9,7 +9,7 @@ use super::{
     unit::{Touched, Unit, id},
 };
 use crate::{
-    catalog::{Catalog, OnDelete, Split, references},
+    catalog::{Catalog, Split, references},
     error::{Result, show},
     mql::{Filter, Test, key, path},
     store::{DeleteWrite, Find, Flow, Reader},
@@ -119,7 +119,7 @@ pub(crate) async fn check(
         }
     }
     for edge in catalog.edges_from(collection) {
-        if edge.unchecked || edge.on_delete == OnDelete::Keep {
+        if !edge.is_certain() {
             continue;
         }
         let there = links::at_the_other_end(reader, edge, documents).await?;
@@ -220,7 +220,7 @@ pub(super) async fn repair(
     let mut touched = Touched::default();
     // References first, since what is derived follows them.
     for edge in catalog.edges_from(collection) {
-        if !edge.unchecked && edge.on_delete != OnDelete::Keep {
+        if edge.is_certain() {
             links::mend(unit, edge, ids).await?;
         }
     }

@@ -1,8 +1,10 @@
 //! Copies of fields of other documents.
 //!
-//! A copy is dirty if its holder was written, or its source. The holders of a source are found by the
-//! index on their reference. Each dirty document is compared with its definition, and written once, in
-//! the fields that differ. Groups of copies follow each other, so that copies of copies are right.
+//! A copy is dirty if its holder was written, or its source. A holder that was written is compared with
+//! its definition as a whole. Those of a source are found by the index on their reference; if nothing
+//! else has changed, only the copies of that source are looked at, and no other is read. Each dirty
+//! document is written once, in the fields that differ. Groups of copies follow each other, so that
+//! copies of copies are right.
 
 use std::{
     borrow::Cow,
@@ -17,7 +19,7 @@ use super::{
     unit::{Unit, id},
 };
 use crate::{
-    catalog::{Along, Copied, OnDelete, join, references},
+    catalog::{Along, Copied, join, references},
     error::{Error, ErrorKind, Result},
     model::DateTime,
     mql::{
@@ -41,10 +43,9 @@ pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
         for (holder, copies) in holders {
             let start = unit.transaction.cost();
             let dirty = dirty(unit, holder, &copies).await?;
-            for ids in dirty.chunks(CHUNK) {
-                let result = bring_up(unit, holder, &copies, ids).await;
-                result.map_err(|error| with_number(error, holder, dirty.len()))?;
-            }
+            let number = dirty.whole.len() + dirty.followers.len();
+            let result = bring_up_all(unit, holder, &copies, dirty).await;
+            result.map_err(|error| with_number(error, holder, number))?;
             unit.step(start, || {
                 let paths: Vec<String> = copies
                     .iter()
@@ -53,6 +54,22 @@ pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
                 format!("{} of `{holder}`", paths.join(", "))
             });
         }
+    }
+    Ok(())
+}
+
+async fn bring_up_all(
+    unit: &mut Unit<'_>,
+    holder: &str,
+    copies: &[&Copied],
+    dirty: Dirty,
+) -> Result<()> {
+    let whole: Vec<RawBson> = dirty.whole.into_values().collect();
+    for ids in whole.chunks(CHUNK) {
+        bring_up(unit, holder, copies, ids).await?;
+    }
+    for (id, fields) in dirty.followers.into_values() {
+        unit.set(holder, &id, fields).await?;
     }
     Ok(())
 }
@@ -111,22 +128,36 @@ async fn bring_up(
     Ok(())
 }
 
-/// The `_id`s of the documents whose copies may be wrong, each once.
-async fn dirty(unit: &Unit<'_>, holder: &str, copies: &[&Copied]) -> Result<Vec<RawBson>> {
-    let mut dirty = BTreeMap::new();
-    let mut add = |id: RawBson| {
-        dirty.entry(key::of(id.as_raw_bson_ref())).or_insert(id);
-    };
+/// The documents whose copies may be wrong, by the key of their `_id`, each in one of the two.
+#[derive(Default)]
+struct Dirty {
+    /// Any copy in them may be.
+    whole: BTreeMap<Vec<u8>, RawBson>,
+    /// Only copies of sources that changed are, with what these should be.
+    followers: BTreeMap<Vec<u8>, (RawBson, Fields)>,
+}
+
+impl Dirty {
+    fn add(&mut self, id: RawBson) {
+        let key = key::of(id.as_raw_bson_ref());
+        self.whole.entry(key).or_insert(id);
+    }
+}
+
+async fn dirty(unit: &Unit<'_>, holder: &str, copies: &[&Copied]) -> Result<Dirty> {
+    let mut dirty = Dirty::default();
     for effect in unit.changes.of(holder) {
         if let Some(after) = &effect.after
             && copies.iter().any(|copy| is_touched(copy, effect))
         {
-            add(id(after).into());
+            dirty.add(id(after).into());
         }
     }
+    // The copies beside a reference follow one source.
+    let mut beside: BTreeMap<(&str, String), Vec<&Copied>> = BTreeMap::new();
     for copy in copies.iter().filter(|copy| !copy.frozen) {
-        match &copy.along {
-            Along::Back(path) => {
+        match (&copy.along, copy.reference()) {
+            (Along::Back(path), _) => {
                 for effect in unit.changes.of(&copy.source) {
                     let (before, after) = (effect.before.as_deref(), effect.after.as_deref());
                     if before.map(|source| seen_from(source, path, &copy.value))
@@ -135,33 +166,85 @@ async fn dirty(unit: &Unit<'_>, holder: &str, copies: &[&Copied]) -> Result<Vec<
                         continue;
                     }
                     for source in before.into_iter().chain(after) {
-                        references(source, path, |holder| add(holder.into()));
+                        references(source, path, |holder| dirty.add(holder.into()));
                     }
                 }
             }
-            Along::Beside(_) => {
-                let reference = copy.reference().unwrap_or_default();
-                let edge = unit.catalog.edge(holder, &reference);
-                let may_dangle =
-                    edge.is_some_and(|edge| edge.unchecked || edge.on_delete == OnDelete::Keep);
-                let changed: Vec<RawBson> = unit
-                    .changes
-                    .of(&copy.source)
-                    .iter()
-                    .filter(|effect| is_source_changed(copy, effect, may_dangle))
-                    .filter_map(|effect| Some(id(effect.after.as_deref()?).into()))
-                    .collect();
-                if !changed.is_empty() {
-                    let filter = Filter::Path(reference.into(), Test::In(changed));
-                    unit.ids(holder, filter)
-                        .await?
-                        .into_iter()
-                        .for_each(&mut add);
-                }
+            (Along::Beside(_), reference) => {
+                let key = (copy.source.as_str(), reference.unwrap_or_default());
+                beside.entry(key).or_default().push(copy);
             }
         }
     }
-    Ok(dirty.into_values().collect())
+    for ((source, reference), copies) in beside {
+        let edge = unit.catalog.edge(holder, &reference);
+        let may_dangle = edge.is_some_and(|edge| !edge.is_certain());
+        let changed: BTreeMap<Vec<u8>, &RawDocument> = unit
+            .changes
+            .of(source)
+            .iter()
+            .filter(|effect| {
+                let mut copies = copies.iter();
+                copies.any(|copy| is_source_changed(copy, effect, may_dangle))
+            })
+            .filter_map(|effect| effect.after.as_deref())
+            .map(|source| (key::of(id(source)), source))
+            .collect();
+        if changed.is_empty() {
+            continue;
+        }
+        let ids = changed.values().map(|source| id(source).into()).collect();
+        let filter = Filter::Path(reference.into(), Test::In(ids));
+        if unit.mends {
+            let holders = unit.ids(holder, filter).await?;
+            holders.into_iter().for_each(|id| dirty.add(id));
+            continue;
+        }
+        let find = Find {
+            collection: holder.to_owned(),
+            filter,
+            ..Find::default()
+        };
+        let each = &mut |_, document: &RawDocument| {
+            let key = key::of(id(document));
+            if dirty.whole.contains_key(&key) {
+                return Ok(Flow::More);
+            }
+            let fields = followed(&copies, document, &changed);
+            if !fields.is_empty() {
+                let follower = dirty.followers.entry(key);
+                let (_, all) = follower.or_insert_with(|| (id(document).into(), Fields::new()));
+                all.extend(fields);
+            }
+            Ok(Flow::More)
+        };
+        unit.transaction.find(&find, each).await?;
+    }
+    Ok(dirty)
+}
+
+/// The copies of these sources in a document that are not what they should be.
+fn followed(
+    copies: &[&Copied],
+    document: &RawDocument,
+    sources: &BTreeMap<Vec<u8>, &RawDocument>,
+) -> Fields {
+    let mut fields = Fields::new();
+    for copy in copies {
+        let Along::Beside(reference) = &copy.along else {
+            continue;
+        };
+        structs(document, &copy.within, &mut |place, inner| {
+            let source = path::get(inner, reference).and_then(|id| sources.get(&key::of(id)));
+            let Some(source) = source else { return };
+            let stored = path::get(inner, &copy.name);
+            let wanted = copied(copy, source, stored);
+            if !is_same(stored, wanted.as_ref()) {
+                fields.push((join(&place, &copy.name), wanted));
+            }
+        });
+    }
+    fields
 }
 
 /// Whether a write of the holder may have made a copy wrong.
@@ -381,20 +464,12 @@ fn wanted(
     }
     let all = structs.iter().zip(keys).zip(kept);
     all.map(|((at, key), kept)| {
-        // What is absent may be stored as null or not at all, as serde does it.
-        let absent = || match at.stored {
-            None => None,
-            Some(_) if copy.optional => Some(RawBson::Null),
-            Some(_) => None,
-        };
+        let absent = || absent(copy, at.stored);
         let Some(key) = key else { return absent() };
         let source = sources
             .get(&copy.source)
             .and_then(|sources| sources.get(&key));
-        let now = |source: &RawDocumentBuf| match value(source, &copy.value) {
-            None | Some(RawBsonRef::Null) => absent(),
-            Some(value) => Some(value.into()),
-        };
+        let now = |source: &RawDocument| copied(copy, source, at.stored);
         match source {
             Some(source) if copy.frozen => kept.or_else(|| now(source)),
             Some(source) => now(source),
@@ -402,6 +477,19 @@ fn wanted(
         }
     })
     .collect()
+}
+
+/// The copy of a source that is there.
+fn copied(copy: &Copied, source: &RawDocument, stored: Option<RawBsonRef<'_>>) -> Option<RawBson> {
+    match value(source, &copy.value) {
+        None | Some(RawBsonRef::Null) => absent(copy, stored),
+        Some(value) => Some(value.into()),
+    }
+}
+
+/// What is absent may be stored as null or not at all, as serde does it.
+fn absent(copy: &Copied, stored: Option<RawBsonRef<'_>>) -> Option<RawBson> {
+    stored.filter(|_| copy.optional).map(|_| RawBson::Null)
 }
 
 /// The values of all sources that lead to a document, each once, in the order of their `_id`s.

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     error::{Error, ErrorKind, Result},
-    mql::{self, Filter, Sort, path},
+    mql::{self, Filter, Sort, Test, path},
     store::{Change, Changed, Cost, DeleteWrite, Flow, UpdateWrite, Updated},
 };
 
@@ -121,6 +121,19 @@ impl Work {
         let Some(collection) = self.schema.collection(collection) else {
             return Ok(targets);
         };
+        // Most writes are by `_id`, of which there is one, and which needs no plan.
+        if let Filter::Path(path, Test::Eq(id)) = filter
+            && path == "_id"
+        {
+            let key = document_key(collection.tree, id.as_raw_bson_ref());
+            if let Some(document) = self.view().get(&key)? {
+                cost.documents_examined += 1;
+                if filter.matches(scan::read(&document)?) {
+                    targets.push(&key[TREE_LEN..], self.settings.sort_memory)?;
+                }
+            }
+            return Ok(targets);
+        }
         // Among many, the order in which they are changed is that of `_id`.
         let by_id = Sort::new();
         let sort = if limit.is_some() { sort } else { &by_id };
