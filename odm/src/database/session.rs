@@ -25,6 +25,8 @@ tokio::task_local! {
 pub struct Session {
     pub(super) store: Arc<dyn Store>,
     catalog: Arc<Shared>,
+    /// Documents of this database are stored in halves.
+    has_halves: bool,
     pub(super) bound: Option<Arc<Bound>>,
     durability: Durability,
 }
@@ -51,6 +53,7 @@ impl Session {
     pub(super) fn new(store: Arc<dyn Store>, catalog: Catalog) -> Self {
         Session {
             store,
+            has_halves: catalog.has_splits(),
             catalog: Arc::new(Shared(RwLock::new(Arc::new(catalog)))),
             bound: None,
             durability: Durability::default(),
@@ -111,6 +114,12 @@ impl Session {
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
         let catalog = self.catalog.0.read();
         catalog.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether a read has to ask the catalog for halves. Other databases on the store may declare some
+    /// later, of which this one's models know nothing.
+    pub(crate) fn has_halves(&self) -> bool {
+        self.has_halves
     }
 
     /// Reads the catalog that is in force by now.

@@ -44,11 +44,10 @@ impl<'a> Documents<'a> {
         of: &'a str,
         load: &'a [&'static str],
     ) -> Self {
-        let catalog = session.catalog();
-        if catalog.has_splits() {
+        if session.has_halves() {
             Documents::InHalves(Whole {
                 reader,
-                catalog,
+                catalog: session.catalog(),
                 load,
                 of,
             })
