@@ -111,7 +111,7 @@ mod newer {
     #[derive(Database)]
     #[database(name = "stock", version = 2)]
     pub(super) struct Stock {
-        #[allow(dead_code)]
+        #[allow(dead_code, reason = "it is declared, and never used")]
         parts: Repository<super::alone::Part>,
     }
 }
@@ -139,9 +139,9 @@ mod contrary {
     #[derive(Database)]
     #[database(name = "shop", version = 1)]
     pub(super) struct Shop {
-        #[allow(dead_code)]
+        #[allow(dead_code, reason = "it is declared, and never used")]
         makers: Repository<Maker>,
-        #[allow(dead_code)]
+        #[allow(dead_code, reason = "it is declared, and never used")]
         products: Repository<Product>,
     }
 }

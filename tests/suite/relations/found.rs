@@ -192,7 +192,7 @@ mod less {
     #[derive(Database)]
     #[database(name = "bills", version = 2)]
     pub(super) struct Bills {
-        #[allow(dead_code)]
+        #[allow(dead_code, reason = "it is declared, and never used")]
         bills: Repository<Bill>,
     }
 }
@@ -255,9 +255,9 @@ struct Sale {
 #[derive(Database)]
 #[database(name = "sales", version = 1)]
 struct Sales {
-    #[allow(dead_code)]
+    #[allow(dead_code, reason = "it is declared, and never used")]
     goods: Repository<Good>,
-    #[allow(dead_code)]
+    #[allow(dead_code, reason = "it is declared, and never used")]
     sales: Repository<Sale>,
 }
 
@@ -279,7 +279,7 @@ fn dull() -> Filter<Move> {
 #[derive(Database)]
 #[database(name = "moves", version = 1)]
 struct Moves {
-    #[allow(dead_code)]
+    #[allow(dead_code, reason = "it is declared, and never used")]
     moves: Repository<Move>,
 }
 
@@ -308,9 +308,9 @@ struct Box_ {
 #[derive(Database)]
 #[database(name = "boxes", version = 1)]
 struct Boxes {
-    #[allow(dead_code)]
+    #[allow(dead_code, reason = "it is declared, and never used")]
     goods: Repository<Good>,
-    #[allow(dead_code)]
+    #[allow(dead_code, reason = "it is declared, and never used")]
     boxes: Repository<Box_>,
 }
 
