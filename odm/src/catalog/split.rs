@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Catalog, join};
 use crate::{
     error::{Error, ErrorKind, Result},
-    mql::{Filter, Sort, path},
+    mql::{Filter, Sort, Test, path},
     store::Find,
 };
 
@@ -86,6 +86,15 @@ impl Split {
         }
     }
 
+    /// The query of the halves of these documents.
+    pub(crate) fn halves_of(&self, ids: Vec<RawBson>) -> Find {
+        Find {
+            collection: self.cold.clone(),
+            filter: Filter::Path(self.key.clone().into(), Test::In(ids)),
+            ..Find::default()
+        }
+    }
+
     /// The cold half of a document, as it is stored.
     pub(crate) fn half(
         &self,
@@ -156,10 +165,14 @@ impl Catalog {
             .filter(move |split| split.hot == collection)
     }
 
+    /// The split whose halves a collection holds.
+    pub(crate) fn split_in(&self, collection: &str) -> Option<&Split> {
+        self.splits().iter().find(|split| split.cold == collection)
+    }
+
     /// What a user calls a path in a stored document: of a half, it is one in the whole document.
     pub(crate) fn shown_as(&self, collection: &str, path: &str) -> (String, String) {
-        let half = self.splits().iter().find(|split| split.cold == collection);
-        match half {
+        match self.split_in(collection) {
             None => (collection.to_owned(), path.to_owned()),
             Some(split) => (split.hot.clone(), join(&split.path, path)),
         }

@@ -12,7 +12,7 @@ use crate::{
     catalog::{Catalog, Split, references},
     error::{Result, show},
     mql::{Filter, Test, key, path},
-    store::{DeleteWrite, Find, Flow, Reader},
+    store::{DeleteWrite, Flow, Reader},
 };
 
 /// A place in a stored document where something is not as the models say.
@@ -159,11 +159,7 @@ pub(crate) async fn check(
             }
         }
     }
-    for split in catalog
-        .splits()
-        .iter()
-        .filter(|split| split.cold == collection)
-    {
+    if let Some(split) = catalog.split_in(collection) {
         let owner = |half: &RawDocumentBuf| {
             let owner = path::get(half, &split.key);
             owner.map_or(RawBson::Null, RawBson::from)
@@ -190,11 +186,7 @@ async fn halves(
     split: &Split,
     ids: Vec<RawBson>,
 ) -> Result<HashMap<Vec<u8>, Vec<RawDocumentBuf>>> {
-    let find = Find {
-        collection: split.cold.clone(),
-        filter: Filter::Path(split.key.clone().into(), Test::In(ids)),
-        ..Find::default()
-    };
+    let find = split.halves_of(ids);
     let mut halves: HashMap<_, Vec<_>> = HashMap::new();
     let each = &mut |_, half: &RawDocument| {
         if let Some(owner) = path::get(half, &split.key) {

@@ -62,11 +62,7 @@ pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
 async fn cascade(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<()> {
     let filter = Filter::Path(edge.path.clone().into(), Test::In(deleted.to_vec()));
     // Of a half that is stored apart, the whole document goes.
-    let half = unit
-        .catalog
-        .splits()
-        .iter()
-        .find(|split| split.cold == edge.from);
+    let half = unit.catalog.split_in(&edge.from);
     let write = match half {
         None => DeleteWrite {
             collection: edge.from.clone(),
@@ -174,11 +170,7 @@ async fn restrict(unit: &Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<(
         path: edge.path.clone(),
         keys: deleted.to_vec(),
     };
-    let half = unit
-        .catalog
-        .splits()
-        .iter()
-        .find(|split| split.cold == edge.from);
+    let half = unit.catalog.split_in(&edge.from);
     let mut found = None;
     unit.transaction
         .find_by_key(&referrers, &mut |key, document| {

@@ -6,7 +6,7 @@ use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
 
 use super::{
     Write,
-    unit::{Touched, Unit, by_id, id},
+    unit::{Touched, Unit, id},
 };
 use crate::{
     catalog::Catalog,
@@ -118,16 +118,9 @@ pub(super) async fn count_versions(
     for &place in &touched.places {
         let effect = &unit.changes.of(collection)[place];
         let Some(after) = &effect.after else { continue };
-        let next = match &effect.before {
-            Some(before) => version(before, path)? + 1,
-            None => 1,
-        };
-        if version(after, path)? == next {
-            continue;
-        }
-        let counted = with_version(after, path, next)?;
-        let write = by_id(collection, &id(after).into(), Change::Replace(counted));
-        unit.update(&write).await?;
+        let version = next_version(effect.before.as_deref(), after, path)?;
+        let (id, fields) = (id(after).into(), vec![(path.to_owned(), Some(version))]);
+        unit.set(collection, &id, fields).await?;
     }
     Ok(())
 }

@@ -84,7 +84,7 @@ pub(super) async fn divide_stored(
                 continue;
             };
             let own = RawBson::from(id(&document));
-            let halves = find_halves(split, vec![own.clone()]);
+            let halves = split.halves_of(vec![own.clone()]);
             let (halves, _) = unit.transaction.count(&halves).await?;
             if let Some(value) = value_of(split, value)?.filter(|_| halves == 0) {
                 put(unit, split, vec![(own.clone(), value)]).await?;
@@ -105,7 +105,7 @@ async fn put(
 ) -> Result<Vec<RawBson>> {
     let ids = values.iter().map(|(id, _)| id.clone()).collect();
     let mut stored = HashMap::new();
-    let halves = find_halves(split, ids);
+    let halves = split.halves_of(ids);
     unit.transaction
         .find(&halves, &mut |_, half| {
             if let Some(document) = path::get(half, &split.key) {
@@ -246,7 +246,7 @@ async fn update_halves(
     update: Update,
 ) -> Result<Vec<RawBson>> {
     let mut there = HashSet::new();
-    let halves = find_halves(split, ids.to_vec());
+    let halves = split.halves_of(ids.to_vec());
     unit.transaction
         .find(&halves, &mut |_, half| {
             if let Some(document) = path::get(half, &split.key) {
@@ -300,7 +300,7 @@ pub(super) async fn follow_deletes(unit: &mut Unit<'_>) -> Result<()> {
         if !ids.is_empty() {
             let Find {
                 collection, filter, ..
-            } = find_halves(split, ids);
+            } = split.halves_of(ids);
             unit.delete(&all(&collection, filter)).await?;
         }
     }
@@ -355,15 +355,6 @@ async fn matching(unit: &Unit<'_>, find: &Find, half: Option<&Split>) -> Result<
     let mut there = there.into_iter();
     ids.retain(|_| there.next() == Some(true));
     Ok(ids)
-}
-
-/// The query of the halves of these documents.
-fn find_halves(split: &Split, ids: Vec<RawBson>) -> Find {
-    Find {
-        collection: split.cold.clone(),
-        filter: Filter::Path(split.key.clone().into(), Test::In(ids)),
-        ..Find::default()
-    }
 }
 
 fn all(collection: &str, filter: Filter) -> DeleteWrite {

@@ -16,7 +16,7 @@ use crate::{
     database::{Session, done},
     error::{Error, ErrorKind, Result},
     model::{Cold, Document, Embed, Field, HasHalf, Path, to_raw},
-    mql::{Filter, Test, key, path},
+    mql::{key, path},
     store::{Cost, Each, Explain, Find, FindByKey, Flow, Reader},
 };
 
@@ -176,11 +176,7 @@ async fn halves(
     if ids.is_empty() {
         return Ok((halves, Cost::default()));
     }
-    let find = Find {
-        collection: split.cold.clone(),
-        filter: Filter::Path(split.key.clone().into(), Test::In(ids)),
-        ..Find::default()
-    };
+    let find = split.halves_of(ids);
     let each = &mut |_, half: &RawDocument| {
         if let Some(id) = path::get(half, &split.key) {
             // Of several halves, which `audit` reports, the first one counts.
