@@ -15,10 +15,11 @@ pub mod reviews;
 pub mod tasks;
 
 use std::fmt::Debug;
+use std::ops::ControlFlow;
 
 use odm::{
     bson,
-    store::{Cost, Find, Flow, Store, embedded::Embedded},
+    store::{Cost, Find, Store, embedded::Embedded},
 };
 
 /// Runs all systems on one store.
@@ -67,7 +68,7 @@ async fn stored(store: &Embedded, collection: &str) -> odm::Result<()> {
                 Ok(document) if position < SHOWN => println!("  {document}"),
                 _ => more += 1,
             }
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         })
         .await?;
     if more > 0 {

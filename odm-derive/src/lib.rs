@@ -11,7 +11,7 @@
 //! | `expand` | one implementation each, its output shown above it |
 //! | `fallback` | stand-ins beside mistakes, so that one mistake gives one error |
 //!
-//! What they emit is data and one-line calls of `odm::private`. A rule that needs types, such as
+//! What they emit is data and one-line calls of `odm::__private`. A rule that needs types, such as
 //! that a reference leads to a document, is emitted as an obligation at the user's tokens, and
 //! worded where the trait is defined.
 

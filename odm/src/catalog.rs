@@ -68,7 +68,7 @@ pub(crate) struct Edge {
     /// The collection that is referred to.
     pub(crate) to: String,
     /// How many there are at the end of the path.
-    pub(crate) holds: Holds,
+    pub(crate) holds: Cardinality,
     /// The path of the innermost list around it, or of itself if it is a list.
     pub(crate) list: Option<String>,
     /// Whether it may lead nowhere.
@@ -88,11 +88,11 @@ impl Edge {
 
 /// How many references there are at the end of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Holds {
+pub(crate) enum Cardinality {
     /// One.
     One,
     /// One, or null.
-    Perhaps,
+    Optional,
     /// A list.
     Many,
 }

@@ -9,7 +9,7 @@ use std::{future::Future, sync::Arc};
 pub use audit::{Audit, Progress};
 pub use session::Session;
 pub(crate) use session::done;
-pub use transaction::Begun;
+pub use transaction::TransactionGuard;
 
 use crate::{
     catalog::{self, Relations},
@@ -135,7 +135,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// # Errors
     ///
     /// The closure's own; `TransactionExpired` if it ran into the time limit again and again;
-    /// `TransactionDoomed` if it returned `Ok` although a write in it had failed.
+    /// `TransactionAborted` if it returned `Ok` although a write in it had failed.
     fn transaction<T, F>(&self, run: F) -> impl Future<Output = Result<T>>
     where
         F: AsyncFnOnce(Self) -> Result<T> + Clone,
@@ -187,13 +187,13 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         Audit::new(self.session(), true)
     }
 
-    /// Begins a transaction that the caller ends by [`commit`](Begun::commit). Dropping it rolls it
+    /// Begins a transaction that the caller ends by [`commit`](TransactionGuard::commit). Dropping it rolls it
     /// back.
     ///
     /// Where a closure will do, prefer [`transaction`](Database::transaction), which runs again
     /// what was lost to no fault of its own.
-    fn begin(&self) -> impl Future<Output = Result<Begun<Self>>> + Send {
-        async move { Begun::new(self, TransactionOptions::default()).await }
+    fn begin(&self) -> impl Future<Output = Result<TransactionGuard<Self>>> + Send {
+        async move { TransactionGuard::new(self, TransactionOptions::default()).await }
     }
 }
 

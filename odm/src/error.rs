@@ -68,7 +68,7 @@ pub enum ErrorKind {
     /// The transaction ran longer than the limit, and was rolled back.
     TransactionExpired,
     /// The transaction cannot commit, since a part of it failed.
-    TransactionDoomed,
+    TransactionAborted,
     /// A write outside the transaction that the same task is in.
     OutsideTransaction,
     /// The store was closed, or its writer has failed.

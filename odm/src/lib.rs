@@ -69,6 +69,8 @@
 
 #![deny(missing_docs)]
 
+#[doc(hidden)]
+pub mod __private;
 mod catalog;
 mod database;
 mod error;
@@ -77,15 +79,13 @@ mod measure;
 pub mod model;
 pub mod mql;
 pub mod prelude;
-#[doc(hidden)]
-pub mod private;
 pub mod query;
 pub mod repository;
 pub mod store;
 
 pub use bson;
 pub use catalog::Relations;
-pub use database::{Audit, Begun, Progress};
+pub use database::{Audit, Progress, TransactionGuard};
 pub use error::{Error, ErrorKind, Place, Result};
 pub use maintain::{Finding, Plan, PlannedChanges, Problem, Step};
 pub use measure::measure;

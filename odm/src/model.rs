@@ -20,7 +20,7 @@ pub use field::{
     Derived, Field, FieldSet, Flattened, Identity, Plain, Settable, Through, Unchecked, Version,
 };
 pub use object_id::ObjectId;
-pub use path::{At, Half, Hot, Path, Perhaps, Root};
+pub use path::{At, Half, Hot, OptionalPath, Path, Root};
 pub use reference::{Joinable, Link, Ref};
 pub use related::{ChildOf, EmbedField, Has, ReferenceField, RefersWithin, Related};
 pub use shape::{
@@ -28,4 +28,4 @@ pub use shape::{
     OnDelete, Outline, ReferenceShape, Shape, SplitShape, SubsetShape, Via,
 };
 pub use subset::{HasSubset, Subset, SubsetField, SubsetItem};
-pub use value::{ById, Contains, IntoValue, List, Number, Ordered, Same, Some_, Text, to_raw};
+pub use value::{ById, Contains, IntoValue, List, Number, Ordered, Same, Text, ViaSome, to_raw};

@@ -6,7 +6,7 @@
 
 pub mod embedded;
 
-use std::sync::Arc;
+use std::{ops::ControlFlow, sync::Arc};
 
 use async_trait::async_trait;
 use bson::{RawBson, RawDocument, RawDocumentBuf};
@@ -46,7 +46,7 @@ pub trait Store: Send + Sync + 'static {
     /// Opens a transaction that the caller drives. Dropping it rolls it back.
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>>;
 
-    /// Makes everything durable that was committed with [`Durability::Soon`], and refuses what
+    /// Makes everything durable that was committed with [`Durability::Eventual`], and refuses what
     /// comes later.
     async fn close(&self) -> Result<()>;
 }
@@ -76,16 +76,7 @@ pub trait Reader: Send + Sync {
 }
 
 /// Receives documents. The first argument is a position, whose meaning the method states.
-pub type Each<'a> = &'a mut (dyn FnMut(usize, &RawDocument) -> Result<Flow> + Send);
-
-/// Whether a callback wants more documents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flow {
-    /// Go on.
-    More,
-    /// Enough.
-    Stop,
-}
+pub type Each<'a> = &'a mut (dyn FnMut(usize, &RawDocument) -> Result<ControlFlow<()>> + Send);
 
 /// A set of writes that is applied as a whole.
 #[async_trait]
@@ -219,10 +210,10 @@ pub struct Changed {
 pub enum Durability {
     /// When the call returns.
     #[default]
-    Durable,
+    Immediate,
     /// Soon after the call returns: a crash may lose the last moments, but never a part of a unit,
     /// nor a unit before one that it keeps.
-    Soon,
+    Eventual,
 }
 
 /// How a transaction behaves.

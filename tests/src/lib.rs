@@ -3,14 +3,13 @@
 //! A suite is written once, against the `Store` trait and the repositories, and
 //! [`on_every_store!`] runs it on each store that there is.
 
-use std::{future::Future, pin::Pin, sync::Arc, task::Poll, time::Duration};
+use std::{future::Future, ops::ControlFlow, pin::Pin, sync::Arc, task::Poll, time::Duration};
 
 use odm::{
     bson::{Document, RawDocumentBuf},
     mql,
     store::{
-        Change, Durability, Find, Flow, Store, Transaction, UnitOfWork, UpdateWrite,
-        embedded::Embedded,
+        Change, Durability, Find, Store, Transaction, UnitOfWork, UpdateWrite, embedded::Embedded,
     },
 };
 
@@ -88,7 +87,7 @@ pub async fn stored(store: &impl Store, collection: &str) -> Vec<RawDocumentBuf>
     let result = reader
         .find(&find, &mut |_, document| {
             documents.push(document.to_owned());
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         })
         .await;
     result.expect("the collection can be read");
@@ -140,7 +139,7 @@ async fn beneath(store: &impl Store, collection: &str, write: Beneath) {
         write,
     };
     store
-        .run(Arc::new(unit), Durability::Durable)
+        .run(Arc::new(unit), Durability::Immediate)
         .await
         .unwrap();
 }

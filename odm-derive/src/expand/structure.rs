@@ -189,7 +189,7 @@ fn field_type(head: &Head, structure: &Structure, member: &Member) -> TokenStrea
         }
         Place::Flattened { perhaps: false } => quote!(#private::Flattened<#ty, #path>),
         Place::Flattened { perhaps: true } | Place::Whole => {
-            quote!(#private::Flattened<#ty, #private::Perhaps<#path>>)
+            quote!(#private::Flattened<#ty, #private::OptionalPath<#path>>)
         }
     }
 }

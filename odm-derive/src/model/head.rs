@@ -17,7 +17,7 @@ pub(crate) struct Head {
     pub(crate) generics: Generics,
     /// The type: `Envelope<T>`.
     pub(crate) this: TokenStream,
-    /// `::odm::private`.
+    /// `::odm::__private`.
     pub(crate) private: TokenStream,
     /// A name for a parameter that is a path.
     pub(crate) path: Ident,
@@ -45,8 +45,8 @@ impl Head {
                 .push(parse_quote!(#param: 'static));
         }
         let private = match &input.attrs.krate {
-            Some(path) => quote!(#path::private),
-            None => quote!(::odm::private),
+            Some(path) => quote!(#path::__private),
+            None => quote!(::odm::__private),
         };
         Head {
             name: types::name(&ident),

@@ -6,7 +6,7 @@
 //! evenly. Everything is there twice: once with `#[denormalize]`, and once in plain models, for which
 //! the copies are written by hand, in a transaction, and which lack the reference with its check. A
 //! round renames a part in both; the table shows the medians of all rounds, first with
-//! [`Durability::Soon`], since the disk hides the rest, then durably. That every round touches as
+//! [`Durability::Eventual`], since the disk hides the rest, then durably. That every round touches as
 //! much as any other, and as much among few products as among many, is asserted.
 //!
 //! Below it is by how much the largest of these writes raises the peak of the resident memory of a
@@ -322,7 +322,7 @@ fn main() {
 async fn run(places: &mut [Place; 2], rounds: usize) -> odm::Result<Table> {
     for place in &*places {
         let start = Instant::now();
-        let (store, shop) = place.open(Durability::Soon).await?;
+        let (store, shop) = place.open(Durability::Eventual).await?;
         place.load(&shop).await?;
         store.close().await?;
         let products = thousands(place.products);
@@ -345,7 +345,7 @@ async fn run(places: &mut [Place; 2], rounds: usize) -> odm::Result<Table> {
         .map(row)
         .collect();
     for (at, place) in places.iter_mut().enumerate() {
-        for (commit, durability) in [Durability::Soon, Durability::Durable]
+        for (commit, durability) in [Durability::Eventual, Durability::Immediate]
             .into_iter()
             .enumerate()
         {
@@ -386,7 +386,7 @@ async fn run(places: &mut [Place; 2], rounds: usize) -> odm::Result<Table> {
 async fn grown(path: &Path, products: usize, way: &str) -> odm::Result<Option<u64>> {
     // What the store keeps of the file is not what the write takes.
     let store = builder(products)
-        .durability(Durability::Soon)
+        .durability(Durability::Eventual)
         .cache_size(16 << 20);
     let store = store.open(path).await?;
     let shop = Shop::open(store.clone()).await?;

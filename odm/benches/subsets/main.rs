@@ -5,7 +5,7 @@
 //! with `#[subset]`, and once in plain models, for which the same is written by hand, and which lack
 //! the reference with its check and its index. Each write is undone before the next, so that the
 //! number stays what it is. A round does every write once in each store in turn; the table shows
-//! the medians of all rounds, first with [`Durability::Soon`], since the disk hides the rest, then
+//! the medians of all rounds, first with [`Durability::Eventual`], since the disk hides the rest, then
 //! durably. That every round of a write touches as much as any other, whatever the number of
 //! children, is asserted.
 //!
@@ -395,7 +395,7 @@ async fn run(folder: &Path, sizes: &[usize], rounds: usize) -> odm::Result<Table
     let mut places: Vec<_> = sizes.iter().map(place).collect();
     for place in &places {
         let start = Instant::now();
-        let (store, shop) = place.open(Durability::Soon).await?;
+        let (store, shop) = place.open(Durability::Eventual).await?;
         place.load(&shop).await?;
         store.close().await?;
         let children = thousands(place.children);
@@ -408,7 +408,10 @@ async fn run(folder: &Path, sizes: &[usize], rounds: usize) -> odm::Result<Table
         sizes: sizes.to_vec(),
         rows: Vec::new(),
     };
-    for (durability, commit) in [(Durability::Soon, "soon"), (Durability::Durable, "durable")] {
+    for (durability, commit) in [
+        (Durability::Eventual, "soon"),
+        (Durability::Immediate, "durable"),
+    ] {
         let mut open = Vec::new();
         for place in &mut places {
             let (store, shop) = place.open(durability).await?;

@@ -1,7 +1,7 @@
 //! From the models' static descriptions to the graph, with the checks that need all of them.
 
 use super::{
-    Along, Collection, Copied, Count, Edge, Holds, OnDelete, Relations, Split, Subset,
+    Along, Cardinality, Collection, Copied, Count, Edge, OnDelete, Relations, Split, Subset,
     copies::{counts_in_order, in_order},
     indexes::{Declared, declared, index_of_subset, index_on, indexes_of, of_half},
     walk::{Reference, Walk},
@@ -143,16 +143,16 @@ fn add_collection(
 fn add_edge(relations: &mut Relations, from: &str, reference: Reference) -> Result<()> {
     let Reference { path, list, shape } = reference;
     let holds = match shape.container {
-        Container::Many => Holds::Many,
-        Container::Optional => Holds::Perhaps,
-        _ => Holds::One,
+        Container::Many => Cardinality::Many,
+        Container::Optional => Cardinality::Optional,
+        _ => Cardinality::One,
     };
     let rule = match (shape.on_delete, shape.inverse) {
         (Some(rule), _) => rule,
         (None, Some(_)) => match holds {
-            Holds::Many => OnDelete::Pull,
-            Holds::Perhaps => OnDelete::Nullify,
-            Holds::One => OnDelete::Restrict,
+            Cardinality::Many => OnDelete::Pull,
+            Cardinality::Optional => OnDelete::Nullify,
+            Cardinality::One => OnDelete::Restrict,
         },
         (None, None) if shape.unchecked => OnDelete::Keep,
         (None, None) => OnDelete::Restrict,

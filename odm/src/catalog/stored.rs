@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeSet,
+    ops::ControlFlow,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -15,7 +16,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     mql::{Filter, Sort, Test, path},
     store::{
-        Change, CollectionSpec, Durability, Find, Flow, Reader, Store, Transaction, UnitOfWork,
+        Change, CollectionSpec, Durability, Find, Reader, Store, Transaction, UnitOfWork,
         UpdateWrite,
     },
 };
@@ -74,7 +75,7 @@ pub(crate) async fn declare(
         relations,
         catalog: Mutex::new(None),
     });
-    store.run(declare.clone(), Durability::Durable).await?;
+    store.run(declare.clone(), Durability::Immediate).await?;
     let catalog = declare
         .catalog
         .lock()
@@ -166,7 +167,7 @@ impl Declare {
 /// Takes note that all documents follow what is declared at these places.
 pub(crate) async fn complete(store: &dyn Store, places: BTreeSet<String>) -> Result<()> {
     store
-        .run(Arc::new(Complete(places)), Durability::Durable)
+        .run(Arc::new(Complete(places)), Durability::Immediate)
         .await
 }
 
@@ -204,7 +205,7 @@ async fn stamp(reader: &dyn Reader) -> Result<i64> {
     let mut stamp = 0;
     let each = &mut |_, document: &RawDocument| {
         stamp = document.get_i64("n").unwrap_or_default();
-        Ok(Flow::Stop)
+        Ok(ControlFlow::Break(()))
     };
     reader.get(COLLECTION, &[STAMP.into()], each).await?;
     Ok(stamp)
@@ -225,7 +226,7 @@ async fn owners(reader: &dyn Reader) -> Result<Vec<Owner>> {
             })?;
             owners.push(owner);
         }
-        Ok(Flow::More)
+        Ok(ControlFlow::Continue(()))
     };
     reader.find(&find, each).await?;
     Ok(owners)

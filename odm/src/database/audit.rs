@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeSet, VecDeque},
     future::IntoFuture,
+    ops::ControlFlow,
     pin::Pin,
     task::{Context, Poll},
 };
@@ -15,7 +16,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     maintain::{self, Finding, Write},
     repository::Cursor,
-    store::{Cost, Find, Flow},
+    store::{Cost, Find},
 };
 
 /// How many documents are checked on one state of the data, and mended in one unit.
@@ -138,7 +139,7 @@ impl Search {
             };
             let each = &mut |_, document: &RawDocument| {
                 documents.push(document.to_owned());
-                Ok(Flow::More)
+                Ok(ControlFlow::Continue(()))
             };
             let cost = self.session.noted(view.get()?.find(&find, each).await)?;
             done("audit", &collection, cost);
@@ -245,7 +246,7 @@ impl Search {
         let mut documents: Vec<RawDocumentBuf> = Vec::new();
         let each = &mut |_, document: &RawDocument| {
             documents.push(document.to_owned());
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         };
         let cost = view.get()?.get(collection, &ids, each).await?;
         done("audit", collection, cost);

@@ -151,7 +151,7 @@ impl Session {
         if let (Err(error), Some(bound)) = (&result, &self.bound)
             && error.is_retryable()
         {
-            bound.doom(error);
+            bound.abort(error);
         }
         result
     }
@@ -174,17 +174,17 @@ impl Session {
             }
             Some(bound) => {
                 let mut operation = bound.open().await?;
-                let mut dooming = DoomOnDrop::new(bound, dropped());
+                let mut aborting = AbortOnDrop::new(bound, dropped());
                 let result = match operation.get() {
                     Ok(transaction) => self.apply(transaction, &write).await,
                     Err(error) => Err(error),
                 };
-                dooming.disarm();
+                aborting.disarm();
                 // Such an error of `modify` means that it has written nothing yet, and goes on.
                 let goes_on = matches!(write, Write::Modify { .. });
                 result.inspect_err(|error| {
                     if !(goes_on && error.is_stale()) {
-                        bound.doom(error);
+                        bound.abort(error);
                     }
                 })?
             }
@@ -292,19 +292,19 @@ impl View<'_> {
 }
 
 fn ended() -> Error {
-    Error::new(ErrorKind::TransactionDoomed, "the transaction has ended")
+    Error::new(ErrorKind::TransactionAborted, "the transaction has ended")
 }
 
 /// What is dropped half-way leaves a part of itself in the transaction, which must then not commit.
-pub(super) struct DoomOnDrop<'a> {
+pub(super) struct AbortOnDrop<'a> {
     bound: &'a Bound,
     /// None once it is done.
     reason: Option<Error>,
 }
 
-impl<'a> DoomOnDrop<'a> {
+impl<'a> AbortOnDrop<'a> {
     pub(super) fn new(bound: &'a Bound, reason: Error) -> Self {
-        DoomOnDrop {
+        AbortOnDrop {
             bound,
             reason: Some(reason),
         }
@@ -315,17 +315,17 @@ impl<'a> DoomOnDrop<'a> {
     }
 }
 
-impl Drop for DoomOnDrop<'_> {
+impl Drop for AbortOnDrop<'_> {
     fn drop(&mut self) {
         if let Some(reason) = &self.reason {
-            self.bound.doom(reason);
+            self.bound.abort(reason);
         }
     }
 }
 
 fn dropped() -> Error {
     Error::new(
-        ErrorKind::TransactionDoomed,
+        ErrorKind::TransactionAborted,
         "a write in the transaction was dropped before it was done",
     )
 }
@@ -364,7 +364,7 @@ impl Bound {
             return Err(ended());
         }
         match self.failure() {
-            Some(failure) => Err(doomed(&failure)),
+            Some(failure) => Err(aborted(&failure)),
             None => Ok(operation),
         }
     }
@@ -374,7 +374,7 @@ impl Bound {
     }
 
     /// Makes a commit impossible. The first reason is kept.
-    pub(super) fn doom(&self, error: &Error) {
+    pub(super) fn abort(&self, error: &Error) {
         self.state().failure.get_or_insert_with(|| error.clone());
     }
 
@@ -387,7 +387,7 @@ impl Bound {
         let transaction = self.transaction.lock().await.take().ok_or_else(ended)?;
         if let Some(failure) = self.failure() {
             transaction.rollback().await?;
-            return Err(doomed(&failure));
+            return Err(aborted(&failure));
         }
         transaction.commit().await
     }
@@ -408,12 +408,12 @@ impl Bound {
     }
 }
 
-fn doomed(failure: &Error) -> Error {
-    if failure.is_retryable() || failure.kind() == ErrorKind::TransactionDoomed {
+fn aborted(failure: &Error) -> Error {
+    if failure.is_retryable() || failure.kind() == ErrorKind::TransactionAborted {
         return failure.clone();
     }
     Error::new(
-        ErrorKind::TransactionDoomed,
+        ErrorKind::TransactionAborted,
         format!("the transaction cannot go on, since a part of it failed: {failure}"),
     )
     .with_source(failure.clone())

@@ -4,7 +4,7 @@ use std::{ops::Deref, sync::Arc};
 
 use super::{
     Database,
-    session::{Bound, DoomOnDrop, INSIDE},
+    session::{AbortOnDrop, Bound, INSIDE},
 };
 use crate::{
     error::{Error, Result},
@@ -17,12 +17,12 @@ const ATTEMPTS: usize = 5;
 /// A transaction that the caller drives, from [`Database::begin`].
 ///
 /// It has the repositories of the database, bound to the transaction. Dropping it rolls back.
-pub struct Begun<D> {
+pub struct TransactionGuard<D> {
     database: D,
     bound: Arc<Bound>,
 }
 
-impl<D: Database> Begun<D> {
+impl<D: Database> TransactionGuard<D> {
     pub(super) async fn new(database: &D, options: TransactionOptions) -> Result<Self> {
         let session = database.session();
         session.refuse_inside_transaction()?;
@@ -32,11 +32,11 @@ impl<D: Database> Begun<D> {
                 "a transaction cannot begin inside another; use `transaction`, which joins it",
             ));
         }
-        // Until `Begun` owns it, the store's transaction rolls back by its own drop.
+        // Until `TransactionGuard` owns it, the store's transaction rolls back by its own drop.
         let session = session.bind(session.store.begin(options).await?);
         let database = D::bind(&session);
         let bound = session.bound.expect("a bound session has a transaction");
-        Ok(Begun { database, bound })
+        Ok(TransactionGuard { database, bound })
     }
 
     /// Makes the writes durable and visible.
@@ -45,7 +45,7 @@ impl<D: Database> Begun<D> {
     ///
     /// # Errors
     ///
-    /// `TransactionDoomed` if a write in it had failed, `TransactionExpired` if it ran into the
+    /// `TransactionAborted` if a write in it had failed, `TransactionExpired` if it ran into the
     /// time limit. Nothing is stored then.
     pub async fn commit(self) -> Result<()> {
         self.bound.commit().await
@@ -57,7 +57,7 @@ impl<D: Database> Begun<D> {
     }
 }
 
-impl<D> Deref for Begun<D> {
+impl<D> Deref for TransactionGuard<D> {
     type Target = D;
 
     fn deref(&self) -> &D {
@@ -65,7 +65,7 @@ impl<D> Deref for Begun<D> {
     }
 }
 
-impl<D> Drop for Begun<D> {
+impl<D> Drop for TransactionGuard<D> {
     fn drop(&mut self) {
         self.bound.abandon();
     }
@@ -79,10 +79,10 @@ where
 {
     if let Some(outer) = &database.session().bound {
         // Part of the transaction around it: what it wrote before it failed must not be committed.
-        let mut dooming = DoomOnDrop::new(outer, inner_failed());
+        let mut aborting = AbortOnDrop::new(outer, inner_failed());
         let result = run(database.clone()).await;
         if result.is_ok() {
-            dooming.disarm();
+            aborting.disarm();
         }
         return result;
     }
@@ -90,7 +90,7 @@ where
     inside.push(database.session().store.identity());
     let mut attempt = 1;
     loop {
-        let begun = Begun::new(database, TransactionOptions::default()).await?;
+        let begun = TransactionGuard::new(database, TransactionOptions::default()).await?;
         let bound = begun.bound.clone();
         let result = INSIDE
             .scope(inside.clone(), run.clone()(begun.database.clone()))
@@ -120,7 +120,7 @@ where
 
 fn inner_failed() -> Error {
     Error::new(
-        crate::ErrorKind::TransactionDoomed,
+        crate::ErrorKind::TransactionAborted,
         "the transaction cannot go on, since a transaction inside it failed or was dropped",
     )
 }

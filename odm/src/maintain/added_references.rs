@@ -1,6 +1,6 @@
 //! References that a write adds must lead somewhere.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, ops::ControlFlow};
 
 use bson::RawBson;
 
@@ -9,7 +9,6 @@ use crate::{
     catalog::{Edge, references},
     error::{Error, ErrorKind, Result, show},
     mql::key,
-    store::Flow,
 };
 
 /// Looks up what the added references lead to, with one request for each kind of reference.
@@ -36,7 +35,7 @@ async fn exist(unit: &Unit<'_>, edge: &Edge, added: &[RawBson]) -> Result<()> {
     unit.transaction
         .get(&edge.to, added, &mut |position, _| {
             exists[position] = true;
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         })
         .await?;
     let Some(missing) = exists.iter().position(|exists| !exists) else {

@@ -1,6 +1,6 @@
 //! What is not as its definition says, and making it so.
 
-use std::{collections::HashMap, fmt};
+use std::{collections::HashMap, fmt, ops::ControlFlow};
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
@@ -12,7 +12,7 @@ use crate::{
     catalog::{Catalog, Split, references},
     error::{Result, show},
     mql::{Filter, Test, key, path},
-    store::{DeleteWrite, Flow, Reader},
+    store::{DeleteWrite, Reader},
 };
 
 /// A place in a stored document where something is not as the models say.
@@ -168,7 +168,7 @@ pub(crate) async fn check(
         let mut there = vec![false; owners.len()];
         let each = &mut |place: usize, _: &RawDocument| {
             there[place] = true;
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         };
         reader.get(&split.hot, &owners, each).await?;
         for (half, there) in documents.iter().zip(there) {
@@ -195,7 +195,7 @@ async fn halves(
                 .or_default()
                 .push(half.to_owned());
         }
-        Ok(Flow::More)
+        Ok(ControlFlow::Continue(()))
     };
     reader.find(&find, each).await?;
     Ok(halves)

@@ -9,6 +9,7 @@
 use std::{
     borrow::Cow,
     collections::{BTreeMap, HashMap, HashSet},
+    ops::ControlFlow,
 };
 
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
@@ -26,7 +27,7 @@ use crate::{
         Filter, Test, key,
         path::{self, Lookup},
     },
-    store::{Find, Flow, Reader},
+    store::{Find, Reader},
 };
 
 /// How many documents are compared at once.
@@ -208,7 +209,7 @@ async fn dirty(unit: &Unit<'_>, holder: &str, copies: &[&Copied]) -> Result<Dirt
         let each = &mut |_, document: &RawDocument| {
             let key = key::of(id(document));
             if dirty.whole.contains_key(&key) {
-                return Ok(Flow::More);
+                return Ok(ControlFlow::Continue(()));
             }
             let fields = followed(&copies, document, &changed);
             if !fields.is_empty() {
@@ -216,7 +217,7 @@ async fn dirty(unit: &Unit<'_>, holder: &str, copies: &[&Copied]) -> Result<Dirt
                 let (_, all) = follower.or_insert_with(|| (id(document).into(), Fields::new()));
                 all.extend(fields);
             }
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         };
         unit.transaction.find(&find, each).await?;
     }
@@ -369,7 +370,7 @@ async fn sources(
         let mut found = HashMap::new();
         let each = &mut |_, source: &RawDocument| {
             found.insert(key::of(id(source)), source.to_owned());
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         };
         if !ids.is_empty() {
             reader.get(collection, &ids, each).await?;
@@ -512,7 +513,7 @@ async fn copies_back(
             Some(value) if !seen.insert(key::of(value)) => {}
             Some(value) => values.push(value),
         }
-        Ok(Flow::More)
+        Ok(ControlFlow::Continue(()))
     };
     reader.find(&find, each).await?;
     Ok(RawBson::Array(values))

@@ -1,6 +1,9 @@
 //! What a delete means for the documents that refer to what was deleted.
 
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashSet},
+    ops::ControlFlow,
+};
 
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 
@@ -13,7 +16,7 @@ use crate::{
     catalog::{Edge, OnDelete, join, references},
     error::{Error, ErrorKind, Result, show},
     mql::{Filter, Test, key, path},
-    store::{DeleteWrite, Find, FindByKey, Flow},
+    store::{DeleteWrite, Find, FindByKey},
 };
 
 /// How many referrers are changed at once.
@@ -78,7 +81,7 @@ async fn cascade(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Resul
             };
             let each = &mut |_, half: &RawDocument| {
                 owners.extend(path::get(half, &split.key).map(RawBson::from));
-                Ok(Flow::More)
+                Ok(ControlFlow::Continue(()))
             };
             unit.transaction.find(&find, each).await?;
             DeleteWrite {
@@ -177,7 +180,7 @@ async fn restrict(unit: &Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<(
             let owner = half.map_or("_id", |split| &split.key);
             let owner = path::get(document, owner).map(RawBson::from);
             found = Some((key, owner.unwrap_or(RawBson::Null)));
-            Ok(Flow::Stop)
+            Ok(ControlFlow::Break(()))
         })
         .await?;
     match found {

@@ -3,7 +3,10 @@
 //! Whoever wrote to one side has stated a fact; the other side follows, and whoever loses by it lets
 //! go. Of two that claim the same document in one unit, the later wins.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    ops::ControlFlow,
+};
 
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
@@ -12,13 +15,13 @@ use super::{
     unit::{Touched, Unit, id},
 };
 use crate::{
-    catalog::{Edge, Holds, OnDelete, references},
+    catalog::{Cardinality, Edge, OnDelete, references},
     error::{Error, ErrorKind, Result, show},
     mql::{
         key,
         path::{self, Lookup},
     },
-    store::{Flow, Reader},
+    store::Reader,
 };
 
 /// Brings the other sides of the references in step that the user's own write changed.
@@ -142,8 +145,8 @@ impl<'e> Sides<'e> {
         }
         side.changed = true;
         let previous = match other.holds {
-            Holds::Many => Vec::new(),
-            Holds::One | Holds::Perhaps => side.clear(),
+            Cardinality::Many => Vec::new(),
+            Cardinality::One | Cardinality::Optional => side.clear(),
         };
         side.add(own.clone());
         for previous in previous {
@@ -173,13 +176,13 @@ impl<'e> Sides<'e> {
         for side in self.sides.into_iter().filter(|side| side.changed) {
             let mut left = side.targets.into_iter().flatten();
             let value = match side.edge.holds {
-                Holds::Many => {
+                Cardinality::Many => {
                     let mut list = RawArrayBuf::new();
                     left.for_each(|target| list.push(target));
                     RawBson::Array(list)
                 }
-                Holds::Perhaps => left.next().unwrap_or(RawBson::Null),
-                Holds::One => match left.next() {
+                Cardinality::Optional => left.next().unwrap_or(RawBson::Null),
+                Cardinality::One => match left.next() {
                     Some(target) => target,
                     None => return Err(cannot_be_empty(side.edge, &side.id)),
                 },
@@ -285,7 +288,7 @@ pub(super) async fn at_the_other_end(
     let mut there = HashMap::new();
     let each = &mut |_, document: &RawDocument| {
         there.insert(key::of(id(document)), document.to_owned());
-        Ok(Flow::More)
+        Ok(ControlFlow::Continue(()))
     };
     if !ids.is_empty() {
         reader.get(&edge.to, &ids, each).await?;
@@ -302,7 +305,7 @@ pub(super) fn points(document: &RawDocument, edge: &Edge, to: &RawDocument) -> b
 /// something twice.
 pub(super) fn is_no_list(document: &RawDocument, edge: &Edge) -> bool {
     edge.inverse.is_some()
-        && edge.holds == Holds::Many
+        && edge.holds == Cardinality::Many
         && (matches!(path::lookup(document, &edge.path), Lookup::Missing)
             || doubled(document, edge).is_some())
 }
@@ -318,7 +321,7 @@ pub(super) async fn mend(unit: &mut Unit<'_>, edge: &Edge, ids: &[RawBson]) -> R
         let mut gone = HashSet::new();
         for (key, target) in targets(&document, edge) {
             let Some(at_end) = there.get(&key) else {
-                if other.is_some() && edge.holds != Holds::One {
+                if other.is_some() && edge.holds != Cardinality::One {
                     sides.detach(unit, edge, &own, &target).await?;
                 } else {
                     gone.insert(key);
@@ -328,13 +331,13 @@ pub(super) async fn mend(unit: &mut Unit<'_>, edge: &Edge, ids: &[RawBson]) -> R
             let Some(other) = other.filter(|other| !points(at_end, other, &document)) else {
                 continue;
             };
-            let elsewhere = other.holds != Holds::Many && !targets(at_end, other).is_empty();
-            let decides = edge.holds != Holds::Many || other.holds == Holds::Many;
+            let elsewhere = other.holds != Cardinality::Many && !targets(at_end, other).is_empty();
+            let decides = edge.holds != Cardinality::Many || other.holds == Cardinality::Many;
             if decides && !elsewhere {
                 sides.attach(unit, edge, other, &own, &target).await?;
-            } else if edge.holds != Holds::One {
+            } else if edge.holds != Cardinality::One {
                 sides.detach(unit, edge, &own, &target).await?;
-            } else if other.holds == Holds::Perhaps {
+            } else if other.holds == Cardinality::Optional {
                 sides.attach(unit, edge, other, &own, &target).await?;
             }
         }

@@ -6,6 +6,7 @@
 use std::{
     borrow::Cow,
     collections::{HashMap, HashSet},
+    ops::ControlFlow,
 };
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
@@ -19,7 +20,7 @@ use crate::{
     error::{Error, ErrorKind, Result, show},
     model::{DateTime, ObjectId},
     mql::{Filter, Operation, Projection, Sort, Test, Update, key, path},
-    store::{Change, DeleteWrite, Find, Flow, UpdateWrite},
+    store::{Change, DeleteWrite, Find, UpdateWrite},
 };
 
 /// Stores whole documents in all of their halves.
@@ -112,7 +113,7 @@ async fn put(
                 let id = RawBson::from(id(half));
                 stored.entry(key::of(document)).or_insert(id);
             }
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         })
         .await?;
     let mut new = Vec::new();
@@ -165,7 +166,7 @@ async fn touch(
     unit.transaction
         .get(&split.hot, &changed, &mut |_, document| {
             documents.push(document.to_owned());
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         })
         .await?;
     let mut seen: HashSet<usize> = touched.places.iter().copied().collect();
@@ -252,7 +253,7 @@ async fn update_halves(
             if let Some(document) = path::get(half, &split.key) {
                 there.insert(key::of(document));
             }
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         })
         .await?;
     let lacks = |id: &&RawBson| !there.contains(&key::of(id.as_raw_bson_ref()));
@@ -339,7 +340,7 @@ async fn matching(unit: &Unit<'_>, find: &Find, half: Option<&Split>) -> Result<
     find.projection = Some(Projection::include([name.to_owned()])?);
     let each = &mut |_, document: &RawDocument| {
         ids.extend(path::get(document, name).map(RawBson::from));
-        Ok(Flow::More)
+        Ok(ControlFlow::Continue(()))
     };
     unit.transaction.find(&find, each).await?;
     let Some(split) = half else {
@@ -349,7 +350,7 @@ async fn matching(unit: &Unit<'_>, find: &Find, half: Option<&Split>) -> Result<
     let mut there = vec![false; ids.len()];
     let each = &mut |place: usize, _: &RawDocument| {
         there[place] = true;
-        Ok(Flow::More)
+        Ok(ControlFlow::Continue(()))
     };
     unit.transaction.get(&split.hot, &ids, each).await?;
     let mut there = there.into_iter();

@@ -4,7 +4,7 @@
 //! the unit each dirty one is read anew by its definition, through the index on the reference and
 //! the sort keys, and stored if it is different. Nothing is patched, so nothing can drift.
 
-use std::{collections::BTreeMap, ptr};
+use std::{collections::BTreeMap, ops::ControlFlow, ptr};
 
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
 
@@ -17,7 +17,7 @@ use crate::{
     catalog::{Subset, references},
     error::{Error, Result},
     mql::{Filter, Test, key, path},
-    store::{Find, Flow, Reader},
+    store::{Find, Reader},
 };
 
 /// Brings up the subsets that the changes of a unit make dirty, each once.
@@ -187,7 +187,7 @@ async fn children(reader: &dyn Reader, subset: &Subset, parent: &RawBson) -> Res
     reader
         .find(&find, &mut |_, child| {
             found.push(shown(subset, child)?);
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         })
         .await?;
     if subset.limit < 0 {

@@ -1,6 +1,9 @@
 //! A unit while it runs: the transaction, and what it has changed so far.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    ops::ControlFlow,
+};
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
@@ -12,7 +15,7 @@ use crate::{
     catalog::Catalog,
     error::Result,
     mql::{Filter, Projection, Sort, Test, key},
-    store::{Change, Cost, DeleteWrite, Find, Flow, Transaction, UpdateWrite},
+    store::{Change, Cost, DeleteWrite, Find, Transaction, UpdateWrite},
 };
 
 /// Every step of a unit writes through this, so that the later ones see what the earlier ones did.
@@ -70,7 +73,7 @@ impl Unit<'_> {
         let mut found = None;
         let each = &mut |_, document: &RawDocument| {
             found = Some(document.to_owned());
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         };
         let id = std::slice::from_ref(id);
         self.transaction.get(collection, id, each).await?;
@@ -164,7 +167,7 @@ impl Unit<'_> {
         let mut ids = Vec::new();
         let each = &mut |_, document: &RawDocument| {
             ids.push(RawBson::from(id(document)));
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         };
         self.transaction.find(&find, each).await?;
         Ok(ids)
@@ -179,7 +182,7 @@ impl Unit<'_> {
         let mut documents = Vec::with_capacity(ids.len());
         let each = &mut |_, document: &RawDocument| {
             documents.push(document.to_owned());
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         };
         self.transaction.get(collection, ids, each).await?;
         Ok(documents)

@@ -64,9 +64,9 @@ impl<P: Path, O: Structure, const I: usize> Path for At<P, O, I> {
 
 /// The path `P`, of which a stored value can lack any continuation: the fields of one variant of an
 /// enum, or of an `Option`, that are stored in the place of the value itself.
-pub struct Perhaps<P>(PhantomData<fn() -> P>);
+pub struct OptionalPath<P>(PhantomData<fn() -> P>);
 
-impl<P: Path> Path for Perhaps<P> {
+impl<P: Path> Path for OptionalPath<P> {
     type Root = P::Root;
     const LEN: usize = P::LEN;
     const BYTES: [u8; MAX] = P::BYTES;
@@ -100,7 +100,7 @@ pub trait Hot: Path {}
 
 impl<M: 'static> Hot for Root<M> {}
 impl<P: Hot, O: Structure, const I: usize> Hot for At<P, O, I> {}
-impl<P: Hot> Hot for Perhaps<P> {}
+impl<P: Hot> Hot for OptionalPath<P> {}
 
 const fn join(mut bytes: [u8; MAX], mut len: usize, name: &str) -> [u8; MAX] {
     if len > 0 {

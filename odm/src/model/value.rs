@@ -28,7 +28,7 @@ pub struct ById;
 /// The value is that of a half that is stored apart.
 pub struct Loaded;
 /// The value stands for the `Option` of itself.
-pub struct Some_<How>(std::marker::PhantomData<How>);
+pub struct ViaSome<How>(std::marker::PhantomData<How>);
 
 impl<V> IntoValue<V, Same> for V {
     fn into_value(self) -> V {
@@ -54,7 +54,7 @@ impl<T: Document, I: IntoId<T, How = ById>> IntoValue<Ref<T>, ById> for I {
     }
 }
 
-impl<V, How, T: IntoValue<V, How>> IntoValue<Option<V>, Some_<How>> for T {
+impl<V, How, T: IntoValue<V, How>> IntoValue<Option<V>, ViaSome<How>> for T {
     fn into_value(self) -> Option<V> {
         Some(self.into_value())
     }

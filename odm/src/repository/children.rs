@@ -1,6 +1,6 @@
 //! The children of a parent.
 
-use std::future::IntoFuture;
+use std::{future::IntoFuture, ops::ControlFlow};
 
 use bson::{RawBson, RawDocument};
 use serde::{Serialize, de::DeserializeOwned};
@@ -11,7 +11,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     maintain::{children_in_order, shown},
     model::{Document, to_raw},
-    store::{self, Flow},
+    store::{self},
 };
 
 /// How many children of one kind a parent may have.
@@ -100,10 +100,10 @@ where
             Some(place) => {
                 seen.remove(place);
                 last = Some(total.key(child));
-                Ok(Flow::More)
+                Ok(ControlFlow::Continue(()))
             }
-            None if last.is_none() => Ok(Flow::More),
-            None => Ok(Flow::Stop),
+            None if last.is_none() => Ok(ControlFlow::Continue(())),
+            None => Ok(ControlFlow::Break(())),
         }
     };
     let result = view.get()?.find(&find, each).await;

@@ -1,6 +1,6 @@
 //! Queries.
 
-use std::{future::IntoFuture, marker::PhantomData};
+use std::{future::IntoFuture, marker::PhantomData, ops::ControlFlow};
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -14,7 +14,7 @@ use crate::{
         path::{self, Lookup},
     },
     query::{Filter, Sort},
-    store::{self, Explain, Flow},
+    store::{self, Explain},
 };
 
 /// A query: the documents that match a filter. Awaiting it gives a `Vec`.
@@ -151,7 +151,7 @@ impl<M: Document, J, T> Find<M, J, T> {
                 if let Lookup::Value(value) = path::lookup(document, P::TEXT) {
                     values.entry(key::of(value)).or_insert_with(|| value.into());
                 }
-                Ok(Flow::More)
+                Ok(ControlFlow::Continue(()))
             })
             .await;
         done("distinct", &find.collection, self.session.noted(result)?);

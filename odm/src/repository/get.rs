@@ -1,6 +1,6 @@
 //! Reading by `_id`.
 
-use std::{future::IntoFuture, marker::PhantomData};
+use std::{future::IntoFuture, marker::PhantomData, ops::ControlFlow};
 
 use bson::RawBson;
 
@@ -9,7 +9,6 @@ use crate::{
     database::{Session, done},
     error::{Error, Result},
     model::{Cold, Document, Field, Link, Path, Ref},
-    store::Flow,
 };
 
 /// Reads one document by its `_id`. Made by [`Repository::get`](super::Repository::get).
@@ -72,7 +71,7 @@ async fn read<M: Document>(
             std::slice::from_ref(id),
             &mut |_, document| {
                 found = Some(decode(M::COLLECTION, document)?);
-                Ok(Flow::More)
+                Ok(ControlFlow::Continue(()))
             },
         )
         .await;
@@ -149,7 +148,7 @@ async fn read_many<M: Document>(
         .reader()
         .get(M::COLLECTION, ids, &mut |position, document| {
             found[position] = Some(decode(M::COLLECTION, document)?);
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         })
         .await;
     done("fetch", M::COLLECTION, session.noted(result)?);

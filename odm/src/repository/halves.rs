@@ -2,6 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    ops::ControlFlow,
     sync::Arc,
 };
 
@@ -17,7 +18,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     model::{Cold, Document, Embed, Field, HasHalf, Path, to_raw},
     mql::{key, path},
-    store::{Cost, Each, Explain, Find, FindByKey, Flow, Reader},
+    store::{Cost, Each, Explain, Find, FindByKey, Reader},
 };
 
 /// A reader of documents as models have them, and not as they are stored: a query by fields of a cold
@@ -85,7 +86,7 @@ impl Whole<'_> {
             }
         }
         for (position, document) in found {
-            if each(position, &document)? == Flow::Stop {
+            if each(position, &document)? == ControlFlow::Break(()) {
                 break;
             }
         }
@@ -125,13 +126,13 @@ impl Whole<'_> {
                     ids.push(RawBson::from(id));
                     halves.push(half.to_owned());
                 }
-                Ok(Flow::More)
+                Ok(ControlFlow::Continue(()))
             };
             cost += self.reader.find(&query, each).await?;
             let before = found.len();
             let each = &mut |place: usize, document: &RawDocument| {
                 found.push((looked_at + place, split.whole(document, &halves[place])?));
-                Ok(Flow::More)
+                Ok(ControlFlow::Continue(()))
             };
             cost += self.reader.get(&split.hot, &ids, each).await?;
             // A half whose document is gone is none, and another takes its place.
@@ -182,7 +183,7 @@ async fn halves(
             // Of several halves, which `audit` reports, the first one counts.
             halves.entry(key::of(id)).or_insert_with(|| half.to_owned());
         }
-        Ok(Flow::More)
+        Ok(ControlFlow::Continue(()))
     };
     let cost = reader.find(&find, each).await?;
     Ok((halves, cost))
@@ -197,7 +198,7 @@ impl Reader for Whole<'_> {
         let mut found = Vec::new();
         let keep = &mut |position, document: &RawDocument| {
             found.push((position, document.to_owned()));
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         };
         let cost = self.reader.get(collection, ids, keep).await?;
         self.hand_over(collection, None, found, cost, each).await
@@ -214,7 +215,7 @@ impl Reader for Whole<'_> {
                 let mut found = Vec::new();
                 let keep = &mut |position, document: &RawDocument| {
                     found.push((position, document.to_owned()));
-                    Ok(Flow::More)
+                    Ok(ControlFlow::Continue(()))
                 };
                 let cost = self.reader.find(find, keep).await?;
                 (found, cost)
@@ -311,7 +312,7 @@ where
             {
                 undivided.insert(key::of(id));
             }
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         };
         cost += session.noted(view.get()?.get(M::COLLECTION, &lacking, each).await)?;
     }

@@ -1,6 +1,6 @@
 //! Application-level joins: one request for each join, however many rows there are.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::ControlFlow};
 
 use async_trait::async_trait;
 use bson::{RawBson, RawDocument};
@@ -11,7 +11,7 @@ use crate::{
     error::{Error, ErrorKind, Result, show},
     model::{Document, Field, Hot, Joinable, Link, Path, Plain, Unchecked},
     query::{Filter, Sort},
-    store::{self, Cost, FindByKey, Flow, Reader},
+    store::{self, Cost, FindByKey, Reader},
 };
 
 /// What can be joined to documents of `M`: a reference in them, or one that leads to them.
@@ -258,7 +258,7 @@ where
                     decode::<V::Target>(collection, document)?,
                     joins.keys(document),
                 ));
-                Ok(Flow::More)
+                Ok(ControlFlow::Continue(()))
             })
             .await?;
     }
@@ -383,7 +383,7 @@ where
             .find_by_key(&find, &mut |parent, document| {
                 parents.push(parent);
                 found.push((decode(collection, document)?, self.joins.keys(document)));
-                Ok(Flow::More)
+                Ok(ControlFlow::Continue(()))
             })
             .await?;
         let joined = self.joins.run(reader, found, cost).await?;

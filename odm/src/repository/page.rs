@@ -1,6 +1,6 @@
 //! Pages by key: each goes on where the one before it ended, however much lies before.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, ops::ControlFlow, str::FromStr};
 
 use bson::{RawArrayBuf, RawBson, RawDocumentBuf, raw::cstr};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, de::DeserializeOwned};
@@ -10,7 +10,7 @@ use crate::{
     database::{Session, done},
     error::{Error, ErrorKind, Result},
     mql::Sort,
-    store::{Find, Flow},
+    store::Find,
 };
 
 /// Some rows of a query, and where to go on.
@@ -172,13 +172,13 @@ where
         .find(&find, &mut |position, document| {
             if position as u64 == size {
                 more = true;
-                return Ok(Flow::Stop);
+                return Ok(ControlFlow::Break(()));
             }
             if position as u64 + 1 == size {
                 last = Some(sort.key(document));
             }
             rows.push((decode(&find.collection, document)?, joins.keys(document)));
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         })
         .await;
     let mut cost = session.noted(result)?;

@@ -1,6 +1,6 @@
 //! Whole documents in the place of others.
 
-use std::future::IntoFuture;
+use std::{future::IntoFuture, ops::ControlFlow};
 
 use bson::{RawBson, RawDocumentBuf};
 
@@ -13,7 +13,6 @@ use crate::{
     error::{Error, Result},
     maintain::{Plan, Write},
     model::{Document, to_raw},
-    store::Flow,
 };
 
 /// Replaces a document. Made by [`Repository::replace`](super::Repository::replace) and
@@ -134,7 +133,7 @@ async fn read(session: &Session, collection: &str, id: &RawBson) -> Result<RawDo
         .get()?
         .get(collection, std::slice::from_ref(id), &mut |_, document| {
             found = Some(document.to_owned());
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         })
         .await;
     done("get", collection, session.noted(result)?);

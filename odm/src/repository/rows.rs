@@ -2,13 +2,14 @@
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use serde::{Serialize, de::DeserializeOwned};
+use std::ops::ControlFlow;
 
 use super::{Joins, halves::Documents};
 use crate::{
     database::{Session, done},
     error::{Error, ErrorKind, Result, show},
     model::Document,
-    store::{Cost, Find, Flow},
+    store::{Cost, Find},
 };
 
 /// Reads a document as a type.
@@ -66,7 +67,7 @@ where
     let result = reader
         .find(find, &mut |_, document| {
             rows.push((decode(&find.collection, document)?, joins.keys(document)));
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         })
         .await;
     let mut cost: Cost = session.noted(result)?;

@@ -3,6 +3,7 @@
 use std::{
     collections::VecDeque,
     marker::PhantomData,
+    ops::ControlFlow,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -17,7 +18,7 @@ use super::{halves, rows::decode};
 use crate::{
     database::{Session, done},
     error::{Error, ErrorKind, Result},
-    store::{Find, Flow, Reader},
+    store::{Find, Reader},
 };
 
 /// How long one state of the data is kept for a stream.
@@ -107,7 +108,7 @@ impl Chunks {
                 last = Some(sort.key(document));
             }
             documents.push_back(decode(&collection, document)?);
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         };
         let result = if self.session.is_bound() {
             // The transaction is the state, and others may use it in between.

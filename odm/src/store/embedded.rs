@@ -65,7 +65,7 @@ use crate::{
 /// A store in a file, or in memory.
 ///
 /// It is cheap to clone; all clones are the same store. When the last one is dropped, what was
-/// committed with [`Durability::Soon`] is made durable and the file is closed: the drop waits for
+/// committed with [`Durability::Eventual`] is made durable and the file is closed: the drop waits for
 /// that. [`close`](Store::close) does the same without blocking the task, and tells of errors.
 ///
 /// ```

@@ -31,7 +31,7 @@ on_every_store! {
                             db.batches.upsert(batch(id, 2, last)).await.unwrap();
                         }
                         _ => {
-                            let soon = db.entries.durability(Durability::Soon);
+                            let soon = db.entries.durability(Durability::Eventual);
                             let entries = soon.insert_many(entries(id, 1)).await.unwrap();
                             let last = Ref::from(&entries[0]);
                             db.batches.insert(batch(id, 1, last)).await.unwrap();
@@ -122,12 +122,12 @@ fn what_was_acknowledged_is_there_when_the_file_is_opened_again() {
         let db = ledger(store.clone()).await;
         let soon = db
             .entries
-            .durability(Durability::Soon)
+            .durability(Durability::Eventual)
             .insert_many(entries(5, 1))
             .await
             .unwrap();
         let last = Ref::from(&soon[0]);
-        let batches = db.batches.durability(Durability::Soon);
+        let batches = db.batches.durability(Durability::Eventual);
         batches.insert(batch(5, 1, last)).await.unwrap();
         drop((db, batches, store));
         let store = Embedded::builder().check(true).open(&path).await.unwrap();

@@ -161,7 +161,7 @@ on_every_store! {
 
     async fn a_write_that_is_durable_soon_is_seen_at_once(store: impl TestStore) {
         let db = Items::open(store).await.unwrap();
-        let soon = db.items.durability(Durability::Soon);
+        let soon = db.items.durability(Durability::Eventual);
         soon.insert(item(1, "a", "nut", 1)).await.unwrap();
         soon.update(1).inc(Item::fields().count, 1).await.unwrap();
         assert_eq!(db.items.get(1).await.unwrap().count, 2);

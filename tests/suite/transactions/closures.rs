@@ -151,13 +151,13 @@ on_every_store! {
                 assert!(taken.is_duplicate_key());
                 // Nothing can be done in it any more, and the reason is told.
                 let next = bank.accounts.get(3).await.unwrap_err();
-                assert_eq!(next.kind(), ErrorKind::TransactionDoomed);
+                assert_eq!(next.kind(), ErrorKind::TransactionAborted);
                 assert!(next.to_string().contains('2'), "{next}");
                 Ok(())
             })
             .await
             .unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::TransactionDoomed, "{error:?}");
+        assert_eq!(error.kind(), ErrorKind::TransactionAborted, "{error:?}");
         let source = std::error::Error::source(&error).unwrap();
         assert!(source.downcast_ref::<odm::Error>().unwrap().is_duplicate_key(), "{source}");
         assert!(!error.is_retryable());
@@ -212,7 +212,7 @@ on_every_store! {
                 Ok(())
             })
             .await;
-        assert_eq!(result.unwrap_err().kind(), ErrorKind::TransactionDoomed);
+        assert_eq!(result.unwrap_err().kind(), ErrorKind::TransactionAborted);
         assert_eq!(bank.balance(1).await, 100);
     }
 
@@ -232,7 +232,7 @@ on_every_store! {
             })
             .await
             .unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::TransactionDoomed, "{error:?}");
+        assert_eq!(error.kind(), ErrorKind::TransactionAborted, "{error:?}");
         assert_eq!(bank.total().await.unwrap(), 1000);
 
         let refused: Result<(), Refused> = bank
@@ -243,7 +243,7 @@ on_every_store! {
             })
             .await;
         match refused {
-            Err(Refused::Database(error)) => assert_eq!(error.kind(), ErrorKind::TransactionDoomed),
+            Err(Refused::Database(error)) => assert_eq!(error.kind(), ErrorKind::TransactionAborted),
             other => panic!("stored: {other:?}"),
         }
         assert_eq!(bank.total().await.unwrap(), 1000);
@@ -306,7 +306,7 @@ on_every_store! {
             leaked.add(1, 5).await.unwrap_err(),
             leaked.transaction(async |bank| bank.add(1, 5).await).await.unwrap_err(),
         ] {
-            assert_eq!(error.kind(), ErrorKind::TransactionDoomed, "{error:?}");
+            assert_eq!(error.kind(), ErrorKind::TransactionAborted, "{error:?}");
         }
         assert_eq!(bank.total().await.unwrap(), 1000);
     }

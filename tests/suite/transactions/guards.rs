@@ -48,7 +48,7 @@ on_every_store! {
         begun.add(1, 5).await.unwrap();
         assert!(begun.accounts.insert(account(1, 0)).await.unwrap_err().is_duplicate_key());
         let error = begun.commit().await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::TransactionDoomed);
+        assert_eq!(error.kind(), ErrorKind::TransactionAborted);
         assert_eq!(bank.balance(1).await, 100);
     }
 
@@ -64,9 +64,9 @@ on_every_store! {
                 _ => drop(begun),
             }
             let error = accounts.delete(2).await.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::TransactionDoomed, "{error:?}");
+            assert_eq!(error.kind(), ErrorKind::TransactionAborted, "{error:?}");
             let error = accounts.get(2).await.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::TransactionDoomed, "{error:?}");
+            assert_eq!(error.kind(), ErrorKind::TransactionAborted, "{error:?}");
         }
         assert_eq!((bank.balance(1).await, bank.balance(2).await), (105, 100));
     }
@@ -133,7 +133,7 @@ on_every_store! {
                 (true, Ok(())) => assert_eq!(added, 10),
                 (false, Ok(())) => assert_eq!(added, 0, "a write that was dropped is committed"),
                 (false, Err(error)) => {
-                    assert_eq!(error.kind(), ErrorKind::TransactionDoomed, "{error:?}");
+                    assert_eq!(error.kind(), ErrorKind::TransactionAborted, "{error:?}");
                     assert_eq!(added, 0);
                 }
                 (true, Err(error)) => panic!("nothing was dropped: {error:?}"),

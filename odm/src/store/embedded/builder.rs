@@ -35,14 +35,14 @@ impl Builder {
         self
     }
 
-    /// How durable writes are at most. With [`Durability::Soon`], every call behaves as if it had
-    /// asked for that. The default is [`Durability::Durable`]: each call gets what it asks for.
+    /// How durable writes are at most. With [`Durability::Eventual`], every call behaves as if it had
+    /// asked for that. The default is [`Durability::Immediate`]: each call gets what it asks for.
     pub fn durability(mut self, durability: Durability) -> Self {
         self.settings.durability = durability;
         self
     }
 
-    /// After what time at the latest a write with [`Durability::Soon`] is safe from a crash. The
+    /// After what time at the latest a write with [`Durability::Eventual`] is safe from a crash. The
     /// default is 100 ms.
     pub fn flush_interval(mut self, interval: Duration) -> Self {
         self.settings.flush_interval = interval;

@@ -1,6 +1,7 @@
 //! Runs the plan of a query.
 
 use bson::{RawBson, RawDocument};
+use std::ops::ControlFlow;
 
 use super::{
     ids::{Ids, Seen, Top},
@@ -14,7 +15,7 @@ use super::{
 use crate::{
     error::{Error, ErrorKind, Result},
     mql::{Filter, Sort, key},
-    store::{Cost, Flow},
+    store::Cost,
 };
 
 /// What is looked for.
@@ -37,7 +38,8 @@ pub(super) struct Run<'r> {
 }
 
 /// Receives the key of `_id`, and the document.
-pub(super) type Emit<'e> = &'e mut (dyn FnMut(&[u8], &RawDocument) -> Result<Flow> + Send);
+pub(super) type Emit<'e> =
+    &'e mut (dyn FnMut(&[u8], &RawDocument) -> Result<ControlFlow<()>> + Send);
 
 /// Hands over the documents of a collection that a query finds, in its order.
 pub(super) async fn find(
@@ -46,7 +48,7 @@ pub(super) async fn find(
     query: &Query<'_>,
     run: &mut Run<'_>,
     emit: Emit<'_>,
-) -> Result<Flow> {
+) -> Result<ControlFlow<()>> {
     let conditions = Conditions::of(query.filters);
     let wanted = Wanted::new(query.sort, query.after);
     let plan = plan(collection, &conditions, &wanted);
@@ -61,9 +63,9 @@ pub(super) async fn execute(
     plan: &Plan<'_, '_>,
     run: &mut Run<'_>,
     emit: Emit<'_>,
-) -> Result<Flow> {
+) -> Result<ControlFlow<()>> {
     if query.limit == Some(0) {
-        return Ok(Flow::More);
+        return Ok(ControlFlow::Continue(()));
     }
     let wanted = Wanted::new(query.sort, query.after);
     let order = plan.order(&wanted);
@@ -95,12 +97,12 @@ pub(super) async fn execute(
         emit,
     };
     let mut documents = Documents::new(view, collection);
-    let mut flow = Flow::More;
+    let mut flow = ControlFlow::Continue(());
     match order {
         Order::Native => {
             let mut entries = plan.entries(view);
             let mut seen = Seen::default();
-            while flow == Flow::More
+            while flow == ControlFlow::Continue(())
                 && let Some(entry) = entries.next(run.cost)?
             {
                 if run.pace.is_due() {
@@ -119,7 +121,7 @@ pub(super) async fn execute(
             let mut entries = plan.entries(view);
             let mut ids = Ids::default();
             let mut prefix: Vec<u8> = Vec::new();
-            while flow == Flow::More {
+            while flow == ControlFlow::Continue(()) {
                 let entry = entries.next(run.cost)?;
                 if run.pace.is_due() {
                     yield_now().await;
@@ -133,7 +135,7 @@ pub(super) async fn execute(
                     ids.sort(wanted.id);
                     for id in ids.iter() {
                         flow = documents.by_id(id, |id, doc| sink.offer(id, doc, run.cost))?;
-                        if flow == Flow::Stop {
+                        if flow == ControlFlow::Break(()) {
                             break;
                         }
                         if run.pace.is_due() {
@@ -170,7 +172,7 @@ pub(super) async fn execute(
                     continue;
                 }
                 flow = documents.by_id(id, |id, document| sink.offer(id, document, run.cost))?;
-                if flow == Flow::Stop {
+                if flow == ControlFlow::Break(()) {
                     break;
                 }
             }
@@ -187,12 +189,12 @@ pub(super) async fn execute(
                 if entry.repeats && !seen.add(entry.id(), run.memory)? {
                     continue;
                 }
-                documents.with(&entry, |id, document| {
+                let _ = documents.with(&entry, |id, document| {
                     run.cost.documents_examined += 1;
                     if let Some(key) = sink.sort_key(document) {
                         top.push(key, id)?;
                     }
-                    Ok(Flow::More)
+                    Ok(ControlFlow::Continue(()))
                 })?;
             }
             // They have been compared with the filter and the position.
@@ -208,16 +210,16 @@ pub(super) async fn execute(
                 let mut again = Cost::default();
                 flow = documents.by_id(&sorted.id, |id, doc| sink.offer(id, doc, &mut again))?;
                 run.cost.documents_returned += again.documents_returned;
-                if flow == Flow::Stop {
+                if flow == ControlFlow::Break(()) {
                     break;
                 }
             }
         }
     }
     Ok(if sink.stopped_by_caller(flow) {
-        Flow::Stop
+        ControlFlow::Break(())
     } else {
-        Flow::More
+        ControlFlow::Continue(())
     })
 }
 
@@ -291,38 +293,43 @@ impl Sink<'_> {
         wanted.then_some(key)
     }
 
-    fn offer(&mut self, id: &[u8], document: &RawDocument, cost: &mut Cost) -> Result<Flow> {
+    fn offer(
+        &mut self,
+        id: &[u8],
+        document: &RawDocument,
+        cost: &mut Cost,
+    ) -> Result<ControlFlow<()>> {
         cost.documents_examined += 1;
         if !self.matches(document) {
-            return Ok(Flow::More);
+            return Ok(ControlFlow::Continue(()));
         }
         if let Some(after) = &self.after {
             if self.total.encode_key(document) <= *after {
-                return Ok(Flow::More);
+                return Ok(ControlFlow::Continue(()));
             }
             // Those that follow come after it as well.
             self.after = None;
         }
         if self.skip > 0 {
             self.skip -= 1;
-            return Ok(Flow::More);
+            return Ok(ControlFlow::Continue(()));
         }
         cost.documents_returned += 1;
         let flow = (self.emit)(id, document)?;
         if let Some(left) = &mut self.left {
             *left -= 1;
-            if *left == 0 && flow == Flow::More {
-                return Ok(Flow::Stop);
+            if *left == 0 && flow == ControlFlow::Continue(()) {
+                return Ok(ControlFlow::Break(()));
             }
         }
-        if flow == Flow::Stop {
+        if flow == ControlFlow::Break(()) {
             // Told apart from the limit.
             self.left = None;
         }
         Ok(flow)
     }
 
-    fn stopped_by_caller(&self, flow: Flow) -> bool {
-        flow == Flow::Stop && self.left.is_none()
+    fn stopped_by_caller(&self, flow: ControlFlow<()>) -> bool {
+        flow == ControlFlow::Break(()) && self.left.is_none()
     }
 }

@@ -1,6 +1,6 @@
 //! The reads of [`Reader`](crate::store::Reader), on any view.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::ControlFlow};
 
 use bson::RawBson;
 
@@ -16,7 +16,7 @@ use super::{
 use crate::{
     error::{Error, ErrorKind, Result},
     mql::{Filter, Test, key},
-    store::{Cost, Each, Explain, Find, FindByKey, Flow},
+    store::{Cost, Each, Explain, Find, FindByKey},
 };
 
 /// A view, and how to read it.
@@ -42,7 +42,7 @@ impl Reading<'_> {
         };
         if let [id] = ids {
             let key = document_key(collection.tree, id.as_raw_bson_ref());
-            self.hand_over(0, &key, &mut cost, each)?;
+            let _ = self.hand_over(0, &key, &mut cost, each)?;
             return Ok(cost);
         }
         // In the order of the keys, pages that lie side by side are read one after another.
@@ -56,7 +56,7 @@ impl Reading<'_> {
         }
         spans.sort_unstable_by(|(a, _), (b, _)| keys[a.clone()].cmp(&keys[b.clone()]));
         for (span, position) in spans {
-            if self.hand_over(position, &keys[span], &mut cost, each)? == Flow::Stop {
+            if self.hand_over(position, &keys[span], &mut cost, each)? == ControlFlow::Break(()) {
                 break;
             }
             if self.pace.is_due() {
@@ -71,10 +71,10 @@ impl Reading<'_> {
         position: usize,
         key: &[u8],
         cost: &mut Cost,
-        each: &mut (dyn FnMut(usize, &bson::RawDocument) -> Result<Flow> + Send),
-    ) -> Result<Flow> {
+        each: &mut (dyn FnMut(usize, &bson::RawDocument) -> Result<ControlFlow<()>> + Send),
+    ) -> Result<ControlFlow<()>> {
         match self.view.get(key)? {
-            None => Ok(Flow::More),
+            None => Ok(ControlFlow::Continue(())),
             Some(document) => {
                 cost.documents_examined += 1;
                 cost.documents_returned += 1;
@@ -89,11 +89,12 @@ impl Reading<'_> {
             ..Cost::default()
         };
         let mut position = 0;
-        self.run(find, &[&find.filter], &mut cost, &mut |_, document| {
-            position += 1;
-            each(position - 1, document)
-        })
-        .await?;
+        let _ = self
+            .run(find, &[&find.filter], &mut cost, &mut |_, document| {
+                position += 1;
+                each(position - 1, document)
+            })
+            .await?;
         Ok(cost)
     }
 
@@ -116,7 +117,7 @@ impl Reading<'_> {
                     each(position, document)
                 })
                 .await?;
-            if flow == Flow::Stop {
+            if flow == ControlFlow::Break(()) {
                 break;
             }
         }
@@ -162,9 +163,10 @@ impl Reading<'_> {
                 let mut count = 0;
                 let emit: Emit<'_> = &mut |_, _| {
                     count += 1;
-                    Ok(Flow::More)
+                    Ok(ControlFlow::Continue(()))
                 };
-                execute::execute(self.view, collection, &query, &plan, &mut run, emit).await?;
+                let _ =
+                    execute::execute(self.view, collection, &query, &plan, &mut run, emit).await?;
                 count
             }
         };
@@ -173,7 +175,9 @@ impl Reading<'_> {
     }
 
     pub(super) async fn explain(&mut self, find: &Find) -> Result<Explain> {
-        let cost = self.find(find, &mut |_, _| Ok(Flow::More)).await?;
+        let cost = self
+            .find(find, &mut |_, _| Ok(ControlFlow::Continue(())))
+            .await?;
         let Some(collection) = self.view.schema.collection(&find.collection) else {
             return Ok(Explain {
                 index: None,
@@ -194,9 +198,9 @@ impl Reading<'_> {
         filters: &[&Filter],
         cost: &mut Cost,
         each: Emit<'_>,
-    ) -> Result<Flow> {
+    ) -> Result<ControlFlow<()>> {
         let Some(collection) = self.view.schema.collection(&find.collection) else {
-            return Ok(Flow::More);
+            return Ok(ControlFlow::Continue(()));
         };
         let query = Query {
             filters,

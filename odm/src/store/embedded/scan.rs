@@ -1,6 +1,7 @@
 //! Follows a plan through the engine: index entries, and the documents they lead to.
 
 use bson::RawDocument;
+use std::ops::ControlFlow;
 
 use super::{
     layout::{self, damaged, document_key_of},
@@ -8,10 +9,7 @@ use super::{
     schema::Collection,
     view::{Bytes, Range, View},
 };
-use crate::{
-    error::Result,
-    store::{Cost, Flow},
-};
+use crate::{error::Result, store::Cost};
 
 /// Looks up the documents of a collection.
 pub(super) struct Documents<'a> {
@@ -33,8 +31,8 @@ impl<'a> Documents<'a> {
     pub(super) fn with(
         &mut self,
         entry: &Entry<'_>,
-        then: impl FnOnce(&[u8], &RawDocument) -> Result<Flow>,
-    ) -> Result<Flow> {
+        then: impl FnOnce(&[u8], &RawDocument) -> Result<ControlFlow<()>>,
+    ) -> Result<ControlFlow<()>> {
         match entry.document() {
             Some(document) => then(entry.id(), read(document)?),
             None => self.by_id(entry.id(), then),
@@ -44,8 +42,8 @@ impl<'a> Documents<'a> {
     pub(super) fn by_id(
         &mut self,
         id: &[u8],
-        then: impl FnOnce(&[u8], &RawDocument) -> Result<Flow>,
-    ) -> Result<Flow> {
+        then: impl FnOnce(&[u8], &RawDocument) -> Result<ControlFlow<()>>,
+    ) -> Result<ControlFlow<()>> {
         self.key.clear();
         self.key.extend_from_slice(&layout::tree_start(self.tree));
         self.key.extend_from_slice(id);

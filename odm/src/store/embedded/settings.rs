@@ -21,7 +21,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             cache_size: 1 << 30,
-            durability: Durability::Durable,
+            durability: Durability::Immediate,
             flush_interval: Duration::from_millis(100),
             transaction_limit: Duration::from_secs(10),
             queue: 1024,

@@ -1,6 +1,6 @@
 //! The writes of [`Transaction`](crate::store::Transaction).
 
-use std::sync::Arc;
+use std::{ops::ControlFlow, sync::Arc};
 
 use bson::{DateTime, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, oid::ObjectId, raw::cstr};
 
@@ -17,7 +17,7 @@ use super::{
 use crate::{
     error::{Error, ErrorKind, Result},
     mql::{self, Filter, Sort, Test, path},
-    store::{Change, Changed, Cost, DeleteWrite, Flow, UpdateWrite, Updated},
+    store::{Change, Changed, Cost, DeleteWrite, UpdateWrite, Updated},
 };
 
 impl Work {
@@ -151,9 +151,9 @@ impl Work {
             cost,
             memory,
         };
-        execute::find(self.view(), collection, &query, &mut run, &mut |id, _| {
+        let _ = execute::find(self.view(), collection, &query, &mut run, &mut |id, _| {
             targets.push(id, memory)?;
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         })
         .await?;
         run.cost.documents_returned = 0;

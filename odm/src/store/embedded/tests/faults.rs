@@ -296,13 +296,13 @@ async fn check(disk: &Disk, acknowledged: i32, at: usize) {
 fn a_disk_that_fails_at_any_operation_loses_no_acknowledged_unit_and_no_half() {
     block_on(async {
         let whole = formatted().await;
-        assert_eq!(history(&whole, Durability::Durable).await, UNITS);
+        assert_eq!(history(&whole, Durability::Immediate).await, UNITS);
         let operations = whole.operations();
         assert!(operations > 50);
         for at in 0..operations {
             let disk = formatted().await;
             disk.fail_after(at);
-            let acknowledged = history(&disk, Durability::Durable).await;
+            let acknowledged = history(&disk, Durability::Immediate).await;
             check(&disk.after_exit(), acknowledged, at).await;
             check(&disk.after_power_loss(), acknowledged, at).await;
             check(&disk.after_partial_loss(at as u64), acknowledged, at).await;
@@ -314,11 +314,11 @@ fn a_disk_that_fails_at_any_operation_loses_no_acknowledged_unit_and_no_half() {
 fn writes_that_are_durable_soon_are_lost_from_the_end_and_never_in_half() {
     block_on(async {
         let whole = formatted().await;
-        assert_eq!(history(&whole, Durability::Soon).await, UNITS);
+        assert_eq!(history(&whole, Durability::Eventual).await, UNITS);
         for at in 0..whole.operations() {
             let disk = formatted().await;
             disk.fail_after(at);
-            history(&disk, Durability::Soon).await;
+            history(&disk, Durability::Eventual).await;
             check(&disk.after_exit(), 0, at).await;
             check(&disk.after_power_loss(), 0, at).await;
         }
@@ -398,7 +398,7 @@ fn data_on_a_failed_disk_can_be_read_even_if_the_cache_holds_nothing_of_it() {
             .map(|n| doc! { "_id": n, "text": "x".repeat(500) })
             .collect();
         insert(&store, documents.clone()).await.expect("an insert");
-        for durability in [Durability::Soon, Durability::Durable] {
+        for durability in [Durability::Eventual, Durability::Immediate] {
             let unit = Arc::new(Writes(vec![Write::Update(
                 doc! { "_id": 0 },
                 doc! { "$inc": { "n": 1 } },

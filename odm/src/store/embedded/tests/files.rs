@@ -1,6 +1,6 @@
 //! Files: made with care, locked, and never trusted.
 
-use std::{fs, path::Path, time::Duration};
+use std::{fs, ops::ControlFlow, path::Path, time::Duration};
 
 use bson::doc;
 
@@ -8,7 +8,7 @@ use super::support::*;
 use crate::{
     error::ErrorKind,
     store::{
-        Flow, Store,
+        Store,
         embedded::{Embedded, layout, open::Place, settings::Settings},
     },
 };
@@ -98,7 +98,7 @@ fn a_write_that_is_durable_soon_is_there_after_the_last_handle_is_dropped() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("shop.odm");
         let store = Embedded::builder()
-            .durability(crate::store::Durability::Soon)
+            .durability(crate::store::Durability::Eventual)
             .flush_interval(Duration::from_secs(3600))
             .open(&path)
             .await
@@ -234,7 +234,9 @@ async fn probe(path: &Path) -> bool {
                 filter: filter(query),
                 ..find_all()
             };
-            let _ = reader.find(&find, &mut |_, _| Ok(Flow::More)).await;
+            let _ = reader
+                .find(&find, &mut |_, _| Ok(ControlFlow::Continue(())))
+                .await;
         }
     }
     let _ = insert(&store, vec![doc! { "_id": 1000, "u": "new" }]).await;

@@ -1,11 +1,12 @@
 //! Which way a query takes, and what it costs.
 
 use bson::{Bson, Document, doc};
+use std::ops::ControlFlow;
 
 use super::support::*;
 use crate::{
     error::ErrorKind,
-    store::{Find, Flow, IndexSpec, Store, embedded::Embedded},
+    store::{Find, IndexSpec, Store, embedded::Embedded},
 };
 
 #[test]
@@ -217,7 +218,7 @@ fn a_result_that_is_too_large_to_be_sorted_is_an_error() {
             ..find_all()
         };
         let error = reader
-            .find(&find, &mut |_, _| Ok(Flow::More))
+            .find(&find, &mut |_, _| Ok(ControlFlow::Continue(())))
             .await
             .expect_err("too large");
         assert_eq!(error.kind(), ErrorKind::Limit);
@@ -250,7 +251,7 @@ fn ids_are_looked_up_by_value_and_repeated_ids_twice() {
         let cost = reader
             .get("things", &ids, &mut |position, _| {
                 positions.push(position);
-                Ok(Flow::More)
+                Ok(ControlFlow::Continue(()))
             })
             .await
             .expect("a result");
@@ -258,7 +259,7 @@ fn ids_are_looked_up_by_value_and_repeated_ids_twice() {
         assert_eq!(positions, [0, 1, 3, 4]);
         assert_eq!(cost.documents_returned, 4);
         let none = reader
-            .get("nothing", &ids, &mut |_, _| Ok(Flow::More))
+            .get("nothing", &ids, &mut |_, _| Ok(ControlFlow::Continue(())))
             .await
             .expect("a result");
         assert_eq!(none.documents_returned, 0);

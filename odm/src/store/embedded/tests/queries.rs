@@ -2,11 +2,12 @@
 
 use bson::{Bson, Document, RawDocumentBuf, doc};
 use proptest::prelude::*;
+use std::ops::ControlFlow;
 
 use super::support::*;
 use crate::{
     mql::Filter,
-    store::{Find, FindByKey, Flow, IndexSpec, Reader, Store, TransactionOptions},
+    store::{Find, FindByKey, IndexSpec, Reader, Store, TransactionOptions},
 };
 
 fn scalar() -> impl Strategy<Value = Bson> {
@@ -302,7 +303,7 @@ async fn compare_by_key(reader: &dyn Reader, stored: &[RawDocumentBuf], asked: &
     reader
         .find_by_key(&by_key, &mut |position, raw| {
             got[position].push(document(raw));
-            Ok(Flow::More)
+            Ok(ControlFlow::Continue(()))
         })
         .await
         .expect("a result");

@@ -148,7 +148,7 @@ impl UnitOfWork for Writes {
 
 pub(super) async fn run(store: &Embedded, writes: Vec<Write>) -> Result<()> {
     store
-        .run(Arc::new(Writes(writes)), Durability::Durable)
+        .run(Arc::new(Writes(writes)), Durability::Immediate)
         .await
 }
 
@@ -170,7 +170,7 @@ pub(super) async fn found(reader: &(impl Reader + ?Sized), find: &Find) -> Vec<D
             let mut found = found.lock().expect("no panic");
             assert_eq!(position, found.len());
             found.push(document(raw));
-            Ok(crate::store::Flow::More)
+            Ok(crate::store::ControlFlow::Continue(()))
         })
         .await
         .expect("a result");

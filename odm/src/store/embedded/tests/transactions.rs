@@ -1,6 +1,7 @@
 //! Transactions that a caller drives.
 
 use std::{
+    ops::ControlFlow,
     task::{Context, Waker},
     time::Duration,
 };
@@ -10,7 +11,7 @@ use bson::{doc, rawdoc};
 use super::support::*;
 use crate::{
     error::ErrorKind,
-    store::{Durability, Flow, Store, TransactionOptions, embedded::Embedded},
+    store::{Durability, Store, TransactionOptions, embedded::Embedded},
 };
 
 fn options() -> TransactionOptions {
@@ -124,7 +125,7 @@ async fn every_call_after_the_time_limit_says_that_the_transaction_expired() {
     );
     expired(
         transaction
-            .find(&find_all(), &mut |_, _| Ok(Flow::More))
+            .find(&find_all(), &mut |_, _| Ok(ControlFlow::Continue(())))
             .await
             .expect_err("expired"),
     );
@@ -265,7 +266,9 @@ fn a_closed_store_refuses_everything_and_says_why() {
         closed(other.ensure(&[]).await.expect_err("closed"));
         closed(other.reader().err().expect("closed"));
         // Whoever still reads gets an error as well, or what is in memory, and no panic.
-        let _ = reader.find(&find_all(), &mut |_, _| Ok(Flow::More)).await;
+        let _ = reader
+            .find(&find_all(), &mut |_, _| Ok(ControlFlow::Continue(())))
+            .await;
     });
 }
 
@@ -300,6 +303,9 @@ fn a_store_can_be_dropped_while_its_own_unit_runs() {
         // The last handle may be dropped on the writer's own thread, which must not wait for itself.
         let store = things(vec![]).await;
         let unit = std::sync::Arc::new(Holding(store.clone()));
-        store.run(unit, Durability::Durable).await.expect("a unit");
+        store
+            .run(unit, Durability::Immediate)
+            .await
+            .expect("a unit");
     });
 }

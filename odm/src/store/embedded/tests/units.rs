@@ -93,7 +93,7 @@ async fn a_unit_that_fails_or_panics_is_undone_alone() {
         results.push(task.await.expect("no panic outside"));
     }
     // The tasks may reach the queue in another order: either of the first two may win the key.
-    assert_eq!(results[2], Err(ErrorKind::TransactionDoomed));
+    assert_eq!(results[2], Err(ErrorKind::TransactionAborted));
     assert_eq!(
         results
             .iter()
@@ -150,7 +150,7 @@ fn a_call_that_fails_leaves_nothing_and_the_unit_can_go_on() {
         let things = collection("things", vec![unique("by_n", &[("n", 1)])]);
         store.ensure(&[things]).await.expect("a collection");
         store
-            .run(Arc::new(Stubborn), Durability::Durable)
+            .run(Arc::new(Stubborn), Durability::Immediate)
             .await
             .expect("a unit");
         let documents = [doc! { "_id": 1, "n": 1 }, doc! { "_id": 3, "n": 5 }];
@@ -233,7 +233,7 @@ async fn a_unit_whose_caller_went_away_before_it_began_does_not_run() {
     let store = things(vec![]).await;
     let held = hold(&store).await;
     let ran = Arc::new(AtomicUsize::new(0));
-    let waiting = store.run(Arc::new(Counting(ran.clone())), Durability::Durable);
+    let waiting = store.run(Arc::new(Counting(ran.clone())), Durability::Immediate);
     assert!(
         tokio::time::timeout(Duration::from_millis(20), waiting)
             .await
@@ -282,7 +282,10 @@ async fn a_write_that_is_durable_soon_is_visible_at_once_and_synced_in_time() {
         .expect("an insert");
     let before = disk.syncs();
     let unit = Arc::new(Writes(vec![Write::Insert(vec![doc! { "_id": 2 }])]));
-    store.run(unit, Durability::Soon).await.expect("an insert");
+    store
+        .run(unit, Durability::Eventual)
+        .await
+        .expect("an insert");
     assert_eq!(disk.syncs(), before);
     assert_eq!(all(&store).await.len(), 2);
     let lost = Embedded::builder()
@@ -308,7 +311,7 @@ fn a_store_that_is_told_soon_never_waits_for_the_disk_and_still_syncs_in_time() 
     block_on(async {
         let disk = Disk::default();
         let store = Embedded::builder()
-            .durability(Durability::Soon)
+            .durability(Durability::Eventual)
             .flush_interval(Duration::from_millis(30))
             .backend(disk.clone())
             .await
@@ -357,7 +360,7 @@ async fn a_full_queue_makes_callers_wait_and_serves_them_in_their_order() {
         let (store, order) = (store.clone(), order.clone());
         tasks.push(tokio::spawn(async move {
             store
-                .run(Arc::new(Noting(i, order)), Durability::Durable)
+                .run(Arc::new(Noting(i, order)), Durability::Immediate)
                 .await
         }));
         tokio::task::yield_now().await;
@@ -390,7 +393,7 @@ fn a_unit_that_writes_past_its_transaction_is_told_so_at_once() {
         let store = things(vec![]).await;
         let unit = Arc::new(Reentrant(store.clone()));
         let error = store
-            .run(unit, Durability::Durable)
+            .run(unit, Durability::Immediate)
             .await
             .expect_err("refused");
         assert_eq!(error.kind(), ErrorKind::OutsideTransaction);
@@ -419,7 +422,7 @@ fn a_unit_that_waits_for_something_else_does_not_stop_the_store() {
             .await
             .expect("a store");
         let error = store
-            .run(Arc::new(Stuck), Durability::Durable)
+            .run(Arc::new(Stuck), Durability::Immediate)
             .await
             .expect_err("too long");
         assert_eq!(error.kind(), ErrorKind::TransactionExpired);

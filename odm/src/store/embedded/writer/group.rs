@@ -60,7 +60,7 @@ impl Group {
     /// A group that begins with the work of a transaction.
     pub(super) fn of_transaction(work: Work, durability: Durability, reply: Reply<()>) -> Group {
         let mut group = Group::new(work);
-        group.durable = durability == Durability::Durable;
+        group.durable = durability == Durability::Immediate;
         group.answers.push((reply, Ok(())));
         group
     }
@@ -90,7 +90,7 @@ impl Group {
                 "a unit of work waited for something else than the store for too long",
             )),
             Err(panic) => Err(Error::new(
-                ErrorKind::TransactionDoomed,
+                ErrorKind::TransactionAborted,
                 format!("the unit of work panicked: {}", panic_message(&*panic)),
             )),
         };
@@ -98,7 +98,7 @@ impl Group {
             session.work.overlay.undo_to(mark);
             session.work.schema = schema;
         }
-        self.durable |= durability == Durability::Durable;
+        self.durable |= durability == Durability::Immediate;
         // The answer waits for the commit even if it is an error, since the unit may have seen what
         // is not committed.
         self.answers.push((reply, result));
@@ -170,8 +170,8 @@ impl Writer {
     /// What was asked for, unless the store was told to promise less.
     pub(super) fn durability(&self, asked: Durability) -> Durability {
         match self.settings.durability {
-            Durability::Durable => asked,
-            Durability::Soon => Durability::Soon,
+            Durability::Immediate => asked,
+            Durability::Eventual => Durability::Eventual,
         }
     }
 }

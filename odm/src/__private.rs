@@ -18,9 +18,9 @@ pub use crate::{
     model::{
         At, ById, ChildOf, Container, Copied, Derived, Document, Embed, EmbedField, Field,
         FieldKind, FieldSet, FieldShape, Flattened, Half, Has, HasHalf, HasSubset, Identity, Index,
-        IndexField, IntoId, Link, Model, OnDelete, Outline, Path, Perhaps, Plain, Projection, Ref,
-        ReferenceField, ReferenceShape, RefersWithin, Related, Root, Shape, SplitField, Structure,
-        SubsetField, SubsetItem, Through, Unchecked, Version,
+        IndexField, IntoId, Link, Model, OnDelete, OptionalPath, Outline, Path, Plain, Projection,
+        Ref, ReferenceField, ReferenceShape, RefersWithin, Related, Root, Shape, SplitField,
+        Structure, SubsetField, SubsetItem, Through, Unchecked, Version,
     },
     mql::Direction,
     repository::{Any, AtMostOne},
