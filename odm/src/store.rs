@@ -1,77 +1,110 @@
-//! What the layers above need of a document store.
+//! The contract between the library and a document store.
 //!
-//! A store knows documents, keys, indexes and validators. It knows no model and no relation: those
-//! are the catalog's, and the writes that follow from them are planned in `maintain`, which asks a
-//! store for its [`Capabilities`], never for its name.
+//! A store has documents, keys and indexes. It knows no model and no relation: those are the
+//! catalog's, and the writes that follow from them are computed in `maintain`, which asks a store
+//! for its [`Capabilities`], never for its name.
+//!
+//! The words MUST and MAY are those of RFC 2119, for the author of a store. What the types of
+//! [`mql`](crate::mql) mean is part of the contract: a filter MUST match, a sort MUST order and an
+//! update MUST change as their functions do, whether a store calls these functions or translates
+//! the values for a server. The workspace's package `tests` has a conformance suite, `store_suite`,
+//! that runs on any store.
 
+mod collection;
+mod document;
 pub mod embedded;
+mod query;
+mod reader_ext;
+mod write;
 
-use std::{ops::ControlFlow, sync::Arc};
+use std::{
+    ops::ControlFlow,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use async_trait::async_trait;
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 
-use crate::{
-    error::Result,
-    mql::{Filter, Projection, Sort, Update},
+pub use collection::{CollectionSpec, IndexSpec};
+pub use document::check_document;
+pub(crate) use document::id_first;
+pub use query::{Cost, Explain, Find, FindByKey};
+pub(crate) use reader_ext::ReaderExt;
+pub use write::{
+    Change, Changed, CollectionWrites, DeleteWrite, DocumentWrite, UpdateWrite, Updated,
 };
 
-/// A place where documents are kept.
+use crate::error::Result;
+pub use crate::mql::Direction;
+
+/// A place where documents are stored.
 ///
-/// Every write goes through [`run`](Store::run) or [`begin`](Store::begin), so that it is one unit:
-/// all of it is stored, or none.
+/// Every write goes through [`run`](Store::run) or [`begin`](Store::begin), and is atomic: all of it
+/// is stored, or nothing.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
-    /// Tells this store from others: the same for every handle on the same data in this process.
-    fn identity(&self) -> usize;
-
-    /// What this store can do by itself.
+    /// Returns what this store can do beyond what every store must.
     fn capabilities(&self) -> Capabilities;
 
-    /// A consistent view of what is committed now. All reads through one reader see the same state.
+    /// Returns a consistent view of what is committed.
     ///
-    /// A reader that is kept for long keeps old data alive; take a new one for each operation.
+    /// All reads through one reader MUST see the same state, which contains every commit that
+    /// returned before this call. A store MAY fix the state at the first read, so that this call
+    /// never waits.
+    ///
+    /// A reader that lives long keeps old data alive; take a new one for each operation.
     fn reader(&self) -> Result<Arc<dyn Reader>>;
 
-    /// Creates the collections and indexes that are missing. What exists already is left alone; an
-    /// index that exists under the same name with other keys is an error.
+    /// Creates the collections and indexes that are missing.
+    ///
+    /// A store MUST leave existing ones as they are, and MUST return
+    /// [`Schema`](crate::ErrorKind::Schema) if an index exists under the same name with other keys
+    /// or options.
     async fn ensure(&self, collections: &[CollectionSpec]) -> Result<()>;
 
-    /// Runs a unit of work as a whole or not at all, and returns when it is as durable as asked.
+    /// Runs a unit of work in a transaction of its own, and commits it.
     ///
-    /// Dropping the future either prevents the unit or lets all of it happen. A store may run the
-    /// unit more than once, on a fresh state each time, if it loses a race.
+    /// A store MUST return only when the commit is as durable as asked, MUST roll back if the unit
+    /// returns an error, and MAY run the unit more than once, each time on a fresh state, if it loses
+    /// a conflict. Dropping the future MUST either prevent the unit or let all of it happen.
     async fn run(&self, unit: Arc<dyn UnitOfWork>, durability: Durability) -> Result<()>;
 
-    /// Opens a transaction that the caller drives. Dropping it rolls it back.
+    /// Opens a transaction that the caller drives. Dropping it MUST roll it back.
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>>;
 
-    /// Makes everything durable that was committed with [`Durability::Eventual`], and refuses what
-    /// comes later.
+    /// Makes all commits durable, and refuses later calls with
+    /// [`Closed`](crate::ErrorKind::Closed). Closing a closed store does nothing.
     async fn close(&self) -> Result<()>;
 }
 
-/// Reads on one consistent state.
+/// Reads of one consistent state.
 ///
-/// Documents are handed to a callback as they lie in the store, so that a caller can decode them
-/// without a copy in between.
+/// Documents are passed to a callback as they lie in the store, so that a caller can decode them
+/// without a copy. A callback that returns [`ControlFlow::Break`] ends the read; one that returns an
+/// error ends it with that error.
 #[async_trait]
 pub trait Reader: Send + Sync {
-    /// Looks up documents by `_id`, and hands over each one that exists with its position in `ids`.
-    /// The order of the calls is the store's own; an id that occurs twice is handed over twice.
+    /// Looks up documents by `_id`, and passes each one that exists with its position in `ids`.
+    ///
+    /// The order of the calls is the store's own. A store MUST pass a document twice if its `_id`
+    /// occurs twice, and MUST compare `_id`s as [`mql::order`](crate::mql::order) does, so that 1
+    /// and 1.0 are the same.
     async fn get(&self, collection: &str, ids: &[RawBson], each: Each<'_>) -> Result<Cost>;
 
-    /// Runs a query, and hands over each document with its position in the result.
+    /// Runs a query, and passes each document with its position in the result, in order.
     async fn find(&self, find: &Find, each: Each<'_>) -> Result<Cost>;
 
     /// Runs one query for each of several keys of a field, as one request: at most `limit`
-    /// documents for each key, in the order of the query's sort. Hands over the position of the key.
+    /// documents for each key, in the order of the query's sort. Passes the position of the key.
     async fn find_by_key(&self, find: &FindByKey, each: Each<'_>) -> Result<Cost>;
 
-    /// The number of documents that a query would return.
+    /// Returns the number of documents that a query would return.
     async fn count(&self, find: &Find) -> Result<(u64, Cost)>;
 
-    /// How a query would run, and what it touches when it does: the query is run.
+    /// Runs a query, and returns how it ran.
     async fn explain(&self, find: &Find) -> Result<Explain>;
 }
 
@@ -87,12 +120,29 @@ pub trait UnitOfWork: Send + Sync {
 
 /// Writes, and reads that see them.
 ///
-/// After an error nothing of the failed call is left; the transaction can go on.
+/// After an error of a write the caller MUST NOT commit, and a store MAY refuse everything but a
+/// rollback.
 #[async_trait]
 pub trait Transaction: Reader {
     /// Adds documents. Each must have an `_id`; one that is taken, in the collection or in a unique
     /// index, is an error of kind `DuplicateKey`.
     async fn insert(&mut self, collection: &str, documents: &[RawDocumentBuf]) -> Result<()>;
+
+    /// Applies a batch: at most one write for each document, as one request. Returns what it
+    /// touched.
+    ///
+    /// What a store stores MUST be the image after the write, byte for byte. Uniqueness is that of
+    /// the state after the batch, so that documents of one batch may exchange unique values, if the
+    /// store has [`Capabilities::exchanges_unique_values`].
+    ///
+    /// # Errors
+    ///
+    /// [`DuplicateKey`](crate::ErrorKind::DuplicateKey) if an `_id` of an insert, or a key of a
+    /// unique index, is taken; [`Limit`](crate::ErrorKind::Limit) or
+    /// [`Encode`](crate::ErrorKind::Encode) as [`check_document`] says, and if the transaction would
+    /// write more documents than the store allows; [`Corrupt`](crate::ErrorKind::Corrupt) if a
+    /// `before` is not the document that the transaction has. The store MUST NOT apply a part.
+    async fn apply(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost>;
 
     /// Changes the documents that match, by update operators or by a whole document, and returns
     /// what each was and has become. A document that the update leaves as it was counts as matched
@@ -105,104 +155,16 @@ pub trait Transaction: Reader {
     /// What this transaction has touched so far.
     fn cost(&self) -> Cost;
 
-    /// Makes the writes durable and visible. An error means that none of them is visible, and none is
-    /// stored; only if the disk itself failed (kind `Io` or `Corrupt`) does the embedded store know
-    /// whether they were stored, all or none, when it is opened again. Until then it takes no writes.
+    /// Makes the writes durable and visible.
+    ///
+    /// After an error nothing of them MUST become visible or be stored, with one exception: if the
+    /// disk itself failed ([`Io`](crate::ErrorKind::Io) or [`Corrupt`](crate::ErrorKind::Corrupt)),
+    /// all or nothing of them is stored, and the store MUST refuse writes until it is opened again.
+    /// An error for a lost conflict MUST be [retryable](crate::Error::is_retryable).
     async fn commit(self: Box<Self>) -> Result<()>;
 
     /// Undoes the writes.
     async fn rollback(self: Box<Self>) -> Result<()>;
-}
-
-/// A query.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Find {
-    /// The collection.
-    pub collection: String,
-    /// Which documents.
-    pub filter: Filter,
-    /// In which order. `_id` follows as the last key if it is not in it, so that the order is
-    /// total; an empty sort is the order of `_id`.
-    pub sort: Sort,
-    /// How many to pass over.
-    pub skip: u64,
-    /// How many to return at most.
-    pub limit: Option<u64>,
-    /// Which fields to return; all by default.
-    pub projection: Option<Projection>,
-    /// Return only what comes after this position: a value for each key of the total order, as
-    /// [`Sort::key`] gives them.
-    pub after: Option<Vec<RawBson>>,
-}
-
-/// One query for each of several keys: the documents whose field `path` equals the key, or holds it
-/// in an array.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct FindByKey {
-    /// The query that is run for each key; its `limit` and `skip` count for each key, and its
-    /// `after` must be absent.
-    pub find: Find,
-    /// The field that is compared with the keys.
-    pub path: String,
-    /// The keys.
-    pub keys: Vec<RawBson>,
-}
-
-/// A change of the documents that match a filter.
-#[derive(Debug, Clone, PartialEq)]
-pub struct UpdateWrite {
-    /// The collection.
-    pub collection: String,
-    /// Which documents.
-    pub filter: Filter,
-    /// Where `multi` is false: which of the documents that match, by order.
-    pub sort: Sort,
-    /// What to do with them.
-    pub change: Change,
-    /// All that match, or the first.
-    pub multi: bool,
-    /// Insert a document where none matches.
-    pub upsert: bool,
-}
-
-/// How a document is changed.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Change {
-    /// By operators.
-    Update(Update),
-    /// By a whole document, whose `_id` is absent or the old one.
-    Replace(RawDocumentBuf),
-}
-
-/// A removal of the documents that match a filter.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DeleteWrite {
-    /// The collection.
-    pub collection: String,
-    /// Which documents.
-    pub filter: Filter,
-    /// All that match, or the first in the order of `_id`.
-    pub multi: bool,
-}
-
-/// What an update did.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Updated {
-    /// How many documents matched.
-    pub matched: u64,
-    /// The documents that are different now.
-    pub changes: Vec<Changed>,
-    /// The document that was inserted, as nothing matched.
-    pub upserted: Option<RawDocumentBuf>,
-}
-
-/// One document, before and after.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Changed {
-    /// As it was.
-    pub before: RawDocumentBuf,
-    /// As it is.
-    pub after: RawDocumentBuf,
 }
 
 /// When a write is safe from a crash.
@@ -211,100 +173,70 @@ pub enum Durability {
     /// When the call returns.
     #[default]
     Immediate,
-    /// Soon after the call returns: a crash may lose the last moments, but never a part of a unit,
-    /// nor a unit before one that it keeps.
+    /// Some time after the call returns. A crash may lose the most recent commits, but never a part
+    /// of a commit, nor a commit without those that follow it.
     Eventual,
 }
 
 /// How a transaction behaves.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TransactionOptions {
-    /// When its commit is safe.
+    /// When its commit is safe from a crash.
     pub durability: Durability,
 }
 
-/// What a store does by itself, so that the layers above need not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Capabilities {
-    /// A transaction sees no effect of another that runs at the same time, and what it has read
-    /// stays true until it commits.
-    pub serializable: bool,
+impl TransactionOptions {
+    /// Returns the options with this durability.
+    pub fn durability(self, durability: Durability) -> Self {
+        TransactionOptions { durability }
+    }
 }
 
-/// A collection as the models declare it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CollectionSpec {
-    /// Its name.
-    pub name: String,
-    /// Its indexes, besides the one on `_id`.
-    pub indexes: Vec<IndexSpec>,
-}
-
-/// An index as the models declare it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IndexSpec {
-    /// Its name, unique in the collection.
-    pub name: String,
-    /// Its fields, in order.
-    pub keys: Vec<(String, Direction)>,
-    /// No two documents may have the same key.
-    pub unique: bool,
-    /// Leave out documents in which one of the fields is missing or null, so that `unique` means
-    /// unique among those present.
-    pub present_only: bool,
-}
-
-pub use crate::mql::Direction;
-
-/// What an operation touched.
+/// What a store can do beyond what every store must.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Cost {
-    /// Requests to the store.
-    pub queries: u64,
-    /// Index entries looked at.
-    pub keys_examined: u64,
-    /// Documents looked at.
-    pub documents_examined: u64,
-    /// Documents handed over.
-    pub documents_returned: u64,
-    /// Documents inserted, changed or removed.
-    pub documents_written: u64,
+#[non_exhaustive]
+pub struct Capabilities {
+    /// One transaction writes at a time, and a second writer waits for it. A task that is inside a
+    /// transaction and writes outside of it would wait for itself; by this identity it gets an error
+    /// instead. `None` for stores whose transactions run side by side.
+    pub single_writer: Option<StoreId>,
+    /// The documents of one batch may exchange the values of a unique index. Without it, such a batch
+    /// fails with [`DuplicateKey`](crate::ErrorKind::DuplicateKey).
+    pub exchanges_unique_values: bool,
 }
 
-impl std::ops::Sub for Cost {
-    type Output = Cost;
+impl Capabilities {
+    /// Returns the capabilities with a single writer.
+    pub fn single_writer(self, id: StoreId) -> Self {
+        Capabilities {
+            single_writer: Some(id),
+            ..self
+        }
+    }
 
-    fn sub(self, earlier: Self) -> Self {
-        Cost {
-            queries: self.queries - earlier.queries,
-            keys_examined: self.keys_examined - earlier.keys_examined,
-            documents_examined: self.documents_examined - earlier.documents_examined,
-            documents_returned: self.documents_returned - earlier.documents_returned,
-            documents_written: self.documents_written - earlier.documents_written,
+    /// Returns the capabilities with the exchange of unique values.
+    pub fn exchanges_unique_values(self) -> Self {
+        Capabilities {
+            exchanges_unique_values: true,
+            ..self
         }
     }
 }
 
-impl std::ops::AddAssign for Cost {
-    fn add_assign(&mut self, other: Self) {
-        self.queries += other.queries;
-        self.keys_examined += other.keys_examined;
-        self.documents_examined += other.documents_examined;
-        self.documents_returned += other.documents_returned;
-        self.documents_written += other.documents_written;
-    }
-}
+/// The identity of a store in this process: equal for all handles of one store, and different for
+/// different stores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct StoreId(u64);
 
-/// How a query ran.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Explain {
-    /// The index that was used: its name, `_id`, or none for a scan of the collection.
-    pub index: Option<String>,
-    /// The bounds of each indexed field that were used, in words.
-    pub bounds: Vec<String>,
-    /// Whether the index gave the order, so that nothing was sorted in memory.
-    pub sorted_by_index: bool,
-    /// What it touched.
-    pub cost: Cost,
+impl StoreId {
+    /// Returns an identity that no other call in this process has returned.
+    #[allow(
+        clippy::new_without_default,
+        reason = "a default would be a new value each time"
+    )]
+    pub fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        StoreId(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
 }

@@ -12,12 +12,12 @@ use crate::{
     error::{Error, ErrorKind, Result},
     maintain::{self, Outcome, Plan, Step, Write},
     measure,
-    store::{Cost, Durability, Reader, Store, Transaction, TransactionOptions},
+    store::{Cost, Durability, Reader, Store, StoreId, Transaction, TransactionOptions},
 };
 
 tokio::task_local! {
     /// The stores for which the current task is inside a transaction's closure.
-    pub(super) static INSIDE: Vec<usize>;
+    pub(super) static INSIDE: Vec<StoreId>;
 }
 
 /// A store with the relations of one database, and the transaction that operations are part of.
@@ -247,7 +247,9 @@ impl Session {
 }
 
 pub(super) fn refuse_inside_transaction(store: &dyn Store) -> Result<()> {
-    let id = store.identity();
+    let Some(id) = store.capabilities().single_writer else {
+        return Ok(());
+    };
     match INSIDE.try_with(|inside| inside.contains(&id)) {
         Ok(true) => Err(Error::new(
             ErrorKind::OutsideTransaction,

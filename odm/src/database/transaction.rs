@@ -87,7 +87,7 @@ where
         return result;
     }
     let mut inside = INSIDE.try_with(Clone::clone).unwrap_or_default();
-    inside.push(database.session().store.identity());
+    inside.extend(database.session().store.capabilities().single_writer);
     let mut attempt = 1;
     loop {
         let begun = TransactionGuard::new(database, TransactionOptions::default()).await?;

@@ -4,7 +4,6 @@
 //! and those that wait are committed together. Each is one unit: all of it is stored, or nothing.
 
 mod builder;
-mod check;
 mod ensure;
 mod entries;
 mod execute;
@@ -34,10 +33,7 @@ mod tests;
 use std::{
     fmt,
     path::Path,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
     thread::{self, JoinHandle, ThreadId},
 };
 
@@ -57,8 +53,8 @@ use self::{
 use crate::{
     error::{Error, ErrorKind, Result},
     store::{
-        Capabilities, CollectionSpec, Durability, Reader, Store, Transaction, TransactionOptions,
-        UnitOfWork,
+        Capabilities, CollectionSpec, Durability, Reader, Store, StoreId, Transaction,
+        TransactionOptions, UnitOfWork,
     },
 };
 
@@ -90,8 +86,7 @@ struct Handle {
     writer: ThreadId,
     thread: Mutex<Option<JoinHandle<()>>>,
     name: String,
-    /// The number of this store among those that were opened in this process.
-    identity: usize,
+    id: StoreId,
 }
 
 impl Embedded {
@@ -166,9 +161,8 @@ impl Embedded {
                 return Err(Error::new(ErrorKind::Corrupt, message));
             }
         };
-        static OPENED: AtomicUsize = AtomicUsize::new(0);
         let handle = Handle {
-            identity: OPENED.fetch_add(1, Ordering::Relaxed),
+            id: StoreId::new(),
             queue: Some(queue),
             published,
             writer: thread.thread().id(),
@@ -243,12 +237,10 @@ impl Drop for Handle {
 
 #[async_trait]
 impl Store for Embedded {
-    fn identity(&self) -> usize {
-        self.handle.identity
-    }
-
     fn capabilities(&self) -> Capabilities {
-        Capabilities { serializable: true }
+        Capabilities::default()
+            .single_writer(self.handle.id)
+            .exchanges_unique_values()
     }
 
     fn reader(&self) -> Result<Arc<dyn Reader>> {

@@ -13,8 +13,8 @@ use super::{Handle, work::Work};
 use crate::{
     error::{Error, ErrorKind, Result},
     store::{
-        Cost, DeleteWrite, Each, Explain, Find, FindByKey, Reader, Transaction, UpdateWrite,
-        Updated,
+        CollectionWrites, Cost, DeleteWrite, Each, Explain, Find, FindByKey, Reader, Transaction,
+        UpdateWrite, Updated,
     },
 };
 
@@ -143,6 +143,10 @@ impl Reader for Session {
 impl Transaction for Session {
     async fn insert(&mut self, collection: &str, documents: &[RawDocumentBuf]) -> Result<()> {
         self.begin_write()?.insert(collection, documents)
+    }
+
+    async fn apply(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost> {
+        self.begin_write()?.apply(batch)
     }
 
     async fn update(&mut self, write: &UpdateWrite) -> Result<Updated> {

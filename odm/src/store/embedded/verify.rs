@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use super::{
-    check::check,
     entries::Entries,
     kv::Snapshot as _,
     layout::{META, TREE_LEN, Tree, damaged, document_key, id_len, tree_start},
@@ -74,7 +73,7 @@ async fn documents(
             yield_now().await;
         }
         let document = read(&document)?;
-        check(&collection.name, document).map_err(|error| {
+        crate::store::check_document(&collection.name, document).map_err(|error| {
             damaged(format_args!("a document is stored that cannot be: {error}"))
         })?;
         let in_place =

@@ -5,19 +5,21 @@ use std::{ops::ControlFlow, sync::Arc};
 use bson::{DateTime, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, oid::ObjectId, raw::cstr};
 
 use super::{
-    check::{check, id_first},
     entries::{Entries, duplicate, duplicate_id},
     execute::{self, Query, Run},
     ids::Ids,
-    layout::{TREE_LEN, damaged, document_key, document_key_of, id_len},
+    layout::{TREE_LEN, damaged, document_key, id_len},
     scan,
-    schema::{Collection, Schema},
+    schema::{Collection, Index, Schema},
     work::Work,
 };
 use crate::{
     error::{Error, ErrorKind, Result},
     mql::{self, Filter, Sort, Test, path},
-    store::{Change, Changed, Cost, DeleteWrite, UpdateWrite, Updated},
+    store::{
+        Change, Changed, CollectionWrites, Cost, DeleteWrite, DocumentWrite, UpdateWrite, Updated,
+        check_document, id_first,
+    },
 };
 
 impl Work {
@@ -33,6 +35,30 @@ impl Work {
         work.spend(cost);
         work.keep();
         Ok(())
+    }
+
+    /// Applies a batch. Entries that go are removed before the first is added, so that documents can
+    /// exchange the values of a unique index.
+    pub(super) fn apply(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost> {
+        let mut work = self.attempt();
+        let mut cost = Cost {
+            queries: 1,
+            ..Cost::default()
+        };
+        for CollectionWrites { collection, writes } in batch {
+            let mut claims = Vec::with_capacity(writes.len());
+            for write in writes {
+                claims.push(work.write_one(collection, write)?);
+                work.count_written(&mut cost)?;
+            }
+            for (write, claims) in writes.iter().zip(claims) {
+                if let Some(after) = write.after() {
+                    work.claim(collection, after, claims)?;
+                }
+            }
+        }
+        work.keep();
+        Ok(cost)
     }
 
     pub(super) async fn update(&mut self, write: &UpdateWrite) -> Result<Updated> {
@@ -69,7 +95,7 @@ impl Work {
                 }
             };
             let Some(after) = after else { continue };
-            let after = work.replace(&collection, id, &before, after)?;
+            let after = work.replace(&collection, &before, after)?;
             work.count_written(&mut cost)?;
             updated.changes.push(Changed { before, after });
         }
@@ -98,8 +124,7 @@ impl Work {
         for id in targets.iter() {
             let collection = work.existing(&write.collection)?;
             let document = work.owned(&collection, id)?;
-            work.change_entries(&collection, id, Some(&document), None)?;
-            work.overlay.remove(&document_key_of(collection.tree, id));
+            work.write_one(&collection.name, &DocumentWrite::Remove(&document))?;
             work.count_written(&mut cost)?;
             deleted.push(document);
         }
@@ -166,48 +191,83 @@ impl Work {
         document: &RawDocument,
         cost: &mut Cost,
     ) -> Result<()> {
-        check(collection, document)?;
-        let id = field_id(document)?;
-        let collection = self.collection_or_new(collection)?;
-        let key = document_key(collection.tree, id);
-        if self.view().get(&key)?.is_some() {
-            return Err(duplicate_id(&collection.name, id));
-        }
-        let reordered = id_first(document, id);
+        let reordered = id_first(document, field_id(document)?);
         let document = reordered.as_deref().unwrap_or(document);
-        self.change_entries(&collection, &key[TREE_LEN..], None, Some(document))?;
-        self.overlay.put(&key, document.as_bytes());
+        let claims = self.write_one(collection, &DocumentWrite::Insert(document))?;
+        self.claim(collection, document, claims)?;
         self.count_written(cost)
+    }
+
+    /// Writes a document of a batch, all but its entries in unique indexes, which it returns.
+    fn write_one(&mut self, collection: &str, write: &DocumentWrite<'_>) -> Result<Claims> {
+        let (before, after) = (write.before(), write.after());
+        if let Some(after) = after {
+            check_document(collection, after)?;
+        }
+        let collection = self.collection_or_new(collection)?;
+        let id = field_id(write.document())?;
+        let key = document_key(collection.tree, id);
+        let stored = self.view().get(&key)?;
+        match (&stored, before) {
+            (Some(_), None) => return Err(duplicate_id(&collection.name, id)),
+            (Some(stored), Some(before)) if **stored == *before.as_bytes() => {}
+            (None, None) => {}
+            // Its entries could not be found, and would be left in the indexes.
+            _ => {
+                return Err(damaged(
+                    "a batch has another image of a document than the store",
+                ));
+            }
+        }
+        let same_id =
+            |before| Ok::<_, Error>(document_key(collection.tree, field_id(before)?) == key);
+        if let Some(before) = before
+            && !same_id(before)?
+        {
+            return Err(mql::Error::Immutable("_id".to_owned()).into());
+        }
+        drop(stored);
+        let claims = self.change_entries(&collection, &key[TREE_LEN..], before, after)?;
+        match after {
+            Some(after) => self.overlay.put(&key, after.as_bytes()),
+            None => self.overlay.remove(&key),
+        }
+        Ok(claims)
     }
 
     /// Stores what has become of a document, and returns it.
     fn replace(
         &mut self,
         collection: &Arc<Collection>,
-        id: &[u8],
         before: &RawDocument,
         after: RawDocumentBuf,
     ) -> Result<RawDocumentBuf> {
-        check(&collection.name, &after)?;
-        let key = document_key(collection.tree, field_id(&after)?);
-        if key[TREE_LEN..] != *id {
-            return Err(mql::Error::Immutable("_id".to_owned()).into());
-        }
         let after = id_first(&after, field_id(&after)?).unwrap_or(after);
-        self.change_entries(collection, id, Some(before), Some(&after))?;
-        self.overlay.put(&key, after.as_bytes());
+        let write = DocumentWrite::Replace {
+            before,
+            after: &after,
+        };
+        let claims = self.write_one(&collection.name, &write)?;
+        self.claim(&collection.name, &after, claims)?;
         Ok(after)
     }
 
-    /// Brings the indexes in step with a document. Only entries that differ are written.
+    /// Changes the index entries of a document. Only entries that differ are written; those that
+    /// are new in unique indexes are returned.
     fn change_entries(
         &mut self,
         collection: &Arc<Collection>,
         id: &[u8],
         before: Option<&RawDocument>,
         after: Option<&RawDocument>,
-    ) -> Result<()> {
+    ) -> Result<Claims> {
+        let mut claims = Claims::new();
         for (at, index) in collection.indexes.iter().enumerate() {
+            if let (Some(before), Some(after)) = (before, after)
+                && is_unaffected(index, before, after)
+            {
+                continue;
+            }
             let entries = |document: Option<&RawDocument>| match document {
                 None => Ok(Entries::default()),
                 Some(document) => Entries::of(index, document, id),
@@ -217,19 +277,29 @@ impl Work {
                 self.overlay.remove(key);
             }
             for key in new.without(&old) {
-                if !index.spec.unique {
-                    self.overlay.put(key, &id_len(id));
-                    continue;
+                match index.spec.unique {
+                    false => self.overlay.put(key, &id_len(id)),
+                    true => claims.push((at, key.clone())),
                 }
-                // Entries of the same document were removed above, if it has them no longer.
-                if self.view().get(key)?.is_some()
-                    && let Some(document) = after
-                {
-                    return Err(duplicate(&collection.name, index, document, key));
-                }
-                self.overlay.put(key, id);
             }
             self.note_arrays(&collection.name, at, &new.multikey)?;
+        }
+        Ok(claims)
+    }
+
+    /// Adds the entries of a document to unique indexes, if nobody has them.
+    fn claim(&mut self, collection: &str, document: &RawDocument, claims: Claims) -> Result<()> {
+        if claims.is_empty() {
+            return Ok(());
+        }
+        let collection = self.existing(collection)?;
+        let id = document_key(collection.tree, field_id(document)?);
+        for (at, key) in claims {
+            if self.view().get(&key)?.is_some() {
+                let index = &collection.indexes[at];
+                return Err(duplicate(&collection.name, index, document, &key));
+            }
+            self.overlay.put(&key, &id[TREE_LEN..]);
         }
         Ok(())
     }
@@ -287,6 +357,18 @@ impl Work {
             .ok_or_else(|| damaged("a document that was found is gone"))?;
         Ok(scan::read(&document)?.to_owned())
     }
+}
+
+/// New keys of unique indexes, each with the position of its index.
+type Claims = Vec<(usize, Vec<u8>)>;
+
+/// Whether two images of a document have the same entries, since the fields that the paths of the
+/// index begin with are the same bytes.
+fn is_unaffected(index: &Index, before: &RawDocument, after: &RawDocument) -> bool {
+    index.spec.keys.iter().all(|(path, _)| {
+        let (first, _) = path::split(path);
+        path::get(before, first) == path::get(after, first)
+    })
 }
 
 /// The `_id` of a document that has one.

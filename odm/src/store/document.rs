@@ -1,4 +1,4 @@
-//! Which documents can be stored.
+//! The rules that every stored document obeys.
 
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr};
 
@@ -10,8 +10,13 @@ const MAX_LEN: usize = 16 << 20;
 /// How deeply documents and arrays may be nested in each other.
 const MAX_DEPTH: usize = 100;
 
-/// Looks for what cannot be stored in a document, which must have an `_id`.
-pub(super) fn check(collection: &str, document: &RawDocument) -> Result<()> {
+/// Checks that a document can be stored: that it is well-formed BSON, has an `_id` that is neither an
+/// array, a regular expression nor undefined, and is within the limits of 16 MiB and 100 levels.
+///
+/// # Errors
+///
+/// [`Limit`](ErrorKind::Limit) or [`Encode`](ErrorKind::Encode), with the collection in the message.
+pub fn check_document(collection: &str, document: &RawDocument) -> Result<()> {
     let len = document.as_bytes().len();
     if len > MAX_LEN {
         let message =
@@ -75,8 +80,8 @@ fn malformed(collection: &str, error: bson::error::Error) -> Error {
     Error::new(ErrorKind::Encode, message).with_source(error)
 }
 
-/// The document with `_id` as its first field. None if it is the first already.
-pub(super) fn id_first(document: &RawDocument, id: RawBsonRef<'_>) -> Option<RawDocumentBuf> {
+/// Returns the document with `_id` as its first field, or `None` if it is the first already.
+pub(crate) fn id_first(document: &RawDocument, id: RawBsonRef<'_>) -> Option<RawDocumentBuf> {
     if let Some(Ok(first)) = document.iter_elements().next()
         && first.key().as_str() == "_id"
     {
@@ -99,7 +104,9 @@ mod tests {
     use super::*;
 
     fn kind(document: &RawDocument) -> Option<ErrorKind> {
-        check("parts", document).err().map(|error| error.kind())
+        check_document("parts", document)
+            .err()
+            .map(|error| error.kind())
     }
 
     fn nested(levels: usize) -> RawDocumentBuf {
