@@ -66,11 +66,11 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
             specs.push(catalog::spec());
             store.ensure(&specs).await?;
             let catalog = catalog::declare(&store, Self::NAME, Self::VERSION, relations).await?;
-            if !catalog.building().is_empty() {
+            if !catalog.pending().is_empty() {
                 tracing::warn!(
                     target: "odm",
                     database = Self::NAME,
-                    places = ?catalog.building(),
+                    places = ?catalog.pending(),
                     "declared over documents that were there before: `rebuild` brings them up",
                 );
             }
@@ -92,7 +92,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// [`rebuild`](Database::rebuild) brings up the rest.
     fn building(&self) -> Vec<String> {
         let catalog = self.session().catalog();
-        catalog.building().iter().cloned().collect()
+        catalog.pending().iter().cloned().collect()
     }
 
     /// Brings up what is [`building`](Database::building), as [`repair`](Database::repair) does, in
@@ -171,7 +171,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// while let Some(finding) = audit.next().await {
     ///     println!("{}, after {} documents", finding?, audit.progress().checked);
     /// }
-    /// assert!(bank.repair().await?.iter().all(|finding| finding.mended));
+    /// assert!(bank.repair().await?.iter().all(|finding| finding.repaired));
     /// # Ok::<_, odm::Error>(()) }).unwrap();
     /// ```
     fn audit(&self) -> Audit {

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, error::Error as StdError, fmt, sync::Arc};
 
-use bson::RawBson;
+use bson::{RawBson, RawBsonRef};
 
 /// The result of an operation of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -117,6 +117,16 @@ impl Error {
     /// A document that came from outside cannot be read as BSON.
     pub(crate) fn malformed(error: bson::error::Error) -> Self {
         Error::new(ErrorKind::Encode, "a document is not well-formed BSON").with_source(error)
+    }
+
+    /// The error of an `_id` that another document has.
+    pub(crate) fn duplicate_id(collection: &str, id: RawBsonRef<'_>) -> Self {
+        let id = RawBson::from(id);
+        let message = format!(
+            "`{collection}` has a document with `_id` = {} already",
+            show(&id)
+        );
+        Error::new(ErrorKind::DuplicateKey, message).at(collection, Some("_id"), Some(id))
     }
 
     /// No document has any of these `_id`s.

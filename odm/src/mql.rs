@@ -1,6 +1,7 @@
 //! MongoDB's query language as pure functions on BSON: comparison, filters, updates, sorts and
 //! projections. No I/O and no models.
 
+pub(crate) mod diff;
 mod error;
 mod filter;
 pub mod key;

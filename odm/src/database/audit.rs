@@ -144,7 +144,10 @@ impl Search {
             let cost = self.session.noted(view.get()?.find(&find, each).await)?;
             done("audit", &collection, cost);
             let catalog = self.session.catalog();
-            maintain::check(&catalog, view.get()?, &collection, &documents).await?
+            let (findings, cost) =
+                maintain::check(&catalog, view.get()?, &collection, documents.clone()).await?;
+            done("audit", &collection, cost);
+            findings
         };
         if self.mends && !findings.is_empty() {
             self.mend(&collection, &mut findings).await?;
@@ -182,12 +185,14 @@ impl Search {
         let catalog = self.session.current_catalog().await?;
         let names = catalog
             .collections()
-            .filter(|name| catalog.is_derived(name));
+            .filter(|name| catalog.is_audited(name));
         self.left = names.map(str::to_owned).collect();
         if let Some(places) = &mut self.rebuilds {
-            places.clone_from(catalog.building());
-            let holders: BTreeSet<&str> =
-                places.iter().map(|place| catalog.holder(place)).collect();
+            places.clone_from(catalog.pending());
+            let holders: BTreeSet<&str> = places
+                .iter()
+                .map(|place| catalog.holder_of(place))
+                .collect();
             self.left.retain(|name| holders.contains(name.as_str()));
         }
         let mut before = 0;
@@ -251,9 +256,10 @@ impl Search {
         let cost = view.get()?.get(collection, &ids, each).await?;
         done("audit", collection, cost);
         let catalog = self.session.catalog();
-        let left = maintain::check(&catalog, view.get()?, collection, &documents).await?;
+        let (left, cost) = maintain::check(&catalog, view.get()?, collection, documents).await?;
+        done("audit", collection, cost);
         for finding in findings {
-            finding.mended = !left.contains(finding);
+            finding.repaired = !left.contains(finding);
         }
         Ok(())
     }

@@ -189,12 +189,12 @@ impl Session {
                 })?
             }
         };
-        for Step { relation, cost } in &outcome.steps {
+        for Step { name, cost } in &outcome.steps {
             tracing::trace!(
                 target: "odm",
                 operation,
                 collection,
-                relation,
+                step = name,
                 keys_examined = cost.keys_examined,
                 documents_examined = cost.documents_examined,
                 documents_written = cost.documents_written,

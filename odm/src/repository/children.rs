@@ -9,7 +9,7 @@ use super::{Deferred, Find, rows::decode};
 use crate::{
     database::{Session, done},
     error::{Error, ErrorKind, Result},
-    maintain::{children_in_order, shown},
+    maintain::{children_of, shown},
     model::{Document, to_raw},
     store::{self},
 };
@@ -78,7 +78,7 @@ where
         let message = format!("`{path}` of `{}` is no subset", P::COLLECTION);
         Error::new(ErrorKind::InvalidQuery, message)
     })?;
-    let all = children_in_order(subset, &to_raw(parent.id())?);
+    let all = children_of(subset, to_raw(parent.id())?);
     if elements.is_empty() {
         return Ok(all);
     }

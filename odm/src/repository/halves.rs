@@ -163,7 +163,7 @@ impl Whole<'_> {
 
     fn half_of(&self, find: &Find) -> Result<Option<&Split>> {
         self.catalog
-            .half_of(&find.collection, &find.filter, &find.sort)
+            .split_of_query(&find.collection, &find.filter, &find.sort)
     }
 }
 
@@ -177,7 +177,7 @@ async fn halves(
     if ids.is_empty() {
         return Ok((halves, Cost::default()));
     }
-    let find = split.halves_of(ids);
+    let find = split.cold_parts_of(ids);
     let each = &mut |_, half: &RawDocument| {
         if let Some(id) = path::get(half, &split.key) {
             // Of several halves, which `audit` reports, the first one counts.
@@ -244,6 +244,10 @@ impl Reader for Whole<'_> {
             None => self.reader.count(find).await,
             Some(split) => self.reader.count(&split.find(find)).await,
         }
+    }
+
+    async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
+        self.reader.count_by_key(find).await
     }
 
     async fn explain(&self, find: &Find) -> Result<Explain> {

@@ -5,11 +5,10 @@ use std::ops::ControlFlow;
 use async_trait::async_trait;
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 
-use super::{Cost, Find, Reader};
+use super::{Cost, Find, FindByKey, Reader};
 use crate::error::Result;
 
 /// The reads of a [`Reader`] without callbacks.
-#[allow(dead_code, reason = "its users follow")]
 #[async_trait]
 pub(crate) trait ReaderExt: Reader {
     /// Returns the document with an `_id`.
@@ -57,6 +56,20 @@ pub(crate) trait ReaderExt: Reader {
             Ok(ControlFlow::Continue(()))
         };
         let cost = self.find(find, each).await?;
+        Ok((documents, cost))
+    }
+
+    /// Returns for each of several keys the documents that a query finds, in its order.
+    async fn find_all_by_key(&self, find: &FindByKey) -> Result<(Vec<Vec<RawDocumentBuf>>, Cost)> {
+        let mut documents = vec![Vec::new(); find.keys.len()];
+        let each = &mut |position: usize, document: &RawDocument| {
+            documents[position].push(document.to_owned());
+            Ok(ControlFlow::Continue(()))
+        };
+        let cost = match find.keys.is_empty() {
+            true => Cost::default(),
+            false => self.find_by_key(find, each).await?,
+        };
         Ok((documents, cost))
     }
 }

@@ -73,7 +73,7 @@ on_every_store! {
         let mut mended = 0;
         while let Some(finding) = rebuild.next().await {
             let finding = finding.unwrap();
-            assert_eq!((finding.problem, finding.mended), (Problem::Copy, true));
+            assert_eq!((finding.problem, finding.repaired), (Problem::Copy, true));
             mended += 1;
         }
         assert_eq!((mended, rebuild.progress().checked, rebuild.progress().total), (450, 450, 450));

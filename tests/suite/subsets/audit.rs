@@ -46,9 +46,9 @@ on_every_store! {
         db.comments.insert(comment(1, 0, 1, Some(1))).await.unwrap();
         let findings = db.audit().await.unwrap();
         assert_eq!(findings.len(), 6, "three subsets in two posts are missing");
-        assert!(findings.iter().all(|found| found.problem == Problem::Subset && !found.mended));
+        assert!(findings.iter().all(|found| found.problem == Problem::Subset && !found.repaired));
         let repaired = db.repair().await.unwrap();
-        assert!(repaired.len() == 6 && repaired.iter().all(|found| found.mended));
+        assert!(repaired.len() == 6 && repaired.iter().all(|found| found.repaired));
         assert_eq!(db.audit().await.unwrap(), []);
         assert_right(&db).await;
     }
@@ -62,7 +62,7 @@ on_every_store! {
         assert_eq!(places, [(1.into(), "newest"), (2.into(), "best")]);
         assert_eq!(
             findings[0].to_string(),
-            "`newest` of the document with the `_id` 1 in `posts` does not show what its definition says"
+            "wrong subset: `posts.newest` of the document with `_id` = 1"
         );
         // In a transaction that is rolled back, nothing is mended for others.
         let result: odm::Result<()> = db.transaction(async |db| {

@@ -137,16 +137,6 @@ pub(super) fn duplicate(
     Error::new(ErrorKind::DuplicateKey, message).at(collection, Some(&index.spec.name), Some(value))
 }
 
-/// The error of an `_id` that is taken.
-#[cold]
-pub(super) fn duplicate_id(collection: &str, id: RawBsonRef<'_>) -> Error {
-    let message = format!(
-        "`{collection}` has a document with `_id` = {} already",
-        show(id)
-    );
-    Error::new(ErrorKind::DuplicateKey, message).at(collection, Some("_id"), Some(id.into()))
-}
-
 /// A value for messages.
 pub(super) fn show(value: RawBsonRef<'_>) -> String {
     const LONGEST: usize = 100;

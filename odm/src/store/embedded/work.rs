@@ -2,7 +2,7 @@
 
 use std::{
     ops::{Deref, DerefMut},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use super::{
@@ -27,7 +27,6 @@ pub(super) struct Work {
     /// As the overlay makes it.
     pub(super) schema: Arc<Schema>,
     pub(super) settings: Arc<Settings>,
-    cost: Mutex<Cost>,
     /// The documents that the unit has written.
     written: u64,
 }
@@ -39,7 +38,6 @@ impl Work {
             schema: base.schema.clone(),
             settings: base.settings.clone(),
             base,
-            cost: Mutex::default(),
             written: 0,
         }
     }
@@ -66,20 +64,10 @@ impl Work {
         Pace::steady()
     }
 
-    /// What was touched since [`begin_unit`](Work::begin_unit).
-    pub(super) fn cost(&self) -> Cost {
-        *self.cost.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn spend(&self, cost: Cost) {
-        *self.cost.lock().unwrap_or_else(PoisonError::into_inner) += cost;
-    }
-
     /// Begins a unit: what was done so far stays done.
     pub(super) fn begin_unit(&mut self) {
         self.overlay.forget();
         self.written = 0;
-        *self.cost.get_mut().unwrap_or_else(PoisonError::into_inner) = Cost::default();
     }
 
     /// Counts a document that is written.
