@@ -1,14 +1,11 @@
 //! The database: all repositories of an application, over one store.
 
 mod audit;
-mod session;
 mod transaction;
 
 use std::{future::Future, sync::Arc};
 
 pub use audit::{Audit, Progress};
-pub use session::Session;
-pub(crate) use session::done;
 pub use transaction::TransactionGuard;
 
 use crate::{
@@ -16,6 +13,7 @@ use crate::{
     error::{Error, Result},
     model::{Document, Model},
     repository::Repository,
+    session::{self, Session},
     store::{Store, TransactionOptions},
 };
 

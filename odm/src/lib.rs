@@ -81,7 +81,9 @@ pub mod mql;
 pub mod prelude;
 pub mod query;
 pub mod repository;
+mod session;
 pub mod store;
+mod trace;
 
 pub use bson;
 pub use catalog::Relations;

@@ -8,9 +8,9 @@ mod children;
 mod delete;
 mod find;
 mod get;
-mod halves;
 mod insert;
 mod join;
+mod load;
 mod page;
 mod replace;
 mod rows;
@@ -26,22 +26,22 @@ pub use children::{Any, AtMostOne, Cardinality, OfParent};
 pub use delete::{Delete, DeleteWhere};
 pub use find::Find;
 pub use get::{Fetch, Get, Refs};
-pub use halves::Load;
 pub use insert::{Insert, InsertMany};
 pub use join::{Back, Follow, Join, Joins, Resolve};
+pub use load::Load;
 pub use page::{Cursor, Page};
 pub use replace::Replace;
 pub use stream::Documents;
 pub use update::{Many, One, Updated};
 
 use crate::{
-    database::Session,
     error::Result,
     model::{
         ChildOf, Cold, Document, Embed, Field, HasHalf, HasSubset, IntoId, Model, Path, Subset,
         SubsetItem, to_raw,
     },
     query::{Filter, Update},
+    session::Session,
     store::{self, Durability},
 };
 
@@ -156,7 +156,7 @@ impl<M: Document> Repository<M> {
         T: Embed + DeserializeOwned,
         L: Load<M> + ?Sized,
     {
-        halves::load(&self.session, documents.documents(), half).await
+        load::load(&self.session, documents.documents(), half).await
     }
 
     /// The documents that match a filter.

@@ -3,20 +3,20 @@
 use std::{
     collections::{BTreeSet, VecDeque},
     future::IntoFuture,
-    ops::ControlFlow,
     pin::Pin,
     task::{Context, Poll},
 };
 
-use bson::{RawBson, RawDocument, RawDocumentBuf};
+use bson::RawBson;
 use futures_core::{Stream, future::BoxFuture};
 
-use super::{Session, done};
 use crate::{
     error::{Error, ErrorKind, Result},
-    maintain::{self, Finding, Write},
+    maintain::{Finding, Write},
     repository::Cursor,
+    session::Session,
     store::{Cost, Find},
+    trace::record_cost,
 };
 
 /// How many documents are checked on one state of the data, and mended in one unit.
@@ -128,24 +128,8 @@ impl Search {
             self.end().await?;
             return Ok((self, Vec::new()));
         };
-        let mut documents = Vec::new();
-        let mut findings = {
-            let view = self.session.reader().await?;
-            let find = Find {
-                collection: collection.clone(),
-                limit: Some(CHUNK),
-                after: self.after.take().map(|id| vec![id]),
-                ..Find::default()
-            };
-            let each = &mut |_, document: &RawDocument| {
-                documents.push(document.to_owned());
-                Ok(ControlFlow::Continue(()))
-            };
-            let cost = self.session.noted(view.get()?.find(&find, each).await)?;
-            done("audit", &collection, cost);
-            let catalog = self.session.catalog();
-            maintain::check(&catalog, view.get()?, &collection, &documents).await?
-        };
+        let after = self.after.take();
+        let (documents, mut findings) = self.session.check_chunk(&collection, after, CHUNK).await?;
         if self.mends && !findings.is_empty() {
             self.mend(&collection, &mut findings).await?;
         }
@@ -202,14 +186,15 @@ impl Search {
             before = skipped;
             self.after = Some(id);
         }
-        let view = self.session.reader().await?;
+        // Of no collection are cold parts loaded.
+        let view = self.session.reader("", &[]).await?;
         let mut cost = Cost::default();
         for (at, name) in self.left.iter().enumerate() {
             let all = Find {
                 collection: name.clone(),
                 ..Find::default()
             };
-            let (count, counting) = view.get()?.count(&all).await?;
+            let (count, counting) = view.count(&all).await?;
             cost += counting;
             self.progress.total += count;
             if at < before {
@@ -217,12 +202,12 @@ impl Search {
             } else if let (true, Some(id)) = (at == before, &self.after) {
                 let after = Some(vec![id.clone()]);
                 let rest = Find { after, ..all };
-                let (rest, counting) = view.get()?.count(&rest).await?;
+                let (rest, counting) = view.count(&rest).await?;
                 cost += counting;
                 self.progress.checked += count - rest;
             }
         }
-        done("audit", "", cost);
+        record_cost("audit", "", cost);
         drop(view);
         self.left.drain(..before);
         self.counted = true;
@@ -242,16 +227,7 @@ impl Search {
             ids: ids.clone(),
         };
         self.session.write(write).await?;
-        let view = self.session.reader().await?;
-        let mut documents: Vec<RawDocumentBuf> = Vec::new();
-        let each = &mut |_, document: &RawDocument| {
-            documents.push(document.to_owned());
-            Ok(ControlFlow::Continue(()))
-        };
-        let cost = view.get()?.get(collection, &ids, each).await?;
-        done("audit", collection, cost);
-        let catalog = self.session.catalog();
-        let left = maintain::check(&catalog, view.get()?, collection, &documents).await?;
+        let left = self.session.check_documents(collection, &ids).await?;
         for finding in findings {
             finding.mended = !left.contains(finding);
         }

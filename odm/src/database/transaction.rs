@@ -2,12 +2,10 @@
 
 use std::{ops::Deref, sync::Arc};
 
-use super::{
-    Database,
-    session::{AbortOnDrop, Bound, INSIDE},
-};
+use super::Database;
 use crate::{
-    error::{Error, Result},
+    error::{Error, ErrorKind, Result},
+    session::{AbortOnDrop, Bound, run_inside},
     store::TransactionOptions,
 };
 
@@ -24,18 +22,8 @@ pub struct TransactionGuard<D> {
 
 impl<D: Database> TransactionGuard<D> {
     pub(super) async fn new(database: &D, options: TransactionOptions) -> Result<Self> {
-        let session = database.session();
-        session.refuse_inside_transaction()?;
-        if session.bound.is_some() {
-            return Err(Error::new(
-                crate::ErrorKind::InvalidQuery,
-                "a transaction cannot begin inside another; use `transaction`, which joins it",
-            ));
-        }
-        // Until `TransactionGuard` owns it, the store's transaction rolls back by its own drop.
-        let session = session.bind(session.store.begin(options).await?);
+        let (session, bound) = database.session().begin(options).await?;
         let database = D::bind(&session);
-        let bound = session.bound.expect("a bound session has a transaction");
         Ok(TransactionGuard { database, bound })
     }
 
@@ -77,7 +65,7 @@ where
     E: From<Error>,
     F: AsyncFnOnce(D) -> Result<T, E> + Clone,
 {
-    if let Some(outer) = &database.session().bound {
+    if let Some(outer) = database.session().bound() {
         // Part of the transaction around it: what it wrote before it failed must not be committed.
         let mut aborting = AbortOnDrop::new(outer, inner_failed());
         let result = run(database.clone()).await;
@@ -86,15 +74,12 @@ where
         }
         return result;
     }
-    let mut inside = INSIDE.try_with(Clone::clone).unwrap_or_default();
-    inside.extend(database.session().store.capabilities().single_writer);
     let mut attempt = 1;
     loop {
-        let begun = TransactionGuard::new(database, TransactionOptions::default()).await?;
-        let bound = begun.bound.clone();
-        let result = INSIDE
-            .scope(inside.clone(), run.clone()(begun.database.clone()))
-            .await;
+        let guard = TransactionGuard::new(database, TransactionOptions::default()).await?;
+        let bound = guard.bound.clone();
+        let store = database.session().store();
+        let result = run_inside(store, run.clone()(guard.database.clone())).await;
         // Whether to run again is the transaction's to say: the closure may have made any error of
         // what it was told.
         let lost = || {
@@ -103,14 +88,14 @@ where
                 .is_some_and(|failure| failure.is_retryable())
         };
         match result {
-            Ok(value) => match begun.commit().await {
+            Ok(value) => match guard.commit().await {
                 Ok(()) => return Ok(value),
                 Err(error) if error.is_retryable() && attempt < ATTEMPTS => {}
                 Err(error) => return Err(error.into()),
             },
-            Err(_) if lost() && attempt < ATTEMPTS => begun.rollback().await?,
+            Err(_) if lost() && attempt < ATTEMPTS => guard.rollback().await?,
             Err(error) => {
-                begun.rollback().await?;
+                guard.rollback().await?;
                 return Err(error);
             }
         }
@@ -120,7 +105,7 @@ where
 
 fn inner_failed() -> Error {
     Error::new(
-        crate::ErrorKind::TransactionAborted,
-        "the transaction cannot go on, since a transaction inside it failed or was dropped",
+        ErrorKind::TransactionAborted,
+        "transaction aborted: a transaction inside it failed, or its future was dropped",
     )
 }

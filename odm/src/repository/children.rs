@@ -7,11 +7,12 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Deferred, Find, rows::decode};
 use crate::{
-    database::{Session, done},
     error::{Error, ErrorKind, Result},
     maintain::{children_in_order, shown},
     model::{Document, to_raw},
-    store::{self},
+    session::Session,
+    store,
+    trace::record_cost,
 };
 
 /// How many children of one kind a parent may have.
@@ -92,7 +93,7 @@ where
         ..all.clone()
     };
     let mut last: Option<Vec<RawBson>> = None;
-    let view = session.reader().await?;
+    let view = session.reader(&subset.child, &[]).await?;
     let each = &mut |_, child: &RawDocument| {
         let element: T = decode(&subset.child, &shown(subset, child)?)?;
         let element = to_raw(&element)?;
@@ -106,7 +107,7 @@ where
             None => Ok(ControlFlow::Break(())),
         }
     };
-    let result = view.get()?.find(&find, each).await;
-    done("beyond", &subset.child, session.noted(result)?);
+    let cost = view.find(&find, each).await?;
+    record_cost("beyond", &subset.child, cost);
     Ok(store::Find { after: last, ..all })
 }

@@ -6,12 +6,12 @@ use bson::RawBson;
 
 use super::{Deferred, by_id};
 use crate::{
-    database::Session,
     error::Result,
     maintain::{Plan, Write},
     model::Document,
     mql,
     query::Filter,
+    session::Session,
     store::DeleteWrite,
 };
 

@@ -1,12 +1,12 @@
 //! Queries.
 
-use std::{future::IntoFuture, marker::PhantomData, ops::ControlFlow};
+use std::{future::IntoFuture, marker::PhantomData};
 
+use bson::RawDocument;
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Cursor, Deferred, Join, Joins, Page, halves::Documents, page, query, rows, stream};
+use super::{Cursor, Deferred, Join, Joins, Page, page, query, rows, stream};
 use crate::{
-    database::{Session, done},
     error::{Error, ErrorKind, Result},
     model::{Cold, Document, Field, Ordered, Path, Projection, Structure},
     mql::{
@@ -14,7 +14,9 @@ use crate::{
         path::{self, Lookup},
     },
     query::{Filter, Sort},
-    store::{self, Explain},
+    session::Session,
+    store::{self, Explain, ReaderExt},
+    trace::record_cost,
 };
 
 /// A query: the documents that match a filter. Awaiting it gives a `Vec`.
@@ -119,10 +121,9 @@ impl<M: Document, J, T> Find<M, J, T> {
     /// How many documents there are: all that match, or as many as skip and limit leave.
     pub async fn count(self) -> Result<u64> {
         let find = self.find?;
-        let view = self.session.reader().await?;
-        let documents = Documents::new(&self.session, view.get()?, M::COLLECTION, &[]);
-        let (count, cost) = self.session.noted(documents.reader().count(&find).await)?;
-        done("count", &find.collection, cost);
+        let view = self.session.reader(M::COLLECTION, &[]).await?;
+        let (count, cost) = view.count(&find).await?;
+        record_cost("count", &find.collection, cost);
         Ok(count)
     }
 
@@ -140,21 +141,18 @@ impl<M: Document, J, T> Find<M, J, T> {
     {
         let mut find = self.find?;
         find.projection = Some(mql::Projection::include([P::TEXT])?);
-        let view = self.session.reader().await?;
-        // Of a field that is stored apart, the values are read with its half.
-        let half = P::COLD.then(|| path::split(P::TEXT).0);
-        let documents = Documents::new(&self.session, view.get()?, M::COLLECTION, half.as_slice());
+        // The values of a field in a cold part are read with this part.
+        let part = P::COLD.then(|| path::split(P::TEXT).0);
+        let view = self.session.reader(M::COLLECTION, part.as_slice()).await?;
         let mut values = std::collections::BTreeMap::new();
-        let result = documents
-            .reader()
-            .find(&find, &mut |_, document| {
-                if let Lookup::Value(value) = path::lookup(document, P::TEXT) {
-                    values.entry(key::of(value)).or_insert_with(|| value.into());
-                }
-                Ok(ControlFlow::Continue(()))
-            })
-            .await;
-        done("distinct", &find.collection, self.session.noted(result)?);
+        let collect = |document: &RawDocument| {
+            if let Lookup::Value(value) = path::lookup(document, P::TEXT) {
+                values.entry(key::of(value)).or_insert_with(|| value.into());
+            }
+            Ok(())
+        };
+        let (_, cost) = view.find_with(&find, collect).await?;
+        record_cost("distinct", &find.collection, cost);
         values
             .into_values()
             .map(|value| rows::value(P::TEXT, value))
@@ -164,12 +162,9 @@ impl<M: Document, J, T> Find<M, J, T> {
     /// How the query runs and what it touches, by running it without its joins.
     pub async fn explain(self) -> Result<Explain> {
         let find = self.find?;
-        let view = self.session.reader().await?;
-        let documents = Documents::new(&self.session, view.get()?, M::COLLECTION, &[]);
-        let explain = self
-            .session
-            .noted(documents.reader().explain(&find).await)?;
-        done("explain", &find.collection, explain.cost);
+        let view = self.session.reader(M::COLLECTION, &[]).await?;
+        let explain = view.explain(&find).await?;
+        record_cost("explain", &find.collection, explain.cost);
         Ok(explain)
     }
 }

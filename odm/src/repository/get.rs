@@ -1,14 +1,16 @@
 //! Reading by `_id`.
 
-use std::{future::IntoFuture, marker::PhantomData, ops::ControlFlow};
+use std::{future::IntoFuture, marker::PhantomData};
 
-use bson::RawBson;
+use bson::{RawBson, RawDocument};
 
-use super::{Deferred, halves::Documents, rows::decode};
+use super::{Deferred, rows::decode};
 use crate::{
-    database::{Session, done},
     error::{Error, Result},
     model::{Cold, Document, Field, Link, Path, Ref},
+    session::Session,
+    store::ReaderExt,
+    trace::record_cost,
 };
 
 /// Reads one document by its `_id`. Made by [`Repository::get`](super::Repository::get).
@@ -61,22 +63,12 @@ async fn read<M: Document>(
     id: &RawBson,
     load: &[&'static str],
 ) -> Result<Option<M>> {
-    let view = session.reader().await?;
-    let documents = Documents::new(session, view.get()?, M::COLLECTION, load);
-    let mut found = None;
-    let result = documents
-        .reader()
-        .get(
-            M::COLLECTION,
-            std::slice::from_ref(id),
-            &mut |_, document| {
-                found = Some(decode(M::COLLECTION, document)?);
-                Ok(ControlFlow::Continue(()))
-            },
-        )
-        .await;
-    done("get", M::COLLECTION, session.noted(result)?);
-    Ok(found)
+    let view = session.reader(M::COLLECTION, load).await?;
+    let ids = std::slice::from_ref(id);
+    let read = |document: &RawDocument| decode(M::COLLECTION, document);
+    let (found, cost) = view.get_with(M::COLLECTION, ids, read).await?;
+    record_cost("get", M::COLLECTION, cost);
+    Ok(found.into_iter().next().flatten())
 }
 
 /// Reads documents by their `_id`s. Made by [`Repository::fetch`](super::Repository::fetch) and
@@ -138,20 +130,13 @@ async fn read_many<M: Document>(
     ids: &[RawBson],
     load: &[&'static str],
 ) -> Result<Vec<Option<M>>> {
-    let mut found: Vec<Option<M>> = std::iter::repeat_with(|| None).take(ids.len()).collect();
     if ids.is_empty() {
-        return Ok(found);
+        return Ok(Vec::new());
     }
-    let view = session.reader().await?;
-    let documents = Documents::new(session, view.get()?, M::COLLECTION, load);
-    let result = documents
-        .reader()
-        .get(M::COLLECTION, ids, &mut |position, document| {
-            found[position] = Some(decode(M::COLLECTION, document)?);
-            Ok(ControlFlow::Continue(()))
-        })
-        .await;
-    done("fetch", M::COLLECTION, session.noted(result)?);
+    let view = session.reader(M::COLLECTION, load).await?;
+    let read = |document: &RawDocument| decode(M::COLLECTION, document);
+    let (found, cost) = view.get_with(M::COLLECTION, ids, read).await?;
+    record_cost("fetch", M::COLLECTION, cost);
     Ok(found)
 }
 

@@ -9,10 +9,10 @@ use super::{
     rows::{encode, stored},
 };
 use crate::{
-    database::Session,
     error::Result,
     maintain::{Plan, Write},
     model::Document,
+    session::Session,
 };
 
 /// Stores a new document. Made by [`Repository::insert`](super::Repository::insert).

@@ -11,7 +11,7 @@ use crate::{
     error::{Error, ErrorKind, Result, show},
     model::{Document, Field, Hot, Joinable, Link, Path, Plain, Unchecked},
     query::{Filter, Sort},
-    store::{self, Cost, FindByKey, Reader},
+    store::{self, Cost, FindByKey, Reader, ReaderExt},
 };
 
 /// What can be joined to documents of `M`: a reference in them, or one that leads to them.
@@ -248,30 +248,27 @@ where
     let lengths: Vec<usize> = rows.iter().map(Vec::len).collect();
     let ids: Vec<RawBson> = rows.into_iter().flatten().collect();
 
-    let mut found = Vec::with_capacity(ids.len());
-    let mut position_of = vec![None; ids.len()];
+    let mut found = Vec::new();
     if !ids.is_empty() {
-        *cost += reader
-            .get(collection, &ids, &mut |position, document| {
-                position_of[position] = Some(found.len());
-                found.push((
-                    decode::<V::Target>(collection, document)?,
-                    joins.keys(document),
-                ));
-                Ok(ControlFlow::Continue(()))
-            })
-            .await?;
+        let read = |document: &RawDocument| {
+            let value = decode::<V::Target>(collection, document)?;
+            Ok((value, joins.keys(document)))
+        };
+        let (values, reading) = reader.get_with(collection, &ids, read).await?;
+        found = values;
+        *cost += reading;
     }
-    let joined = joins.run(reader, found, cost).await?;
-    let mut joined: Vec<Option<J::Row>> = joined.into_iter().map(Some).collect();
+    let exists: Vec<bool> = found.iter().map(Option::is_some).collect();
+    let found = found.into_iter().flatten().collect();
+    let mut joined = joins.run(reader, found, cost).await?.into_iter();
 
     let mut start = 0;
     let mut out = Vec::with_capacity(lengths.len());
     for length in lengths {
         let row = start..start + length;
-        let found = position_of[row.clone()]
+        let found = exists[row.clone()]
             .iter()
-            .map(|position| position.and_then(|position| joined[position].take()))
+            .map(|&exists| if exists { joined.next() } else { None })
             .collect();
         out.push(K::resolve::<V, _>(found).map_err(|position| {
             dangling::<V, P>(ids.get(row.start + position).filter(|_| position < length))

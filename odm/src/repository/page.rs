@@ -5,12 +5,13 @@ use std::{fmt, ops::ControlFlow, str::FromStr};
 use bson::{RawArrayBuf, RawBson, RawDocumentBuf, raw::cstr};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, de::DeserializeOwned};
 
-use super::{Joins, halves::Documents, rows::decode};
+use super::{Joins, rows::decode};
 use crate::{
-    database::{Session, done},
     error::{Error, ErrorKind, Result},
     mql::Sort,
+    session::Session,
     store::Find,
+    trace::record_cost,
 };
 
 /// Some rows of a query, and where to go on.
@@ -162,13 +163,11 @@ where
     let size = find.limit.map_or(size, |limit| limit.min(size));
     find.limit = Some(size.saturating_add(1));
     let sort = find.sort.total();
-    let view = session.reader().await?;
-    let documents = Documents::new(&session, view.get()?, &find.collection, &load);
-    let reader = documents.reader();
+    let view = session.reader(&find.collection, &load).await?;
     let mut rows = Vec::new();
     let mut last = None;
     let mut more = false;
-    let result = reader
+    let mut cost = view
         .find(&find, &mut |position, document| {
             if position as u64 == size {
                 more = true;
@@ -180,10 +179,9 @@ where
             rows.push((decode(&find.collection, document)?, joins.keys(document)));
             Ok(ControlFlow::Continue(()))
         })
-        .await;
-    let mut cost = session.noted(result)?;
-    let items = session.noted(joins.run(reader, rows, &mut cost).await)?;
-    done("page", &find.collection, cost);
+        .await?;
+    let items = joins.run(&*view, rows, &mut cost).await?;
+    record_cost("page", &find.collection, cost);
     let next = last
         .filter(|_| more)
         .map(|keys| Cursor::new(&find.sort, keys));

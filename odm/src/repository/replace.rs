@@ -1,6 +1,6 @@
 //! Whole documents in the place of others.
 
-use std::{future::IntoFuture, ops::ControlFlow};
+use std::future::IntoFuture;
 
 use bson::{RawBson, RawDocumentBuf};
 
@@ -9,10 +9,12 @@ use super::{
     rows::{decode, encode, stored},
 };
 use crate::{
-    database::{Session, done},
     error::{Error, Result},
     maintain::{Plan, Write},
     model::{Document, to_raw},
+    session::Session,
+    store::{ReaderExt, TransactionOptions},
+    trace::record_cost,
 };
 
 /// Replaces a document. Made by [`Repository::replace`](super::Repository::replace) and
@@ -91,9 +93,10 @@ pub(super) async fn modify<M: Document>(
         return attempt(&session, &id, &mut change).await;
     }
     // Others are faster again and again. In a transaction, nobody is.
-    let alone = session.begin().await?;
+    let options = TransactionOptions::default().durability(session.durability());
+    let (alone, transaction) = session.begin(options).await?;
     let document = attempt(&alone, &id, &mut change).await?;
-    alone.commit().await?;
+    transaction.commit().await?;
     Ok(document)
 }
 
@@ -127,15 +130,8 @@ async fn attempt<M: Document>(
 }
 
 async fn read(session: &Session, collection: &str, id: &RawBson) -> Result<RawDocumentBuf> {
-    let view = session.reader().await?;
-    let mut found = None;
-    let result = view
-        .get()?
-        .get(collection, std::slice::from_ref(id), &mut |_, document| {
-            found = Some(document.to_owned());
-            Ok(ControlFlow::Continue(()))
-        })
-        .await;
-    done("get", collection, session.noted(result)?);
+    let view = session.reader(collection, &[]).await?;
+    let (found, cost) = view.get_one(collection, id).await?;
+    record_cost("get", collection, cost);
     found.ok_or_else(|| Error::not_found(collection, &[id]))
 }

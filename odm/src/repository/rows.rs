@@ -2,14 +2,14 @@
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use serde::{Serialize, de::DeserializeOwned};
-use std::ops::ControlFlow;
 
-use super::{Joins, halves::Documents};
+use super::Joins;
 use crate::{
-    database::{Session, done},
     error::{Error, ErrorKind, Result, show},
     model::Document,
-    store::{Cost, Find},
+    session::Session,
+    store::{Find, ReaderExt},
+    trace::record_cost,
 };
 
 /// Reads a document as a type.
@@ -60,19 +60,12 @@ where
     T: DeserializeOwned + Send,
     J: Joins<T>,
 {
-    let view = session.reader().await?;
-    let documents = Documents::new(session, view.get()?, &find.collection, load);
-    let reader = documents.reader();
-    let mut rows = Vec::new();
-    let result = reader
-        .find(find, &mut |_, document| {
-            rows.push((decode(&find.collection, document)?, joins.keys(document)));
-            Ok(ControlFlow::Continue(()))
-        })
-        .await;
-    let mut cost: Cost = session.noted(result)?;
-    let rows = session.noted(joins.run(reader, rows, &mut cost).await)?;
-    done("find", &find.collection, cost);
+    let view = session.reader(&find.collection, load).await?;
+    let read =
+        |document: &RawDocument| Ok((decode(&find.collection, document)?, joins.keys(document)));
+    let (rows, mut cost) = view.find_with(find, read).await?;
+    let rows = joins.run(&*view, rows, &mut cost).await?;
+    record_cost("find", &find.collection, cost);
     Ok(rows)
 }
 

@@ -5,7 +5,6 @@ use std::{
     marker::PhantomData,
     ops::ControlFlow,
     pin::Pin,
-    sync::Arc,
     task::{Context, Poll},
     time::{Duration, Instant},
 };
@@ -14,11 +13,12 @@ use bson::RawBson;
 use futures_core::{Stream, future::BoxFuture};
 use serde::de::DeserializeOwned;
 
-use super::{halves, rows::decode};
+use super::rows::decode;
 use crate::{
-    database::{Session, done},
     error::{Error, ErrorKind, Result},
-    store::{Find, Reader},
+    session::{ReadView, Session},
+    store::Find,
+    trace::record_cost,
 };
 
 /// How long one state of the data is kept for a stream.
@@ -53,7 +53,8 @@ struct Chunks {
     left: Option<u64>,
     /// The size of the next chunk.
     size: u64,
-    held: Option<(Arc<dyn Reader>, Instant)>,
+    /// The state of the data that is kept for the next chunks, and since when.
+    held: Option<(ReadView<'static>, Instant)>,
     ended: bool,
 }
 
@@ -110,15 +111,13 @@ impl Chunks {
             documents.push_back(decode(&collection, document)?);
             Ok(ControlFlow::Continue(()))
         };
-        let result = if self.session.is_bound() {
+        let cost = if self.session.is_bound() {
             // The transaction is the state, and others may use it in between.
-            let view = self.session.reader().await?;
-            let documents =
-                halves::Documents::new(&self.session, view.get()?, &collection, &self.load);
-            documents.reader().find(&self.find, &mut each).await
+            let view = self.session.reader(&collection, &self.load).await?;
+            view.find(&self.find, &mut each).await?
         } else {
-            let reader = match self.held.take() {
-                Some((reader, since)) if since.elapsed() < SNAPSHOT_LIFE => (reader, since),
+            let (view, since) = match self.held.take() {
+                Some((view, since)) if since.elapsed() < SNAPSHOT_LIFE => (view, since),
                 Some(_) if snapshot => {
                     return Err(Error::new(
                         ErrorKind::Limit,
@@ -129,16 +128,16 @@ impl Chunks {
                         ),
                     ));
                 }
-                _ => (self.session.committed()?, Instant::now()),
+                _ => (
+                    self.session.snapshot(&collection, &self.load)?,
+                    Instant::now(),
+                ),
             };
-            let documents =
-                halves::Documents::new(&self.session, &*reader.0, &collection, &self.load);
-            let result = documents.reader().find(&self.find, &mut each).await;
-            self.held = Some(reader);
-            result
+            let cost = view.find(&self.find, &mut each).await?;
+            self.held = Some((view, since));
+            cost
         };
-        let cost = self.session.noted(result)?;
-        done("stream", &collection, cost);
+        record_cost("stream", &collection, cost);
         self.ended = last.is_none();
         self.find.after = last;
         self.find.skip = 0;

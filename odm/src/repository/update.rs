@@ -6,12 +6,12 @@ use bson::{RawBson, RawDocument, RawDocumentBuf};
 
 use super::{Deferred, by_id, rows::decode};
 use crate::{
-    database::Session,
     error::{Error, ErrorKind, Result},
     maintain::{Plan, Write},
     model::{DateTime, Document},
     mql,
     query::Update,
+    session::Session,
     store::{Change, UpdateWrite},
 };
 
