@@ -14,7 +14,7 @@ mod circle;
 mod copies;
 
 pub use crate::{
-    database::{Database, Held},
+    database::{Database, RepositoryField},
     model::{
         At, ById, ChildOf, Container, Copied, Derived, Document, Embed, EmbedField, Field,
         FieldKind, FieldSet, FieldShape, Flattened, Half, Has, HasHalf, HasSubset, Identity, Index,

@@ -24,7 +24,7 @@ use bson::{RawBson, RawDocument, RawDocumentBuf};
 pub(crate) use audit::check;
 pub use audit::{Finding, Problem};
 pub(crate) use plan::plan;
-pub use plan::{Plan, PlannedChanges, Step};
+pub use plan::{PlannedChanges, Step, WritePlan};
 pub(crate) use run::run;
 pub(crate) use subsets::{children_in_order, shown};
 use unit::{Changes, Touched, Unit};

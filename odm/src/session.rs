@@ -12,6 +12,7 @@ mod view;
 
 use std::{
     collections::BTreeSet,
+    fmt,
     sync::{Arc, PoisonError, RwLock},
 };
 
@@ -23,7 +24,7 @@ pub(crate) use view::ReadView;
 use crate::{
     catalog::{self, Catalog},
     error::{Error, ErrorKind, Result},
-    maintain::{self, Outcome, Plan, Step, Write},
+    maintain::{self, Outcome, Step, Write, WritePlan},
     store::{Durability, Reader, Store, Transaction, TransactionOptions},
     trace::{record_cost, record_step},
 };
@@ -130,8 +131,8 @@ impl Session {
             None => self.write_alone(write).await?,
             Some(bound) => self.write_in(bound, &write).await?,
         };
-        for Step { relation, cost } in &outcome.steps {
-            record_step(operation, &collection, relation, *cost);
+        for Step { name, cost } in &outcome.steps {
+            record_step(operation, &collection, name, *cost);
         }
         record_cost(operation, &collection, outcome.cost);
         Ok(outcome)
@@ -183,7 +184,7 @@ impl Session {
     }
 
     /// Runs a write, rolls it back, and returns what it would change.
-    pub(crate) async fn plan(&self, write: Result<Write>) -> Result<Plan> {
+    pub(crate) async fn plan(&self, write: Result<Write>) -> Result<WritePlan> {
         if self.is_bound() {
             return Err(Error::new(
                 ErrorKind::InvalidQuery,
@@ -205,5 +206,14 @@ impl Session {
     /// A write outside would wait for the transaction, which waits for the write.
     fn refuse_inside_transaction(&self) -> Result<()> {
         refuse_inside_transaction(&*self.store)
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("is_bound", &self.is_bound())
+            .field("durability", &self.durability)
+            .finish_non_exhaustive()
     }
 }

@@ -13,6 +13,7 @@
 mod collection;
 mod document;
 pub mod embedded;
+mod metered;
 mod query;
 mod reader_ext;
 mod write;
@@ -31,6 +32,7 @@ use bson::{RawBson, RawDocument, RawDocumentBuf};
 pub use collection::{CollectionSpec, IndexSpec};
 pub use document::check_document;
 pub(crate) use document::id_first;
+pub(crate) use metered::MeteredReader;
 pub use query::{Cost, Explain, Find, FindByKey};
 pub(crate) use reader_ext::ReaderExt;
 pub use write::{

@@ -1,6 +1,6 @@
-//! Transactions as users hold them.
+//! Transactions: guards, and closures that are retried.
 
-use std::{ops::Deref, sync::Arc};
+use std::{fmt, ops::Deref, sync::Arc};
 
 use super::Database;
 use crate::{
@@ -14,7 +14,9 @@ const ATTEMPTS: usize = 5;
 
 /// A transaction that the caller drives, from [`Database::begin`].
 ///
-/// It has the repositories of the database, bound to the transaction. Dropping it rolls back.
+/// It derefs to the database, with repositories that are bound to the transaction. Dropping it rolls
+/// back.
+#[must_use = "a transaction is rolled back when its guard is dropped"]
 pub struct TransactionGuard<D> {
     database: D,
     bound: Arc<Bound>,
@@ -29,7 +31,7 @@ impl<D: Database> TransactionGuard<D> {
 
     /// Makes the writes durable and visible.
     ///
-    /// Dropping the future leaves it open whether they are.
+    /// If the future is dropped, the writes may or may not be stored.
     ///
     /// # Errors
     ///
@@ -39,7 +41,7 @@ impl<D: Database> TransactionGuard<D> {
         self.bound.commit().await
     }
 
-    /// Undoes the writes.
+    /// Rolls back the writes.
     pub async fn rollback(self) -> Result<()> {
         self.bound.rollback().await
     }
@@ -50,6 +52,12 @@ impl<D> Deref for TransactionGuard<D> {
 
     fn deref(&self) -> &D {
         &self.database
+    }
+}
+
+impl<D> fmt::Debug for TransactionGuard<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TransactionGuard").finish_non_exhaustive()
     }
 }
 
@@ -80,8 +88,8 @@ where
         let bound = guard.bound.clone();
         let store = database.session().store();
         let result = run_inside(store, run.clone()(guard.database.clone())).await;
-        // Whether to run again is the transaction's to say: the closure may have made any error of
-        // what it was told.
+        // The transaction says whether to run again, since the closure may have returned any error
+        // of its own.
         let lost = || {
             bound
                 .failure()

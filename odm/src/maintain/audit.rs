@@ -12,7 +12,7 @@ use crate::{
     catalog::{Catalog, Split, references},
     error::{Result, show},
     mql::{Filter, Test, key, path},
-    store::{DeleteWrite, Reader},
+    store::{Cost, DeleteWrite, MeteredReader, Reader, ReaderExt},
 };
 
 /// A place in a stored document where something is not as the models say.
@@ -29,7 +29,7 @@ pub struct Finding {
     pub problem: Problem,
     /// Whether it has been mended: never by an audit, and by a repair wherever that can be done
     /// without throwing away what is nowhere else.
-    pub mended: bool,
+    pub repaired: bool,
 }
 
 /// What can be wrong with a field.
@@ -48,18 +48,18 @@ pub enum Problem {
     /// The other side of a pair does not point back. A repair lets the side that can hold only one
     /// decide; where both can, or both cannot, what points there is right, unless what it points to
     /// already points elsewhere.
-    OneSided,
+    OneSidedInverse,
     /// There is no half in the collection where the field is stored apart, and it is not `optional`. A
     /// repair cannot know what should be in it.
-    MissingHalf,
+    MissingColdPart,
     /// There are several halves of one document. A repair removes those that are the same as the
     /// first; others it leaves, since it cannot know which one is right.
-    DoubledHalf,
+    DuplicateColdPart,
     /// A half belongs to no document. A repair leaves it, since it may be all that is left.
-    LoneHalf,
+    OrphanColdPart,
     /// The document itself holds what should be stored apart, as from before it was split. A repair
     /// moves it, unless there is another half already.
-    UndividedHalf,
+    InlineColdPart,
 }
 
 impl fmt::Display for Finding {
@@ -75,18 +75,30 @@ impl fmt::Display for Finding {
                 Problem::Copy => "is not what its source says",
                 Problem::Count => "is not the number of children",
                 Problem::Dangling => "refers to a document that is not there",
-                Problem::OneSided => "refers to a document that does not point back",
-                Problem::MissingHalf => "has no half where it is stored apart",
-                Problem::DoubledHalf => "has several halves where it is stored apart",
-                Problem::LoneHalf => "leads to no document, of which this would be a half",
-                Problem::UndividedHalf => "is in the document, and should be stored apart",
+                Problem::OneSidedInverse => "refers to a document that does not point back",
+                Problem::MissingColdPart => "has no half where it is stored apart",
+                Problem::DuplicateColdPart => "has several halves where it is stored apart",
+                Problem::OrphanColdPart => "leads to no document, of which this would be a half",
+                Problem::InlineColdPart => "is in the document, and should be stored apart",
             }
         )
     }
 }
 
-/// Looks for what is wrong in documents of one collection, all on one state of the data.
+/// Compares documents of one collection with their definitions, all on one state of the data. Returns
+/// the differences, and what reading the sources cost.
 pub(crate) async fn check(
+    catalog: &Catalog,
+    reader: &dyn Reader,
+    collection: &str,
+    documents: &[RawDocumentBuf],
+) -> Result<(Vec<Finding>, Cost)> {
+    let reader = MeteredReader::new(reader);
+    let findings = differences(catalog, &reader, collection, documents).await?;
+    Ok((findings, reader.cost()))
+}
+
+async fn differences(
     catalog: &Catalog,
     reader: &dyn Reader,
     collection: &str,
@@ -99,7 +111,7 @@ pub(crate) async fn check(
             id: id(document).into(),
             path: path.to_owned(),
             problem,
-            mended: false,
+            repaired: false,
         });
     };
     let subsets: Vec<_> = catalog.subsets_in(collection).collect();
@@ -140,7 +152,7 @@ pub(crate) async fn check(
                 found(document, &edge.path, Problem::Dangling);
             }
             if one_sided {
-                found(document, &edge.path, Problem::OneSided);
+                found(document, &edge.path, Problem::OneSidedInverse);
             }
         }
     }
@@ -150,12 +162,12 @@ pub(crate) async fn check(
         for document in documents {
             match halves.get(&key::of(id(document))).map_or(0, Vec::len) {
                 0 if split.optional => {}
-                0 => found(document, &split.path, Problem::MissingHalf),
+                0 => found(document, &split.path, Problem::MissingColdPart),
                 1 => {}
-                _ => found(document, &split.path, Problem::DoubledHalf),
+                _ => found(document, &split.path, Problem::DuplicateColdPart),
             }
             if path::get(document, &split.path).is_some() {
-                found(document, &split.path, Problem::UndividedHalf);
+                found(document, &split.path, Problem::InlineColdPart);
             }
         }
     }
@@ -165,15 +177,10 @@ pub(crate) async fn check(
             owner.map_or(RawBson::Null, RawBson::from)
         };
         let owners: Vec<RawBson> = documents.iter().map(owner).collect();
-        let mut there = vec![false; owners.len()];
-        let each = &mut |place: usize, _: &RawDocument| {
-            there[place] = true;
-            Ok(ControlFlow::Continue(()))
-        };
-        reader.get(&split.hot, &owners, each).await?;
+        let (there, _) = reader.exist(&split.hot, &owners).await?;
         for (half, there) in documents.iter().zip(there) {
             if !there {
-                found(half, &split.key, Problem::LoneHalf);
+                found(half, &split.key, Problem::OrphanColdPart);
             }
         }
     }

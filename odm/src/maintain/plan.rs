@@ -14,7 +14,7 @@ use crate::{
 /// Its `Display` is a line for each collection and for each step.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Plan {
+pub struct WritePlan {
     /// How many documents the write itself would match.
     pub matched: u64,
     /// The collections in which documents would be different.
@@ -42,12 +42,12 @@ pub struct PlannedChanges {
 #[non_exhaustive]
 pub struct Step {
     /// The write, or the derived fields that it makes wrong, in words.
-    pub relation: String,
+    pub name: String,
     /// What it touches.
     pub cost: Cost,
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for WritePlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for changes in &self.collections {
             writeln!(
@@ -56,10 +56,10 @@ impl fmt::Display for Plan {
                 changes.collection, changes.inserted, changes.changed, changes.removed
             )?;
         }
-        for Step { relation, cost } in &self.steps {
+        for Step { name, cost } in &self.steps {
             writeln!(
                 f,
-                "{relation}: {} index entries and {} documents read, {} written",
+                "{name}: {} index entries and {} documents read, {} written",
                 cost.keys_examined, cost.documents_examined, cost.documents_written
             )?;
         }
@@ -73,7 +73,7 @@ pub(crate) async fn plan(
     store: &dyn Store,
     catalog: &Catalog,
     write: &Write,
-) -> Result<Option<Plan>> {
+) -> Result<Option<WritePlan>> {
     let mut transaction = store.begin(TransactionOptions::default()).await?;
     if !is_current(catalog, &*transaction).await? {
         transaction.rollback().await?;
@@ -81,7 +81,7 @@ pub(crate) async fn plan(
     }
     let mut unit = Unit::new(catalog, &mut *transaction);
     let touched = steps(&mut unit, write).await?;
-    let plan = Plan {
+    let plan = WritePlan {
         matched: touched.matched,
         collections: planned(&unit.changes),
         steps: unit.steps,

@@ -50,15 +50,15 @@ impl<'a> Unit<'a> {
     }
 
     /// Takes note of what was touched since `start`, if anything was. Steps of one name are one.
-    pub(super) fn step(&mut self, start: Cost, relation: impl FnOnce() -> String) {
+    pub(super) fn step(&mut self, start: Cost, name: impl FnOnce() -> String) {
         let cost = self.transaction.cost() - start;
         if cost == Cost::default() {
             return;
         }
-        let relation = relation();
-        match self.steps.iter_mut().find(|step| step.relation == relation) {
+        let name = name();
+        match self.steps.iter_mut().find(|step| step.name == name) {
             Some(step) => step.cost += cost,
-            None => self.steps.push(Step { relation, cost }),
+            None => self.steps.push(Step { name, cost }),
         }
     }
 }

@@ -51,10 +51,11 @@ impl Session {
         reader: &dyn Reader,
         collection: &str,
         documents: &[RawDocumentBuf],
-        cost: Cost,
+        mut cost: Cost,
     ) -> Result<Vec<Finding>> {
         let catalog = self.catalog();
-        let findings = maintain::check(&catalog, reader, collection, documents).await?;
+        let (findings, checking) = maintain::check(&catalog, reader, collection, documents).await?;
+        cost += checking;
         record_cost("audit", collection, cost);
         Ok(findings)
     }

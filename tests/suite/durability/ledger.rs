@@ -109,7 +109,7 @@ impl Ledger {
     pub(crate) async fn whole(&self) -> Vec<i64> {
         let back = Entry::fields()
             .batch
-            .back()
+            .referrers()
             .sort(Entry::fields().place.asc());
         let rows = self
             .batches

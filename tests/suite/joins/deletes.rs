@@ -16,7 +16,7 @@ on_every_store! {
         for name in ["`songs`", "5", "`tracks`", "`albums`", "1"] {
             assert!(text.contains(name), "{name} is not named: {text}");
         }
-        let place = error.place().unwrap();
+        let place = error.location().unwrap();
         assert_eq!(place.collection, "albums");
         assert_eq!(place.path.as_deref(), Some("tracks"));
         assert_eq!(place.id, Some(RawBson::Int64(1)));

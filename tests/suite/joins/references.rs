@@ -26,7 +26,7 @@ fn assert_dangling(error: &Error, collection: &str, path: &str, id: RawBson) {
         id => panic!("no id of these models: {id:?}"),
     };
     assert!(text.contains(&shown), "the id is not named: {text}");
-    let place = error.place().unwrap();
+    let place = error.location().unwrap();
     assert_eq!(place.collection, collection);
     assert_eq!(place.path.as_deref(), Some(path));
     assert_eq!(place.id, Some(id));

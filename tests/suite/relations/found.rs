@@ -121,8 +121,8 @@ on_every_store! {
         let lines = vec![old::Line { good: Ref::new(1) }];
         before.bills.insert(old::Bill { id: 1, lines }).await.unwrap();
         let db = Bills::open(store).await.unwrap();
-        assert!(db.building().contains(&"bills.lines.price_then".to_owned()));
-        assert!(db.rebuild().await.unwrap().iter().all(|found| found.mended));
+        assert!(db.pending_backfills().contains(&"bills.lines.price_then".to_owned()));
+        assert!(db.backfill().await.unwrap().iter().all(|found| found.repaired));
         assert_eq!(prices(&db).await, [10]);
     }
 
@@ -169,7 +169,7 @@ on_every_store! {
         let twice = doc! { "$push": { "jobs": 3 } };
         tests::behind_the_back(&store, "bosses", doc! {}, twice).await;
         assert_eq!(db.audit().await.unwrap().len(), 1);
-        assert!(db.repair().await.unwrap()[0].mended);
+        assert!(db.repair().await.unwrap()[0].repaired);
         tests::behind_the_back(&store, "bosses", doc! {}, doc! { "$unset": { "jobs": "" } }).await;
         db.repair().await.unwrap();
         assert_eq!(db.bosses.get(1).await.unwrap().jobs.len(), 600);
