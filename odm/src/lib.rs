@@ -60,7 +60,7 @@
 //! - Attributes of models: the derives [`Document`], [`Embed`], [`Projection`], [`Database`].
 //! - Operations on a collection: [`Repository`].
 //! - Filters, sorts and updates, made of fields: [`Field`](model::Field), [`query`].
-//! - Joins: [`Find::join`](repository::Find::join).
+//! - Joins: [`Query::join`](repository::Query::join).
 //! - Transactions: [`Database::transaction`].
 //! - Checks and repairs of derived data: [`Database::audit`], [`Database::repair`].
 //! - Relations of several programs on one store: [`Database::catalog`], [`Database::backfill`].

@@ -47,7 +47,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 pub use children::{Any, AtMostOne, ChildCardinality, OfParent};
 pub use delete::{Delete, DeleteWhere};
-pub use find::Find;
+pub use find::Query;
 pub use get::{Fetch, Get, Refs};
 pub use insert::{Insert, InsertMany};
 pub use join::{Follow, Join, Joins, Referrers, Resolve};
@@ -188,18 +188,18 @@ impl<M: Document> Repository<M> {
     /// A filter and a sort name fields of the document itself, or fields of one cold part; a mixture
     /// is an error when the query runs. A query by a cold part finds only documents that have it, and
     /// loads it.
-    pub fn find(&self, filter: Filter<M>) -> Find<M> {
-        Find::new(self.session.clone(), filter)
+    pub fn find(&self, filter: Filter<M>) -> Query<M> {
+        Query::new(self.session.clone(), filter)
     }
 
     /// Finds all documents, in the order of their `_id`s.
-    pub fn all(&self) -> Find<M> {
+    pub fn all(&self) -> Query<M> {
         self.find(Filter::all())
     }
 
     /// Finds the children of a parent: the documents whose `#[reference(parent)]` references it.
     /// Returns a query to sort and limit, or for a reference with `one` a query of the only child.
-    pub fn of<P: Document>(&self, parent: &P) -> <M::Cardinality as ChildCardinality>::Query<M>
+    pub fn of<P: Document>(&self, parent: &P) -> <M::Cardinality as ChildCardinality>::Children<M>
     where
         M: ChildOf<P, Cardinality: ChildCardinality>,
     {
@@ -225,14 +225,14 @@ impl<M: Document> Repository<M> {
         &self,
         parent: &P,
         _: Field<Subset<T>, A, K>,
-    ) -> Result<Find<M>>
+    ) -> Result<Query<M>>
     where
         P: Document + HasSubset<A, T>,
         A: Path<Root = P>,
         T: SubsetItem<Child = M> + Serialize + DeserializeOwned,
     {
         let find = children::after_subset(&self.session, parent, A::TEXT, parent.subset()).await?;
-        Ok(Find::from_query(self.session.clone(), find))
+        Ok(Query::from_find(self.session.clone(), find))
     }
 
     /// Changes fields of the document with an `_id`: `update(id).set(Part::fields().qty, 3)`.

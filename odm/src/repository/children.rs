@@ -5,7 +5,7 @@ use std::{future::IntoFuture, ops::ControlFlow};
 use bson::{RawBson, RawDocument};
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Deferred, Find, rows::decode};
+use super::{Deferred, Query, rows::decode};
 use crate::{
     error::{Error, ErrorKind, Result},
     maintain::{children_in_order, shown},
@@ -18,9 +18,9 @@ use crate::{
 /// The number of children of one kind that a parent may have.
 pub trait ChildCardinality {
     /// The query that [`Repository::of`](super::Repository::of) returns.
-    type Query<M: Document>;
+    type Children<M: Document>;
     #[doc(hidden)]
-    fn query<M: Document>(find: Find<M>) -> Self::Query<M>;
+    fn query<M: Document>(find: Query<M>) -> Self::Children<M>;
 }
 
 /// Any number of children: `#[reference(parent)]`.
@@ -31,24 +31,24 @@ pub struct Any;
 pub struct AtMostOne;
 
 impl ChildCardinality for Any {
-    type Query<M: Document> = Find<M>;
+    type Children<M: Document> = Query<M>;
 
-    fn query<M: Document>(find: Find<M>) -> Find<M> {
+    fn query<M: Document>(find: Query<M>) -> Query<M> {
         find
     }
 }
 
 impl ChildCardinality for AtMostOne {
-    type Query<M: Document> = OfParent<M>;
+    type Children<M: Document> = OfParent<M>;
 
-    fn query<M: Document>(find: Find<M>) -> OfParent<M> {
+    fn query<M: Document>(find: Query<M>) -> OfParent<M> {
         OfParent(find)
     }
 }
 
 /// A query of the only child of a parent. Awaiting it returns the child, if there is one.
 #[must_use = "a query does nothing until it is awaited"]
-pub struct OfParent<M>(Find<M>);
+pub struct OfParent<M>(Query<M>);
 
 impl<M: Document> std::fmt::Debug for OfParent<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -23,7 +23,7 @@ use crate::{
 ///
 /// `T` is the type that a document is read as, `J` the joins: with joins, a row is a tuple.
 #[must_use = "a query does nothing until it is awaited"]
-pub struct Find<M, J = (), T = M> {
+pub struct Query<M, J = (), T = M> {
     session: Session,
     find: Result<store::Find>,
     /// The fields whose cold parts are loaded.
@@ -32,10 +32,10 @@ pub struct Find<M, J = (), T = M> {
     types: PhantomData<fn() -> (M, T)>,
 }
 
-impl<M: Document> Find<M> {
+impl<M: Document> Query<M> {
     pub(super) fn new(session: Session, filter: Filter<M>) -> Self {
         let find = filter.into_mql().map(query::<M>);
-        Find {
+        Query {
             session,
             find,
             load: Vec::new(),
@@ -44,8 +44,8 @@ impl<M: Document> Find<M> {
         }
     }
 
-    pub(super) fn from_query(session: Session, find: store::Find) -> Self {
-        Find {
+    pub(super) fn from_find(session: Session, find: store::Find) -> Self {
+        Query {
             session,
             find: Ok(find),
             load: Vec::new(),
@@ -55,13 +55,13 @@ impl<M: Document> Find<M> {
     }
 
     /// Reads only the fields of a projection of each document.
-    pub fn select<P: Projection<Of = M>>(self) -> Find<M, (), P> {
+    pub fn select<P: Projection<Of = M>>(self) -> Query<M, (), P> {
         let find = self.find.and_then(|mut find| {
             let names = <P as Structure>::shape().names();
             find.projection = Some(mql::Projection::include(names)?);
             Ok(find)
         });
-        Find {
+        Query {
             session: self.session,
             find,
             load: Vec::new(),
@@ -71,7 +71,7 @@ impl<M: Document> Find<M> {
     }
 }
 
-impl<M: Document, J, T> Find<M, J, T> {
+impl<M: Document, J, T> Query<M, J, T> {
     fn change(mut self, change: impl FnOnce(&mut store::Find)) -> Self {
         if let Ok(find) = &mut self.find {
             change(find);
@@ -96,7 +96,7 @@ impl<M: Document, J, T> Find<M, J, T> {
         self.change(|find| find.skip = skip)
     }
 
-    /// Returns at most this many documents; with [`page`](Find::page), on each page.
+    /// Returns at most this many documents; with [`page`](Query::page), on each page.
     pub fn limit(self, limit: u64) -> Self {
         self.change(|find| find.limit = Some(limit))
     }
@@ -106,7 +106,7 @@ impl<M: Document, J, T> Find<M, J, T> {
         self.change(|find| find.limit = Some(find.limit.map_or(limit, |own| own.min(limit))))
     }
 
-    /// Continues after a position, which [`page`](Find::page) returned for the same sort.
+    /// Continues after a position, which [`page`](Query::page) returned for the same sort.
     pub fn after(mut self, cursor: &Cursor) -> Self {
         self.find = self.find.and_then(|mut find| {
             find.after = Some(cursor.position(&find.sort)?);
@@ -168,7 +168,7 @@ impl<M: Document, J, T> Find<M, J, T> {
     }
 }
 
-impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Find<M, J, T> {
+impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Query<M, J, T> {
     /// Returns the first document, if there is one.
     pub async fn first(self) -> Result<Option<J::Row>> {
         let find = self.at_most(1);
@@ -210,7 +210,7 @@ impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Find<M, J, 
     }
 }
 
-impl<M: Document, T: DeserializeOwned + Send + 'static> Find<M, (), T> {
+impl<M: Document, T: DeserializeOwned + Send + 'static> Query<M, (), T> {
     /// Streams the documents, without holding all of them if an index gives the order.
     ///
     /// It reads ahead in chunks, all from one state of the data. If the caller takes longer than a
@@ -221,7 +221,7 @@ impl<M: Document, T: DeserializeOwned + Send + 'static> Find<M, (), T> {
     }
 }
 
-impl<M: Document, J> Find<M, J> {
+impl<M: Document, J> Query<M, J> {
     /// Loads a cold part of each document, by one more query for all. A query by fields of a cold part
     /// loads it anyway.
     pub fn with<T, P: Path<Root = M>, K>(mut self, _: Field<Cold<T>, P, K>) -> Self {
@@ -230,15 +230,15 @@ impl<M: Document, J> Find<M, J> {
     }
 }
 
-impl<M: Document> Find<M> {
+impl<M: Document> Query<M> {
     /// Joins a reference of each document, and returns pairs. All references of all documents are read
     /// by one request.
     ///
     /// `Product::fields().parts` joins the referenced documents, and
     /// `Review::fields().product_id.referrers()` joins in the other direction. `.join(..)` on either
     /// joins from the joined documents.
-    pub fn join<A: Join<M>>(self, join: A) -> Find<M, (A,)> {
-        Find {
+    pub fn join<A: Join<M>>(self, join: A) -> Query<M, (A,)> {
+        Query {
             session: self.session,
             find: self.find,
             load: self.load,
@@ -248,11 +248,11 @@ impl<M: Document> Find<M> {
     }
 }
 
-impl<M: Document, A: Join<M>> Find<M, (A,)> {
+impl<M: Document, A: Join<M>> Query<M, (A,)> {
     /// Joins another reference, and returns triples.
-    pub fn join<B: Join<M>>(self, join: B) -> Find<M, (A, B)> {
+    pub fn join<B: Join<M>>(self, join: B) -> Query<M, (A, B)> {
         let joins = (self.joins.0, join);
-        Find {
+        Query {
             session: self.session,
             find: self.find,
             load: self.load,
@@ -262,11 +262,11 @@ impl<M: Document, A: Join<M>> Find<M, (A,)> {
     }
 }
 
-impl<M: Document, A: Join<M>, B: Join<M>> Find<M, (A, B)> {
+impl<M: Document, A: Join<M>, B: Join<M>> Query<M, (A, B)> {
     /// Joins a third reference, and returns quadruples.
-    pub fn join<C: Join<M>>(self, join: C) -> Find<M, (A, B, C)> {
+    pub fn join<C: Join<M>>(self, join: C) -> Query<M, (A, B, C)> {
         let joins = (self.joins.0, self.joins.1, join);
-        Find {
+        Query {
             session: self.session,
             find: self.find,
             load: self.load,
@@ -276,9 +276,9 @@ impl<M: Document, A: Join<M>, B: Join<M>> Find<M, (A, B)> {
     }
 }
 
-impl_debug!(Find<M, J, T>: find, load);
+impl_debug!(Query<M, J, T>: find, load);
 
-impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> IntoFuture for Find<M, J, T> {
+impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> IntoFuture for Query<M, J, T> {
     type Output = Result<Vec<J::Row>>;
     type IntoFuture = Deferred<Vec<J::Row>>;
 

@@ -20,7 +20,7 @@ use crate::{
 pub struct Page<T> {
     /// The rows.
     pub items: Vec<T>,
-    /// The position at which the next page starts, for [`after`](super::Find::after). `None` at the
+    /// The position at which the next page starts, for [`after`](super::Query::after). `None` at the
     /// end.
     pub next: Option<Cursor>,
 }

@@ -32,7 +32,7 @@ const FIRST_CHUNK: u64 = 100;
 /// The size of later chunks.
 const CHUNK: u64 = 1_000;
 
-/// A stream of documents, from [`Find::stream`](super::Find::stream).
+/// A stream of documents, from [`Query::stream`](super::Query::stream).
 ///
 /// It is a [`Stream`], so that the adapters of `futures_util` work on it;
 /// [`next`](DocumentStream::next) and [`try_next`](DocumentStream::try_next) need none.
