@@ -90,15 +90,15 @@ impl<M> BitOr for Filter<M> {
 
     fn bitor(self, other: Self) -> Self {
         Filter::from_mql(self.filter.and_then(|left| {
-            let mut sides = match left {
-                mql::Filter::Or(sides) => sides,
-                side => vec![side],
+            let mut alternatives = match left {
+                mql::Filter::Or(alternatives) => alternatives,
+                alternative => vec![alternative],
             };
             match other.filter? {
-                mql::Filter::Or(more) => sides.extend(more),
-                side => sides.push(side),
+                mql::Filter::Or(more) => alternatives.extend(more),
+                alternative => alternatives.push(alternative),
             }
-            Ok(mql::Filter::Or(sides))
+            Ok(mql::Filter::Or(alternatives))
         }))
     }
 }

@@ -125,7 +125,7 @@ impl Ledger {
             assert_eq!(
                 places,
                 (0..batch.size).collect::<Vec<_>>(),
-                "half of {batch:?}"
+                "a part of {batch:?}"
             );
             assert_eq!(Some(last), entries.last());
             let shown = &entries[entries.len().saturating_sub(3)..];

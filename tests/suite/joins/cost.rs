@@ -90,7 +90,7 @@ async fn assert_queries(db: &Music, number: usize) {
     for (place, (queries, (rows, cost))) in costs.into_iter().enumerate() {
         assert_eq!(rows, number);
         match number {
-            // What nothing leads to need not be asked for.
+            // Without references there is nothing to ask for.
             0 | 1 => assert!(cost.queries <= queries, "query {place}: {cost:?}"),
             _ => assert_eq!(cost.queries, queries, "query {place}: {cost:?}"),
         }
