@@ -28,7 +28,7 @@ pub(crate) use audit::check;
 pub use audit::{Finding, Problem};
 use base::Touched;
 pub(crate) use plan::plan;
-pub use plan::{Plan, PlannedChanges, Step};
+pub use plan::{PlannedChanges, Step, WritePlan};
 pub(crate) use run::run;
 pub(crate) use subset::{children_of, shown};
 use unit::{Doc, QUEUE, Unit};

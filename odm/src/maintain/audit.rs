@@ -5,7 +5,7 @@ use std::{
     fmt,
 };
 
-use bson::{RawBson, RawDocument};
+use bson::{RawBson, RawDocument, RawDocumentBuf};
 
 use super::{
     derived::{Lookup, Snapshot, problems},
@@ -94,9 +94,9 @@ pub(crate) async fn check(
     catalog: &Catalog,
     reader: &dyn Reader,
     collection: &str,
-    documents: Vec<bson::RawDocumentBuf>,
+    documents: &[RawDocumentBuf],
 ) -> Result<(Vec<Finding>, Cost)> {
-    let documents: Vec<Doc> = documents.into_iter().map(Doc::new).collect();
+    let documents: Vec<Doc> = documents.iter().cloned().map(Doc::new).collect();
     let mut lookup = Snapshot {
         reader,
         cost: Cost::default(),

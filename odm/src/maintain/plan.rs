@@ -14,7 +14,7 @@ use crate::{
 /// Its `Display` is a line for each collection and for each step.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Plan {
+pub struct WritePlan {
     /// How many documents the write itself would match.
     pub matched: u64,
     /// The collections in which documents would be different.
@@ -48,7 +48,7 @@ pub struct Step {
     pub cost: Cost,
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for WritePlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for changes in &self.collections {
             writeln!(
@@ -74,7 +74,7 @@ pub(crate) async fn plan(
     store: &dyn Store,
     catalog: &Catalog,
     write: &Write,
-) -> Result<Option<Plan>> {
+) -> Result<Option<WritePlan>> {
     let mut transaction = store.begin(TransactionOptions::default()).await?;
     if !is_current(catalog, &*transaction).await? {
         transaction.rollback().await?;
@@ -84,7 +84,7 @@ pub(crate) async fn plan(
     let touched = steps(&mut unit, write).await?;
     let collections = planned(&unit);
     let (steps, _) = unit.into_cost();
-    let plan = Plan {
+    let plan = WritePlan {
         matched: touched.matched,
         collections,
         steps,

@@ -121,8 +121,8 @@ on_every_store! {
         let lines = vec![old::Line { good: Ref::new(1) }];
         before.bills.insert(old::Bill { id: 1, lines }).await.unwrap();
         let db = Bills::open(store).await.unwrap();
-        assert!(db.building().contains(&"bills.lines.price_then".to_owned()));
-        assert!(db.rebuild().await.unwrap().iter().all(|found| found.repaired));
+        assert!(db.pending_backfills().contains(&"bills.lines.price_then".to_owned()));
+        assert!(db.backfill().await.unwrap().iter().all(|found| found.repaired));
         assert_eq!(prices(&db).await, [10]);
     }
 

@@ -19,7 +19,7 @@ async fn update_one(store: &Embedded, write: UpdateWrite) -> Result<Updated, Err
 }
 
 fn place(error: &Error) -> (String, Option<String>, Option<Bson>) {
-    let place = error.place().expect("a place");
+    let place = error.location().expect("a place");
     let id = place
         .id
         .clone()
