@@ -4,11 +4,11 @@
 //! and those that wait are committed together. Each is one unit: all of it is stored, or nothing.
 
 mod builder;
+mod engine;
 mod ensure;
 mod entries;
 mod execute;
 mod ids;
-mod kv;
 mod layout;
 mod open;
 mod overlay;

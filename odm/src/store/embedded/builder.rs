@@ -2,9 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use redb::backends::InMemoryBackend;
-
-use super::{Embedded, open::Place, settings::Settings};
+use super::{Embedded, engine::InMemoryBackend, open::Place, settings::Settings};
 use crate::{error::Result, store::Durability};
 
 /// Opens a store with other than the usual settings. Made by [`Embedded::builder`].
@@ -103,7 +101,7 @@ impl Builder {
     }
 
     #[cfg(test)]
-    pub(super) async fn backend(self, backend: impl redb::StorageBackend) -> Result<Embedded> {
+    pub(super) async fn backend(self, backend: impl super::engine::Backend) -> Result<Embedded> {
         Embedded::start(Place::backend(backend, "test"), self.settings).await
     }
 }

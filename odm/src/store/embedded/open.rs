@@ -7,13 +7,8 @@ use std::{
     sync::Arc,
 };
 
-use redb::{StorageBackend, backends::FileBackend};
-
 use super::{
-    kv::{
-        Engine, Snapshot as _,
-        redb::{Redb, RedbSnapshot},
-    },
+    engine::{Backend, Committed, Engine, FileBackend},
     layout::{FORMAT, META, damaged, meta_key, tree_start},
     schema::{RECORD, Schema, format_record, read_format},
     settings::Settings,
@@ -28,22 +23,22 @@ const FORMAT_RECORD: &str = "format";
 pub(super) enum Place {
     File(PathBuf),
     Backend(
-        Box<dyn FnOnce(Arc<str>, usize) -> Result<Redb> + Send>,
+        Box<dyn FnOnce(Arc<str>, usize) -> Result<Engine> + Send>,
         Arc<str>,
     ),
 }
 
 impl Place {
-    pub(super) fn backend(backend: impl StorageBackend, name: &str) -> Place {
+    pub(super) fn backend(backend: impl Backend, name: &str) -> Place {
         Place::Backend(
-            Box::new(move |name, cache| Redb::open(backend, name, cache)),
+            Box::new(move |name, cache| Engine::open(backend, name, cache)),
             name.into(),
         )
     }
 }
 
 /// Opens what is at a place, and reads its state.
-pub(super) fn open(place: Place, settings: Settings) -> Result<(Redb, Arc<Snapshot>)> {
+pub(super) fn open(place: Place, settings: Settings) -> Result<(Engine, Arc<Snapshot>)> {
     let (mut engine, name) = match place {
         Place::File(path) => {
             let name: Arc<str> = path.display().to_string().into();
@@ -55,7 +50,7 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<(Redb, Arc<Snapsh
     if settings.check {
         engine.check()?;
     }
-    let base = engine.snapshot()?;
+    let base = engine.newest()?;
     let schema = Arc::new(stored_schema(&base)?);
     let settings = Arc::new(settings);
     Ok((
@@ -69,7 +64,7 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<(Redb, Arc<Snapsh
 }
 
 /// The schema as it is stored.
-pub(super) fn stored_schema(base: &RedbSnapshot) -> Result<Schema> {
+pub(super) fn stored_schema(base: &Committed) -> Result<Schema> {
     match base.get(&meta_key(RECORD))? {
         Some(record) => Schema::decode(&record),
         None => Ok(Schema::default()),
@@ -77,8 +72,8 @@ pub(super) fn stored_schema(base: &RedbSnapshot) -> Result<Schema> {
 }
 
 /// Checks the version of the format, which is written first of all in a new store.
-fn initialize(engine: &mut Redb, name: &str) -> Result<()> {
-    let base = engine.snapshot()?;
+fn initialize(engine: &mut Engine, name: &str) -> Result<()> {
+    let base = engine.newest()?;
     let key = meta_key(FORMAT_RECORD);
     let Some(record) = base.get(&key)? else {
         let mut others = base.range(&tree_start(META), &[0xff; 4])?;
@@ -106,7 +101,7 @@ fn initialize(engine: &mut Redb, name: &str) -> Result<()> {
     }
 }
 
-fn open_file(path: &Path, name: &Arc<str>, cache_size: usize) -> Result<Redb> {
+fn open_file(path: &Path, name: &Arc<str>, cache_size: usize) -> Result<Engine> {
     match existing(path) {
         Ok(file) => return open_backend(file, name, cache_size),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -121,7 +116,7 @@ fn existing(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open(path)
 }
 
-fn open_backend(file: File, name: &Arc<str>, cache_size: usize) -> Result<Redb> {
+fn open_backend(file: File, name: &Arc<str>, cache_size: usize) -> Result<Engine> {
     let metadata = file
         .metadata()
         .map_err(|error| cannot("open", name, error))?;
@@ -132,7 +127,7 @@ fn open_backend(file: File, name: &Arc<str>, cache_size: usize) -> Result<Redb> 
     let backend = FileBackend::new(file).map_err(|error| {
         Error::new(ErrorKind::Io, format!("cannot open `{name}`: {error}")).with_source(error)
     })?;
-    Redb::open(backend, name.clone(), cache_size)
+    Engine::open(backend, name.clone(), cache_size)
 }
 
 /// Makes a new store beside its place, and moves it there when it is whole: a crash never leaves

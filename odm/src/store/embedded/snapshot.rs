@@ -6,8 +6,7 @@ use async_trait::async_trait;
 use bson::RawBson;
 
 use super::{
-    kv::redb::RedbSnapshot, read::Reading, schema::Schema, settings::Settings, view::View,
-    wait::Pace,
+    engine::Committed, read::Reading, schema::Schema, settings::Settings, view::View, wait::Pace,
 };
 use crate::{
     error::{Error, Result},
@@ -16,7 +15,7 @@ use crate::{
 
 /// A committed state.
 pub(super) struct Snapshot {
-    pub(super) base: RedbSnapshot,
+    pub(super) base: Committed,
     pub(super) schema: Arc<Schema>,
     pub(super) settings: Arc<Settings>,
 }

@@ -2,6 +2,7 @@
 
 mod faults;
 mod files;
+mod layers;
 mod plans;
 mod queries;
 mod support;

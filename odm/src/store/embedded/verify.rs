@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use super::{
     entries::Entries,
-    kv::Snapshot as _,
     layout::{META, TREE_LEN, Tree, damaged, document_key, id_len, tree_start},
     scan::read,
     schema::{Collection, Index},

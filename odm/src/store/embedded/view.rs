@@ -3,21 +3,21 @@
 use std::{cmp::Ordering, collections::btree_map, ops::Deref, sync::Arc};
 
 use super::{
-    kv::{Snapshot as _, redb},
+    engine::{self, Committed},
     overlay::{Change, Overlay},
     schema::Schema,
 };
 use crate::error::Result;
 
-type BaseRange = redb::Range;
-type BaseBytes = redb::Bytes;
+type BaseRange = engine::Range;
+type BaseBytes = engine::Bytes;
 type BaseEntry = (BaseBytes, BaseBytes);
 type ChangedEntry<'a> = (&'a Arc<[u8]>, &'a Change);
 
 /// What a read sees.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
-    pub(super) base: &'a redb::RedbSnapshot,
+    pub(super) base: &'a Committed,
     pub(super) overlay: Option<&'a Overlay>,
     pub(super) schema: &'a Schema,
 }

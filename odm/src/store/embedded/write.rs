@@ -191,7 +191,8 @@ impl Work {
         document: &RawDocument,
         cost: &mut Cost,
     ) -> Result<()> {
-        let reordered = id_first(document, field_id(document)?);
+        let id = path::get(document, "_id");
+        let reordered = id.and_then(|id| id_first(document, id));
         let document = reordered.as_deref().unwrap_or(document);
         let claims = self.write_one(collection, &DocumentWrite::Insert(document))?;
         self.claim(collection, document, claims)?;

@@ -19,9 +19,8 @@ use std::{
 use tracing::{error, warn};
 
 use super::{
-    ensure,
-    kv::{Engine, redb::Redb},
-    open,
+    engine::Engine,
+    ensure, open,
     queue::{Request, Requests},
     schema::Schema,
     settings::Settings,
@@ -33,7 +32,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// The state of the thread.
 pub(super) struct Writer {
-    engine: Redb,
+    engine: Engine,
     requests: Requests,
     /// A request that was taken and is not begun.
     next: Option<Request>,
@@ -58,7 +57,7 @@ enum Event {
 
 impl Writer {
     pub(super) fn new(
-        engine: Redb,
+        engine: Engine,
         requests: Requests,
         published: Arc<Published>,
         newest: Arc<Snapshot>,
@@ -191,7 +190,7 @@ impl Writer {
     }
 
     fn publish(&mut self, schema: Arc<Schema>) -> Result<()> {
-        let base = self.engine.snapshot()?;
+        let base = self.engine.newest()?;
         self.newest = Arc::new(Snapshot {
             base,
             schema,
@@ -251,7 +250,7 @@ impl Writer {
         let schema = work.schema.clone();
         let committed = self.engine.commit(work.overlay.iter(), false);
         let base = committed
-            .and_then(|()| self.engine.snapshot())
+            .and_then(|()| self.engine.newest())
             .map_err(|error| self.fail(error))?;
         self.unflushed = self.unflushed.or_else(|| Some(Instant::now()));
         // What is published stays as it was: readers must not see a schema that is not durable.
@@ -269,7 +268,7 @@ impl Writer {
         if self.failure.is_some() {
             return;
         }
-        let swept = self.engine.snapshot().and_then(|base| {
+        let swept = self.engine.newest().and_then(|base| {
             let schema = Arc::new(open::stored_schema(&base)?);
             if schema.garbage.is_empty() {
                 return Ok(());

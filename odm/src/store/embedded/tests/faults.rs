@@ -9,12 +9,14 @@ use std::{
 };
 
 use bson::doc;
-use redb::StorageBackend;
 
 use super::support::*;
 use crate::{
     error::{ErrorKind, Result},
-    store::{Durability, Store, embedded::Embedded},
+    store::{
+        Durability, Store,
+        embedded::{Embedded, engine::Backend},
+    },
 };
 
 /// A disk in memory. What was written since the last sync may be lost, in any part.
@@ -156,7 +158,7 @@ impl Disk {
     }
 }
 
-impl StorageBackend for Disk {
+impl Backend for Disk {
     fn len(&self) -> io::Result<u64> {
         Ok(self.data().now.len() as u64)
     }
