@@ -100,6 +100,15 @@ impl Builder {
         Embedded::start(place, self.settings).await
     }
 
+    /// Sets from how many bytes of changes on a unit runs by itself, and how many it may then keep
+    /// in memory.
+    #[cfg(test)]
+    pub(super) fn large_units(mut self, group_memory: usize, spill_memory: usize) -> Self {
+        self.settings.group_memory = group_memory;
+        self.settings.spill_memory = spill_memory;
+        self
+    }
+
     #[cfg(test)]
     pub(super) async fn backend(self, backend: impl super::engine::Backend) -> Result<Embedded> {
         Embedded::start(Place::backend(backend, "test"), self.settings).await

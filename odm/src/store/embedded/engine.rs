@@ -9,6 +9,7 @@
 mod error;
 mod shield;
 mod state;
+mod uncommitted;
 
 use std::{cell::Cell, sync::Arc};
 
@@ -20,10 +21,13 @@ pub(super) use redb::{
     backends::{FileBackend, InMemoryBackend},
 };
 
-pub(super) use self::state::{Bytes, Committed, Range};
 use self::{
     error::{failed, guard, opening},
     shield::{Shield, Shielded},
+};
+pub(super) use self::{
+    state::{Bytes, Range, State},
+    uncommitted::Uncommitted,
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -88,7 +92,7 @@ impl Engine {
     }
 
     /// The newest committed state. It stays readable, unchanged, while later commits happen.
-    pub(super) fn newest(&self) -> Result<Committed> {
+    pub(super) fn newest(&self) -> Result<State> {
         guard(&self.name, || {
             let transaction = self
                 .database
@@ -98,7 +102,7 @@ impl Engine {
             let table = transaction
                 .open_table(TABLE)
                 .map_err(|error| failed(&self.name, error))?;
-            Ok(Committed::new(table, self.name.clone()))
+            Ok(State::committed(table, self.name.clone()))
         })
     }
 
@@ -128,6 +132,46 @@ impl Engine {
             transaction.commit().map_err(|e| fail(e.into()))
         })?;
         // The shield hides errors of the disk from redb: here is where a commit fails.
+        self.check_writable()
+    }
+
+    /// Opens a transaction. Until it ends, nothing else can be committed, and it must end by
+    /// [`commit_open`](Engine::commit_open) or [`abort`](Engine::abort).
+    pub(super) fn begin(&mut self) -> Result<Uncommitted> {
+        self.check_writable()?;
+        let transaction = guard(&self.name, || {
+            self.database
+                .begin_write()
+                .map_err(|error| failed(&self.name, error))
+        })?;
+        Ok(Uncommitted::new(transaction, self.name.clone()))
+    }
+
+    /// Commits an open transaction durably. The contract is that of [`commit`](Engine::commit).
+    pub(super) fn commit_open(&mut self, transaction: &Uncommitted) -> Result<()> {
+        if let Err(error) = self.check_writable() {
+            // The pages of the transaction are not on the disk. Nothing can be written any more,
+            // whether it could be undone or not.
+            let _ = self.abort(transaction);
+            return Err(error);
+        }
+        let transaction = transaction.take()?;
+        guard(&self.name, || {
+            transaction
+                .commit()
+                .map_err(|error| failed(&self.name, error))
+        })?;
+        self.check_writable()
+    }
+
+    /// Undoes an open transaction. After an error the engine must not be written to again.
+    pub(super) fn abort(&mut self, transaction: &Uncommitted) -> Result<()> {
+        let transaction = transaction.take()?;
+        guard(&self.name, || {
+            transaction
+                .abort()
+                .map_err(|error| failed(&self.name, error))
+        })?;
         self.check_writable()
     }
 

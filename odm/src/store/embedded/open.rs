@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    engine::{Backend, Committed, Engine, FileBackend},
+    engine::{Backend, Engine, FileBackend, State},
     layout::{FORMAT, META, damaged, meta_key, tree_start},
     schema::{RECORD, Schema, format_record, read_format},
     settings::Settings,
@@ -64,7 +64,7 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<(Engine, Arc<Snap
 }
 
 /// The schema as it is stored.
-pub(super) fn stored_schema(base: &Committed) -> Result<Schema> {
+pub(super) fn stored_schema(base: &State) -> Result<Schema> {
     match base.get(&meta_key(RECORD))? {
         Some(record) => Schema::decode(&record),
         None => Ok(Schema::default()),
@@ -76,7 +76,7 @@ fn initialize(engine: &mut Engine, name: &str) -> Result<()> {
     let base = engine.newest()?;
     let key = meta_key(FORMAT_RECORD);
     let Some(record) = base.get(&key)? else {
-        let mut others = base.range(&tree_start(META), &[0xff; 4])?;
+        let mut others = base.range(&tree_start(META), &[0xff; 4], false)?;
         if others.next().transpose()?.is_some() {
             return Err(damaged(format_args!("`{name}` has no format version")));
         }

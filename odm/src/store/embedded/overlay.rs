@@ -16,7 +16,7 @@ pub(super) struct Overlay {
     /// What each change replaced, in the order of the changes: the outer option is whether the
     /// overlay had the key at all.
     journal: Vec<(Arc<[u8]>, Option<Change>)>,
-    /// About how much memory the changes take.
+    /// About how much memory the changes and the journal take.
     bytes: usize,
 }
 
@@ -72,10 +72,8 @@ impl Overlay {
                 (key, None)
             }
         };
+        // A value that is replaced stays in the journal.
         self.bytes += added;
-        if let Some(before) = &before {
-            self.bytes -= size(&key, before);
-        }
         self.journal.push((key, before));
     }
 
@@ -91,10 +89,7 @@ impl Overlay {
                 break;
             };
             let undone = match before {
-                Some(before) => {
-                    self.bytes += size(&key, &before);
-                    self.changes.insert(key.clone(), before)
-                }
+                Some(before) => self.changes.insert(key.clone(), before),
                 None => self.changes.remove(&key),
             };
             if let Some(undone) = undone {
@@ -105,7 +100,16 @@ impl Overlay {
 
     /// Makes what was changed so far impossible to undo. All marks lose their meaning.
     pub(super) fn forget(&mut self) {
-        self.journal.clear();
+        for (key, before) in self.journal.drain(..) {
+            if let Some(before) = &before {
+                self.bytes -= size(&key, before);
+            }
+        }
+    }
+
+    /// Removes all changes, which are stored elsewhere. All marks lose their meaning.
+    pub(super) fn clear(&mut self) {
+        *self = Overlay::default();
     }
 
     /// All changes, in the order of their keys.

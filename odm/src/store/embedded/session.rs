@@ -84,10 +84,7 @@ impl Session {
     /// Begins a write.
     fn begin_write(&mut self) -> Result<&mut Work> {
         self.live()?;
-        if self.lease.is_some() {
-            // Only the call that now begins is ever undone alone.
-            self.work.overlay.forget();
-        }
+        self.work.begin_call()?;
         Ok(&mut self.work)
     }
 
@@ -96,7 +93,7 @@ impl Session {
     fn live(&self) -> Result<()> {
         match &self.lease {
             Some(lease) if lease.outcome.is_closed() => Err(ended(&lease.expired)),
-            _ => Ok(()),
+            _ => self.work.check_usable(),
         }
     }
 }

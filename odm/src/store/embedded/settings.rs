@@ -14,6 +14,11 @@ pub(super) struct Settings {
     pub(super) queue: usize,
     pub(super) unit_documents: u64,
     pub(super) sort_memory: usize,
+    /// How much memory the changes of a group may take before it takes no further unit, and those
+    /// of one unit before it runs by itself.
+    pub(super) group_memory: usize,
+    /// How much memory the changes of a unit that runs by itself may take.
+    pub(super) spill_memory: usize,
     pub(super) check: bool,
 }
 
@@ -27,6 +32,8 @@ impl Default for Settings {
             queue: 1024,
             unit_documents: 100_000,
             sort_memory: 256 << 20,
+            group_memory: 64 << 20,
+            spill_memory: 16 << 20,
             check: false,
         }
     }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bson::RawBson;
 
 use super::{
-    engine::Committed, read::Reading, schema::Schema, settings::Settings, view::View, wait::Pace,
+    engine::State, read::Reading, schema::Schema, settings::Settings, view::View, wait::Pace,
 };
 use crate::{
     error::{Error, Result},
@@ -15,7 +15,7 @@ use crate::{
 
 /// A committed state.
 pub(super) struct Snapshot {
-    pub(super) base: Committed,
+    pub(super) base: State,
     pub(super) schema: Arc<Schema>,
     pub(super) settings: Arc<Settings>,
 }

@@ -2,6 +2,7 @@
 
 mod faults;
 mod files;
+mod large;
 mod layers;
 mod plans;
 mod queries;

@@ -3,7 +3,7 @@
 use std::{cmp::Ordering, collections::btree_map, ops::Deref, sync::Arc};
 
 use super::{
-    engine::{self, Committed},
+    engine::{self, State},
     overlay::{Change, Overlay},
     schema::Schema,
 };
@@ -17,7 +17,7 @@ type ChangedEntry<'a> = (&'a Arc<[u8]>, &'a Change);
 /// What a read sees.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
-    pub(super) base: &'a Committed,
+    pub(super) base: &'a State,
     pub(super) overlay: Option<&'a Overlay>,
     pub(super) schema: &'a Schema,
 }
@@ -64,7 +64,7 @@ impl<'a> View<'a> {
         }
         let changes = self.overlay.filter(|overlay| !overlay.is_empty());
         Ok(Range {
-            base: Some(self.base.range(lower, upper)?),
+            base: Some(self.base.range(lower, upper, backward)?),
             changes: changes.map(|overlay| overlay.range(lower, upper)),
             backward,
             next: (None, None),
@@ -87,11 +87,7 @@ impl<'a> Range<'a> {
         let Some(base) = &mut self.base else {
             return Ok(None);
         };
-        let entry = if self.backward {
-            base.next_back()
-        } else {
-            base.next()
-        };
+        let entry = base.next();
         if entry.is_none() {
             self.base = None;
         }

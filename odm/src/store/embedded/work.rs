@@ -1,10 +1,13 @@
 //! Writes that are not committed yet, and reads that see them.
 
+mod memory;
+
 use std::{
     ops::{Deref, DerefMut},
     sync::{Arc, Mutex, PoisonError},
 };
 
+use self::memory::Memory;
 use super::{
     layout::meta_key,
     overlay::{Mark, Overlay},
@@ -30,6 +33,7 @@ pub(super) struct Work {
     cost: Mutex<Cost>,
     /// The documents that the unit has written.
     written: u64,
+    memory: Memory,
 }
 
 impl Work {
@@ -41,6 +45,7 @@ impl Work {
             base,
             cost: Mutex::default(),
             written: 0,
+            memory: Memory::Unbounded,
         }
     }
 
@@ -78,6 +83,7 @@ impl Work {
     /// Begins a unit: what was done so far stays done.
     pub(super) fn begin_unit(&mut self) {
         self.overlay.forget();
+        self.begin_memory();
         self.written = 0;
         *self.cost.get_mut().unwrap_or_else(PoisonError::into_inner) = Cost::default();
     }
@@ -88,7 +94,7 @@ impl Work {
         cost.documents_written += 1;
         let limit = self.settings.unit_documents;
         if self.written <= limit {
-            return Ok(());
+            return self.bound_memory();
         }
         Err(Error::new(
             ErrorKind::Limit,
@@ -109,6 +115,7 @@ impl Work {
             mark: self.overlay.mark(),
             schema: self.schema.clone(),
             written: self.written,
+            spills: self.spills(),
             done: false,
             work: self,
         }
@@ -122,6 +129,7 @@ pub(super) struct Attempt<'w> {
     mark: Mark,
     schema: Arc<Schema>,
     written: u64,
+    spills: u64,
     done: bool,
 }
 
@@ -148,6 +156,9 @@ impl DerefMut for Attempt<'_> {
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
         if !self.done {
+            if self.work.spills() != self.spills {
+                self.work.abort_large_unit();
+            }
             self.work.overlay.undo_to(self.mark);
             self.work.schema = self.schema.clone();
             self.work.written = self.written;

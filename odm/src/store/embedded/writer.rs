@@ -8,6 +8,7 @@
 //! seen before it is as durable as it was asked to be, and whoever has an answer sees his own write.
 
 mod group;
+mod large;
 mod lease;
 
 use std::{

@@ -23,9 +23,6 @@ use crate::{
 /// How many units one commit may hold.
 const MAX_UNITS: usize = 1024;
 
-/// How much memory the changes of one commit may take before it takes no further unit.
-const MAX_BYTES: usize = 64 << 20;
-
 /// For how long at most a commit is put off for units that are expected.
 const MAX_DELAY: Duration = Duration::from_micros(500);
 
@@ -51,7 +48,7 @@ pub(super) struct Pulse {
 impl Group {
     pub(super) fn new(work: Work) -> Group {
         Group {
-            session: Session::of_units(work),
+            session: Session::of_units(work.into_group()),
             answers: Vec::new(),
             durable: false,
         }
@@ -66,42 +63,60 @@ impl Group {
     }
 
     fn has_room(&self) -> bool {
-        self.answers.len() < MAX_UNITS && self.session.work.overlay.bytes() < MAX_BYTES
+        self.answers.len() < MAX_UNITS
+            && self.session.work.overlay.bytes() < self.session.work.settings.group_memory
     }
 
-    /// Runs a unit on what those before it have left. Afterwards all of it is done, or nothing.
-    fn run(&mut self, (unit, durability, reply): Member, limit: Duration) {
+    /// Runs a unit on the state that the units before it have left. Afterwards all of it is done, or
+    /// nothing. Returns a unit that is too large for a group.
+    fn run(&mut self, (unit, durability, reply): Member, limit: Duration) -> Option<Member> {
         if reply.is_closed() {
             // Its caller went away before it was begun.
-            return;
+            return None;
         }
         let session = &mut self.session;
         session.work.begin_unit();
         let mark = session.work.overlay.mark();
         let schema = session.work.schema.clone();
-        let ran = catch_unwind(AssertUnwindSafe(|| {
-            let deadline = Instant::now() + limit;
-            block_on(unit.run(session as &mut dyn Transaction), Some(deadline))
-        }));
-        let result = match ran {
-            Ok(Some(result)) => result,
-            Ok(None) => Err(Error::new(
-                ErrorKind::TransactionExpired,
-                "a unit of work waited for something else than the store for too long",
-            )),
-            Err(panic) => Err(Error::new(
-                ErrorKind::TransactionAborted,
-                format!("the unit of work panicked: {}", panic_message(&*panic)),
-            )),
-        };
-        if result.is_err() {
+        let result = run_unit(&*unit, session, limit);
+        let outgrown = session.work.is_outgrown();
+        if result.is_err() || outgrown {
             session.work.overlay.undo_to(mark);
             session.work.schema = schema;
+        }
+        if outgrown {
+            return Some((unit, durability, reply));
         }
         self.durable |= durability == Durability::Immediate;
         // The answer waits for the commit even if it is an error, since the unit may have seen what
         // is not committed.
         self.answers.push((reply, result));
+        None
+    }
+}
+
+/// Runs a unit to its end, its panic or its deadline. Its changes are left to the caller.
+pub(super) fn run_unit(
+    unit: &dyn UnitOfWork,
+    session: &mut Session,
+    limit: Duration,
+) -> Result<()> {
+    let ran = catch_unwind(AssertUnwindSafe(|| {
+        let deadline = Instant::now() + limit;
+        block_on(unit.run(session as &mut dyn Transaction), Some(deadline))
+    }));
+    match ran {
+        Ok(Some(result)) => result,
+        Ok(None) => Err(Error::new(
+            ErrorKind::TransactionExpired,
+            format!(
+                "unit of work timed out: it waited for something else than the store for {limit:?}"
+            ),
+        )),
+        Err(panic) => Err(Error::new(
+            ErrorKind::TransactionAborted,
+            format!("unit of work panicked: {}", panic_message(&*panic)),
+        )),
     }
 }
 
@@ -116,11 +131,9 @@ impl Writer {
             return;
         }
         let limit = self.settings.transaction_limit;
-        if let Some(member) = first {
-            group.run(member, limit);
-        }
+        let mut large = first.and_then(|member| group.run(member, limit));
         let mut patience = None;
-        while group.has_room() {
+        while large.is_none() && group.has_room() {
             let request = match self.requests.try_recv() {
                 Ok(request) => request,
                 Err(_) => match self.expect_more(&group, &mut patience) {
@@ -134,7 +147,7 @@ impl Writer {
                     durability,
                     reply,
                 } => {
-                    group.run((unit, self.durability(durability), reply), limit);
+                    large = group.run((unit, self.durability(durability), reply), limit);
                 }
                 other => {
                     self.next = Some(other);
@@ -152,6 +165,9 @@ impl Writer {
         };
         for (reply, result) in group.answers {
             let _ = reply.send(committed.clone().and(result));
+        }
+        if let Some(member) = large {
+            self.run_large(member);
         }
     }
 
