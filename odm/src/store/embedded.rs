@@ -285,7 +285,7 @@ impl Store for Embedded {
             expired,
         };
         let work = self.handle.ask(request, answer).await?;
-        Ok(Box::new(Session::of_caller(work, lease)))
+        Ok(Box::new(Session::for_caller(work, lease)))
     }
 
     async fn close(&self) -> Result<()> {

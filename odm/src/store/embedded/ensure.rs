@@ -125,7 +125,7 @@ fn fill(
         from.push(0);
         for (key, document) in &portion {
             let (id, document) = (&key[TREE_LEN..], scan::read(document)?);
-            let entries = Entries::of(index, document, id)?;
+            let entries = Entries::for_document(index, document, id)?;
             for key in &entries.keys {
                 if !index.spec.unique {
                     work.overlay.put(key, &id_len(id));

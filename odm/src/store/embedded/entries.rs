@@ -22,7 +22,11 @@ pub(super) struct Entries {
 
 impl Entries {
     /// `id` is the key of the document's `_id`.
-    pub(super) fn of(index: &Index, document: &RawDocument, id: &[u8]) -> Result<Entries> {
+    pub(super) fn for_document(
+        index: &Index,
+        document: &RawDocument,
+        id: &[u8],
+    ) -> Result<Entries> {
         let mut entries = Entries::default();
         let mut key = begin(index.tree);
         let mut present = true;
@@ -30,7 +34,7 @@ impl Entries {
             match lookup(document, path) {
                 Lookup::Value(value) => present &= append(value, *direction, &mut key),
                 Lookup::Missing => present &= append(RawBsonRef::Null, *direction, &mut key),
-                Lookup::Array(..) => return Entries::of_arrays(index, document, id),
+                Lookup::Array(..) => return Entries::for_arrays(index, document, id),
             }
         }
         if present || !index.spec.present_only {
@@ -39,7 +43,7 @@ impl Entries {
         Ok(entries)
     }
 
-    fn of_arrays(index: &Index, document: &RawDocument, id: &[u8]) -> Result<Entries> {
+    fn for_arrays(index: &Index, document: &RawDocument, id: &[u8]) -> Result<Entries> {
         let paths: Vec<&str> = index
             .spec
             .keys

@@ -82,7 +82,7 @@ impl Seen {
 
 /// The first documents of an order.
 #[derive(Debug)]
-pub(super) struct Top {
+pub(super) struct TopN {
     heap: BinaryHeap<Sorted>,
     /// How many are wanted.
     count: Option<usize>,
@@ -97,10 +97,10 @@ pub(super) struct Sorted {
     pub(super) id: Box<[u8]>,
 }
 
-impl Top {
+impl TopN {
     pub(super) fn new(count: Option<u64>, limit: usize) -> Self {
         let count = count.and_then(|count| usize::try_from(count).ok());
-        Top {
+        TopN {
             heap: BinaryHeap::new(),
             count,
             bytes: 0,

@@ -5,13 +5,13 @@ use std::{borrow::Cow, ops::ControlFlow};
 use bson::RawBson;
 
 use super::{
-    execute::{self, Emit, Query, Run},
+    execute::{self, Emit, ExecContext, Query},
     layout::{self, document_key},
-    plan::{Conditions, Wanted, describe, plan},
+    plan::{Conditions, OrderSpec, explain, plan},
     scan,
     settings::Settings,
     view::View,
-    wait::{Pace, yield_now},
+    wait::{YieldBudget, yield_now},
 };
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -23,7 +23,7 @@ use crate::{
 pub(super) struct Reading<'a> {
     pub(super) view: View<'a>,
     pub(super) settings: &'a Settings,
-    pub(super) pace: Pace,
+    pub(super) budget: YieldBudget,
 }
 
 impl Reading<'_> {
@@ -59,7 +59,7 @@ impl Reading<'_> {
             if self.hand_over(position, &keys[span], &mut cost, each)? == ControlFlow::Break(()) {
                 break;
             }
-            if self.pace.is_due() {
+            if self.budget.is_due() {
                 yield_now().await;
             }
         }
@@ -149,14 +149,14 @@ impl Reading<'_> {
             limit: find.limit,
             after: find.after.as_deref(),
         };
-        let conditions = Conditions::of(query.filters);
-        let plan = plan(collection, &conditions, &Wanted::new(sort, query.after));
-        let mut run = Run {
-            pace: &mut self.pace,
+        let conditions = Conditions::from_filters(query.filters);
+        let plan = plan(collection, &conditions, &OrderSpec::new(sort, query.after));
+        let mut context = ExecContext {
+            budget: &mut self.budget,
             cost: &mut cost,
             memory: self.settings.sort_memory,
         };
-        let counted = execute::count_entries(self.view, &query, &plan, &mut run).await?;
+        let counted = execute::count_entries(self.view, &query, &plan, &mut context).await?;
         let count = match counted {
             Some(count) => count,
             None => {
@@ -165,8 +165,8 @@ impl Reading<'_> {
                     count += 1;
                     Ok(ControlFlow::Continue(()))
                 };
-                let _ =
-                    execute::execute(self.view, collection, &query, &plan, &mut run, emit).await?;
+                let _ = execute::execute(self.view, collection, &query, &plan, &mut context, emit)
+                    .await?;
                 count
             }
         };
@@ -186,10 +186,10 @@ impl Reading<'_> {
                 cost,
             });
         };
-        let conditions = Conditions::of(&[&find.filter]);
-        let wanted = Wanted::new(&find.sort, find.after.as_deref());
+        let conditions = Conditions::from_filters(&[&find.filter]);
+        let wanted = OrderSpec::new(&find.sort, find.after.as_deref());
         let plan = plan(collection, &conditions, &wanted);
-        Ok(describe(&plan, &find.sort, cost))
+        Ok(explain(&plan, &find.sort, cost))
     }
 
     async fn run(
@@ -209,18 +209,18 @@ impl Reading<'_> {
             limit: find.limit,
             after: find.after.as_deref(),
         };
-        let mut run = Run {
-            pace: &mut self.pace,
+        let mut context = ExecContext {
+            budget: &mut self.budget,
             cost,
             memory: self.settings.sort_memory,
         };
         match &find.projection {
-            None => execute::find(self.view, collection, &query, &mut run, each).await,
+            None => execute::find(self.view, collection, &query, &mut context, each).await,
             Some(projection) => {
                 let mut projected = |id: &[u8], document: &bson::RawDocument| {
                     each(id, &projection.apply(document)?)
                 };
-                execute::find(self.view, collection, &query, &mut run, &mut projected).await
+                execute::find(self.view, collection, &query, &mut context, &mut projected).await
             }
         }
     }

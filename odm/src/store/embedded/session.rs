@@ -70,11 +70,11 @@ fn ended(expired: &AtomicBool) -> Error {
 
 impl Session {
     /// For units, on the writer's thread.
-    pub(super) fn of_units(work: Work) -> Session {
+    pub(super) fn for_units(work: Work) -> Session {
         Session { work, lease: None }
     }
 
-    pub(super) fn of_caller(work: Work, lease: Lease) -> Session {
+    pub(super) fn for_caller(work: Work, lease: Lease) -> Session {
         Session {
             work,
             lease: Some(lease),

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bson::RawBson;
 
 use super::{
-    engine::State, read::Reading, schema::Schema, settings::Settings, view::View, wait::Pace,
+    engine::State, read::Reading, schema::Schema, settings::Settings, view::View, wait::YieldBudget,
 };
 use crate::{
     error::{Error, Result},
@@ -33,7 +33,7 @@ impl Snapshot {
         Reading {
             view: self.view(),
             settings: &self.settings,
-            pace: Pace::yielding(),
+            budget: YieldBudget::per_chunk(),
         }
     }
 }

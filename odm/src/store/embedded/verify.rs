@@ -8,14 +8,14 @@ use super::{
     scan::read,
     schema::{Collection, Index},
     snapshot::Snapshot,
-    wait::{Pace, yield_now},
+    wait::{YieldBudget, yield_now},
 };
 use crate::{error::Result, mql::path};
 
 /// Verifies that each document can be read and is where its `_id` says, that each index has just
 /// the entries of the documents, and that there is nothing else.
 pub(super) async fn verify(snapshot: &Snapshot) -> Result<()> {
-    let mut pace = Pace::yielding();
+    let mut budget = YieldBudget::per_chunk();
     let mut known: HashSet<Tree> = snapshot.schema.garbage.iter().copied().collect();
     known.insert(META);
     for collection in snapshot.schema.collections() {
@@ -25,7 +25,7 @@ pub(super) async fn verify(snapshot: &Snapshot) -> Result<()> {
                 collection.name
             )));
         }
-        let entries = documents(snapshot, collection, &mut pace).await?;
+        let entries = documents(snapshot, collection, &mut budget).await?;
         for (index, expected) in collection.indexes.iter().zip(entries) {
             if !known.insert(index.tree) {
                 return Err(damaged(format_args!(
@@ -33,7 +33,7 @@ pub(super) async fn verify(snapshot: &Snapshot) -> Result<()> {
                     index.spec.name
                 )));
             }
-            let found = count(snapshot, index.tree, &mut pace).await?;
+            let found = count(snapshot, index.tree, &mut budget).await?;
             if found != expected {
                 return Err(damaged(format_args!(
                     "the index `{}` of `{}` has {found} entries, and the documents have {expected}",
@@ -62,13 +62,13 @@ pub(super) async fn verify(snapshot: &Snapshot) -> Result<()> {
 async fn documents(
     snapshot: &Snapshot,
     collection: &Collection,
-    pace: &mut Pace,
+    budget: &mut YieldBudget,
 ) -> Result<Vec<u64>> {
     let mut expected = vec![0; collection.indexes.len()];
     let (start, end) = (tree_start(collection.tree), tree_start(collection.tree + 1));
     let mut range = snapshot.view().range(&start, &end, false)?;
     while let Some((key, document)) = range.next()? {
-        if pace.is_due() {
+        if budget.is_due() {
             yield_now().await;
         }
         let document = read(&document)?;
@@ -97,7 +97,7 @@ fn entries(
     document: &bson::RawDocument,
     id: &[u8],
 ) -> Result<u64> {
-    let entries = Entries::of(index, document, id)?;
+    let entries = Entries::for_document(index, document, id)?;
     let wrong = |what: &str| {
         let name = &index.spec.name;
         Err(damaged(format_args!(
@@ -121,13 +121,13 @@ fn entries(
     Ok(entries.keys.len() as u64)
 }
 
-async fn count(snapshot: &Snapshot, tree: Tree, pace: &mut Pace) -> Result<u64> {
+async fn count(snapshot: &Snapshot, tree: Tree, budget: &mut YieldBudget) -> Result<u64> {
     let mut count = 0;
     let mut range = snapshot
         .view()
         .range(&tree_start(tree), &tree_start(tree + 1), false)?;
     while range.next()?.is_some() {
-        if pace.is_due() {
+        if budget.is_due() {
             yield_now().await;
         }
         count += 1;

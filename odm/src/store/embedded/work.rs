@@ -16,7 +16,7 @@ use super::{
     settings::Settings,
     snapshot::Snapshot,
     view::View,
-    wait::Pace,
+    wait::YieldBudget,
 };
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -61,14 +61,14 @@ impl Work {
         Reading {
             view: self.view(),
             settings: &self.settings,
-            pace: self.pace(),
+            budget: self.yield_budget(),
         }
     }
 
     /// The writer's thread has nobody to yield to, and a transaction of a caller must not stop in
     /// the middle of an operation: whoever does not poll it further would hold up the others in it.
-    pub(super) fn pace(&self) -> Pace {
-        Pace::steady()
+    pub(super) fn yield_budget(&self) -> YieldBudget {
+        YieldBudget::unlimited()
     }
 
     /// What was touched since [`begin_unit`](Work::begin_unit).
@@ -110,8 +110,8 @@ impl Work {
     }
 
     /// Begins something that is done as a whole or not at all.
-    pub(super) fn attempt(&mut self) -> Attempt<'_> {
-        Attempt {
+    pub(super) fn savepoint(&mut self) -> Savepoint<'_> {
+        Savepoint {
             mark: self.overlay.mark(),
             schema: self.schema.clone(),
             written: self.written,
@@ -122,9 +122,9 @@ impl Work {
     }
 }
 
-/// Changes that are undone unless they are [`keep`](Attempt::keep)t: after an error, after a panic,
+/// Changes that are undone unless they are [`keep`](Savepoint::keep)t: after an error, after a panic,
 /// and when the future that makes them is dropped.
-pub(super) struct Attempt<'w> {
+pub(super) struct Savepoint<'w> {
     work: &'w mut Work,
     mark: Mark,
     schema: Arc<Schema>,
@@ -133,13 +133,13 @@ pub(super) struct Attempt<'w> {
     done: bool,
 }
 
-impl Attempt<'_> {
+impl Savepoint<'_> {
     pub(super) fn keep(mut self) {
         self.done = true;
     }
 }
 
-impl Deref for Attempt<'_> {
+impl Deref for Savepoint<'_> {
     type Target = Work;
 
     fn deref(&self) -> &Work {
@@ -147,13 +147,13 @@ impl Deref for Attempt<'_> {
     }
 }
 
-impl DerefMut for Attempt<'_> {
+impl DerefMut for Savepoint<'_> {
     fn deref_mut(&mut self) -> &mut Work {
         self.work
     }
 }
 
-impl Drop for Attempt<'_> {
+impl Drop for Savepoint<'_> {
     fn drop(&mut self) {
         if !self.done {
             if self.work.spills() != self.spills {

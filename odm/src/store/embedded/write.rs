@@ -6,7 +6,7 @@ use bson::{DateTime, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, oid::Obje
 
 use super::{
     entries::{Entries, duplicate, duplicate_id},
-    execute::{self, Query, Run},
+    execute::{self, ExecContext, Query},
     ids::Ids,
     layout::{TREE_LEN, damaged, document_key, id_len},
     scan,
@@ -24,7 +24,7 @@ use crate::{
 
 impl Work {
     pub(super) fn insert(&mut self, collection: &str, documents: &[RawDocumentBuf]) -> Result<()> {
-        let mut work = self.attempt();
+        let mut work = self.savepoint();
         let mut cost = Cost {
             queries: 1,
             ..Cost::default()
@@ -40,7 +40,7 @@ impl Work {
     /// Applies a batch. Entries that go are removed before the first is added, so that documents can
     /// exchange the values of a unique index.
     pub(super) fn apply(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost> {
-        let mut work = self.attempt();
+        let mut work = self.savepoint();
         let mut cost = Cost {
             queries: 1,
             ..Cost::default()
@@ -62,7 +62,7 @@ impl Work {
     }
 
     pub(super) async fn update(&mut self, write: &UpdateWrite) -> Result<Updated> {
-        let mut work = self.attempt();
+        let mut work = self.savepoint();
         let mut cost = Cost {
             queries: 1,
             ..Cost::default()
@@ -110,7 +110,7 @@ impl Work {
     }
 
     pub(super) async fn delete(&mut self, write: &DeleteWrite) -> Result<Vec<RawDocumentBuf>> {
-        let mut work = self.attempt();
+        let mut work = self.savepoint();
         let mut cost = Cost {
             queries: 1,
             ..Cost::default()
@@ -170,18 +170,24 @@ impl Work {
             after: None,
         };
         let memory = self.settings.sort_memory;
-        let mut pace = self.pace();
-        let mut run = Run {
-            pace: &mut pace,
+        let mut budget = self.yield_budget();
+        let mut context = ExecContext {
+            budget: &mut budget,
             cost,
             memory,
         };
-        let _ = execute::find(self.view(), collection, &query, &mut run, &mut |id, _| {
-            targets.push(id, memory)?;
-            Ok(ControlFlow::Continue(()))
-        })
+        let _ = execute::find(
+            self.view(),
+            collection,
+            &query,
+            &mut context,
+            &mut |id, _| {
+                targets.push(id, memory)?;
+                Ok(ControlFlow::Continue(()))
+            },
+        )
         .await?;
-        run.cost.documents_returned = 0;
+        context.cost.documents_returned = 0;
         Ok(targets)
     }
 
@@ -271,7 +277,7 @@ impl Work {
             }
             let entries = |document: Option<&RawDocument>| match document {
                 None => Ok(Entries::default()),
-                Some(document) => Entries::of(index, document, id),
+                Some(document) => Entries::for_document(index, document, id),
             };
             let (old, new) = (entries(before)?, entries(after)?);
             for key in old.without(&new) {

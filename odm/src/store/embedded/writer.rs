@@ -45,7 +45,7 @@ pub(super) struct Writer {
     /// Why nothing can be written any more.
     failure: Option<Error>,
     /// How the last groups were, to judge for how long it pays to wait for one more.
-    pulse: group::Pulse,
+    pacing: group::CommitPacing,
 }
 
 /// What ended a wait.
@@ -72,7 +72,7 @@ impl Writer {
             newest,
             unflushed: None,
             failure: None,
-            pulse: group::Pulse::default(),
+            pacing: group::CommitPacing::default(),
         }
     }
 

@@ -36,11 +36,11 @@ pub(super) struct Constraints<'f> {
     /// The conditions of the conjunction that are no constraints.
     pub(super) others: usize,
     /// Those of them that are a choice.
-    pub(super) choices: Vec<&'f [Filter]>,
+    pub(super) disjunctions: Vec<&'f [Filter]>,
 }
 
 impl<'f> Constraints<'f> {
-    pub(super) fn of(filters: &[&'f Filter]) -> Self {
+    pub(super) fn from_filters(filters: &[&'f Filter]) -> Self {
         let mut constraints = Constraints::default();
         for filter in filters {
             constraints.add(filter);
@@ -54,7 +54,7 @@ impl<'f> Constraints<'f> {
             Filter::Or(filters) if filters.len() == 1 => self.add(&filters[0]),
             Filter::Or(filters) => {
                 self.others += 1;
-                self.choices.push(filters);
+                self.disjunctions.push(filters);
             }
             Filter::Nor(_) => self.others += 1,
             Filter::Path(path, test) => self.add_test(Cow::Borrowed(path), test, true),

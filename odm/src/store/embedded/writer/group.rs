@@ -38,7 +38,7 @@ pub(super) struct Group {
 
 /// How the last group was.
 #[derive(Debug, Default)]
-pub(super) struct Pulse {
+pub(super) struct CommitPacing {
     /// How many there were in it.
     units: usize,
     /// How long its commit took.
@@ -48,14 +48,14 @@ pub(super) struct Pulse {
 impl Group {
     pub(super) fn new(work: Work) -> Group {
         Group {
-            session: Session::of_units(work.into_group()),
+            session: Session::for_units(work.into_group()),
             answers: Vec::new(),
             durable: false,
         }
     }
 
     /// A group that begins with the work of a transaction.
-    pub(super) fn of_transaction(work: Work, durability: Durability, reply: Reply<()>) -> Group {
+    pub(super) fn with_transaction(work: Work, durability: Durability, reply: Reply<()>) -> Group {
         let mut group = Group::new(work);
         group.durable = durability == Durability::Immediate;
         group.answers.push((reply, Ok(())));
@@ -159,7 +159,7 @@ impl Writer {
         let overdue = self.flush_due().is_some_and(|due| due <= Instant::now());
         let started = Instant::now();
         let committed = self.commit(&group.session.work, group.durable || overdue);
-        self.pulse = Pulse {
+        self.pacing = CommitPacing {
             units: group.answers.len(),
             commit: started.elapsed(),
         };
@@ -175,10 +175,10 @@ impl Writer {
     /// for them for a small part of the time that a commit takes is cheaper than a commit without
     /// them. Who writes alone never waits.
     fn expect_more(&mut self, group: &Group, patience: &mut Option<Instant>) -> Option<Request> {
-        if group.answers.len() >= self.pulse.units || !group.durable {
+        if group.answers.len() >= self.pacing.units || !group.durable {
             return None;
         }
-        let delay = (self.pulse.commit / 8).min(MAX_DELAY);
+        let delay = (self.pacing.commit / 8).min(MAX_DELAY);
         let deadline = *patience.get_or_insert_with(|| Instant::now() + delay);
         block_on(self.requests.recv(), Some(deadline)).flatten()
     }

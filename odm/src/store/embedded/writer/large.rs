@@ -24,7 +24,7 @@ impl Writer {
         let begun = self.engine.begin();
         let transaction = Arc::new(begun.map_err(|error| self.fail(error))?);
         let work = Work::for_large_unit(&self.newest, transaction.clone());
-        let mut session = Session::of_units(work);
+        let mut session = Session::for_units(work);
         let ran = run_unit(unit, &mut session, self.settings.transaction_limit)
             .and_then(|()| session.work.finish_large_unit());
         if let Err(error) = ran {

@@ -57,7 +57,7 @@ impl Writer {
         };
         if let Some(Outcome::Commit(work, reply)) = ended {
             let durability = self.durability(durability);
-            self.run_group(Group::of_transaction(*work, durability, reply), None);
+            self.run_group(Group::with_transaction(*work, durability, reply), None);
         }
     }
 }
