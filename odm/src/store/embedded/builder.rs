@@ -26,8 +26,11 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// How much of the data is kept in memory, in bytes. The default is 1 GiB; it is taken as it is
+    /// Sets how many bytes of the file the cache may hold. The default is 128 MiB, allocated as it is
     /// needed.
+    ///
+    /// Half of it may hold pages that are not written yet. A larger cache saves system calls if more
+    /// of the data is read often; the operating system caches the file as well.
     pub fn cache_size(mut self, bytes: usize) -> Self {
         self.settings.cache_size = bytes;
         self

@@ -25,7 +25,7 @@ pub(super) struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
-            cache_size: 1 << 30,
+            cache_size: 128 << 20,
             durability: Durability::Immediate,
             flush_interval: Duration::from_millis(100),
             transaction_limit: Duration::from_secs(10),
