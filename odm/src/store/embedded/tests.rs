@@ -2,6 +2,7 @@
 
 mod faults;
 mod files;
+mod format;
 mod large;
 mod layers;
 mod plans;
