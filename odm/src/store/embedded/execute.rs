@@ -287,7 +287,7 @@ impl<'e> Sink<'e> {
             Some(_) => {
                 return Err(Error::new(
                     ErrorKind::InvalidQuery,
-                    "`after` needs a value for each key of the sort, and for `_id`",
+                    "invalid `after`: it needs a value for each key of the sort, and for `_id`",
                 ));
             }
         };

@@ -1,4 +1,4 @@
-//! Opens a file, or makes one, and checks that it is a store of this format.
+//! Opens or creates a file, and checks that it is a store of this format.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -19,7 +19,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// The name of the record of the format.
 const FORMAT_RECORD: &str = "format";
 
-/// Where the data is.
+/// The location of the data.
 pub(super) enum Place {
     File(PathBuf),
     Backend(
@@ -37,7 +37,7 @@ impl Place {
     }
 }
 
-/// Opens what is at a place, and reads its state.
+/// Opens the store at a place, and reads its newest state.
 pub(super) fn open(place: Place, settings: Settings) -> Result<(Engine, Arc<Snapshot>)> {
     let (mut engine, name) = match place {
         Place::File(path) => {
@@ -63,7 +63,7 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<(Engine, Arc<Snap
     ))
 }
 
-/// The schema as it is stored.
+/// The stored schema.
 pub(super) fn stored_schema(base: &State) -> Result<Schema> {
     match base.get(&meta_key(RECORD))? {
         Some(record) => Schema::decode(&record),
@@ -71,7 +71,7 @@ pub(super) fn stored_schema(base: &State) -> Result<Schema> {
     }
 }
 
-/// Checks the version of the format, which is written first of all in a new store.
+/// Checks the version of the format, which is the first record of a new store.
 fn initialize(engine: &mut Engine, name: &str) -> Result<()> {
     let base = engine.newest()?;
     let key = meta_key(FORMAT_RECORD);
@@ -93,7 +93,9 @@ fn initialize(engine: &mut Engine, name: &str) -> Result<()> {
         Some(FORMAT) => Ok(()),
         Some(other) => Err(Error::new(
             ErrorKind::Corrupt,
-            format!("`{name}` has format version {other}, and this library reads version {FORMAT}"),
+            format!(
+                "format {other} of `{name}` is not supported: this library reads format {FORMAT}"
+            ),
         )),
         None => Err(damaged(format_args!(
             "the format version of `{name}` cannot be read"
@@ -130,12 +132,12 @@ fn open_backend(file: File, name: &Arc<str>, cache_size: usize) -> Result<Engine
     Engine::open(backend, name.clone(), cache_size)
 }
 
-/// Makes a new store beside its place, and moves it there when it is whole: a crash never leaves
-/// half a store behind at that place.
+/// Creates a new store beside its place, and moves it there when it is complete: a crash never leaves a
+/// part of a store at that place.
 fn create(path: &Path, name: &Arc<str>, cache_size: usize) -> Result<()> {
     let new = beside(path);
     let made = make(&new, name, cache_size).and_then(|()| {
-        // Unlike a rename, a link never takes the place of a store that another process has made.
+        // Unlike a rename, a link never replaces a store that another process has created.
         match fs::hard_link(&new, path) {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -143,7 +145,7 @@ fn create(path: &Path, name: &Arc<str>, cache_size: usize) -> Result<()> {
             Err(_) => fs::rename(&new, path).map_err(|error| cannot("create", name, error)),
         }
     });
-    // After a rename it is gone already.
+    // After a rename the file is gone.
     let _ = fs::remove_file(&new);
     made?;
     sync_folder(path).map_err(|error| cannot("create", name, error))
@@ -172,7 +174,7 @@ fn beside(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Makes the name of a new file as safe as its content.
+/// Makes the name of a new file durable, as its content is.
 fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(unix) {
         let folder = match path.parent() {

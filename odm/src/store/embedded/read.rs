@@ -19,7 +19,7 @@ use crate::{
     store::{Cost, Each, Explain, Find, FindByKey},
 };
 
-/// A view, and how to read it.
+/// A view, and the resources to read it.
 pub(super) struct Reading<'a> {
     pub(super) view: View<'a>,
     pub(super) settings: &'a Settings,
@@ -42,10 +42,10 @@ impl Reading<'_> {
         };
         if let [id] = ids {
             let key = document_key(collection.tree, id.as_raw_bson_ref());
-            let _ = self.hand_over(0, &key, &mut cost, each)?;
+            let _ = self.pass(0, &key, &mut cost, each)?;
             return Ok(cost);
         }
-        // In the order of the keys, pages that lie side by side are read one after another.
+        // Reads in the order of the keys visit neighbouring pages one after another.
         let mut keys = Vec::with_capacity(ids.len() * 20);
         let mut spans = Vec::with_capacity(ids.len());
         for (position, id) in ids.iter().enumerate() {
@@ -56,7 +56,7 @@ impl Reading<'_> {
         }
         spans.sort_unstable_by(|(a, _), (b, _)| keys[a.clone()].cmp(&keys[b.clone()]));
         for (span, position) in spans {
-            if self.hand_over(position, &keys[span], &mut cost, each)? == ControlFlow::Break(()) {
+            if self.pass(position, &keys[span], &mut cost, each)? == ControlFlow::Break(()) {
                 break;
             }
             if self.budget.is_due() {
@@ -66,7 +66,7 @@ impl Reading<'_> {
         Ok(cost)
     }
 
-    fn hand_over(
+    fn pass(
         &self,
         position: usize,
         key: &[u8],
@@ -102,7 +102,7 @@ impl Reading<'_> {
         if find.find.after.is_some() {
             return Err(Error::new(
                 ErrorKind::InvalidQuery,
-                "a query by keys cannot start after a position",
+                "query by keys cannot start `after` a position: each key has its own order",
             ));
         }
         let mut cost = Cost {
@@ -132,7 +132,7 @@ impl Reading<'_> {
         let Some(collection) = self.view.schema.collection(&find.collection) else {
             return Ok((0, cost));
         };
-        // The order is of account only for a position in it.
+        // A count depends on the order only if it starts after a position.
         let unsorted = Find {
             filter: Filter::default(),
             ..Find::default()

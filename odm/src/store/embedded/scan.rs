@@ -15,7 +15,7 @@ use crate::{error::Result, store::Cost};
 pub(super) struct Documents<'a> {
     view: View<'a>,
     tree: layout::Tree,
-    /// The key, kept for its memory.
+    /// A buffer for keys.
     key: Vec<u8>,
 }
 
@@ -54,7 +54,7 @@ impl<'a> Documents<'a> {
     }
 }
 
-/// Reads a stored document.
+/// Views stored bytes as a document.
 pub(super) fn read(bytes: &[u8]) -> Result<&RawDocument> {
     RawDocument::from_bytes(bytes)
         .map_err(|error| damaged(format_args!("a document cannot be read: {error}")))
@@ -65,18 +65,18 @@ pub(super) struct Entry<'a> {
     pub(super) key: Bytes<'a>,
     value: Bytes<'a>,
     kind: Kind,
-    /// The document may have more entries.
+    /// Whether the document may have more entries.
     pub(super) repeats: bool,
 }
 
-/// Where the key of `_id` is.
+/// The position of the key of `_id`.
 #[derive(Clone, Copy)]
 enum Kind {
     /// In the key, which is that of the document.
     Document,
     /// In the value.
     Unique,
-    /// In the key, from here.
+    /// At this position of the key.
     Index(usize),
 }
 
@@ -119,7 +119,7 @@ impl Plan<'_, '_> {
 }
 
 impl<'a> Entries<'a, '_> {
-    /// The source, where there is but one.
+    /// The source of a plan with one access path.
     pub(super) fn source(&self) -> &Source<'_> {
         &self.access_paths[0].source
     }
@@ -127,7 +127,7 @@ impl<'a> Entries<'a, '_> {
     pub(super) fn next(&mut self, cost: &mut Cost) -> Result<Option<Entry<'a>>> {
         loop {
             if let Some(range) = &mut self.current {
-                // `next` is one range further.
+                // `next` is already one range further.
                 let source = &self.access_paths[self.next.0].source;
                 if let Some((key, value)) = range.next()? {
                     return entry(source, key, value, self.access_paths.len() > 1, cost).map(Some);
@@ -160,7 +160,7 @@ impl<'a> Entries<'a, '_> {
 }
 
 impl AccessPath<'_, '_> {
-    /// The ranges in the order in which they are read.
+    /// A range, counted in reading order.
     fn range(&self, at: usize) -> Option<&KeyRange> {
         match self.backward {
             false => self.ranges.get(at),

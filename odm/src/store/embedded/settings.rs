@@ -1,4 +1,4 @@
-//! What can be set when a store is opened.
+//! The settings of a store.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ pub(super) struct Settings {
     pub(super) queue: usize,
     pub(super) unit_documents: u64,
     pub(super) sort_memory: usize,
-    /// How much memory the changes of a group may take before it takes no further unit, and those
-    /// of one unit before it runs by itself.
+    /// The memory that the changes of a group may take before it takes no further unit, and the
+    /// changes of one unit before it runs by itself, in bytes.
     pub(super) group_memory: usize,
-    /// How much memory the changes of a unit that runs by itself may take.
+    /// The memory that the changes of a unit that runs by itself may take, in bytes.
     pub(super) spill_memory: usize,
     pub(super) check: bool,
 }

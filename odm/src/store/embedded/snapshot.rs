@@ -61,7 +61,7 @@ impl Reader for Snapshot {
     }
 }
 
-/// Where the writer puts the newest state, and readers take it.
+/// The newest state, which the writer publishes and readers take.
 ///
 /// The lock is held only to copy a pointer. A state that is replaced lives on in its readers.
 pub(super) struct Published(RwLock<Result<Arc<Snapshot>>>);
@@ -82,7 +82,7 @@ impl Published {
         self.set(Ok(snapshot));
     }
 
-    /// From now on there is nothing to read.
+    /// Makes all later reads fail.
     pub(super) fn close(&self, error: Error) {
         self.set(Err(error));
     }

@@ -1,4 +1,4 @@
-//! Whether everything that is stored agrees.
+//! Verifies that documents and indexes agree.
 
 use std::collections::HashSet;
 
@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{error::Result, mql::path};
 
-/// Verifies that each document can be read and is where its `_id` says, that each index has just
-/// the entries of the documents, and that there is nothing else.
+/// Verifies that each document is valid and has the key of its `_id`, that each index has exactly the
+/// entries of the documents, and that no other data is stored.
 pub(super) async fn verify(snapshot: &Snapshot) -> Result<()> {
     let mut budget = YieldBudget::per_chunk();
     let mut known: HashSet<Tree> = snapshot.schema.garbage.iter().copied().collect();
@@ -21,7 +21,7 @@ pub(super) async fn verify(snapshot: &Snapshot) -> Result<()> {
     for collection in snapshot.schema.collections() {
         if !known.insert(collection.tree) {
             return Err(damaged(format_args!(
-                "`{}` shares its tree",
+                "`{}` shares its tree with another collection or index",
                 collection.name
             )));
         }
@@ -29,14 +29,14 @@ pub(super) async fn verify(snapshot: &Snapshot) -> Result<()> {
         for (index, expected) in collection.indexes.iter().zip(entries) {
             if !known.insert(index.tree) {
                 return Err(damaged(format_args!(
-                    "`{}` shares its tree",
+                    "`{}` shares its tree with another collection or index",
                     index.spec.name
                 )));
             }
             let found = count(snapshot, index.tree, &mut budget).await?;
             if found != expected {
                 return Err(damaged(format_args!(
-                    "the index `{}` of `{}` has {found} entries, and the documents have {expected}",
+                    "index `{}` of `{}` has {found} entries, and the documents have {expected}",
                     index.spec.name, collection.name
                 )));
             }
@@ -50,15 +50,15 @@ pub(super) async fn verify(snapshot: &Snapshot) -> Result<()> {
     {
         let tree = entry.0.first_chunk().map(|tree| Tree::from_be_bytes(*tree));
         let Some(tree) = tree.filter(|tree| known.contains(tree)) else {
-            return Err(damaged("there is data that belongs to no collection"));
+            return Err(damaged("data that belongs to no collection is stored"));
         };
         from = tree_start(tree + 1).to_vec();
     }
     Ok(())
 }
 
-/// Verifies the documents of a collection, and that their entries exist. Returns how many entries
-/// there are for each index.
+/// Verifies the documents of a collection, and that their entries exist. Returns the number of entries
+/// for each index.
 async fn documents(
     snapshot: &Snapshot,
     collection: &Collection,
@@ -72,14 +72,13 @@ async fn documents(
             yield_now().await;
         }
         let document = read(&document)?;
-        crate::store::check_document(&collection.name, document).map_err(|error| {
-            damaged(format_args!("a document is stored that cannot be: {error}"))
-        })?;
+        crate::store::check_document(&collection.name, document)
+            .map_err(|error| damaged(format_args!("an invalid document is stored: {error}")))?;
         let in_place =
             path::get(document, "_id").is_some_and(|id| document_key(collection.tree, id) == *key);
         if !in_place {
             return Err(damaged(format_args!(
-                "a document of `{}` is not where its `_id` says",
+                "a document of `{}` has the key of another `_id`",
                 collection.name
             )));
         }
@@ -101,21 +100,21 @@ fn entries(
     let wrong = |what: &str| {
         let name = &index.spec.name;
         Err(damaged(format_args!(
-            "the index `{name}` of `{}` {what}",
+            "index `{name}` of `{}` {what}",
             collection.name
         )))
     };
     for (known, array) in index.multikey.iter().zip(&entries.multikey) {
         if *array && !known {
-            return wrong("does not know of an array");
+            return wrong("has an array at a path that is not marked multikey");
         }
     }
     for key in &entries.keys {
         let value: &[u8] = if index.spec.unique { id } else { &id_len(id) };
         match snapshot.base.get(key)? {
             Some(found) if *found == *value => {}
-            Some(_) => return wrong("leads to another document"),
-            None => return wrong("has no entry for a document"),
+            Some(_) => return wrong("refers to another document"),
+            None => return wrong("lacks an entry of a document"),
         }
     }
     Ok(entries.keys.len() as u64)

@@ -1,4 +1,4 @@
-//! Writes that are not committed yet, and reads that see them.
+//! Uncommitted changes, and reads that see them.
 
 mod memory;
 
@@ -27,11 +27,11 @@ use crate::{
 pub(super) struct Work {
     pub(super) base: Arc<Snapshot>,
     pub(super) overlay: Overlay,
-    /// As the overlay makes it.
+    /// The schema with the changes of the overlay.
     pub(super) schema: Arc<Schema>,
     pub(super) settings: Arc<Settings>,
     cost: Mutex<Cost>,
-    /// The documents that the unit has written.
+    /// The number of documents that the unit has written.
     written: u64,
     memory: Memory,
 }
@@ -65,13 +65,13 @@ impl Work {
         }
     }
 
-    /// The writer's thread has nobody to yield to, and a transaction of a caller must not stop in
-    /// the middle of an operation: whoever does not poll it further would hold up the others in it.
+    /// No yields: the writer's thread has no other tasks, and an operation of a caller's transaction
+    /// must not stop halfway, since other operations of the transaction would wait for it.
     pub(super) fn yield_budget(&self) -> YieldBudget {
         YieldBudget::unlimited()
     }
 
-    /// What was touched since [`begin_unit`](Work::begin_unit).
+    /// The cost since [`begin_unit`](Work::begin_unit).
     pub(super) fn cost(&self) -> Cost {
         *self.cost.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -80,7 +80,7 @@ impl Work {
         *self.cost.lock().unwrap_or_else(PoisonError::into_inner) += cost;
     }
 
-    /// Begins a unit: what was done so far stays done.
+    /// Begins a unit. Earlier changes can no longer be undone.
     pub(super) fn begin_unit(&mut self) {
         self.overlay.forget();
         self.begin_memory();
@@ -98,18 +98,20 @@ impl Work {
         }
         Err(Error::new(
             ErrorKind::Limit,
-            format!("a unit of work may write {limit} documents, and this one would write more"),
+            format!(
+                "unit of work too large: it writes more than {limit} documents; split it, or raise `unit_limit`"
+            ),
         ))
     }
 
-    /// Changes the schema, and what is stored of it.
+    /// Changes the schema and its record.
     pub(super) fn set_schema(&mut self, schema: Schema) -> Result<()> {
         self.overlay.put(&meta_key(RECORD), &schema.encode()?);
         self.schema = Arc::new(schema);
         Ok(())
     }
 
-    /// Begins something that is done as a whole or not at all.
+    /// Begins changes that are done as a whole or not at all.
     pub(super) fn savepoint(&mut self) -> Savepoint<'_> {
         Savepoint {
             mark: self.overlay.mark(),
@@ -122,8 +124,8 @@ impl Work {
     }
 }
 
-/// Changes that are undone unless they are [`keep`](Savepoint::keep)t: after an error, after a panic,
-/// and when the future that makes them is dropped.
+/// A point to which the work returns unless the changes after it are kept by
+/// [`keep`](Savepoint::keep): after an error, after a panic, and when the future is dropped.
 pub(super) struct Savepoint<'w> {
     work: &'w mut Work,
     mark: Mark,

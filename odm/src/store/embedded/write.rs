@@ -345,7 +345,9 @@ impl Work {
             return Ok(collection.clone());
         }
         if name.is_empty() || name.contains('\0') {
-            let message = format!("a collection cannot be named {name:?}");
+            let message = format!(
+                "invalid collection name {name:?}: use a name that is not empty and has no NUL"
+            );
             return Err(Error::new(ErrorKind::Schema, message));
         }
         let mut schema = Schema::clone(&self.schema);

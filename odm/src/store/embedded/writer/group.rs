@@ -20,28 +20,28 @@ use crate::{
     store::{Durability, Transaction, UnitOfWork},
 };
 
-/// How many units one commit may hold.
+/// The greatest number of units in one commit.
 const MAX_UNITS: usize = 1024;
 
-/// For how long at most a commit is put off for units that are expected.
+/// The longest time by which a commit is delayed for units that are expected.
 const MAX_DELAY: Duration = Duration::from_micros(500);
 
-/// A unit and how to answer it.
+/// A unit, its durability, and the channel for its answer.
 pub(super) type Member = (Arc<dyn UnitOfWork>, Durability, Reply<()>);
 
-/// Units that have run, and are to be committed together.
+/// Units that have run and will be committed together.
 pub(super) struct Group {
     session: Session,
     answers: Vec<(Reply<()>, Result<()>)>,
     durable: bool,
 }
 
-/// How the last group was.
+/// Measurements of the last group.
 #[derive(Debug, Default)]
 pub(super) struct CommitPacing {
-    /// How many there were in it.
+    /// The number of its units.
     units: usize,
-    /// How long its commit took.
+    /// The duration of its commit.
     commit: Duration,
 }
 
@@ -54,7 +54,7 @@ impl Group {
         }
     }
 
-    /// A group that begins with the work of a transaction.
+    /// Creates a group that begins with the work of a transaction.
     pub(super) fn with_transaction(work: Work, durability: Durability, reply: Reply<()>) -> Group {
         let mut group = Group::new(work);
         group.durable = durability == Durability::Immediate;
@@ -71,7 +71,7 @@ impl Group {
     /// nothing. Returns a unit that is too large for a group.
     fn run(&mut self, (unit, durability, reply): Member, limit: Duration) -> Option<Member> {
         if reply.is_closed() {
-            // Its caller went away before it was begun.
+            // The caller went away before the unit began.
             return None;
         }
         let session = &mut self.session;
@@ -88,8 +88,8 @@ impl Group {
             return Some((unit, durability, reply));
         }
         self.durable |= durability == Durability::Immediate;
-        // The answer waits for the commit even if it is an error, since the unit may have seen what
-        // is not committed.
+        // The answer waits for the commit even if it is an error, since the unit may have read changes
+        // that are not committed.
         self.answers.push((reply, result));
         None
     }
@@ -121,7 +121,7 @@ pub(super) fn run_unit(
 }
 
 impl Writer {
-    /// Adds the units that wait to a group, and commits it.
+    /// Adds the waiting units to a group, and commits it.
     pub(super) fn run_group(&mut self, mut group: Group, first: Option<Member>) {
         if let Err(error) = self.usable() {
             let answers = group.answers.into_iter().map(|(reply, _)| reply);
@@ -155,7 +155,7 @@ impl Writer {
                 }
             }
         }
-        // Under a load that never ends, the wait for requests is never long enough for a flush.
+        // Under permanent load the writer never waits long enough for the flush to become due.
         let overdue = self.flush_due().is_some_and(|due| due <= Instant::now());
         let started = Instant::now();
         let committed = self.commit(&group.session.work, group.durable || overdue);
@@ -171,9 +171,9 @@ impl Writer {
         }
     }
 
-    /// Those who were answered last may write again at once, and arrive one after another. To wait
-    /// for them for a small part of the time that a commit takes is cheaper than a commit without
-    /// them. Who writes alone never waits.
+    /// Waits for units of the callers who were answered last: they may write again at once, and
+    /// arrive one after another. A wait of a small part of a commit is cheaper than a commit without
+    /// them. A single caller never waits.
     fn expect_more(&mut self, group: &Group, patience: &mut Option<Instant>) -> Option<Request> {
         if group.answers.len() >= self.pacing.units || !group.durable {
             return None;
@@ -183,7 +183,7 @@ impl Writer {
         block_on(self.requests.recv(), Some(deadline)).flatten()
     }
 
-    /// What was asked for, unless the store was told to promise less.
+    /// The requested durability, limited by that of the store.
     pub(super) fn durability(&self, asked: Durability) -> Durability {
         match self.settings.durability {
             Durability::Immediate => asked,

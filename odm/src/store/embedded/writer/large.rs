@@ -1,4 +1,4 @@
-//! Units that write too much for a group.
+//! Units whose changes are too large for a group.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use super::{
 use crate::{error::Result, store::UnitOfWork};
 
 impl Writer {
-    /// Runs a unit in an engine transaction of its own, and answers.
+    /// Runs a unit in a transaction of the engine that it has for itself, and answers.
     pub(super) fn run_large(&mut self, (unit, _, reply): Member) {
         let result = self.usable().and_then(|()| self.try_large(&*unit));
         let _ = reply.send(result);
     }
 
-    /// The commit is durable even if less was asked for: the disk has most of the changes by then.
+    /// The commit is durable even if less was requested: most changes are on the disk by then.
     fn try_large(&mut self, unit: &dyn UnitOfWork) -> Result<()> {
-        // Nothing can be flushed while the transaction is open, which may take longer than earlier
-        // units were told to wait.
+        // No flush is possible while the transaction is open, and it may be open for longer than the
+        // flush interval that earlier units rely on.
         self.make_durable()?;
         let begun = self.engine.begin();
         let transaction = Arc::new(begun.map_err(|error| self.fail(error))?);
@@ -34,7 +34,7 @@ impl Writer {
             return Err(error);
         }
         let committed = self.engine.commit_open(&transaction);
-        // The point of no return was in the line above.
+        // From here on the unit may be on the disk.
         committed
             .and_then(|()| self.publish(session.work.schema.clone()))
             .map_err(|error| self.fail(error))
