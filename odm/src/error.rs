@@ -147,7 +147,7 @@ impl Error {
     pub(crate) fn duplicate_id(collection: &str, id: RawBsonRef<'_>) -> Self {
         let id = RawBson::from(id);
         let message = format!(
-            "`{collection}` has a document with `_id` = {} already",
+            "duplicate key: `{collection}` already has a document with `_id` = {}",
             show(&id)
         );
         Error::new(ErrorKind::DuplicateKey, message).at(collection, Some("_id"), Some(id))

@@ -68,8 +68,8 @@ pub trait Store: Send + Sync + 'static {
     /// Runs a unit of work in a transaction of its own, and commits it.
     ///
     /// A store MUST return only when the commit is as durable as asked, MUST roll back if the unit
-    /// returns an error, and MAY run the unit more than once, each time on a fresh state, if it loses
-    /// a conflict. Dropping the future MUST either prevent the unit or let all of it happen.
+    /// returns an error, and MAY run the unit more than once, each time on a fresh state: if it loses
+    /// a conflict, or if it writes more than the store can commit together with other units. Dropping the future MUST either prevent the unit or let all of it happen.
     async fn run(&self, unit: Arc<dyn UnitOfWork>, durability: Durability) -> Result<()>;
 
     /// Opens a transaction that the caller drives. Dropping it MUST roll it back.

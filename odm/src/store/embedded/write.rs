@@ -6,7 +6,7 @@ use bson::{DateTime, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, oid::Obje
 
 use super::{
     entries::{Entries, duplicate},
-    execute::{self, Query, Run},
+    execute::{self, ExecContext, Query},
     ids::Ids,
     layout::{TREE_LEN, damaged, document_key, id_len},
     scan,
@@ -26,7 +26,7 @@ impl Work {
     /// Applies a batch. Entries that go are removed before the first is added, so that documents can
     /// exchange the values of a unique index.
     pub(super) fn apply(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost> {
-        let mut work = self.attempt();
+        let mut work = self.savepoint();
         let mut cost = Cost {
             queries: 1,
             ..Cost::default()
@@ -48,7 +48,7 @@ impl Work {
     }
 
     pub(super) async fn update(&mut self, write: &UpdateWrite) -> Result<Updated> {
-        let mut work = self.attempt();
+        let mut work = self.savepoint();
         let mut cost = Cost {
             queries: 1,
             ..Cost::default()
@@ -89,7 +89,7 @@ impl Work {
     }
 
     pub(super) async fn delete(&mut self, write: &DeleteWrite) -> Result<Deleted> {
-        let mut work = self.attempt();
+        let mut work = self.savepoint();
         let mut cost = Cost {
             queries: 1,
             ..Cost::default()
@@ -137,18 +137,24 @@ impl Work {
             after: None,
         };
         let memory = self.settings.sort_memory;
-        let mut pace = self.pace();
-        let mut run = Run {
-            pace: &mut pace,
+        let mut budget = self.yield_budget();
+        let mut context = ExecContext {
+            budget: &mut budget,
             cost,
             memory,
         };
-        let _ = execute::find(self.view(), collection, &query, &mut run, &mut |id, _| {
-            targets.push(id, memory)?;
-            Ok(ControlFlow::Continue(()))
-        })
+        let _ = execute::find(
+            self.view(),
+            collection,
+            &query,
+            &mut context,
+            &mut |id, _| {
+                targets.push(id, memory)?;
+                Ok(ControlFlow::Continue(()))
+            },
+        )
         .await?;
-        run.cost.documents_returned = 0;
+        context.cost.documents_returned = 0;
         Ok(targets)
     }
 
@@ -158,7 +164,8 @@ impl Work {
         document: &RawDocument,
         cost: &mut Cost,
     ) -> Result<()> {
-        let reordered = id_first(document, field_id(document)?);
+        let id = path::get(document, "_id");
+        let reordered = id.and_then(|id| id_first(document, id));
         let document = reordered.as_deref().unwrap_or(document);
         let claims = self.write_one(collection, &DocumentWrite::Insert(document))?;
         self.claim(collection, document, claims)?;
@@ -236,7 +243,7 @@ impl Work {
             }
             let entries = |document: Option<&RawDocument>| match document {
                 None => Ok(Entries::default()),
-                Some(document) => Entries::of(index, document, id),
+                Some(document) => Entries::for_document(index, document, id),
             };
             let (old, new) = (entries(before)?, entries(after)?);
             for key in old.without(&new) {
@@ -304,7 +311,9 @@ impl Work {
             return Ok(collection.clone());
         }
         if name.is_empty() || name.contains('\0') {
-            let message = format!("a collection cannot be named {name:?}");
+            let message = format!(
+                "invalid collection name {name:?}: use a name that is not empty and has no NUL"
+            );
             return Err(Error::new(ErrorKind::Schema, message));
         }
         let mut schema = Schema::clone(&self.schema);
