@@ -32,7 +32,7 @@ pub(crate) struct Copied {
 }
 
 /// The reference between a copy and its source.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Along {
     /// A reference of this name in the same struct.

@@ -9,9 +9,10 @@ mod held;
 mod recompute;
 mod stale;
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use bson::RawBson;
-use std::collections::BTreeMap;
 
 use super::{
     Problem,
@@ -20,7 +21,7 @@ use super::{
     unit::{CHUNK, Doc, Pages, Unit},
 };
 use crate::{
-    catalog::{Copied, Derived, FromDerived, Ordered},
+    catalog::{Along, Copied, Derived, FromDerived, Ordered},
     error::Result,
 };
 use recompute::{followed, wrong};
@@ -32,19 +33,21 @@ pub(super) struct Copies;
 #[async_trait]
 impl Kind for Copies {
     async fn refresh(&self, unit: &mut Unit<'_>, level: &[Ordered<'_>]) -> Result<()> {
-        let mut holders: BTreeMap<&str, Group<'_>> = BTreeMap::new();
+        // The copies beside one reference depend on the same fields of their holder.
+        let mut groups: BTreeMap<(&str, &str, &Along), Group<'_>> = BTreeMap::new();
         for ordered in level {
             if let Some(copy) = Copied::from_derived(ordered.field) {
-                let group = holders.entry(&copy.holder).or_default();
+                let key = (&*copy.holder, &*copy.within, &copy.along);
+                let group = groups.entry(key).or_default();
                 group.copies.push(copy);
                 group.has_dependents |= ordered.has_dependents;
                 group.paths.push(ordered.field.path().into_owned());
             }
         }
-        for (holder, group) in holders {
+        for ((holder, ..), group) in groups {
             let stale = stale(unit, holder, &group.copies)?;
             refresh_whole(unit, holder, &group, &stale).await?;
-            for follow in &stale.followed {
+            if let Some(follow) = &stale.followed {
                 refresh_followers(unit, holder, &group, &stale, follow).await?;
             }
             unit.end_step(|| step_name(group.paths.iter().map(String::as_str), holder));
@@ -68,7 +71,8 @@ impl Kind for Copies {
     }
 }
 
-/// The copies of a level in documents of one collection.
+/// The copies of a level beside one reference in documents of one collection, or along one reference
+/// of their sources.
 #[derive(Default)]
 struct Group<'c> {
     copies: Vec<&'c Copied>,

@@ -15,13 +15,13 @@ use crate::{
     store::Find,
 };
 
-/// The holders of copies that may be wrong.
+/// The holders of copies beside one reference that may be wrong.
 #[derive(Default)]
 pub(super) struct Stale<'c> {
     /// Those in which any copy may be, by the key of their `_id`.
     pub(super) whole: BTreeMap<Vec<u8>, RawBson>,
     /// Those that refer to changed sources.
-    pub(super) followed: Vec<Follow<'c>>,
+    pub(super) followed: Option<Follow<'c>>,
 }
 
 /// The copies beside one reference, whose sources changed.
@@ -53,6 +53,7 @@ impl Follow<'_> {
     }
 }
 
+/// The holders of these copies, which are beside one reference, that may be wrong.
 pub(super) fn stale<'c>(unit: &Unit<'_>, holder: &str, copies: &[&'c Copied]) -> Result<Stale<'c>> {
     let mut stale = Stale::default();
     for (_, image) in unit.images(holder).changed() {
@@ -62,38 +63,47 @@ pub(super) fn stale<'c>(unit: &Unit<'_>, holder: &str, copies: &[&'c Copied]) ->
             stale.add(id(now).into());
         }
     }
-    // The copies beside one reference follow one source.
-    let mut local: BTreeMap<(&str, String), Vec<&'c Copied>> = BTreeMap::new();
-    for copy in copies.iter().filter(|copy| !copy.frozen) {
-        match (&copy.along, copy.reference()) {
-            (Along::Local(_), Some(reference)) => {
-                let key = (copy.source.as_str(), reference);
-                local.entry(key).or_default().push(copy);
+    let copies: Vec<&Copied> = copies.iter().copied().filter(|copy| !copy.frozen).collect();
+    let Some(first) = copies.first() else {
+        return Ok(stale);
+    };
+    match (&first.along, first.reference()) {
+        (Along::Reverse(path), _) => {
+            for copy in &copies {
+                add_named(&mut stale, unit, copy, path);
             }
-            (Along::Local(_), None) => {}
-            (Along::Reverse(path), _) => add_named(&mut stale, unit, copy, path),
         }
-    }
-    for ((source, reference), copies) in local {
-        let may_dangle = !unit.catalog.is_certain(holder, &reference);
-        let changed = unit.images(source).changed().map(|(_, image)| image);
-        let changed = changed.filter(|image| {
-            let mut copies = copies.iter();
-            copies.any(|copy| is_source_changed(copy, image, may_dangle))
-        });
-        let sources: BTreeMap<Vec<u8>, Doc> = changed
-            .filter_map(Image::now)
-            .map(|source| (key::of(id(source)), source.clone()))
-            .collect();
-        if !sources.is_empty() {
-            stale.followed.push(Follow {
-                reference,
-                copies,
-                sources,
-            });
+        (Along::Local(_), reference) => {
+            let reference = reference.unwrap_or_default();
+            stale.followed = followed(unit, holder, reference, copies);
         }
     }
     Ok(stale)
+}
+
+/// The changed sources of the copies beside a reference, if there are some.
+fn followed<'c>(
+    unit: &Unit<'_>,
+    holder: &str,
+    reference: String,
+    copies: Vec<&'c Copied>,
+) -> Option<Follow<'c>> {
+    let may_dangle = !unit.catalog.is_certain(holder, &reference);
+    let source = &copies.first()?.source;
+    let changed = unit.images(source).changed().map(|(_, image)| image);
+    let changed = changed.filter(|image| {
+        let mut copies = copies.iter();
+        copies.any(|copy| is_source_changed(copy, image, may_dangle))
+    });
+    let sources: BTreeMap<Vec<u8>, Doc> = changed
+        .filter_map(Image::now)
+        .map(|source| (key::of(id(source)), source.clone()))
+        .collect();
+    (!sources.is_empty()).then_some(Follow {
+        reference,
+        copies,
+        sources,
+    })
 }
 
 /// Adds the holders that changed sources name, or named.
