@@ -65,11 +65,11 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
             specs.push(catalog::spec());
             store.ensure(&specs).await?;
             let catalog = catalog::declare(&store, Self::NAME, Self::VERSION, relations).await?;
-            if !catalog.building().is_empty() {
+            if !catalog.pending().is_empty() {
                 tracing::warn!(
                     target: "odm",
                     database = Self::NAME,
-                    places = ?catalog.building(),
+                    places = ?catalog.pending(),
                     "pending backfills: relations were declared over existing documents; run \
                      `backfill()`",
                 );
@@ -92,7 +92,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// [`backfill`](Database::backfill) computes the rest.
     fn pending_backfills(&self) -> Vec<String> {
         let catalog = self.session().catalog();
-        catalog.building().iter().cloned().collect()
+        catalog.pending().iter().cloned().collect()
     }
 
     /// Computes the [pending](Database::pending_backfills) relations, as [`repair`](Database::repair)

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, error::Error as StdError, fmt, sync::Arc};
 
-use bson::RawBson;
+use bson::{RawBson, RawBsonRef};
 
 /// The result of an operation of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -141,6 +141,16 @@ impl Error {
     pub fn retryable(mut self) -> Self {
         Arc::make_mut(&mut self.0).retryable = true;
         self
+    }
+
+    /// The error of an `_id` that another document has.
+    pub(crate) fn duplicate_id(collection: &str, id: RawBsonRef<'_>) -> Self {
+        let id = RawBson::from(id);
+        let message = format!(
+            "duplicate key: `{collection}` already has a document with `_id` = {}",
+            show(&id)
+        );
+        Error::new(ErrorKind::DuplicateKey, message).at(collection, Some("_id"), Some(id))
     }
 
     /// The error of a document from outside that is not well-formed BSON.

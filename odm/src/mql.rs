@@ -1,12 +1,15 @@
 //! MongoDB's query language as pure functions on BSON: comparison, filters, updates, sorts and
 //! projections. No I/O and no models.
+//!
+//! The types will grow with the language: they are `#[non_exhaustive]`.
 
+pub(crate) mod diff;
 mod error;
 mod filter;
-pub mod key;
+pub(crate) mod key;
 mod number;
 pub mod order;
-pub mod path;
+pub(crate) mod path;
 mod project;
 mod sort;
 #[cfg(test)]

@@ -193,11 +193,11 @@ impl Auditor {
         let catalog = self.session.current_catalog().await?;
         let names = catalog
             .collections()
-            .filter(|name| catalog.is_derived(name));
+            .filter(|name| catalog.is_audited(name));
         self.left = names.map(str::to_owned).collect();
         if self.mode == AuditMode::Backfill {
-            self.pending.clone_from(catalog.building());
-            let holders = self.pending.iter().map(|place| catalog.holder(place));
+            self.pending.clone_from(catalog.pending());
+            let holders = self.pending.iter().map(|place| catalog.holder_of(place));
             let holders: BTreeSet<&str> = holders.collect();
             self.left.retain(|name| holders.contains(name.as_str()));
         }

@@ -1,15 +1,15 @@
-//! What a write would do.
+//! Dry runs of writes.
 
 use std::fmt;
 
-use super::{Changes, Effect, Unit, Write, steps};
+use super::{Unit, Write, steps, unit::QUEUE};
 use crate::{
     catalog::{Catalog, is_current},
     error::Result,
     store::{Cost, Store, TransactionOptions},
 };
 
-/// What a write would do, with all that follows from it: made by running it and undoing it.
+/// The result of a dry run: what a write would change, and what it touched.
 ///
 /// Its `Display` is a line for each collection and for each step.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,13 +37,14 @@ pub struct PlannedChanges {
     pub removed: u64,
 }
 
-/// One step of a unit: the write itself, or what one relation makes of it.
+/// One step of a write: the write itself, or a consequence of it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Step {
-    /// The write, or the derived fields that it makes wrong, in words.
+    /// The write, or the derived fields that the step refreshes.
     pub name: String,
-    /// What it touches.
+    /// The calls of the step, what they touched, and as `documents_written` the documents that the
+    /// step changed. They are written together, in the last step.
     pub cost: Cost,
 }
 
@@ -59,7 +60,7 @@ impl fmt::Display for WritePlan {
         for Step { name, cost } in &self.steps {
             writeln!(
                 f,
-                "{name}: {} index entries and {} documents read, {} written",
+                "{name}: {} index entries and {} documents read, {} changed",
                 cost.keys_examined, cost.documents_examined, cost.documents_written
             )?;
         }
@@ -67,8 +68,8 @@ impl fmt::Display for WritePlan {
     }
 }
 
-/// Runs a write in a transaction of its own, and undoes it. Gives none if the catalog is not the one
-/// that is in force.
+/// Runs a write in a transaction of its own, and rolls it back. Returns `None` if the catalog is not
+/// the one that is in force.
 pub(crate) async fn plan(
     store: &dyn Store,
     catalog: &Catalog,
@@ -79,35 +80,30 @@ pub(crate) async fn plan(
         transaction.rollback().await?;
         return Ok(None);
     }
-    let mut unit = Unit::new(catalog, &mut *transaction);
+    let mut unit = Unit::new(catalog, &mut *transaction, QUEUE);
     let touched = steps(&mut unit, write).await?;
+    let collections = planned(&unit);
+    let (steps, _) = unit.into_cost();
     let plan = WritePlan {
         matched: touched.matched,
-        collections: planned(&unit.changes),
-        steps: unit.steps,
+        collections,
+        steps,
     };
     transaction.rollback().await?;
     Ok(Some(plan))
 }
 
-fn planned(changes: &Changes) -> Vec<PlannedChanges> {
-    let mut planned = Vec::new();
-    for collection in changes.collections() {
-        let mut of = PlannedChanges {
+fn planned(unit: &Unit<'_>) -> Vec<PlannedChanges> {
+    let collections = unit.collections().map(|collection| {
+        let numbers = unit.images(collection).numbers();
+        PlannedChanges {
             collection: collection.to_owned(),
-            ..PlannedChanges::default()
-        };
-        for Effect { before, after } in changes.of(collection) {
-            match (before, after) {
-                (None, Some(_)) => of.inserted += 1,
-                (Some(_), None) => of.removed += 1,
-                (Some(before), Some(after)) if before != after => of.changed += 1,
-                _ => {}
-            }
+            inserted: numbers.inserted,
+            changed: numbers.changed,
+            removed: numbers.removed,
         }
-        if of.inserted + of.changed + of.removed > 0 {
-            planned.push(of);
-        }
-    }
-    planned
+    });
+    collections
+        .filter(|of| of.inserted + of.changed + of.removed > 0)
+        .collect()
 }

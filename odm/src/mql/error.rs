@@ -1,76 +1,78 @@
-//! What can be wrong with a filter, an update, a sort or a projection.
+//! Errors in filters, updates, sorts and projections.
 
-/// What is wrong with a request, or why it cannot be applied to a document.
+/// An error in a request, or the reason why it cannot be applied to a document.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An operator that does not exist, or that is not supported at this place.
-    #[error("unknown operator `{0}`")]
+    /// An operator that does not exist, or is not supported at this position.
+    #[error("unknown operator `{0}`: it does not exist, or is not supported here")]
     UnknownOperator(String),
-    /// An operator has a value that it cannot use.
+    /// An operand that an operator does not accept.
     #[error("`{operator}` needs {expected}")]
     BadOperand {
         /// The operator.
         operator: String,
-        /// What it needs.
+        /// The operand that it needs.
         expected: &'static str,
     },
     /// A path that names no field.
-    #[error("bad path `{path}`: {reason}")]
+    #[error("invalid path `{path}`: {reason}")]
     BadPath {
         /// The path.
         path: String,
-        /// What is wrong with it.
+        /// Why it is invalid.
         reason: &'static str,
     },
-    /// Two operations of one update, or two fields of one projection, that touch each other.
-    #[error("`{path}` conflicts with `{other}`")]
+    /// Two operations of one update, or two fields of one projection, whose paths overlap.
+    #[error("conflicting paths: `{path}` and `{other}` overlap; name each field once")]
     ConflictingPaths {
-        /// The later one.
+        /// The later path.
         path: String,
-        /// The earlier one.
+        /// The earlier path.
         other: String,
     },
     /// A projection that both includes and excludes fields.
-    #[error("a projection cannot both include and exclude: `{0}`")]
+    #[error(
+        "mixed projection: `{0}` is excluded among included fields, or included among excluded ones"
+    )]
     MixedProjection(String),
-    /// A regular expression that cannot be compiled.
+    /// A regular expression that does not compile.
     #[error("invalid regular expression `{pattern}`: {reason}")]
     InvalidRegex {
         /// The expression.
         pattern: String,
-        /// Why.
+        /// Why it does not compile.
         reason: String,
     },
     /// A filter, or a value in it, that is nested too deeply.
-    #[error("nested deeper than {0} levels")]
+    #[error("filter nested deeper than {0} levels")]
     TooDeep(usize),
     /// An update that is a whole document, where operators are needed.
-    #[error("an update needs operators, not the field `{0}`")]
+    #[error("update without an operator: `{0}` is a field; write `$set`, or use a replacement")]
     NotAnOperator(String),
-    /// A name of an array filter that has no filter, or more than one.
+    /// A name of an array filter without a filter, or with several.
     #[error("array filter `{name}`: {reason}")]
     ArrayFilter {
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// Why it is invalid.
         reason: &'static str,
     },
-    /// A value that cannot be written as BSON.
-    #[error("a value cannot be written as BSON: {0}")]
+    /// A value that cannot be encoded as BSON.
+    #[error("value cannot be encoded as BSON: {0}")]
     Encode(String),
 
-    /// The path of an update leads through a value that has no fields.
+    /// The path of an update goes through a value that has no fields.
     #[error("cannot create field `{field}` of `{path}` in a value of type {found}")]
     CannotCreateField {
         /// The whole path.
         path: String,
         /// The part of it that cannot be created.
         field: String,
-        /// The type of the value that it leads through.
+        /// The type of the value that the path goes through.
         found: &'static str,
     },
-    /// A value has not the type that an operator needs.
+    /// A value of a type that an operator does not accept.
     #[error("cannot apply `{operator}` to `{path}`: it needs {expected}, not {found}")]
     WrongType {
         /// The operator.
@@ -82,26 +84,26 @@ pub enum Error {
         /// The type of the value there.
         found: &'static str,
     },
-    /// The result of `$inc` or `$mul` is too large.
-    #[error("`{operator}` overflows the integer at `{path}`")]
+    /// The result of `$inc` or `$mul` is out of range.
+    #[error("integer overflow: `{operator}` of `{path}` is out of range")]
     Overflow {
         /// The operator.
         operator: &'static str,
         /// The path.
         path: String,
     },
-    /// An index beyond what an array may be padded to.
+    /// An array position so large that too many nulls would be added before it.
     #[error("`{path}` would pad an array with more than {limit} nulls")]
     TooMuchPadding {
         /// The path.
         path: String,
-        /// How many are allowed.
+        /// The greatest number of nulls.
         limit: usize,
     },
-    /// `_id` would be changed.
-    #[error("`{0}` is immutable")]
+    /// A change of `_id`.
+    #[error("immutable field `{0}` cannot change")]
     Immutable(String),
-    /// `$rename` leads through an array.
+    /// A `$rename` whose path goes through an array.
     #[error("cannot rename `{path}`: `{array}` is an array")]
     RenameInArray {
         /// The path.
@@ -109,25 +111,24 @@ pub enum Error {
         /// The array.
         array: String,
     },
-    /// A compound index meets two different arrays.
-    #[error("cannot index parallel arrays `{first}` and `{second}`")]
+    /// A compound index on a document with two different arrays.
+    #[error("parallel arrays `{first}` and `{second}` cannot be in one index")]
     ParallelArrays {
         /// The path of one field of the index.
         first: String,
         /// The path of the other.
         second: String,
     },
-    /// A filter fixes a field to two values, or a part of a field that it fixes as a whole, so that
-    /// no document can be made of it.
-    #[error("cannot make a document of the filter: `{0}` is fixed twice")]
+    /// A filter of an upsert that fixes a field twice, so that no document can be made from it.
+    #[error("ambiguous upsert: the filter fixes `{0}` twice")]
     AmbiguousSeed(String),
-    /// A stored document that cannot be read.
+    /// A stored document that cannot be decoded.
     #[error("malformed document: {0}")]
     Malformed(String),
 }
 
 impl Error {
-    /// Whether the request is well-formed, and only the document that it met is in its way.
+    /// Whether the request is well-formed, and fails only on the document that it met.
     pub fn is_about_document(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! Which documents are meant.
+//! Filters: conditions on documents.
 
 mod format;
 mod matches;
@@ -19,61 +19,63 @@ pub(super) use parse::{element_tests, fields};
 
 /// A condition on documents.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Filter {
-    /// All hold. An empty one matches every document.
+    /// All filters match. An empty list matches every document.
     And(Vec<Filter>),
-    /// At least one holds.
+    /// At least one filter matches.
     Or(Vec<Filter>),
-    /// None holds.
+    /// No filter matches.
     Nor(Vec<Filter>),
-    /// The values at a path pass a test.
+    /// A test on the values at a path.
     Path(Cow<'static, str>, Test),
 }
 
 /// A condition on the values at a path.
 ///
-/// Where there is an array, a test is about its elements and about the array as a whole, unless it
-/// says otherwise, and one that passes is enough. What denies is the opposite of the whole:
-/// [`Ne`](Test::Ne) holds if no element is equal.
+/// A test of an array examines its elements and the array as a whole, unless the test says otherwise,
+/// and passes if one of them does. A negated test is the negation of the whole test:
+/// [`Ne`](Test::Ne) passes if no element is equal.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Test {
-    /// Equal. Null equals what is missing.
+    /// Equal to the value. Null equals a missing value.
     Eq(RawBson),
-    /// Not [`Eq`](Test::Eq).
+    /// The negation of [`Eq`](Test::Eq).
     Ne(RawBson),
-    /// Greater, and of a type that compares.
+    /// Greater than the value, and of a comparable type.
     Gt(RawBson),
-    /// Greater or equal, and of a type that compares. Null matches null and what is missing.
+    /// Greater than the value or equal, and of a comparable type. Null matches null and missing values.
     Gte(RawBson),
-    /// Less, and of a type that compares.
+    /// Less than the value, and of a comparable type.
     Lt(RawBson),
-    /// Less or equal, and of a type that compares. Null matches null and what is missing.
+    /// Less than the value or equal, and of a comparable type. Null matches null and missing values.
     Lte(RawBson),
-    /// Equal to one of the values. A regular expression among them is a value like others; see
+    /// Equal to one of the values. A regular expression among them is compared as a value; see
     /// [`Any`](Test::Any).
     In(Vec<RawBson>),
-    /// Not [`In`](Test::In).
+    /// The negation of [`In`](Test::In).
     Nin(Vec<RawBson>),
-    /// At least one of the tests holds, each an [`In`](Test::In) or a [`Regex`](Test::Regex): what
-    /// `$in` with regular expressions means.
+    /// At least one of the tests passes, each an [`In`](Test::In) or a [`Regex`](Test::Regex): the
+    /// meaning of `$in` with regular expressions.
     Any(Vec<Test>),
-    /// Each of the tests holds, each an [`Eq`](Test::Eq), a [`Regex`](Test::Regex), an
-    /// [`ElemMatch`](Test::ElemMatch) or an [`ElemTest`](Test::ElemTest). Without any, nothing
-    /// passes.
+    /// All of the tests pass, each an [`Eq`](Test::Eq), a [`Regex`](Test::Regex), an
+    /// [`ElemMatch`](Test::ElemMatch) or an [`ElemTest`](Test::ElemTest). No value passes an empty
+    /// list.
     All(Vec<Test>),
-    /// There is a value, or there is none.
+    /// Whether there is a value.
     Exists(bool),
-    /// Of one of these types.
+    /// A value of one of these types.
     Type(Vec<ElementType>),
     /// An array of this length.
     Size(i64),
-    /// An array with an element, a document or an array, that the filter matches.
+    /// An array with an element that the filter matches. The element is a document or an array.
     ElemMatch(Box<Filter>),
-    /// An array with an element that passes all the tests.
+    /// An array with an element that passes all tests.
     ElemTest(Vec<Test>),
-    /// A string in which the pattern finds something, or a regular expression that is the same.
+    /// A string that the pattern matches, or an equal regular expression.
     Regex(Pattern),
-    /// Not all of the tests hold.
+    /// The negation of all tests together.
     Not(Vec<Test>),
 }
 
@@ -84,22 +86,22 @@ impl Default for Filter {
 }
 
 impl Filter {
-    /// Reads a filter in MongoDB's form.
+    /// Parses a filter in MongoDB's form.
     pub fn parse(document: &Document) -> Result<Filter, Error> {
         parse::filter(document)
     }
 
-    /// The filter in the form that [`parse`](Filter::parse) reads.
+    /// Returns the filter in MongoDB's form.
     pub fn to_document(&self) -> Document {
         format::filter(self)
     }
 
-    /// Whether a document is meant. What cannot be read of it counts as absent.
+    /// Whether a document matches. Fields that cannot be read count as missing.
     pub fn matches(&self, document: &RawDocument) -> bool {
         matches::filter(self, document)
     }
 
-    /// Both hold.
+    /// Combines two filters: both must match.
     pub fn and(self, other: Filter) -> Filter {
         let mut all = match self {
             Filter::And(all) => all,
@@ -115,7 +117,7 @@ impl Filter {
         }
     }
 
-    /// The paths that are tested, in order. Those inside of array elements are not among them.
+    /// Returns the tested paths, in order, except those inside of array elements.
     pub fn paths(&self) -> Vec<&str> {
         match self {
             Filter::And(all) | Filter::Or(all) | Filter::Nor(all) => {
@@ -125,7 +127,7 @@ impl Filter {
         }
     }
 
-    /// The same tests at other paths.
+    /// Returns the filter with changed paths.
     pub fn with_paths(self, change: &dyn Fn(&str) -> Cow<'static, str>) -> Filter {
         let each = |all: Vec<Filter>| {
             let changed = all.into_iter().map(|one| one.with_paths(change));
@@ -139,22 +141,22 @@ impl Filter {
         }
     }
 
-    /// The document that an upsert starts from: the fields that the filter fixes by equality, `_id`
-    /// first and the others in the order of their paths.
+    /// Returns the document that an upsert starts from: the fields that the filter fixes by equality,
+    /// `_id` first and the others in the order of their paths.
     pub fn upsert_seed(&self) -> Result<Document, Error> {
         seed::seed(self)
     }
 }
 
 impl Test {
-    /// Whether a value passes the test as the value of a field would: where it is an array, by its
-    /// elements or as a whole.
+    /// Whether a value passes the test as the value of a field: an array passes by its elements or as a
+    /// whole.
     pub fn matches(&self, value: Option<RawBsonRef<'_>>) -> bool {
         matches::value(self, value)
     }
 
-    /// Whether a value is one of the elements that an [`ElemMatch`](Test::ElemMatch) or an
-    /// [`ElemTest`](Test::ElemTest) is met by. No other test has such elements.
+    /// Whether an [`ElemMatch`](Test::ElemMatch) or an [`ElemTest`](Test::ElemTest) passes by this
+    /// element. No other test passes by an element.
     pub fn matches_element(&self, element: RawBsonRef<'_>) -> bool {
         matches::element(self, element)
     }

@@ -1,10 +1,10 @@
-//! Keys: bytes that sort as the values do.
+//! Keys: encodings of values as bytes that sort like the values.
 //!
 //! The encoding of a value begins with a byte for its class of types, and tells its own end, so
-//! that encodings can be put one after another to a compound key. `memcmp` on keys is the order of
+//! that encodings can be concatenated to a compound key. `memcmp` on keys is the order of
 //! [`compare`](crate::mql::order::compare) on the values, and keys are the same bytes if and only
-//! if the values are equal in that order. What a key was made of can therefore not be read back
-//! from it: `1` and `1.0` have the same.
+//! if the values are equal in that order. A value can therefore not be decoded from its key: `1` and
+//! `1.0` have the same one.
 //!
 //! | class | after its byte |
 //! |---|---|
@@ -25,13 +25,13 @@ use crate::mql::{
 
 /// Appends the key of a value. A missing value has the key of null.
 #[inline]
-pub fn encode(value: RawBsonRef<'_>, out: &mut Vec<u8>) {
+pub(crate) fn encode(value: RawBsonRef<'_>, out: &mut Vec<u8>) {
     out.push(Class::of(value) as u8);
     encode_body(value, out, 0);
 }
 
 /// The key of a value.
-pub fn of(value: RawBsonRef<'_>) -> Vec<u8> {
+pub(crate) fn of(value: RawBsonRef<'_>) -> Vec<u8> {
     let mut key = Vec::new();
     encode(value, &mut key);
     key
@@ -39,7 +39,7 @@ pub fn of(value: RawBsonRef<'_>) -> Vec<u8> {
 
 /// Appends the key of a value such that keys sort in this direction: a descending one is the
 /// ascending one with all bits inverted.
-pub fn encode_directed(value: RawBsonRef<'_>, direction: Direction, out: &mut Vec<u8>) {
+pub(crate) fn encode_directed(value: RawBsonRef<'_>, direction: Direction, out: &mut Vec<u8>) {
     let start = out.len();
     encode(value, out);
     if direction == Direction::Descending {
@@ -50,20 +50,20 @@ pub fn encode_directed(value: RawBsonRef<'_>, direction: Direction, out: &mut Ve
 }
 
 /// The bounds of the keys of all values that `$lt` and its like compare with this one: the first is
-/// within, the second is beyond.
-pub fn bracket(value: RawBsonRef<'_>) -> (Vec<u8>, Vec<u8>) {
+/// included, the second is excluded.
+pub(crate) fn bracket(value: RawBsonRef<'_>) -> (Vec<u8>, Vec<u8>) {
     bracket_directed(value, Direction::Ascending)
 }
 
 /// The same as [`bracket`], for keys of this direction.
-pub fn bracket_directed(value: RawBsonRef<'_>, direction: Direction) -> (Vec<u8>, Vec<u8>) {
+pub(crate) fn bracket_directed(value: RawBsonRef<'_>, direction: Direction) -> (Vec<u8>, Vec<u8>) {
     let class = Class::of(value) as u8 ^ mask(direction);
     (vec![class], vec![class + 1])
 }
 
-/// The length of the first key in these bytes, which was encoded in this direction. None if they do
-/// not begin with a key.
-pub fn skip(bytes: &[u8], direction: Direction) -> Option<usize> {
+/// The length of the first key in these bytes, which was encoded in this direction, or `None` if they
+/// do not begin with a key.
+pub(crate) fn skip(bytes: &[u8], direction: Direction) -> Option<usize> {
     let mask = mask(direction);
     let len = 1 + body_len(*bytes.first()? ^ mask, &bytes[1..], mask, 0)?;
     (len <= bytes.len()).then_some(len)

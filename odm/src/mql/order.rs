@@ -9,7 +9,7 @@ use bson::{
 use crate::mql::number::{Number, compare_doubles};
 
 /// Beyond this depth, which no stored document reaches, values are compared as bytes, so that a
-/// made-up one cannot exhaust the stack.
+/// forged value cannot exhaust the stack.
 pub(super) const MAX_DEPTH: usize = 200;
 
 /// The class of a type. Values of different classes are ordered by it, and never equal.
@@ -77,7 +77,7 @@ pub fn equal(a: RawBsonRef<'_>, b: RawBsonRef<'_>) -> bool {
     compare(a, b).is_eq()
 }
 
-/// Whether `$lt` and its like compare these values at all: they do only within a class of types.
+/// Whether `$lt`, `$lte`, `$gt` and `$gte` can hold between these values: they need one class of types.
 pub fn same_type_bracket(a: RawBsonRef<'_>, b: RawBsonRef<'_>) -> bool {
     Class::of(a) == Class::of(b)
 }

@@ -9,56 +9,56 @@ use bson::{RawArray, RawBsonRef, RawDocument};
 
 use crate::mql::Error;
 
+pub(crate) use index::compound_index_values;
 pub(super) use index::sort_values;
-pub use index::{CompoundIndexValues, IndexValues, compound_index_values, index_values};
 
-/// How many parts a path may have.
+/// The greatest number of parts of a path.
 const MAX_PARTS: usize = 200;
 
-/// What a filter sees of an array at the end of a path.
+/// The values that a filter sees for an array at the end of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Leaf {
+pub(crate) enum Leaf {
     /// Each element, and then the array itself.
     Elements,
     /// The array itself.
     Whole,
 }
 
-/// What is at the end of a path that meets no array before.
+/// The end of a path, or the first array on it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Lookup<'a, 'p> {
-    /// Nothing.
+pub(crate) enum Lookup<'a, 'p> {
+    /// No value.
     Missing,
     /// A value that is not an array.
     Value(RawBsonRef<'a>),
-    /// The path meets this array; the rest of the path is none if it ends there.
+    /// The path meets this array. The rest of the path is `None` if it ends there.
     Array(&'a RawArray, Option<&'p str>),
 }
 
 /// Splits a path into its first part and the rest.
 #[inline]
-pub fn split(path: &str) -> (&str, Option<&str>) {
+pub(crate) fn split(path: &str) -> (&str, Option<&str>) {
     match path.split_once('.') {
         Some((first, rest)) => (first, Some(rest)),
         None => (path, None),
     }
 }
 
-/// Whether one path is the other, or leads to a part of what the other leads to.
-pub fn overlap(a: &str, b: &str) -> bool {
+/// Whether two paths are equal, or one is a prefix of the other.
+pub(crate) fn overlap(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     long.starts_with(short) && matches!(long.as_bytes().get(short.len()), None | Some(b'.'))
 }
 
-/// The position that a part of a path means in an array.
-pub fn position(part: &str) -> Option<usize> {
+/// The array position that a part of a path stands for.
+pub(crate) fn position(part: &str) -> Option<usize> {
     let canonical = part == "0" || !part.starts_with('0');
     let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     (canonical && digits).then(|| part.parse().ok()).flatten()
 }
 
-/// Looks for what no query can reach: a path with too many parts, or with a NUL in it.
-pub fn check(path: &str) -> Result<(), Error> {
+/// Rejects paths with too many parts, or with a NUL.
+pub(crate) fn check(path: &str) -> Result<(), Error> {
     let reason = if path.contains('\0') {
         "it contains a NUL"
     } else if path.split('.').count() > MAX_PARTS {
@@ -72,8 +72,8 @@ pub fn check(path: &str) -> Result<(), Error> {
     })
 }
 
-/// Looks for what is no path of a field: besides what [`check`] finds, a part that is empty.
-pub fn check_strictly(path: &str) -> Result<(), Error> {
+/// Rejects paths that name no field: as [`check`] does, and if a part is empty.
+pub(crate) fn check_strictly(path: &str) -> Result<(), Error> {
     check(path)?;
     if path.split('.').any(str::is_empty) {
         return Err(Error::BadPath {
@@ -84,9 +84,9 @@ pub fn check_strictly(path: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// A field of a document by its name. One that cannot be read counts as absent.
+/// A field of a document by its name. A field that cannot be read counts as missing.
 #[inline]
-pub fn get<'a>(document: &'a RawDocument, name: &str) -> Option<RawBsonRef<'a>> {
+pub(crate) fn get<'a>(document: &'a RawDocument, name: &str) -> Option<RawBsonRef<'a>> {
     document
         .iter_elements()
         .flatten()
@@ -95,7 +95,7 @@ pub fn get<'a>(document: &'a RawDocument, name: &str) -> Option<RawBsonRef<'a>> 
 }
 
 /// Follows a path as far as it meets no array.
-pub fn lookup<'a, 'p>(document: &'a RawDocument, path: &'p str) -> Lookup<'a, 'p> {
+pub(crate) fn lookup<'a, 'p>(document: &'a RawDocument, path: &'p str) -> Lookup<'a, 'p> {
     let (mut document, mut path) = (document, path);
     loop {
         let (name, rest) = split(path);
@@ -109,13 +109,13 @@ pub fn lookup<'a, 'p>(document: &'a RawDocument, path: &'p str) -> Lookup<'a, 'p
     }
 }
 
-/// Calls `test` with each value that a filter sees at a path, with none for each place where it is
-/// missing, until the test succeeds. Returns whether it did.
+/// Calls `test` with each value that a filter sees at a path, with `None` where the value is missing,
+/// until the test succeeds. Returns whether it did.
 ///
 /// An array at the end counts as `leaf` says, unless the path names its position in another array:
-/// then it is only seen as a whole. An array on the way whose elements are not documents is seen as
-/// nothing at all, not even as missing.
-pub fn visit<'a, F>(document: &'a RawDocument, path: &str, leaf: Leaf, test: &mut F) -> bool
+/// then it is only seen as a whole. An array in the middle of the path whose elements are not documents
+/// gives no value, not even a missing one.
+pub(crate) fn visit<'a, F>(document: &'a RawDocument, path: &str, leaf: Leaf, test: &mut F) -> bool
 where
     F: FnMut(Option<RawBsonRef<'a>>) -> bool,
 {

@@ -1,4 +1,4 @@
-//! The order of results.
+//! Sorts: the order of documents.
 
 use std::{borrow::Cow, cmp::Ordering};
 
@@ -13,23 +13,23 @@ use crate::mql::{
 /// The direction of one key of a sort or of an index.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// The smallest first.
+    /// The least value first.
     #[default]
     Ascending,
-    /// The largest first.
+    /// The greatest value first.
     Descending,
 }
 
 impl Direction {
-    /// The order of two values in this direction.
-    pub fn of(self, ascending: Ordering) -> Ordering {
+    /// Returns the order of two values in this direction.
+    pub fn apply(self, ascending: Ordering) -> Ordering {
         match self {
             Direction::Ascending => ascending,
             Direction::Descending => ascending.reverse(),
         }
     }
 
-    /// The other direction.
+    /// Returns the other direction.
     pub fn reversed(self) -> Direction {
         match self {
             Direction::Ascending => Direction::Descending,
@@ -53,22 +53,21 @@ impl Direction {
     }
 }
 
-/// By which fields documents are ordered. The first that differs decides.
+/// The fields by which documents are ordered. The first field that differs decides.
 ///
-/// A document in which a field is an array stands where the least of the elements does, or the
-/// greatest if the direction is descending. What is missing counts as null, and an empty array comes
-/// before null.
+/// An array counts as its least element, or as its greatest if the direction is descending. A missing
+/// field counts as null, and an empty array comes before null.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sort(Vec<(Cow<'static, str>, Direction)>);
 
 impl Sort {
-    /// No order.
+    /// Creates a sort without keys.
     pub fn new() -> Self {
         Sort::default()
     }
 
-    /// Adds a key after those that are there. A path that is there already is left as it is, since
-    /// a second key for it decides nothing.
+    /// Adds a key as a tie-breaker. A path that has a key keeps it, since a second one decides
+    /// nothing.
     pub fn by(mut self, path: impl Into<Cow<'static, str>>, direction: Direction) -> Self {
         let path = path.into();
         if self.0.iter().all(|(other, _)| *other != path) {
@@ -77,7 +76,7 @@ impl Sort {
         self
     }
 
-    /// Reads `{ path: 1, other: -1 }`.
+    /// Parses `{ path: 1, other: -1 }`.
     pub fn parse(document: &Document) -> Result<Self, Error> {
         let mut sort = Sort::new();
         for (path, value) in document {
@@ -89,7 +88,7 @@ impl Sort {
         Ok(sort)
     }
 
-    /// The sort in the form that [`parse`](Sort::parse) reads.
+    /// Returns the sort in the form that [`parse`](Sort::parse) accepts.
     pub fn to_document(&self) -> Document {
         self.0
             .iter()
@@ -97,7 +96,7 @@ impl Sort {
             .collect()
     }
 
-    /// The keys.
+    /// Returns the keys.
     pub fn keys(&self) -> &[(Cow<'static, str>, Direction)] {
         &self.0
     }
@@ -107,7 +106,7 @@ impl Sort {
         self.0.is_empty()
     }
 
-    /// The same order, with `_id` as the last key if it is not in it.
+    /// Returns the same order with `_id` as the last key, unless it has a key.
     pub fn total(&self) -> Sort {
         self.clone().by("_id", Direction::Ascending)
     }
@@ -175,7 +174,7 @@ impl Sort {
                     .into_iter();
                 values
                     .filter_map(|key| key.first().copied())
-                    .min_by(|a, b| direction.of(order::compare(*a, *b)))
+                    .min_by(|a, b| direction.apply(order::compare(*a, *b)))
                     .unwrap_or(RawBsonRef::Null)
             })
             .collect()
@@ -193,7 +192,7 @@ impl Sort {
         let directions = self.0.iter().map(|(_, direction)| *direction);
         directions
             .zip(a.zip(b))
-            .map(|(direction, (a, b))| direction.of(order::compare(a, b)))
+            .map(|(direction, (a, b))| direction.apply(order::compare(a, b)))
             .find(|order| order.is_ne())
             .unwrap_or(Ordering::Equal)
     }
@@ -206,8 +205,8 @@ mod tests {
 
     use super::*;
     use crate::mql::{
-        path::{compound_index_values, index_values},
-        testing::{document, raw},
+        path::compound_index_values,
+        testing::{document, index_values, raw},
     };
 
     fn sorted(sort: Document, documents: Vec<Document>) -> Vec<i32> {
@@ -302,7 +301,7 @@ mod tests {
                 key::encode_directed(value, direction, &mut out);
                 out
             };
-            let first = index_values(&document, &path).values.into_iter().map(keys).min();
+            let first = index_values(&document, &path).0.into_iter().map(keys).min();
             prop_assert_eq!(Sort::new().by(path, direction).encode_key(&document), first.unwrap());
         }
 

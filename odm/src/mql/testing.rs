@@ -1,10 +1,24 @@
 //! Values for the property tests of this layer.
 
 use bson::{
-    Binary, Bson, DateTime, Decimal128, Document, RawBson, RawDocumentBuf, Regex, Timestamp,
-    oid::ObjectId, raw::CString, spec::BinarySubtype,
+    Binary, Bson, DateTime, Decimal128, Document, RawBson, RawBsonRef, RawDocument, RawDocumentBuf,
+    Regex, Timestamp, oid::ObjectId, raw::CString, spec::BinarySubtype,
 };
 use proptest::prelude::*;
+
+use super::path::compound_index_values;
+
+/// The values of a document in an index on one path, and whether the path met an array.
+pub(super) fn index_values<'a>(
+    document: &'a RawDocument,
+    path: &str,
+) -> (Vec<RawBsonRef<'a>>, bool) {
+    let index = compound_index_values(document, &[path]).expect("one path meets one array");
+    (
+        index.keys.into_iter().flatten().collect(),
+        index.multikey[0],
+    )
+}
 
 pub(super) fn raw(document: Document) -> RawDocumentBuf {
     RawDocumentBuf::try_from(document).expect("valid BSON")

@@ -1,4 +1,4 @@
-//! How a document is changed.
+//! Updates: operations on the fields of a document.
 
 mod apply;
 mod format;
@@ -17,58 +17,62 @@ use crate::mql::{Direction, Error, Filter, Sort, Test};
 /// A path may name all elements of an array by `$[]`, and those that meet an array filter by
 /// `$[name]`.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Update {
-    /// What is done at which path. The order is of no account: new fields are added to a document in
-    /// the order of their names, numbers by their value and before the others.
+    /// The operations and their paths. Their order has no effect: new fields are added to a document
+    /// in the order of their names, numbers by their value and before the others.
     pub operations: Vec<(Cow<'static, str>, Operation)>,
-    /// Which elements of an array `$[name]` in a path means.
+    /// The array filters of all `$[name]` in the paths.
     pub array_filters: Vec<ArrayFilter>,
 }
 
-/// Which elements of an array `$[name]` in a path means.
+/// A condition that selects the elements of an array that `$[name]` in a path refers to.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ArrayFilter {
-    /// The name, as it stands in the path.
+    /// The name in the path.
     pub name: String,
     /// The condition, on a document whose only field, of this name, is the element.
     pub filter: Filter,
 }
 
-/// What is done at a path.
+/// An operation on the field at a path.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Operation {
-    /// Becomes the value.
+    /// Sets the field to the value.
     Set(RawBson),
-    /// Is removed; an element of an array becomes null.
+    /// Removes the field. An element of an array becomes null.
     Unset,
-    /// The number is added. What is missing becomes the number.
+    /// Adds the number. A missing field becomes the number.
     Inc(RawBson),
-    /// Is multiplied by the number. What is missing becomes zero.
+    /// Multiplies the field by the number. A missing field becomes zero.
     Mul(RawBson),
-    /// Becomes the value if that is less, or if there is none.
+    /// Sets the field to the value if that is less, or if the field is missing.
     Min(RawBson),
-    /// Becomes the value if that is greater, or if there is none.
+    /// Sets the field to the value if that is greater, or if the field is missing.
     Max(RawBson),
-    /// Is moved to another path.
+    /// Moves the field to another path.
     Rename(String),
-    /// Becomes the value if the document is being inserted.
+    /// Sets the field to the value if the document is being inserted.
     SetOnInsert(RawBson),
-    /// Becomes the time of the update.
+    /// Sets the field to the time of the update.
     CurrentDate(CurrentDate),
-    /// Values are added to the array.
+    /// Adds values to the array.
     Push(Push),
-    /// Those of the values are added to the array that are not in it.
+    /// Adds the values that are not in the array yet.
     AddToSet(Vec<RawBson>),
-    /// One end of the array is removed.
+    /// Removes the first or the last element of the array.
     Pop(End),
-    /// The elements of the array that match are removed.
+    /// Removes the elements of the array that match.
     Pull(Pull),
-    /// The elements of the array that equal one of the values are removed.
+    /// Removes the elements of the array that equal one of the values.
     PullAll(Vec<RawBson>),
 }
 
 /// The type of a current date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum CurrentDate {
     /// A date.
     Date,
@@ -85,22 +89,25 @@ pub enum End {
     Last,
 }
 
-/// What is added to an array, where, and what then becomes of the array.
+/// The arguments of a [`Push`](Operation::Push): values, where to add them, and how to sort and cut the
+/// array afterwards.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Push {
     /// The values.
     pub each: Vec<RawBson>,
-    /// How many elements are kept: the first ones, or the last ones if it is negative.
+    /// The number of elements to keep: the first ones, or the last ones if it is negative.
     pub slice: Option<i64>,
-    /// How the array is sorted before it is cut.
+    /// The order of the array, applied before it is cut.
     pub sort: Option<PushSort>,
-    /// Before which element the values are added, from the end if it is negative; at the end by
-    /// default.
+    /// The position before which the values are added, counted from the end if it is negative. The
+    /// default is the end.
     pub position: Option<i64>,
 }
 
-/// How an array is sorted.
+/// The order of an array.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum PushSort {
     /// By the elements as they are.
     Elements(Direction),
@@ -108,29 +115,41 @@ pub enum PushSort {
     Fields(Sort),
 }
 
-/// Which elements of an array are removed.
+/// The elements of an array that a [`Pull`](Operation::Pull) removes.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Pull {
-    /// Those that equal the value.
+    /// Elements that equal the value.
     Value(RawBson),
-    /// The documents that match.
+    /// Documents that match the filter.
     Filter(Filter),
-    /// Those that pass all the tests.
+    /// Elements that pass all tests.
     Tests(Vec<Test>),
 }
 
+impl ArrayFilter {
+    /// Creates the filter of `$[name]`. Its condition is on a document whose only field, `name`, is the
+    /// element.
+    pub fn new(name: impl Into<String>, filter: Filter) -> ArrayFilter {
+        ArrayFilter {
+            name: name.into(),
+            filter,
+        }
+    }
+}
+
 impl Update {
-    /// Reads an update in MongoDB's form, with its array filters.
+    /// Parses an update in MongoDB's form, with its array filters.
     pub fn parse(document: &Document, array_filters: &[Document]) -> Result<Update, Error> {
         parse::update(document, array_filters)
     }
 
-    /// The update in the form that [`parse`](Update::parse) reads, without the array filters.
+    /// Returns the update in MongoDB's form, without the array filters.
     pub fn to_document(&self) -> Document {
         format::update(self)
     }
 
-    /// The array filters in the form that [`parse`](Update::parse) reads.
+    /// Returns the array filters in MongoDB's form.
     pub fn array_filters_documents(&self) -> Vec<Document> {
         self.array_filters
             .iter()
@@ -138,7 +157,7 @@ impl Update {
             .collect()
     }
 
-    /// Whether nothing is done.
+    /// Whether there are no operations.
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
     }
@@ -148,16 +167,16 @@ impl Update {
         self.operations.push((path.into(), operation));
     }
 
-    /// Looks for what no document can make right: paths that are no paths or conflict with each
-    /// other, operands of the wrong type, and array filters that are missing or not used.
+    /// Checks what does not depend on a document: invalid and conflicting paths, operands of the wrong
+    /// type, and array filters that are missing or not used.
     pub fn check(&self) -> Result<(), Error> {
         parse::check(self)
     }
 
-    /// The document as it is after the update, or none if it stays the same, byte for byte.
+    /// Returns the document after the update, or `None` if it stays the same, byte for byte.
     ///
-    /// `inserting` says that the document is about to be inserted by an upsert, so that
-    /// [`SetOnInsert`](Operation::SetOnInsert) takes effect. An `_id` that is there cannot change.
+    /// With `inserting`, the document is about to be inserted by an upsert, so that
+    /// [`SetOnInsert`](Operation::SetOnInsert) takes effect. An existing `_id` cannot change.
     pub fn apply(
         &self,
         document: &RawDocument,
@@ -167,7 +186,7 @@ impl Update {
         apply::apply(self, document, inserting, now)
     }
 
-    /// All paths that are touched, with the targets of renames.
+    /// Iterates over all paths that the update touches, including the targets of renames.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.operations.iter().flat_map(|(path, operation)| {
             let target = match operation {

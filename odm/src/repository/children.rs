@@ -8,7 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::{Deferred, Query, rows::decode};
 use crate::{
     error::{Error, ErrorKind, Result},
-    maintain::{children_in_order, shown},
+    maintain::{children_of, shown},
     model::{Document, to_raw},
     session::Session,
     store,
@@ -87,7 +87,7 @@ where
         let message = format!("`{}.{path}` is not a subset", P::COLLECTION);
         Error::new(ErrorKind::InvalidQuery, message)
     })?;
-    let all = children_in_order(subset, &to_raw(parent.id())?);
+    let all = children_of(subset, to_raw(parent.id())?);
     if elements.is_empty() {
         return Ok(all);
     }

@@ -95,6 +95,5 @@ fn write<M: Document>(filter: mql::Filter) -> Write {
     Write::Delete(DeleteWrite {
         collection: M::COLLECTION.to_owned(),
         filter,
-        multi: true,
     })
 }

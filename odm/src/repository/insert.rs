@@ -91,8 +91,8 @@ async fn insert<M: Document>(session: &Session, documents: Vec<M>) -> Result<Vec
     documents
         .into_iter()
         .zip(sent)
-        .zip(outcome.effects)
-        .map(|((document, sent), effect)| stored(document, &sent, effect.after.as_deref()))
+        .zip(outcome.documents)
+        .map(|((document, sent), after)| stored(document, &sent, Some(&after)))
         .collect()
 }
 

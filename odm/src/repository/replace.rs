@@ -62,11 +62,8 @@ impl<M: Document> IntoFuture for Replace<M> {
         Box::pin(async move {
             let sent = encode(&self.document)?;
             let outcome = self.session.write(self.write(sent.clone())?).await?;
-            let after = outcome
-                .effects
-                .first()
-                .and_then(|effect| effect.after.as_deref());
-            stored(self.document, &sent, after)
+            let after = outcome.documents.first();
+            stored(self.document, &sent, after.map(|after| &**after))
         })
     }
 }
@@ -116,11 +113,7 @@ async fn attempt<M: Document>(
         to: to.clone(),
     };
     let outcome = session.write(write).await?;
-    match outcome
-        .effects
-        .first()
-        .and_then(|effect| effect.after.as_deref())
-    {
+    match outcome.documents.first() {
         Some(after) => stored(document, &to, Some(after)),
         // Only derived fields differ from what was stored, and these are ignored.
         None => stored(document, &to, Some(&from)),

@@ -74,7 +74,7 @@ impl<M: Document> Update<M, OneDocument> {
     pub async fn plan(self) -> Result<WritePlan> {
         let (update, OneDocument { session, id }) = self.into_parts();
         let id = id?;
-        let write = write::<M>(&session, by_id(id.clone()), update?, false, false);
+        let write = write::<M>(&session, by_id(id.clone()), update?, false);
         let plan = session.plan(write).await?;
         if plan.matched == 0 {
             return Err(Error::not_found(M::COLLECTION, &[&id]));
@@ -90,7 +90,7 @@ impl<M: Document> Update<M, MatchingDocuments> {
         let (update, many) = self.into_parts();
         let write = many
             .filter
-            .and_then(|filter| write::<M>(&many.session, filter, update?, true, many.upsert));
+            .and_then(|filter| write::<M>(&many.session, filter, update?, many.upsert));
         many.session.plan(write).await
     }
 }
@@ -99,24 +99,24 @@ fn write<M: Document>(
     session: &Session,
     filter: mql::Filter,
     update: mql::Update,
-    multi: bool,
     upsert: bool,
 ) -> Result<Write> {
     update.check()?;
     if upsert {
-        let derived = !session.catalog().kept_in(M::COLLECTION).is_empty();
+        let derived = !session.catalog().read_only_in(M::COLLECTION).is_empty();
         check_insertable::<M>(&filter, &update, derived)?;
     }
     let write = UpdateWrite {
         collection: M::COLLECTION.to_owned(),
         filter,
-        sort: mql::Sort::default(),
         change: Change::Update(update),
-        multi,
         upsert,
     };
-    let whole = is_whole::<M>;
-    Ok(Write::Update { write, whole })
+    let check_inserted = is_whole::<M>;
+    Ok(Write::Update {
+        write,
+        check_inserted,
+    })
 }
 
 /// Checks that the document of an upsert can be read as the model.
@@ -176,13 +176,7 @@ impl<M: Document> IntoFuture for Update<M, OneDocument> {
             let (update, OneDocument { session, id }) = self.into_parts();
             let id = id?;
             let outcome = session
-                .write(write::<M>(
-                    &session,
-                    by_id(id.clone()),
-                    update?,
-                    false,
-                    false,
-                )?)
+                .write(write::<M>(&session, by_id(id.clone()), update?, false)?)
                 .await?;
             if outcome.matched == 0 {
                 return Err(Error::not_found(M::COLLECTION, &[&id]));
@@ -207,13 +201,12 @@ impl<M: Document> IntoFuture for Update<M, MatchingDocuments> {
                 },
             ) = self.into_parts();
             let outcome = session
-                .write(write::<M>(&session, filter?, update?, true, upsert)?)
+                .write(write::<M>(&session, filter?, update?, upsert)?)
                 .await?;
-            let inserted = outcome.effects.iter().any(|effect| effect.before.is_none());
             Ok(UpdateResult {
                 matched: outcome.matched,
-                modified: outcome.effects.len() as u64 - u64::from(inserted),
-                inserted,
+                modified: outcome.modified,
+                inserted: outcome.inserted,
             })
         })
     }

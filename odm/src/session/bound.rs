@@ -148,6 +148,10 @@ impl Reader for LockedTransaction<'_> {
         self.observe(self.transaction().count(find).await)
     }
 
+    async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
+        self.observe(self.transaction().count_by_key(find).await)
+    }
+
     async fn explain(&self, find: &Find) -> Result<Explain> {
         self.observe(self.transaction().explain(find).await)
     }

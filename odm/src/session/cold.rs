@@ -148,7 +148,7 @@ impl<'a> ColdReader<'a> {
     /// The split field whose cold part a query is about.
     fn part_of(&self, find: &Find) -> Result<Option<&Split>> {
         self.catalog
-            .half_of(&find.collection, &find.filter, &find.sort)
+            .split_of_query(&find.collection, &find.filter, &find.sort)
     }
 }
 
@@ -204,6 +204,10 @@ impl Reader for ColdReader<'_> {
         }
     }
 
+    async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
+        self.stored().count_by_key(find).await
+    }
+
     async fn explain(&self, find: &Find) -> Result<Explain> {
         match self.part_of(find)? {
             None => self.stored().explain(find).await,
@@ -222,7 +226,7 @@ async fn cold_parts(
     if ids.is_empty() {
         return Ok((parts, Cost::default()));
     }
-    let (found, cost) = reader.find_all(&split.halves_of(ids)).await?;
+    let (found, cost) = reader.find_all(&split.cold_parts_of(ids)).await?;
     for part in found {
         let id = path::get(&part, &split.key).map(key::of);
         if let Some(id) = id {

@@ -1,14 +1,19 @@
 //! The embedded store: documents in one file, without a server.
 //!
-//! Reads run on the calling task, on a snapshot. Writes are run by one thread, one after another,
-//! and those that wait are committed together. Each is one unit: all of it is stored, or nothing.
+//! Reads run on the calling task, on a snapshot. One thread runs the writes, one after another, and
+//! commits waiting ones together. Each write is one unit: all of it is stored, or nothing.
+//!
+//! A unit keeps its changes in memory until they exceed 64 MiB. It then runs again alone, in one
+//! transaction of the storage engine, and takes little memory besides the cache. A transaction that a
+//! caller drives ([`begin`](Store::begin)) has no such bound: its changes stay in memory until the
+//! commit.
 
 mod builder;
+mod engine;
 mod ensure;
 mod entries;
 mod execute;
 mod ids;
-mod kv;
 mod layout;
 mod open;
 mod overlay;
@@ -60,9 +65,9 @@ use crate::{
 
 /// A store in a file, or in memory.
 ///
-/// It is cheap to clone; all clones are the same store. When the last one is dropped, what was
-/// committed with [`Durability::Eventual`] is made durable and the file is closed: the drop waits for
-/// that. [`close`](Store::close) does the same without blocking the task, and tells of errors.
+/// A clone is cheap, and is the same store. Dropping the last clone makes all commits durable, the
+/// ones with [`Durability::Eventual`] as well, closes the file, and blocks until that is done.
+/// [`close`](Store::close) does the same without blocking the task, and returns errors.
 ///
 /// ```
 /// use odm::store::embedded::Embedded;
@@ -78,9 +83,9 @@ pub struct Embedded {
     handle: Arc<Handle>,
 }
 
-/// What the clones of a store share.
+/// The state that the clones of a store share.
 struct Handle {
-    /// None while it is dropped.
+    /// `None` while the handle is dropped.
     queue: Option<mpsc::Sender<Request>>,
     published: Arc<Published>,
     writer: ThreadId,
@@ -90,12 +95,12 @@ struct Handle {
 }
 
 impl Embedded {
-    /// Opens the store in a file, and makes the file if it does not exist.
+    /// Opens the store in a file, and creates the file if it does not exist.
     ///
     /// # Errors
     ///
-    /// [`Locked`](ErrorKind::Locked) if the file is open already, in this process or in another;
-    /// [`Corrupt`](ErrorKind::Corrupt) if it is no store, is damaged, or has a format that this
+    /// [`Locked`](ErrorKind::Locked) if the file is already open, in this process or in another;
+    /// [`Corrupt`](ErrorKind::Corrupt) if it is not a store, is damaged, or has a format that this
     /// version does not read; [`Io`](ErrorKind::Io) if it cannot be opened, or its folder does not
     /// exist.
     pub async fn open(path: impl AsRef<Path>) -> Result<Embedded> {
@@ -107,7 +112,7 @@ impl Embedded {
         Embedded::builder().memory().await
     }
 
-    /// Opens a store with other settings.
+    /// Creates a builder, to open a store with other settings.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -119,12 +124,12 @@ impl Embedded {
     ///
     /// # Errors
     ///
-    /// [`Corrupt`](ErrorKind::Corrupt) for the first thing that is wrong.
+    /// [`Corrupt`](ErrorKind::Corrupt) for the first defect.
     pub async fn check_integrity(&self) -> Result<()> {
         verify::verify(&*self.handle.published.get()?).await
     }
 
-    /// Opens a place on the writer's thread, where nobody is kept from other work by the disk.
+    /// Opens a place on the writer's thread, where waiting for the disk blocks no task.
     async fn start(place: Place, settings: Settings) -> Result<Embedded> {
         let name = match &place {
             Place::File(path) => path.display().to_string(),
@@ -147,7 +152,7 @@ impl Embedded {
                 let published = Arc::new(Published::new(newest.clone()));
                 let mut writer = Writer::new(engine, requests, published.clone(), newest);
                 writer.sweep();
-                // If nobody waits any more, the queue has no sender, and the writer ends at once.
+                // If the caller has gone away, the queue has no sender, and the writer ends at once.
                 let _ = opened.send(Ok(published));
                 writer.run();
             });
@@ -157,7 +162,9 @@ impl Embedded {
         let published = match answer.await {
             Ok(opened) => opened?,
             Err(_) => {
-                let message = format!("`{name}` could not be opened: the writer's thread panicked");
+                let message = format!(
+                    "`{name}` could not be opened: the writer's thread panicked; the file may be damaged"
+                );
                 return Err(Error::new(ErrorKind::Corrupt, message));
             }
         };
@@ -184,7 +191,7 @@ impl fmt::Debug for Embedded {
 }
 
 impl Handle {
-    /// Puts a request into the queue, as soon as there is room.
+    /// Adds a request to the queue as soon as there is room.
     async fn send(&self, request: Request) -> Result<()> {
         if thread::current().id() == self.writer {
             // The writer would wait for itself.
@@ -199,7 +206,7 @@ impl Handle {
         }
     }
 
-    /// Why there is no writer any more.
+    /// The error of a store whose writer has ended.
     fn gone(&self) -> Error {
         let closed = || {
             Error::new(
@@ -219,7 +226,7 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // Without a sender, the writer ends after what is in the queue.
+        // Without a sender, the writer ends after the requests in the queue.
         self.queue = None;
         let thread = self
             .thread
@@ -271,8 +278,8 @@ impl Store for Embedded {
     }
 
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>> {
-        // The guard is made before anything is asked for. If this future is dropped, the guard goes
-        // with it, and the writer, should it have granted the lease, goes on.
+        // The lease exists before the request is sent: if this future is dropped, the lease is dropped
+        // with it, and a writer that has granted it goes on.
         let (ending, outcome) = oneshot::channel();
         let expired = Arc::new(AtomicBool::new(false));
         let lease = Lease::new(ending, expired.clone(), self.handle.clone());
@@ -285,12 +292,12 @@ impl Store for Embedded {
             expired,
         };
         let work = self.handle.ask(request, answer).await?;
-        Ok(Box::new(Session::of_caller(work, lease)))
+        Ok(Box::new(Session::for_caller(work, lease)))
     }
 
     async fn close(&self) -> Result<()> {
         if self.handle.published.get().is_err() {
-            // To close what is closed does nothing.
+            // Closing a closed store does nothing.
             return Ok(());
         }
         let (reply, answer) = oneshot::channel();

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 
-use super::{Cost, Find, Reader};
+use super::{Cost, Find, FindByKey, Reader};
 use crate::error::Result;
 
 /// The reads of a [`Reader`] without callbacks.
@@ -107,6 +107,25 @@ pub(crate) trait ReaderExt: Reader {
             };
             let cost = self.find(find, each).await?;
             Ok((values, cost))
+        }
+    }
+
+    /// Returns for each of several keys the documents that a query finds, in its order.
+    fn find_all_by_key(
+        &self,
+        find: &FindByKey,
+    ) -> impl Future<Output = Result<(Vec<Vec<RawDocumentBuf>>, Cost)>> + Send {
+        async move {
+            let mut documents = vec![Vec::new(); find.keys.len()];
+            let each = &mut |position: usize, document: &RawDocument| {
+                documents[position].push(document.to_owned());
+                Ok(ControlFlow::Continue(()))
+            };
+            let cost = match find.keys.is_empty() {
+                true => Cost::default(),
+                false => self.find_by_key(find, each).await?,
+            };
+            Ok((documents, cost))
         }
     }
 }

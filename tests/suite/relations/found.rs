@@ -155,7 +155,7 @@ on_every_store! {
         bills(store.clone(), &[1]).await;
         let error = less::Bills::open(store.clone()).await.err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Schema);
-        assert!(error.to_string().contains("raise its version"), "{error}");
+        assert!(error.to_string().contains("increase `version`"), "{error}");
         Bills::open(store).await.unwrap();
     }
 
@@ -326,7 +326,7 @@ fn what_could_not_be_kept_right_is_refused_when_it_is_opened() {
     }
     tests::run(async {
         refused::<Sales>("`Sale.what.price`").await;
-        refused::<Moves>("`moves.dull`").await;
+        refused::<Moves>("moves.dull <- moves.dull").await;
         refused::<Boxes>("`groups.maybe.good`").await;
     });
 }

@@ -72,7 +72,7 @@ on_every_store! {
         assert_eq!(places, [(1.into(), "newest"), (2.into(), "best")]);
         assert_eq!(
             findings[0].to_string(),
-            "`newest` of the document with the `_id` 1 in `posts` does not show what its definition says"
+            "wrong subset: `posts.newest` of the document with `_id` = 1"
         );
         // In a transaction that is rolled back, nothing is mended for others.
         let result: odm::Result<()> = db.transaction(async |db| {

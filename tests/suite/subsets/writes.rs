@@ -76,9 +76,9 @@ on_every_store! {
         let error = db.posts.update(1).raw(doc! { "$set": { "newest.0.text": "x" } }).await;
         let error = error.unwrap_err();
         assert_eq!(error.kind(), odm::ErrorKind::InvalidQuery);
-        assert!(error.to_string().contains("`newest.0.text`"), "{error}");
+        assert!(error.to_string().contains("`posts.newest.0.text`"), "{error}");
         let error = db.posts.update(1).raw(doc! { "$rename": { "title": "best" } }).await;
-        assert!(error.unwrap_err().to_string().contains("`best`"));
+        assert!(error.unwrap_err().to_string().contains("`posts.best`"));
     }
 
     async fn a_change_that_is_not_shown_writes_no_post(store: impl TestStore) {

@@ -1,65 +1,30 @@
-//! The values that an index holds of a document.
+//! The keys of a document in an index.
 
 use bson::{RawArray, RawBsonRef, RawDocument};
 
 use super::{Leaf, Lookup, lookup, position, split, visit_array};
 use crate::mql::Error;
 
-/// The values of a document in an index on one path.
+/// The keys of a document in an index.
 #[derive(Debug, Clone, PartialEq)]
-pub struct IndexValues<'a> {
-    /// The values, in the order of the document; the same one may occur twice. There is at least
-    /// one.
-    pub values: Vec<RawBsonRef<'a>>,
-    /// The path met an array. An index with such a document can tell which documents have some
-    /// value within a bound, but not that one and the same value is within two bounds.
-    pub multikey: bool,
+pub(crate) struct CompoundIndexValues<'a> {
+    /// The keys, each a value for each path. There is at least one; the same key may occur twice.
+    pub(crate) keys: Vec<Vec<RawBsonRef<'a>>>,
+    /// For each path, whether it met an array. An index with such a document can tell which documents
+    /// have some value within a bound, but not whether one value is within two bounds.
+    pub(crate) multikey: Vec<bool>,
 }
 
-/// The keys of a document in an index on several paths.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CompoundIndexValues<'a> {
-    /// A value for each path, for each key. The same key may occur twice. There is at least one.
-    pub keys: Vec<Vec<RawBsonRef<'a>>>,
-    /// For each path, whether it met an array.
-    pub multikey: Vec<bool>,
-}
-
-/// The values of a document in an index on one path.
+/// The keys of a document in an index.
 ///
-/// These are the elements of an array, one level deep, undefined for an empty array at the end of
-/// the path, and null for what is missing. Whatever a filter on the path matches, other than an
-/// array as a whole or the absence of all values, is among them. An element of an array that is
-/// itself an array is there as a whole.
-pub fn index_values<'a>(document: &'a RawDocument, path: &str) -> IndexValues<'a> {
-    match place(document, path) {
-        Place::Value(value) => IndexValues {
-            values: vec![value],
-            multikey: false,
-        },
-        array @ Place::Array(..) => {
-            let mut values = Vec::new();
-            let mut expansion = Expansion {
-                paths: &[path],
-                positions: Positions::All,
-                key: &mut |key| values.extend(key),
-                multikey: &mut [false],
-            };
-            // One path does not meet two arrays side by side.
-            let _ = expansion.expand(vec![array]);
-            IndexValues {
-                values,
-                multikey: true,
-            }
-        }
-    }
-}
-
-/// The keys of a document in an index on several paths.
+/// The values at a path are the elements of an array, one level deep, undefined for an empty array at
+/// the end of the path, and null for a missing value. Every value that a filter on the path matches,
+/// except an array as a whole or the absence of all values, is among them. An array in an array is one
+/// value.
 ///
-/// Paths that lead through the same array take their values from the same element. Two arrays side
-/// by side are an error, since their keys would multiply.
-pub fn compound_index_values<'a>(
+/// Paths through one array take their values from the same element. Two arrays side by side are an
+/// error, since their keys would multiply.
+pub(crate) fn compound_index_values<'a>(
     document: &'a RawDocument,
     paths: &[&str],
 ) -> Result<CompoundIndexValues<'a>, Error> {

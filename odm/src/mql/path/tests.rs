@@ -1,7 +1,7 @@
 use bson::{Bson, Document, RawBson, doc};
 
 use super::*;
-use crate::mql::testing::raw;
+use crate::mql::testing::{index_values, raw};
 
 fn seen(document: Document, path: &str, leaf: Leaf) -> Vec<Option<Bson>> {
     let document = raw(document);
@@ -15,11 +15,8 @@ fn seen(document: Document, path: &str, leaf: Leaf) -> Vec<Option<Bson>> {
 
 fn indexed(document: Document, path: &str) -> (Vec<Bson>, bool) {
     let document = raw(document);
-    let index = index_values(&document, path);
-    (
-        index.values.into_iter().map(to_bson).collect(),
-        index.multikey,
-    )
+    let (values, multikey) = index_values(&document, path);
+    (values.into_iter().map(to_bson).collect(), multikey)
 }
 
 fn compound(document: Document, paths: &[&str]) -> Result<(Vec<Vec<Bson>>, Vec<bool>), Error> {

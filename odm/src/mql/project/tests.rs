@@ -85,11 +85,11 @@ fn slice_returns_a_part_of_an_array_and_all_other_fields() {
     };
     assert_eq!(sliced(Bson::Int32(2)), [1, 2]);
     assert_eq!(sliced(Bson::Int64(-3)), [2, 3, 4]);
-    assert_eq!(sliced(Bson::Int32(0)), []);
+    assert_eq!(sliced(Bson::Int32(0)), Vec::<i32>::new());
     assert_eq!(sliced(bson::bson!([1, 2])), [2, 3]);
     assert_eq!(sliced(bson::bson!([-3, 2])), [2, 3]);
     assert_eq!(sliced(bson::bson!([-9, 2])), [1, 2]);
-    assert_eq!(sliced(bson::bson!([9, 2])), []);
+    assert_eq!(sliced(bson::bson!([9, 2])), Vec::<i32>::new());
 }
 
 #[test]

@@ -261,7 +261,7 @@ fn push<'u>(push: &Push, array: &RawArray) -> Result<Change<'u>, Error> {
     match &push.sort {
         None => {}
         Some(PushSort::Elements(direction)) => {
-            all.sort_by(|a, b| direction.of(compare(*a, *b)));
+            all.sort_by(|a, b| direction.apply(compare(*a, *b)));
         }
         Some(PushSort::Fields(sort)) => all.sort_by(|a, b| compare_fields(sort, *a, *b)),
     }
@@ -280,7 +280,7 @@ fn compare_fields(sort: &Sort, a: RawBsonRef<'_>, b: RawBsonRef<'_>) -> Ordering
         .iter()
         .map(|(path, direction)| {
             let field = |element| field(element, path).unwrap_or(RawBsonRef::Null);
-            direction.of(compare(field(a), field(b)))
+            direction.apply(compare(field(a), field(b)))
         })
         .find(|order| order.is_ne())
         .unwrap_or(Ordering::Equal)

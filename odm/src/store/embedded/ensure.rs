@@ -14,17 +14,16 @@ use crate::{
     store::{CollectionSpec, IndexSpec},
 };
 
-/// How much memory may be taken before a part of an index is committed.
+/// The memory that a part of an index may take before it is committed, in bytes.
 const CHUNK: usize = 16 << 20;
 
-/// Commits what was done so far, so that the work is empty again.
+/// A function that commits the changes of the work so far, and leaves the work empty.
 pub(super) type Spill<'s> = &'s mut dyn FnMut(&mut Work) -> Result<()>;
 
-/// Creates what is missing. It is visible when the work is committed.
+/// Creates missing collections and indexes. They are visible when the work is committed.
 ///
-/// An index that is being built is in a tree that the stored schema lists as garbage, from the
-/// first spill until the commit that makes it visible. So what is left of it after an error or a
-/// crash is found by [`sweep`].
+/// The stored schema lists the tree of an unfinished index as garbage, from the first spill until the
+/// commit that makes the index visible. So [`sweep`] finds its entries after an error or a crash.
 pub(super) fn ensure(
     work: &mut Work,
     collections: &[CollectionSpec],
@@ -38,7 +37,7 @@ pub(super) fn ensure(
     if building.is_empty() && schema.collections().count() == work.schema.collections().count() {
         return Ok(());
     }
-    // The finished schema is kept aside. Until then, the stored one knows the trees as garbage.
+    // The finished schema is stored last. Until then the stored one lists the trees as garbage.
     let mut unfinished = Schema::clone(&work.schema);
     unfinished.adopt_trees(&schema);
     unfinished
@@ -56,7 +55,7 @@ pub(super) fn ensure(
     work.set_schema(schema)
 }
 
-/// Adds what is missing to the schema.
+/// Adds a collection and its indexes to the schema, unless they exist.
 fn plan(
     schema: &mut Schema,
     spec: &CollectionSpec,
@@ -98,7 +97,7 @@ fn plan(
     Ok(())
 }
 
-/// Fills an index with the entries of the documents that exist.
+/// Fills an index with the entries of the existing documents.
 fn fill(
     work: &mut Work,
     collection: &Arc<Collection>,
@@ -108,7 +107,7 @@ fn fill(
     let end = tree_start(collection.tree + 1);
     let mut from = tree_start(collection.tree).to_vec();
     loop {
-        // Entries are added to the work while its documents are read, so these come in portions.
+        // The documents are read in portions, since entries cannot be added during a read.
         let mut portion: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
         let mut bytes = 0;
         let mut documents = work.view().range(&from, &end, false)?;
@@ -125,7 +124,7 @@ fn fill(
         from.push(0);
         for (key, document) in &portion {
             let (id, document) = (&key[TREE_LEN..], scan::read(document)?);
-            let entries = Entries::of(index, document, id)?;
+            let entries = Entries::for_document(index, document, id)?;
             for key in &entries.keys {
                 if !index.spec.unique {
                     work.overlay.put(key, &id_len(id));
@@ -158,7 +157,7 @@ pub(super) fn sweep(work: &mut Work, spill: Spill<'_>) -> Result<()> {
     work.set_schema(schema)
 }
 
-/// Removes a bounded number of keys of a tree, and tells whether there are more.
+/// Removes a bounded number of keys of a tree. Continues if the tree may have more.
 fn remove_some(work: &mut Work, tree: Tree) -> Result<ControlFlow<()>> {
     let mut keys = Vec::new();
     let mut bytes = 0;
@@ -186,7 +185,9 @@ fn remove_some(work: &mut Work, tree: Tree) -> Result<ControlFlow<()>> {
 
 fn check_name(name: &str) -> Result<()> {
     if name.is_empty() || name.contains('\0') {
-        let message = format!("a collection cannot be named {name:?}");
+        let message = format!(
+            "invalid collection name {name:?}: use a name that is not empty and has no NUL"
+        );
         return Err(Error::new(ErrorKind::Schema, message));
     }
     Ok(())
@@ -194,21 +195,23 @@ fn check_name(name: &str) -> Result<()> {
 
 fn check_index(collection: &str, index: &IndexSpec) -> Result<()> {
     let refuse = |why: &str| {
-        let message = format!("the index `{}` of `{collection}` {why}", index.name);
+        let message = format!("index `{}` of `{collection}` {why}", index.name);
         Err(Error::new(ErrorKind::Schema, message).at(collection, Some(&index.name), None))
     };
     if index.name.is_empty() || index.name == "_id" {
-        return refuse("needs another name");
+        return refuse("has a reserved name: choose one that is not empty and not `_id`");
     }
     if index.keys.is_empty() {
-        return refuse("has no fields");
+        return refuse("has no fields: name at least one");
     }
     for (at, (path, _)) in index.keys.iter().enumerate() {
         if path.is_empty() || path.split('.').any(str::is_empty) || path.contains('\0') {
-            return refuse(&format!("has `{path}` for a path, which is none"));
+            return refuse(&format!(
+                "has the invalid path `{path}`: no part of it may be empty or contain NUL"
+            ));
         }
         if index.keys[..at].iter().any(|(other, _)| other == path) {
-            return refuse(&format!("has the field `{path}` twice"));
+            return refuse(&format!("has the field `{path}` twice: remove one of them"));
         }
     }
     Ok(())
@@ -233,7 +236,7 @@ fn differs(collection: &str, wanted: &IndexSpec, exists: &IndexSpec) -> Error {
         format!("({}{unique}{present})", keys.join(", "))
     };
     let message = format!(
-        "the index `{}` of `{collection}` exists as {}, and {} was asked for",
+        "index `{}` of `{collection}` exists as {} and is declared as {}: give the new one another name",
         wanted.name,
         show(exists),
         show(wanted)

@@ -14,15 +14,19 @@ use crate::{
 /// The entries of a document in an index.
 #[derive(Debug, Default)]
 pub(super) struct Entries {
-    /// Their keys, in ascending order, each once.
+    /// The keys of the entries, in ascending order, each once.
     pub(super) keys: Vec<Vec<u8>>,
-    /// The fields that met an array. Empty if none did.
+    /// For each field, whether it met an array. Empty if no field did.
     pub(super) multikey: Vec<bool>,
 }
 
 impl Entries {
-    /// `id` is the key of the document's `_id`.
-    pub(super) fn of(index: &Index, document: &RawDocument, id: &[u8]) -> Result<Entries> {
+    /// Computes the entries of a document. `id` is the key of its `_id`.
+    pub(super) fn for_document(
+        index: &Index,
+        document: &RawDocument,
+        id: &[u8],
+    ) -> Result<Entries> {
         let mut entries = Entries::default();
         let mut key = begin(index.tree);
         let mut present = true;
@@ -30,7 +34,7 @@ impl Entries {
             match lookup(document, path) {
                 Lookup::Value(value) => present &= append(value, *direction, &mut key),
                 Lookup::Missing => present &= append(RawBsonRef::Null, *direction, &mut key),
-                Lookup::Array(..) => return Entries::of_arrays(index, document, id),
+                Lookup::Array(..) => return Entries::for_arrays(index, document, id),
             }
         }
         if present || !index.spec.present_only {
@@ -39,7 +43,7 @@ impl Entries {
         Ok(entries)
     }
 
-    fn of_arrays(index: &Index, document: &RawDocument, id: &[u8]) -> Result<Entries> {
+    fn for_arrays(index: &Index, document: &RawDocument, id: &[u8]) -> Result<Entries> {
         let paths: Vec<&str> = index
             .spec
             .keys
@@ -66,7 +70,7 @@ impl Entries {
         })
     }
 
-    /// Those of these that are not among others.
+    /// The keys that are not in `other`.
     pub(super) fn without<'a>(&'a self, other: &'a Entries) -> impl Iterator<Item = &'a Vec<u8>> {
         self.keys
             .iter()
@@ -74,10 +78,10 @@ impl Entries {
     }
 }
 
-/// Appends a value to a key, and tells whether there is one.
+/// Appends a value to a key, and returns whether the value is present.
 fn append(value: RawBsonRef<'_>, direction: Direction, key: &mut Vec<u8>) -> bool {
     key::encode_directed(value, direction, key);
-    // An array without elements has undefined for an element.
+    // An empty array counts as undefined.
     !matches!(value, RawBsonRef::Null | RawBsonRef::Undefined)
 }
 
@@ -88,7 +92,7 @@ fn finish(mut key: Vec<u8>, index: &Index, id: &[u8]) -> Vec<u8> {
     key
 }
 
-/// The error of a key of a unique index that is taken.
+/// The error of a key that a unique index already has.
 #[cold]
 pub(super) fn duplicate(
     collection: &str,
@@ -103,7 +107,7 @@ pub(super) fn duplicate(
         .map(|(path, _)| path.as_str())
         .collect();
     let keys = compound_index_values(document, &paths).map(|values| values.keys);
-    // Of an array, the element that is taken.
+    // The values of the entry, which are elements if the document has an array.
     let values = keys.unwrap_or_default().into_iter().find(|values| {
         let mut key = begin(index.tree);
         for (value, (_, direction)) in values.iter().zip(&index.spec.keys) {
@@ -130,21 +134,11 @@ pub(super) fn duplicate(
         }
     };
     let message = format!(
-        "`{collection}` has a document with {} already, and the index `{}` is unique",
+        "duplicate key: `{collection}` already has a document with {}, and the index `{}` is unique",
         words.join(", "),
         index.spec.name
     );
     Error::new(ErrorKind::DuplicateKey, message).at(collection, Some(&index.spec.name), Some(value))
-}
-
-/// The error of an `_id` that is taken.
-#[cold]
-pub(super) fn duplicate_id(collection: &str, id: RawBsonRef<'_>) -> Error {
-    let message = format!(
-        "`{collection}` has a document with `_id` = {} already",
-        show(id)
-    );
-    Error::new(ErrorKind::DuplicateKey, message).at(collection, Some("_id"), Some(id.into()))
 }
 
 /// A value for messages.

@@ -4,21 +4,21 @@ use bson::{RawBson, RawDocument};
 use std::ops::ControlFlow;
 
 use super::{
-    ids::{Ids, Seen, Top},
+    ids::{Ids, Seen, TopN},
     layout::damaged,
-    plan::{Conditions, Order, Plan, Wanted, fields_len, plan},
-    scan::Documents,
+    plan::{Conditions, Order, OrderSpec, Plan, fields_len, plan},
+    scan::{Documents, Entries},
     schema::Collection,
     view::View,
-    wait::{Pace, yield_now},
+    wait::{YieldBudget, yield_now},
 };
 use crate::{
     error::{Error, ErrorKind, Result},
-    mql::{Filter, Sort, key},
+    mql::{Direction, Filter, Sort, key},
     store::Cost,
 };
 
-/// What is looked for.
+/// A query without its collection and its projection.
 #[derive(Clone, Copy)]
 pub(super) struct Query<'q> {
     /// All of them must match.
@@ -29,221 +29,224 @@ pub(super) struct Query<'q> {
     pub(super) after: Option<&'q [RawBson]>,
 }
 
-/// What a run needs and changes.
-pub(super) struct Run<'r> {
-    pub(super) pace: &'r mut Pace,
+/// The resources of a query that runs.
+pub(super) struct ExecContext<'r> {
+    pub(super) budget: &'r mut YieldBudget,
     pub(super) cost: &'r mut Cost,
-    /// How much memory the ids and sort keys may take.
+    /// The memory that ids and sort keys may take, in bytes.
     pub(super) memory: usize,
 }
 
-/// Receives the key of `_id`, and the document.
+impl ExecContext<'_> {
+    /// Counts a step, and lets other tasks run if it is time.
+    #[inline]
+    async fn yield_if_due(&mut self) {
+        if self.budget.is_due() {
+            yield_now().await;
+        }
+    }
+}
+
+/// A function that receives the key of `_id`, and the document.
 pub(super) type Emit<'e> =
     &'e mut (dyn FnMut(&[u8], &RawDocument) -> Result<ControlFlow<()>> + Send);
 
-/// Hands over the documents of a collection that a query finds, in its order.
+/// Passes the documents of a collection that a query finds to `emit`, in the order of the query.
 pub(super) async fn find(
     view: View<'_>,
     collection: &Collection,
     query: &Query<'_>,
-    run: &mut Run<'_>,
+    context: &mut ExecContext<'_>,
     emit: Emit<'_>,
 ) -> Result<ControlFlow<()>> {
-    let conditions = Conditions::of(query.filters);
-    let wanted = Wanted::new(query.sort, query.after);
+    let conditions = Conditions::from_filters(query.filters);
+    let wanted = OrderSpec::new(query.sort, query.after);
     let plan = plan(collection, &conditions, &wanted);
-    execute(view, collection, query, &plan, run, emit).await
+    execute(view, collection, query, &plan, context, emit).await
 }
 
-/// Hands over what a plan finds.
+/// Passes the documents that a plan finds to `emit`.
 pub(super) async fn execute(
     view: View<'_>,
     collection: &Collection,
     query: &Query<'_>,
     plan: &Plan<'_, '_>,
-    run: &mut Run<'_>,
+    context: &mut ExecContext<'_>,
     emit: Emit<'_>,
 ) -> Result<ControlFlow<()>> {
     if query.limit == Some(0) {
         return Ok(ControlFlow::Continue(()));
     }
-    let wanted = Wanted::new(query.sort, query.after);
+    let wanted = OrderSpec::new(query.sort, query.after);
     let order = plan.order(&wanted);
-    // Most queries compare nothing with the order.
-    let total = match order {
-        Order::Native | Order::Runs { .. } | Order::Ids if query.after.is_none() => Sort::new(),
-        _ => query.sort.total(),
+    let mut execution = Execution {
+        sink: Sink::new(query, plan, order, emit)?,
+        documents: Documents::new(view, collection),
+        entries: plan.entries(view),
+        context,
     };
-    let after = match query.after {
-        None => None,
-        Some(after) if after.len() == total.keys().len() => Some(position(&total, after)),
-        Some(_) => {
-            return Err(Error::new(
-                ErrorKind::InvalidQuery,
-                "`after` needs a value for each key of the sort, and for `_id`",
-            ));
-        }
+    let flow = match order {
+        Order::IndexOrder => execution.in_index_order().await?,
+        Order::PartialSort { fields } => execution.in_sorted_runs(fields, wanted.id).await?,
+        Order::SortById => execution.sorted_by_id(wanted.id).await?,
+        Order::Sort => execution.sorted(query).await?,
     };
-    let mut sink = Sink {
-        filters: if matches!(plan, Plan::One(way) if way.exact) {
-            &[]
-        } else {
-            query.filters
-        },
-        total,
-        after,
-        skip: query.skip,
-        left: query.limit,
-        emit,
-    };
-    let mut documents = Documents::new(view, collection);
-    let mut flow = ControlFlow::Continue(());
-    match order {
-        Order::Native => {
-            let mut entries = plan.entries(view);
-            let mut seen = Seen::default();
-            while flow == ControlFlow::Continue(())
-                && let Some(entry) = entries.next(run.cost)?
-            {
-                if run.pace.is_due() {
-                    yield_now().await;
-                }
-                if entry.repeats && !seen.add(entry.id(), run.memory)? {
-                    continue;
-                }
-                if sink.passes_over() {
-                    continue;
-                }
-                flow = documents.with(&entry, |id, document| sink.offer(id, document, run.cost))?;
-            }
-        }
-        Order::Runs { fields } => {
-            let mut entries = plan.entries(view);
-            let mut ids = Ids::default();
-            let mut prefix: Vec<u8> = Vec::new();
-            while flow == ControlFlow::Continue(()) {
-                let entry = entries.next(run.cost)?;
-                if run.pace.is_due() {
-                    yield_now().await;
-                }
-                let begins = match &entry {
-                    None => false,
-                    Some(entry) => entry.key.starts_with(&prefix) && !ids.is_empty(),
-                };
-                if !begins {
-                    // The entry, if there is one, is the first of the next run.
-                    ids.sort(wanted.id);
-                    for id in ids.iter() {
-                        flow = documents.by_id(id, |id, doc| sink.offer(id, doc, run.cost))?;
-                        if flow == ControlFlow::Break(()) {
-                            break;
-                        }
-                        if run.pace.is_due() {
-                            yield_now().await;
-                        }
-                    }
-                    ids.clear();
-                }
-                let Some(entry) = entry else { break };
-                if ids.is_empty() {
-                    let len = fields_len(entries.source(), &entry.key, fields)
-                        .ok_or_else(|| damaged("an index entry cannot be read"))?;
-                    prefix.clear();
-                    prefix.extend_from_slice(&entry.key[..len]);
-                }
-                ids.push(entry.id(), run.memory)?;
-            }
-        }
-        Order::Ids => {
-            let mut ids = Ids::default();
-            let mut entries = plan.entries(view);
-            while let Some(entry) = entries.next(run.cost)? {
-                if run.pace.is_due() {
-                    yield_now().await;
-                }
-                ids.push(entry.id(), run.memory)?;
-            }
-            ids.sort(wanted.id);
-            for id in ids.iter() {
-                if run.pace.is_due() {
-                    yield_now().await;
-                }
-                if sink.passes_over() {
-                    continue;
-                }
-                flow = documents.by_id(id, |id, document| sink.offer(id, document, run.cost))?;
-                if flow == ControlFlow::Break(()) {
-                    break;
-                }
-            }
-        }
-        Order::Sort => {
-            let count = query.limit.map(|limit| limit.saturating_add(query.skip));
-            let mut top = Top::new(count, run.memory);
-            let mut entries = plan.entries(view);
-            let mut seen = Seen::default();
-            while let Some(entry) = entries.next(run.cost)? {
-                if run.pace.is_due() {
-                    yield_now().await;
-                }
-                if entry.repeats && !seen.add(entry.id(), run.memory)? {
-                    continue;
-                }
-                let _ = documents.with(&entry, |id, document| {
-                    run.cost.documents_examined += 1;
-                    if let Some(key) = sink.sort_key(document) {
-                        top.push(key, id)?;
-                    }
-                    Ok(ControlFlow::Continue(()))
-                })?;
-            }
-            // They have been compared with the filter and the position.
-            sink.filters = &[];
-            sink.after = None;
-            for sorted in top.into_sorted() {
-                if run.pace.is_due() {
-                    yield_now().await;
-                }
-                if sink.passes_over() {
-                    continue;
-                }
-                let mut again = Cost::default();
-                flow = documents.by_id(&sorted.id, |id, doc| sink.offer(id, doc, &mut again))?;
-                run.cost.documents_returned += again.documents_returned;
-                if flow == ControlFlow::Break(()) {
-                    break;
-                }
-            }
-        }
-    }
-    Ok(if sink.stopped_by_caller(flow) {
-        ControlFlow::Break(())
-    } else {
-        ControlFlow::Continue(())
+    Ok(match execution.sink.stopped_by_caller(flow) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
     })
 }
 
-/// How many documents a plan finds, if that can be told without looking at them.
+/// The run of one plan: entries become documents, and documents that match go into the sink.
+struct Execution<'a, 'p, 'e, 'c, 'r> {
+    sink: Sink<'e>,
+    documents: Documents<'a>,
+    entries: Entries<'a, 'p>,
+    context: &'c mut ExecContext<'r>,
+}
+
+impl Execution<'_, '_, '_, '_, '_> {
+    /// The entries are in the requested order.
+    async fn in_index_order(&mut self) -> Result<ControlFlow<()>> {
+        let mut seen = Seen::default();
+        while let Some(entry) = self.entries.next(self.context.cost)? {
+            self.context.yield_if_due().await;
+            if entry.repeats && !seen.add(entry.id(), self.context.memory)? {
+                continue;
+            }
+            if self.sink.passes_over() {
+                continue;
+            }
+            let (sink, cost) = (&mut self.sink, &mut *self.context.cost);
+            let flow = self
+                .documents
+                .with(&entry, |id, document| sink.offer(id, document, cost))?;
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// The entries are in the requested order but for `_id`: each run of entries that agree in the
+    /// first `fields` is sorted by it.
+    async fn in_sorted_runs(&mut self, fields: usize, by_id: Direction) -> Result<ControlFlow<()>> {
+        let mut ids = Ids::default();
+        let mut prefix: Vec<u8> = Vec::new();
+        loop {
+            let entry = self.entries.next(self.context.cost)?;
+            self.context.yield_if_due().await;
+            let goes_on = match &entry {
+                None => false,
+                Some(entry) => entry.key.starts_with(&prefix) && !ids.is_empty(),
+            };
+            if !goes_on {
+                // The entry, if there is one, is the first of the next run.
+                if self.offer_by_id(&mut ids, by_id).await?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+                ids.clear();
+            }
+            let Some(entry) = entry else {
+                return Ok(ControlFlow::Continue(()));
+            };
+            if ids.is_empty() {
+                let len = fields_len(self.entries.source(), &entry.key, fields)
+                    .ok_or_else(|| damaged("an index entry cannot be read"))?;
+                prefix.clear();
+                prefix.extend_from_slice(&entry.key[..len]);
+            }
+            ids.push(entry.id(), self.context.memory)?;
+        }
+    }
+
+    /// The requested order is that of `_id`, and the entries are in another one.
+    async fn sorted_by_id(&mut self, by_id: Direction) -> Result<ControlFlow<()>> {
+        let mut ids = Ids::default();
+        while let Some(entry) = self.entries.next(self.context.cost)? {
+            self.context.yield_if_due().await;
+            ids.push(entry.id(), self.context.memory)?;
+        }
+        self.offer_by_id(&mut ids, by_id).await
+    }
+
+    async fn offer_by_id(&mut self, ids: &mut Ids, by_id: Direction) -> Result<ControlFlow<()>> {
+        ids.sort(by_id);
+        for id in ids.iter() {
+            self.context.yield_if_due().await;
+            if self.sink.passes_over() {
+                continue;
+            }
+            let (sink, cost) = (&mut self.sink, &mut *self.context.cost);
+            let flow = self
+                .documents
+                .by_id(id, |id, document| sink.offer(id, document, cost))?;
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// No index gives the requested order.
+    async fn sorted(&mut self, query: &Query<'_>) -> Result<ControlFlow<()>> {
+        let count = query.limit.map(|limit| limit.saturating_add(query.skip));
+        let mut top = TopN::new(count, self.context.memory);
+        let mut seen = Seen::default();
+        while let Some(entry) = self.entries.next(self.context.cost)? {
+            self.context.yield_if_due().await;
+            if entry.repeats && !seen.add(entry.id(), self.context.memory)? {
+                continue;
+            }
+            let (sink, cost) = (&self.sink, &mut *self.context.cost);
+            let _ = self.documents.with(&entry, |id, document| {
+                cost.documents_examined += 1;
+                if let Some(key) = sink.sort_key(document) {
+                    top.push(key, id)?;
+                }
+                Ok(ControlFlow::Continue(()))
+            })?;
+        }
+        self.sink.skip_comparisons();
+        for sorted in top.into_sorted() {
+            self.context.yield_if_due().await;
+            if self.sink.passes_over() {
+                continue;
+            }
+            // The document was counted as examined when its key was made.
+            let mut again = Cost::default();
+            let sink = &mut self.sink;
+            let flow = self.documents.by_id(&sorted.id, |id, document| {
+                sink.offer(id, document, &mut again)
+            })?;
+            self.context.cost.documents_returned += again.documents_returned;
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// Counts the documents that a plan finds, or returns `None` if that takes a look at them.
 pub(super) async fn count_entries(
     view: View<'_>,
     query: &Query<'_>,
     plan: &Plan<'_, '_>,
-    run: &mut Run<'_>,
+    context: &mut ExecContext<'_>,
 ) -> Result<Option<u64>> {
-    let Plan::One(candidate) = plan else {
+    let Plan::One(access) = plan else {
         return Ok(None);
     };
-    if !candidate.exact || candidate.source.repeats() || query.after.is_some() {
+    if !access.exact || access.source.repeats() || query.after.is_some() {
         return Ok(None);
     }
     let mut entries = plan.entries(view);
     let mut count = 0;
     let enough = query.limit.map(|limit| limit.saturating_add(query.skip));
-    while Some(count) != enough && entries.next(run.cost)?.is_some() {
+    while Some(count) != enough && entries.next(context.cost)?.is_some() {
         count += 1;
-        if run.pace.is_due() {
-            yield_now().await;
-        }
+        context.yield_if_due().await;
     }
     Ok(Some(count.saturating_sub(query.skip)))
 }
@@ -257,7 +260,8 @@ fn position(total: &Sort, after: &[RawBson]) -> Vec<u8> {
     position
 }
 
-/// The last step: what is found, in order, becomes what is handed over.
+/// The last step: compares documents, which come in order, with the filter and the position, and passes
+/// those between skip and limit on.
 struct Sink<'e> {
     filters: &'e [&'e Filter],
     /// The whole order, where documents are compared by it.
@@ -269,8 +273,42 @@ struct Sink<'e> {
     emit: Emit<'e>,
 }
 
-impl Sink<'_> {
-    /// Whether the next document is passed over without a look at it.
+impl<'e> Sink<'e> {
+    fn new(query: &Query<'e>, plan: &Plan<'_, '_>, order: Order, emit: Emit<'e>) -> Result<Self> {
+        // Most queries compare nothing with the order.
+        let total = match order {
+            Order::Sort => query.sort.total(),
+            _ if query.after.is_some() => query.sort.total(),
+            _ => Sort::new(),
+        };
+        let after = match query.after {
+            None => None,
+            Some(after) if after.len() == total.keys().len() => Some(position(&total, after)),
+            Some(_) => {
+                return Err(Error::new(
+                    ErrorKind::InvalidQuery,
+                    "invalid `after`: it needs a value for each key of the sort, and for `_id`",
+                ));
+            }
+        };
+        let exact = matches!(plan, Plan::One(access) if access.exact);
+        Ok(Sink {
+            filters: if exact { &[] } else { query.filters },
+            total,
+            after,
+            skip: query.skip,
+            left: query.limit,
+            emit,
+        })
+    }
+
+    /// Stops comparing documents, which were compared when their sort keys were made.
+    fn skip_comparisons(&mut self) {
+        self.filters = &[];
+        self.after = None;
+    }
+
+    /// Whether the next document is skipped without a look at it.
     fn passes_over(&mut self) -> bool {
         let blind = self.skip > 0 && self.filters.is_empty() && self.after.is_none();
         if blind {
@@ -283,7 +321,7 @@ impl Sink<'_> {
         self.filters.iter().all(|filter| filter.matches(document))
     }
 
-    /// The key of a document that is wanted.
+    /// The sort key of a document that matches and comes after the position.
     fn sort_key(&self, document: &RawDocument) -> Option<Vec<u8>> {
         if !self.matches(document) {
             return None;
@@ -307,7 +345,7 @@ impl Sink<'_> {
             if self.total.encode_key(document) <= *after {
                 return Ok(ControlFlow::Continue(()));
             }
-            // Those that follow come after it as well.
+            // All documents that follow come after it as well.
             self.after = None;
         }
         if self.skip > 0 {
@@ -323,7 +361,7 @@ impl Sink<'_> {
             }
         }
         if flow == ControlFlow::Break(()) {
-            // Told apart from the limit.
+            // Marks that the caller has stopped, not the limit.
             self.left = None;
         }
         Ok(flow)

@@ -1,4 +1,4 @@
-//! Collections of the keys of `_id`, of bounded memory.
+//! Collections of keys of `_id`, with bounded memory.
 
 use std::{
     cmp::Ordering,
@@ -10,11 +10,11 @@ use crate::{
     mql::Direction,
 };
 
-/// Keys of `_id` in one piece of memory.
+/// A list of keys of `_id`, in one piece of memory.
 #[derive(Debug, Default)]
 pub(super) struct Ids {
     bytes: Vec<u8>,
-    /// Where each lies.
+    /// The begin and the end of each key.
     spans: Vec<(usize, usize)>,
 }
 
@@ -38,7 +38,7 @@ impl Ids {
         self.spans.clear();
     }
 
-    /// Puts them in this order, each once.
+    /// Sorts the keys in this direction, and removes duplicates.
     pub(super) fn sort(&mut self, direction: Direction) {
         let bytes = &self.bytes;
         let id = |&(start, end): &(usize, usize)| &bytes[start..end];
@@ -56,7 +56,7 @@ impl Ids {
     }
 }
 
-/// Which documents have been found already.
+/// The set of documents that a query has found.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     ids: HashSet<Box<[u8]>>,
@@ -64,13 +64,13 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Whether it is new.
+    /// Adds a key, and returns whether it is new.
     pub(super) fn add(&mut self, id: &[u8], limit: usize) -> Result<bool> {
         if self.ids.contains(id) {
             return Ok(false);
         }
         self.ids.insert(id.into());
-        // A set keeps about as much again as it holds.
+        // The buckets of the set take about as much again.
         self.bytes += id.len() + 2 * size_of::<Box<[u8]>>();
         if self.bytes > limit {
             Err(too_large(limit))
@@ -80,27 +80,27 @@ impl Seen {
     }
 }
 
-/// The first documents of an order.
+/// The first documents of an order, at most `count`.
 #[derive(Debug)]
-pub(super) struct Top {
+pub(super) struct TopN {
     heap: BinaryHeap<Sorted>,
-    /// How many are wanted.
+    /// `None` for all documents.
     count: Option<usize>,
     bytes: usize,
     limit: usize,
 }
 
-/// The key of a document in an order, and that of its `_id`.
+/// A document in an order: its sort key, and the key of its `_id`.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Sorted {
     key: Vec<u8>,
     pub(super) id: Box<[u8]>,
 }
 
-impl Top {
+impl TopN {
     pub(super) fn new(count: Option<u64>, limit: usize) -> Self {
         let count = count.and_then(|count| usize::try_from(count).ok());
-        Top {
+        TopN {
             heap: BinaryHeap::new(),
             count,
             bytes: 0,
@@ -110,7 +110,7 @@ impl Top {
 
     pub(super) fn push(&mut self, key: Vec<u8>, id: &[u8]) -> Result<()> {
         if self.count == Some(self.heap.len()) {
-            // The greatest of those that are kept makes place for a lesser one.
+            // A lesser key replaces the greatest one.
             match self.heap.peek() {
                 Some(last) if last.key.as_slice().cmp(&key) == Ordering::Greater => {}
                 _ => return Ok(()),
@@ -143,8 +143,8 @@ fn too_large(limit: usize) -> Error {
     Error::new(
         ErrorKind::Limit,
         format!(
-            "the result cannot be sorted in {limit} bytes of memory: an index that gives the \
-             order, a limit, or a larger `sort_memory` would help"
+            "sort too large: the result needs more than {limit} bytes of memory; add an index for \
+             the order, a limit, or raise `sort_memory`"
         ),
     )
 }

@@ -1,14 +1,14 @@
-//! Where things lie in the engine: `[tree: u32 BE][key]`.
+//! The keys and values in the engine. Each key is `[tree: u32 BE][key]`.
 //!
 //! | tree | key | value |
 //! |---|---|---|
-//! | 0 | a name | BSON: the format, the catalog |
+//! | 0 | a name | BSON: the format, the schema |
 //! | of a collection | key of `_id` | the document |
 //! | of an index | keys of the fields, key of `_id` | length of the key of `_id`, u32 BE |
 //! | of a unique index | keys of the fields | key of `_id` |
 //!
-//! The key of a value is its encoding by `mql::key`, which tells its own end, so that none of a
-//! tree is a prefix of another.
+//! The key of a value is its encoding by `mql::key`, which tells its own end, so that no key of a tree
+//! is a prefix of another. `docs/format.md` describes the whole format.
 
 use bson::RawBsonRef;
 
@@ -23,25 +23,25 @@ pub(super) type Tree = u32;
 /// The tree of the store's own records.
 pub(super) const META: Tree = 0;
 
-/// The version of everything that is stored.
+/// The version of the format.
 pub(super) const FORMAT: i32 = 1;
 
 /// The length of the number of a tree in a key.
 pub(super) const TREE_LEN: usize = size_of::<Tree>();
 
-/// The least key of a tree. That of the next tree is beyond all keys of this one.
+/// The least key of a tree. The least key of the next tree is greater than all keys of this one.
 pub(super) fn tree_start(tree: Tree) -> [u8; TREE_LEN] {
     tree.to_be_bytes()
 }
 
-/// The beginning of a key, with room for more.
+/// The beginning of a key in a tree, with capacity for the rest.
 pub(super) fn begin(tree: Tree) -> Vec<u8> {
     let mut key = Vec::with_capacity(40);
     key.extend_from_slice(&tree_start(tree));
     key
 }
 
-/// The key of a record of the store's own.
+/// The key of one of the store's own records.
 pub(super) fn meta_key(name: &str) -> Vec<u8> {
     let mut key = begin(META);
     key.extend_from_slice(name.as_bytes());
@@ -69,7 +69,7 @@ pub(super) fn id_len(id: &[u8]) -> [u8; 4] {
     (id.len() as u32).to_be_bytes()
 }
 
-/// Where the key of `_id` begins in the key of an entry of an index that is not unique.
+/// The position of the key of `_id` in the key of an entry of an index that is not unique.
 pub(super) fn id_start(key: &[u8], value: &[u8]) -> Result<usize> {
     let len = <[u8; 4]>::try_from(value).ok().map(u32::from_be_bytes);
     len.and_then(|len| key.len().checked_sub(len as usize))
@@ -77,7 +77,7 @@ pub(super) fn id_start(key: &[u8], value: &[u8]) -> Result<usize> {
         .ok_or_else(|| damaged("an index entry has no `_id`"))
 }
 
-/// The least key that is greater than all that begin with `prefix`, which must not be all ones.
+/// The least key that is greater than all keys that begin with `prefix`, which must not be all ones.
 pub(super) fn after_prefix(prefix: &[u8]) -> Vec<u8> {
     let end = prefix
         .iter()
@@ -90,7 +90,7 @@ pub(super) fn after_prefix(prefix: &[u8]) -> Vec<u8> {
     key
 }
 
-/// Something is stored that was never written.
+/// The error of stored data that this library never writes.
 #[cold]
 pub(super) fn damaged(what: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::Corrupt, format!("the store is damaged: {what}"))

@@ -1,4 +1,4 @@
-//! Opens a file, or makes one, and checks that it is a store of this format.
+//! Opens or creates a file, and checks that it is a store of this format.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -7,13 +7,8 @@ use std::{
     sync::Arc,
 };
 
-use redb::{StorageBackend, backends::FileBackend};
-
 use super::{
-    kv::{
-        Engine, Snapshot as _,
-        redb::{Redb, RedbSnapshot},
-    },
+    engine::{Backend, Engine, FileBackend, State},
     layout::{FORMAT, META, damaged, meta_key, tree_start},
     schema::{RECORD, Schema, format_record, read_format},
     settings::Settings,
@@ -24,26 +19,26 @@ use crate::error::{Error, ErrorKind, Result};
 /// The name of the record of the format.
 const FORMAT_RECORD: &str = "format";
 
-/// Where the data is.
+/// The location of the data.
 pub(super) enum Place {
     File(PathBuf),
     Backend(
-        Box<dyn FnOnce(Arc<str>, usize) -> Result<Redb> + Send>,
+        Box<dyn FnOnce(Arc<str>, usize) -> Result<Engine> + Send>,
         Arc<str>,
     ),
 }
 
 impl Place {
-    pub(super) fn backend(backend: impl StorageBackend, name: &str) -> Place {
+    pub(super) fn backend(backend: impl Backend, name: &str) -> Place {
         Place::Backend(
-            Box::new(move |name, cache| Redb::open(backend, name, cache)),
+            Box::new(move |name, cache| Engine::open(backend, name, cache)),
             name.into(),
         )
     }
 }
 
-/// Opens what is at a place, and reads its state.
-pub(super) fn open(place: Place, settings: Settings) -> Result<(Redb, Arc<Snapshot>)> {
+/// Opens the store at a place, and reads its newest state.
+pub(super) fn open(place: Place, settings: Settings) -> Result<(Engine, Arc<Snapshot>)> {
     let (mut engine, name) = match place {
         Place::File(path) => {
             let name: Arc<str> = path.display().to_string().into();
@@ -55,7 +50,7 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<(Redb, Arc<Snapsh
     if settings.check {
         engine.check()?;
     }
-    let base = engine.snapshot()?;
+    let base = engine.newest()?;
     let schema = Arc::new(stored_schema(&base)?);
     let settings = Arc::new(settings);
     Ok((
@@ -68,20 +63,20 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<(Redb, Arc<Snapsh
     ))
 }
 
-/// The schema as it is stored.
-pub(super) fn stored_schema(base: &RedbSnapshot) -> Result<Schema> {
+/// The stored schema.
+pub(super) fn stored_schema(base: &State) -> Result<Schema> {
     match base.get(&meta_key(RECORD))? {
         Some(record) => Schema::decode(&record),
         None => Ok(Schema::default()),
     }
 }
 
-/// Checks the version of the format, which is written first of all in a new store.
-fn initialize(engine: &mut Redb, name: &str) -> Result<()> {
-    let base = engine.snapshot()?;
+/// Checks the version of the format, which is the first record of a new store.
+fn initialize(engine: &mut Engine, name: &str) -> Result<()> {
+    let base = engine.newest()?;
     let key = meta_key(FORMAT_RECORD);
     let Some(record) = base.get(&key)? else {
-        let mut others = base.range(&tree_start(META), &[0xff; 4])?;
+        let mut others = base.range(&tree_start(META), &[0xff; 4], false)?;
         if others.next().transpose()?.is_some() {
             return Err(damaged(format_args!("`{name}` has no format version")));
         }
@@ -98,7 +93,9 @@ fn initialize(engine: &mut Redb, name: &str) -> Result<()> {
         Some(FORMAT) => Ok(()),
         Some(other) => Err(Error::new(
             ErrorKind::Corrupt,
-            format!("`{name}` has format version {other}, and this library reads version {FORMAT}"),
+            format!(
+                "format {other} of `{name}` is not supported: this library reads format {FORMAT}"
+            ),
         )),
         None => Err(damaged(format_args!(
             "the format version of `{name}` cannot be read"
@@ -106,7 +103,7 @@ fn initialize(engine: &mut Redb, name: &str) -> Result<()> {
     }
 }
 
-fn open_file(path: &Path, name: &Arc<str>, cache_size: usize) -> Result<Redb> {
+fn open_file(path: &Path, name: &Arc<str>, cache_size: usize) -> Result<Engine> {
     match existing(path) {
         Ok(file) => return open_backend(file, name, cache_size),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -121,7 +118,7 @@ fn existing(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open(path)
 }
 
-fn open_backend(file: File, name: &Arc<str>, cache_size: usize) -> Result<Redb> {
+fn open_backend(file: File, name: &Arc<str>, cache_size: usize) -> Result<Engine> {
     let metadata = file
         .metadata()
         .map_err(|error| cannot("open", name, error))?;
@@ -132,15 +129,15 @@ fn open_backend(file: File, name: &Arc<str>, cache_size: usize) -> Result<Redb> 
     let backend = FileBackend::new(file).map_err(|error| {
         Error::new(ErrorKind::Io, format!("cannot open `{name}`: {error}")).with_source(error)
     })?;
-    Redb::open(backend, name.clone(), cache_size)
+    Engine::open(backend, name.clone(), cache_size)
 }
 
-/// Makes a new store beside its place, and moves it there when it is whole: a crash never leaves
-/// half a store behind at that place.
+/// Creates a new store beside its place, and moves it there when it is complete: a crash never leaves a
+/// part of a store at that place.
 fn create(path: &Path, name: &Arc<str>, cache_size: usize) -> Result<()> {
     let new = beside(path);
     let made = make(&new, name, cache_size).and_then(|()| {
-        // Unlike a rename, a link never takes the place of a store that another process has made.
+        // Unlike a rename, a link never replaces a store that another process has created.
         match fs::hard_link(&new, path) {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -148,7 +145,7 @@ fn create(path: &Path, name: &Arc<str>, cache_size: usize) -> Result<()> {
             Err(_) => fs::rename(&new, path).map_err(|error| cannot("create", name, error)),
         }
     });
-    // After a rename it is gone already.
+    // After a rename the file is gone.
     let _ = fs::remove_file(&new);
     made?;
     sync_folder(path).map_err(|error| cannot("create", name, error))
@@ -177,7 +174,7 @@ fn beside(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Makes the name of a new file as safe as its content.
+/// Makes the name of a new file durable, as its content is.
 fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(unix) {
         let folder = match path.parent() {

@@ -1,4 +1,4 @@
-//! Changes that are not committed yet, and how to undo the last of them.
+//! Uncommitted changes, the last of which can be undone.
 
 use std::{
     collections::{BTreeMap, btree_map},
@@ -6,17 +6,16 @@ use std::{
     sync::Arc,
 };
 
-/// A new value, or none where a key is removed.
+/// A new value, or `None` for a key that is removed.
 pub(super) type Change = Option<Arc<[u8]>>;
 
 /// Changes on top of a committed state, in the order of their keys.
 #[derive(Debug, Default)]
 pub(super) struct Overlay {
     changes: BTreeMap<Arc<[u8]>, Change>,
-    /// What each change replaced, in the order of the changes: the outer option is whether the
-    /// overlay had the key at all.
+    /// The change that each change replaced, in order: `None` if the overlay did not have the key.
     journal: Vec<(Arc<[u8]>, Option<Change>)>,
-    /// About how much memory the changes take.
+    /// The approximate memory of the changes and the journal.
     bytes: usize,
 }
 
@@ -24,7 +23,7 @@ pub(super) struct Overlay {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mark(usize);
 
-/// What a key and its value take besides their bytes, roughly.
+/// The approximate memory of a key and its value besides their bytes.
 const OVERHEAD: usize = 64;
 
 fn size(key: &[u8], change: &Change) -> usize {
@@ -72,29 +71,24 @@ impl Overlay {
                 (key, None)
             }
         };
+        // A value that is replaced stays in the journal.
         self.bytes += added;
-        if let Some(before) = &before {
-            self.bytes -= size(&key, before);
-        }
         self.journal.push((key, before));
     }
 
-    /// Now. Changes after it can be undone until [`forget`](Overlay::forget).
+    /// The present moment. Changes after it can be undone until [`forget`](Overlay::forget).
     pub(super) fn mark(&self) -> Mark {
         Mark(self.journal.len())
     }
 
-    /// Undoes what was changed since a mark.
+    /// Undoes the changes since a mark.
     pub(super) fn undo_to(&mut self, mark: Mark) {
         while self.journal.len() > mark.0 {
             let Some((key, before)) = self.journal.pop() else {
                 break;
             };
             let undone = match before {
-                Some(before) => {
-                    self.bytes += size(&key, &before);
-                    self.changes.insert(key.clone(), before)
-                }
+                Some(before) => self.changes.insert(key.clone(), before),
                 None => self.changes.remove(&key),
             };
             if let Some(undone) = undone {
@@ -103,9 +97,18 @@ impl Overlay {
         }
     }
 
-    /// Makes what was changed so far impossible to undo. All marks lose their meaning.
+    /// Makes all changes final. All marks become invalid.
     pub(super) fn forget(&mut self) {
-        self.journal.clear();
+        for (key, before) in self.journal.drain(..) {
+            if let Some(before) = &before {
+                self.bytes -= size(&key, before);
+            }
+        }
+    }
+
+    /// Removes all changes, which are stored elsewhere by now. All marks become invalid.
+    pub(super) fn clear(&mut self) {
+        *self = Overlay::default();
     }
 
     /// All changes, in the order of their keys.
@@ -115,7 +118,7 @@ impl Overlay {
             .map(|(key, change)| (&**key, change.as_deref()))
     }
 
-    /// The changes from `lower` up to `upper`, which is beyond.
+    /// The changes from `lower`, included, to `upper`, excluded.
     pub(super) fn range(
         &self,
         lower: &[u8],

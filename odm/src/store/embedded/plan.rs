@@ -1,18 +1,19 @@
-//! Which way a query takes.
+//! Chooses the access path of a query.
 //!
-//! Of the ways that there are, the documents of the collection and each of its indexes, the best is
-//! taken by plain rules, in this order: a unique index with all its fields compared for equality;
-//! more fields compared for equality; equality and then the order that is asked for; a range; the
-//! order; all documents. A choice (`$or`) is a way if each of its branches has one.
+//! The documents of the collection and each of its indexes are an access path. The planner takes the
+//! best one by plain rules, in this order: a unique index with all its fields compared for equality;
+//! more fields compared for equality; equality and then the requested order; a range; the requested
+//! order; all documents. A disjunction (`$or`) is read by one access path for each of its branches,
+//! if each branch has a selective one.
 //!
-//! An index may offer too many documents, never too few: what it finds is compared with the filter
-//! again, unless the bounds say all that the filter does.
+//! An index may offer too many documents, never too few: the documents that it finds are compared
+//! with the filter again, unless the bounds say all that the filter does.
 
+mod access_path;
 mod bounds;
-mod candidate;
 mod constraint;
+mod explain;
 mod ordering;
-mod words;
 
 use std::borrow::Cow;
 
@@ -21,51 +22,51 @@ use bson::RawBson;
 use super::schema::Collection;
 use crate::mql::{Direction, Filter, Sort};
 
+use access_path::access_path;
+pub(super) use access_path::{AccessPath, Source};
 pub(super) use bounds::KeyRange;
-use candidate::candidate;
-pub(super) use candidate::{Candidate, Source};
 use constraint::Constraints;
+pub(super) use explain::explain;
 pub(super) use ordering::fields_len;
-pub(super) use words::describe;
 
-/// How documents get into the order that is asked for.
+/// How documents get into the requested order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
-    /// They are found in it.
-    Native,
-    /// Those whose keys begin with the same fields are found one after another, and must be put in
-    /// the order of `_id`.
-    Runs {
+    /// The access path finds them in it.
+    IndexOrder,
+    /// Documents whose keys begin with the same fields are found one after another, and each such
+    /// run must be sorted by `_id`.
+    PartialSort {
         /// How many fields of the index.
         fields: usize,
     },
-    /// All that are found must be put in the order of `_id`.
-    Ids,
+    /// All documents that are found must be sorted by `_id`.
+    SortById,
     /// They must be sorted.
     Sort,
 }
 
-/// The order that is asked for, and from where on.
+/// The requested order, and the position in it to start after.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted<'q> {
+pub(super) struct OrderSpec<'q> {
     /// The keys of the sort before `_id`.
     pub(super) fields: &'q [(Cow<'static, str>, Direction)],
-    /// The direction of `_id`. What comes after it in the sort is of no account.
+    /// The direction of `_id`. Keys of the sort after it have no effect, since `_id` is unique.
     pub(super) id: Direction,
     /// A value for each key, and for `_id`.
     pub(super) after: Option<&'q [RawBson]>,
 }
 
-impl<'q> Wanted<'q> {
+impl<'q> OrderSpec<'q> {
     pub(super) fn new(sort: &'q Sort, after: Option<&'q [RawBson]>) -> Self {
         let keys = sort.keys();
         match keys.iter().position(|(path, _)| path == "_id") {
-            Some(at) => Wanted {
+            Some(at) => OrderSpec {
                 fields: &keys[..at],
                 id: keys[at].1,
                 after: after.map(|after| &after[..(at + 1).min(after.len())]),
             },
-            None => Wanted {
+            None => OrderSpec {
                 fields: keys,
                 id: Direction::Ascending,
                 after,
@@ -74,75 +75,74 @@ impl<'q> Wanted<'q> {
     }
 }
 
-/// The way that was chosen.
+/// The access paths of a query.
 #[derive(Debug)]
 pub(super) enum Plan<'f, 's> {
-    /// By one index, or by the documents themselves.
-    One(Candidate<'f, 's>),
-    /// By several, one for each branch of a choice. The documents are found in no order.
-    Union(Vec<Candidate<'f, 's>>),
+    /// One index, or the documents themselves.
+    One(AccessPath<'f, 's>),
+    /// One for each branch of a disjunction. The documents are found in no order.
+    Union(Vec<AccessPath<'f, 's>>),
 }
 
 impl Plan<'_, '_> {
     /// How the documents get into order.
-    pub(super) fn order(&self, wanted: &Wanted<'_>) -> Order {
+    pub(super) fn order(&self, wanted: &OrderSpec<'_>) -> Order {
         match self {
-            Plan::One(candidate) => candidate.order,
-            Plan::Union(_) if wanted.fields.is_empty() => Order::Ids,
+            Plan::One(access) => access.order,
+            Plan::Union(_) if wanted.fields.is_empty() => Order::SortById,
             Plan::Union(_) => Order::Sort,
         }
     }
 }
 
-/// What the filters of a query say: the first step, whose result the plan refers to.
+/// The constraints in the filters of a query. They are the first step, and the plan refers to them.
 pub(super) struct Conditions<'f> {
     all: Constraints<'f>,
-    /// For each choice, its branches, if each of them says something.
-    choices: Vec<Vec<Constraints<'f>>>,
+    /// The constraints of the branches of each disjunction.
+    disjunctions: Vec<Vec<Constraints<'f>>>,
 }
 
 impl<'f> Conditions<'f> {
-    pub(super) fn of(filters: &[&'f Filter]) -> Self {
-        let all = Constraints::of(filters);
-        let choices = all
-            .choices
+    pub(super) fn from_filters(filters: &[&'f Filter]) -> Self {
+        let all = Constraints::from_filters(filters);
+        let disjunctions = all
+            .disjunctions
             .iter()
             .map(|branches| {
                 branches
                     .iter()
-                    .map(|branch| Constraints::of(&[branch]))
+                    .map(|branch| Constraints::from_filters(&[branch]))
                     .collect()
             })
             .collect();
-        Conditions { all, choices }
+        Conditions { all, disjunctions }
     }
 }
 
-/// Chooses a way.
+/// Chooses the access paths of a query.
 pub(super) fn plan<'f, 's>(
     collection: &'s Collection,
     conditions: &'f Conditions<'f>,
-    wanted: &Wanted<'_>,
+    wanted: &OrderSpec<'_>,
 ) -> Plan<'f, 's> {
     let best = best(collection, &conditions.all, wanted);
-    if best.rank.has_equality() {
+    if best.rank.is_selective() {
         return Plan::One(best);
     }
-    let unordered = Wanted {
+    let unordered = OrderSpec {
         after: None,
         ..wanted.clone()
     };
-    for branches in &conditions.choices {
-        let mut ways = Vec::with_capacity(branches.len());
-        for branch in branches {
-            let way = self::best(collection, branch, &unordered);
-            if !way.rank.is_selective() {
-                break;
-            }
-            ways.push(way);
-        }
-        if ways.len() == branches.len() && !best.rank.is_selective() {
-            return Plan::Union(ways);
+    for branches in &conditions.disjunctions {
+        let union: Option<Vec<_>> = branches
+            .iter()
+            .map(|branch| {
+                let access = self::best(collection, branch, &unordered);
+                access.rank.is_selective().then_some(access)
+            })
+            .collect();
+        if let Some(union) = union {
+            return Plan::Union(union);
         }
     }
     Plan::One(best)
@@ -151,13 +151,12 @@ pub(super) fn plan<'f, 's>(
 fn best<'f, 's>(
     collection: &'s Collection,
     constraints: &'f Constraints<'f>,
-    wanted: &Wanted<'_>,
-) -> Candidate<'f, 's> {
-    let documents = candidate(Source::documents(collection), constraints, wanted);
-    // The documents are always a way: they leave out nothing.
+    wanted: &OrderSpec<'_>,
+) -> AccessPath<'f, 's> {
+    let documents = access_path(Source::documents(collection), constraints, wanted);
     let mut best = documents.unwrap_or_else(|| unreachable!("a collection has all its documents"));
     for index in &collection.indexes {
-        if let Some(other) = candidate(Source::index(index), constraints, wanted)
+        if let Some(other) = access_path(Source::index(index), constraints, wanted)
             && other.rank > best.rank
         {
             best = other;

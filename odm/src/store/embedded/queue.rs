@@ -1,4 +1,4 @@
-//! What the writer is asked for.
+//! The requests to the writer.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -10,35 +10,35 @@ use crate::{
     store::{CollectionSpec, Durability, UnitOfWork},
 };
 
-/// The answer to a request.
+/// The channel for the answer to a request.
 pub(super) type Reply<T> = oneshot::Sender<Result<T>>;
 
-/// The writer's end of the queue. The other end waits, in order, while it is full.
+/// The writer's end of the queue. Senders wait, in order, while it is full.
 pub(super) type Requests = mpsc::Receiver<Request>;
 
 /// A request.
 pub(super) enum Request {
-    /// Run a unit of work.
+    /// Runs a unit of work.
     Unit {
         unit: Arc<dyn UnitOfWork>,
         durability: Durability,
         reply: Reply<()>,
     },
-    /// Let someone else write.
+    /// Lets a caller write.
     Lease {
         durability: Durability,
-        /// Takes the work to begin with.
+        /// The channel for the work to begin with.
         granted: Reply<Work>,
-        /// Its sender is with the one who asked, from before he asked: wherever that end gets
-        /// lost, the writer goes on.
+        /// The end of the transaction. The caller has the sender since before the request, so that the
+        /// writer goes on wherever the caller gets lost.
         outcome: oneshot::Receiver<Outcome>,
         expired: Arc<AtomicBool>,
     },
-    /// Create what is missing.
+    /// Creates missing collections and indexes.
     Ensure {
         collections: Vec<CollectionSpec>,
         reply: Reply<()>,
     },
-    /// End.
+    /// Closes the store.
     Close { reply: Reply<()> },
 }

@@ -5,25 +5,25 @@ use std::{borrow::Cow, ops::ControlFlow};
 use bson::RawBson;
 
 use super::{
-    execute::{self, Emit, Query, Run},
+    execute::{self, Emit, ExecContext, Query},
     layout::{self, document_key},
-    plan::{Conditions, Wanted, describe, plan},
+    plan::{Conditions, OrderSpec, explain, plan},
     scan,
     settings::Settings,
     view::View,
-    wait::{Pace, yield_now},
+    wait::{YieldBudget, yield_now},
 };
 use crate::{
     error::{Error, ErrorKind, Result},
-    mql::{Filter, Test, key},
+    mql::{Filter, Sort, Test, key},
     store::{Cost, Each, Explain, Find, FindByKey},
 };
 
-/// A view, and how to read it.
+/// A view, and the resources to read it.
 pub(super) struct Reading<'a> {
     pub(super) view: View<'a>,
     pub(super) settings: &'a Settings,
-    pub(super) pace: Pace,
+    pub(super) budget: YieldBudget,
 }
 
 impl Reading<'_> {
@@ -42,10 +42,10 @@ impl Reading<'_> {
         };
         if let [id] = ids {
             let key = document_key(collection.tree, id.as_raw_bson_ref());
-            let _ = self.hand_over(0, &key, &mut cost, each)?;
+            let _ = self.pass(0, &key, &mut cost, each)?;
             return Ok(cost);
         }
-        // In the order of the keys, pages that lie side by side are read one after another.
+        // Reads in the order of the keys visit neighbouring pages one after another.
         let mut keys = Vec::with_capacity(ids.len() * 20);
         let mut spans = Vec::with_capacity(ids.len());
         for (position, id) in ids.iter().enumerate() {
@@ -56,17 +56,17 @@ impl Reading<'_> {
         }
         spans.sort_unstable_by(|(a, _), (b, _)| keys[a.clone()].cmp(&keys[b.clone()]));
         for (span, position) in spans {
-            if self.hand_over(position, &keys[span], &mut cost, each)? == ControlFlow::Break(()) {
+            if self.pass(position, &keys[span], &mut cost, each)? == ControlFlow::Break(()) {
                 break;
             }
-            if self.pace.is_due() {
+            if self.budget.is_due() {
                 yield_now().await;
             }
         }
         Ok(cost)
     }
 
-    fn hand_over(
+    fn pass(
         &self,
         position: usize,
         key: &[u8],
@@ -102,7 +102,7 @@ impl Reading<'_> {
         if find.find.after.is_some() {
             return Err(Error::new(
                 ErrorKind::InvalidQuery,
-                "a query by keys cannot start after a position",
+                "query by keys cannot start `after` a position: each key has its own order",
             ));
         }
         let mut cost = Cost {
@@ -129,34 +129,57 @@ impl Reading<'_> {
             queries: 1,
             ..Cost::default()
         };
+        let count = self
+            .count_matching(find, &[&find.filter], &mut cost)
+            .await?;
+        Ok((count, cost))
+    }
+
+    pub(super) async fn count_by_key(&mut self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
+        let mut cost = Cost {
+            queries: 1,
+            ..Cost::default()
+        };
+        let mut counts = Vec::with_capacity(find.keys.len());
+        for key in &find.keys {
+            let by_key = Filter::Path(Cow::Owned(find.path.clone()), Test::Eq(key.clone()));
+            let filters = [&by_key, &find.find.filter];
+            counts.push(self.count_matching(&find.find, &filters, &mut cost).await?);
+        }
+        Ok((counts, cost))
+    }
+
+    async fn count_matching(
+        &mut self,
+        find: &Find,
+        filters: &[&Filter],
+        cost: &mut Cost,
+    ) -> Result<u64> {
         let Some(collection) = self.view.schema.collection(&find.collection) else {
-            return Ok((0, cost));
+            return Ok(0);
         };
-        // The order is of account only for a position in it.
-        let unsorted = Find {
-            filter: Filter::default(),
-            ..Find::default()
-        };
+        // The order matters only for a position in it.
+        let unsorted = Sort::new();
         let sort = if find.after.is_some() {
             &find.sort
         } else {
-            &unsorted.sort
+            &unsorted
         };
         let query = Query {
-            filters: &[&find.filter],
+            filters,
             sort,
             skip: find.skip,
             limit: find.limit,
             after: find.after.as_deref(),
         };
-        let conditions = Conditions::of(query.filters);
-        let plan = plan(collection, &conditions, &Wanted::new(sort, query.after));
-        let mut run = Run {
-            pace: &mut self.pace,
-            cost: &mut cost,
+        let conditions = Conditions::from_filters(query.filters);
+        let plan = plan(collection, &conditions, &OrderSpec::new(sort, query.after));
+        let mut context = ExecContext {
+            budget: &mut self.budget,
+            cost,
             memory: self.settings.sort_memory,
         };
-        let counted = execute::count_entries(self.view, &query, &plan, &mut run).await?;
+        let counted = execute::count_entries(self.view, &query, &plan, &mut context).await?;
         let count = match counted {
             Some(count) => count,
             None => {
@@ -165,13 +188,13 @@ impl Reading<'_> {
                     count += 1;
                     Ok(ControlFlow::Continue(()))
                 };
-                let _ =
-                    execute::execute(self.view, collection, &query, &plan, &mut run, emit).await?;
+                let _ = execute::execute(self.view, collection, &query, &plan, &mut context, emit)
+                    .await?;
                 count
             }
         };
         cost.documents_returned = 0;
-        Ok((count, cost))
+        Ok(count)
     }
 
     pub(super) async fn explain(&mut self, find: &Find) -> Result<Explain> {
@@ -186,10 +209,10 @@ impl Reading<'_> {
                 cost,
             });
         };
-        let conditions = Conditions::of(&[&find.filter]);
-        let wanted = Wanted::new(&find.sort, find.after.as_deref());
+        let conditions = Conditions::from_filters(&[&find.filter]);
+        let wanted = OrderSpec::new(&find.sort, find.after.as_deref());
         let plan = plan(collection, &conditions, &wanted);
-        Ok(describe(&plan, &find.sort, cost))
+        Ok(explain(&plan, &find.sort, cost))
     }
 
     async fn run(
@@ -209,18 +232,18 @@ impl Reading<'_> {
             limit: find.limit,
             after: find.after.as_deref(),
         };
-        let mut run = Run {
-            pace: &mut self.pace,
+        let mut context = ExecContext {
+            budget: &mut self.budget,
             cost,
             memory: self.settings.sort_memory,
         };
         match &find.projection {
-            None => execute::find(self.view, collection, &query, &mut run, each).await,
+            None => execute::find(self.view, collection, &query, &mut context, each).await,
             Some(projection) => {
                 let mut projected = |id: &[u8], document: &bson::RawDocument| {
                     each(id, &projection.apply(document)?)
                 };
-                execute::find(self.view, collection, &query, &mut run, &mut projected).await
+                execute::find(self.view, collection, &query, &mut context, &mut projected).await
             }
         }
     }

@@ -1,11 +1,11 @@
-//! Follows a plan through the engine: index entries, and the documents they lead to.
+//! Follows a plan through the engine: index entries, and the documents that they refer to.
 
 use bson::RawDocument;
 use std::ops::ControlFlow;
 
 use super::{
     layout::{self, damaged, document_key_of},
-    plan::{Candidate, KeyRange, Plan, Source},
+    plan::{AccessPath, KeyRange, Plan, Source},
     schema::Collection,
     view::{Bytes, Range, View},
 };
@@ -15,7 +15,7 @@ use crate::{error::Result, store::Cost};
 pub(super) struct Documents<'a> {
     view: View<'a>,
     tree: layout::Tree,
-    /// The key, kept for its memory.
+    /// A buffer for keys.
     key: Vec<u8>,
 }
 
@@ -49,12 +49,12 @@ impl<'a> Documents<'a> {
         self.key.extend_from_slice(id);
         match self.view.get(&self.key)? {
             Some(document) => then(id, read(&document)?),
-            None => Err(damaged("an index entry leads to no document")),
+            None => Err(damaged("an index entry refers to no document")),
         }
     }
 }
 
-/// Reads a stored document.
+/// Views stored bytes as a document.
 pub(super) fn read(bytes: &[u8]) -> Result<&RawDocument> {
     RawDocument::from_bytes(bytes)
         .map_err(|error| damaged(format_args!("a document cannot be read: {error}")))
@@ -65,18 +65,18 @@ pub(super) struct Entry<'a> {
     pub(super) key: Bytes<'a>,
     value: Bytes<'a>,
     kind: Kind,
-    /// The document may have more entries.
+    /// Whether the document may have more entries.
     pub(super) repeats: bool,
 }
 
-/// Where the key of `_id` is.
+/// The position of the key of `_id`.
 #[derive(Clone, Copy)]
 enum Kind {
     /// In the key, which is that of the document.
     Document,
     /// In the value.
     Unique,
-    /// In the key, from here.
+    /// At this position of the key.
     Index(usize),
 }
 
@@ -97,21 +97,21 @@ impl Entry<'_> {
 /// The entries that a plan finds, in the order in which it finds them.
 pub(super) struct Entries<'a, 'p> {
     view: View<'a>,
-    candidates: Vec<&'p Candidate<'p, 'p>>,
-    /// The candidate and the range of it that come next.
+    access_paths: Vec<&'p AccessPath<'p, 'p>>,
+    /// The access path and the range of it that come next.
     next: (usize, usize),
     current: Option<Range<'a>>,
 }
 
 impl Plan<'_, '_> {
     pub(super) fn entries<'a>(&'a self, view: View<'a>) -> Entries<'a, 'a> {
-        let candidates = match self {
-            Plan::One(candidate) => vec![candidate],
-            Plan::Union(candidates) => candidates.iter().collect(),
+        let access_paths = match self {
+            Plan::One(access) => vec![access],
+            Plan::Union(union) => union.iter().collect(),
         };
         Entries {
             view,
-            candidates,
+            access_paths,
             next: (0, 0),
             current: None,
         }
@@ -119,48 +119,48 @@ impl Plan<'_, '_> {
 }
 
 impl<'a> Entries<'a, '_> {
-    /// The source, where there is but one.
+    /// The source of a plan with one access path.
     pub(super) fn source(&self) -> &Source<'_> {
-        &self.candidates[0].source
+        &self.access_paths[0].source
     }
 
     pub(super) fn next(&mut self, cost: &mut Cost) -> Result<Option<Entry<'a>>> {
         loop {
             if let Some(range) = &mut self.current {
-                // `next` is one range further.
-                let source = &self.candidates[self.next.0].source;
+                // `next` is already one range further.
+                let source = &self.access_paths[self.next.0].source;
                 if let Some((key, value)) = range.next()? {
-                    return entry(source, key, value, self.candidates.len() > 1, cost).map(Some);
+                    return entry(source, key, value, self.access_paths.len() > 1, cost).map(Some);
                 }
                 self.current = None;
             }
-            let Some(candidate) = self.candidates.get(self.next.0) else {
+            let Some(access) = self.access_paths.get(self.next.0) else {
                 return Ok(None);
             };
-            let Some(range) = candidate.range(self.next.1) else {
+            let Some(range) = access.range(self.next.1) else {
                 self.next = (self.next.0 + 1, 0);
                 continue;
             };
             self.next.1 += 1;
-            if candidate.points {
+            if access.points {
                 if let Some(value) = self.view.get(&range.lower)? {
                     let key = Bytes::Asked(range.lower.clone());
-                    let several = self.candidates.len() > 1;
-                    return entry(&candidate.source, key, value, several, cost).map(Some);
+                    let several = self.access_paths.len() > 1;
+                    return entry(&access.source, key, value, several, cost).map(Some);
                 }
             } else {
                 self.current = Some(self.view.range(
                     &range.lower,
                     &range.upper,
-                    candidate.backward,
+                    access.backward,
                 )?);
             }
         }
     }
 }
 
-impl Candidate<'_, '_> {
-    /// The ranges in the order in which they are read.
+impl AccessPath<'_, '_> {
+    /// A range, counted in reading order.
     fn range(&self, at: usize) -> Option<&KeyRange> {
         match self.backward {
             false => self.ranges.get(at),

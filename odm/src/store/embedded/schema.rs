@@ -11,16 +11,16 @@ use crate::{
     store::{Direction, IndexSpec},
 };
 
-/// The name of the record in the tree of the store's own records.
+/// The name of the record of the schema.
 pub(super) const RECORD: &str = "catalog";
 
-/// All collections.
+/// All collections and their indexes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Schema {
     collections: HashMap<String, Arc<Collection>>,
     /// The greatest number of a tree that was ever used.
     last_tree: Tree,
-    /// Trees of indexes that are being built, or whose building was given up: nobody reads them.
+    /// Trees of indexes whose build is not finished, or never will be. They are not read.
     pub(super) garbage: Vec<Tree>,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Collection {
 pub(super) struct Index {
     pub(super) tree: Tree,
     pub(super) spec: IndexSpec,
-    /// For each field, whether it met an array in some document, ever. It is set in the unit that
+    /// For each field, whether a document ever had an array at its path. It is set in the unit that
     /// stores the first such document, and never unset.
     pub(super) multikey: Vec<bool>,
 }
@@ -57,12 +57,12 @@ impl Schema {
             .insert(collection.name.clone(), Arc::new(collection));
     }
 
-    /// Never gives out trees that another schema, made from this one, has given out.
+    /// Reserves the trees that a later version of this schema has assigned.
     pub(super) fn adopt_trees(&mut self, other: &Schema) {
         self.last_tree = self.last_tree.max(other.last_tree);
     }
 
-    /// Remembers which fields of an index have met an array.
+    /// Records which fields of an index have met an array.
     pub(super) fn set_multikey(&mut self, collection: &str, index: Index) {
         let Some(found) = self.collections.get_mut(collection) else {
             return;
@@ -73,7 +73,7 @@ impl Schema {
         }
     }
 
-    /// A tree that nothing is in.
+    /// Assigns a new tree, which is empty.
     pub(super) fn new_tree(&mut self) -> Tree {
         self.last_tree += 1;
         self.last_tree
@@ -88,14 +88,16 @@ impl Schema {
             collections,
         };
         bson::serialize_to_vec(&record).map_err(|error| {
-            Error::new(ErrorKind::Encode, "cannot write the catalog").with_source(error)
+            Error::new(ErrorKind::Encode, "schema cannot be encoded").with_source(error)
         })
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Result<Schema> {
         let record: Record = bson::deserialize_from_slice(bytes)
-            .map_err(|error| damaged(format_args!("the catalog cannot be read: {error}")))?;
-        let tree = |tree: i64| Tree::try_from(tree).map_err(|_| damaged("a tree has no number"));
+            .map_err(|error| damaged(format_args!("the schema cannot be decoded: {error}")))?;
+        let tree = |tree: i64| {
+            Tree::try_from(tree).map_err(|_| damaged("the number of a tree is out of range"))
+        };
         let mut schema = Schema {
             last_tree: tree(record.last_tree)?,
             garbage: record
@@ -199,7 +201,7 @@ impl From<&Index> for IndexRecord {
     }
 }
 
-/// The record that says which version of the format a store has.
+/// The record of the format version.
 pub(super) fn format_record(version: i32) -> Document {
     let mut record = Document::new();
     record.insert("format", Bson::Int32(version));

@@ -6,35 +6,35 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use bson::{RawBson, RawDocumentBuf};
+use bson::RawBson;
 use tokio::sync::oneshot;
 
 use super::{Handle, work::Work};
 use crate::{
     error::{Error, ErrorKind, Result},
     store::{
-        CollectionWrites, Cost, DeleteWrite, Each, Explain, Find, FindByKey, Reader, Transaction,
-        UpdateWrite, Updated,
+        CollectionWrites, Cost, DeleteWrite, Deleted, Each, Explain, Find, FindByKey, Reader,
+        Transaction, UpdateWrite, Updated,
     },
 };
 
-/// A transaction.
+/// A transaction on uncommitted work.
 pub(super) struct Session {
     pub(super) work: Work,
-    /// None on the writer's thread, where the writer commits.
+    /// `None` on the writer's thread, where the writer commits.
     lease: Option<Lease>,
 }
 
-/// The right to be the only one who writes, for a time.
+/// The right to write alone for a limited time.
 pub(super) struct Lease {
-    /// How it ends. If it is dropped, the writer goes on as after a rollback.
+    /// The channel for the end of the transaction. Dropping it has the effect of a rollback.
     outcome: oneshot::Sender<Outcome>,
     expired: Arc<AtomicBool>,
     /// The store lives as long as its transactions.
     _store: Arc<Handle>,
 }
 
-/// What becomes of the work of a transaction.
+/// The end of a transaction.
 pub(super) enum Outcome {
     Commit(Box<Work>, oneshot::Sender<Result<()>>),
     Rollback,
@@ -54,27 +54,27 @@ impl Lease {
     }
 }
 
-/// Why a lease has ended.
+/// The error of a transaction whose lease has ended.
 fn ended(expired: &AtomicBool) -> Error {
     if expired.load(Ordering::Acquire) {
         return Error::new(
             ErrorKind::TransactionExpired,
-            "the transaction was open for too long, and was rolled back",
+            "transaction expired: it was open for too long and was rolled back",
         );
     }
     Error::new(
         ErrorKind::Closed,
-        "the store was closed, and the transaction rolled back",
+        "transaction rolled back: the store was closed",
     )
 }
 
 impl Session {
-    /// For units, on the writer's thread.
-    pub(super) fn of_units(work: Work) -> Session {
+    /// Creates the transaction of the units of a group, on the writer's thread.
+    pub(super) fn for_units(work: Work) -> Session {
         Session { work, lease: None }
     }
 
-    pub(super) fn of_caller(work: Work, lease: Lease) -> Session {
+    pub(super) fn for_caller(work: Work, lease: Lease) -> Session {
         Session {
             work,
             lease: Some(lease),
@@ -84,10 +84,7 @@ impl Session {
     /// Begins a write.
     fn begin_write(&mut self) -> Result<&mut Work> {
         self.live()?;
-        if self.lease.is_some() {
-            // Only the call that now begins is ever undone alone.
-            self.work.overlay.forget();
-        }
+        self.work.begin_call()?;
         Ok(&mut self.work)
     }
 
@@ -96,7 +93,7 @@ impl Session {
     fn live(&self) -> Result<()> {
         match &self.lease {
             Some(lease) if lease.outcome.is_closed() => Err(ended(&lease.expired)),
-            _ => Ok(()),
+            _ => self.work.check_usable(),
         }
     }
 }
@@ -105,46 +102,37 @@ impl Session {
 impl Reader for Session {
     async fn get(&self, collection: &str, ids: &[RawBson], each: Each<'_>) -> Result<Cost> {
         self.live()?;
-        let cost = self.work.reading().get(collection, ids, each).await?;
-        self.work.spend(cost);
-        Ok(cost)
+        self.work.reading().get(collection, ids, each).await
     }
 
     async fn find(&self, find: &Find, each: Each<'_>) -> Result<Cost> {
         self.live()?;
-        let cost = self.work.reading().find(find, each).await?;
-        self.work.spend(cost);
-        Ok(cost)
+        self.work.reading().find(find, each).await
     }
 
     async fn find_by_key(&self, find: &FindByKey, each: Each<'_>) -> Result<Cost> {
         self.live()?;
-        let cost = self.work.reading().find_by_key(find, each).await?;
-        self.work.spend(cost);
-        Ok(cost)
+        self.work.reading().find_by_key(find, each).await
     }
 
     async fn count(&self, find: &Find) -> Result<(u64, Cost)> {
         self.live()?;
-        let (count, cost) = self.work.reading().count(find).await?;
-        self.work.spend(cost);
-        Ok((count, cost))
+        self.work.reading().count(find).await
+    }
+
+    async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
+        self.live()?;
+        self.work.reading().count_by_key(find).await
     }
 
     async fn explain(&self, find: &Find) -> Result<Explain> {
         self.live()?;
-        let explain = self.work.reading().explain(find).await?;
-        self.work.spend(explain.cost);
-        Ok(explain)
+        self.work.reading().explain(find).await
     }
 }
 
 #[async_trait]
 impl Transaction for Session {
-    async fn insert(&mut self, collection: &str, documents: &[RawDocumentBuf]) -> Result<()> {
-        self.begin_write()?.insert(collection, documents)
-    }
-
     async fn apply(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost> {
         self.begin_write()?.apply(batch)
     }
@@ -153,12 +141,8 @@ impl Transaction for Session {
         self.begin_write()?.update(write).await
     }
 
-    async fn delete(&mut self, write: &DeleteWrite) -> Result<Vec<RawDocumentBuf>> {
+    async fn delete(&mut self, write: &DeleteWrite) -> Result<Deleted> {
         self.begin_write()?.delete(write).await
-    }
-
-    fn cost(&self) -> Cost {
-        self.work.cost()
     }
 
     async fn commit(self: Box<Self>) -> Result<()> {

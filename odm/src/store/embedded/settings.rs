@@ -1,4 +1,4 @@
-//! What can be set when a store is opened.
+//! The settings of a store.
 
 use std::time::Duration;
 
@@ -14,19 +14,26 @@ pub(super) struct Settings {
     pub(super) queue: usize,
     pub(super) unit_documents: u64,
     pub(super) sort_memory: usize,
+    /// The memory that the changes of a group may take before it takes no further unit, and the
+    /// changes of one unit before it runs by itself, in bytes.
+    pub(super) group_memory: usize,
+    /// The memory that the changes of a unit that runs by itself may take, in bytes.
+    pub(super) spill_memory: usize,
     pub(super) check: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Settings {
-            cache_size: 1 << 30,
+            cache_size: 128 << 20,
             durability: Durability::Immediate,
             flush_interval: Duration::from_millis(100),
             transaction_limit: Duration::from_secs(10),
             queue: 1024,
             unit_documents: 100_000,
             sort_memory: 256 << 20,
+            group_memory: 64 << 20,
+            spill_memory: 16 << 20,
             check: false,
         }
     }

@@ -6,8 +6,7 @@ use async_trait::async_trait;
 use bson::RawBson;
 
 use super::{
-    kv::redb::RedbSnapshot, read::Reading, schema::Schema, settings::Settings, view::View,
-    wait::Pace,
+    engine::State, read::Reading, schema::Schema, settings::Settings, view::View, wait::YieldBudget,
 };
 use crate::{
     error::{Error, Result},
@@ -16,7 +15,7 @@ use crate::{
 
 /// A committed state.
 pub(super) struct Snapshot {
-    pub(super) base: RedbSnapshot,
+    pub(super) base: State,
     pub(super) schema: Arc<Schema>,
     pub(super) settings: Arc<Settings>,
 }
@@ -34,7 +33,7 @@ impl Snapshot {
         Reading {
             view: self.view(),
             settings: &self.settings,
-            pace: Pace::yielding(),
+            budget: YieldBudget::per_chunk(),
         }
     }
 }
@@ -57,12 +56,16 @@ impl Reader for Snapshot {
         self.reading().count(find).await
     }
 
+    async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
+        self.reading().count_by_key(find).await
+    }
+
     async fn explain(&self, find: &Find) -> Result<Explain> {
         self.reading().explain(find).await
     }
 }
 
-/// Where the writer puts the newest state, and readers take it.
+/// The newest state, which the writer publishes and readers take.
 ///
 /// The lock is held only to copy a pointer. A state that is replaced lives on in its readers.
 pub(super) struct Published(RwLock<Result<Arc<Snapshot>>>);
@@ -83,7 +86,7 @@ impl Published {
         self.set(Ok(snapshot));
     }
 
-    /// From now on there is nothing to read.
+    /// Makes all later reads fail.
     pub(super) fn close(&self, error: Error) {
         self.set(Err(error));
     }

@@ -2,6 +2,9 @@
 
 mod faults;
 mod files;
+mod format;
+mod large;
+mod layers;
 mod plans;
 mod queries;
 mod support;

@@ -1,43 +1,42 @@
-//! Whether everything that is stored agrees.
+//! Verifies that documents and indexes agree.
 
 use std::collections::HashSet;
 
 use super::{
     entries::Entries,
-    kv::Snapshot as _,
     layout::{META, TREE_LEN, Tree, damaged, document_key, id_len, tree_start},
     scan::read,
     schema::{Collection, Index},
     snapshot::Snapshot,
-    wait::{Pace, yield_now},
+    wait::{YieldBudget, yield_now},
 };
 use crate::{error::Result, mql::path};
 
-/// Verifies that each document can be read and is where its `_id` says, that each index has just
-/// the entries of the documents, and that there is nothing else.
+/// Verifies that each document is valid and has the key of its `_id`, that each index has exactly the
+/// entries of the documents, and that no other data is stored.
 pub(super) async fn verify(snapshot: &Snapshot) -> Result<()> {
-    let mut pace = Pace::yielding();
+    let mut budget = YieldBudget::per_chunk();
     let mut known: HashSet<Tree> = snapshot.schema.garbage.iter().copied().collect();
     known.insert(META);
     for collection in snapshot.schema.collections() {
         if !known.insert(collection.tree) {
             return Err(damaged(format_args!(
-                "`{}` shares its tree",
+                "`{}` shares its tree with another collection or index",
                 collection.name
             )));
         }
-        let entries = documents(snapshot, collection, &mut pace).await?;
+        let entries = documents(snapshot, collection, &mut budget).await?;
         for (index, expected) in collection.indexes.iter().zip(entries) {
             if !known.insert(index.tree) {
                 return Err(damaged(format_args!(
-                    "`{}` shares its tree",
+                    "`{}` shares its tree with another collection or index",
                     index.spec.name
                 )));
             }
-            let found = count(snapshot, index.tree, &mut pace).await?;
+            let found = count(snapshot, index.tree, &mut budget).await?;
             if found != expected {
                 return Err(damaged(format_args!(
-                    "the index `{}` of `{}` has {found} entries, and the documents have {expected}",
+                    "index `{}` of `{}` has {found} entries, and the documents have {expected}",
                     index.spec.name, collection.name
                 )));
             }
@@ -51,36 +50,35 @@ pub(super) async fn verify(snapshot: &Snapshot) -> Result<()> {
     {
         let tree = entry.0.first_chunk().map(|tree| Tree::from_be_bytes(*tree));
         let Some(tree) = tree.filter(|tree| known.contains(tree)) else {
-            return Err(damaged("there is data that belongs to no collection"));
+            return Err(damaged("data that belongs to no collection is stored"));
         };
         from = tree_start(tree + 1).to_vec();
     }
     Ok(())
 }
 
-/// Verifies the documents of a collection, and that their entries exist. Returns how many entries
-/// there are for each index.
+/// Verifies the documents of a collection, and that their entries exist. Returns the number of entries
+/// for each index.
 async fn documents(
     snapshot: &Snapshot,
     collection: &Collection,
-    pace: &mut Pace,
+    budget: &mut YieldBudget,
 ) -> Result<Vec<u64>> {
     let mut expected = vec![0; collection.indexes.len()];
     let (start, end) = (tree_start(collection.tree), tree_start(collection.tree + 1));
     let mut range = snapshot.view().range(&start, &end, false)?;
     while let Some((key, document)) = range.next()? {
-        if pace.is_due() {
+        if budget.is_due() {
             yield_now().await;
         }
         let document = read(&document)?;
-        crate::store::check_document(&collection.name, document).map_err(|error| {
-            damaged(format_args!("a document is stored that cannot be: {error}"))
-        })?;
+        crate::store::check_document(&collection.name, document)
+            .map_err(|error| damaged(format_args!("an invalid document is stored: {error}")))?;
         let in_place =
             path::get(document, "_id").is_some_and(|id| document_key(collection.tree, id) == *key);
         if !in_place {
             return Err(damaged(format_args!(
-                "a document of `{}` is not where its `_id` says",
+                "a document of `{}` has the key of another `_id`",
                 collection.name
             )));
         }
@@ -98,37 +96,37 @@ fn entries(
     document: &bson::RawDocument,
     id: &[u8],
 ) -> Result<u64> {
-    let entries = Entries::of(index, document, id)?;
+    let entries = Entries::for_document(index, document, id)?;
     let wrong = |what: &str| {
         let name = &index.spec.name;
         Err(damaged(format_args!(
-            "the index `{name}` of `{}` {what}",
+            "index `{name}` of `{}` {what}",
             collection.name
         )))
     };
     for (known, array) in index.multikey.iter().zip(&entries.multikey) {
         if *array && !known {
-            return wrong("does not know of an array");
+            return wrong("has an array at a path that is not marked multikey");
         }
     }
     for key in &entries.keys {
         let value: &[u8] = if index.spec.unique { id } else { &id_len(id) };
         match snapshot.base.get(key)? {
             Some(found) if *found == *value => {}
-            Some(_) => return wrong("leads to another document"),
-            None => return wrong("has no entry for a document"),
+            Some(_) => return wrong("refers to another document"),
+            None => return wrong("lacks an entry of a document"),
         }
     }
     Ok(entries.keys.len() as u64)
 }
 
-async fn count(snapshot: &Snapshot, tree: Tree, pace: &mut Pace) -> Result<u64> {
+async fn count(snapshot: &Snapshot, tree: Tree, budget: &mut YieldBudget) -> Result<u64> {
     let mut count = 0;
     let mut range = snapshot
         .view()
         .range(&tree_start(tree), &tree_start(tree + 1), false)?;
     while range.next()?.is_some() {
-        if pace.is_due() {
+        if budget.is_due() {
             yield_now().await;
         }
         count += 1;

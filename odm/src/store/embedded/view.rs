@@ -3,21 +3,21 @@
 use std::{cmp::Ordering, collections::btree_map, ops::Deref, sync::Arc};
 
 use super::{
-    kv::{Snapshot as _, redb},
+    engine::{self, State},
     overlay::{Change, Overlay},
     schema::Schema,
 };
 use crate::error::Result;
 
-type BaseRange = redb::Range;
-type BaseBytes = redb::Bytes;
+type BaseRange = engine::Range;
+type BaseBytes = engine::Bytes;
 type BaseEntry = (BaseBytes, BaseBytes);
 type ChangedEntry<'a> = (&'a Arc<[u8]>, &'a Change);
 
-/// What a read sees.
+/// The state that a read sees.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
-    pub(super) base: &'a redb::RedbSnapshot,
+    pub(super) base: &'a State,
     pub(super) overlay: Option<&'a Overlay>,
     pub(super) schema: &'a Schema,
 }
@@ -26,7 +26,7 @@ pub(super) struct View<'a> {
 pub(super) enum Bytes<'a> {
     Base(BaseBytes),
     Changed(&'a [u8]),
-    /// A key that was asked for.
+    /// A key that the caller looked up.
     Asked(Vec<u8>),
 }
 
@@ -52,7 +52,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The entries from `lower` up to `upper`, which is beyond, in this direction.
+    /// The entries from `lower`, included, to `upper`, excluded, in this direction.
     pub(super) fn range(&self, lower: &[u8], upper: &[u8], backward: bool) -> Result<Range<'a>> {
         if lower >= upper {
             return Ok(Range {
@@ -64,7 +64,7 @@ impl<'a> View<'a> {
         }
         let changes = self.overlay.filter(|overlay| !overlay.is_empty());
         Ok(Range {
-            base: Some(self.base.range(lower, upper)?),
+            base: Some(self.base.range(lower, upper, backward)?),
             changes: changes.map(|overlay| overlay.range(lower, upper)),
             backward,
             next: (None, None),
@@ -74,11 +74,11 @@ impl<'a> View<'a> {
 
 /// The entries of a range in one direction.
 pub(super) struct Range<'a> {
-    /// None at its end.
+    /// `None` at its end.
     base: Option<BaseRange>,
     changes: Option<btree_map::Range<'a, Arc<[u8]>, Change>>,
     backward: bool,
-    /// What was taken from each side and not handed out yet.
+    /// The entries that were read from each side and not returned yet.
     next: (Option<BaseEntry>, Option<ChangedEntry<'a>>),
 }
 
@@ -87,18 +87,14 @@ impl<'a> Range<'a> {
         let Some(base) = &mut self.base else {
             return Ok(None);
         };
-        let entry = if self.backward {
-            base.next_back()
-        } else {
-            base.next()
-        };
+        let entry = base.next();
         if entry.is_none() {
             self.base = None;
         }
         entry.transpose()
     }
 
-    /// The next entry. After an error there is none.
+    /// The next entry. After an error the range must not be used.
     #[inline]
     pub(super) fn next(&mut self) -> Result<Option<(Bytes<'a>, Bytes<'a>)>> {
         if self.changes.is_none() {
@@ -122,7 +118,7 @@ impl<'a> Range<'a> {
                     changes.next()
                 };
             }
-            // Less: the base is first.
+            // `Less`: the entry of the base comes first.
             let order = match (&self.next.0, &self.next.1) {
                 (None, None) => return Ok(None),
                 (Some(_), None) => Ordering::Less,

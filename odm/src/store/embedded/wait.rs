@@ -29,7 +29,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Runs a future on this thread. None if it is not ready in time; it is dropped then.
+/// Runs a future on this thread. Drops it and returns `None` if it is not ready at the deadline.
 pub(super) fn block_on<F: Future>(future: F, deadline: Option<Instant>) -> Option<F::Output> {
     let mut future = pin!(future);
     // Most futures are ready at once.
@@ -65,26 +65,26 @@ pub(super) fn block_on<F: Future>(future: F, deadline: Option<Instant>) -> Optio
     }
 }
 
-/// How many documents or index entries are looked at between two yields.
+/// The number of documents or index entries that are read between two yields.
 const CHUNK: u32 = 1000;
 
-/// Lets other tasks run, now and then, during a long read.
-pub(super) struct Pace {
+/// The number of steps that a long read may take before it lets other tasks run.
+pub(super) struct YieldBudget {
     left: Option<u32>,
 }
 
-impl Pace {
-    /// For reads on the tasks of the caller.
-    pub(super) fn yielding() -> Pace {
-        Pace { left: Some(CHUNK) }
+impl YieldBudget {
+    /// A budget for reads on the task of the caller.
+    pub(super) fn per_chunk() -> YieldBudget {
+        YieldBudget { left: Some(CHUNK) }
     }
 
-    /// For the writer's thread, which has no other tasks.
-    pub(super) fn steady() -> Pace {
-        Pace { left: None }
+    /// A budget for the writer's thread, which has no other tasks.
+    pub(super) fn unlimited() -> YieldBudget {
+        YieldBudget { left: None }
     }
 
-    /// Counts one step, and tells whether to wait for [`yield_now`].
+    /// Counts one step, and returns whether to wait for [`yield_now`].
     #[inline]
     pub(super) fn is_due(&mut self) -> bool {
         match &mut self.left {
@@ -101,7 +101,7 @@ impl Pace {
     }
 }
 
-/// Ready when it is polled again, for which it asks at once.
+/// Yields to other tasks once.
 pub(super) fn yield_now() -> impl Future<Output = ()> + Send {
     struct Yield(bool);
 
@@ -121,7 +121,7 @@ pub(super) fn yield_now() -> impl Future<Output = ()> + Send {
     Yield(false)
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub(super) fn panic_message(panic: &(dyn Any + Send)) -> &str {
     if let Some(message) = panic.downcast_ref::<&str>() {
         message

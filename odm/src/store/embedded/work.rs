@@ -1,10 +1,13 @@
-//! Writes that are not committed yet, and reads that see them.
+//! Uncommitted changes, and reads that see them.
+
+mod memory;
 
 use std::{
     ops::{Deref, DerefMut},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
+use self::memory::Memory;
 use super::{
     layout::meta_key,
     overlay::{Mark, Overlay},
@@ -13,7 +16,7 @@ use super::{
     settings::Settings,
     snapshot::Snapshot,
     view::View,
-    wait::Pace,
+    wait::YieldBudget,
 };
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -24,12 +27,12 @@ use crate::{
 pub(super) struct Work {
     pub(super) base: Arc<Snapshot>,
     pub(super) overlay: Overlay,
-    /// As the overlay makes it.
+    /// The schema with the changes of the overlay.
     pub(super) schema: Arc<Schema>,
     pub(super) settings: Arc<Settings>,
-    cost: Mutex<Cost>,
-    /// The documents that the unit has written.
+    /// The number of documents that the unit has written.
     written: u64,
+    memory: Memory,
 }
 
 impl Work {
@@ -39,8 +42,8 @@ impl Work {
             schema: base.schema.clone(),
             settings: base.settings.clone(),
             base,
-            cost: Mutex::default(),
             written: 0,
+            memory: Memory::Unbounded,
         }
     }
 
@@ -56,30 +59,21 @@ impl Work {
         Reading {
             view: self.view(),
             settings: &self.settings,
-            pace: self.pace(),
+            budget: self.yield_budget(),
         }
     }
 
-    /// The writer's thread has nobody to yield to, and a transaction of a caller must not stop in
-    /// the middle of an operation: whoever does not poll it further would hold up the others in it.
-    pub(super) fn pace(&self) -> Pace {
-        Pace::steady()
+    /// No yields: the writer's thread has no other tasks, and an operation of a caller's transaction
+    /// must not stop halfway, since other operations of the transaction would wait for it.
+    pub(super) fn yield_budget(&self) -> YieldBudget {
+        YieldBudget::unlimited()
     }
 
-    /// What was touched since [`begin_unit`](Work::begin_unit).
-    pub(super) fn cost(&self) -> Cost {
-        *self.cost.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn spend(&self, cost: Cost) {
-        *self.cost.lock().unwrap_or_else(PoisonError::into_inner) += cost;
-    }
-
-    /// Begins a unit: what was done so far stays done.
+    /// Begins a unit. Earlier changes can no longer be undone.
     pub(super) fn begin_unit(&mut self) {
         self.overlay.forget();
+        self.begin_memory();
         self.written = 0;
-        *self.cost.get_mut().unwrap_or_else(PoisonError::into_inner) = Cost::default();
     }
 
     /// Counts a document that is written.
@@ -88,50 +82,54 @@ impl Work {
         cost.documents_written += 1;
         let limit = self.settings.unit_documents;
         if self.written <= limit {
-            return Ok(());
+            return self.bound_memory();
         }
         Err(Error::new(
             ErrorKind::Limit,
-            format!("a unit of work may write {limit} documents, and this one would write more"),
+            format!(
+                "unit of work too large: it writes more than {limit} documents; split it, or raise `unit_limit`"
+            ),
         ))
     }
 
-    /// Changes the schema, and what is stored of it.
+    /// Changes the schema and its record.
     pub(super) fn set_schema(&mut self, schema: Schema) -> Result<()> {
         self.overlay.put(&meta_key(RECORD), &schema.encode()?);
         self.schema = Arc::new(schema);
         Ok(())
     }
 
-    /// Begins something that is done as a whole or not at all.
-    pub(super) fn attempt(&mut self) -> Attempt<'_> {
-        Attempt {
+    /// Begins changes that are done as a whole or not at all.
+    pub(super) fn savepoint(&mut self) -> Savepoint<'_> {
+        Savepoint {
             mark: self.overlay.mark(),
             schema: self.schema.clone(),
             written: self.written,
+            spills: self.spills(),
             done: false,
             work: self,
         }
     }
 }
 
-/// Changes that are undone unless they are [`keep`](Attempt::keep)t: after an error, after a panic,
-/// and when the future that makes them is dropped.
-pub(super) struct Attempt<'w> {
+/// A point to which the work returns unless the changes after it are kept by
+/// [`keep`](Savepoint::keep): after an error, after a panic, and when the future is dropped.
+pub(super) struct Savepoint<'w> {
     work: &'w mut Work,
     mark: Mark,
     schema: Arc<Schema>,
     written: u64,
+    spills: u64,
     done: bool,
 }
 
-impl Attempt<'_> {
+impl Savepoint<'_> {
     pub(super) fn keep(mut self) {
         self.done = true;
     }
 }
 
-impl Deref for Attempt<'_> {
+impl Deref for Savepoint<'_> {
     type Target = Work;
 
     fn deref(&self) -> &Work {
@@ -139,15 +137,18 @@ impl Deref for Attempt<'_> {
     }
 }
 
-impl DerefMut for Attempt<'_> {
+impl DerefMut for Savepoint<'_> {
     fn deref_mut(&mut self) -> &mut Work {
         self.work
     }
 }
 
-impl Drop for Attempt<'_> {
+impl Drop for Savepoint<'_> {
     fn drop(&mut self) {
         if !self.done {
+            if self.work.spills() != self.spills {
+                self.work.abort_large_unit();
+            }
             self.work.overlay.undo_to(self.mark);
             self.work.schema = self.schema.clone();
             self.work.written = self.written;

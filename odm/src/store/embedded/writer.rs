@@ -1,13 +1,15 @@
 //! The thread that writes.
 //!
-//! It takes requests from the queue, in their order. Units are run one after another on the newest
-//! state and the changes of those before them, and are committed together: those that wait while
-//! one commit is on its way to the disk form the next group. A unit that fails is undone alone.
+//! It takes requests from the queue, in their order. Units run one after another on the newest state
+//! and the changes of the units before them, and are committed together: the units that wait during
+//! one commit form the next group. A unit that fails is undone alone. A unit whose changes are too
+//! large for a group runs by itself (see `large`).
 //!
-//! The order of one group: run the units; commit; publish the new state; answer. So nothing can be
-//! seen before it is as durable as it was asked to be, and whoever has an answer sees his own write.
+//! The order of one group: run the units; commit; publish the new state; answer. So no change can be
+//! seen before it is as durable as requested, and a caller who has an answer sees his own write.
 
 mod group;
+mod large;
 mod lease;
 
 use std::{
@@ -19,9 +21,8 @@ use std::{
 use tracing::{error, warn};
 
 use super::{
-    ensure,
-    kv::{Engine, redb::Redb},
-    open,
+    engine::Engine,
+    ensure, open,
     queue::{Request, Requests},
     schema::Schema,
     settings::Settings,
@@ -31,34 +32,34 @@ use super::{
 };
 use crate::error::{Error, ErrorKind, Result};
 
-/// The state of the thread.
+/// The state of the writer's thread.
 pub(super) struct Writer {
-    engine: Redb,
+    engine: Engine,
     requests: Requests,
-    /// A request that was taken and is not begun.
+    /// A request that was taken from the queue and has not begun.
     next: Option<Request>,
     published: Arc<Published>,
     settings: Arc<Settings>,
     newest: Arc<Snapshot>,
-    /// Since when there are commits that a crash may undo.
+    /// The time of the first commit that a crash may undo.
     unflushed: Option<Instant>,
-    /// Why nothing can be written any more.
+    /// The error of all further writes, once the disk has failed.
     failure: Option<Error>,
-    /// How the last groups were, to judge for how long it pays to wait for one more.
-    pulse: group::Pulse,
+    /// Measurements of the last group, from which the wait for further units is derived.
+    pacing: group::CommitPacing,
 }
 
-/// What ended a wait.
+/// The end of a wait.
 enum Event {
     Request(Request),
     FlushDue,
-    /// All who could ask are gone.
+    /// All handles of the store are gone.
     Deserted,
 }
 
 impl Writer {
     pub(super) fn new(
-        engine: Redb,
+        engine: Engine,
         requests: Requests,
         published: Arc<Published>,
         newest: Arc<Snapshot>,
@@ -72,11 +73,11 @@ impl Writer {
             newest,
             unflushed: None,
             failure: None,
-            pulse: group::Pulse::default(),
+            pacing: group::CommitPacing::default(),
         }
     }
 
-    /// Serves requests until the store is closed or nobody is left to ask.
+    /// Serves requests until the store is closed or all its handles are gone.
     pub(super) fn run(mut self) {
         let closing = loop {
             match self.wait() {
@@ -109,7 +110,7 @@ impl Writer {
         self.end(closing);
     }
 
-    /// Makes what is committed durable, lets go of the file, and answers whoever closed the store.
+    /// Makes all commits durable, closes the file, and answers the request to close the store.
     fn end(mut self, closing: Option<super::queue::Reply<()>>) {
         self.flush();
         let failure = self.failure.take();
@@ -122,7 +123,7 @@ impl Writer {
             ..
         } = self;
         drop(newest);
-        // The file is free for others before anyone learns that the store is closed.
+        // The file must be free for other processes before a caller learns that the store is closed.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(engine))) {
             error!(
                 "the engine failed while it was closed: {}",
@@ -155,7 +156,7 @@ impl Writer {
             .map(|since| since + self.settings.flush_interval)
     }
 
-    /// Whether there is still something to write to.
+    /// Returns the error of an earlier failure of the disk.
     fn usable(&self) -> Result<()> {
         match &self.failure {
             None => Ok(()),
@@ -170,16 +171,15 @@ impl Writer {
 
     /// Commits work and makes it visible.
     ///
-    /// If this fails, it is unknown how much of it the disk has; none of it becomes visible before
-    /// the store is opened again, and nothing is written until then. A reopened store has all of it
-    /// or nothing.
+    /// After an error it is unknown whether the disk has the work. None of it becomes visible, and
+    /// nothing is written, before the store is opened again; it then has all of the work or nothing.
     fn commit(&mut self, work: &Work, durable: bool) -> Result<()> {
         self.usable()?;
         if work.overlay.is_empty() {
             return if durable { self.make_durable() } else { Ok(()) };
         }
         let committed = self.engine.commit(work.overlay.iter(), durable);
-        // The point of no return was in the line above.
+        // From here on the work may be on the disk.
         committed
             .and_then(|()| self.publish(work.schema.clone()))
             .map_err(|error| self.fail(error))?;
@@ -191,7 +191,7 @@ impl Writer {
     }
 
     fn publish(&mut self, schema: Arc<Schema>) -> Result<()> {
-        let base = self.engine.snapshot()?;
+        let base = self.engine.newest()?;
         self.newest = Arc::new(Snapshot {
             base,
             schema,
@@ -201,7 +201,7 @@ impl Writer {
         Ok(())
     }
 
-    /// What a durable unit has read may come from a commit that is not yet.
+    /// Flushes, since a durable unit may have read commits that are not durable yet.
     fn make_durable(&mut self) -> Result<()> {
         if self.unflushed.is_some() {
             self.flush();
@@ -221,15 +221,14 @@ impl Writer {
     /// Stops all writing.
     #[cold]
     fn fail(&mut self, cause: Error) -> Error {
-        let message = format!(
-            "the writer has failed, and the store takes no writes until it is opened again: {cause}"
-        );
+        let message =
+            format!("writer failed: {cause}; the store refuses writes until it is opened again");
         error!("{message}");
         let failure = Error::new(ErrorKind::Closed, message).with_source(cause.clone());
         self.failure = Some(failure);
         let message = format!(
-            "the commit failed: nothing of it is visible, and the store must be opened again to \
-             know whether it was stored: {cause}"
+            "commit failed: {cause}; nothing of it is visible, and the store must be opened again to \
+             know whether it was stored"
         );
         Error::new(cause.kind(), message).with_source(cause)
     }
@@ -246,15 +245,15 @@ impl Writer {
         }
     }
 
-    /// Commits a part of an index that nobody reads yet, so that its building takes bounded memory.
+    /// Commits a part of an index that is not read yet, so that its build takes bounded memory.
     fn spill(&mut self, work: &mut Work) -> Result<()> {
         let schema = work.schema.clone();
         let committed = self.engine.commit(work.overlay.iter(), false);
         let base = committed
-            .and_then(|()| self.engine.snapshot())
+            .and_then(|()| self.engine.newest())
             .map_err(|error| self.fail(error))?;
         self.unflushed = self.unflushed.or_else(|| Some(Instant::now()));
-        // What is published stays as it was: readers must not see a schema that is not durable.
+        // The published state stays: readers must not see a schema that is not durable.
         let base = Snapshot {
             base,
             schema,
@@ -264,12 +263,12 @@ impl Writer {
         Ok(())
     }
 
-    /// Removes what is left of indexes that were given up.
+    /// Removes the entries of indexes whose build was not finished.
     pub(super) fn sweep(&mut self) {
         if self.failure.is_some() {
             return;
         }
-        let swept = self.engine.snapshot().and_then(|base| {
+        let swept = self.engine.newest().and_then(|base| {
             let schema = Arc::new(open::stored_schema(&base)?);
             if schema.garbage.is_empty() {
                 return Ok(());
@@ -284,7 +283,7 @@ impl Writer {
             self.commit(&work, true)
         });
         if let Err(error) = swept {
-            warn!("an index that was given up could not be removed yet: {error}");
+            warn!("entries of an unfinished index could not be removed: {error}");
         }
     }
 }

@@ -95,7 +95,7 @@ fn array_filters_must_fit_their_paths() {
 fn paths_that_touch_each_other_conflict() {
     assert_eq!(
         refused(doc! { "$set": { "a": 1 }, "$inc": { "a.b": 1 } }).to_string(),
-        "`a.b` conflicts with `a`"
+        "conflicting paths: `a.b` and `a` overlap; name each field once"
     );
     for conflict in [
         doc! { "$set": { "a.b": 1, "a": 1 } },

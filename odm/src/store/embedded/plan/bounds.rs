@@ -1,10 +1,10 @@
-//! Places between keys, and the stretches between two of them.
+//! Cuts between keys, and the intervals between two cuts.
 
 use std::cmp::Ordering;
 
 use crate::mql::Direction;
 
-/// A place between two keys: before, or after, all that begin with a prefix.
+/// A cut between keys: before, or after, all keys that begin with a prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) struct Cut {
     prefix: Vec<u8>,
@@ -26,7 +26,7 @@ impl Cut {
         }
     }
 
-    /// The same place among the keys of this direction.
+    /// The same cut among the keys of this direction.
     fn directed(&self, direction: Direction) -> Cut {
         match direction {
             Direction::Ascending => self.clone(),
@@ -68,7 +68,7 @@ impl Ord for Cut {
 pub(in super::super) enum Interval {
     /// One value.
     Point(Vec<u8>),
-    /// All values between two places.
+    /// All values between two cuts.
     Range(Cut, Cut),
 }
 
@@ -82,6 +82,14 @@ impl Interval {
         matches!(self, Interval::Point(_))
     }
 
+    /// The key, if the interval is one value.
+    pub(super) fn as_point(&self) -> Option<&[u8]> {
+        match self {
+            Interval::Point(key) => Some(key),
+            Interval::Range(..) => None,
+        }
+    }
+
     fn cuts(&self) -> (Cut, Cut) {
         match self {
             Interval::Point(key) => (Cut::before(key.clone()), Cut::after(key.clone())),
@@ -89,7 +97,7 @@ impl Interval {
         }
     }
 
-    /// The same values among the keys of this direction: from the first place to the second.
+    /// The same values among the keys of this direction: from the first cut to the second.
     pub(super) fn directed(&self, direction: Direction) -> (Cut, Cut) {
         let (lower, upper) = self.cuts();
         match direction {
@@ -98,7 +106,7 @@ impl Interval {
         }
     }
 
-    /// What is in both. None if nothing is.
+    /// The intersection, or `None` if it is empty.
     fn intersect(&self, other: &Interval) -> Option<Interval> {
         if self == other {
             return Some(self.clone());
@@ -117,14 +125,14 @@ impl Interval {
     }
 }
 
-/// What is in both of two sets, each of which is in ascending order.
+/// The intersection of two sets, each of which is in ascending order.
 pub(super) fn intersect(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
     a.iter()
         .flat_map(|a| b.iter().filter_map(move |b| a.intersect(b)))
         .collect()
 }
 
-/// Keys as the engine has them: from the first, which is within, to the second, which is beyond.
+/// Keys of the engine from `lower`, included, to `upper`, excluded.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(in super::super) struct KeyRange {
     pub(in super::super) lower: Vec<u8>,
@@ -132,16 +140,16 @@ pub(in super::super) struct KeyRange {
 }
 
 impl KeyRange {
-    /// What lies between two places behind a prefix, which must not be all ones.
+    /// The keys between two cuts after a prefix, which must not be all ones.
     pub(super) fn new(prefix: &[u8], lower: &Cut, upper: &Cut) -> KeyRange {
         KeyRange {
-            lower: place(prefix, lower),
-            upper: place(prefix, upper),
+            lower: position(prefix, lower),
+            upper: position(prefix, upper),
         }
     }
 }
 
-fn place(prefix: &[u8], cut: &Cut) -> Vec<u8> {
+fn position(prefix: &[u8], cut: &Cut) -> Vec<u8> {
     let mut key = Vec::with_capacity(prefix.len() + cut.prefix.len());
     key.extend_from_slice(prefix);
     key.extend_from_slice(&cut.prefix);

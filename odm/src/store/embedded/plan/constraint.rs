@@ -1,4 +1,4 @@
-//! What a filter says about the values at a path, as far as an index can use it.
+//! The constraints that a filter puts on the values at a path, as far as an index can use them.
 
 use std::borrow::Cow;
 
@@ -7,19 +7,18 @@ use bson::{RawBson, RawBsonRef};
 use super::bounds::{Cut, Interval, intersect};
 use crate::mql::{Filter, Pattern, Test, key, order, path::position};
 
-/// A condition that every document which matches the filter fulfills: one of the values that an
-/// index on the path has for it lies in one of the intervals.
+/// A condition that every matching document fulfills: one of the values that an index on the path has
+/// for the document lies in one of the intervals.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Constraint<'f> {
     pub(super) path: Cow<'f, str>,
-    /// In ascending order, with nothing in common.
+    /// The intervals, disjoint, in ascending order.
     pub(super) intervals: Vec<Interval>,
-    /// Where the values are not in arrays, the documents in the intervals are just those that pass
-    /// the test.
+    /// Whether exactly the documents in the intervals pass the test, if no value is in an array.
     pub(super) exact: bool,
-    /// None of the values is null.
+    /// Whether the intervals exclude null.
     pub(super) present: bool,
-    /// Where it comes from.
+    /// The test that the constraint comes from.
     pub(super) test: &'f Test,
 }
 
@@ -29,18 +28,18 @@ impl Constraint<'_> {
     }
 }
 
-/// What a conjunction of filters says.
+/// The constraints of a conjunction of filters.
 #[derive(Debug, Default)]
 pub(super) struct Constraints<'f> {
     pub(super) all: Vec<Constraint<'f>>,
-    /// The conditions of the conjunction that are no constraints.
+    /// The number of conditions of the conjunction that are not constraints.
     pub(super) others: usize,
-    /// Those of them that are a choice.
-    pub(super) choices: Vec<&'f [Filter]>,
+    /// The disjunctions among these conditions, by their branches.
+    pub(super) disjunctions: Vec<&'f [Filter]>,
 }
 
 impl<'f> Constraints<'f> {
-    pub(super) fn of(filters: &[&'f Filter]) -> Self {
+    pub(super) fn from_filters(filters: &[&'f Filter]) -> Self {
         let mut constraints = Constraints::default();
         for filter in filters {
             constraints.add(filter);
@@ -54,7 +53,7 @@ impl<'f> Constraints<'f> {
             Filter::Or(filters) if filters.len() == 1 => self.add(&filters[0]),
             Filter::Or(filters) => {
                 self.others += 1;
-                self.choices.push(filters);
+                self.disjunctions.push(filters);
             }
             Filter::Nor(_) => self.others += 1,
             Filter::Path(path, test) => self.add_test(Cow::Borrowed(path), test, true),
@@ -73,8 +72,8 @@ impl<'f> Constraints<'f> {
                 self.others += 1;
                 self.add_element(&path, filter);
             }
-            // An element that a path names by its position may be an array, whose own elements
-            // such a test sees and an index does not.
+            // An element that a path names by its position may be an array. The test sees the
+            // elements of that array, and the index does not.
             Test::ElemTest(_) if path.split('.').any(|part| position(part).is_some()) => {
                 self.others += 1;
             }
@@ -115,8 +114,8 @@ impl<'f> Constraints<'f> {
     }
 }
 
-/// The values that pass a test, and whether these are just those that do. None if an index cannot
-/// tell.
+/// Intervals that contain all values that pass a test, and whether they contain no others. `None` if an
+/// index cannot be used.
 fn intervals(test: &Test) -> Option<(Vec<Interval>, bool)> {
     match test {
         Test::Eq(value) => {
@@ -145,7 +144,7 @@ fn intervals(test: &Test) -> Option<(Vec<Interval>, bool)> {
         Test::Lt(value) => range(value, |key, (start, _)| (start, Cut::before(key))),
         Test::Lte(value) => range(value, |key, (start, _)| (start, Cut::after(key))),
         Test::ElemTest(tests) => {
-            // They all hold for one and the same element.
+            // One element passes all of them.
             let mut all: Option<Vec<Interval>> = None;
             for (found, _) in tests.iter().filter_map(intervals) {
                 all = Some(match all {
@@ -162,7 +161,7 @@ fn intervals(test: &Test) -> Option<(Vec<Interval>, bool)> {
             // Without the byte that ends the string.
             key.pop();
             let mut intervals = vec![Interval::Range(Cut::before(key.clone()), Cut::after(key))];
-            // A pattern that is stored is matched by the same one.
+            // A stored pattern is matched by an equal one.
             if let Some(same) = as_value(pattern) {
                 intervals.push(Interval::Point(encode(same.as_raw_bson_ref())));
             }
@@ -172,7 +171,7 @@ fn intervals(test: &Test) -> Option<(Vec<Interval>, bool)> {
     }
 }
 
-/// The key of null, which stands for missing as well.
+/// The key of null, which is the key of missing values as well.
 fn null() -> Interval {
     Interval::Point(encode(RawBsonRef::Null))
 }
@@ -185,7 +184,7 @@ fn encode(value: RawBsonRef<'_>) -> Vec<u8> {
 
 fn point(value: RawBsonRef<'_>) -> Option<Interval> {
     match value {
-        // An index has the elements of an array, and a regular expression is a test of its own.
+        // An index has the elements of an array, and a regular expression matches strings as well.
         RawBsonRef::Array(_) | RawBsonRef::Undefined | RawBsonRef::RegularExpression(_) => None,
         value => Some(Interval::Point(encode(value))),
     }
@@ -223,7 +222,7 @@ fn range(
     Some((intervals, is_plain(value)))
 }
 
-/// Whether the order of the keys says all that there is to say about comparing with this value.
+/// Whether the order of the keys decides a comparison with this value.
 fn is_plain(value: RawBsonRef<'_>) -> bool {
     match value {
         RawBsonRef::Int32(_)
@@ -252,9 +251,9 @@ fn as_value(pattern: &Pattern) -> Option<RawBson> {
     Some(RawBson::RegularExpression(bson::Regex { pattern, options }))
 }
 
-/// The text with which every string begins that a pattern matches, if that can be said.
+/// The common prefix of all strings that a pattern matches, if it has one.
 fn literal_prefix(pattern: &Pattern) -> Option<String> {
-    // Other options let a match begin elsewhere or in other letters.
+    // Other options let a match begin at another position or with other letters.
     if !pattern.options().chars().all(|option| option == 's') || pattern.source().contains('|') {
         return None;
     }
@@ -273,7 +272,7 @@ fn literal_prefix(pattern: &Pattern) -> Option<String> {
             '.' | '[' | '(' | ')' | '$' | '^' | '*' | '+' | '?' | '{' => break,
             literal => literal,
         };
-        // What may be repeated may be absent.
+        // A letter that may be repeated may be absent.
         if matches!(rest.peek(), Some('*' | '?' | '{')) {
             break;
         }

@@ -1,8 +1,10 @@
-//! Which order an index gives, and where in it a query starts.
+//! The order in which an access path finds documents, and the position in it at which a query starts.
+
+use bson::RawBsonRef;
 
 use super::{
-    Order, Wanted,
-    candidate::{Candidate, Source},
+    Order, OrderSpec,
+    access_path::{AccessPath, Source},
     constraint::Constraints,
 };
 use crate::{
@@ -10,13 +12,13 @@ use crate::{
     store::embedded::layout::{TREE_LEN, after_prefix},
 };
 
-/// Which order the index gives, and whether it must be read backward for it. `single` of its fields
-/// have one value in all that is read.
+/// Returns the order that an access path gives, and whether it must be read backward for it. The first
+/// `single` of its fields have one value in all keys that are read.
 pub(super) fn order(
     source: &Source<'_>,
     single: usize,
     constraints: &Constraints<'_>,
-    wanted: &Wanted<'_>,
+    wanted: &OrderSpec<'_>,
 ) -> (Order, bool) {
     let mut at = single;
     let mut backward = None;
@@ -36,28 +38,28 @@ pub(super) fn order(
     let descending = wanted.id == Direction::Descending;
     let id_fixed = wanted.fields.is_empty() && source.index.is_none();
     if id_fixed {
-        return (Order::Native, descending);
+        return (Order::IndexOrder, descending);
     }
     if at == single && backward.is_none() && at < source.len() {
-        // Nothing but `_id` is asked for, and the entries are in another order.
+        // Only the order of `_id` is requested, and the entries are in another order.
         return match source.field(at) {
             ("_id", direction) if !source.is_multikey(at) => {
-                (Order::Native, direction != wanted.id)
+                (Order::IndexOrder, direction != wanted.id)
             }
-            _ => (Order::Ids, false),
+            _ => (Order::SortById, false),
         };
     }
     if at == source.len() {
-        // Entries with equal fields follow each other in the order of `_id`, or there are none.
+        // Entries with equal fields are in the order of `_id`, or there are none with equal fields.
         let natural = backward.unwrap_or(descending);
         if source.is_unique() || natural == descending {
-            return (Order::Native, natural);
+            return (Order::IndexOrder, natural);
         }
     }
-    (Order::Runs { fields: at }, backward.unwrap_or(false))
+    (Order::PartialSort { fields: at }, backward.unwrap_or(false))
 }
 
-/// Whether a field has one value in all that is read, so that it is of no account for the order.
+/// Whether a field has one value in all keys that are read, so that it does not affect the order.
 fn is_fixed(source: &Source<'_>, single: usize, constraints: &Constraints<'_>, path: &str) -> bool {
     let by_index = (0..single).any(|at| source.field(at).0 == path && !source.is_multikey(at));
     by_index
@@ -67,60 +69,21 @@ fn is_fixed(source: &Source<'_>, single: usize, constraints: &Constraints<'_>, p
             .any(|constraint| constraint.path == path)
 }
 
-impl Candidate<'_, '_> {
-    /// Leaves out what comes before the position that the query starts after, as far as the order
-    /// of the index can tell. What remains is still compared with the position.
+impl AccessPath<'_, '_> {
+    /// Leaves out the keys before the position that the query starts after, as far as the order of
+    /// the index can tell. The documents that remain are still compared with the position.
     pub(super) fn seek(
         &mut self,
         single: usize,
         constraints: &Constraints<'_>,
-        wanted: &Wanted<'_>,
+        wanted: &OrderSpec<'_>,
     ) {
-        let Some(after) = wanted.after else { return };
-        if !matches!(self.order, Order::Native | Order::Runs { .. }) {
+        if !matches!(self.order, Order::IndexOrder | Order::PartialSort { .. }) {
             return;
         }
-        let Some(first) = self.ranges.first() else {
+        let Some(position) = self.position(single, constraints, wanted) else {
             return;
         };
-        // The fields before those of the order have one value, which the ranges begin with.
-        let Some(start) = fields_len(&self.source, &first.lower, single) else {
-            return;
-        };
-        let mut position = first.lower[..start].to_vec();
-        let mut at = single;
-        let keys = wanted.fields.iter().map(|(path, _)| path).zip(after);
-        for (path, value) in keys {
-            let value = value.as_raw_bson_ref();
-            if is_fixed(&self.source, single, constraints, path) {
-                let (field, direction) =
-                    match (0..single).find(|&at| self.source.field(at).0 == path) {
-                        Some(field) => (field, self.source.field(field).1),
-                        None => return,
-                    };
-                let mut key = Vec::new();
-                key::encode_directed(value, direction, &mut key);
-                let begin = fields_len(&self.source, &first.lower, field);
-                let end = fields_len(&self.source, &first.lower, field + 1);
-                match (begin, end) {
-                    (Some(begin), Some(end)) if first.lower[begin..end] == key => continue,
-                    // The position is not among what is read: all of it comes before, or after.
-                    _ => return,
-                }
-            }
-            key::encode_directed(value, self.source.field(at).1, &mut position);
-            at += 1;
-        }
-        // The documents, and the entries of an index that is not unique, are ordered by `_id` next.
-        let then_by_id = match self.source.index {
-            None => at == 0,
-            Some(index) => {
-                !index.spec.unique && at == self.source.len() && self.order == Order::Native
-            }
-        };
-        if then_by_id && let Some(id) = after.last() {
-            key::encode(id.as_raw_bson_ref(), &mut position);
-        }
         if self.backward {
             let end = after_prefix(&position);
             self.ranges.retain(|range| range.lower < end);
@@ -134,6 +97,62 @@ impl Candidate<'_, '_> {
             }
         }
     }
+
+    /// The beginning of the keys at the position that the query starts after, or `None` if no key
+    /// that is read has the position.
+    fn position(
+        &self,
+        single: usize,
+        constraints: &Constraints<'_>,
+        wanted: &OrderSpec<'_>,
+    ) -> Option<Vec<u8>> {
+        let after = wanted.after?;
+        let first = self.ranges.first()?;
+        // The fields before those of the order have one value, which the ranges begin with.
+        let start = fields_len(&self.source, &first.lower, single)?;
+        let mut position = first.lower[..start].to_vec();
+        let mut at = single;
+        let keys = wanted.fields.iter().map(|(path, _)| path).zip(after);
+        for (path, value) in keys {
+            let value = value.as_raw_bson_ref();
+            if is_fixed(&self.source, single, constraints, path) {
+                let field = (0..single).find(|&at| self.source.field(at).0 == path)?;
+                if self.fixed_key(&first.lower, field)?
+                    != directed_key(value, self.source.field(field).1)
+                {
+                    // All keys that are read come before the position, or all after it.
+                    return None;
+                }
+                continue;
+            }
+            key::encode_directed(value, self.source.field(at).1, &mut position);
+            at += 1;
+        }
+        // The documents, and the entries of an index that is not unique, are ordered by `_id` next.
+        let then_by_id = match self.source.index {
+            None => at == 0,
+            Some(index) => {
+                !index.spec.unique && at == self.source.len() && self.order == Order::IndexOrder
+            }
+        };
+        if then_by_id && let Some(id) = after.last() {
+            key::encode(id.as_raw_bson_ref(), &mut position);
+        }
+        Some(position)
+    }
+
+    /// The key of a field that has one value in all keys that are read.
+    fn fixed_key<'k>(&self, key: &'k [u8], field: usize) -> Option<&'k [u8]> {
+        let begin = fields_len(&self.source, key, field)?;
+        let end = fields_len(&self.source, key, field + 1)?;
+        key.get(begin..end)
+    }
+}
+
+fn directed_key(value: RawBsonRef<'_>, direction: Direction) -> Vec<u8> {
+    let mut key = Vec::new();
+    key::encode_directed(value, direction, &mut key);
+    key
 }
 
 /// The length of the number of the tree and of the first fields of a key.

@@ -9,12 +9,14 @@ use std::{
 };
 
 use bson::doc;
-use redb::StorageBackend;
 
 use super::support::*;
 use crate::{
     error::{ErrorKind, Result},
-    store::{Durability, Store, embedded::Embedded},
+    store::{
+        Durability, Store,
+        embedded::{Embedded, engine::Backend},
+    },
 };
 
 /// A disk in memory. What was written since the last sync may be lost, in any part.
@@ -89,11 +91,11 @@ impl Disk {
         self.0.syncs.load(Ordering::SeqCst)
     }
 
-    fn operations(&self) -> usize {
+    pub(super) fn operations(&self) -> usize {
         self.0.operations.load(Ordering::SeqCst)
     }
 
-    fn fail_after(&self, operations: usize) {
+    pub(super) fn fail_after(&self, operations: usize) {
         *self.0.left.lock().expect("no panic") = Some(operations);
     }
 
@@ -114,7 +116,7 @@ impl Disk {
     }
 
     /// What is left if only some of the writes since the last sync have reached the disk.
-    fn after_partial_loss(&self, seed: u64) -> Disk {
+    pub(super) fn after_partial_loss(&self, seed: u64) -> Disk {
         let data = self.data();
         let mut left = data.synced.clone();
         let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -130,7 +132,7 @@ impl Disk {
     }
 
     /// What is left if the process ends, and the machine goes on.
-    fn after_exit(&self) -> Disk {
+    pub(super) fn after_exit(&self) -> Disk {
         Disk::holding(self.data().now.clone())
     }
 
@@ -156,7 +158,7 @@ impl Disk {
     }
 }
 
-impl StorageBackend for Disk {
+impl Backend for Disk {
     fn len(&self) -> io::Result<u64> {
         Ok(self.data().now.len() as u64)
     }

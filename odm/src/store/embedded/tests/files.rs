@@ -176,7 +176,6 @@ fn an_empty_file_becomes_a_store_and_a_foreign_one_is_left_alone() {
 
 #[test]
 fn a_newer_format_is_refused_with_both_versions() {
-    use crate::store::embedded::kv::Engine;
     block_on(async {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("shop.odm");

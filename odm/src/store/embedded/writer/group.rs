@@ -20,45 +20,42 @@ use crate::{
     store::{Durability, Transaction, UnitOfWork},
 };
 
-/// How many units one commit may hold.
+/// The greatest number of units in one commit.
 const MAX_UNITS: usize = 1024;
 
-/// How much memory the changes of one commit may take before it takes no further unit.
-const MAX_BYTES: usize = 64 << 20;
-
-/// For how long at most a commit is put off for units that are expected.
+/// The longest time by which a commit is delayed for units that are expected.
 const MAX_DELAY: Duration = Duration::from_micros(500);
 
-/// A unit and how to answer it.
+/// A unit, its durability, and the channel for its answer.
 pub(super) type Member = (Arc<dyn UnitOfWork>, Durability, Reply<()>);
 
-/// Units that have run, and are to be committed together.
+/// Units that have run and will be committed together.
 pub(super) struct Group {
     session: Session,
     answers: Vec<(Reply<()>, Result<()>)>,
     durable: bool,
 }
 
-/// How the last group was.
+/// Measurements of the last group.
 #[derive(Debug, Default)]
-pub(super) struct Pulse {
-    /// How many there were in it.
+pub(super) struct CommitPacing {
+    /// The number of its units.
     units: usize,
-    /// How long its commit took.
+    /// The duration of its commit.
     commit: Duration,
 }
 
 impl Group {
     pub(super) fn new(work: Work) -> Group {
         Group {
-            session: Session::of_units(work),
+            session: Session::for_units(work.into_group()),
             answers: Vec::new(),
             durable: false,
         }
     }
 
-    /// A group that begins with the work of a transaction.
-    pub(super) fn of_transaction(work: Work, durability: Durability, reply: Reply<()>) -> Group {
+    /// Creates a group that begins with the work of a transaction.
+    pub(super) fn with_transaction(work: Work, durability: Durability, reply: Reply<()>) -> Group {
         let mut group = Group::new(work);
         group.durable = durability == Durability::Immediate;
         group.answers.push((reply, Ok(())));
@@ -66,47 +63,65 @@ impl Group {
     }
 
     fn has_room(&self) -> bool {
-        self.answers.len() < MAX_UNITS && self.session.work.overlay.bytes() < MAX_BYTES
+        self.answers.len() < MAX_UNITS
+            && self.session.work.overlay.bytes() < self.session.work.settings.group_memory
     }
 
-    /// Runs a unit on what those before it have left. Afterwards all of it is done, or nothing.
-    fn run(&mut self, (unit, durability, reply): Member, limit: Duration) {
+    /// Runs a unit on the state that the units before it have left. Afterwards all of it is done, or
+    /// nothing. Returns a unit that is too large for a group.
+    fn run(&mut self, (unit, durability, reply): Member, limit: Duration) -> Option<Member> {
         if reply.is_closed() {
-            // Its caller went away before it was begun.
-            return;
+            // The caller went away before the unit began.
+            return None;
         }
         let session = &mut self.session;
         session.work.begin_unit();
         let mark = session.work.overlay.mark();
         let schema = session.work.schema.clone();
-        let ran = catch_unwind(AssertUnwindSafe(|| {
-            let deadline = Instant::now() + limit;
-            block_on(unit.run(session as &mut dyn Transaction), Some(deadline))
-        }));
-        let result = match ran {
-            Ok(Some(result)) => result,
-            Ok(None) => Err(Error::new(
-                ErrorKind::TransactionExpired,
-                "a unit of work waited for something else than the store for too long",
-            )),
-            Err(panic) => Err(Error::new(
-                ErrorKind::TransactionAborted,
-                format!("the unit of work panicked: {}", panic_message(&*panic)),
-            )),
-        };
-        if result.is_err() {
+        let result = run_unit(&*unit, session, limit);
+        let outgrown = session.work.is_outgrown();
+        if result.is_err() || outgrown {
             session.work.overlay.undo_to(mark);
             session.work.schema = schema;
         }
+        if outgrown {
+            return Some((unit, durability, reply));
+        }
         self.durable |= durability == Durability::Immediate;
-        // The answer waits for the commit even if it is an error, since the unit may have seen what
-        // is not committed.
+        // The answer waits for the commit even if it is an error, since the unit may have read changes
+        // that are not committed.
         self.answers.push((reply, result));
+        None
+    }
+}
+
+/// Runs a unit to its end, its panic or its deadline. Its changes are left to the caller.
+pub(super) fn run_unit(
+    unit: &dyn UnitOfWork,
+    session: &mut Session,
+    limit: Duration,
+) -> Result<()> {
+    let ran = catch_unwind(AssertUnwindSafe(|| {
+        let deadline = Instant::now() + limit;
+        block_on(unit.run(session as &mut dyn Transaction), Some(deadline))
+    }));
+    match ran {
+        Ok(Some(result)) => result,
+        Ok(None) => Err(Error::new(
+            ErrorKind::TransactionExpired,
+            format!(
+                "unit of work timed out: it waited for something else than the store for {limit:?}"
+            ),
+        )),
+        Err(panic) => Err(Error::new(
+            ErrorKind::TransactionAborted,
+            format!("unit of work panicked: {}", panic_message(&*panic)),
+        )),
     }
 }
 
 impl Writer {
-    /// Adds the units that wait to a group, and commits it.
+    /// Adds the waiting units to a group, and commits it.
     pub(super) fn run_group(&mut self, mut group: Group, first: Option<Member>) {
         if let Err(error) = self.usable() {
             let answers = group.answers.into_iter().map(|(reply, _)| reply);
@@ -116,11 +131,9 @@ impl Writer {
             return;
         }
         let limit = self.settings.transaction_limit;
-        if let Some(member) = first {
-            group.run(member, limit);
-        }
+        let mut large = first.and_then(|member| group.run(member, limit));
         let mut patience = None;
-        while group.has_room() {
+        while large.is_none() && group.has_room() {
             let request = match self.requests.try_recv() {
                 Ok(request) => request,
                 Err(_) => match self.expect_more(&group, &mut patience) {
@@ -134,7 +147,7 @@ impl Writer {
                     durability,
                     reply,
                 } => {
-                    group.run((unit, self.durability(durability), reply), limit);
+                    large = group.run((unit, self.durability(durability), reply), limit);
                 }
                 other => {
                     self.next = Some(other);
@@ -142,32 +155,35 @@ impl Writer {
                 }
             }
         }
-        // Under a load that never ends, the wait for requests is never long enough for a flush.
+        // Under permanent load the writer never waits long enough for the flush to become due.
         let overdue = self.flush_due().is_some_and(|due| due <= Instant::now());
         let started = Instant::now();
         let committed = self.commit(&group.session.work, group.durable || overdue);
-        self.pulse = Pulse {
+        self.pacing = CommitPacing {
             units: group.answers.len(),
             commit: started.elapsed(),
         };
         for (reply, result) in group.answers {
             let _ = reply.send(committed.clone().and(result));
         }
+        if let Some(member) = large {
+            self.run_large(member);
+        }
     }
 
-    /// Those who were answered last may write again at once, and arrive one after another. To wait
-    /// for them for a small part of the time that a commit takes is cheaper than a commit without
-    /// them. Who writes alone never waits.
+    /// Waits for units of the callers who were answered last: they may write again at once, and
+    /// arrive one after another. A wait of a small part of a commit is cheaper than a commit without
+    /// them. A single caller never waits.
     fn expect_more(&mut self, group: &Group, patience: &mut Option<Instant>) -> Option<Request> {
-        if group.answers.len() >= self.pulse.units || !group.durable {
+        if group.answers.len() >= self.pacing.units || !group.durable {
             return None;
         }
-        let delay = (self.pulse.commit / 8).min(MAX_DELAY);
+        let delay = (self.pacing.commit / 8).min(MAX_DELAY);
         let deadline = *patience.get_or_insert_with(|| Instant::now() + delay);
         block_on(self.requests.recv(), Some(deadline)).flatten()
     }
 
-    /// What was asked for, unless the store was told to promise less.
+    /// The requested durability, limited by that of the store.
     pub(super) fn durability(&self, asked: Durability) -> Durability {
         match self.settings.durability {
             Durability::Immediate => asked,

@@ -19,7 +19,7 @@ use super::{
 use crate::store::Durability;
 
 impl Writer {
-    /// Lets a caller write, and waits until he ends or his time is over.
+    /// Lets a caller write, and waits until the transaction ends or expires.
     pub(super) fn lease(
         &mut self,
         durability: Durability,
@@ -42,14 +42,14 @@ impl Writer {
                 Some(ended) => break ended.ok(),
                 None if due.is_some() => self.flush(),
                 None => {
-                    // This is where commit and expiry are told apart: once the channel is closed,
-                    // a commit fails, and one that came before is in it.
+                    // The order of commit and expiry is decided here: once the channel is closed, a
+                    // commit fails, and an earlier commit is in the channel.
                     expired.store(true, Ordering::Release);
                     outcome.close();
                     let ended = outcome.try_recv().ok();
                     if ended.is_none() {
                         let limit = self.settings.transaction_limit;
-                        warn!("a transaction was open for more than {limit:?} and was rolled back");
+                        warn!("transaction rolled back: it was open for more than {limit:?}");
                     }
                     break ended;
                 }
@@ -57,7 +57,7 @@ impl Writer {
         };
         if let Some(Outcome::Commit(work, reply)) = ended {
             let durability = self.durability(durability);
-            self.run_group(Group::of_transaction(*work, durability, reply), None);
+            self.run_group(Group::with_transaction(*work, durability, reply), None);
         }
     }
 }

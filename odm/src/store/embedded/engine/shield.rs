@@ -1,10 +1,9 @@
 //! A storage backend that survives the failure of the disk it writes to.
 //!
 //! redb refuses everything once a write has failed, reads included. Here, the first failed write
-//! freezes the file as a crash at that moment would: nothing is written to it any more. What would
-//! have been written is kept in memory instead, and seen by reads, so that the states that were
-//! committed before stay readable. Whoever commits must ask [`Shield::failure`] afterwards, since
-//! the engine itself sees no error.
+//! freezes the file as a crash at that moment would: nothing is written to it any more. Later writes
+//! go to memory instead, where reads find them, so that the states that were committed before stay
+//! readable. A commit must check [`Shield::failure`] afterwards, since redb itself sees no error.
 
 use std::{
     collections::BTreeMap,
@@ -29,8 +28,8 @@ pub(super) struct Shield {
 struct Frozen {
     /// The first error.
     cause: Option<io::Error>,
-    /// What was not written, by its offset. Where two overlap, the one with the greater offset is
-    /// the newer.
+    /// Writes that did not reach the file, by offset. Of two that overlap, the one with the greater
+    /// offset is newer.
     writes: BTreeMap<u64, Vec<u8>>,
     /// The length that the file would have.
     len: u64,
@@ -59,7 +58,7 @@ impl Frozen {
 }
 
 impl Shield {
-    /// Why nothing is written any more, if it is so.
+    /// The error that froze the file.
     pub(super) fn failure(&self) -> Option<io::Error> {
         if !self.frozen.load(Ordering::Acquire) {
             return None;
@@ -86,7 +85,7 @@ impl<B: StorageBackend> Shielded<B> {
         Shielded { inner, shield }
     }
 
-    /// Runs a change on the file or, once one has failed, on what stands in for it.
+    /// Runs a change on the file or, once a change has failed, on the memory in its place.
     fn change(
         &self,
         on_file: impl FnOnce(&B) -> io::Result<()>,
@@ -125,7 +124,7 @@ impl<B: StorageBackend> StorageBackend for Shielded<B> {
         if end > state.len {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        // The file may be shorter than it should be: what was never written is zero.
+        // The file may be shorter than its length in memory: bytes that were never written are zero.
         out.fill(0);
         let on_file = self
             .inner

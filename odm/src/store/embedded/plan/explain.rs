@@ -1,34 +1,37 @@
-//! A plan in words.
+//! The description of a plan for users.
 
 use bson::RawBson;
 
-use super::{Candidate, Order, Plan, Wanted, candidate::quoted};
+use super::{AccessPath, Order, OrderSpec, Plan};
 use crate::{
     mql::{Sort, Test},
     store::{Cost, Explain, embedded::entries::show},
 };
 
-/// Tells about a plan.
-pub(in super::super) fn describe(plan: &Plan<'_, '_>, sort: &Sort, cost: Cost) -> Explain {
-    let wanted = Wanted::new(sort, None);
-    let sorted_by_index = matches!(plan.order(&wanted), Order::Native | Order::Runs { .. });
+/// Describes a plan.
+pub(in super::super) fn explain(plan: &Plan<'_, '_>, sort: &Sort, cost: Cost) -> Explain {
+    let wanted = OrderSpec::new(sort, None);
+    let sorted_by_index = matches!(
+        plan.order(&wanted),
+        Order::IndexOrder | Order::PartialSort { .. }
+    );
     let (mut names, mut bounds) = (Vec::new(), Vec::new());
     match plan {
-        Plan::One(candidate) => {
-            names.extend(name(
-                candidate,
+        Plan::One(access) => {
+            names.extend(index_name(
+                access,
                 !wanted.fields.is_empty() && sorted_by_index,
             ));
-            bounds = words(candidate);
+            bounds = bounds_of(access);
         }
-        Plan::Union(candidates) => {
-            for candidate in candidates {
-                if let Some(name) = name(candidate, false)
+        Plan::Union(union) => {
+            for access in union {
+                if let Some(name) = index_name(access, false)
                     && !names.contains(&name)
                 {
                     names.push(name);
                 }
-                bounds.push(words(candidate).join(" and "));
+                bounds.push(bounds_of(access).join(" and "));
             }
         }
     }
@@ -40,30 +43,30 @@ pub(in super::super) fn describe(plan: &Plan<'_, '_>, sort: &Sort, cost: Cost) -
     }
 }
 
-fn name(candidate: &Candidate<'_, '_>, sorted: bool) -> Option<String> {
-    match candidate.source.index {
+fn index_name(access: &AccessPath<'_, '_>, sorted: bool) -> Option<String> {
+    match access.source.index {
         Some(index) => Some(index.spec.name.clone()),
-        None if candidate.bounds.is_empty() && !sorted => None,
+        None if access.bounds.is_empty() && !sorted => None,
         None => Some("_id".to_owned()),
     }
 }
 
-fn words(candidate: &Candidate<'_, '_>) -> Vec<String> {
-    let mut words = Vec::new();
-    for (at, constraints) in &candidate.bounds {
-        let path = quoted(candidate.source.field(*at).0);
+fn bounds_of(access: &AccessPath<'_, '_>) -> Vec<String> {
+    let mut texts = Vec::new();
+    for (at, constraints) in &access.bounds {
+        let path = format!("`{}`", access.source.field(*at).0);
         for constraint in constraints {
-            words.push(test_words(&path, constraint.test));
+            texts.push(test_text(&path, constraint.test));
         }
     }
-    words
+    texts
 }
 
 fn compared(path: &str, how: &str, value: &RawBson) -> String {
     format!("{path} {how} {}", show(value.as_raw_bson_ref()))
 }
 
-fn test_words(path: &str, test: &Test) -> String {
+fn test_text(path: &str, test: &Test) -> String {
     match test {
         Test::Eq(value) => compared(path, "=", value),
         Test::Gt(value) => compared(path, ">", value),
@@ -73,7 +76,7 @@ fn test_words(path: &str, test: &Test) -> String {
         Test::In(values) => format!("{path} is one of {} values", values.len()),
         Test::Regex(pattern) => format!("{path} begins as `{}` does", pattern.source()),
         Test::ElemTest(tests) => {
-            let tests: Vec<String> = tests.iter().map(|test| test_words(path, test)).collect();
+            let tests: Vec<String> = tests.iter().map(|test| test_text(path, test)).collect();
             format!("an element: {}", tests.join(" and "))
         }
         _ => format!("{path} within bounds"),

@@ -1,0 +1,215 @@
+//! The storage engine: one ordered map of bytes with snapshots and atomic commits, kept by redb.
+//!
+//! No other module of the store names redb, except tests that make files of their own.
+//!
+//! redb verifies its pages when it opens a file after a crash and on demand, not on every read, and
+//! panics on some damage. Each call into it is therefore guarded: a panic becomes an error that
+//! names the file.
+
+mod error;
+mod shield;
+mod state;
+mod uncommitted;
+
+use std::{cell::Cell, sync::Arc};
+
+use redb::{Database, Durability, ReadableDatabase, TableDefinition, WriteTransaction};
+use tracing::warn;
+
+pub(super) use redb::{
+    StorageBackend as Backend,
+    backends::{FileBackend, InMemoryBackend},
+};
+
+use self::{
+    error::{failed, guard, opening},
+    shield::{Shield, Shielded},
+};
+pub(super) use self::{
+    state::{Bytes, Range, State},
+    uncommitted::Uncommitted,
+};
+use crate::error::{Error, ErrorKind, Result};
+
+const TABLE: TableDefinition<'static, &[u8], &[u8]> = TableDefinition::new("odm");
+
+/// The value that a key gets, or `None` to remove the key.
+pub(super) type KeyChange<'a> = (&'a [u8], Option<&'a [u8]>);
+
+/// An open database.
+pub(super) struct Engine {
+    database: Database,
+    shield: Arc<Shield>,
+    name: Arc<str>,
+}
+
+impl Engine {
+    /// Opens the database in a backend, and creates one if the backend is empty. Messages contain
+    /// `name`.
+    pub(super) fn open(backend: impl Backend, name: Arc<str>, cache_size: usize) -> Result<Engine> {
+        let shield = Arc::new(Shield::default());
+        let backend = Shielded::new(backend, shield.clone());
+        let database = guard(&name, || {
+            let mut builder = Database::builder();
+            builder.set_cache_size(cache_size);
+            let repaired = name.clone();
+            let warned = Cell::new(false);
+            builder.set_repair_callback(move |_| {
+                if !warned.replace(true) {
+                    warn!(
+                        store = &*repaired,
+                        "the store was not closed: recovering its last commit"
+                    );
+                }
+            });
+            builder
+                .create_with_backend(backend)
+                .map_err(|error| opening(&name, error))
+        })?;
+        let mut engine = Engine {
+            database,
+            shield,
+            name,
+        };
+        engine.check_writable()?;
+        // The first commit of a new database creates the table.
+        if engine.newest().is_err() {
+            engine.flush()?;
+        }
+        Ok(engine)
+    }
+
+    /// Returns the error of the first write that the disk refused, if there was one. Nothing can be
+    /// written since then.
+    pub(super) fn check_writable(&self) -> Result<()> {
+        match self.shield.failure() {
+            None => Ok(()),
+            Some(cause) => {
+                let message = format!("cannot write to `{}`: {cause}", self.name);
+                Err(Error::new(ErrorKind::Io, message).with_source(cause))
+            }
+        }
+    }
+
+    /// The newest committed state. It stays readable, unchanged, while later commits happen.
+    pub(super) fn newest(&self) -> Result<State> {
+        guard(&self.name, || {
+            let transaction = self
+                .database
+                .begin_read()
+                .map_err(|error| failed(&self.name, error))?;
+            // The table keeps the transaction open.
+            let table = transaction
+                .open_table(TABLE)
+                .map_err(|error| failed(&self.name, error))?;
+            Ok(State::committed(table, self.name.clone()))
+        })
+    }
+
+    /// Applies all changes, or none. They come in ascending order of their keys, each key once.
+    ///
+    /// With `durable`, this commit and all before it survive a crash once this returns. After an
+    /// error it is unknown whether the changes are on disk, and the engine must not be written to
+    /// again; its states can still be read.
+    pub(super) fn commit<'a>(
+        &mut self,
+        changes: impl Iterator<Item = KeyChange<'a>>,
+        durable: bool,
+    ) -> Result<()> {
+        self.check_writable()?;
+        guard(&self.name, || {
+            let fail = |error: redb::Error| failed(&self.name, error);
+            let mut transaction = self.database.begin_write().map_err(|e| fail(e.into()))?;
+            let durability = if durable {
+                Durability::Immediate
+            } else {
+                Durability::None
+            };
+            transaction
+                .set_durability(durability)
+                .map_err(|e| fail(e.into()))?;
+            write(&transaction, changes).map_err(fail)?;
+            transaction.commit().map_err(|e| fail(e.into()))
+        })?;
+        // The shield hides errors of the disk from redb: here is where a commit fails.
+        self.check_writable()
+    }
+
+    /// Opens a transaction. Until it ends, nothing else can be committed, and it must end by
+    /// [`commit_open`](Engine::commit_open) or [`abort`](Engine::abort).
+    pub(super) fn begin(&mut self) -> Result<Uncommitted> {
+        self.check_writable()?;
+        let transaction = guard(&self.name, || {
+            self.database
+                .begin_write()
+                .map_err(|error| failed(&self.name, error))
+        })?;
+        Ok(Uncommitted::new(transaction, self.name.clone()))
+    }
+
+    /// Commits an open transaction durably. The contract is that of [`commit`](Engine::commit).
+    pub(super) fn commit_open(&mut self, transaction: &Uncommitted) -> Result<()> {
+        if let Err(error) = self.check_writable() {
+            // The pages of the transaction are not on the disk. Nothing can be written any more,
+            // whether it could be undone or not.
+            let _ = self.abort(transaction);
+            return Err(error);
+        }
+        let transaction = transaction.take()?;
+        guard(&self.name, || {
+            transaction
+                .commit()
+                .map_err(|error| failed(&self.name, error))
+        })?;
+        self.check_writable()
+    }
+
+    /// Undoes an open transaction. After an error the engine must not be written to again.
+    pub(super) fn abort(&mut self, transaction: &Uncommitted) -> Result<()> {
+        let transaction = transaction.take()?;
+        guard(&self.name, || {
+            transaction
+                .abort()
+                .map_err(|error| failed(&self.name, error))
+        })?;
+        self.check_writable()
+    }
+
+    /// Makes all commits durable.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        self.commit(std::iter::empty(), true)
+    }
+
+    /// Verifies all checksums. No state may be held meanwhile.
+    pub(super) fn check(&mut self) -> Result<()> {
+        let name = self.name.clone();
+        let sound = guard(&name, || {
+            self.database
+                .check_integrity()
+                .map_err(|error| opening(&name, error))
+        })?;
+        self.check_writable()?;
+        if sound {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Corrupt,
+            format!("`{name}` is damaged: checksums do not match"),
+        ))
+    }
+}
+
+/// Puts changes into a transaction.
+fn write<'a>(
+    transaction: &WriteTransaction,
+    changes: impl Iterator<Item = KeyChange<'a>>,
+) -> std::result::Result<(), redb::Error> {
+    let mut table = transaction.open_table(TABLE)?;
+    for (key, value) in changes {
+        match value {
+            Some(value) => table.insert(key, value)?,
+            None => table.remove(key)?,
+        };
+    }
+    Ok(())
+}

@@ -1,0 +1,297 @@
+//! Access paths: one index, or the documents of a collection, with the ranges that a query reads.
+
+use std::cmp::Reverse;
+
+use super::{
+    Order, OrderSpec,
+    bounds::{Interval, KeyRange, intersect},
+    constraint::{Constraint, Constraints},
+    ordering::order,
+};
+use crate::{
+    mql::Direction,
+    store::embedded::{
+        layout::{Tree, begin},
+        schema::{Collection, Index},
+    },
+};
+
+/// The greatest number of ranges that the values of several `$in` may make together.
+const MAX_RANGES: usize = 10_000;
+
+/// A tree of the store that can be read in the order of its keys.
+#[derive(Debug, Clone)]
+pub(in super::super) struct Source<'s> {
+    pub(in super::super) tree: Tree,
+    /// `None` for the documents themselves, which are in the order of `_id`.
+    pub(in super::super) index: Option<&'s Index>,
+}
+
+impl<'s> Source<'s> {
+    pub(super) fn documents(collection: &Collection) -> Source<'s> {
+        Source {
+            tree: collection.tree,
+            index: None,
+        }
+    }
+
+    pub(super) fn index(index: &'s Index) -> Source<'s> {
+        Source {
+            tree: index.tree,
+            index: Some(index),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.index.map_or(1, |index| index.spec.keys.len())
+    }
+
+    pub(in super::super) fn field(&self, at: usize) -> (&'s str, Direction) {
+        match self.index {
+            None => ("_id", Direction::Ascending),
+            Some(index) => (&index.spec.keys[at].0, index.spec.keys[at].1),
+        }
+    }
+
+    pub(super) fn is_multikey(&self, at: usize) -> bool {
+        self.index.is_some_and(|index| index.multikey[at])
+    }
+
+    /// Whether a document may have several entries.
+    pub(in super::super) fn repeats(&self) -> bool {
+        self.index
+            .is_some_and(|index| index.multikey.contains(&true))
+    }
+
+    pub(super) fn is_unique(&self) -> bool {
+        self.index.is_none_or(|index| index.spec.unique)
+    }
+
+    fn present_only(&self) -> bool {
+        self.index.is_some_and(|index| index.spec.present_only)
+    }
+
+    /// Whether two fields may take their values from elements of one array. A document is found
+    /// under each pair of values of one element, so the bounds of both fields do not fit together
+    /// where the conditions may hold for different elements.
+    fn share_array(&self, a: usize, b: usize) -> bool {
+        let first = |at| self.field(at).0.split('.').next();
+        self.is_multikey(a) && first(a) == first(b)
+    }
+}
+
+/// A way to find the documents of a query.
+#[derive(Debug, Clone)]
+pub(in super::super) struct AccessPath<'f, 's> {
+    pub(in super::super) source: Source<'s>,
+    /// The ranges to read, in the order of the keys.
+    pub(in super::super) ranges: Vec<KeyRange>,
+    pub(in super::super) backward: bool,
+    pub(in super::super) order: Order,
+    /// The constraints behind the bounds, by field.
+    pub(super) bounds: Vec<(usize, Vec<&'f Constraint<'f>>)>,
+    /// Whether each range is one whole key.
+    pub(in super::super) points: bool,
+    /// Whether every document in the ranges matches the filter.
+    pub(in super::super) exact: bool,
+    pub(super) rank: Rank,
+}
+
+/// The quality of an access path: the greater, the better. The fields are compared in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank {
+    /// Each range has one document at most.
+    unique: bool,
+    /// How many fields are compared for equality.
+    equalities: usize,
+    /// Fields are compared for equality, and the documents of each value are in the requested order.
+    equality_and_sort: bool,
+    /// A field is bounded by a range.
+    range: bool,
+    /// The documents are in the requested order.
+    sorted: bool,
+    /// The documents are read without an index.
+    direct: bool,
+    /// The shorter of two keys is better.
+    brevity: Reverse<usize>,
+}
+
+impl Rank {
+    /// Whether the access path reads a part of the documents only.
+    pub(super) fn is_selective(&self) -> bool {
+        self.unique || self.equalities > 0 || self.range
+    }
+}
+
+/// Returns the access path through a source, or `None` if the source lacks documents that may match.
+pub(super) fn access_path<'f, 's>(
+    source: Source<'s>,
+    constraints: &'f Constraints<'f>,
+    wanted: &OrderSpec<'_>,
+) -> Option<AccessPath<'f, 's>> {
+    if source.present_only() && !has_all(&source, constraints) {
+        return None;
+    }
+    let key_bounds = KeyBounds::new(&source, constraints);
+    let (order, backward) = order(&source, key_bounds.single, constraints, wanted);
+    let (equalities, sorted) = (key_bounds.equalities, order != Order::Sort);
+    let rank = Rank {
+        unique: source.is_unique() && equalities == source.len(),
+        equalities,
+        equality_and_sort: equalities > 0 && sorted,
+        range: key_bounds.range.is_some(),
+        sorted,
+        direct: source.index.is_none(),
+        brevity: Reverse(source.len()),
+    };
+    let mut access = AccessPath {
+        exact: constraints.others == 0 && key_bounds.exact == constraints.all.len(),
+        ranges: key_bounds.ranges(&source),
+        source,
+        backward,
+        order,
+        bounds: key_bounds.used,
+        points: rank.unique,
+        rank,
+    };
+    access.seek(key_bounds.single, constraints, wanted);
+    Some(access)
+}
+
+/// The bounds that constraints give to the keys of a source: equality of the first fields, and then
+/// perhaps a range.
+struct KeyBounds<'f> {
+    /// The constraints that are used, by field.
+    used: Vec<(usize, Vec<&'f Constraint<'f>>)>,
+    /// The beginnings of the keys, one for each combination of values of the fields that are
+    /// compared for equality.
+    prefixes: Vec<Vec<u8>>,
+    equalities: usize,
+    /// How many of these fields, from the first on, have one value.
+    single: usize,
+    /// The values of the next field, if it is bounded.
+    range: Option<Vec<Interval>>,
+    /// How many constraints are fulfilled by all keys within the bounds.
+    exact: usize,
+}
+
+impl<'f> KeyBounds<'f> {
+    fn new(source: &Source<'_>, constraints: &'f Constraints<'f>) -> Self {
+        let mut bounds = KeyBounds {
+            used: Vec::new(),
+            prefixes: vec![begin(source.tree)],
+            equalities: 0,
+            single: 0,
+            range: None,
+            exact: 0,
+        };
+        for at in 0..source.len() {
+            let shares_array = |&(used, _): &(usize, _)| source.share_array(used, at);
+            if bounds.range.is_some() || bounds.used.iter().any(shares_array) {
+                break;
+            }
+            let Some((used, intervals)) = field_bounds(constraints, source, at) else {
+                break;
+            };
+            let prefixes = bounds.prefixes.len();
+            if prefixes > 1 && prefixes * intervals.len() > MAX_RANGES {
+                break;
+            }
+            if !source.is_multikey(at) {
+                bounds.exact += used.iter().filter(|constraint| constraint.exact).count();
+            }
+            bounds.used.push((at, used));
+            bounds.add_field(at, intervals, source.field(at).1);
+        }
+        bounds
+    }
+
+    fn add_field(&mut self, at: usize, intervals: Vec<Interval>, direction: Direction) {
+        let points: Option<Vec<&[u8]>> = intervals.iter().map(Interval::as_point).collect();
+        let Some(points) = points else {
+            self.range = Some(intervals);
+            return;
+        };
+        if points.len() == 1 && self.single == at {
+            self.single += 1;
+        }
+        self.equalities += 1;
+        let extended = |prefix: &Vec<u8>, point: &[u8]| {
+            let mut prefix = prefix.clone();
+            match direction {
+                Direction::Ascending => prefix.extend_from_slice(point),
+                Direction::Descending => prefix.extend(point.iter().map(|byte| !byte)),
+            }
+            prefix
+        };
+        self.prefixes = self
+            .prefixes
+            .iter()
+            .flat_map(|prefix| points.iter().map(move |point| extended(prefix, point)))
+            .collect();
+    }
+
+    /// The ranges of keys within the bounds, in ascending order.
+    fn ranges(&self, source: &Source<'_>) -> Vec<KeyRange> {
+        let all = [Interval::all()];
+        let (intervals, direction) = match &self.range {
+            Some(intervals) => (&**intervals, source.field(self.equalities).1),
+            None => (&all[..], Direction::Ascending),
+        };
+        let mut ranges = Vec::with_capacity(self.prefixes.len() * intervals.len());
+        for prefix in &self.prefixes {
+            for interval in intervals {
+                let (lower, upper) = interval.directed(direction);
+                ranges.push(KeyRange::new(prefix, &lower, &upper));
+            }
+        }
+        ranges.sort_unstable();
+        ranges.dedup();
+        ranges
+    }
+}
+
+/// Whether each document that matches has entries in an index that leaves out null.
+fn has_all(source: &Source<'_>, constraints: &Constraints<'_>) -> bool {
+    let fields = 0..source.len();
+    // Of two fields in one array, a document may have each in an element without the other.
+    let parted = fields
+        .clone()
+        .any(|a| fields.clone().any(|b| a != b && source.share_array(a, b)));
+    !parted
+        && fields.clone().all(|at| {
+            let (path, _) = source.field(at);
+            constraints
+                .all
+                .iter()
+                .any(|constraint| constraint.path == path && constraint.present)
+        })
+}
+
+/// The values that the constraints on a field leave to it, and the constraints that are used.
+fn field_bounds<'f>(
+    constraints: &'f Constraints<'f>,
+    source: &Source<'_>,
+    at: usize,
+) -> Option<(Vec<&'f Constraint<'f>>, Vec<Interval>)> {
+    let path = source.field(at).0;
+    let mut found = constraints
+        .all
+        .iter()
+        .filter(|constraint| constraint.path == path);
+    if source.is_multikey(at) {
+        // Each constraint may hold for another element, so that only one of them bounds the values,
+        // and only one for values that the index has.
+        let best = found
+            .filter(|constraint| constraint.present || !source.present_only())
+            .min_by_key(|constraint| (!constraint.is_equality(), constraint.intervals.len()))?;
+        return Some((vec![best], best.intervals.clone()));
+    }
+    let first = found.next()?;
+    let (mut used, mut intervals) = (vec![first], first.intervals.clone());
+    for constraint in found {
+        intervals = intersect(&intervals, &constraint.intervals);
+        used.push(constraint);
+    }
+    Some((used, intervals))
+}

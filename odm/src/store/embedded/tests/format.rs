@@ -1,0 +1,121 @@
+//! The format of the file, read without the store, as `docs/format.md` describes it.
+
+use std::{collections::BTreeMap, path::Path};
+
+use bson::{Document, doc, oid::ObjectId};
+use redb::ReadableTable;
+
+use super::support::*;
+use crate::store::{Store, embedded::Embedded};
+
+/// All keys and values of a file.
+fn contents(path: &Path) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    use redb::ReadableDatabase;
+
+    const TABLE: redb::TableDefinition<'static, &[u8], &[u8]> = redb::TableDefinition::new("odm");
+    let database = redb::Database::open(path).expect("a database");
+    let transaction = database.begin_read().expect("a transaction");
+    let table = transaction.open_table(TABLE).expect("the table");
+    let entries = table.iter().expect("the entries").map(|entry| {
+        let (key, value) = entry.expect("an entry");
+        (key.value().to_vec(), value.value().to_vec())
+    });
+    entries.collect()
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let digits: Vec<u32> = hex.chars().filter_map(|digit| digit.to_digit(16)).collect();
+    let pairs = digits.chunks(2);
+    pairs
+        .map(|pair| u8::try_from(pair[0] * 16 + pair[1]).expect("a byte"))
+        .collect()
+}
+
+fn decoded(value: &[u8]) -> Document {
+    bson::deserialize_from_slice(value).expect("a document")
+}
+
+#[test]
+fn a_file_has_the_format_that_is_documented() {
+    block_on(async {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("shop.odm");
+        let id = ObjectId::parse_str("0123456789abcdef01234567").expect("an id");
+        let one = doc! { "_id": 1, "tags": ["b", "a"], "n": -2.5 };
+        let other = doc! { "_id": id, "tags": [], "n": (1_i64 << 53) + 1 };
+        {
+            let store = Embedded::open(&path).await.expect("a store");
+            let indexes = vec![
+                index("tags", &[("tags", 1), ("n", -1)]),
+                unique("n", &[("n", 1)]),
+            ];
+            store
+                .ensure(&[collection("things", indexes)])
+                .await
+                .expect("a collection");
+            insert(&store, vec![one.clone(), other.clone()])
+                .await
+                .expect("an insert");
+            store.close().await.expect("a close");
+        }
+        let mut found = contents(&path);
+        let mut take = |key: &str| {
+            let value = found.remove(&bytes(key));
+            value.unwrap_or_else(|| panic!("no value for {key}"))
+        };
+        let schema = decoded(&take("00000000 636174616c6f67"));
+        let format = decoded(&take("00000000 666f726d6174"));
+        assert_eq!(format, doc! { "format": 1 });
+        let field = |path: &str, descending: bool, multikey: bool| doc! { "path": path, "descending": descending, "multikey": multikey };
+        assert_eq!(
+            schema,
+            doc! {
+                "last_tree": 3_i64,
+                "garbage": [],
+                "collections": [{
+                    "name": "things",
+                    "tree": 1_i64,
+                    "indexes": [
+                        {
+                            "name": "tags",
+                            "tree": 2_i64,
+                            "keys": [field("tags", false, true), field("n", true, false)],
+                            "unique": false,
+                            "present_only": false,
+                        },
+                        {
+                            "name": "n",
+                            "tree": 3_i64,
+                            "keys": [field("n", false, false)],
+                            "unique": true,
+                            "present_only": false,
+                        },
+                    ],
+                }],
+            }
+        );
+        // The documents.
+        let (one_id, other_id) = ("20 bff0000000000000 00", "48 0123456789abcdef01234567");
+        assert_eq!(decoded(&take(&format!("00000001 {one_id}"))), one);
+        assert_eq!(decoded(&take(&format!("00000001 {other_id}"))), other);
+        // The entries of the index on arrays: -2.5 descending, and 2^53 + 1, whose exact value is
+        // 0.9007199254740993 * 10^16.
+        let down = "df c004000000000000 ff";
+        for tag in ["61", "62"] {
+            let value = take(&format!("00000002 28 {tag} 00 {down} {one_id}"));
+            assert_eq!(value, bytes("0000000a"));
+        }
+        let exact = "20 c340000000000000 01 8010 5b 08 14 5d 37 4b 0a 5e 00";
+        let inverted: String = bytes(exact)
+            .iter()
+            .map(|byte| format!("{:02x}", !byte))
+            .collect();
+        let value = take(&format!("00000002 10 {inverted} {other_id}"));
+        assert_eq!(value, bytes("0000000d"));
+        // The entries of the unique index.
+        let value = take("00000003 20 3ffbffffffffffff 00");
+        assert_eq!(value, bytes(one_id));
+        assert_eq!(take(&format!("00000003 {exact}")), bytes(other_id));
+        assert_eq!(found, BTreeMap::new(), "nothing else is in the file");
+    });
+}

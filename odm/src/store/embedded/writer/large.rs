@@ -1,0 +1,42 @@
+//! Units whose changes are too large for a group.
+
+use std::sync::Arc;
+
+use super::{
+    super::{session::Session, work::Work},
+    Writer,
+    group::{Member, run_unit},
+};
+use crate::{error::Result, store::UnitOfWork};
+
+impl Writer {
+    /// Runs a unit in a transaction of the engine that it has for itself, and answers.
+    pub(super) fn run_large(&mut self, (unit, _, reply): Member) {
+        let result = self.usable().and_then(|()| self.try_large(&*unit));
+        let _ = reply.send(result);
+    }
+
+    /// The commit is durable even if less was requested: most changes are on the disk by then.
+    fn try_large(&mut self, unit: &dyn UnitOfWork) -> Result<()> {
+        // No flush is possible while the transaction is open, and it may be open for longer than the
+        // flush interval that earlier units rely on.
+        self.make_durable()?;
+        let begun = self.engine.begin();
+        let transaction = Arc::new(begun.map_err(|error| self.fail(error))?);
+        let work = Work::for_large_unit(&self.newest, transaction.clone());
+        let mut session = Session::for_units(work);
+        let ran = run_unit(unit, &mut session, self.settings.transaction_limit)
+            .and_then(|()| session.work.finish_large_unit());
+        if let Err(error) = ran {
+            if let Err(failure) = self.engine.abort(&transaction) {
+                self.fail(failure);
+            }
+            return Err(error);
+        }
+        let committed = self.engine.commit_open(&transaction);
+        // From here on the unit may be on the disk.
+        committed
+            .and_then(|()| self.publish(session.work.schema.clone()))
+            .map_err(|error| self.fail(error))
+    }
+}
