@@ -61,7 +61,7 @@ impl Session {
         if self.is_bound() {
             return Err(Error::new(
                 ErrorKind::InvalidQuery,
-                "a transaction cannot begin inside another; use `transaction`, which joins it",
+                "transaction inside another: use `transaction`, which joins it, and not `begin`",
             ));
         }
         // Until the caller owns it, the store's transaction rolls back by its own drop.
@@ -188,8 +188,8 @@ impl Session {
         if self.is_bound() {
             return Err(Error::new(
                 ErrorKind::InvalidQuery,
-                "a plan runs a write and rolls it back, and a transaction cannot roll back a part \
-                 of itself: call `plan` outside of the transaction",
+                "plan inside a transaction, which cannot roll back a part of itself: call `plan` \
+                 outside of it",
             ));
         }
         self.refuse_inside_transaction()?;

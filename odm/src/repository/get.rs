@@ -66,11 +66,10 @@ async fn read<M: Document>(
     load: &[&'static str],
 ) -> Result<Option<M>> {
     let view = session.reader(M::COLLECTION, load).await?;
-    let ids = std::slice::from_ref(id);
     let read = |document: &RawDocument| decode(M::COLLECTION, document);
-    let (found, cost) = view.get_with(M::COLLECTION, ids, read).await?;
+    let (found, cost) = view.get_one_with(M::COLLECTION, id, read).await?;
     record_cost("get", M::COLLECTION, cost);
-    Ok(found.into_iter().next().flatten())
+    Ok(found)
 }
 
 /// A read of documents by their `_id`s, from [`Repository::fetch`](super::Repository::fetch) or

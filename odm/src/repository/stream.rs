@@ -122,23 +122,7 @@ impl Chunks {
             let view = self.session.reader(&collection, &self.load).await?;
             view.find(&self.find, &mut each).await?
         } else {
-            let (view, since) = match self.held.take() {
-                Some((view, since)) if since.elapsed() < SNAPSHOT_LIFE => (view, since),
-                Some(_) if snapshot => {
-                    return Err(Error::new(
-                        ErrorKind::Limit,
-                        format!(
-                            "stream of `{collection}` took longer than the {} s for which one \
-                             state of the data is kept: read faster, or without `snapshot`",
-                            SNAPSHOT_LIFE.as_secs()
-                        ),
-                    ));
-                }
-                _ => (
-                    self.session.snapshot(&collection, &self.load)?,
-                    Instant::now(),
-                ),
-            };
+            let (view, since) = self.state_of_data(snapshot)?;
             let cost = view.find(&self.find, &mut each).await?;
             self.held = Some((view, since));
             cost
@@ -160,6 +144,27 @@ impl Chunks {
             self.held = None;
         }
         Ok((self, documents))
+    }
+
+    /// Returns the state of the data for the next chunk, and since when it is kept: the one of the
+    /// chunk before, or a newer one if the stream is not a `snapshot`.
+    fn state_of_data(&mut self, snapshot: bool) -> Result<(ReadView<'static>, Instant)> {
+        let collection = &self.find.collection;
+        match self.held.take() {
+            Some((view, since)) if since.elapsed() < SNAPSHOT_LIFE => Ok((view, since)),
+            Some(_) if snapshot => Err(Error::new(
+                ErrorKind::Limit,
+                format!(
+                    "stream of `{collection}` took longer than the {} s for which one state of \
+                     the data is kept: read faster, or without `snapshot`",
+                    SNAPSHOT_LIFE.as_secs()
+                ),
+            )),
+            _ => {
+                let view = self.session.snapshot(collection, &self.load)?;
+                Ok((view, Instant::now()))
+            }
+        }
     }
 }
 

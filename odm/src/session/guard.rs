@@ -28,8 +28,8 @@ pub(crate) fn refuse_inside_transaction(store: &dyn Store) -> Result<()> {
     match INSIDE.try_with(|inside| inside.contains(&id)) {
         Ok(true) => Err(Error::new(
             ErrorKind::OutsideTransaction,
-            "a write inside a transaction's closure must use the database that the closure \
-             receives, not the one outside",
+            "write outside of the transaction that the task is in: use the database that the closure \
+             receives",
         )),
         _ => Ok(()),
     }

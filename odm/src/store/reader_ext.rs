@@ -15,10 +15,25 @@ pub(crate) trait ReaderExt: Reader {
         collection: &str,
         id: &RawBson,
     ) -> impl Future<Output = Result<(Option<RawDocumentBuf>, Cost)>> + Send {
+        self.get_one_with(collection, id, |document| Ok(document.to_owned()))
+    }
+
+    /// Returns what the document with an `_id` is read as.
+    fn get_one_with<T: Send>(
+        &self,
+        collection: &str,
+        id: &RawBson,
+        mut read: impl FnMut(&RawDocument) -> Result<T> + Send,
+    ) -> impl Future<Output = Result<(Option<T>, Cost)>> + Send {
         async move {
+            let mut value = None;
+            let each = &mut |_, document: &RawDocument| {
+                value = Some(read(document)?);
+                Ok(ControlFlow::Continue(()))
+            };
             let ids = std::slice::from_ref(id);
-            let (documents, cost) = self.get_all(collection, ids).await?;
-            Ok((documents.into_iter().next(), cost))
+            let cost = self.get(collection, ids, each).await?;
+            Ok((value, cost))
         }
     }
 

@@ -4,6 +4,7 @@
 extern crate odm as renamed;
 
 mod filters;
+mod foreign_store;
 mod forms;
 mod history;
 mod items;

@@ -210,6 +210,31 @@ on_every_store! {
         assert_eq!(scan.cost.documents_returned, 0);
     }
 
+    async fn streams_and_audits_are_read_without_another_crate(store: impl TestStore) {
+        let db = with_five(store).await;
+        let mut stream = db.items.all().stream();
+        let mut ids = Vec::new();
+        while let Some(item) = stream.try_next().await.unwrap() {
+            ids.push(item.id);
+        }
+        assert_eq!(ids, [1, 2, 3, 4, 5]);
+        assert!(stream.next().await.is_none());
+        assert_eq!(db.audit().try_next().await.unwrap(), None);
+    }
+
+    async fn builders_show_what_they_would_do(store: impl TestStore) {
+        let db = Items::open(store).await.unwrap();
+        let count = Item::fields().count;
+        let query = format!("{:?}", db.items.find(count.gt(3)).limit(2));
+        for part in ["Query", "\"items\"", "\"count\"", "limit: Some(2)"] {
+            assert!(query.contains(part), "{part} in {query}");
+        }
+        let update = format!("{:?}", db.items.update(7).set(count, 5));
+        assert!(update.contains("$set"), "{update}");
+        let delete = format!("{:?}", db.items.delete(7));
+        assert!(delete.contains("\"items\"") && delete.contains('7'), "{delete}");
+    }
+
     async fn a_query_counts_what_it_touches(store: impl TestStore) {
         let db = with_five(store).await;
         let (_, cost) = measure(async {
