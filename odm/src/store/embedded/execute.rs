@@ -10,7 +10,7 @@ use self::sink::Sink;
 use super::{
     ids::{Ids, Seen, TopN},
     layout::damaged,
-    plan::{Conditions, Order, OrderSpec, Plan, fields_len, plan},
+    plan::{Conditions, OrderSpec, Plan, SortStrategy, fields_len, plan},
     scan::{Documents, Entries},
     schema::Collection,
     view::View,
@@ -90,10 +90,10 @@ pub(super) async fn execute(
         context,
     };
     let flow = match order {
-        Order::IndexOrder => execution.in_index_order().await?,
-        Order::PartialSort { fields } => execution.in_sorted_runs(fields, wanted.id).await?,
-        Order::SortById => execution.sorted_by_id(wanted.id).await?,
-        Order::Sort => execution.sorted(query).await?,
+        SortStrategy::IndexOrder => execution.in_index_order().await?,
+        SortStrategy::PartialSort { fields } => execution.in_sorted_runs(fields, wanted.id).await?,
+        SortStrategy::SortById => execution.sorted_by_id(wanted.id).await?,
+        SortStrategy::FullSort => execution.sorted(query).await?,
     };
     Ok(match execution.sink.stopped_by_caller(flow) {
         true => ControlFlow::Break(()),

@@ -107,6 +107,10 @@ pub(in super::super) struct Range {
     backward: bool,
 }
 
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all ranges are read in pages, and must not be allocated"
+)]
 enum Entries {
     Pages(Pages, Arc<str>),
     Copied(CopiedRange),

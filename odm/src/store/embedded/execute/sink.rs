@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use bson::{RawBson, RawDocument};
 
 use super::{
-    super::plan::{Order, Plan},
+    super::plan::{Plan, SortStrategy},
     Emit, Query,
 };
 use crate::{
@@ -31,12 +31,12 @@ impl<'e> Sink<'e> {
     pub(super) fn new(
         query: &Query<'e>,
         plan: &Plan<'_, '_>,
-        order: Order,
+        order: SortStrategy,
         emit: Emit<'e>,
     ) -> Result<Self> {
         // Most queries compare nothing with the order.
         let total = match order {
-            Order::Sort => query.sort.total(),
+            SortStrategy::FullSort => query.sort.total(),
             _ if query.after.is_some() => query.sort.total(),
             _ => Sort::new(),
         };
