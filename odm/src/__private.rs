@@ -14,7 +14,7 @@ mod circle;
 mod copies;
 
 pub use crate::{
-    database::{Database, Held, Session},
+    database::{Database, RepositoryField},
     model::{
         At, ById, ChildOf, Container, Copied, Derived, Document, Embed, EmbedField, Field,
         FieldKind, FieldSet, FieldShape, Flattened, Half, Has, HasHalf, HasSubset, Identity, Index,
@@ -24,6 +24,7 @@ pub use crate::{
     },
     mql::Direction,
     repository::{Any, AtMostOne},
+    session::Session,
 };
 pub use circle::no_circle;
 pub use copies::{

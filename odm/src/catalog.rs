@@ -1,16 +1,21 @@
-//! The relations of all models as data: what leads where, and the collections and indexes that
-//! this needs.
+//! The relations of all models as data, and the collections and indexes that they need.
 //!
-//! It is made of what the derives state, stored beside the data when a database is opened, and read
-//! from there, with what other databases on the same store have stated. `maintain` follows it on every
-//! write, and knows nothing of Rust types.
+//! The catalog is built of what the derives declare, stored beside the data when a database is
+//! opened, and read from there, merged with what other databases on the same store have declared.
+//! `maintain` follows it on every write, and knows nothing of Rust types.
 
 mod build;
-mod copies;
+mod check;
+mod cold;
+mod copy;
+mod count;
+mod derived;
+mod graph;
 mod indexes;
 mod relations;
-mod split;
 mod stored;
+mod stored_form;
+mod subset;
 mod walk;
 
 use std::collections::{BTreeSet, HashMap};
@@ -19,46 +24,52 @@ use bson::{RawBsonRef, RawDocument};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use build::declared_by;
-pub(crate) use copies::{Along, Copied, join};
+pub(crate) use cold::{ColdValue, Split, value_of};
+pub(crate) use copy::{Along, Copied};
+pub(crate) use count::Count;
+pub(crate) use derived::{Derived, FromDerived};
+use graph::Graph;
 pub(crate) use relations::Collection;
 pub use relations::Relations;
-pub(crate) use split::{Half, Split, value_of};
 pub(crate) use stored::{complete, declare, is_current, load, spec};
+pub(crate) use subset::Subset;
 
 pub(crate) use crate::model::OnDelete;
 use crate::{
-    error::Result,
-    mql::{
-        Filter, Sort,
-        path::{self, Leaf},
-    },
+    error::{Error, ErrorKind, Result},
+    mql::path::{self, Leaf},
 };
 
 /// All relations that are in force.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     relations: Relations,
+    graph: Graph,
     nodes: HashMap<String, Node>,
-    /// In the order in which they follow each other.
-    copies: Vec<Vec<Copied>>,
-    /// The places that older documents may not follow yet.
-    building: BTreeSet<String>,
-    /// Which state of the stored catalog this is.
-    stamp: i64,
+    /// The fields that older documents may not follow yet, as `collection.path`.
+    pending: BTreeSet<String>,
+    /// The number of changes of the stored catalog that led to this state of it.
+    epoch: i64,
 }
 
-/// One collection in the graph.
+/// One collection in the catalog.
 #[derive(Debug, Default)]
 struct Node {
     /// The path of the field that counts the changes of a document.
     version: Option<String>,
-    /// The edges that start here, by their place in `Relations::edges`.
+    /// The edges that start here, by their position in `Relations::edges`.
     out: Vec<usize>,
     /// The edges that end here.
     into: Vec<usize>,
+    /// The derived fields that read documents of this collection, by their position.
+    readers: Vec<usize>,
+    /// The paths whose change has consequences; empty for the whole document.
+    watched: BTreeSet<String>,
+    /// Documents are split, or are cold parts.
+    is_split: bool,
 }
 
-/// One reference: a path in the documents of one collection, whose values are `_id`s of another.
+/// One reference: a path in the documents of one collection whose values are `_id`s of another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Edge {
     /// The collection of the holder.
@@ -68,19 +79,19 @@ pub(crate) struct Edge {
     /// The collection that is referred to.
     pub(crate) to: String,
     /// How many there are at the end of the path.
-    pub(crate) holds: Cardinality,
+    pub(crate) cardinality: Cardinality,
     /// The path of the innermost list around it, or of itself if it is a list.
     pub(crate) list: Option<String>,
-    /// Whether it may lead nowhere.
+    /// Whether it may dangle.
     pub(crate) unchecked: bool,
-    /// What a delete of what it leads to does.
+    /// The rule for deletes of the document that it names.
     pub(crate) on_delete: OnDelete,
-    /// The path of the other side of a pair, in the documents that this leads to.
+    /// The path of its inverse, in the documents that it names.
     pub(crate) inverse: Option<String>,
 }
 
 impl Edge {
-    /// Whether it always leads somewhere.
+    /// Whether the document that it names always exists.
     pub(crate) fn is_certain(&self) -> bool {
         !self.unchecked && self.on_delete != OnDelete::Keep
     }
@@ -97,65 +108,54 @@ pub(crate) enum Cardinality {
     Many,
 }
 
-/// The number of children of a parent, in the parent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Count {
-    /// The collection of the holder.
-    pub(crate) parent: String,
-    /// The path of the number in the holder.
-    pub(crate) path: String,
-    /// The collection of the children.
-    pub(crate) child: String,
-    /// The path of the children's reference to the holder.
-    pub(crate) reference: String,
-    /// Which children count.
-    #[serde(with = "relations::as_bytes")]
-    pub(crate) filter: Filter,
-}
-
-/// One bounded array of children in their parent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Subset {
-    /// The collection of the holder.
-    pub(crate) parent: String,
-    /// The path of the array in the holder.
-    pub(crate) path: String,
-    /// The collection of the children.
-    pub(crate) child: String,
-    /// The path of the children's reference to the holder.
-    pub(crate) reference: String,
-    /// The total order of the children in the array.
-    #[serde(with = "relations::as_list")]
-    pub(crate) sort: Sort,
-    /// How many; the last ones if it is negative.
-    pub(crate) limit: i64,
-    /// The fields that are shown; none for all.
-    pub(crate) shown: Option<Vec<String>>,
-    /// Which children count.
-    #[serde(with = "relations::as_bytes")]
-    pub(crate) filter: Filter,
+/// One derived field in the order of the graph.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ordered<'c> {
+    pub(crate) field: &'c Derived,
+    /// Whether another derived field follows from it.
+    pub(crate) has_dependents: bool,
+    /// Whether older documents may not follow it yet.
+    pub(crate) is_pending: bool,
 }
 
 impl Catalog {
-    /// The graph of these relations.
-    pub(crate) fn of(relations: Relations, building: BTreeSet<String>, stamp: i64) -> Result<Self> {
+    /// Builds the graph of these relations.
+    pub(crate) fn new(relations: Relations, pending: BTreeSet<String>, epoch: i64) -> Result<Self> {
+        check::check(&relations)?;
+        let graph = Graph::new(&relations.derived)?;
         let mut nodes: HashMap<String, Node> = HashMap::new();
         for collection in &relations.collections {
             let node = nodes.entry(collection.name.clone()).or_default();
             node.version.clone_from(&collection.version);
         }
         for (at, edge) in relations.edges.iter().enumerate() {
-            nodes.entry(edge.from.clone()).or_default().out.push(at);
+            let node = nodes.entry(edge.from.clone()).or_default();
+            node.out.push(at);
+            node.watched.insert(edge.path.clone());
             nodes.entry(edge.to.clone()).or_default().into.push(at);
         }
-        let mut relations = relations;
-        relations.counts = copies::counts_in_order(relations.counts)?;
+        for (at, field) in relations.derived.iter().enumerate() {
+            let node = nodes.entry(field.holder().to_owned()).or_default();
+            node.watched.insert(field.path().into_owned());
+            for read in field.reads() {
+                let node = nodes.entry(read.collection.to_owned()).or_default();
+                node.watched.insert(read.path.into_owned());
+                if node.readers.last() != Some(&at) {
+                    node.readers.push(at);
+                }
+            }
+        }
+        for split in &relations.splits {
+            for collection in [&split.hot, &split.cold] {
+                nodes.entry(collection.clone()).or_default().is_split = true;
+            }
+        }
         Ok(Catalog {
-            copies: copies::in_order(relations.copies.clone())?,
             relations,
+            graph,
             nodes,
-            building,
-            stamp,
+            pending,
+            epoch,
         })
     }
 
@@ -165,14 +165,99 @@ impl Catalog {
         all.map(|collection| collection.name.as_str())
     }
 
-    /// The places that older documents may not follow yet, as `collection.path`.
-    pub(crate) fn building(&self) -> &BTreeSet<String> {
-        &self.building
+    /// The fields that older documents may not follow yet, as `collection.path`.
+    pub(crate) fn pending(&self) -> &BTreeSet<String> {
+        &self.pending
     }
 
-    /// The collection whose documents hold what is at a place.
-    pub(crate) fn holder<'p>(&self, place: &'p str) -> &'p str {
-        self.relations.holder(place)
+    fn is_pending(&self, collection: &str, path: &str) -> bool {
+        !self.pending.is_empty() && self.pending.contains(&format!("{collection}.{path}"))
+    }
+
+    /// The collection whose documents hold a field that is named as `collection.path`.
+    pub(crate) fn holder_of<'f>(&self, field: &'f str) -> &'f str {
+        self.relations.holder_of(field)
+    }
+
+    /// Whether an update of these paths of documents of a collection has consequences: a change of
+    /// another document, of another field, or a check.
+    pub(crate) fn is_update_watched<'p>(
+        &self,
+        collection: &str,
+        paths: impl IntoIterator<Item = &'p str>,
+    ) -> bool {
+        let Some(node) = self.nodes.get(collection) else {
+            return false;
+        };
+        let watched = |path: &str| {
+            let path = without_positions(path);
+            let mut watched = node.watched.iter();
+            watched.any(|watched| watched.is_empty() || path::overlap(watched, &path))
+        };
+        node.version.is_some() || node.is_split || paths.into_iter().any(watched)
+    }
+
+    /// Whether such an update has consequences besides a change of the version.
+    pub(crate) fn is_update_read<'p>(
+        &self,
+        collection: &str,
+        paths: impl IntoIterator<Item = &'p str>,
+    ) -> bool {
+        let node = self.nodes.get(collection);
+        node.is_some_and(|node| {
+            node.is_split
+                || paths.into_iter().any(|path| {
+                    let path = without_positions(path);
+                    let mut watched = node.watched.iter();
+                    watched.any(|watched| watched.is_empty() || path::overlap(watched, &path))
+                })
+        })
+    }
+
+    /// Whether a replacement of whole documents of a collection has consequences.
+    pub(crate) fn is_replace_watched(&self, collection: &str) -> bool {
+        self.nodes
+            .get(collection)
+            .is_some_and(|node| node.version.is_some() || node.is_split || !node.watched.is_empty())
+    }
+
+    /// Whether a removal of documents of a collection has consequences.
+    pub(crate) fn is_delete_watched(&self, collection: &str) -> bool {
+        self.nodes
+            .get(collection)
+            .is_some_and(|node| node.is_split || !node.into.is_empty() || !node.readers.is_empty())
+    }
+
+    /// The derived fields in levels: those of a level read only fields of earlier levels, and base
+    /// data.
+    pub(crate) fn levels(&self) -> impl Iterator<Item = Vec<Ordered<'_>>> {
+        let ordered = |&at: &usize| {
+            let field = &self.relations.derived[at];
+            Ordered {
+                field,
+                has_dependents: !self.graph.dependents[at].is_empty(),
+                is_pending: self.is_pending(field.holder(), &field.path()),
+            }
+        };
+        let levels = self.graph.levels.iter();
+        levels.map(move |level| level.iter().map(ordered).collect())
+    }
+
+    /// The derived fields in documents of a collection.
+    pub(crate) fn derived_in(&self, collection: &str) -> impl Iterator<Item = &Derived> {
+        let all = self.relations.derived.iter();
+        all.filter(move |field| field.holder() == collection)
+    }
+
+    /// The subsets in documents of a collection.
+    pub(crate) fn subsets_in(&self, collection: &str) -> impl Iterator<Item = &Subset> {
+        self.derived_in(collection).filter_map(Subset::from_derived)
+    }
+
+    /// Whether every document that the reference at this path of a collection names exists.
+    pub(crate) fn is_certain(&self, collection: &str, path: &str) -> bool {
+        let edge = self.edge(collection, path);
+        edge.is_some_and(Edge::is_certain) && !self.is_pending(collection, path)
     }
 
     /// The references in documents of a collection.
@@ -196,66 +281,30 @@ impl Catalog {
         self.edges_from(collection).find(|edge| edge.path == path)
     }
 
-    /// The fields of documents of a collection that the library keeps, each with the collection that
-    /// it keeps them from.
-    pub(crate) fn kept_in(&self, collection: &str) -> Vec<(String, &str)> {
-        let mut kept = Vec::new();
-        for subset in self.subsets_in(collection) {
-            kept.push((subset.path.clone(), subset.child.as_str()));
-        }
-        for count in self.counts_in(collection) {
-            kept.push((count.path.clone(), count.child.as_str()));
-        }
-        for copy in self.copies_in(collection) {
-            kept.push((copy.path(), copy.source.as_str()));
-        }
+    /// The derived fields of whole documents of a collection, cold parts included, each with the
+    /// collection that it is computed from.
+    pub(crate) fn read_only_in(&self, collection: &str) -> Vec<(String, &str)> {
+        let own = self.derived_in(collection);
+        let mut fields: Vec<(String, &str)> = own
+            .map(|field| (field.path().into_owned(), field.source()))
+            .collect();
         for split in self.splits_of(collection) {
-            let inside = self.kept_in(&split.cold).into_iter();
-            kept.extend(inside.map(|(path, source)| (join(&split.path, &path), source)));
+            let inside = self.read_only_in(&split.cold).into_iter();
+            fields.extend(inside.map(|(path, source)| (join(&split.path, &path), source)));
         }
-        kept
+        fields
     }
 
-    /// The counts in documents of a collection.
-    pub(crate) fn counts_in(&self, collection: &str) -> impl Iterator<Item = &Count> {
-        let all = self.relations.counts.iter();
-        all.filter(move |count| count.parent == collection)
-    }
-
-    /// The other side of a pair.
+    /// The inverse of a reference.
     pub(crate) fn inverse_of(&self, edge: &Edge) -> Option<&Edge> {
         self.edge(&edge.to, edge.inverse.as_deref()?)
     }
 
-    /// All counts.
-    pub(crate) fn counts(&self) -> &[Count] {
-        &self.relations.counts
-    }
-
-    /// All subsets.
-    pub(crate) fn subsets(&self) -> &[Subset] {
-        &self.relations.subsets
-    }
-
-    /// The subsets in documents of a collection.
-    pub(crate) fn subsets_in(&self, collection: &str) -> impl Iterator<Item = &Subset> {
-        self.relations
-            .subsets
-            .iter()
-            .filter(move |subset| subset.parent == collection)
-    }
-
-    /// Whether anything in the documents of a collection follows from other documents.
-    pub(crate) fn is_derived(&self, collection: &str) -> bool {
-        self.subsets_in(collection).next().is_some()
-            || self.copies_in(collection).next().is_some()
+    /// Whether an audit has anything to compare in the documents of a collection.
+    pub(crate) fn is_audited(&self, collection: &str) -> bool {
+        self.derived_in(collection).next().is_some()
             || self.edges_from(collection).any(Edge::is_certain)
-            || self.counts_in(collection).next().is_some()
-            || self
-                .relations
-                .splits
-                .iter()
-                .any(|split| split.hot == collection || split.cold == collection)
+            || self.nodes.get(collection).is_some_and(|node| node.is_split)
     }
 
     /// The path of the field that counts the changes of a document of a collection.
@@ -264,8 +313,29 @@ impl Catalog {
     }
 }
 
-/// Hands over the ids at the path of a reference, in order, through arrays. What is missing or null
-/// refers to nothing.
+/// A path and a name in what it leads to.
+pub(crate) fn join(path: &str, name: &str) -> String {
+    if path.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{path}.{name}")
+    }
+}
+
+/// A path of a filter or an update without the positions in lists.
+pub(crate) fn without_positions(path: &str) -> String {
+    let names = path
+        .split('.')
+        .filter(|step| !step.starts_with("$[") && path::position(step).is_none());
+    names.collect::<Vec<_>>().join(".")
+}
+
+fn schema(message: String) -> Error {
+    Error::new(ErrorKind::Schema, message)
+}
+
+/// Passes the `_id`s at the path of a reference, in order, through arrays. A value that is missing
+/// or null refers to nothing.
 pub(crate) fn references<'a>(
     document: &'a RawDocument,
     path: &str,

@@ -1,14 +1,12 @@
 //! The database: all repositories of an application, over one store.
 
 mod audit;
-mod session;
 mod transaction;
 
 use std::{future::Future, sync::Arc};
 
+use audit::AuditMode;
 pub use audit::{Audit, Progress};
-pub use session::Session;
-pub(crate) use session::done;
 pub use transaction::TransactionGuard;
 
 use crate::{
@@ -16,6 +14,7 @@ use crate::{
     error::{Error, Result},
     model::{Document, Model},
     repository::Repository,
+    session::{self, Session},
     store::{Store, TransactionOptions},
 };
 
@@ -39,7 +38,7 @@ use crate::{
 ///
 /// It is cheap to clone, and clones share the store.
 pub trait Database: Clone + Send + Sync + Sized + 'static {
-    /// The name under which the database's relations are known in the store.
+    /// The name of the database in the catalog of the store.
     const NAME: &'static str;
     /// The version of the models.
     const VERSION: u32;
@@ -51,8 +50,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn session(&self) -> &Session;
 
-    /// Opens the database on a store: checks how the models fit together, and creates the
-    /// collections and indexes that are missing.
+    /// Opens the database on a store: checks how the models fit together, and creates missing
+    /// collections and indexes.
     ///
     /// # Errors
     ///
@@ -66,19 +65,20 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
             specs.push(catalog::spec());
             store.ensure(&specs).await?;
             let catalog = catalog::declare(&store, Self::NAME, Self::VERSION, relations).await?;
-            if !catalog.building().is_empty() {
+            if !catalog.pending().is_empty() {
                 tracing::warn!(
                     target: "odm",
                     database = Self::NAME,
-                    places = ?catalog.building(),
-                    "declared over documents that were there before: `rebuild` brings them up",
+                    places = ?catalog.pending(),
+                    "pending backfills: relations were declared over existing documents; run \
+                     `backfill()`",
                 );
             }
             Ok(Self::bind(&Session::new(Arc::new(store), catalog)))
         }
     }
 
-    /// What the models state of each other, to be drawn by [`mermaid`](Relations::mermaid).
+    /// Returns the relations that the models declare. [`mermaid`](Relations::mermaid) draws them.
     ///
     /// # Errors
     ///
@@ -87,29 +87,29 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         Ok(catalog::declared_by(&Self::models())?.0)
     }
 
-    /// What was declared over documents that were there before, and may not be right in them yet, as
-    /// `collection.path`: what is written from now on is right in what it touches, and
-    /// [`rebuild`](Database::rebuild) brings up the rest.
-    fn building(&self) -> Vec<String> {
+    /// Lists the relations that were declared over existing documents and are not yet computed in all
+    /// of them, as `collection.path`. Writes maintain them in the documents that they touch;
+    /// [`backfill`](Database::backfill) computes the rest.
+    fn pending_backfills(&self) -> Vec<String> {
         let catalog = self.session().catalog();
-        catalog.building().iter().cloned().collect()
+        catalog.pending().iter().cloned().collect()
     }
 
-    /// Brings up what is [`building`](Database::building), as [`repair`](Database::repair) does, in
-    /// the collections where that is. When the stream has come to its end, it is complete.
-    fn rebuild(&self) -> Audit {
-        Audit::rebuild(self.session())
+    /// Computes the [pending](Database::pending_backfills) relations, as [`repair`](Database::repair)
+    /// does, in the collections that hold them. They are complete when the stream ends.
+    fn backfill(&self) -> Audit {
+        Audit::new(self.session(), AuditMode::Backfill)
     }
 
     /// Runs the closure in a transaction: all of its writes are stored, or none.
     ///
-    /// The closure receives the same repositories, bound to the transaction, and is run again where
-    /// the transaction was lost to no fault of its own, such as a time limit. It borrows what it
-    /// needs, and cannot change it: each run starts afresh.
+    /// The closure receives the same repositories, bound to the transaction, and is retried if the
+    /// transaction fails for a transient reason, such as a time limit. It can borrow from its
+    /// surroundings but not change them, so that each run starts afresh.
     ///
     /// Reads in it see its own writes, and on a serializable store nothing else changes until it
     /// ends. An error from the closure, or from a write in it, rolls all of it back. Inside another
-    /// transaction's closure it becomes a part of that one, and its error dooms that one too.
+    /// transaction's closure it becomes a part of that one, and its error aborts that one too.
     /// Dropping the future rolls back.
     ///
     /// ```
@@ -134,7 +134,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// The closure's own; `TransactionExpired` if it ran into the time limit again and again;
+    /// Those of the closure; `TransactionExpired` if it ran into the time limit in every run;
     /// `TransactionAborted` if it returned `Ok` although a write in it had failed.
     fn transaction<T, F>(&self, run: F) -> impl Future<Output = Result<T>>
     where
@@ -143,7 +143,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         self.try_transaction(run)
     }
 
-    /// [`transaction`](Database::transaction) with an error type of the caller's.
+    /// Runs the closure as [`transaction`](Database::transaction) does, with the caller's own error
+    /// type.
     fn try_transaction<T, E, F>(&self, run: F) -> impl Future<Output = Result<T, E>>
     where
         E: From<Error>,
@@ -152,12 +153,12 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         transaction::run(self, run)
     }
 
-    /// Compares what the library keeps with what it follows from, in all documents: copies with their
-    /// sources, counts and subsets with the children, both sides of pairs, the halves of documents that
-    /// are split; and looks for references that lead nowhere. Nothing is written.
+    /// Compares all derived data with its definitions: copies with their sources, counts and subsets
+    /// with the children, inverse references with each other, split documents with their cold parts.
+    /// It also finds dangling references. Nothing is written.
     ///
     /// A store that is only written through this library has no findings, unless a document was
-    /// inserted without its half, or a subset was declared over documents that were there before.
+    /// inserted without its cold part, or a backfill is [pending](Database::pending_backfills).
     ///
     /// ```
     /// # use odm::{prelude::*, store::embedded::Embedded}; use serde::{Deserialize, Serialize};
@@ -171,44 +172,42 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// while let Some(finding) = audit.next().await {
     ///     println!("{}, after {} documents", finding?, audit.progress().checked);
     /// }
-    /// assert!(bank.repair().await?.iter().all(|finding| finding.mended));
+    /// assert!(bank.repair().await?.iter().all(|finding| finding.repaired));
     /// # Ok::<_, odm::Error>(()) }).unwrap();
     /// ```
     fn audit(&self) -> Audit {
-        Audit::new(self.session(), false)
+        Audit::new(self.session(), AuditMode::Report)
     }
 
-    /// Mends what an [`audit`](Database::audit) finds, in units of a few hundred documents, and hands
-    /// over what it found, with whether it could be mended. What is nowhere else is never thrown
-    /// away.
-    ///
-    /// So too a subset is brought up that was declared over documents that were there before.
+    /// Repairs what an [`audit`](Database::audit) finds, in units of a few hundred documents, and
+    /// returns the findings, with whether each was repaired. Data that exists nowhere else is never
+    /// discarded.
     fn repair(&self) -> Audit {
-        Audit::new(self.session(), true)
+        Audit::new(self.session(), AuditMode::Repair)
     }
 
-    /// Begins a transaction that the caller ends by [`commit`](TransactionGuard::commit). Dropping it rolls it
-    /// back.
+    /// Begins a transaction that the caller ends by [`commit`](TransactionGuard::commit). Dropping the
+    /// guard rolls back.
     ///
-    /// Where a closure will do, prefer [`transaction`](Database::transaction), which runs again
-    /// what was lost to no fault of its own.
+    /// Prefer [`transaction`](Database::transaction) where a closure will do: it retries after
+    /// transient failures.
     fn begin(&self) -> impl Future<Output = Result<TransactionGuard<Self>>> + Send {
         async move { TransactionGuard::new(self, TransactionOptions::default()).await }
     }
 }
 
-/// A field of a database.
+/// A field of a database: the repository of one model.
 #[doc(hidden)]
-pub trait Held {
+pub trait RepositoryField {
     /// The model of the repository.
     type Model: Document;
-    /// The repository over a session.
+    /// Makes the repository over a session.
     fn bind(session: &Session) -> Self;
-    /// The session that it is over.
+    /// Returns the session of the repository.
     fn session(&self) -> &Session;
 }
 
-impl<M: Document> Held for Repository<M> {
+impl<M: Document> RepositoryField for Repository<M> {
     type Model = M;
 
     fn bind(session: &Session) -> Self {

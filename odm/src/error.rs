@@ -1,34 +1,51 @@
-//! The one error of the library.
+//! The error type of the library.
 
 use std::{borrow::Cow, error::Error as StdError, fmt, sync::Arc};
 
-use bson::RawBson;
+use bson::{RawBson, RawBsonRef};
 
 /// The result of an operation of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, and where.
+/// An error of an operation: its class, a message, and the document, field or index that it is about.
 ///
-/// The type is opaque, so that it can grow. Ask it by [`kind`](Error::kind) or by a predicate such
-/// as [`is_not_found`](Error::is_not_found); show it with `Display`; follow its cause with
-/// [`source`](StdError::source).
+/// The type is opaque, so that it can grow. [`kind`](Error::kind) and predicates such as
+/// [`is_not_found`](Error::is_not_found) classify it, `Display` shows it, and
+/// [`source`](StdError::source) returns its cause. Cloning is cheap: several calls may have failed for
+/// one reason.
 ///
-/// Cloning is cheap: several calls may have failed for one reason.
+/// The author of a [`Store`](crate::store::Store) makes errors by [`new`](Error::new):
+///
+/// ```
+/// use odm::{Error, ErrorKind, bson::RawBson};
+///
+/// let error = Error::new(ErrorKind::DuplicateKey, "duplicate `_id`: `parts` has 7 already")
+///     .at("parts", Some("_id"), Some(RawBson::Int32(7)));
+/// assert!(error.is_duplicate_key());
+/// assert_eq!(error.location().unwrap().collection, "parts");
+///
+/// let conflict = std::io::Error::other("write conflict");
+/// let error = Error::new(ErrorKind::TransactionExpired, "transaction lost: run it again")
+///     .with_source(conflict)
+///     .retryable();
+/// assert!(error.is_retryable());
+/// ```
 #[derive(Clone)]
 pub struct Error(Arc<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     kind: ErrorKind,
     message: Cow<'static, str>,
     retryable: bool,
-    at: Option<Place>,
-    source: Option<Box<dyn StdError + Send + Sync>>,
+    location: Option<Location>,
+    source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
 /// The document, field or index that an error is about.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Place {
+pub struct Location {
     /// The collection.
     pub collection: String,
     /// The path of the field, or the name of the index.
@@ -41,19 +58,19 @@ pub struct Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// No document matches where one was asked for.
+    /// No document matches a query that must find one.
     NotFound,
-    /// Several documents match where one was asked for.
+    /// Several documents match a query that must find one.
     NotUnique,
     /// The `_id`, or the key of a unique index, is taken.
     DuplicateKey,
-    /// A reference that the write adds leads nowhere.
+    /// A reference that the write adds is dangling.
     DanglingReference,
     /// A delete is refused, since other documents still refer to the document.
     Restricted,
     /// The document was changed since it was read.
     Stale,
-    /// A filter, update, sort or projection is wrong, or uses something that the store lacks.
+    /// A filter, update, sort or projection is invalid, or uses an operator that the store lacks.
     InvalidQuery,
     /// An update cannot be applied to a document that matches it.
     InvalidUpdate,
@@ -67,7 +84,7 @@ pub enum ErrorKind {
     Limit,
     /// The transaction ran longer than the limit, and was rolled back.
     TransactionExpired,
-    /// The transaction cannot commit, since a part of it failed.
+    /// The transaction was aborted, since an operation in it failed.
     TransactionAborted,
     /// A write outside the transaction that the same task is in.
     OutsideTransaction,
@@ -75,38 +92,41 @@ pub enum ErrorKind {
     Closed,
     /// Another process has the file open.
     Locked,
-    /// The file is no store, is of another format version, or is damaged.
+    /// The file is not a store, is of another format version, or is damaged.
     Corrupt,
-    /// The operating system refused.
+    /// The operating system reported an error.
     Io,
 }
 
 impl Error {
-    pub(crate) fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
+    /// Makes an error of a class, with a message that starts with the noun that failed, in lower case,
+    /// and ends with what to do.
+    ///
+    /// An error of the kind [`TransactionExpired`](ErrorKind::TransactionExpired) is
+    /// [retryable](Error::retryable); others are not.
+    pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
         Error(Arc::new(Inner {
             kind,
             message: message.into(),
             retryable: kind == ErrorKind::TransactionExpired,
-            at: None,
+            location: None,
             source: None,
         }))
     }
 
-    /// An error is completed by its maker, before anyone else can hold it.
-    fn inner(&mut self) -> &mut Inner {
-        Arc::get_mut(&mut self.0).expect("an error is completed before it is shared")
-    }
-
-    pub(crate) fn with_source(
-        mut self,
-        source: impl Into<Box<dyn StdError + Send + Sync>>,
-    ) -> Self {
-        self.inner().source = Some(source.into());
+    /// Sets the cause.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        let source: Box<dyn StdError + Send + Sync> = source.into();
+        Arc::make_mut(&mut self.0).source = Some(source.into());
         self
     }
 
-    pub(crate) fn at(mut self, collection: &str, path: Option<&str>, id: Option<RawBson>) -> Self {
-        self.inner().at = Some(Place {
+    /// Sets the location: the collection, the path of the field or the name of the index, and the
+    /// `_id` of the document or the value of the field.
+    #[must_use]
+    pub fn at(mut self, collection: &str, path: Option<&str>, id: Option<RawBson>) -> Self {
+        Arc::make_mut(&mut self.0).location = Some(Location {
             collection: collection.to_owned(),
             path: path.map(str::to_owned),
             id,
@@ -114,12 +134,31 @@ impl Error {
         self
     }
 
-    /// A document that came from outside cannot be read as BSON.
-    pub(crate) fn malformed(error: bson::error::Error) -> Self {
-        Error::new(ErrorKind::Encode, "a document is not well-formed BSON").with_source(error)
+    /// Marks the error as one after which the same call may succeed if it is made again, such as a
+    /// lost write conflict. A [transaction](crate::Database::transaction) runs its closure again
+    /// after such an error.
+    #[must_use]
+    pub fn retryable(mut self) -> Self {
+        Arc::make_mut(&mut self.0).retryable = true;
+        self
     }
 
-    /// No document has any of these `_id`s.
+    /// The error of an `_id` that another document has.
+    pub(crate) fn duplicate_id(collection: &str, id: RawBsonRef<'_>) -> Self {
+        let id = RawBson::from(id);
+        let message = format!(
+            "duplicate key: `{collection}` already has a document with `_id` = {}",
+            show(&id)
+        );
+        Error::new(ErrorKind::DuplicateKey, message).at(collection, Some("_id"), Some(id))
+    }
+
+    /// The error of a document from outside that is not well-formed BSON.
+    pub(crate) fn malformed(error: bson::error::Error) -> Self {
+        Error::new(ErrorKind::Encode, "document is not well-formed BSON").with_source(error)
+    }
+
+    /// The error of `_id`s that no document has.
     pub(crate) fn not_found(collection: &str, ids: &[&RawBson]) -> Self {
         /// How many the message names.
         const NAMED: usize = 20;
@@ -133,42 +172,42 @@ impl Error {
         Error::new(ErrorKind::NotFound, message).at(collection, None, first)
     }
 
-    /// The class of the error.
+    /// Returns the class of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// What the error is about, where that is one document, field or index.
-    pub fn place(&self) -> Option<&Place> {
-        self.0.at.as_ref()
+    /// Returns the document, field or index that the error is about, if it is about one.
+    pub fn location(&self) -> Option<&Location> {
+        self.0.location.as_ref()
     }
 
-    /// Whether the same call may succeed if it is made again.
+    /// Returns whether the same call may succeed if it is made again.
     pub fn is_retryable(&self) -> bool {
         self.0.retryable
     }
 
-    /// No document matches where one was asked for.
+    /// Returns whether no document matches a query that must find one.
     pub fn is_not_found(&self) -> bool {
         self.kind() == ErrorKind::NotFound
     }
 
-    /// The `_id`, or the key of a unique index, is taken.
+    /// Returns whether the `_id`, or the key of a unique index, is taken.
     pub fn is_duplicate_key(&self) -> bool {
         self.kind() == ErrorKind::DuplicateKey
     }
 
-    /// A reference leads nowhere.
+    /// Returns whether a reference is dangling.
     pub fn is_dangling_reference(&self) -> bool {
         self.kind() == ErrorKind::DanglingReference
     }
 
-    /// Other documents still refer to the one that was to be deleted.
+    /// Returns whether other documents still refer to the one that was to be deleted.
     pub fn is_restricted(&self) -> bool {
         self.kind() == ErrorKind::Restricted
     }
 
-    /// The document was changed since it was read.
+    /// Returns whether the document was changed since it was read.
     pub fn is_stale(&self) -> bool {
         self.kind() == ErrorKind::Stale
     }
@@ -186,8 +225,8 @@ impl fmt::Debug for Error {
         debug
             .field("kind", &self.0.kind)
             .field("message", &self.0.message);
-        if let Some(at) = &self.0.at {
-            debug.field("at", at);
+        if let Some(location) = &self.0.location {
+            debug.field("location", location);
         }
         if let Some(source) = &self.0.source {
             debug.field("source", source);
@@ -213,7 +252,7 @@ impl From<crate::mql::Error> for Error {
     }
 }
 
-/// For messages: a value as it would be written in a query.
+/// Formats a value for a message, as it would be written in a query.
 pub(crate) fn show(value: &RawBson) -> String {
     match bson::Bson::try_from(value.clone()) {
         Ok(value) => value.to_string(),

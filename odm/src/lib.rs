@@ -1,11 +1,11 @@
-//! A typed object-document mapper that keeps derived data right by itself.
+//! A typed object-document mapper that keeps derived data consistent automatically.
 //!
 //! A program derives [`Document`] on its structs, states how they are related, and lists them in a
-//! [`Database`]. It then has a [`Repository`](repository::Repository) for each, over a
-//! [store](store::embedded::Embedded) that is a file and needs no server.
+//! [`Database`]. It then has a [`Repository`] for each, over a [store](Embedded) that is a file and
+//! needs no server.
 //!
 //! ```
-//! use odm::{prelude::*, store::embedded::Embedded};
+//! use odm::{Embedded, prelude::*};
 //! use serde::{Deserialize, Serialize};
 //!
 //! #[derive(Serialize, Deserialize, Document)]
@@ -57,37 +57,48 @@
 //!
 //! # Where to look
 //!
-//! - What stands on a model: the derives [`Document`], [`Embed`], [`Projection`], [`Database`].
-//! - What a repository does: [`Repository`](repository::Repository).
-//! - Filters, sorts and updates from fields: [`Field`](model::Field), [`query`].
-//! - Joins: [`Find::join`](repository::Find::join).
+//! - Attributes of models: the derives [`Document`], [`Embed`], [`Projection`], [`Database`].
+//! - Operations on a collection: [`Repository`].
+//! - Filters, sorts and updates, made of fields: [`Field`](model::Field), [`query`].
+//! - Joins: [`Query::join`](repository::Query::join).
 //! - Transactions: [`Database::transaction`].
-//! - Whether all is right, and mending it: [`Database::audit`], [`Database::repair`].
-//! - What models of several programs state on one store: [`Database::catalog`], [`Database::rebuild`].
-//! - The store, its settings and its promises: [`store::embedded`].
-//! - What an operation cost: [`measure`](fn@measure).
+//! - Checks and repairs of derived data: [`Database::audit`], [`Database::repair`].
+//! - Relations of several programs on one store: [`Database::catalog`], [`Database::backfill`].
+//! - The store, its settings and its guarantees: [`store::embedded`].
+//! - The cost of an operation: [`measure`](fn@measure).
 
 #![deny(missing_docs)]
+#![warn(missing_debug_implementations)]
 
 #[doc(hidden)]
+#[allow(
+    missing_debug_implementations,
+    reason = "the types only guide generated code"
+)]
 pub mod __private;
 mod catalog;
 mod database;
 mod error;
 mod maintain;
 mod measure;
+#[allow(missing_debug_implementations, reason = "most types are empty markers")]
 pub mod model;
 pub mod mql;
 pub mod prelude;
 pub mod query;
 pub mod repository;
+mod session;
 pub mod store;
+mod trace;
 
 pub use bson;
 pub use catalog::Relations;
 pub use database::{Audit, Progress, TransactionGuard};
-pub use error::{Error, ErrorKind, Place, Result};
-pub use maintain::{Finding, Plan, PlannedChanges, Problem, Step};
+pub use error::{Error, ErrorKind, Location, Result};
+pub use maintain::{Finding, PlannedChanges, Problem, Step, WritePlan};
 pub use measure::measure;
 pub use model::{Cold, DateTime, ObjectId, Ref, Subset};
 pub use prelude::{Database, Document, Embed, Projection};
+pub use query::{Filter, Sort, Update};
+pub use repository::Repository;
+pub use store::embedded::Embedded;

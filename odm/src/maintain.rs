@@ -1,33 +1,37 @@
 //! The one engine through which every write goes.
 //!
 //! A write, typed or raw, from a repository or a transaction, arrives here as BSON. [`apply`]
-//! carries it out in the order that the relations need, by the catalog alone. What is derived has
-//! its step there, and its file beside this one.
+//! carries it out in the order that the relations need, by the catalog alone. Effects on base data
+//! and the kinds of derived fields have a file each.
 
-mod added_references;
 mod audit;
 mod base;
-mod copies;
-mod counts;
+mod cold;
+mod copy;
+mod count;
 mod delete_rules;
-mod kept_fields;
-mod links;
+mod derived;
+mod inverse;
 mod places;
 mod plan;
+mod read_only;
+mod references;
+mod repair;
 mod run;
-mod splits;
-mod subsets;
+mod subset;
 mod unit;
+mod versions;
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 
 pub(crate) use audit::check;
 pub use audit::{Finding, Problem};
+use base::Touched;
 pub(crate) use plan::plan;
-pub use plan::{Plan, PlannedChanges, Step};
+pub use plan::{PlannedChanges, Step, WritePlan};
 pub(crate) use run::run;
-pub(crate) use subsets::{children_in_order, shown};
-use unit::{Changes, Touched, Unit};
+pub(crate) use subset::{children_of, shown};
+use unit::{Doc, QUEUE, Unit};
 
 use crate::{
     catalog::Catalog,
@@ -46,10 +50,11 @@ pub(crate) enum Write {
     /// A change of the documents that match.
     Update {
         write: UpdateWrite,
-        /// What a document that it inserts must pass, with all that is derived in it.
-        whole: fn(&RawDocument) -> Result<()>,
+        /// The check that a document which an upsert inserts must pass, with all that is derived in
+        /// it.
+        check_inserted: fn(&RawDocument) -> Result<()>,
     },
-    /// Another document in the place of one, or a new one where `upsert` allows it.
+    /// A document that replaces the one with an `_id`, or a new one where `upsert` allows it.
     Replace {
         collection: String,
         id: RawBson,
@@ -67,109 +72,123 @@ pub(crate) enum Write {
     },
     /// A removal of the documents that match.
     Delete(DeleteWrite),
-    /// What is derived in these documents becomes what its definition says.
+    /// These documents become what their definitions say.
     Repair {
         collection: String,
         ids: Vec<RawBson>,
     },
 }
 
-/// What a write did.
+/// The result of a write.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     /// How many documents matched.
     pub(crate) matched: u64,
-    /// What became of each document that is different now.
-    pub(crate) effects: Vec<Effect>,
+    /// How many of them are different now.
+    pub(crate) modified: u64,
+    /// Whether an upsert inserted a document.
+    pub(crate) inserted: bool,
+    /// The whole documents as they are stored, for writes that return them: inserts in their order,
+    /// and a replaced or modified document if it is different.
+    pub(crate) documents: Vec<RawDocumentBuf>,
     /// What the whole unit touched.
     pub(crate) cost: Cost,
     /// The same by its steps.
     pub(crate) steps: Vec<Step>,
 }
 
-/// One document before and after a write: none before an insert, none after a delete.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Effect {
-    pub(crate) before: Option<RawDocumentBuf>,
-    pub(crate) after: Option<RawDocumentBuf>,
-}
-
 /// Applies a write with all that follows from it, in this order:
 ///
-/// 1. the user's own changes, the *base facts*;
-/// 2. to a fixed point, what base facts follow from them: delete rules, the other sides of pairs, cold
-///    halves;
-/// 3. what is derived, each once for every place that is dirty: copies, in the order in which they
-///    follow each other, then counts, then subsets;
-/// 4. the checks: every reference that was added leads somewhere.
+/// 1. the user's own changes of *base data*;
+/// 2. to a fixed point, their effects on base data: delete rules, inverse references, cold parts.
+///    Versions are a function of the base data, and join its writes;
+/// 3. derived fields, in the order of the graph, each once for every holder that may be wrong. A
+///    refresh has no effects;
+/// 4. the checks: every added reference names a document;
+/// 5. one batch that writes everything.
 ///
-/// So a unit that deletes a document and all that refers to it is no error, and what is derived is
-/// brought up once, however many of its sources changed.
+/// So a unit that deletes a document and all that refers to it is no error, and a field is refreshed
+/// once, however many of its sources changed.
 ///
-/// After an error the transaction holds a part of the unit, and must not be committed.
+/// After an error the transaction may hold a part of the unit, and must not be committed. An error
+/// of kind `Stale` of a `Modify` comes before anything is written.
 pub(crate) async fn apply(
     catalog: &Catalog,
     transaction: &mut dyn Transaction,
     write: &Write,
 ) -> Result<Outcome> {
-    let before = transaction.cost();
-    let mut unit = Unit::new(catalog, transaction);
+    apply_with_queue(catalog, transaction, write, QUEUE).await
+}
+
+/// [`apply`] with another bound of the queue, on which the result does not depend.
+async fn apply_with_queue(
+    catalog: &Catalog,
+    transaction: &mut dyn Transaction,
+    write: &Write,
+    queue: usize,
+) -> Result<Outcome> {
+    let mut unit = Unit::new(catalog, transaction, queue);
     let touched = steps(&mut unit, write).await?;
-    let cost = unit.transaction.cost() - before;
-    let mut effects = unit.changes.take(write.collection(), &touched.places);
-    splits::give_back(catalog, write, &mut effects)?;
+    let documents = returned(&unit, write, &touched)?;
+    let (steps, cost) = unit.into_cost();
     Ok(Outcome {
         matched: touched.matched,
-        effects,
+        modified: touched.modified,
+        inserted: touched.inserted,
+        documents,
         cost,
-        steps: unit.steps,
+        steps,
     })
 }
 
 async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<Touched> {
-    kept_fields::check(unit.catalog, write)?;
-    let start = unit.transaction.cost();
+    read_only::check(unit.catalog, write)?;
     let touched = base::apply(unit, write).await?;
-    unit.step(start, || {
-        format!("{} in `{}`", write.name(), write.collection())
-    });
-    let start = unit.transaction.cost();
+    unit.end_step(|| format!("{} in `{}`", write.name(), write.collection()));
     delete_rules::apply(unit).await?;
-    unit.step(start, || "rules for deletes".to_owned());
-    let start = unit.transaction.cost();
-    links::apply(unit, write.collection(), &touched).await?;
-    unit.step(start, || "other sides of pairs".to_owned());
-    copies::apply(unit).await?;
-    counts::apply(unit).await?;
-    subsets::apply(unit).await?;
-    if let Write::Update { write, whole } = write {
-        for &place in &touched.places {
-            let effect = &unit.changes.of(&write.collection)[place];
-            if let (None, Some(inserted)) = (&effect.before, &effect.after) {
-                whole(inserted)?;
+    unit.end_step(|| "delete rules".to_owned());
+    inverse::apply(unit, write.collection(), &touched.positions).await?;
+    unit.end_step(|| "inverse references".to_owned());
+    derived::refresh(unit).await?;
+    if let Write::Update {
+        write,
+        check_inserted,
+    } = write
+        && touched.inserted
+    {
+        for &at in &touched.positions {
+            if let Some(inserted) = unit.document(&write.collection, at) {
+                check_inserted(inserted)?;
             }
         }
     }
-    let start = unit.transaction.cost();
-    // What is mended was there before, with what was wrong with it.
-    if !unit.mends {
-        added_references::check(unit).await?;
+    // A repair leaves references that dangled before.
+    if !unit.repairs {
+        references::check(unit).await?;
     }
-    unit.step(start, || "references that are added".to_owned());
+    unit.end_step(|| "added references".to_owned());
+    unit.flush().await?;
+    unit.end_step(|| "batch of writes".to_owned());
     Ok(touched)
 }
 
-impl Effect {
-    /// The `_id` of a document that was removed.
-    fn deleted(&self) -> Option<RawBson> {
-        match self {
-            Effect {
-                before: Some(before),
-                after: None,
-            } => Some(unit::id(before).into()),
-            _ => None,
-        }
+/// The whole documents that a write returns.
+fn returned(unit: &Unit<'_>, write: &Write, touched: &Touched) -> Result<Vec<RawDocumentBuf>> {
+    if !matches!(
+        write,
+        Write::Insert { .. } | Write::Replace { .. } | Write::Modify { .. }
+    ) {
+        return Ok(Vec::new());
     }
+    let images = unit.images(write.collection());
+    let documents = touched
+        .positions
+        .iter()
+        .filter_map(|&at| images.at(at).now().cloned());
+    let documents = cold::whole_documents(unit.catalog, write, documents.collect())?;
+    let owned =
+        |document: Doc| Doc::try_unwrap(document).unwrap_or_else(|shared| (*shared).clone());
+    Ok(documents.into_iter().map(owned).collect())
 }
 
 impl Write {

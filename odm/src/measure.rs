@@ -1,4 +1,4 @@
-//! What operations cost.
+//! The cost of operations.
 
 use std::{
     future::Future,
@@ -11,8 +11,8 @@ tokio::task_local! {
     static MEASURED: Arc<Mutex<Cost>>;
 }
 
-/// Runs a future, and tells what the operations in it cost: the requests to the store, the index
-/// entries and documents that were looked at, the documents that were returned and written.
+/// Runs a future, and returns its output and what the operations in it cost: the requests to the store,
+/// the index entries and documents that were read, the documents that were returned and written.
 ///
 /// Operations of tasks that the future spawns are not counted.
 ///
@@ -32,12 +32,12 @@ pub async fn measure<F: Future>(future: F) -> (F::Output, Cost) {
     let measured = Arc::new(Mutex::new(Cost::default()));
     let output = MEASURED.scope(measured.clone(), future).await;
     let cost = *measured.lock().unwrap_or_else(PoisonError::into_inner);
-    // What is measured inside counts outside as well.
+    // A measurement around this one includes it.
     report(cost);
     (output, cost)
 }
 
-/// Adds to what the current task measures, if it does.
+/// Adds a cost to what the current task measures.
 pub(crate) fn report(cost: Cost) {
     let _ = MEASURED.try_with(|measured| {
         *measured.lock().unwrap_or_else(PoisonError::into_inner) += cost;

@@ -3,6 +3,7 @@
 //!
 //! The types will grow with the language: they are `#[non_exhaustive]`.
 
+pub(crate) mod diff;
 mod error;
 mod filter;
 pub(crate) mod key;

@@ -1,7 +1,7 @@
-//! What a program that uses the library needs: `use odm::prelude::*;`.
+//! The names that most programs need: `use odm::prelude::*;`.
 //!
-//! [`Result`](crate::Result) and [`Error`](crate::Error) are not in it, so that they cannot hide a
-//! program's own.
+//! [`Result`](crate::Result) and [`Error`](crate::Error) are not among them, so that they cannot hide
+//! those of the program.
 
 pub use crate::{
     database::Database,
@@ -12,4 +12,3 @@ pub use crate::{
 pub use odm_derive::{Database, Document, Embed, Projection};
 // The traits of the same names as the derives.
 pub use crate::model::{Document, Embed, Projection};
-pub use futures_util::{StreamExt as _, TryStreamExt as _};

@@ -1,7 +1,7 @@
 //! Typed filters, sorts and updates.
 //!
-//! They are made of the fields of a model: `Part::fields().qty.gt(90)`. What the types cannot say,
-//! [`Filter::raw`] and [`Update::raw`] take in MongoDB's own form.
+//! They are made of the fields of a model: `Part::fields().qty.gt(90)`. For what the typed API cannot
+//! express, [`Filter::raw`] and [`Update::raw`] take MongoDB's own form.
 
 mod filter;
 mod sort;

@@ -1,53 +1,76 @@
-//! What users hold: a repository for each collection, and the builders of its operations.
+//! Repositories: one for each collection, and the builders of their operations.
 //!
 //! A builder does nothing until it is awaited. Unless its documentation says otherwise, a write is
 //! one unit: when it returns, all of it is stored, with everything that is derived from it; when it
 //! fails, nothing is. Dropping its future either prevents it or lets all of it happen.
+//!
+//! # Dry runs
+//!
+//! `plan()` on the builder of a write executes the write, rolls it back, and returns what it would
+//! change, as a [`WritePlan`](crate::WritePlan). Its errors are those of the write. It blocks other
+//! writers meanwhile, and cannot be called inside a transaction.
 
 mod children;
 mod delete;
 mod find;
 mod get;
-mod halves;
 mod insert;
 mod join;
+mod load;
 mod page;
 mod replace;
 mod rows;
 mod stream;
 mod update;
 
+/// Implements `Debug` by some fields of a builder. It needs no `Debug` of the model.
+macro_rules! impl_debug {
+    ($builder:ident<$model:ident $(, $type:ident)*> $(: $($field:ident),+)?) => {
+        impl<$model: crate::model::Document $(, $type)*> std::fmt::Debug
+            for $builder<$model $(, $type)*>
+        {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($builder))
+                    .field("collection", &$model::COLLECTION)
+                    $($(.field(stringify!($field), &self.$field))+)?
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+use impl_debug;
 use std::{fmt, marker::PhantomData};
 
 use bson::RawBson;
 use serde::{Serialize, de::DeserializeOwned};
 
-pub use children::{Any, AtMostOne, Cardinality, OfParent};
+pub use children::{Any, AtMostOne, ChildCardinality, OfParent};
 pub use delete::{Delete, DeleteWhere};
-pub use find::Find;
+pub use find::Query;
 pub use get::{Fetch, Get, Refs};
-pub use halves::Load;
 pub use insert::{Insert, InsertMany};
-pub use join::{Back, Follow, Join, Joins, Resolve};
+pub use join::{Follow, Join, Joins, Referrers, Resolve};
+pub use load::Load;
 pub use page::{Cursor, Page};
 pub use replace::Replace;
-pub use stream::Documents;
-pub use update::{Many, One, Updated};
+pub use stream::DocumentStream;
+pub use update::{MatchingDocuments, OneDocument, UpdateResult};
 
 use crate::{
-    database::Session,
     error::Result,
     model::{
         ChildOf, Cold, Document, Embed, Field, HasHalf, HasSubset, IntoId, Model, Path, Subset,
         SubsetItem, to_raw,
     },
     query::{Filter, Update},
+    session::Session,
     store::{self, Durability},
 };
 
-/// The documents of one collection.
+/// A repository: the documents of one collection.
 ///
-/// It is a field of a [`Database`](crate::prelude::Database), and is cheap to clone.
+/// It is a field of a [`Database`](crate::Database), and is cheap to clone.
 pub struct Repository<M> {
     session: Session,
     model: PhantomData<fn() -> M>,
@@ -80,8 +103,9 @@ impl<M: Document> Repository<M> {
         &self.session
     }
 
-    /// The same repository, with another durability for its writes. In a transaction, that of the
-    /// transaction counts.
+    /// Returns the repository with another durability for its writes. In a transaction, the
+    /// durability of the transaction applies.
+    #[must_use]
     pub fn durability(&self, durability: Durability) -> Self {
         Repository::new(self.session.with_durability(durability))
     }
@@ -91,17 +115,17 @@ impl<M: Document> Repository<M> {
     /// # Errors
     ///
     /// `DuplicateKey` if its `_id` or the key of a unique index is taken; `DanglingReference` if a
-    /// reference in it leads nowhere; `Limit` if it is over 16 MiB or nested over 100 levels.
+    /// reference in it is dangling; `Limit` if it is over 16 MiB or nested over 100 levels.
     pub fn insert(&self, document: M) -> Insert<M> {
         Insert::new(self.session.clone(), document)
     }
 
-    /// Stores new documents as one unit, and returns what was stored, in the same order. They may
-    /// refer to each other.
+    /// Stores new documents as one unit, and returns what was stored, in the same order. The documents
+    /// may refer to each other.
     ///
     /// # Errors
     ///
-    /// Those of [`insert`](Repository::insert), for any of them: nothing is stored then.
+    /// Those of [`insert`](Repository::insert), for any of the documents. Nothing is stored then.
     pub fn insert_many(&self, documents: impl IntoIterator<Item = M>) -> InsertMany<M> {
         InsertMany::new(self.session.clone(), documents.into_iter().collect())
     }
@@ -110,7 +134,7 @@ impl<M: Document> Repository<M> {
     ///
     /// # Errors
     ///
-    /// `NotFound` if there is none; see [`optional`](Get::optional).
+    /// `NotFound` if there is no such document; see [`optional`](Get::optional).
     pub fn get(&self, id: impl IntoId<M>) -> Get<M> {
         Get::new(self.session.clone(), to_raw(&id.into_id()))
     }
@@ -125,8 +149,8 @@ impl<M: Document> Repository<M> {
         Fetch::new(self.session.clone(), ids)
     }
 
-    /// Reads the documents that references lead to by one request, in the same order, repeats
-    /// included: the application-level join of MongoDB's guides.
+    /// Reads the referenced documents by one request, in the same order, repeats included: the
+    /// application-level join of MongoDB's guides.
     ///
     /// It takes one reference or many, bare or in embedded links.
     ///
@@ -142,13 +166,13 @@ impl<M: Document> Repository<M> {
         Fetch::new(self.session.clone(), ids)
     }
 
-    /// Loads a half that is stored apart into a document, or into many by one query:
-    /// `load(&mut movies, Movie::fields().details)`. What was in the field is replaced by what is
-    /// stored; where nothing is, it is not loaded afterwards.
+    /// Loads the cold part in a field into a document, or into many by one query:
+    /// `load(&mut movies, Movie::fields().details)`. The stored value replaces the one in the field,
+    /// which is unloaded if none is stored.
     pub async fn load<T, P, K, L>(
         &self,
         documents: &mut L,
-        half: Field<Cold<T>, P, K>,
+        field: Field<Cold<T>, P, K>,
     ) -> Result<()>
     where
         M: HasHalf<P, T>,
@@ -156,85 +180,95 @@ impl<M: Document> Repository<M> {
         T: Embed + DeserializeOwned,
         L: Load<M> + ?Sized,
     {
-        halves::load(&self.session, documents.documents(), half).await
+        load::load(&self.session, documents.documents(), field).await
     }
 
-    /// The documents that match a filter.
+    /// Finds the documents that match a filter.
     ///
-    /// A filter or a sort is about fields of the document itself, or about fields of one half that is
-    /// stored apart; one that mixes them is an error when the query runs. A query by a half finds
-    /// only documents that have it, and loads it.
-    pub fn find(&self, filter: Filter<M>) -> Find<M> {
-        Find::new(self.session.clone(), filter)
+    /// A filter and a sort name fields of the document itself, or fields of one cold part; a mixture
+    /// is an error when the query runs. A query by a cold part finds only documents that have it, and
+    /// loads it.
+    pub fn find(&self, filter: Filter<M>) -> Query<M> {
+        Query::new(self.session.clone(), filter)
     }
 
-    /// All documents, in the order of their `_id`s.
-    pub fn all(&self) -> Find<M> {
+    /// Finds all documents, in the order of their `_id`s.
+    pub fn all(&self) -> Query<M> {
         self.find(Filter::all())
     }
 
-    /// The children of a parent: the documents whose `#[reference(parent)]` leads to it. A `Find`,
-    /// to be sorted and limited, or for a reference with `one` the child itself, if there is one.
-    pub fn of<P: Document>(&self, parent: &P) -> <M::Cardinality as Cardinality>::Query<M>
+    /// Finds the children of a parent: the documents whose `#[reference(parent)]` references it.
+    /// Returns a query to sort and limit, or for a reference with `one` a query of the only child.
+    pub fn of<P: Document>(&self, parent: &P) -> <M::Cardinality as ChildCardinality>::Children<M>
     where
-        M: ChildOf<P, Cardinality: Cardinality>,
+        M: ChildOf<P, Cardinality: ChildCardinality>,
     {
         let id = to_raw(parent.id());
         let filter =
             id.map(|id| crate::mql::Filter::Path(M::PATH.into(), crate::mql::Test::Eq(id)));
-        <M::Cardinality as Cardinality>::query(self.find(Filter::of(filter)))
+        <M::Cardinality as ChildCardinality>::query(self.find(Filter::from_mql(filter)))
     }
 
-    /// The children that follow after those that a subset of their parent shows, in its order:
-    /// `reviews.beyond(&product, Product::fields().reviews)`, for a page that goes on where the
-    /// product's own ends. Only those that the subset counts are among them.
+    /// Finds the children after those that a subset of their parent shows, in its order:
+    /// `reviews.after_subset(&product, Product::fields().reviews)`, for a page that continues the list
+    /// in the product. Only children that match the filter of the subset are among them.
     ///
-    /// It goes on after the elements of `parent` that are still the first of the children, as they were
-    /// read, newer ones aside. What has changed meanwhile may come again; nothing is left out that was
-    /// not seen, unless it is newer than what was. It reads
-    /// at most twice as many children as the subset shows; the query that it returns, to be limited
-    /// or paged, reads only what follows.
+    /// It continues after the elements in `parent`, as they were read. A child that has changed since
+    /// may come again. No child is left out that was not seen, unless it is newer than those that
+    /// were. The call reads at most twice as many children as the subset shows; the query that it
+    /// returns, to limit or page, reads only the children after them.
     ///
     /// # Errors
     ///
-    /// `Decode` if a child cannot be read as what the subset shows.
-    pub async fn beyond<P, T, A, K>(&self, parent: &P, _: Field<Subset<T>, A, K>) -> Result<Find<M>>
+    /// `Decode` if a child cannot be read as an element of the subset.
+    pub async fn after_subset<P, T, A, K>(
+        &self,
+        parent: &P,
+        _: Field<Subset<T>, A, K>,
+    ) -> Result<Query<M>>
     where
         P: Document + HasSubset<A, T>,
         A: Path<Root = P>,
         T: SubsetItem<Child = M> + Serialize + DeserializeOwned,
     {
-        let find = children::beyond(&self.session, parent, A::TEXT, parent.subset()).await?;
-        Ok(Find::of(self.session.clone(), find))
+        let find = children::after_subset(&self.session, parent, A::TEXT, parent.subset()).await?;
+        Ok(Query::from_find(self.session.clone(), find))
     }
 
     /// Changes fields of the document with an `_id`: `update(id).set(Part::fields().qty, 3)`.
     ///
     /// # Errors
     ///
-    /// `NotFound` if there is none; those of [`insert`](Repository::insert) for what it becomes.
-    pub fn update(&self, id: impl IntoId<M>) -> Update<M, One> {
-        Update::of(One::new(self.session.clone(), to_raw(&id.into_id())))
+    /// `NotFound` if there is no such document; those of [`insert`](Repository::insert) for the
+    /// changed document.
+    pub fn update(&self, id: impl IntoId<M>) -> Update<M, OneDocument> {
+        Update::with_target(OneDocument::new(
+            self.session.clone(),
+            to_raw(&id.into_id()),
+        ))
     }
 
     /// Changes fields of all documents that match a filter, as one unit.
     ///
     /// # Errors
     ///
-    /// Those of [`insert`](Repository::insert) for what any of them becomes: nothing is changed
-    /// then. `Limit` if there are more than a unit may touch.
-    pub fn update_where(&self, filter: Filter<M>) -> Update<M, Many> {
-        Update::of(Many::new(self.session.clone(), filter.into_mql()))
+    /// Those of [`insert`](Repository::insert) for any changed document; `Limit` if more documents
+    /// match than a unit may touch. Nothing is changed then.
+    pub fn update_where(&self, filter: Filter<M>) -> Update<M, MatchingDocuments> {
+        Update::with_target(MatchingDocuments::new(
+            self.session.clone(),
+            filter.into_mql(),
+        ))
     }
 
-    /// Reads the document with an `_id`, lets the closure change it, and stores the fields that are
-    /// different, if nobody has changed the document in between. Otherwise it starts again, so the
-    /// closure may run more than once. Returns what was stored.
+    /// Reads the document with an `_id`, lets the closure change it, and stores the fields that differ,
+    /// if the document has not been changed in between. Otherwise it starts again, so the closure may
+    /// run more than once. Fields that the model does not name are kept. Returns what was stored.
     ///
     /// # Errors
     ///
-    /// `NotFound` if there is none; `Stale` if others changed it again and again; those of
-    /// [`insert`](Repository::insert) for what it becomes.
+    /// `NotFound` if there is no such document; `Stale` if others changed it in every attempt; those
+    /// of [`insert`](Repository::insert) for the changed document.
     pub fn modify<I, F>(
         &self,
         id: I,
@@ -247,20 +281,20 @@ impl<M: Document> Repository<M> {
         replace::modify(self.session.clone(), to_raw(&id.into_id()), change)
     }
 
-    /// Stores a document in the place of the one with the same `_id`, and returns what was stored.
+    /// Replaces the document with the same `_id`, and returns what was stored.
     ///
-    /// What others changed since it was read is lost, unless the model has a `#[version]`.
+    /// Changes that others made since it was read are lost, unless the model has a `#[version]`.
     ///
     /// # Errors
     ///
-    /// `NotFound` if there is none; `Stale` if the model has a `#[version]` and the document was
+    /// `NotFound` if there is no such document; `Stale` if the model has a `#[version]` and the document was
     /// changed since it was read; those of [`insert`](Repository::insert).
     pub fn replace(&self, document: M) -> Replace<M> {
         Replace::new(self.session.clone(), document, false)
     }
 
-    /// Stores a document in the place of the one with the same `_id`, or as a new one. Returns what
-    /// was stored.
+    /// Replaces the document with the same `_id`, or inserts it if there is none. Returns what was
+    /// stored.
     ///
     /// # Errors
     ///
@@ -269,7 +303,7 @@ impl<M: Document> Repository<M> {
         Replace::new(self.session.clone(), document, true)
     }
 
-    /// Removes the document with an `_id`, and tells whether there was one.
+    /// Deletes the document with an `_id`, and returns whether there was one.
     ///
     /// # Errors
     ///
@@ -278,17 +312,17 @@ impl<M: Document> Repository<M> {
         Delete::new(self.session.clone(), to_raw(&id.into_id()))
     }
 
-    /// Removes all documents that match a filter, as one unit, and returns their number.
+    /// Deletes all documents that match a filter, as one unit, and returns their number.
     ///
     /// # Errors
     ///
-    /// `Restricted` if documents that stay refer to one of them: nothing is removed then. `Limit`
-    /// if there are more than a unit may touch.
+    /// `Restricted` if documents that stay refer to one of them; `Limit` if more documents match than a
+    /// unit may touch. Nothing is deleted then.
     pub fn delete_where(&self, filter: Filter<M>) -> DeleteWhere<M> {
         DeleteWhere::new(self.session.clone(), filter)
     }
 
-    /// The model, as the catalog sees it.
+    /// Returns the description of the model.
     pub fn model(&self) -> &'static Model {
         M::model()
     }

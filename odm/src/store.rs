@@ -26,7 +26,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use bson::{RawBson, RawDocument, RawDocumentBuf};
+use bson::{RawBson, RawDocument};
 
 pub use collection::{CollectionSpec, IndexSpec};
 pub use document::check_document;
@@ -34,7 +34,7 @@ pub(crate) use document::id_first;
 pub use query::{Cost, Explain, Find, FindByKey};
 pub(crate) use reader_ext::ReaderExt;
 pub use write::{
-    Change, Changed, CollectionWrites, DeleteWrite, DocumentWrite, UpdateWrite, Updated,
+    Change, CollectionWrites, DeleteWrite, Deleted, DocumentWrite, UpdateWrite, Updated,
 };
 
 use crate::error::Result;
@@ -104,6 +104,10 @@ pub trait Reader: Send + Sync {
     /// Returns the number of documents that a query would return.
     async fn count(&self, find: &Find) -> Result<(u64, Cost)>;
 
+    /// Returns for each of several keys of a field the number of documents that a query with it
+    /// would return, as one request.
+    async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)>;
+
     /// Runs a query, and returns how it ran.
     async fn explain(&self, find: &Find) -> Result<Explain>;
 }
@@ -124,10 +128,6 @@ pub trait UnitOfWork: Send + Sync {
 /// rollback.
 #[async_trait]
 pub trait Transaction: Reader {
-    /// Adds documents. Each must have an `_id`; one that is taken, in the collection or in a unique
-    /// index, is an error of kind `DuplicateKey`.
-    async fn insert(&mut self, collection: &str, documents: &[RawDocumentBuf]) -> Result<()>;
-
     /// Applies a batch: at most one write for each document, as one request. Returns what it
     /// touched.
     ///
@@ -144,16 +144,18 @@ pub trait Transaction: Reader {
     /// `before` is not the document that the transaction has. The store MUST NOT apply a part.
     async fn apply(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost>;
 
-    /// Changes the documents that match, by update operators or by a whole document, and returns
-    /// what each was and has become. A document that the update leaves as it was counts as matched
-    /// and is no change.
+    /// Changes the documents that match a filter. A document that the change leaves as it was counts
+    /// as matched, and not as modified.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`apply`](Transaction::apply), and
+    /// [`InvalidUpdate`](crate::ErrorKind::InvalidUpdate) if the change cannot be applied to a
+    /// document that matches.
     async fn update(&mut self, write: &UpdateWrite) -> Result<Updated>;
 
-    /// Removes documents, and returns them.
-    async fn delete(&mut self, write: &DeleteWrite) -> Result<Vec<RawDocumentBuf>>;
-
-    /// What this transaction has touched so far.
-    fn cost(&self) -> Cost;
+    /// Removes the documents that match a filter.
+    async fn delete(&mut self, write: &DeleteWrite) -> Result<Deleted>;
 
     /// Makes the writes durable and visible.
     ///

@@ -9,7 +9,8 @@ use odm::{
     bson::{Document, RawDocumentBuf},
     mql,
     store::{
-        Change, Durability, Find, Store, Transaction, UnitOfWork, UpdateWrite, embedded::Embedded,
+        Change, CollectionWrites, DocumentWrite, Durability, Find, Store, Transaction, UnitOfWork,
+        UpdateWrite, embedded::Embedded,
     },
 };
 
@@ -115,16 +116,17 @@ impl UnitOfWork for Unmaintained {
     async fn run(&self, transaction: &mut dyn Transaction) -> odm::Result<()> {
         match &self.write {
             Beneath::Insert(document) => {
-                let documents = std::slice::from_ref(document);
-                transaction.insert(&self.collection, documents).await
+                let batch = CollectionWrites {
+                    collection: &self.collection,
+                    writes: vec![DocumentWrite::Insert(document)],
+                };
+                transaction.apply(&[batch]).await.map(drop)
             }
             Beneath::Update(filter, update) => {
                 let write = UpdateWrite {
                     collection: self.collection.clone(),
                     filter: filter.clone(),
-                    sort: mql::Sort::default(),
                     change: Change::Update(update.clone()),
-                    multi: true,
                     upsert: false,
                 };
                 transaction.update(&write).await.map(drop)

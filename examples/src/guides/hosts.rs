@@ -96,7 +96,7 @@ pub async fn run(store: &Embedded) -> odm::Result<()> {
     let (rows, cost) = measure(async {
         let newest = LogMsg::fields()
             .host
-            .back()
+            .referrers()
             .sort(LogMsg::fields().time.desc())
             .limit(2);
         db.hosts.all().join(newest).await

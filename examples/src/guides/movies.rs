@@ -1,4 +1,4 @@
-//! The one-to-one subset pattern: a movie whose details are stored apart.
+//! The one-to-one subset pattern: a movie whose details are a cold part.
 
 use odm::{measure, prelude::*, store::embedded::Embedded};
 use serde::{Deserialize, Serialize};
@@ -140,7 +140,7 @@ pub async fn run(store: &Embedded) -> odm::Result<()> {
     load(&db).await?;
     let fields = Movie::fields();
 
-    title("S4: one-to-one, the details of a movie stored apart");
+    title("S4: one-to-one, the details of a movie as a cold part");
     stored(store, "movies").await?;
     stored(store, "movie_details").await?;
     let (rows, cost) = measure(async { db.movies.find(fields.year.lt(1900)).await }).await;
@@ -177,7 +177,7 @@ pub async fn run(store: &Embedded) -> odm::Result<()> {
     .await;
     result?;
     println!(
-        "\na genre in one half and a vote in the other: {} documents written",
+        "\na genre in the document and a vote in its cold part: {} documents written",
         cost.documents_written
     );
     Ok(())

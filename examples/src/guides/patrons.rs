@@ -154,7 +154,7 @@ pub async fn run(store: &Embedded) -> odm::Result<()> {
     stored(store, "patrons").await?;
     stored(store, "addresses").await?;
     let (rows, cost) = measure(async {
-        let addresses = PatronAddress::fields().patron_id.back();
+        let addresses = PatronAddress::fields().patron_id.referrers();
         db.patrons
             .find(Patron::fields().id.eq("joe"))
             .join(addresses)

@@ -132,7 +132,7 @@ pub async fn run(store: &Embedded) -> odm::Result<()> {
     let (rows, cost) = measure(async {
         let products = Product::fields()
             .parts
-            .back()
+            .referrers()
             .sort(Product::fields().name.asc())
             .limit(10);
         db.parts.all().join(products).await

@@ -19,8 +19,8 @@ use crate::{
 ///     fn models() -> Vec<&'static Model> {
 ///         Vec::from([model::<Product>()])
 ///     }
-///     fn bind(session: &Session) -> Self { Self { products: Held::bind(session) } }
-///     fn session(&self) -> &Session { Held::session(&self.products) }
+///     fn bind(session: &Session) -> Self { Self { products: RepositoryField::bind(session) } }
+///     fn session(&self) -> &Session { RepositoryField::session(&self.products) }
 /// }
 /// impl Has<Product> for Shop {}
 /// const _: () = {
@@ -45,7 +45,7 @@ pub(super) fn expand(database: &Database) -> TokenStream {
     let session = Ident::new("session", Span::mixed_site());
     let bound = repositories
         .iter()
-        .map(|(ident, ty, _)| quote_spanned!(ty.span()=> #ident: #private::Held::bind(#session)));
+        .map(|(ident, ty, _)| quote_spanned!(ty.span()=> #ident: #private::RepositoryField::bind(#session)));
     let first = idents.first();
     let version = version.base10_digits().parse::<Literal>();
     let version = version.ok();
@@ -87,7 +87,7 @@ pub(super) fn expand(database: &Database) -> TokenStream {
             }
 
             fn session(&self) -> &#private::Session {
-                #private::Held::session(&self.#first)
+                #private::RepositoryField::session(&self.#first)
             }
         }
 

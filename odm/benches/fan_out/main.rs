@@ -313,8 +313,8 @@ fn main() {
         println!(
             "\npeak memory of a write to {} holders: {} MiB; by hand: {} MiB",
             thousands(largest),
-            grown_apart(&place.path, "followed"),
-            grown_apart(&place.path, "by hand"),
+            differences(&place.path, "followed"),
+            differences(&place.path, "by hand"),
         );
     }
 }
@@ -404,7 +404,7 @@ async fn grown(path: &Path, products: usize, way: &str) -> odm::Result<Option<u6
 }
 
 /// The same in MiB in a process of its own, which has held nothing before.
-fn grown_apart(path: &Path, way: &str) -> String {
+fn differences(path: &Path, way: &str) -> String {
     let this = std::env::current_exe().expect("this program");
     let done = Command::new(this)
         .arg("--peak")

@@ -1,93 +1,34 @@
-//! From the models' static descriptions to the graph, with the checks that need all of them.
+//! From the models' static descriptions to the relations, and to the collections and indexes that
+//! they need.
 
 use super::{
-    Along, Cardinality, Collection, Copied, Count, Edge, OnDelete, Relations, Split, Subset,
-    copies::{counts_in_order, in_order},
-    indexes::{Declared, declared, index_of_subset, index_on, indexes_of, of_half},
+    Cardinality, Catalog, Collection, Edge, FromDerived, OnDelete, Relations, Split, Subset,
+    indexes::{Declared, cold_indexes, declared, index_of_subset, index_on, indexes_of},
+    schema,
     walk::{Reference, Walk},
 };
 use crate::{
-    error::{Error, ErrorKind, Result},
-    model::{Container, CopyShape, CountShape, Model, SplitShape, SubsetShape, Via},
-    mql::{Filter, Sort},
+    error::Result,
+    model::{Container, Model, SplitShape},
     store::CollectionSpec,
 };
 
-/// What models declare, and the collections and indexes that this needs.
+/// Returns what models declare, and the collections and indexes that this needs.
+///
+/// # Errors
+///
+/// `Schema` if the models do not fit together.
 pub(crate) fn declared_by(models: &[&'static Model]) -> Result<(Relations, Vec<CollectionSpec>)> {
     let mut relations = Relations::default();
     for model in models {
         add_collection(&mut relations, model.collection, model.name, model.version)?;
     }
     let mut parts = Vec::new();
-    let mut copies = Vec::new();
     for model in models {
-        let mut walk = Walk::new(model.name);
-        walk.shape((model.shape)(), "", Container::One)?;
-        for (path, shape) in walk.subsets {
-            relations.subsets.push(subset(model, path, &shape)?);
-        }
-        for (path, shape) in walk.counts {
-            relations.counts.push(count(model, path, &shape)?);
-        }
-        let collection = model.collection;
-        copies.extend(walk.copies.iter().map(|found| copied(collection, found)));
-        let mut indexes = declared(model.indexes);
-        for (path, shape) in walk.splits {
-            let (split, half) = split(&mut relations, model, path, &shape)?;
-            let cold = &split.cold;
-            copies.extend(half.copies.iter().map(|found| copied(cold, found)));
-            let mut indexes = of_half(model, &split, &mut indexes)?;
-            if split.key != "_id" {
-                indexes.push(Declared::implied(index_on(&split.key)));
-            }
-            parts.push(Part {
-                model: model.name,
-                collection: split.cold.clone(),
-                references: half.references,
-                indexes,
-            });
-            relations.splits.push(split);
-        }
-        parts.push(Part {
-            model: model.name,
-            collection: model.collection.to_owned(),
-            references: walk.references,
-            indexes,
-        });
+        add_model(&mut relations, &mut parts, model)?;
     }
-    for subset in &relations.subsets {
-        // The derive has checked that the database has the child.
-        let children = parts
-            .iter_mut()
-            .find(|part| part.collection == subset.child);
-        let children = children.ok_or_else(|| {
-            schema(format!(
-                "`{}` shows the collection `{}`, which the database lacks",
-                subset.parent, subset.child
-            ))
-        })?;
-        let index = Declared::implied(index_of_subset(subset));
-        if !children.indexes.iter().any(|other| other.serves(&index)) {
-            children.indexes.push(index);
-        }
-    }
-    let subsets = relations.subsets.iter();
-    let subsets =
-        subsets.map(|subset| (&subset.parent, &subset.path, &subset.child, &subset.filter));
-    let counts = relations.counts.iter();
-    let counts = counts.map(|count| (&count.parent, &count.path, &count.child, &count.filter));
-    for (parent, path, child, filter) in subsets.chain(counts) {
-        let apart = |asked: &&str| {
-            let mut splits = relations.splits.iter();
-            splits.any(|split| split.hot == *child && split.inside(asked).is_some())
-        };
-        if let Some(asked) = filter.paths().into_iter().find(apart) {
-            return Err(schema(format!(
-                "the filter of `{path}` of `{parent}` asks for `{asked}` of `{child}`, which is stored \
-                 apart from it: filter by a field of the document itself"
-            )));
-        }
+    for subset in relations.derived.iter().filter_map(Subset::from_derived) {
+        add_index_of_subset(&mut parts, subset)?;
     }
     let mut specs = Vec::new();
     for part in parts {
@@ -100,20 +41,68 @@ pub(crate) fn declared_by(models: &[&'static Model]) -> Result<(Relations, Vec<C
             add_edge(&mut relations, &part.collection, reference)?;
         }
     }
-    // The derive of the database finds all circles but those through recursive embeds.
-    in_order(copies.clone())?;
-    counts_in_order(relations.counts.clone())?;
-    relations.copies = copies;
-    pairs(&relations)?;
+    // The checks that need all of them.
+    Catalog::new(relations.clone(), Default::default(), 0)?;
     Ok((relations, specs))
 }
 
-/// What a model says of one collection: its own, or that of a half.
+/// What a model declares of one collection: its own, or that of a cold part.
 struct Part {
     model: &'static str,
     collection: String,
     references: Vec<Reference>,
     indexes: Vec<Declared>,
+}
+
+fn add_model(
+    relations: &mut Relations,
+    parts: &mut Vec<Part>,
+    model: &'static Model,
+) -> Result<()> {
+    let walk = Walk::through(model.name, model.collection, (model.shape)())?;
+    relations.derived.extend(walk.derived);
+    let mut indexes = declared(model.indexes);
+    for (path, shape) in walk.splits {
+        let (split, cold) = add_split(relations, model, path, &shape)?;
+        relations.derived.extend(cold.derived);
+        let mut indexes = cold_indexes(model, &split, &mut indexes)?;
+        if split.key != "_id" {
+            indexes.push(Declared::implied(index_on(&split.key)));
+        }
+        parts.push(Part {
+            model: model.name,
+            collection: split.cold.clone(),
+            references: cold.references,
+            indexes,
+        });
+        relations.splits.push(split);
+    }
+    parts.push(Part {
+        model: model.name,
+        collection: model.collection.to_owned(),
+        references: walk.references,
+        indexes,
+    });
+    Ok(())
+}
+
+fn add_index_of_subset(parts: &mut [Part], subset: &Subset) -> Result<()> {
+    // The derive has checked that the database has the child.
+    let children = parts
+        .iter_mut()
+        .find(|part| part.collection == subset.child);
+    let children = children.ok_or_else(|| {
+        schema(format!(
+            "missing collection: the subset `{}.{}` shows `{}`, which the database lacks; add a \
+             repository for it",
+            subset.parent, subset.path, subset.child
+        ))
+    })?;
+    let index = Declared::implied(index_of_subset(subset));
+    if !children.indexes.iter().any(|other| other.serves(&index)) {
+        children.indexes.push(index);
+    }
+    Ok(())
 }
 
 fn add_collection(
@@ -142,14 +131,14 @@ fn add_collection(
 
 fn add_edge(relations: &mut Relations, from: &str, reference: Reference) -> Result<()> {
     let Reference { path, list, shape } = reference;
-    let holds = match shape.container {
+    let cardinality = match shape.container {
         Container::Many => Cardinality::Many,
         Container::Optional => Cardinality::Optional,
         _ => Cardinality::One,
     };
     let rule = match (shape.on_delete, shape.inverse) {
         (Some(rule), _) => rule,
-        (None, Some(_)) => match holds {
+        (None, Some(_)) => match cardinality {
             Cardinality::Many => OnDelete::Pull,
             Cardinality::Optional => OnDelete::Nullify,
             Cardinality::One => OnDelete::Restrict,
@@ -167,7 +156,7 @@ fn add_edge(relations: &mut Relations, from: &str, reference: Reference) -> Resu
         from: from.to_owned(),
         path,
         to: shape.collection.to_owned(),
-        holds,
+        cardinality,
         list,
         unchecked: shape.unchecked,
         on_delete: rule,
@@ -188,8 +177,8 @@ fn add_edge(relations: &mut Relations, from: &str, reference: Reference) -> Resu
     Ok(())
 }
 
-/// A half of a model that is stored apart, with the references in it.
-fn split(
+/// Adds the collection of a cold part, and searches its relations.
+fn add_split(
     relations: &mut Relations,
     model: &Model,
     path: String,
@@ -201,15 +190,14 @@ fn split(
     if names.contains(&declared.key) {
         let instead = match declared.key {
             "_id" => "remove it there, or give the split another key",
-            _ => "remove it there: the library keeps it",
+            _ => "remove it there: the library writes it",
         };
         return Err(schema(format!(
-            "`{}.{path}` is stored apart under the key `{}`, which is also a field of `{}`; {instead}",
+            "duplicate field: the key `{1}` of the cold part `{0}.{path}` is also a field of `{2}`; {instead}",
             model.name, declared.key, shape.name
         )));
     }
-    let mut walk = Walk::new(shape.name);
-    walk.shape(shape, "", Container::One)?;
+    let walk = Walk::through(shape.name, declared.collection, shape)?;
     let split = Split {
         hot: model.collection.to_owned(),
         path,
@@ -219,82 +207,4 @@ fn split(
         optional: declared.optional,
     };
     Ok((split, walk))
-}
-
-fn subset(model: &Model, path: String, shape: &SubsetShape) -> Result<Subset> {
-    let sort = shape
-        .sort
-        .iter()
-        .fold(Sort::new(), |sort, &(path, direction)| {
-            sort.by(path, direction)
-        });
-    Ok(Subset {
-        parent: model.collection.to_owned(),
-        path,
-        child: shape.collection.to_owned(),
-        reference: shape.via.to_owned(),
-        sort: sort.total(),
-        limit: shape.limit,
-        shown: shape.shown.map(|shown| {
-            let names = shown().names().into_iter();
-            names.map(str::to_owned).collect()
-        }),
-        filter: match shape.filter {
-            Some(filter) => filter()?,
-            None => Filter::default(),
-        },
-    })
-}
-
-fn count(model: &Model, path: String, shape: &CountShape) -> Result<Count> {
-    Ok(Count {
-        parent: model.collection.to_owned(),
-        path,
-        child: shape.collection.to_owned(),
-        reference: shape.via.to_owned(),
-        filter: match shape.filter {
-            Some(filter) => filter()?,
-            None => Filter::default(),
-        },
-    })
-}
-
-fn copied(holder: &str, (within, name, shape): &(String, &str, CopyShape)) -> Copied {
-    Copied {
-        holder: holder.to_owned(),
-        within: within.clone(),
-        name: (*name).to_owned(),
-        source: shape.source.to_owned(),
-        value: shape.path.to_owned(),
-        along: match shape.via {
-            Via::Beside(name) => Along::Beside(name.to_owned()),
-            Via::Back(path) => Along::Back(path.to_owned()),
-        },
-        frozen: shape.frozen,
-        optional: shape.optional,
-    }
-}
-
-/// Both sides of a pair name each other.
-fn pairs(relations: &Relations) -> Result<()> {
-    for edge in &relations.edges {
-        let Some(inverse) = &edge.inverse else {
-            continue;
-        };
-        let mut edges = relations.edges.iter();
-        let other = edges.find(|other| other.from == edge.to && other.path == *inverse);
-        if other
-            .is_none_or(|other| other.to != edge.from || other.inverse.as_ref() != Some(&edge.path))
-        {
-            return Err(schema(format!(
-                "`{}` of `{}` has the inverse `{inverse}` of `{}`, which does not point back",
-                edge.path, edge.from, edge.to
-            )));
-        }
-    }
-    Ok(())
-}
-
-pub(super) fn schema(message: String) -> Error {
-    Error::new(ErrorKind::Schema, message)
 }

@@ -1,6 +1,6 @@
 //! The indexes of a collection: those that its model declares, and those that relations need.
 
-use super::{Split, Subset, build::schema, walk::Reference};
+use super::{Split, Subset, schema, walk::Reference};
 use crate::{
     error::Result,
     model::{Index, Model},
@@ -117,8 +117,8 @@ fn name(keys: &[(String, Direction)]) -> String {
     parts.join("_")
 }
 
-/// Takes the indexes of a half from those of its model.
-pub(super) fn of_half(
+/// Takes the indexes of a cold part from those of its model.
+pub(super) fn cold_indexes(
     model: &Model,
     split: &Split,
     indexes: &mut Vec<Declared>,
@@ -145,7 +145,7 @@ pub(super) fn of_half(
         if !index.named {
             index.spec.name = name(&index.spec.keys);
         }
-        // So that halves of equal keys stand in the order of the documents' `_id`s.
+        // So that cold parts with equal keys are in the order of the documents' `_id`s.
         if split.key != "_id" && !index.spec.unique {
             let key = (split.key.clone(), Direction::Ascending);
             index.spec.keys.push(key);

@@ -2,24 +2,21 @@
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
-use bson::{Binary, Document, spec::BinarySubtype};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+use serde::{Deserialize, Serialize};
 
-use super::{Copied, Count, Edge, Split, Subset};
-use crate::mql::{Direction, Filter, Sort};
+use super::{Derived, Edge, Split};
 
-/// What the models of a database state of each other.
+/// The relations that the models of a database declare.
 ///
-/// It is stored beside the data, so that a program that has only some of the models keeps right what
-/// the others derive from them.
+/// They are stored beside the data, so that a program that has only some of the models maintains
+/// what the others derive from them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Relations {
     pub(crate) collections: Vec<Collection>,
     pub(crate) edges: Vec<Edge>,
     pub(crate) splits: Vec<Split>,
-    pub(crate) copies: Vec<Copied>,
-    pub(crate) counts: Vec<Count>,
-    pub(crate) subsets: Vec<Subset>,
+    pub(crate) derived: Vec<Derived>,
 }
 
 /// One collection.
@@ -33,9 +30,9 @@ pub(crate) struct Collection {
 }
 
 impl Relations {
-    /// The relations as a diagram in the language of Mermaid: a node for each collection; an arrow for
-    /// each reference, a dotted one from a source to its copies and counts, and a thick one to the
-    /// subsets that show a collection and to halves that are stored apart.
+    /// Draws the relations as a diagram in the language of Mermaid: a node for each collection, an
+    /// arrow for each reference, a dotted one from a source to its copies and counts, and a thick
+    /// one to the subsets that show a collection and to the cold parts of split documents.
     pub fn mermaid(&self) -> String {
         let mut text = "flowchart LR\n".to_owned();
         let node = |name: &str| {
@@ -47,130 +44,64 @@ impl Relations {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "    {name}[\"{}\"]", collection.name);
         }
-        let mut arrow = |from: &str, arrow: &str, label: String, to: &str| {
+        let mut arrow = |from: &str, arrow: &str, label: &str, to: &str| {
             let _ = writeln!(text, "    {} {arrow}|\"{label}\"| {}", node(from), node(to));
         };
         for edge in &self.edges {
-            arrow(&edge.from, "-->", edge.path.clone(), &edge.to);
+            arrow(&edge.from, "-->", &edge.path, &edge.to);
         }
-        for copy in &self.copies {
-            let label = format!("{} to {}", copy.value, copy.path());
-            arrow(&copy.source, "-.->", label, &copy.holder);
-        }
-        for count in &self.counts {
-            arrow(
-                &count.child,
-                "-.->",
-                format!("counted in {}", count.path),
-                &count.parent,
-            );
-        }
-        for subset in &self.subsets {
-            arrow(
-                &subset.child,
-                "==>",
-                format!("shown in {}", subset.path),
-                &subset.parent,
-            );
+        for field in &self.derived {
+            let (line, label) = field.arrow();
+            arrow(field.source(), line, &label, field.holder());
         }
         for split in &self.splits {
             arrow(
                 &split.hot,
                 "==>",
-                format!("{} apart", split.path),
+                &format!("cold part {}", split.path),
                 &split.cold,
             );
         }
         text
     }
 
-    /// The places of everything that follows from other documents, as `collection.path`.
-    pub(crate) fn places(&self) -> BTreeSet<String> {
-        let edges = self.edges.iter().map(|edge| place(&edge.from, &edge.path));
-        let splits = self
-            .splits
-            .iter()
-            .map(|split| place(&split.hot, &split.path));
-        let copies = self
-            .copies
-            .iter()
-            .map(|copy| place(&copy.holder, &copy.path()));
-        let counts = self
-            .counts
-            .iter()
-            .map(|count| place(&count.parent, &count.path));
-        let subsets = self
-            .subsets
-            .iter()
-            .map(|subset| place(&subset.parent, &subset.path));
-        edges
-            .chain(splits)
-            .chain(copies)
-            .chain(counts)
-            .chain(subsets)
-            .collect()
+    /// The fields that are derived or hold references or cold parts, as `collection.path`.
+    pub(crate) fn fields(&self) -> BTreeSet<String> {
+        let edges = self.edges.iter().map(Field::name);
+        let splits = self.splits.iter().map(Field::name);
+        let derived = self.derived.iter().map(Field::name);
+        edges.chain(splits).chain(derived).collect()
     }
 
-    /// The places at which these relations say something that others do not.
-    pub(crate) fn beyond(&self, others: &Relations) -> BTreeSet<String> {
+    /// The fields that these relations declare and others do not, or declare differently.
+    pub(crate) fn fields_not_in(&self, others: &Relations) -> BTreeSet<String> {
         let mut new = self.clone();
         new.edges.retain(|edge| !others.edges.contains(edge));
         new.splits.retain(|split| !others.splits.contains(split));
-        new.copies.retain(|copy| !others.copies.contains(copy));
-        new.counts.retain(|count| !others.counts.contains(count));
-        new.subsets
-            .retain(|subset| !others.subsets.contains(subset));
-        new.places()
+        new.derived.retain(|field| !others.derived.contains(field));
+        new.fields()
     }
 
-    /// Adds the relations of another owner. Gives the place at which the two contradict each other, if
-    /// they do.
-    pub(crate) fn add(&mut self, other: Relations) -> Result<(), String> {
-        fn merge<T: PartialEq>(
-            all: &mut Vec<T>,
-            more: Vec<T>,
-            place: impl Fn(&T) -> String,
-        ) -> Result<(), String> {
-            for one in more {
-                match all.iter().find(|held| place(held) == place(&one)) {
-                    None => all.push(one),
-                    Some(held) if *held == one => {}
-                    Some(_) => return Err(place(&one)),
-                }
-            }
-            Ok(())
-        }
+    /// Adds the relations of another owner. Returns the field that the two declare differently, if
+    /// there is one.
+    pub(crate) fn merge(&mut self, other: Relations) -> Result<(), String> {
         for collection in other.collections {
-            match self
-                .collections
-                .iter_mut()
-                .find(|held| held.name == collection.name)
-            {
+            let mut all = self.collections.iter_mut();
+            match all.find(|held| held.name == collection.name) {
                 None => self.collections.push(collection),
                 Some(held) => held.version = held.version.take().or(collection.version),
             }
         }
-        merge(&mut self.edges, other.edges, |edge| {
-            place(&edge.from, &edge.path)
-        })?;
-        merge(&mut self.splits, other.splits, |split| {
-            place(&split.hot, &split.path)
-        })?;
-        merge(&mut self.copies, other.copies, |copy| {
-            place(&copy.holder, &copy.path())
-        })?;
-        merge(&mut self.counts, other.counts, |count| {
-            place(&count.parent, &count.path)
-        })?;
-        merge(&mut self.subsets, other.subsets, |subset| {
-            place(&subset.parent, &subset.path)
-        })
+        merge_fields(&mut self.edges, other.edges)?;
+        merge_fields(&mut self.splits, other.splits)?;
+        merge_fields(&mut self.derived, other.derived)
     }
 
-    /// The collection whose documents hold what is at a place.
-    pub(crate) fn holder<'p>(&self, at: &'p str) -> &'p str {
+    /// The collection whose documents hold a field that is named as `collection.path`.
+    pub(crate) fn holder_of<'f>(&self, field: &'f str) -> &'f str {
         let is_of = |name: &&str| {
-            at.strip_prefix(*name)
+            field
+                .strip_prefix(*name)
                 .is_some_and(|rest| rest.starts_with('.'))
         };
         let names = self
@@ -178,64 +109,42 @@ impl Relations {
             .iter()
             .map(|collection| collection.name.as_str());
         let length = names.filter(is_of).map(str::len).max();
-        &at[..length.unwrap_or_default()]
+        &field[..length.unwrap_or_default()]
     }
 }
 
-fn place(collection: &str, path: &str) -> String {
-    format!("{collection}.{path}")
+/// What declares something of one field.
+trait Field: PartialEq {
+    /// The field, as `collection.path`.
+    fn name(&self) -> String;
 }
 
-/// A filter is stored as it is sent, but as bytes: its operators are no names of fields.
-pub(super) mod as_bytes {
-    use super::*;
-
-    pub(in crate::catalog) fn serialize<S: Serializer>(
-        filter: &Filter,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let bytes = bson::serialize_to_vec(&filter.to_document()).map_err(ser::Error::custom)?;
-        let subtype = BinarySubtype::Generic;
-        Binary { subtype, bytes }.serialize(serializer)
-    }
-
-    pub(in crate::catalog) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Filter, D::Error> {
-        let stored = Binary::deserialize(deserializer)?;
-        let document: Document =
-            bson::deserialize_from_slice(&stored.bytes).map_err(de::Error::custom)?;
-        Filter::parse(&document).map_err(de::Error::custom)
+impl Field for Edge {
+    fn name(&self) -> String {
+        format!("{}.{}", self.from, self.path)
     }
 }
 
-/// A sort is stored as a list, since its paths are no names of fields either.
-pub(super) mod as_list {
-    use super::*;
-
-    pub(in crate::catalog) fn serialize<S: Serializer>(
-        sort: &Sort,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let keys = sort.keys().iter();
-        let keys =
-            keys.map(|(path, direction)| (path.as_ref(), *direction == Direction::Descending));
-        serializer.collect_seq(keys)
+impl Field for Split {
+    fn name(&self) -> String {
+        format!("{}.{}", self.hot, self.path)
     }
+}
 
-    pub(in crate::catalog) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Sort, D::Error> {
-        let keys = Vec::<(String, bool)>::deserialize(deserializer)?;
-        Ok(keys
-            .into_iter()
-            .fold(Sort::new(), |sort, (path, descending)| {
-                let direction = if descending {
-                    Direction::Descending
-                } else {
-                    Direction::Ascending
-                };
-                sort.by(path, direction)
-            }))
+impl Field for Derived {
+    fn name(&self) -> String {
+        format!("{}.{}", self.holder(), self.path())
     }
+}
+
+fn merge_fields<T: Field>(all: &mut Vec<T>, more: Vec<T>) -> Result<(), String> {
+    for one in more {
+        let name = one.name();
+        match all.iter().find(|held| held.name() == name) {
+            None => all.push(one),
+            Some(held) if *held == one => {}
+            Some(_) => return Err(name),
+        }
+    }
+    Ok(())
 }

@@ -1,5 +1,8 @@
 //! The catalog in the store: the relations of each database that was opened on it, by name and
-//! version, so that all that write to the store follow all of them.
+//! version, so that all programs that write to the store follow all of them.
+//!
+//! `docs/format.md` describes the stored documents. Their collection is the only one to which anything
+//! but `maintain` writes.
 
 use std::{
     collections::BTreeSet,
@@ -9,23 +12,27 @@ use std::{
 
 use async_trait::async_trait;
 use bson::{RawBson, RawDocument, RawDocumentBuf};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{Catalog, Relations};
+use super::{Catalog, Relations, graph};
 use crate::{
     error::{Error, ErrorKind, Result},
-    mql::{Filter, Sort, Test, path},
+    mql::path,
     store::{
-        Change, CollectionSpec, Durability, Find, Reader, Store, Transaction, UnitOfWork,
-        UpdateWrite,
+        CollectionSpec, CollectionWrites, DocumentWrite, Durability, Find, Reader, ReaderExt,
+        Store, Transaction, UnitOfWork,
     },
 };
 
-/// Where it is stored.
+/// The collection of the stored catalog.
 const COLLECTION: &str = "_odm_catalog";
 
 /// The `_id` of the document that counts the changes of all others.
-const STAMP: &str = "stamp";
+const EPOCH: &str = "epoch";
+
+/// The format of the stored catalog. A library reads formats up to its own, and fields that it does
+/// not know are ignored; a new kind of relation is a new format.
+const FORMAT: i32 = 1;
 
 /// What one database has declared.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -34,15 +41,19 @@ struct Owner {
     #[serde(rename = "_id")]
     id: String,
     version: i64,
+    #[serde(default)]
     relations: Relations,
-    /// The places that older documents may not follow yet.
-    building: BTreeSet<String>,
+    /// The fields that older documents may not follow yet, as `collection.path`.
+    #[serde(default)]
+    pending: BTreeSet<String>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Stamp {
+/// The epoch of the catalog: it grows with each change.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Epoch {
     #[serde(rename = "_id")]
     id: String,
+    format: i32,
     n: i64,
 }
 
@@ -50,7 +61,7 @@ fn owner_id(name: &str) -> String {
     format!("database {name}")
 }
 
-/// The collection of the catalog itself.
+/// The collection of the stored catalog itself.
 pub(crate) fn spec() -> CollectionSpec {
     CollectionSpec {
         name: COLLECTION.to_owned(),
@@ -58,11 +69,12 @@ pub(crate) fn spec() -> CollectionSpec {
     }
 }
 
-/// Declares the relations of a database, and gives the catalog that is in force from now on.
+/// Declares the relations of a database, and returns the catalog that is in force from now on.
 ///
 /// # Errors
 ///
-/// `Schema` if a newer version of the database has been here, or another one has said something else.
+/// `Schema` if a newer version of the database has been opened here, or another database declares a
+/// field differently.
 pub(crate) async fn declare(
     store: &dyn Store,
     name: &str,
@@ -88,7 +100,7 @@ struct Declare {
     name: String,
     version: i64,
     relations: Relations,
-    /// What came of it.
+    /// The result of the last run.
     catalog: Mutex<Option<Catalog>>,
 }
 
@@ -98,43 +110,17 @@ impl UnitOfWork for Declare {
         let id = owner_id(&self.name);
         let owners = owners(&*transaction).await?;
         let mine = owners.iter().find(|owner| owner.id == id);
-        if let Some(newer) = mine.filter(|mine| mine.version > self.version) {
-            return Err(Error::new(
-                ErrorKind::Schema,
-                format!(
-                    "version {} of the database `{}` has been opened here, and version {} is older: \
-                     it could not keep what the newer one declares",
-                    newer.version, self.name, self.version
-                ),
-            ));
-        }
-        if let Some(mine) = mine.filter(|mine| mine.version == self.version)
-            && let Some(place) = mine.relations.beyond(&self.relations).into_iter().next()
-        {
-            return Err(Error::new(
-                ErrorKind::Schema,
-                format!(
-                    "version {} of the database `{}` has declared `{place}` here, and this one of the \
-                     same version does not, or otherwise: raise its version",
-                    self.version, self.name
-                ),
-            ));
-        }
+        self.check_version(mine)?;
         if mine.is_none_or(|mine| mine.relations != self.relations || mine.version < self.version) {
-            let before = merged(&owners)?;
-            let mut building = self.new_over_old(&*transaction, &before).await?;
-            // What was not complete before is not complete now.
-            let places = self.relations.places();
-            let left = owners.iter().flat_map(|owner| owner.building.clone());
-            building.extend(left.filter(|place| places.contains(place)));
+            let pending = self.pending(&*transaction, &owners).await?;
             let owner = Owner {
                 id,
                 version: self.version,
                 relations: self.relations.clone(),
-                building,
+                pending,
             };
             put(transaction, &owner.id, &owner).await?;
-            count_change(transaction).await?;
+            next_epoch(transaction).await?;
         }
         let catalog = load(&*transaction).await?;
         *self.catalog.lock().unwrap_or_else(PoisonError::into_inner) = Some(catalog);
@@ -143,31 +129,61 @@ impl UnitOfWork for Declare {
 }
 
 impl Declare {
-    /// The places where something is declared anew over documents that are there already.
-    async fn new_over_old(
-        &self,
-        reader: &dyn Reader,
-        before: &Relations,
-    ) -> Result<BTreeSet<String>> {
-        let mut building = BTreeSet::new();
-        for place in self.relations.beyond(before) {
+    fn check_version(&self, mine: Option<&Owner>) -> Result<()> {
+        let Some(mine) = mine else {
+            return Ok(());
+        };
+        if mine.version > self.version {
+            return Err(Error::new(
+                ErrorKind::Schema,
+                format!(
+                    "outdated models: version {} of the database `{}` has been opened on this store, \
+                     and version {} does not know what it declares; run the newer program",
+                    mine.version, self.name, self.version
+                ),
+            ));
+        }
+        let mut gone = mine.relations.fields_not_in(&self.relations).into_iter();
+        match gone.next() {
+            Some(field) if mine.version == self.version => Err(Error::new(
+                ErrorKind::Schema,
+                format!(
+                    "the models of `{}` changed without a new version: version {} has declared \
+                     `{field}` on this store differently; increase `version`",
+                    self.name, self.version
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// The fields that older documents may not follow: those that are declared anew over documents
+    /// that exist, those that were pending before, and all that follow from one of them.
+    async fn pending(&self, reader: &dyn Reader, owners: &[Owner]) -> Result<BTreeSet<String>> {
+        let before = merged(owners)?;
+        let mut pending = BTreeSet::new();
+        for field in self.relations.fields_not_in(&before) {
             let find = Find {
-                collection: self.relations.holder(&place).to_owned(),
+                collection: self.relations.holder_of(&field).to_owned(),
                 limit: Some(1),
                 ..Find::default()
             };
             if reader.count(&find).await?.0 > 0 {
-                building.insert(place);
+                pending.insert(field);
             }
         }
-        Ok(building)
+        let declared = self.relations.fields();
+        let left = owners.iter().flat_map(|owner| owner.pending.clone());
+        pending.extend(left.filter(|field| declared.contains(field)));
+        graph::close_over_dependents(&self.relations.derived, &mut pending);
+        Ok(pending)
     }
 }
 
-/// Takes note that all documents follow what is declared at these places.
-pub(crate) async fn complete(store: &dyn Store, places: BTreeSet<String>) -> Result<()> {
+/// Records that all documents follow what is declared of these fields.
+pub(crate) async fn complete(store: &dyn Store, fields: BTreeSet<String>) -> Result<()> {
     store
-        .run(Arc::new(Complete(places)), Durability::Immediate)
+        .run(Arc::new(Complete(fields)), Durability::Immediate)
         .await
 }
 
@@ -177,70 +193,85 @@ struct Complete(BTreeSet<String>);
 impl UnitOfWork for Complete {
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
         for mut owner in owners(&*transaction).await? {
-            let before = owner.building.len();
-            owner.building.retain(|place| !self.0.contains(place));
-            if owner.building.len() < before {
+            let before = owner.pending.len();
+            owner.pending.retain(|field| !self.0.contains(field));
+            if owner.pending.len() < before {
                 put(transaction, &owner.id, &owner).await?;
             }
         }
-        count_change(transaction).await
+        next_epoch(transaction).await
     }
 }
 
-/// The catalog that is in force.
+/// Reads the catalog that is in force.
 pub(crate) async fn load(reader: &dyn Reader) -> Result<Catalog> {
     let owners = owners(reader).await?;
-    let building = owners.iter().flat_map(|owner| owner.building.clone());
-    let building = building.collect();
-    let stamp = stamp(reader).await?;
-    Catalog::of(merged(&owners)?, building, stamp)
+    let pending = owners.iter().flat_map(|owner| owner.pending.clone());
+    let pending = pending.collect();
+    let epoch = epoch(reader).await?;
+    Catalog::new(merged(&owners)?, pending, epoch)
 }
 
 /// Whether a catalog is the one that is in force.
 pub(crate) async fn is_current(catalog: &Catalog, reader: &dyn Reader) -> Result<bool> {
-    Ok(stamp(reader).await? == catalog.stamp)
+    Ok(epoch(reader).await? == catalog.epoch)
 }
 
-async fn stamp(reader: &dyn Reader) -> Result<i64> {
-    let mut stamp = 0;
+/// Every unit asks for the epoch, so the document is read without a copy.
+async fn epoch(reader: &dyn Reader) -> Result<i64> {
+    let (mut n, mut format) = (0, FORMAT);
     let each = &mut |_, document: &RawDocument| {
-        stamp = document.get_i64("n").unwrap_or_default();
+        n = document.get_i64("n").map_err(unreadable)?;
+        format = document.get_i32("format").map_err(unreadable)?;
         Ok(ControlFlow::Break(()))
     };
-    reader.get(COLLECTION, &[STAMP.into()], each).await?;
-    Ok(stamp)
+    reader.get(COLLECTION, &[EPOCH.into()], each).await?;
+    if format <= FORMAT {
+        return Ok(n);
+    }
+    Err(Error::new(
+        ErrorKind::Schema,
+        format!(
+            "unknown format: the stored catalog has the format {format}, and this version of the \
+             library reads formats up to {FORMAT}; use a newer version of the library"
+        ),
+    ))
 }
 
 async fn owners(reader: &dyn Reader) -> Result<Vec<Owner>> {
+    // The format is checked before anything is read by it.
+    epoch(reader).await?;
     let find = Find {
         collection: COLLECTION.to_owned(),
         ..Find::default()
     };
-    let mut owners = Vec::new();
-    let each = &mut |_, document: &RawDocument| {
-        if path::get(document, "_id") != Some(RawBson::from(STAMP).as_raw_bson_ref()) {
-            let owner: Owner = bson::deserialize_from_slice(document.as_bytes()).map_err(|error| {
-                let message = "the stored catalog cannot be read: a newer version of the library may \
-                               have written it";
-                Error::new(ErrorKind::Schema, message).with_source(error)
-            })?;
-            owners.push(owner);
-        }
-        Ok(ControlFlow::Continue(()))
+    let (documents, _) = reader.find_all(&find).await?;
+    let is_owner = |document: &&RawDocumentBuf| {
+        path::get(document, "_id") != Some(RawBson::from(EPOCH).as_raw_bson_ref())
     };
-    reader.find(&find, each).await?;
-    Ok(owners)
+    let owners = documents.iter().filter(is_owner);
+    owners.map(|document| decode(document)).collect()
+}
+
+fn decode<T: DeserializeOwned>(document: &RawDocument) -> Result<T> {
+    bson::deserialize_from_slice(document.as_bytes()).map_err(unreadable)
+}
+
+fn unreadable(source: impl std::error::Error + Send + Sync + 'static) -> Error {
+    let message = "unreadable catalog: a document of `_odm_catalog` is not what this version of the \
+                   library writes; use a newer version of the library";
+    Error::new(ErrorKind::Schema, message).with_source(source)
 }
 
 fn merged(owners: &[Owner]) -> Result<Relations> {
     let mut all = Relations::default();
     for owner in owners {
-        all.add(owner.relations.clone()).map_err(|place| {
+        all.merge(owner.relations.clone()).map_err(|field| {
             Error::new(
                 ErrorKind::Schema,
                 format!(
-                    "the {} declares `{place}` otherwise than another database on the same store: \
-                     let them declare the same",
+                    "conflicting declarations: the {} declares `{field}` differently from another \
+                     database on the same store; let both declare the same",
                     owner.id
                 ),
             )
@@ -250,21 +281,28 @@ fn merged(owners: &[Owner]) -> Result<Relations> {
 }
 
 async fn put<T: Serialize>(transaction: &mut dyn Transaction, id: &str, value: &T) -> Result<()> {
-    let document: RawDocumentBuf =
+    let after: RawDocumentBuf =
         bson::serialize_to_raw_document_buf(value).map_err(Error::malformed)?;
-    let write = UpdateWrite {
-        collection: COLLECTION.to_owned(),
-        filter: Filter::Path("_id".into(), Test::Eq(id.into())),
-        sort: Sort::default(),
-        change: Change::Replace(document),
-        multi: false,
-        upsert: true,
+    let (before, _) = transaction.get_one(COLLECTION, &id.into()).await?;
+    let write = match &before {
+        None => DocumentWrite::Insert(&after),
+        Some(before) => DocumentWrite::Replace {
+            before,
+            after: &after,
+        },
     };
-    transaction.update(&write).await.map(drop)
+    let batch = CollectionWrites {
+        collection: COLLECTION,
+        writes: vec![write],
+    };
+    transaction.apply(&[batch]).await.map(drop)
 }
 
-async fn count_change(transaction: &mut dyn Transaction) -> Result<()> {
-    let n = stamp(&*transaction).await? + 1;
-    let id = STAMP.to_owned();
-    put(transaction, STAMP, &Stamp { id, n }).await
+async fn next_epoch(transaction: &mut dyn Transaction) -> Result<()> {
+    let epoch = Epoch {
+        id: EPOCH.to_owned(),
+        format: FORMAT,
+        n: epoch(&*transaction).await? + 1,
+    };
+    put(transaction, EPOCH, &epoch).await
 }

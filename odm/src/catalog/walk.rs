@@ -1,31 +1,25 @@
-//! The search for what one model relates to, in embedded values at any depth.
+//! The search for the relations of one model, in embedded values at any depth.
 
 use std::{collections::HashMap, ptr};
 
-use super::build::schema;
+use super::{Copied, Count, Derived, Subset, join, schema};
 use crate::{
     error::Result,
-    model::{
-        Container, CopyShape, CountShape, FieldKind, OnDelete, ReferenceShape, Shape, SplitShape,
-        SubsetShape, Via,
-    },
+    model::{Container, FieldKind, FieldShape, OnDelete, ReferenceShape, Shape, SplitShape, Via},
 };
 
-/// A search for the references of one model, in embedded values at any depth.
+/// A search for the relations of one model, in embedded values at any depth.
 pub(super) struct Walk {
-    /// The name of the model, or of the half of one, for messages.
+    /// The name of the model, or of the type of a cold part, for messages.
     name: &'static str,
+    /// The collection that the documents are in.
+    collection: String,
     pub(super) references: Vec<Reference>,
-    /// The copies, each with the path of the struct that it is in.
-    pub(super) copies: Vec<(String, &'static str, CopyShape)>,
-    /// The numbers of children, which only a document itself can have.
-    pub(super) counts: Vec<(String, CountShape)>,
+    pub(super) derived: Vec<Derived>,
+    /// The fields that are stored in collections of their own, which only a document itself can have.
+    pub(super) splits: Vec<(String, SplitShape)>,
     /// What is stored at each path.
     leaves: HashMap<String, Leaf>,
-    /// The bounded arrays of children, which only a document itself can have.
-    pub(super) subsets: Vec<(String, SubsetShape)>,
-    /// The halves that are stored apart, which only a document itself can have.
-    pub(super) splits: Vec<(String, SplitShape)>,
     /// The innermost list that the search is in.
     list: Option<String>,
     /// The shapes that the search is inside.
@@ -42,27 +36,28 @@ pub(super) struct Reference {
 }
 
 impl Walk {
-    pub(super) fn new(name: &'static str) -> Self {
-        Walk {
+    /// Searches a shape whose values are the documents of a collection.
+    pub(super) fn through(
+        name: &'static str,
+        collection: &str,
+        shape: &'static Shape,
+    ) -> Result<Self> {
+        let mut walk = Walk {
             name,
+            collection: collection.to_owned(),
             references: Vec::new(),
-            copies: Vec::new(),
-            counts: Vec::new(),
-            list: None,
-            leaves: HashMap::new(),
-            subsets: Vec::new(),
+            derived: Vec::new(),
             splits: Vec::new(),
+            leaves: HashMap::new(),
+            list: None,
             within: Vec::new(),
-        }
+        };
+        walk.shape(shape, "", Container::One)?;
+        Ok(walk)
     }
 
-    /// `place` is what stands around the value since the last name in the path.
-    pub(super) fn shape(
-        &mut self,
-        shape: &'static Shape,
-        prefix: &str,
-        place: Container,
-    ) -> Result<()> {
+    /// `around` is the container of the value since the last name in the path.
+    fn shape(&mut self, shape: &'static Shape, prefix: &str, around: Container) -> Result<()> {
         // An embedded value that holds its own kind has no end of paths.
         if self
             .within
@@ -71,8 +66,8 @@ impl Walk {
         {
             if has_reference(shape, &mut Vec::new()) {
                 return Err(schema(format!(
-                    "`{}` is embedded in itself and holds references, which cannot be followed to \
-                     an end; refer to documents of a collection of their own instead",
+                    "recursive embed: `{}` is embedded in itself and holds references, which no path \
+                     names; refer to documents of a collection of their own instead",
                     shape.name
                 )));
             }
@@ -80,68 +75,76 @@ impl Walk {
         }
         self.within.push(shape);
         for field in shape.fields {
-            let path = match (prefix, field.name) {
-                (prefix, "") => prefix.to_owned(),
-                ("", name) => name.to_owned(),
-                (prefix, name) => format!("{prefix}.{name}"),
-            };
-            let place = if field.name.is_empty() {
-                place
+            let around = if field.name.is_empty() {
+                around
             } else {
                 Container::One
             };
-            match field.kind {
-                FieldKind::Plain => {
-                    self.leaf(&path, Leaf::Plain)?;
-                }
-                FieldKind::Embed { shape, container } => {
-                    let (shape, place) = (shape(), container.within(place));
-                    if has_reference(shape, &mut Vec::new()) {
-                        self.reachable(&path, place)?;
-                    }
-                    let outer = self.list.clone();
-                    if container == Container::Many {
-                        self.list = Some(path.clone());
-                    } else if !field.name.is_empty() {
-                        // What is in a field of an element is not the element.
-                        self.list = None;
-                    }
-                    self.shape(shape, &path, place)?;
-                    self.list = outer;
-                }
-                FieldKind::Reference(shape) => {
-                    self.reachable(&path, shape.container.within(place))?;
-                    if self.leaf(&path, Leaf::of(&shape))? {
-                        let list = match shape.container {
-                            Container::Many => Some(path.clone()),
-                            _ => self.list.clone(),
-                        };
-                        self.references.push(Reference { path, list, shape });
-                    }
-                }
-                FieldKind::Copy(copy) => {
-                    if self.leaf(
-                        &path,
-                        Leaf::Copy(copy.source, copy.path, copy.via, copy.frozen),
-                    )? {
-                        self.copies.push((prefix.to_owned(), field.name, copy));
-                    }
-                }
-                FieldKind::Count(count) => {
-                    self.leaf(&path, Leaf::Count)?;
-                    self.counts.push((path, count));
-                }
-                FieldKind::Subset(subset) => self.subsets.push((path, subset)),
-                FieldKind::Split(split) => self.splits.push((path, split)),
-            }
+            self.field(field, prefix, around)?;
         }
         self.within.pop();
         Ok(())
     }
 
-    /// Refuses references where no path, and so no index, leads.
-    fn reachable(&self, path: &str, place: Container) -> Result<()> {
-        let what = match place {
+    fn field(&mut self, field: &'static FieldShape, prefix: &str, around: Container) -> Result<()> {
+        let path = match (prefix, field.name) {
+            (prefix, "") => prefix.to_owned(),
+            (prefix, name) => join(prefix, name),
+        };
+        match field.kind {
+            FieldKind::Plain => {
+                self.leaf(&path, Leaf::Plain)?;
+            }
+            FieldKind::Embed { shape, container } => {
+                let (shape, around) = (shape(), container.within(around));
+                if has_reference(shape, &mut Vec::new()) {
+                    self.reachable(&path, around)?;
+                }
+                let outer = self.list.clone();
+                if container == Container::Many {
+                    self.list = Some(path.clone());
+                } else if !field.name.is_empty() {
+                    // A value in a field of an element is not the element.
+                    self.list = None;
+                }
+                self.shape(shape, &path, around)?;
+                self.list = outer;
+            }
+            FieldKind::Reference(shape) => {
+                self.reachable(&path, shape.container.within(around))?;
+                if self.leaf(&path, Leaf::reference(&shape))? {
+                    let list = match shape.container {
+                        Container::Many => Some(path.clone()),
+                        _ => self.list.clone(),
+                    };
+                    self.references.push(Reference { path, list, shape });
+                }
+            }
+            FieldKind::Copy(copy) => {
+                let leaf = Leaf::Copy(copy.source, copy.path, copy.via, copy.frozen);
+                if self.leaf(&path, leaf)? {
+                    let copy = Copied::from_shape(&self.collection, prefix, field.name, &copy);
+                    self.derived.push(copy.into());
+                }
+            }
+            FieldKind::Count(count) => {
+                if self.leaf(&path, Leaf::Count)? {
+                    let count = Count::from_shape(&self.collection, path, &count)?;
+                    self.derived.push(count.into());
+                }
+            }
+            FieldKind::Subset(subset) => {
+                let subset = Subset::from_shape(&self.collection, path, &subset)?;
+                self.derived.push(subset.into());
+            }
+            FieldKind::Split(split) => self.splits.push((path, split)),
+        }
+        Ok(())
+    }
+
+    /// Refuses references that no path names, and so no index finds.
+    fn reachable(&self, path: &str, around: Container) -> Result<()> {
+        let what = match around {
             Container::Map => "a map",
             Container::Nested => "a list of lists",
             Container::One | Container::Optional | Container::Many => return Ok(()),
@@ -153,7 +156,7 @@ impl Walk {
         )))
     }
 
-    /// Notes what is stored at a path, and tells whether it is new there. Variants of an enum may
+    /// Records what is stored at a path, and returns whether the path is new. Variants of an enum may
     /// share a path if they hold the same at it.
     fn leaf(&mut self, path: &str, held: Leaf) -> Result<bool> {
         match self.leaves.insert(path.to_owned(), held) {
@@ -172,15 +175,15 @@ impl Walk {
 #[derive(Clone, Copy, PartialEq)]
 enum Leaf {
     Plain,
-    /// Where it leads, whether it may lead nowhere, its rule, and its other side.
+    /// The collection that it names, whether it is unchecked, its rule for deletes, and its inverse.
     Reference(&'static str, bool, Option<OnDelete>, Option<&'static str>),
-    /// Of what it is a copy, along which reference, and whether it is frozen.
+    /// The source, the path there, the reference, and whether the copy is frozen.
     Copy(&'static str, &'static str, Via, bool),
     Count,
 }
 
 impl Leaf {
-    fn of(shape: &ReferenceShape) -> Self {
+    fn reference(shape: &ReferenceShape) -> Self {
         Leaf::Reference(
             shape.collection,
             shape.unchecked,

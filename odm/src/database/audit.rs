@@ -1,153 +1,163 @@
-//! Looking through a whole database for what is wrong in it.
+//! Audits, repairs and backfills of a whole database.
 
 use std::{
     collections::{BTreeSet, VecDeque},
-    future::IntoFuture,
-    ops::ControlFlow,
+    fmt,
+    future::{IntoFuture, poll_fn},
     pin::Pin,
     task::{Context, Poll},
 };
 
-use bson::{RawBson, RawDocument, RawDocumentBuf};
+use bson::RawBson;
 use futures_core::{Stream, future::BoxFuture};
 
-use super::{Session, done};
 use crate::{
     error::{Error, ErrorKind, Result},
-    maintain::{self, Finding, Write},
+    maintain::{Finding, Write},
     repository::Cursor,
+    session::Session,
     store::{Cost, Find},
+    trace::record_cost,
 };
 
-/// How many documents are checked on one state of the data, and mended in one unit.
+/// How many documents are checked on one state of the data, and repaired in one unit.
 const CHUNK: u64 = 200;
 
-/// A search for what is wrong in a database, a stream of [`Finding`]s. Made by
-/// [`audit`](super::Database::audit) and [`repair`](super::Database::repair); awaited, it gives all
-/// findings at once.
+/// An audit of a database: a stream of [`Finding`]s. Made by [`audit`](super::Database::audit),
+/// [`repair`](super::Database::repair) and [`backfill`](super::Database::backfill). Awaited, it
+/// returns all findings at once.
 ///
-/// It goes through the collections in chunks of documents, each on one state of the data. What is
-/// written while it runs is not in its way, nor it in that of others.
+/// It checks the collections in chunks of documents, each on one state of the data. It does not block
+/// writes that are made while it runs.
+///
+/// It is a [`Stream`], so that the adapters of `futures_util` work on it;
+/// [`next`](Audit::next) and [`try_next`](Audit::try_next) need none.
 #[must_use = "an audit does nothing unless it is awaited or polled"]
 pub struct Audit {
-    state: State,
+    state: AuditState,
     found: VecDeque<Finding>,
     progress: Progress,
 }
 
-/// How far an [`Audit`] is.
+/// The progress of an [`Audit`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// How many documents it has checked.
+    /// The number of documents that were checked.
     pub checked: u64,
-    /// How many there were to check when it began, with those before the position that it was
-    /// [resumed](Audit::resume) at.
+    /// The number of documents that there were to check at the beginning, with those before the
+    /// position at which the audit was [resumed](Audit::resume).
     pub total: u64,
-    /// Where it can be resumed: nothing that was handed over lies after it by more than a chunk.
-    /// None at the beginning.
+    /// The position at which the audit can be resumed. It is at most a chunk before the last finding
+    /// that was returned. `None` at the beginning.
     pub position: Option<Cursor>,
 }
 
-enum State {
-    Ready(Box<Search>),
-    Checking(BoxFuture<'static, Result<(Box<Search>, Vec<Finding>)>>),
+/// What an audit does with its findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AuditMode {
+    /// It returns them.
+    Report,
+    /// It repairs them.
+    Repair,
+    /// It repairs them in the collections with pending backfills, which are complete at the end.
+    Backfill,
+}
+
+enum AuditState {
+    Ready(Box<Auditor>),
+    Checking(BoxFuture<'static, Result<(Box<Auditor>, Vec<Finding>)>>),
     Done,
 }
 
-/// Where a search is.
-struct Search {
+/// The audit as it runs.
+struct Auditor {
     session: Session,
-    mends: bool,
-    /// What is complete at the end, where this brings up what was declared over older documents.
-    rebuilds: Option<BTreeSet<String>>,
+    mode: AuditMode,
+    /// The pending backfills that are complete at the end.
+    pending: BTreeSet<String>,
     /// The collections that are left, and the last document of the first one that was checked.
     left: VecDeque<String>,
     after: Option<RawBson>,
     progress: Progress,
-    counted: bool,
+    started: bool,
     /// Where it was told to start.
     from: Option<Cursor>,
 }
 
 impl Audit {
-    pub(super) fn new(session: &Session, mends: bool) -> Self {
-        Audit::of(session, mends, false)
-    }
-
-    pub(super) fn rebuild(session: &Session) -> Self {
-        Audit::of(session, true, true)
-    }
-
-    fn of(session: &Session, mends: bool, rebuilds: bool) -> Self {
+    pub(super) fn new(session: &Session, mode: AuditMode) -> Self {
         let progress = Progress {
             checked: 0,
             total: 0,
             position: None,
         };
-        let search = Search {
-            left: VecDeque::new(),
-            rebuilds: rebuilds.then(BTreeSet::new),
+        let auditor = Auditor {
             session: session.clone(),
-            mends,
+            mode,
+            pending: BTreeSet::new(),
+            left: VecDeque::new(),
             after: None,
             progress: progress.clone(),
-            counted: false,
+            started: false,
             from: None,
         };
         Audit {
-            state: State::Ready(Box::new(search)),
+            state: AuditState::Ready(Box::new(auditor)),
             found: VecDeque::new(),
             progress,
         }
     }
 
-    /// Goes on where an earlier one was, by its [`progress`](Audit::progress). What that one found in
+    /// Resumes an earlier audit at the position of its [`progress`](Audit::progress). The findings of
     /// its last chunk may be found again.
     pub fn resume(mut self, position: &Cursor) -> Self {
-        if let State::Ready(search) = &mut self.state {
-            search.from = Some(position.clone());
-            search.progress.position = Some(position.clone());
+        if let AuditState::Ready(auditor) = &mut self.state {
+            auditor.from = Some(position.clone());
+            auditor.progress.position = Some(position.clone());
         }
         self.progress.position = Some(position.clone());
         self
     }
 
-    /// How far it is.
+    /// Returns the progress so far.
     pub fn progress(&self) -> &Progress {
         &self.progress
     }
+
+    /// Waits for the next finding. `None` at the end.
+    pub async fn next(&mut self) -> Option<Result<Finding>> {
+        poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+
+    /// Waits for the next finding, as [`next`](Audit::next) does, for `while let Some(finding) =
+    /// audit.try_next().await?`.
+    pub async fn try_next(&mut self) -> Result<Option<Finding>> {
+        self.next().await.transpose()
+    }
 }
 
-impl Search {
+impl fmt::Debug for Audit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Audit")
+            .field("progress", &self.progress)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Auditor {
     async fn next(mut self: Box<Self>) -> Result<(Box<Self>, Vec<Finding>)> {
-        if !self.counted {
+        if !self.started {
             self.start().await?;
         }
         let Some(collection) = self.left.front().cloned() else {
             self.end().await?;
             return Ok((self, Vec::new()));
         };
-        let mut documents = Vec::new();
-        let mut findings = {
-            let view = self.session.reader().await?;
-            let find = Find {
-                collection: collection.clone(),
-                limit: Some(CHUNK),
-                after: self.after.take().map(|id| vec![id]),
-                ..Find::default()
-            };
-            let each = &mut |_, document: &RawDocument| {
-                documents.push(document.to_owned());
-                Ok(ControlFlow::Continue(()))
-            };
-            let cost = self.session.noted(view.get()?.find(&find, each).await)?;
-            done("audit", &collection, cost);
-            let catalog = self.session.catalog();
-            maintain::check(&catalog, view.get()?, &collection, &documents).await?
-        };
-        if self.mends && !findings.is_empty() {
-            self.mend(&collection, &mut findings).await?;
+        let after = self.after.take();
+        let (documents, mut findings) = self.session.check_chunk(&collection, after, CHUNK).await?;
+        if self.mode != AuditMode::Report && !findings.is_empty() {
+            self.repair(&collection, &mut findings).await?;
         }
         self.progress.checked += documents.len() as u64;
         match documents
@@ -169,25 +179,26 @@ impl Search {
         Ok((self, findings))
     }
 
-    /// All has been looked at.
+    /// Records the backfills that are complete.
     async fn end(&mut self) -> Result<()> {
-        if let Some(places) = self.rebuilds.take().filter(|places| !places.is_empty()) {
-            self.session.complete(places).await?;
+        let complete = std::mem::take(&mut self.pending);
+        if !complete.is_empty() {
+            self.session.complete(complete).await?;
         }
         Ok(())
     }
 
-    /// Counts what there is to check, and finds the start.
+    /// Counts the documents to check, and moves to the start.
     async fn start(&mut self) -> Result<()> {
         let catalog = self.session.current_catalog().await?;
         let names = catalog
             .collections()
-            .filter(|name| catalog.is_derived(name));
+            .filter(|name| catalog.is_audited(name));
         self.left = names.map(str::to_owned).collect();
-        if let Some(places) = &mut self.rebuilds {
-            places.clone_from(catalog.building());
-            let holders: BTreeSet<&str> =
-                places.iter().map(|place| catalog.holder(place)).collect();
+        if self.mode == AuditMode::Backfill {
+            self.pending.clone_from(catalog.pending());
+            let holders = self.pending.iter().map(|place| catalog.holder_of(place));
+            let holders: BTreeSet<&str> = holders.collect();
             self.left.retain(|name| holders.contains(name.as_str()));
         }
         let mut before = 0;
@@ -196,20 +207,24 @@ impl Search {
             let Some(skipped) = self.left.iter().position(|name| *name == collection) else {
                 return Err(Error::new(
                     ErrorKind::InvalidQuery,
-                    format!("the position is in `{collection}`, which is not audited"),
+                    format!(
+                        "position is in `{collection}`, which is not audited: resume with a \
+                         position of this audit"
+                    ),
                 ));
             };
             before = skipped;
             self.after = Some(id);
         }
-        let view = self.session.reader().await?;
+        // Of no collection are cold parts loaded.
+        let view = self.session.reader("", &[]).await?;
         let mut cost = Cost::default();
         for (at, name) in self.left.iter().enumerate() {
             let all = Find {
                 collection: name.clone(),
                 ..Find::default()
             };
-            let (count, counting) = view.get()?.count(&all).await?;
+            let (count, counting) = view.count(&all).await?;
             cost += counting;
             self.progress.total += count;
             if at < before {
@@ -217,20 +232,20 @@ impl Search {
             } else if let (true, Some(id)) = (at == before, &self.after) {
                 let after = Some(vec![id.clone()]);
                 let rest = Find { after, ..all };
-                let (rest, counting) = view.get()?.count(&rest).await?;
+                let (rest, counting) = view.count(&rest).await?;
                 cost += counting;
                 self.progress.checked += count - rest;
             }
         }
-        done("audit", "", cost);
+        record_cost("audit", "", cost);
         drop(view);
         self.left.drain(..before);
-        self.counted = true;
+        self.started = true;
         Ok(())
     }
 
-    /// Mends what was found, as one unit, and looks again.
-    async fn mend(&self, collection: &str, findings: &mut [Finding]) -> Result<()> {
+    /// Repairs findings as one unit, and checks their documents again.
+    async fn repair(&self, collection: &str, findings: &mut [Finding]) -> Result<()> {
         let mut ids: Vec<RawBson> = Vec::new();
         for finding in findings.iter() {
             if ids.last() != Some(&finding.id) {
@@ -242,18 +257,9 @@ impl Search {
             ids: ids.clone(),
         };
         self.session.write(write).await?;
-        let view = self.session.reader().await?;
-        let mut documents: Vec<RawDocumentBuf> = Vec::new();
-        let each = &mut |_, document: &RawDocument| {
-            documents.push(document.to_owned());
-            Ok(ControlFlow::Continue(()))
-        };
-        let cost = view.get()?.get(collection, &ids, each).await?;
-        done("audit", collection, cost);
-        let catalog = self.session.catalog();
-        let left = maintain::check(&catalog, view.get()?, collection, &documents).await?;
+        let left = self.session.check_documents(collection, &ids).await?;
         for finding in findings {
-            finding.mended = !left.contains(finding);
+            finding.repaired = !left.contains(finding);
         }
         Ok(())
     }
@@ -267,24 +273,26 @@ impl Stream for Audit {
             if let Some(finding) = self.found.pop_front() {
                 return Poll::Ready(Some(Ok(finding)));
             }
-            match std::mem::replace(&mut self.state, State::Done) {
-                State::Done => return Poll::Ready(None),
-                State::Ready(search) => {
-                    // Whatever was found before it has been handed over.
-                    self.progress.position.clone_from(&search.progress.position);
-                    if !search.counted || !search.left.is_empty() {
-                        self.state = State::Checking(Box::pin(search.next()));
+            match std::mem::replace(&mut self.state, AuditState::Done) {
+                AuditState::Done => return Poll::Ready(None),
+                AuditState::Ready(auditor) => {
+                    // All findings before the position have been returned.
+                    self.progress
+                        .position
+                        .clone_from(&auditor.progress.position);
+                    if !auditor.started || !auditor.left.is_empty() {
+                        self.state = AuditState::Checking(Box::pin(auditor.next()));
                     }
                 }
-                State::Checking(mut next) => match next.as_mut().poll(cx) {
+                AuditState::Checking(mut next) => match next.as_mut().poll(cx) {
                     Poll::Pending => {
-                        self.state = State::Checking(next);
+                        self.state = AuditState::Checking(next);
                         return Poll::Pending;
                     }
-                    Poll::Ready(Ok((search, found))) => {
-                        self.progress.checked = search.progress.checked;
-                        self.progress.total = search.progress.total;
-                        self.state = State::Ready(search);
+                    Poll::Ready(Ok((auditor, found))) => {
+                        self.progress.checked = auditor.progress.checked;
+                        self.progress.total = auditor.progress.total;
+                        self.state = AuditState::Ready(auditor);
                         self.found = found.into();
                     }
                     Poll::Ready(Err(error)) => return Poll::Ready(Some(Err(error))),

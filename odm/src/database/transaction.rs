@@ -1,13 +1,11 @@
-//! Transactions as users hold them.
+//! Transactions: guards, and closures that are retried.
 
-use std::{ops::Deref, sync::Arc};
+use std::{fmt, ops::Deref, sync::Arc};
 
-use super::{
-    Database,
-    session::{AbortOnDrop, Bound, INSIDE},
-};
+use super::Database;
 use crate::{
-    error::{Error, Result},
+    error::{Error, ErrorKind, Result},
+    session::{AbortOnDrop, Bound, run_inside},
     store::TransactionOptions,
 };
 
@@ -16,7 +14,9 @@ const ATTEMPTS: usize = 5;
 
 /// A transaction that the caller drives, from [`Database::begin`].
 ///
-/// It has the repositories of the database, bound to the transaction. Dropping it rolls back.
+/// It derefs to the database, with repositories that are bound to the transaction. Dropping it rolls
+/// back.
+#[must_use = "a transaction is rolled back when its guard is dropped"]
 pub struct TransactionGuard<D> {
     database: D,
     bound: Arc<Bound>,
@@ -24,24 +24,14 @@ pub struct TransactionGuard<D> {
 
 impl<D: Database> TransactionGuard<D> {
     pub(super) async fn new(database: &D, options: TransactionOptions) -> Result<Self> {
-        let session = database.session();
-        session.refuse_inside_transaction()?;
-        if session.bound.is_some() {
-            return Err(Error::new(
-                crate::ErrorKind::InvalidQuery,
-                "a transaction cannot begin inside another; use `transaction`, which joins it",
-            ));
-        }
-        // Until `TransactionGuard` owns it, the store's transaction rolls back by its own drop.
-        let session = session.bind(session.store.begin(options).await?);
+        let (session, bound) = database.session().begin(options).await?;
         let database = D::bind(&session);
-        let bound = session.bound.expect("a bound session has a transaction");
         Ok(TransactionGuard { database, bound })
     }
 
     /// Makes the writes durable and visible.
     ///
-    /// Dropping the future leaves it open whether they are.
+    /// If the future is dropped, the writes may or may not be stored.
     ///
     /// # Errors
     ///
@@ -51,7 +41,7 @@ impl<D: Database> TransactionGuard<D> {
         self.bound.commit().await
     }
 
-    /// Undoes the writes.
+    /// Rolls back the writes.
     pub async fn rollback(self) -> Result<()> {
         self.bound.rollback().await
     }
@@ -62,6 +52,12 @@ impl<D> Deref for TransactionGuard<D> {
 
     fn deref(&self) -> &D {
         &self.database
+    }
+}
+
+impl<D> fmt::Debug for TransactionGuard<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TransactionGuard").finish_non_exhaustive()
     }
 }
 
@@ -77,7 +73,7 @@ where
     E: From<Error>,
     F: AsyncFnOnce(D) -> Result<T, E> + Clone,
 {
-    if let Some(outer) = &database.session().bound {
+    if let Some(outer) = database.session().bound() {
         // Part of the transaction around it: what it wrote before it failed must not be committed.
         let mut aborting = AbortOnDrop::new(outer, inner_failed());
         let result = run(database.clone()).await;
@@ -86,31 +82,28 @@ where
         }
         return result;
     }
-    let mut inside = INSIDE.try_with(Clone::clone).unwrap_or_default();
-    inside.extend(database.session().store.capabilities().single_writer);
     let mut attempt = 1;
     loop {
-        let begun = TransactionGuard::new(database, TransactionOptions::default()).await?;
-        let bound = begun.bound.clone();
-        let result = INSIDE
-            .scope(inside.clone(), run.clone()(begun.database.clone()))
-            .await;
-        // Whether to run again is the transaction's to say: the closure may have made any error of
-        // what it was told.
+        let guard = TransactionGuard::new(database, TransactionOptions::default()).await?;
+        let bound = guard.bound.clone();
+        let store = database.session().store();
+        let result = run_inside(store, run.clone()(guard.database.clone())).await;
+        // The transaction says whether to run again, since the closure may have returned any error
+        // of its own.
         let lost = || {
             bound
                 .failure()
                 .is_some_and(|failure| failure.is_retryable())
         };
         match result {
-            Ok(value) => match begun.commit().await {
+            Ok(value) => match guard.commit().await {
                 Ok(()) => return Ok(value),
                 Err(error) if error.is_retryable() && attempt < ATTEMPTS => {}
                 Err(error) => return Err(error.into()),
             },
-            Err(_) if lost() && attempt < ATTEMPTS => begun.rollback().await?,
+            Err(_) if lost() && attempt < ATTEMPTS => guard.rollback().await?,
             Err(error) => {
-                begun.rollback().await?;
+                guard.rollback().await?;
                 return Err(error);
             }
         }
@@ -120,7 +113,7 @@ where
 
 fn inner_failed() -> Error {
     Error::new(
-        crate::ErrorKind::TransactionAborted,
-        "the transaction cannot go on, since a transaction inside it failed or was dropped",
+        ErrorKind::TransactionAborted,
+        "transaction aborted: a transaction inside it failed, or its future was dropped",
     )
 }

@@ -1,21 +1,25 @@
-//! What is not as its definition says, and making it so.
+//! The search for everything in documents that is not as the models say.
 
-use std::{collections::HashMap, fmt, ops::ControlFlow};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+};
 
-use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawBson, RawDocument, RawDocumentBuf};
 
 use super::{
-    copies, counts, links, splits, subsets,
-    unit::{Touched, Unit, id},
+    derived::{Lookup, Snapshot, problems},
+    inverse,
+    unit::{Doc, id},
 };
 use crate::{
-    catalog::{Catalog, Split, references},
+    catalog::{Catalog, Derived, Edge, Split, references},
     error::{Result, show},
-    mql::{Filter, Test, key, path},
-    store::{DeleteWrite, Reader},
+    mql::{key, path},
+    store::{Cost, Find, FindByKey, Reader},
 };
 
-/// A place in a stored document where something is not as the models say.
+/// A field of a stored document that is not as the models say.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Finding {
@@ -23,268 +27,216 @@ pub struct Finding {
     pub collection: String,
     /// Its `_id`.
     pub id: RawBson,
-    /// The field.
+    /// The path of the field.
     pub path: String,
-    /// What is wrong with it.
+    /// What is wrong with the field.
     pub problem: Problem,
-    /// Whether it has been mended: never by an audit, and by a repair wherever that can be done
-    /// without throwing away what is nowhere else.
-    pub mended: bool,
+    /// Whether it has been repaired: never by an audit, and by a repair wherever that is possible
+    /// without discarding data that exists nowhere else.
+    pub repaired: bool,
 }
 
-/// What can be wrong with a field.
+/// The ways in which a field can be wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Problem {
-    /// A subset does not show what its definition says.
+    /// A subset does not show the children that its definition names.
     Subset,
-    /// A copy is not what its source says.
+    /// A copy differs from its source.
     Copy,
     /// A count is not the number of children.
     Count,
-    /// A reference leads nowhere. A repair empties it or takes it out of its list, if that is its rule
-    /// for deletes.
+    /// A reference names a document that does not exist. A repair empties it or takes it out of its
+    /// list, if that is its rule for deletes.
     Dangling,
-    /// The other side of a pair does not point back. A repair lets the side that can hold only one
-    /// decide; where both can, or both cannot, what points there is right, unless what it points to
-    /// already points elsewhere.
-    OneSided,
-    /// There is no half in the collection where the field is stored apart, and it is not `optional`. A
-    /// repair cannot know what should be in it.
-    MissingHalf,
-    /// There are several halves of one document. A repair removes those that are the same as the
+    /// The inverse of a reference does not name the holder. A repair lets the scalar side decide; of
+    /// two lists the missing member is added; a scalar that its inverse contradicts is emptied.
+    OneSidedInverse,
+    /// The cold part of a document is missing, and it is not `optional`. A repair cannot know its
+    /// value.
+    MissingColdPart,
+    /// A document has several cold parts for one field. A repair removes those that are equal to the
     /// first; others it leaves, since it cannot know which one is right.
-    DoubledHalf,
-    /// A half belongs to no document. A repair leaves it, since it may be all that is left.
-    LoneHalf,
-    /// The document itself holds what should be stored apart, as from before it was split. A repair
-    /// moves it, unless there is another half already.
-    UndividedHalf,
+    DuplicateColdPart,
+    /// A cold part has no document. A repair leaves it, since it may be all that is left.
+    OrphanColdPart,
+    /// A document holds its cold part inline, as from before it was split. A repair moves it, unless
+    /// there is another cold part already.
+    InlineColdPart,
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let problem = match self.problem {
+            Problem::Subset => "wrong subset",
+            Problem::Copy => "wrong copy",
+            Problem::Count => "wrong count",
+            Problem::Dangling => "dangling reference",
+            Problem::OneSidedInverse => "one-sided inverse reference",
+            Problem::MissingColdPart => "missing cold part",
+            Problem::DuplicateColdPart => "duplicate cold part",
+            Problem::OrphanColdPart => "orphan cold part",
+            Problem::InlineColdPart => "inline cold part",
+        };
         write!(
             f,
-            "`{}` of the document with the `_id` {} in `{}` {}",
+            "{problem}: `{}.{}` of the document with `_id` = {}",
+            self.collection,
             self.path,
             show(&self.id),
-            self.collection,
-            match self.problem {
-                Problem::Subset => "does not show what its definition says",
-                Problem::Copy => "is not what its source says",
-                Problem::Count => "is not the number of children",
-                Problem::Dangling => "refers to a document that is not there",
-                Problem::OneSided => "refers to a document that does not point back",
-                Problem::MissingHalf => "has no half where it is stored apart",
-                Problem::DoubledHalf => "has several halves where it is stored apart",
-                Problem::LoneHalf => "leads to no document, of which this would be a half",
-                Problem::UndividedHalf => "is in the document, and should be stored apart",
-            }
         )
     }
 }
 
-/// Looks for what is wrong in documents of one collection, all on one state of the data.
+/// Compares documents of one collection with the models, all on one state of the data, with one call
+/// for each kind of thing that is read. Returns what is wrong, and what was read.
 pub(crate) async fn check(
     catalog: &Catalog,
     reader: &dyn Reader,
     collection: &str,
     documents: &[RawDocumentBuf],
-) -> Result<Vec<Finding>> {
-    let mut findings = Vec::new();
-    let mut found = |document: &RawDocument, path: &str, problem| {
-        findings.push(Finding {
-            collection: collection.to_owned(),
-            id: id(document).into(),
-            path: path.to_owned(),
-            problem,
-            mended: false,
-        });
+) -> Result<(Vec<Finding>, Cost)> {
+    let documents: Vec<Doc> = documents.iter().cloned().map(Doc::new).collect();
+    let mut lookup = Snapshot {
+        reader,
+        cost: Cost::default(),
     };
-    let subsets: Vec<_> = catalog.subsets_in(collection).collect();
-    let counts: Vec<_> = catalog.counts_in(collection).collect();
-    let copies: Vec<_> = catalog.copies_in(collection).collect();
-    let before: Vec<_> = documents.iter().cloned().map(Some).collect();
-    let wrong_copies = copies::wrong(reader, &copies, documents, &before).await?;
-    for (document, copies) in documents.iter().zip(wrong_copies) {
-        for (path, _) in copies {
-            found(document, &path, Problem::Copy);
-        }
-        for (path, _) in counts::wrong(reader, &counts, document).await? {
-            found(document, &path, Problem::Count);
-        }
-        for (path, _) in subsets::wrong(reader, &subsets, document).await? {
-            found(document, &path, Problem::Subset);
+    let mut found = Found {
+        collection,
+        findings: Vec::new(),
+    };
+    let fields: Vec<&Derived> = catalog.derived_in(collection).collect();
+    let problems = problems(&mut lookup, &fields, &documents).await?;
+    for (document, problems) in documents.iter().zip(problems) {
+        for (path, problem) in problems {
+            found.add(document, &path, problem);
         }
     }
     for edge in catalog.edges_from(collection) {
-        if !edge.is_certain() {
-            continue;
-        }
-        let there = links::at_the_other_end(reader, edge, documents).await?;
-        let other = catalog.inverse_of(edge);
-        for document in documents {
-            let (mut dangling, mut one_sided) = (false, false);
-            references(document, &edge.path, |target| {
-                match there.get(&key::of(target)) {
-                    None => dangling = true,
-                    Some(there) => {
-                        one_sided |=
-                            other.is_some_and(|other| !links::points(there, other, document));
-                    }
-                }
-            });
-            one_sided |= links::is_no_list(document, edge);
-            if dangling {
-                found(document, &edge.path, Problem::Dangling);
-            }
-            if one_sided {
-                found(document, &edge.path, Problem::OneSided);
-            }
+        if edge.is_certain() {
+            check_references(&mut lookup, catalog, edge, &documents, &mut found).await?;
         }
     }
     for split in catalog.splits_of(collection) {
-        let ids = documents.iter().map(|document| id(document).into());
-        let halves = halves(reader, split, ids.collect()).await?;
-        for document in documents {
-            match halves.get(&key::of(id(document))).map_or(0, Vec::len) {
-                0 if split.optional => {}
-                0 => found(document, &split.path, Problem::MissingHalf),
-                1 => {}
-                _ => found(document, &split.path, Problem::DoubledHalf),
-            }
-            if path::get(document, &split.path).is_some() {
-                found(document, &split.path, Problem::UndividedHalf);
-            }
-        }
+        check_cold_parts(&mut lookup, split, &documents, &mut found).await?;
     }
     if let Some(split) = catalog.split_in(collection) {
-        let owner = |half: &RawDocumentBuf| {
-            let owner = path::get(half, &split.key);
-            owner.map_or(RawBson::Null, RawBson::from)
-        };
-        let owners: Vec<RawBson> = documents.iter().map(owner).collect();
-        let mut there = vec![false; owners.len()];
-        let each = &mut |place: usize, _: &RawDocument| {
-            there[place] = true;
-            Ok(ControlFlow::Continue(()))
-        };
-        reader.get(&split.hot, &owners, each).await?;
-        for (half, there) in documents.iter().zip(there) {
-            if !there {
-                found(half, &split.key, Problem::LoneHalf);
-            }
-        }
+        check_owners(&mut lookup, split, &documents, &mut found).await?;
     }
-    Ok(findings)
+    Ok((found.findings, lookup.cost))
 }
 
-/// The halves of documents, by the `_id`s of these.
-async fn halves(
-    reader: &dyn Reader,
-    split: &Split,
-    ids: Vec<RawBson>,
-) -> Result<HashMap<Vec<u8>, Vec<RawDocumentBuf>>> {
-    let find = split.halves_of(ids);
-    let mut halves: HashMap<_, Vec<_>> = HashMap::new();
-    let each = &mut |_, half: &RawDocument| {
-        if let Some(owner) = path::get(half, &split.key) {
-            halves
-                .entry(key::of(owner))
-                .or_default()
-                .push(half.to_owned());
-        }
-        Ok(ControlFlow::Continue(()))
-    };
-    reader.find(&find, each).await?;
-    Ok(halves)
+/// The findings in one collection.
+struct Found<'a> {
+    collection: &'a str,
+    findings: Vec<Finding>,
 }
 
-/// Makes documents what their definitions say, as far as that can be known.
-pub(super) async fn repair(
-    unit: &mut Unit<'_>,
-    collection: &str,
-    ids: &[RawBson],
-) -> Result<Touched> {
-    let catalog = unit.catalog;
-    unit.mends = true;
-    let mut touched = Touched::default();
-    // References first, since what is derived follows them.
-    for edge in catalog.edges_from(collection) {
-        if edge.is_certain() {
-            links::mend(unit, edge, ids).await?;
-        }
+impl Found<'_> {
+    fn add(&mut self, document: &RawDocument, path: &str, problem: Problem) {
+        self.findings.push(Finding {
+            collection: self.collection.to_owned(),
+            id: id(document).into(),
+            path: path.to_owned(),
+            problem,
+            repaired: false,
+        });
     }
-    let subsets: Vec<_> = catalog.subsets_in(collection).collect();
-    let counts: Vec<_> = catalog.counts_in(collection).collect();
-    for group in catalog.copies() {
-        let here = group.iter().filter(|copy| copy.holder == collection);
-        let copies: Vec<_> = here.collect();
-        let documents = unit.get_many(collection, ids).await?;
-        let before: Vec<_> = documents.iter().cloned().map(Some).collect();
-        let wrong = copies::wrong(&*unit.transaction, &copies, &documents, &before).await?;
-        for (document, fields) in documents.iter().zip(wrong) {
-            let written = unit.set(collection, &id(document).into(), fields).await?;
-            touched.places.extend(written.places);
-        }
-    }
-    let documents = unit.get_many(collection, ids).await?;
-    touched.matched = documents.len() as u64;
-    for document in documents {
-        let id = RawBson::from(id(&document));
-        let mut wrong = counts::wrong(&*unit.transaction, &counts, &document).await?;
-        wrong.extend(subsets::wrong(&*unit.transaction, &subsets, &document).await?);
-        let written = unit.set(collection, &id, wrong).await?;
-        touched.places.extend(written.places);
-        for split in catalog.splits_of(collection) {
-            let ids = vec![id.clone()];
-            let halves = halves(&*unit.transaction, split, ids).await?;
-            let halves = halves.into_values().next().unwrap_or_default();
-            remove_copies(unit, split, &halves).await?;
-            let Some(value) = path::get(&document, &split.path) else {
-                continue;
-            };
-            let value = match (value, halves.first()) {
-                (RawBsonRef::Null, _) => None,
-                (RawBsonRef::Document(value), None) => Some(value.to_owned()),
-                (RawBsonRef::Document(value), Some(half)) if *split.value(half)? == *value => None,
-                _ => continue,
-            };
-            splits::replace(unit, &id, vec![(split, value)], &mut touched).await?;
-            let fields = vec![(split.path.clone(), None)];
-            unit.set(collection, &id, fields).await?;
-        }
-    }
-    // One document may have been written more than once.
-    touched.places.sort_unstable();
-    touched.places.dedup();
-    Ok(touched)
 }
 
-/// Removes the halves that are the same as the first.
-async fn remove_copies(
-    unit: &mut Unit<'_>,
-    split: &Split,
-    halves: &[RawDocumentBuf],
+async fn check_references(
+    lookup: &mut Snapshot<'_>,
+    catalog: &Catalog,
+    edge: &Edge,
+    documents: &[Doc],
+    found: &mut Found<'_>,
 ) -> Result<()> {
-    let Some((first, others)) = halves.split_first() else {
-        return Ok(());
+    let mut ids = HashMap::new();
+    for document in documents {
+        ids.extend(inverse::targets(document, edge));
+    }
+    let named = match ids.is_empty() {
+        true => HashMap::new(),
+        false => lookup.get(&edge.to, ids.into_values().collect()).await?,
     };
-    let first = split.value(first)?;
-    let mut copies = Vec::new();
-    for half in others {
-        if split.value(half)? == first {
-            copies.push(id(half).into());
+    let other = catalog.inverse_of(edge);
+    for document in documents {
+        let (mut dangling, mut one_sided) = (false, false);
+        references(document, &edge.path, |target| {
+            match named.get(&key::of(target)) {
+                None => dangling = true,
+                Some(named) => {
+                    one_sided |=
+                        other.is_some_and(|other| !inverse::refers_to(named, other, document));
+                }
+            }
+        });
+        one_sided |= inverse::is_no_list(document, edge);
+        if dangling {
+            found.add(document, &edge.path, Problem::Dangling);
+        }
+        if one_sided {
+            found.add(document, &edge.path, Problem::OneSidedInverse);
         }
     }
-    if !copies.is_empty() {
-        let write = DeleteWrite {
+    Ok(())
+}
+
+async fn check_cold_parts(
+    lookup: &mut Snapshot<'_>,
+    split: &Split,
+    documents: &[Doc],
+    found: &mut Found<'_>,
+) -> Result<()> {
+    let find = FindByKey {
+        find: Find {
             collection: split.cold.clone(),
-            filter: Filter::Path("_id".into(), Test::In(copies)),
-            multi: true,
-        };
-        unit.delete(&write).await?;
+            ..Find::default()
+        },
+        path: split.key.clone(),
+        keys: documents
+            .iter()
+            .map(|document| id(document).into())
+            .collect(),
+    };
+    let parts = lookup.find_by_key(&find).await?;
+    for (document, parts) in documents.iter().zip(parts) {
+        match parts.len() {
+            0 if split.optional => {}
+            0 => found.add(document, &split.path, Problem::MissingColdPart),
+            1 => {}
+            _ => found.add(document, &split.path, Problem::DuplicateColdPart),
+        }
+        if path::get(document, &split.path).is_some() {
+            found.add(document, &split.path, Problem::InlineColdPart);
+        }
+    }
+    Ok(())
+}
+
+async fn check_owners(
+    lookup: &mut Snapshot<'_>,
+    split: &Split,
+    parts: &[Doc],
+    found: &mut Found<'_>,
+) -> Result<()> {
+    let owner = |part: &Doc| {
+        let owner = path::get(part, &split.key);
+        owner.map_or(RawBson::Null, RawBson::from)
+    };
+    let owners: Vec<RawBson> = parts.iter().map(owner).collect();
+    if owners.is_empty() {
+        return Ok(());
+    }
+    let exist: HashSet<Vec<u8>> = lookup
+        .get(&split.hot, owners.clone())
+        .await?
+        .into_keys()
+        .collect();
+    for (part, owner) in parts.iter().zip(owners) {
+        if !exist.contains(&key::of(owner.as_raw_bson_ref())) {
+            found.add(part, &split.key, Problem::OrphanColdPart);
+        }
     }
     Ok(())
 }

@@ -1,35 +1,65 @@
 //! The first step of a unit: the user's own changes.
 
-use std::borrow::Cow;
-
-use bson::{RawBson, RawBsonRef, RawDocument};
+use bson::{RawBson, RawDocument, RawDocumentBuf};
 
 use super::{
-    Write, audit, copies, kept_fields, splits,
-    unit::{Touched, Unit, by_id},
+    Write, cold, repair,
+    unit::{Pages, Unit},
+    versions,
 };
 use crate::{
+    catalog::Catalog,
     error::{Error, ErrorKind, Result, show},
-    mql::{Operation, Update},
-    store::{Change, UpdateWrite},
+    mql::{Filter, Test, Update, diff, path},
+    store::{Change, DeleteWrite, Find, UpdateWrite},
 };
 
+/// What the user's own write changed.
+#[derive(Debug, Default)]
+pub(super) struct Touched {
+    /// How many documents matched.
+    pub(super) matched: u64,
+    /// How many of them are different now.
+    pub(super) modified: u64,
+    /// Whether an upsert inserted a document.
+    pub(super) inserted: bool,
+    /// The positions in the collection's images of those that are different, in the order of writing;
+    /// none where nothing follows from the write.
+    pub(super) positions: Vec<usize>,
+}
+
+impl Touched {
+    pub(super) fn inserted(positions: Vec<usize>) -> Self {
+        Touched {
+            inserted: true,
+            positions,
+            ..Touched::default()
+        }
+    }
+
+    fn changed(matched: u64, positions: Vec<usize>) -> Self {
+        Touched {
+            matched,
+            modified: positions.len() as u64,
+            positions,
+            ..Touched::default()
+        }
+    }
+}
+
 pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched> {
-    let catalog = unit.catalog;
     match write {
         Write::Insert {
             collection,
             documents,
         } => {
-            let documents = kept_fields::first_versions(catalog, collection, documents)?;
-            let documents = copies::filled(unit, collection, documents).await?;
-            splits::insert(unit, collection, &documents).await
+            let positions = cold::insert(unit, collection, documents).await?;
+            Ok(Touched::inserted(positions))
         }
-        Write::Update { write, .. } => {
-            let touched = splits::update(unit, write).await?;
-            kept_fields::count_versions(unit, &write.collection, &touched).await?;
-            Ok(touched)
-        }
+        Write::Update { write, .. } => match &write.change {
+            Change::Update(change) => update(unit, write, change).await,
+            Change::Replace(_) => Ok(statement(unit, write).await?),
+        },
         Write::Replace {
             collection,
             id,
@@ -42,114 +72,229 @@ pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched>
             read,
             from,
             to,
-        } => {
-            match unit.get(collection, id).await? {
-                None => return Err(Error::not_found(collection, &[id])),
-                Some(current) if current != *read => return Err(stale(collection, id)),
-                Some(_) => {}
-            }
-            let mut update = Update::default();
-            difference(&mut update, "", from, to, catalog.version(collection))?;
-            if update.is_empty() {
-                return Ok(Touched {
-                    matched: 1,
-                    ..Touched::default()
-                });
-            }
-            let write = by_id(collection, id, Change::Update(update));
-            let touched = splits::update(unit, &write).await?;
-            kept_fields::count_versions(unit, collection, &touched).await?;
-            Ok(touched)
+        } => modify(unit, collection, id, read, (from, to)).await,
+        Write::Repair { collection, ids } => repair::apply(unit, collection, ids).await,
+        Write::Delete(write) => delete(unit, write).await,
+    }
+}
+
+/// An update from which nothing follows, which goes to the store as it is.
+async fn statement(unit: &mut Unit<'_>, write: &UpdateWrite) -> Result<Touched> {
+    let updated = unit.update_where(write).await?;
+    Ok(Touched {
+        matched: updated.matched,
+        modified: updated.modified,
+        inserted: updated.inserted,
+        positions: Vec::new(),
+    })
+}
+
+async fn update(unit: &mut Unit<'_>, write: &UpdateWrite, change: &Update) -> Result<Touched> {
+    let (catalog, collection) = (unit.catalog, write.collection.as_str());
+    change.check()?;
+    if !write.upsert && !catalog.is_update_watched(collection, change.paths()) {
+        return statement(unit, write).await;
+    }
+    if is_split(catalog, collection) {
+        let touched = cold::update(unit, collection, &write.filter, change, write.upsert).await?;
+        let modified = match touched.inserted {
+            true => 0,
+            false => touched.positions.len() as u64,
+        };
+        return Ok(Touched {
+            modified,
+            ..touched
+        });
+    }
+    let mut pages = Pages::new(Find {
+        collection: collection.to_owned(),
+        filter: write.filter.clone(),
+        ..Find::default()
+    });
+    // Where only the version counts the changes, the images are of no further use.
+    let is_read = catalog.is_update_read(collection, change.paths());
+    let mut touched = Touched::default();
+    loop {
+        let page = unit.next_page(&mut pages).await?;
+        if page.is_empty() {
+            break;
         }
-        Write::Repair { collection, ids } => audit::repair(unit, collection, ids).await,
-        Write::Delete(write) => {
-            let write = splits::delete(unit, write).await?;
-            unit.delete(&write).await
+        touched.matched += page.len() as u64;
+        for at in page {
+            let Some(document) = unit.document(collection, at) else {
+                continue;
+            };
+            if let Some(after) = change.apply(document, false, unit.time())?
+                && unit.change(collection, at, after).await?
+            {
+                touched.modified += 1;
+                touched.positions.push(at);
+            }
+        }
+        if !is_read && pages.has_more() {
+            unit.forget_all(collection).await?;
+            touched.positions.clear();
         }
     }
+    if touched.matched == 0 && write.upsert {
+        let seed = write.filter.upsert_seed()?;
+        let seed = RawDocumentBuf::try_from(&seed).map_err(Error::malformed)?;
+        let made = change.apply(&seed, true, unit.time())?.unwrap_or(seed);
+        let at = unit.insert(collection, &made).await?;
+        return Ok(Touched::inserted(vec![at]));
+    }
+    Ok(touched)
+}
+
+async fn modify(
+    unit: &mut Unit<'_>,
+    collection: &str,
+    id: &RawBson,
+    read: &RawDocument,
+    (from, to): (&RawDocument, &RawDocument),
+) -> Result<Touched> {
+    let found = unit
+        .load_existing(collection, std::slice::from_ref(id))
+        .await?;
+    let current = found.first().and_then(|&at| unit.document(collection, at));
+    match current {
+        None => return Err(Error::not_found(collection, &[id])),
+        // Nothing is written yet, so the transaction can go on.
+        Some(current) if ***current != *read => return Err(stale(collection, id)),
+        Some(_) => {}
+    }
+    let mut update = Update::default();
+    let version = unit.catalog.version(collection);
+    diff::difference(&mut update, from, to, version).map_err(Error::malformed)?;
+    if update.is_empty() {
+        return Ok(Touched {
+            matched: 1,
+            ..Touched::default()
+        });
+    }
+    if is_split(unit.catalog, collection) {
+        let filter = Filter::Path("_id".into(), Test::Eq(id.clone()));
+        return cold::update(unit, collection, &filter, &update, false).await;
+    }
+    let mut positions = Vec::new();
+    for at in found {
+        if let Some(document) = unit.document(collection, at)
+            && let Some(after) = update.apply(document, false, unit.time())?
+            && unit.change(collection, at, after).await?
+        {
+            positions.push(at);
+        }
+    }
+    Ok(Touched::changed(1, positions))
 }
 
 async fn replace(
     unit: &mut Unit<'_>,
     collection: &str,
     id: &RawBson,
-    document: &RawDocument,
+    document: &RawDocumentBuf,
     upsert: bool,
 ) -> Result<Touched> {
-    splits::divide_stored(unit, collection, std::slice::from_ref(id)).await?;
-    let (document, halves) = unit.catalog.divide(collection, document)?;
-    let mut next = document;
-    if let Some(path) = unit.catalog.version(collection) {
-        let held = kept_fields::version(&next, path)?;
-        let version = match unit.get(collection, id).await? {
-            Some(current) if held != kept_fields::version(&current, path)? => {
-                return Err(stale(collection, id));
-            }
-            Some(_) => held + 1,
-            // It was read, and is gone.
-            None if held > 0 && upsert => return Err(stale(collection, id)),
-            None => 1,
+    let catalog = unit.catalog;
+    if !catalog.is_replace_watched(collection) {
+        let write = UpdateWrite {
+            collection: collection.to_owned(),
+            filter: Filter::Path("_id".into(), Test::Eq(id.clone())),
+            change: Change::Replace(document.clone()),
+            upsert,
         };
-        next = Cow::Owned(kept_fields::with_version(&next, path, version)?);
+        let touched = statement(unit, &write).await?;
+        return match touched.matched == 0 && !touched.inserted {
+            true => Err(Error::not_found(collection, &[id])),
+            false => Ok(touched),
+        };
     }
-    let write = by_id(collection, id, Change::Replace(next.into_owned()));
-    let mut touched = unit.update(&UpdateWrite { upsert, ..write }).await?;
-    if touched.matched == 0 && touched.places.is_empty() {
-        return Err(Error::not_found(collection, &[id]));
+    let found = unit
+        .load_existing(collection, std::slice::from_ref(id))
+        .await?;
+    if let Some(path) = catalog.version(collection) {
+        let held = versions::version(document, path)?;
+        let current = found.first().and_then(|&at| unit.document(collection, at));
+        let is_stale = match current {
+            Some(current) => held != versions::version(current, path)?,
+            // The document was read, and is gone.
+            None => held > 0 && upsert,
+        };
+        if is_stale {
+            return Err(stale(collection, id));
+        }
     }
-    splits::replace(unit, id, halves, &mut touched).await?;
-    Ok(touched)
+    let Some(&at) = found.first() else {
+        if !upsert {
+            return Err(Error::not_found(collection, &[id]));
+        }
+        let positions = cold::insert(unit, collection, std::slice::from_ref(document)).await?;
+        return Ok(Touched::inserted(positions));
+    };
+    cold::divide_stored(unit, collection, &[at]).await?;
+    let (hot, values) = catalog.divide(collection, document)?;
+    unit.change(collection, at, with_stored_id(unit, collection, at, &hot)?)
+        .await?;
+    cold::replace(unit, id, values).await?;
+    let image = unit.images(collection).at(at);
+    let is_modified = image.is_changed() || image.is_touched();
+    Ok(Touched {
+        matched: 1,
+        modified: is_modified.into(),
+        inserted: false,
+        positions: vec![at],
+    })
 }
 
-/// What makes one document of the other, field by field, also in embedded documents. What neither
-/// holds, such as a field that only a newer version of the model knows, stays as it is.
-fn difference(
-    update: &mut Update,
-    prefix: &str,
-    from: &RawDocument,
-    to: &RawDocument,
-    kept: Option<&str>,
-) -> Result<()> {
-    for element in to {
+/// A document that replaces another, whose `_id` it gets as it is stored.
+fn with_stored_id(
+    unit: &Unit<'_>,
+    collection: &str,
+    at: usize,
+    document: &RawDocument,
+) -> Result<RawDocumentBuf> {
+    let stored = unit.document(collection, at);
+    let stored = stored.and_then(|stored| path::get(stored, "_id"));
+    let mut with_id = RawDocumentBuf::new();
+    if let Some(stored) = stored {
+        with_id.append(bson::raw::cstr!("_id"), stored);
+    }
+    for element in document {
         let (name, value) = element.map_err(Error::malformed)?;
-        let path = format!("{prefix}{}", name.as_str());
-        let before = from.get(name.as_str()).map_err(Error::malformed)?;
-        if kept == Some(&path) || before == Some(value) {
-            continue;
-        }
-        match (before, value) {
-            (Some(RawBsonRef::Document(from)), RawBsonRef::Document(to))
-                if has_paths(from) && has_paths(to) =>
-            {
-                difference(update, &format!("{path}."), from, to, kept)?;
-            }
-            _ => update.push(path, Operation::Set(value.into())),
+        if name.as_str() != "_id" {
+            with_id.append(name, value);
         }
     }
-    for element in from {
-        let (name, _) = element.map_err(Error::malformed)?;
-        let path = format!("{prefix}{}", name.as_str());
-        if kept != Some(&path) && to.get(name.as_str()).map_err(Error::malformed)?.is_none() {
-            update.push(path, Operation::Unset);
-        }
-    }
-    Ok(())
+    Ok(with_id)
 }
 
-/// Whether paths lead to all fields of a document. The keys of a map can be anything.
-fn has_paths(document: &RawDocument) -> bool {
-    !document.is_empty()
-        && document.iter_elements().flatten().all(|element| {
-            let name = element.key().as_str();
-            !name.is_empty() && !name.contains('.') && !name.starts_with('$')
-        })
+async fn delete(unit: &mut Unit<'_>, write: &DeleteWrite) -> Result<Touched> {
+    let (catalog, collection) = (unit.catalog, write.collection.as_str());
+    if !catalog.is_delete_watched(collection) {
+        let deleted = unit.delete_where(write).await?;
+        return Ok(Touched {
+            matched: deleted.removed,
+            modified: deleted.removed,
+            ..Touched::default()
+        });
+    }
+    let positions = cold::matching(unit, collection, &write.filter).await?;
+    for &at in &positions {
+        unit.remove(collection, at).await?;
+    }
+    Ok(Touched::changed(positions.len() as u64, positions))
+}
+
+fn is_split(catalog: &Catalog, collection: &str) -> bool {
+    catalog.splits_of(collection).next().is_some()
 }
 
 fn stale(collection: &str, id: &RawBson) -> Error {
     Error::new(
         ErrorKind::Stale,
         format!(
-            "the document with the `_id` {} in `{collection}` was changed since it was read",
+            "stale document: `{collection}` with `_id` = {} was changed since it was read; read it \
+             again",
             show(id)
         ),
     )

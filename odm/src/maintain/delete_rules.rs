@@ -1,29 +1,23 @@
-//! What a delete means for the documents that refer to what was deleted.
+//! The consequences of a delete for the documents that refer to the deleted ones.
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    ops::ControlFlow,
-};
+use std::collections::{BTreeMap, HashSet};
 
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 
 use super::{
+    cold,
     places::{Fields, lists, structs},
-    splits,
-    unit::{Unit, id},
+    unit::{CHUNK, Pages, Unit, find_where, id},
 };
 use crate::{
     catalog::{Edge, OnDelete, join, references},
     error::{Error, ErrorKind, Result, show},
-    mql::{Filter, Test, key, path},
-    store::{DeleteWrite, Find, FindByKey},
+    mql::{key, path},
+    store::{Find, FindByKey},
 };
 
-/// How many referrers are changed at once.
-const CHUNK: usize = 500;
-
-/// Applies the rule of each reference that leads to a deleted document, and to what is deleted for
-/// that reason, until nothing follows any more.
+/// Applies the rule of each reference to a deleted document, and to the documents that are deleted
+/// for that reason, until nothing follows any more.
 ///
 /// What forbids a delete is asked at the end: a referrer that is deleted in the same unit is gone by
 /// then, and so does not restrict.
@@ -33,7 +27,7 @@ pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
     let mut restricting: Vec<(&Edge, Vec<RawBson>)> = Vec::new();
     loop {
         let mut deleted: BTreeMap<String, Vec<RawBson>> = BTreeMap::new();
-        let removed = unit.changes.removed_since(known);
+        let removed = unit.removed_since(known);
         known += removed.len();
         for (collection, id) in removed {
             let ids = deleted.entry(collection.clone()).or_default();
@@ -48,76 +42,79 @@ pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
                     OnDelete::Restrict => restricting.push((edge, ids.clone())),
                     OnDelete::Keep => {}
                     OnDelete::Cascade => cascade(unit, edge, ids).await?,
-                    OnDelete::Nullify | OnDelete::Pull => let_go(unit, edge, ids).await?,
+                    OnDelete::Nullify | OnDelete::Pull => clear(unit, edge, ids).await?,
                 }
             }
         }
     }
-    // What a half refers to is held by its document.
-    splits::follow_deletes(unit).await?;
+    // The references in a cold part are those of its document.
+    cold::follow_deletes(unit).await?;
     for (edge, ids) in restricting {
         restrict(unit, edge, &ids).await?;
     }
     Ok(())
 }
 
-/// Deletes the documents that refer to what is deleted.
+/// Deletes the documents that refer to deleted ones.
 async fn cascade(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<()> {
-    let filter = Filter::Path(edge.path.clone().into(), Test::In(deleted.to_vec()));
-    // Of a half that is stored apart, the whole document goes.
-    let half = unit.catalog.split_in(&edge.from);
-    let write = match half {
-        None => DeleteWrite {
-            collection: edge.from.clone(),
-            filter,
-            multi: true,
-        },
-        Some(split) => {
-            let mut owners = Vec::new();
-            let find = Find {
-                collection: split.cold.clone(),
-                filter,
-                ..Find::default()
-            };
-            let each = &mut |_, half: &RawDocument| {
-                owners.extend(path::get(half, &split.key).map(RawBson::from));
-                Ok(ControlFlow::Continue(()))
-            };
-            unit.transaction.find(&find, each).await?;
-            DeleteWrite {
-                collection: split.hot.clone(),
-                filter: Filter::Path("_id".into(), Test::In(owners)),
-                multi: true,
-            }
+    let referrers = find_where(&edge.from, &edge.path, deleted.to_vec());
+    // Of a cold part, the whole document goes.
+    if let Some(split) = unit.catalog.split_in(&edge.from) {
+        let parts = unit.search_images(&referrers).await?;
+        let images = unit.images(&split.cold);
+        let owners = parts.into_iter().filter_map(|at| {
+            let part = images.at(at).now()?;
+            path::get(part, &split.key).map(RawBson::from)
+        });
+        let owners: Vec<RawBson> = owners.collect();
+        for at in unit.load_existing(&split.hot, &owners).await? {
+            unit.remove(&split.hot, at).await?;
         }
-    };
-    unit.delete(&write).await?;
-    Ok(())
+        return Ok(());
+    }
+    let mut pages = Pages::new(referrers);
+    loop {
+        let page = unit.next_page(&mut pages).await?;
+        if page.is_empty() {
+            return Ok(());
+        }
+        for at in page {
+            unit.remove(&edge.from, at).await?;
+        }
+    }
 }
 
-/// Empties the references to what is deleted, or takes them out of their lists.
-async fn let_go(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<()> {
+/// Empties the references to deleted documents, or takes them out of their lists.
+async fn clear(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<()> {
     let gone: HashSet<Vec<u8>> = deleted
         .iter()
         .map(|id| key::of(id.as_raw_bson_ref()))
         .collect();
-    let filter = Filter::Path(edge.path.clone().into(), Test::In(deleted.to_vec()));
-    let referrers = unit.ids(&edge.from, filter).await?;
-    for ids in referrers.chunks(CHUNK) {
-        for document in unit.get_many(&edge.from, ids).await? {
-            let fields = match (&edge.on_delete, &edge.list) {
-                (OnDelete::Pull, Some(list)) => pulled(&document, edge, list, &gone),
-                _ => nullified(&document, edge, &gone),
-            };
-            unit.set_facts(&edge.from, &id(&document).into(), fields)
-                .await?;
+    let mut pages = Pages::new(find_where(&edge.from, &edge.path, deleted.to_vec()));
+    loop {
+        let page = unit.next_page(&mut pages).await?;
+        if page.is_empty() {
+            return Ok(());
+        }
+        for at in page {
+            if let Some(document) = unit.document(&edge.from, at) {
+                let fields = cleared(document, edge, &gone);
+                unit.set(&edge.from, at, fields).await?;
+            }
         }
     }
-    Ok(())
 }
 
-/// The references to what is gone as null.
-pub(super) fn nullified(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8>>) -> Fields {
+/// The references of a document to gone documents, cleared by the rule of the edge.
+pub(super) fn cleared(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8>>) -> Fields {
+    match (&edge.on_delete, &edge.list) {
+        (OnDelete::Pull, Some(list)) => pulled(document, edge, list, gone),
+        _ => nullified(document, edge, gone),
+    }
+}
+
+/// The references to gone documents as null.
+fn nullified(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8>>) -> Fields {
     let (within, name) = edge.path.rsplit_once('.').unwrap_or(("", &edge.path));
     let mut fields = Fields::new();
     structs(document, within, &mut |place, inner| {
@@ -128,13 +125,8 @@ pub(super) fn nullified(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<
     fields
 }
 
-/// The lists without the elements that are, or hold, references to what is gone.
-pub(super) fn pulled(
-    document: &RawDocument,
-    edge: &Edge,
-    list: &str,
-    gone: &HashSet<Vec<u8>>,
-) -> Fields {
+/// The lists without the elements that are, or hold, references to gone documents.
+fn pulled(document: &RawDocument, edge: &Edge, list: &str, gone: &HashSet<Vec<u8>>) -> Fields {
     let rest = edge.path[list.len()..].trim_start_matches('.');
     let refers = |element: RawBsonRef<'_>| match element {
         _ if rest.is_empty() => gone.contains(&key::of(element)),
@@ -163,42 +155,40 @@ pub(super) fn pulled(
     fields
 }
 
-async fn restrict(unit: &Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<()> {
-    let referrers = FindByKey {
-        find: Find {
-            collection: edge.from.clone(),
-            limit: Some(1),
-            ..Find::default()
-        },
-        path: edge.path.clone(),
-        keys: deleted.to_vec(),
-    };
-    let half = unit.catalog.split_in(&edge.from);
-    let mut found = None;
-    unit.transaction
-        .find_by_key(&referrers, &mut |key, document| {
-            let owner = half.map_or("_id", |split| &split.key);
-            let owner = path::get(document, owner).map(RawBson::from);
-            found = Some((key, owner.unwrap_or(RawBson::Null)));
-            Ok(ControlFlow::Break(()))
-        })
-        .await?;
-    match found {
-        None => Ok(()),
-        Some((key, referrer)) => {
-            let (collection, path) = unit.catalog.shown_as(&edge.from, &edge.path);
-            let message = format!(
-                "the document with the `_id` {} in `{}` cannot be deleted: `{path}` of the document \
-                 with the `_id` {} in `{collection}` refers to it",
-                show(&deleted[key]),
-                edge.to,
-                show(&referrer),
-            );
-            Err(Error::new(ErrorKind::Restricted, message).at(
-                &collection,
-                Some(&path),
-                Some(referrer),
-            ))
+async fn restrict(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<()> {
+    for keys in deleted.chunks(CHUNK) {
+        let referrers = FindByKey {
+            find: Find {
+                collection: edge.from.clone(),
+                limit: Some(1),
+                ..Find::default()
+            },
+            path: edge.path.clone(),
+            keys: keys.to_vec(),
+        };
+        let found = unit.search_by_key(&referrers).await?;
+        for (deleted, referrers) in keys.iter().zip(found) {
+            if let Some(referrer) = referrers.first() {
+                return Err(restricted(unit, edge, deleted, referrer));
+            }
         }
     }
+    Ok(())
+}
+
+fn restricted(unit: &Unit<'_>, edge: &Edge, deleted: &RawBson, referrer: &RawDocument) -> Error {
+    let referrer = match unit.catalog.split_in(&edge.from) {
+        Some(split) => path::get(referrer, &split.key).map(RawBson::from),
+        None => Some(id(referrer).into()),
+    };
+    let referrer = referrer.unwrap_or(RawBson::Null);
+    let (collection, path) = unit.catalog.whole_path(&edge.from, &edge.path);
+    let message = format!(
+        "restricted delete: `{}` with `_id` = {} is referred to by `{collection}.{path}` of the \
+         document with `_id` = {}; delete or change that one first",
+        edge.to,
+        show(deleted),
+        show(&referrer),
+    );
+    Error::new(ErrorKind::Restricted, message).at(&collection, Some(&path), Some(referrer))
 }

@@ -1,4 +1,4 @@
-//! The places in a document that a path through lists leads to.
+//! The locations in a document that a path through lists names.
 
 use bson::{RawArray, RawBson, RawBsonRef, RawDocument};
 
@@ -10,10 +10,10 @@ use crate::{
     },
 };
 
-/// What an update makes of fields: none removes one.
+/// New values of fields; `None` removes one.
 pub(super) type Fields = Vec<(String, Option<RawBson>)>;
 
-/// The update that makes this of fields.
+/// The update that gives fields these values.
 pub(super) fn changes(fields: Fields) -> Update {
     let mut update = Update::default();
     for (path, value) in fields {
@@ -22,8 +22,8 @@ pub(super) fn changes(fields: Fields) -> Update {
     update
 }
 
-/// Hands over each embedded document that a path leads to, with its place: the path with the positions
-/// in lists. The empty path leads to the document itself.
+/// Passes each embedded document that a path names, with its own path: that with the positions
+/// in lists. The empty path names the document itself.
 pub(super) fn structs<'a>(
     document: &'a RawDocument,
     within: &str,
@@ -57,7 +57,7 @@ fn walk<'a>(
     }
 }
 
-/// Hands over each list that a path leads to, with its place.
+/// Passes each list that a path names, with its own path.
 pub(super) fn lists<'a>(
     document: &'a RawDocument,
     path: &str,

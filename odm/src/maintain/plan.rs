@@ -1,20 +1,20 @@
-//! What a write would do.
+//! Dry runs of writes.
 
 use std::fmt;
 
-use super::{Changes, Effect, Unit, Write, steps};
+use super::{Unit, Write, steps, unit::QUEUE};
 use crate::{
     catalog::{Catalog, is_current},
     error::Result,
     store::{Cost, Store, TransactionOptions},
 };
 
-/// What a write would do, with all that follows from it: made by running it and undoing it.
+/// The result of a dry run: what a write would change, and what it touched.
 ///
 /// Its `Display` is a line for each collection and for each step.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Plan {
+pub struct WritePlan {
     /// How many documents the write itself would match.
     pub matched: u64,
     /// The collections in which documents would be different.
@@ -37,17 +37,18 @@ pub struct PlannedChanges {
     pub removed: u64,
 }
 
-/// One step of a unit: the write itself, or what one relation makes of it.
+/// One step of a write: the write itself, or a consequence of it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Step {
-    /// The write, or the derived fields that it makes wrong, in words.
-    pub relation: String,
-    /// What it touches.
+    /// The write, or the derived fields that the step refreshes.
+    pub name: String,
+    /// The calls of the step, what they touched, and as `documents_written` the documents that the
+    /// step changed. They are written together, in the last step.
     pub cost: Cost,
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for WritePlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for changes in &self.collections {
             writeln!(
@@ -56,10 +57,10 @@ impl fmt::Display for Plan {
                 changes.collection, changes.inserted, changes.changed, changes.removed
             )?;
         }
-        for Step { relation, cost } in &self.steps {
+        for Step { name, cost } in &self.steps {
             writeln!(
                 f,
-                "{relation}: {} index entries and {} documents read, {} written",
+                "{name}: {} index entries and {} documents read, {} changed",
                 cost.keys_examined, cost.documents_examined, cost.documents_written
             )?;
         }
@@ -67,47 +68,42 @@ impl fmt::Display for Plan {
     }
 }
 
-/// Runs a write in a transaction of its own, and undoes it. Gives none if the catalog is not the one
-/// that is in force.
+/// Runs a write in a transaction of its own, and rolls it back. Returns `None` if the catalog is not
+/// the one that is in force.
 pub(crate) async fn plan(
     store: &dyn Store,
     catalog: &Catalog,
     write: &Write,
-) -> Result<Option<Plan>> {
+) -> Result<Option<WritePlan>> {
     let mut transaction = store.begin(TransactionOptions::default()).await?;
     if !is_current(catalog, &*transaction).await? {
         transaction.rollback().await?;
         return Ok(None);
     }
-    let mut unit = Unit::new(catalog, &mut *transaction);
+    let mut unit = Unit::new(catalog, &mut *transaction, QUEUE);
     let touched = steps(&mut unit, write).await?;
-    let plan = Plan {
+    let collections = planned(&unit);
+    let (steps, _) = unit.into_cost();
+    let plan = WritePlan {
         matched: touched.matched,
-        collections: planned(&unit.changes),
-        steps: unit.steps,
+        collections,
+        steps,
     };
     transaction.rollback().await?;
     Ok(Some(plan))
 }
 
-fn planned(changes: &Changes) -> Vec<PlannedChanges> {
-    let mut planned = Vec::new();
-    for collection in changes.collections() {
-        let mut of = PlannedChanges {
+fn planned(unit: &Unit<'_>) -> Vec<PlannedChanges> {
+    let collections = unit.collections().map(|collection| {
+        let numbers = unit.images(collection).numbers();
+        PlannedChanges {
             collection: collection.to_owned(),
-            ..PlannedChanges::default()
-        };
-        for Effect { before, after } in changes.of(collection) {
-            match (before, after) {
-                (None, Some(_)) => of.inserted += 1,
-                (Some(_), None) => of.removed += 1,
-                (Some(before), Some(after)) if before != after => of.changed += 1,
-                _ => {}
-            }
+            inserted: numbers.inserted,
+            changed: numbers.changed,
+            removed: numbers.removed,
         }
-        if of.inserted + of.changed + of.removed > 0 {
-            planned.push(of);
-        }
-    }
-    planned
+    });
+    collections
+        .filter(|of| of.inserted + of.changed + of.removed > 0)
+        .collect()
 }

@@ -11,15 +11,15 @@ use crate::{
     store::{Durability, Store, Transaction, UnitOfWork},
 };
 
-/// Runs a write as a unit of its own: all that follows from it is stored with it, or nothing is. Does
-/// nothing, and gives none, if the catalog is not the one that is in force.
+/// Runs a write as a unit of its own: all that follows from it is stored with it, or nothing is.
+/// Returns `None`, and does nothing, if the catalog is not the one that is in force.
 pub(crate) async fn run(
     store: &dyn Store,
     catalog: &Arc<Catalog>,
     write: &Arc<Write>,
     durability: Durability,
 ) -> Result<Option<Outcome>> {
-    let unit = Arc::new(Run {
+    let unit = Arc::new(WriteUnit {
         catalog: catalog.clone(),
         write: write.clone(),
         ran: Mutex::new(None),
@@ -33,15 +33,15 @@ pub(crate) async fn run(
     ran.ok_or_else(|| Error::new(ErrorKind::Closed, "the store did not run the unit"))
 }
 
-struct Run {
+struct WriteUnit {
     catalog: Arc<Catalog>,
     write: Arc<Write>,
-    /// What the last run of the unit did: the store may run it more than once.
+    /// The result of the last run: the store may run the unit more than once.
     ran: Mutex<Option<Option<Outcome>>>,
 }
 
 #[async_trait]
-impl UnitOfWork for Run {
+impl UnitOfWork for WriteUnit {
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
         let outcome = match is_current(&self.catalog, &*transaction).await? {
             true => Some(apply(&self.catalog, transaction, &self.write).await?),

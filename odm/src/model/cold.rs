@@ -12,7 +12,7 @@ use super::{Embed, Path, RefersWithin, Related, Through};
 /// Both are written together, and a delete removes both.
 ///
 /// A document is read without it, unless the query says
-/// [`with`](crate::repository::Find::with) or [`load`](crate::repository::Repository::load) brings
+/// [`with`](crate::repository::Query::with) or [`load`](crate::repository::Repository::load) brings
 /// it later. Where it is not loaded, a replace leaves the stored half as it is, and an insert stores
 /// none. In JSON it is the value, or null where it is not loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -1,4 +1,4 @@
-//! Which documents are meant, in types.
+//! Typed filters.
 
 use std::{
     borrow::Cow,
@@ -17,9 +17,9 @@ use crate::{
     mql::{self, Pattern, Test},
 };
 
-/// A condition on the documents of `M`, or on the elements of an array.
+/// A filter of the documents of `M`, or of the elements of an array.
 ///
-/// Made of fields, and combined by `&`, `|` and `!`:
+/// It is made of fields, and combined with others by `&`, `|` and `!`:
 ///
 /// ```
 /// # use odm::prelude::*; use serde::{Deserialize, Serialize};
@@ -28,29 +28,29 @@ use crate::{
 /// let scarce = Part::fields().qty.lt(10) & !Part::fields().name.starts_with("#");
 /// ```
 ///
-/// A value that cannot be written as BSON is reported when the query runs.
+/// A value that cannot be written as BSON is an error when the query runs.
+#[must_use = "a filter does nothing until a query uses it"]
 pub struct Filter<M> {
     filter: Result<mql::Filter>,
     model: PhantomData<fn() -> M>,
 }
 
 impl<M> Filter<M> {
-    /// Every document.
+    /// Matches every document.
     pub fn all() -> Self {
-        Filter::of(Ok(mql::Filter::default()))
+        Filter::from_mql(Ok(mql::Filter::default()))
     }
 
-    /// A filter in MongoDB's form. An operator that the library does not know is reported when the
-    /// query runs.
+    /// Makes a filter of one in MongoDB's form. An unknown operator is an error when the query runs.
     pub fn raw(filter: bson::Document) -> Self {
-        Filter::of(mql::Filter::parse(&filter).map_err(Error::from))
+        Filter::from_mql(mql::Filter::parse(&filter).map_err(Error::from))
     }
 
     pub(crate) fn into_mql(self) -> Result<mql::Filter> {
         self.filter
     }
 
-    pub(crate) fn of(filter: Result<mql::Filter>) -> Self {
+    pub(crate) fn from_mql(filter: Result<mql::Filter>) -> Self {
         Filter {
             filter,
             model: PhantomData,
@@ -58,13 +58,13 @@ impl<M> Filter<M> {
     }
 
     fn test(path: &'static str, test: Result<Test>) -> Self {
-        Filter::of(test.map(|test| mql::Filter::Path(Cow::Borrowed(path), test)))
+        Filter::from_mql(test.map(|test| mql::Filter::Path(Cow::Borrowed(path), test)))
     }
 }
 
 impl<M> Clone for Filter<M> {
     fn clone(&self) -> Self {
-        Filter::of(self.filter.clone())
+        Filter::from_mql(self.filter.clone())
     }
 }
 
@@ -81,7 +81,7 @@ impl<M> BitAnd for Filter<M> {
     type Output = Self;
 
     fn bitand(self, other: Self) -> Self {
-        Filter::of(self.filter.and_then(|left| Ok(left.and(other.filter?))))
+        Filter::from_mql(self.filter.and_then(|left| Ok(left.and(other.filter?))))
     }
 }
 
@@ -89,16 +89,16 @@ impl<M> BitOr for Filter<M> {
     type Output = Self;
 
     fn bitor(self, other: Self) -> Self {
-        Filter::of(self.filter.and_then(|left| {
-            let mut sides = match left {
-                mql::Filter::Or(sides) => sides,
-                side => vec![side],
+        Filter::from_mql(self.filter.and_then(|left| {
+            let mut alternatives = match left {
+                mql::Filter::Or(alternatives) => alternatives,
+                alternative => vec![alternative],
             };
             match other.filter? {
-                mql::Filter::Or(more) => sides.extend(more),
-                side => sides.push(side),
+                mql::Filter::Or(more) => alternatives.extend(more),
+                alternative => alternatives.push(alternative),
             }
-            Ok(mql::Filter::Or(sides))
+            Ok(mql::Filter::Or(alternatives))
         }))
     }
 }
@@ -107,7 +107,7 @@ impl<M> Not for Filter<M> {
     type Output = Self;
 
     fn not(self) -> Self {
-        Filter::of(self.filter.map(|filter| mql::Filter::Nor(vec![filter])))
+        Filter::from_mql(self.filter.map(|filter| mql::Filter::Nor(vec![filter])))
     }
 }
 
@@ -122,17 +122,17 @@ fn raws<V: Serialize, How, T: IntoValue<V, How>>(
 }
 
 impl<V: Serialize, P: Path, K> Field<V, P, K> {
-    /// Equal to the value. A null or missing field equals `None`.
+    /// Matches if the field equals the value. A null or missing field equals `None`.
     pub fn eq<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root> {
         Filter::test(P::TEXT, raw(value).map(Test::Eq))
     }
 
-    /// Not equal to the value; also where the field is missing.
+    /// Matches if the field does not equal the value, or is missing.
     pub fn ne<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root> {
         Filter::test(P::TEXT, raw(value).map(Test::Ne))
     }
 
-    /// Equal to one of the values.
+    /// Matches if the field equals one of the values.
     pub fn in_<How, T: IntoValue<V, How>>(
         self,
         values: impl IntoIterator<Item = T>,
@@ -140,7 +140,7 @@ impl<V: Serialize, P: Path, K> Field<V, P, K> {
         Filter::test(P::TEXT, raws(values).map(Test::In))
     }
 
-    /// Equal to none of the values; also where the field is missing.
+    /// Matches if the field equals none of the values, or is missing.
     pub fn not_in<How, T: IntoValue<V, How>>(
         self,
         values: impl IntoIterator<Item = T>,
@@ -150,19 +150,19 @@ impl<V: Serialize, P: Path, K> Field<V, P, K> {
 }
 
 impl<V, P: Path, K> Field<V, P, K> {
-    /// Whether the field is stored at all; a stored null exists.
+    /// Matches by whether the field is stored. A stored null exists.
     pub fn exists(self, exists: bool) -> Filter<P::Root> {
         Filter::test(P::TEXT, Ok(Test::Exists(exists)))
     }
 
-    /// Null or missing.
+    /// Matches if the field is null or missing.
     pub fn is_null(self) -> Filter<P::Root> {
         Filter::test(P::TEXT, Ok(Test::Eq(RawBson::Null)))
     }
 }
 
 impl<V, P: Path, K> Field<V, P, K> {
-    /// Greater than the value.
+    /// Matches if the field is greater than the value.
     pub fn gt<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root>
     where
         V: Serialize + Ordered,
@@ -170,7 +170,7 @@ impl<V, P: Path, K> Field<V, P, K> {
         Filter::test(P::TEXT, raw(value).map(Test::Gt))
     }
 
-    /// Greater than the value or equal to it.
+    /// Matches if the field is greater than the value or equal to it.
     pub fn gte<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root>
     where
         V: Serialize + Ordered,
@@ -178,7 +178,7 @@ impl<V, P: Path, K> Field<V, P, K> {
         Filter::test(P::TEXT, raw(value).map(Test::Gte))
     }
 
-    /// Less than the value.
+    /// Matches if the field is less than the value.
     pub fn lt<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root>
     where
         V: Serialize + Ordered,
@@ -186,7 +186,7 @@ impl<V, P: Path, K> Field<V, P, K> {
         Filter::test(P::TEXT, raw(value).map(Test::Lt))
     }
 
-    /// Less than the value or equal to it.
+    /// Matches if the field is less than the value or equal to it.
     pub fn lte<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root>
     where
         V: Serialize + Ordered,
@@ -196,7 +196,7 @@ impl<V, P: Path, K> Field<V, P, K> {
 }
 
 impl<V, P: Path, K> Field<V, P, K> {
-    /// Starts with the text. An index on the field serves it.
+    /// Matches if the field starts with the text. An index on the field is used.
     pub fn starts_with(self, prefix: &str) -> Filter<P::Root>
     where
         V: Text,
@@ -204,7 +204,7 @@ impl<V, P: Path, K> Field<V, P, K> {
         self.regex(&format!("^{}", regex::escape(prefix)))
     }
 
-    /// Matched by the regular expression, in the syntax of the `regex` crate. Flags stand in it, as
+    /// Matches by a regular expression, in the syntax of the `regex` crate. Flags are part of it, as
     /// in `(?i)abc`.
     pub fn regex(self, pattern: &str) -> Filter<P::Root>
     where
@@ -220,7 +220,7 @@ impl<V, P: Path, K> Field<V, P, K> {
 }
 
 impl<V, P: Path, K> Field<V, P, K> {
-    /// An array with an element equal to the value, or a string with the value in it.
+    /// Matches if an element of the array equals the value, or if the string contains it.
     pub fn contains<How>(self, value: impl IntoValue<V::Item, How>) -> Filter<P::Root>
     where
         V: Contains<Item: Serialize>,
@@ -236,7 +236,7 @@ impl<V, P: Path, K> Field<V, P, K> {
 }
 
 impl<V, P: Path, K> Field<V, P, K> {
-    /// An array with each of the values among its elements. No values match nothing.
+    /// Matches if the array contains each of the values. Without values it matches nothing.
     pub fn all<How, T: IntoValue<V::Item, How>>(
         self,
         values: impl IntoIterator<Item = T>,
@@ -248,7 +248,7 @@ impl<V, P: Path, K> Field<V, P, K> {
         Filter::test(P::TEXT, tests.map(Test::All))
     }
 
-    /// An array of this length.
+    /// Matches if the array has this length.
     pub fn len(self, length: u32) -> Filter<P::Root>
     where
         V: List,
@@ -256,7 +256,7 @@ impl<V, P: Path, K> Field<V, P, K> {
         Filter::test(P::TEXT, Ok(Test::Size(length.into())))
     }
 
-    /// An array with an element that the filter matches as a whole: `$elemMatch`.
+    /// Matches if one element of the array matches the whole filter: `$elemMatch`.
     pub fn any<F>(self, filter: F) -> Filter<P::Root>
     where
         V: List<Item: Embed>,

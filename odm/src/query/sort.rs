@@ -1,4 +1,4 @@
-//! An order, in types.
+//! Typed sorts.
 
 use std::marker::PhantomData;
 
@@ -7,16 +7,17 @@ use crate::{
     mql::{self, Direction},
 };
 
-/// An order of the documents of `M`.
+/// A sort order of the documents of `M`.
 ///
-/// It is always total: where the keys are equal, `_id` decides, ascending.
+/// It is always total: documents with equal keys are in the order of their `_id`s.
+#[must_use = "a sort does nothing until a query uses it"]
 pub struct Sort<M> {
     sort: mql::Sort,
     model: PhantomData<fn() -> M>,
 }
 
 impl<M> Sort<M> {
-    /// The order by this sort, and where it leaves two documents equal, by the other.
+    /// Adds another sort as a tie-breaker.
     pub fn then(self, other: Sort<M>) -> Sort<M> {
         let keys = other.sort.keys().to_vec();
         let sort = keys.into_iter().fold(self.sort, |sort, (path, direction)| {
@@ -49,7 +50,7 @@ impl<M> std::fmt::Debug for Sort<M> {
 }
 
 impl<V, P: Path, K> Field<V, P, K> {
-    /// From the least to the greatest; what is null or missing first.
+    /// Sorts from the least to the greatest value. Null or missing values come first.
     pub fn asc(self) -> Sort<P::Root>
     where
         V: Ordered,
@@ -60,7 +61,7 @@ impl<V, P: Path, K> Field<V, P, K> {
         }
     }
 
-    /// From the greatest to the least; what is null or missing last.
+    /// Sorts from the greatest to the least value. Null or missing values come last.
     pub fn desc(self) -> Sort<P::Root>
     where
         V: Ordered,

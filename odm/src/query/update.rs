@@ -1,4 +1,4 @@
-//! Changes of single fields, in types.
+//! Typed updates.
 
 use std::{borrow::Cow, marker::PhantomData};
 
@@ -15,11 +15,12 @@ use crate::{
 
 use super::Filter;
 
-/// Changes of fields of a document of `M`, all applied at once.
+/// An update: changes of fields of documents of `M`, all applied at once.
 ///
-/// `T` is what is changed: nothing yet for a value made by [`Update::new`], which is of use where
-/// changes are put together apart from the call; a document or a filter for what the repository's
-/// `update` and `update_where` return.
+/// `T` is the target: a document or a filter for the builders that the repository's `update` and
+/// `update_where` return, which do nothing until they are awaited; nothing for a value made by
+/// [`Update::new`], which [`with`](Update::with) adds to such a builder.
+#[must_use = "an update does nothing until it is awaited"]
 pub struct Update<M, T = ()> {
     update: Result<mql::Update>,
     pub(crate) target: T,
@@ -27,9 +28,9 @@ pub struct Update<M, T = ()> {
 }
 
 impl<M> Update<M> {
-    /// No change.
+    /// Makes an update without changes.
     pub fn new() -> Self {
-        Update::of(())
+        Update::with_target(())
     }
 }
 
@@ -59,7 +60,7 @@ impl<M, T> std::fmt::Debug for Update<M, T> {
 }
 
 impl<M, T> Update<M, T> {
-    pub(crate) fn of(target: T) -> Self {
+    pub(crate) fn with_target(target: T) -> Self {
         Update {
             update: Ok(mql::Update::default()),
             target,
@@ -93,24 +94,24 @@ impl<M, T> Update<M, T> {
         self
     }
 
-    /// Adds the changes of another value.
+    /// Adds the changes of another update.
     pub fn with(self, changes: Update<M>) -> Self {
         self.extend(changes.update)
     }
 
-    /// Adds operations in MongoDB's form. What the library does not know is reported when the
-    /// update runs; what it keeps by itself cannot be changed this way either.
+    /// Adds operations in MongoDB's form. An unknown operator, or a change of a derived field, is
+    /// an error when the update runs.
     pub fn raw(self, update: bson::Document) -> Self {
         self.raw_with(update, Vec::new())
     }
 
-    /// Adds operations in MongoDB's form with array filters for the `$[name]` in their paths.
+    /// Adds operations in MongoDB's form, with array filters for the `$[name]` in their paths.
     pub fn raw_with(self, update: bson::Document, array_filters: Vec<bson::Document>) -> Self {
         self.extend(mql::Update::parse(&update, &array_filters).map_err(Error::from))
     }
 }
 
-/// Adds an operation. Several of a kind on one array, which MongoDB would refuse, become one.
+/// Adds an operation. Several of one kind on one array, which MongoDB would refuse, become one.
 fn add(update: &mut mql::Update, path: Cow<'static, str>, operation: Operation) {
     let plain = |push: &Push| {
         *push
@@ -138,7 +139,7 @@ fn raw<V: Serialize, How>(value: impl IntoValue<V, How>) -> Result<RawBson> {
 }
 
 impl<M, T> Update<M, T> {
-    /// The field becomes the value.
+    /// Sets the field to the value.
     pub fn set<V, P, K, How>(self, _: Field<V, P, K>, value: impl IntoValue<V, How>) -> Self
     where
         V: Serialize,
@@ -148,7 +149,7 @@ impl<M, T> Update<M, T> {
         self.add(P::TEXT, raw(value).map(Operation::Set))
     }
 
-    /// The field is removed, and reads as `None` from then on.
+    /// Removes the field, which then reads as `None`.
     pub fn unset<V, P, K>(self, _: Field<Option<V>, P, K>) -> Self
     where
         P: Path<Root = M>,
@@ -157,7 +158,7 @@ impl<M, T> Update<M, T> {
         self.add(P::TEXT, Ok(Operation::Unset))
     }
 
-    /// The amount is added to the number.
+    /// Adds the amount to the number.
     pub fn inc<V, P, K, How>(self, _: Field<V, P, K>, amount: impl IntoValue<V, How>) -> Self
     where
         V: Serialize + Number,
@@ -167,7 +168,7 @@ impl<M, T> Update<M, T> {
         self.add(P::TEXT, raw(amount).map(Operation::Inc))
     }
 
-    /// The number is multiplied by the factor.
+    /// Multiplies the number by the factor.
     pub fn mul<V, P, K, How>(self, _: Field<V, P, K>, factor: impl IntoValue<V, How>) -> Self
     where
         V: Serialize + Number,
@@ -177,7 +178,7 @@ impl<M, T> Update<M, T> {
         self.add(P::TEXT, raw(factor).map(Operation::Mul))
     }
 
-    /// The field becomes the value if that is less.
+    /// Sets the field to the value if the value is less.
     pub fn min<V, P, K, How>(self, _: Field<V, P, K>, value: impl IntoValue<V, How>) -> Self
     where
         V: Serialize + Ordered,
@@ -187,7 +188,7 @@ impl<M, T> Update<M, T> {
         self.add(P::TEXT, raw(value).map(Operation::Min))
     }
 
-    /// The field becomes the value if that is greater.
+    /// Sets the field to the value if the value is greater.
     pub fn max<V, P, K, How>(self, _: Field<V, P, K>, value: impl IntoValue<V, How>) -> Self
     where
         V: Serialize + Ordered,
@@ -197,7 +198,7 @@ impl<M, T> Update<M, T> {
         self.add(P::TEXT, raw(value).map(Operation::Max))
     }
 
-    /// The value is added at the end of the array.
+    /// Appends the value to the array.
     pub fn push<V, P, K, How>(self, _: Field<V, P, K>, value: impl IntoValue<V::Item, How>) -> Self
     where
         V: List<Item: Serialize>,
@@ -211,7 +212,7 @@ impl<M, T> Update<M, T> {
         self.add(P::TEXT, push.map(Operation::Push))
     }
 
-    /// The values are added at the end of the array.
+    /// Appends the values to the array.
     pub fn push_all<V, P, K, How, I>(
         self,
         _: Field<V, P, K>,
@@ -235,7 +236,7 @@ impl<M, T> Update<M, T> {
         )
     }
 
-    /// The value is added to the array unless it is in it.
+    /// Appends the value to the array unless it contains it.
     pub fn add_to_set<V, P, K, How>(
         self,
         _: Field<V, P, K>,
@@ -252,7 +253,7 @@ impl<M, T> Update<M, T> {
         )
     }
 
-    /// The elements equal to the value are removed from the array.
+    /// Removes the elements equal to the value from the array.
     pub fn pull<V, P, K, How>(self, _: Field<V, P, K>, value: impl IntoValue<V::Item, How>) -> Self
     where
         V: List<Item: Serialize>,
@@ -265,7 +266,7 @@ impl<M, T> Update<M, T> {
         )
     }
 
-    /// The elements that the filter matches are removed from the array.
+    /// Removes the elements that match the filter from the array.
     pub fn pull_where<V, P, K, F>(self, _: Field<V, P, K>, filter: F) -> Self
     where
         V: List<Item: Embed>,
@@ -280,7 +281,7 @@ impl<M, T> Update<M, T> {
         )
     }
 
-    /// The last element is removed from the array.
+    /// Removes the last element of the array.
     pub fn pop<V, P, K>(self, _: Field<V, P, K>) -> Self
     where
         V: List,
@@ -290,7 +291,7 @@ impl<M, T> Update<M, T> {
         self.add(P::TEXT, Ok(Operation::Pop(End::Last)))
     }
 
-    /// The first element is removed from the array.
+    /// Removes the first element of the array.
     pub fn pop_first<V, P, K>(self, _: Field<V, P, K>) -> Self
     where
         V: List,

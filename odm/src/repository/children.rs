@@ -5,47 +5,56 @@ use std::{future::IntoFuture, ops::ControlFlow};
 use bson::{RawBson, RawDocument};
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Deferred, Find, rows::decode};
+use super::{Deferred, Query, rows::decode};
 use crate::{
-    database::{Session, done},
     error::{Error, ErrorKind, Result},
-    maintain::{children_in_order, shown},
+    maintain::{children_of, shown},
     model::{Document, to_raw},
-    store::{self},
+    session::Session,
+    store,
+    trace::record_cost,
 };
 
-/// How many children of one kind a parent may have.
-pub trait Cardinality {
-    /// What [`Repository::of`](super::Repository::of) returns.
-    type Query<M: Document>;
+/// The number of children of one kind that a parent may have.
+pub trait ChildCardinality {
+    /// The query that [`Repository::of`](super::Repository::of) returns.
+    type Children<M: Document>;
     #[doc(hidden)]
-    fn query<M: Document>(find: Find<M>) -> Self::Query<M>;
+    fn query<M: Document>(find: Query<M>) -> Self::Children<M>;
 }
 
-/// Any number: `#[reference(parent)]`.
+/// Any number of children: `#[reference(parent)]`.
+#[derive(Debug)]
 pub struct Any;
-/// None or one: `#[reference(parent, one)]`.
+/// At most one child: `#[reference(parent, one)]`.
+#[derive(Debug)]
 pub struct AtMostOne;
 
-impl Cardinality for Any {
-    type Query<M: Document> = Find<M>;
+impl ChildCardinality for Any {
+    type Children<M: Document> = Query<M>;
 
-    fn query<M: Document>(find: Find<M>) -> Find<M> {
+    fn query<M: Document>(find: Query<M>) -> Query<M> {
         find
     }
 }
 
-impl Cardinality for AtMostOne {
-    type Query<M: Document> = OfParent<M>;
+impl ChildCardinality for AtMostOne {
+    type Children<M: Document> = OfParent<M>;
 
-    fn query<M: Document>(find: Find<M>) -> OfParent<M> {
+    fn query<M: Document>(find: Query<M>) -> OfParent<M> {
         OfParent(find)
     }
 }
 
-/// The only child of a parent, if there is one.
+/// A query of the only child of a parent. Awaiting it returns the child, if there is one.
 #[must_use = "a query does nothing until it is awaited"]
-pub struct OfParent<M>(Find<M>);
+pub struct OfParent<M>(Query<M>);
+
+impl<M: Document> std::fmt::Debug for OfParent<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("OfParent").field(&self.0).finish()
+    }
+}
 
 impl<M: Document> IntoFuture for OfParent<M> {
     type Output = Result<Option<M>>;
@@ -56,13 +65,13 @@ impl<M: Document> IntoFuture for OfParent<M> {
     }
 }
 
-/// The children that follow after those that a subset shows.
+/// Returns the query of the children after those that a subset shows.
 ///
-/// A shown element need not say which child it is, and may have changed since. So the children that
-/// the subset could show by now are read in its order, and as many more. Those before the first that
-/// is as it was seen are newer; those that follow it, as long as each is as one that was seen, are the
-/// ones that are passed over.
-pub(super) async fn beyond<P, T>(
+/// A shown element need not identify its child, and may have changed since. So the children that the
+/// subset could show by now are read in its order, and as many more. Those before the first that
+/// equals a seen element are newer. Those that follow it are skipped, as long as each equals a seen
+/// element.
+pub(super) async fn after_subset<P, T>(
     session: &Session,
     parent: &P,
     path: &str,
@@ -75,10 +84,10 @@ where
     let catalog = session.catalog();
     let mut subsets = catalog.subsets_in(P::COLLECTION);
     let subset = subsets.find(|subset| subset.path == path).ok_or_else(|| {
-        let message = format!("`{path}` of `{}` is no subset", P::COLLECTION);
+        let message = format!("`{}.{path}` is not a subset", P::COLLECTION);
         Error::new(ErrorKind::InvalidQuery, message)
     })?;
-    let all = children_in_order(subset, &to_raw(parent.id())?);
+    let all = children_of(subset, to_raw(parent.id())?);
     if elements.is_empty() {
         return Ok(all);
     }
@@ -92,13 +101,13 @@ where
         ..all.clone()
     };
     let mut last: Option<Vec<RawBson>> = None;
-    let view = session.reader().await?;
+    let view = session.reader(&subset.child, &[]).await?;
     let each = &mut |_, child: &RawDocument| {
         let element: T = decode(&subset.child, &shown(subset, child)?)?;
         let element = to_raw(&element)?;
         match seen.iter().position(|other| *other == element) {
-            Some(place) => {
-                seen.remove(place);
+            Some(position) => {
+                seen.remove(position);
                 last = Some(total.key(child));
                 Ok(ControlFlow::Continue(()))
             }
@@ -106,7 +115,7 @@ where
             None => Ok(ControlFlow::Break(())),
         }
     };
-    let result = view.get()?.find(&find, each).await;
-    done("beyond", &subset.child, session.noted(result)?);
+    let cost = view.find(&find, each).await?;
+    record_cost("after_subset", &subset.child, cost);
     Ok(store::Find { after: last, ..all })
 }

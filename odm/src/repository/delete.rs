@@ -1,21 +1,22 @@
-//! Removals.
+//! Deletes.
 
 use std::{future::IntoFuture, marker::PhantomData};
 
 use bson::RawBson;
 
-use super::{Deferred, by_id};
+use super::{Deferred, by_id, impl_debug};
 use crate::{
-    database::Session,
     error::Result,
-    maintain::{Plan, Write},
+    maintain::{Write, WritePlan},
     model::Document,
     mql,
     query::Filter,
+    session::Session,
     store::DeleteWrite,
 };
 
-/// Removes one document. Made by [`Repository::delete`](super::Repository::delete).
+/// A delete of one document, from [`Repository::delete`](super::Repository::delete). Awaiting it returns
+/// whether there was one.
 #[must_use = "a write does nothing until it is awaited"]
 pub struct Delete<M> {
     session: Session,
@@ -32,16 +33,14 @@ impl<M: Document> Delete<M> {
         }
     }
 
-    /// What the write would do, and touch, with all that follows from it: it is run and undone. Others
-    /// who write wait for it; it cannot be done inside a transaction.
-    ///
-    /// # Errors
-    ///
-    /// Those of the write.
-    pub async fn plan(self) -> Result<Plan> {
+    /// Runs the write, rolls it back, and returns what it would change; see
+    /// [dry runs](super#dry-runs).
+    pub async fn plan(self) -> Result<WritePlan> {
         self.session.plan(self.id.map(by_id).map(write::<M>)).await
     }
 }
+
+impl_debug!(Delete<M>: id);
 
 impl<M: Document> IntoFuture for Delete<M> {
     type Output = Result<bool>;
@@ -52,8 +51,8 @@ impl<M: Document> IntoFuture for Delete<M> {
     }
 }
 
-/// Removes the documents that match. Made by
-/// [`Repository::delete_where`](super::Repository::delete_where).
+/// A delete of the documents that match a filter, from
+/// [`Repository::delete_where`](super::Repository::delete_where). Awaiting it returns their number.
 #[must_use = "a write does nothing until it is awaited"]
 pub struct DeleteWhere<M> {
     session: Session,
@@ -70,16 +69,14 @@ impl<M: Document> DeleteWhere<M> {
         }
     }
 
-    /// What the write would do, and touch, with all that follows from it: it is run and undone. Others
-    /// who write wait for it; it cannot be done inside a transaction.
-    ///
-    /// # Errors
-    ///
-    /// Those of the write.
-    pub async fn plan(self) -> Result<Plan> {
+    /// Runs the write, rolls it back, and returns what it would change; see
+    /// [dry runs](super#dry-runs).
+    pub async fn plan(self) -> Result<WritePlan> {
         self.session.plan(self.filter.map(write::<M>)).await
     }
 }
+
+impl_debug!(DeleteWhere<M>: filter);
 
 impl<M: Document> IntoFuture for DeleteWhere<M> {
     type Output = Result<u64>;
@@ -98,6 +95,5 @@ fn write<M: Document>(filter: mql::Filter) -> Write {
     Write::Delete(DeleteWrite {
         collection: M::COLLECTION.to_owned(),
         filter,
-        multi: true,
     })
 }

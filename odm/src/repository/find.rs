@@ -1,12 +1,12 @@
 //! Queries.
 
-use std::{future::IntoFuture, marker::PhantomData, ops::ControlFlow};
+use std::{future::IntoFuture, marker::PhantomData};
 
+use bson::RawDocument;
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Cursor, Deferred, Join, Joins, Page, halves::Documents, page, query, rows, stream};
+use super::{Cursor, Deferred, Join, Joins, Page, impl_debug, page, query, rows, stream};
 use crate::{
-    database::{Session, done},
     error::{Error, ErrorKind, Result},
     model::{Cold, Document, Field, Ordered, Path, Projection, Structure},
     mql::{
@@ -14,26 +14,28 @@ use crate::{
         path::{self, Lookup},
     },
     query::{Filter, Sort},
-    store::{self, Explain},
+    session::Session,
+    store::{self, Explain, ReaderExt},
+    trace::record_cost,
 };
 
-/// A query: the documents that match a filter. Awaiting it gives a `Vec`.
+/// A query of the documents that match a filter. Awaiting it returns a `Vec`.
 ///
 /// `T` is the type that a document is read as, `J` the joins: with joins, a row is a tuple.
 #[must_use = "a query does nothing until it is awaited"]
-pub struct Find<M, J = (), T = M> {
+pub struct Query<M, J = (), T = M> {
     session: Session,
     find: Result<store::Find>,
-    /// The fields whose halves are loaded.
+    /// The fields whose cold parts are loaded.
     load: Vec<&'static str>,
     joins: J,
     types: PhantomData<fn() -> (M, T)>,
 }
 
-impl<M: Document> Find<M> {
+impl<M: Document> Query<M> {
     pub(super) fn new(session: Session, filter: Filter<M>) -> Self {
         let find = filter.into_mql().map(query::<M>);
-        Find {
+        Query {
             session,
             find,
             load: Vec::new(),
@@ -42,9 +44,8 @@ impl<M: Document> Find<M> {
         }
     }
 
-    /// A query that is known already.
-    pub(super) fn of(session: Session, find: store::Find) -> Self {
-        Find {
+    pub(super) fn from_find(session: Session, find: store::Find) -> Self {
+        Query {
             session,
             find: Ok(find),
             load: Vec::new(),
@@ -53,14 +54,14 @@ impl<M: Document> Find<M> {
         }
     }
 
-    /// Reads a part of each document.
-    pub fn select<P: Projection<Of = M>>(self) -> Find<M, (), P> {
+    /// Reads only the fields of a projection of each document.
+    pub fn select<P: Projection<Of = M>>(self) -> Query<M, (), P> {
         let find = self.find.and_then(|mut find| {
             let names = <P as Structure>::shape().names();
             find.projection = Some(mql::Projection::include(names)?);
             Ok(find)
         });
-        Find {
+        Query {
             session: self.session,
             find,
             load: Vec::new(),
@@ -70,7 +71,7 @@ impl<M: Document> Find<M> {
     }
 }
 
-impl<M: Document, J, T> Find<M, J, T> {
+impl<M: Document, J, T> Query<M, J, T> {
     fn change(mut self, change: impl FnOnce(&mut store::Find)) -> Self {
         if let Ok(find) = &mut self.find {
             change(find);
@@ -78,9 +79,9 @@ impl<M: Document, J, T> Find<M, J, T> {
         self
     }
 
-    /// In which order; called again, by what to decide where that leaves two documents equal.
+    /// Sets the sort order. A second call adds a tie-breaker.
     ///
-    /// Without it the order is that of `_id`. It is always total, since `_id` decides at last.
+    /// The default is the order of the `_id`s, which are also the last tie-breaker of every order.
     pub fn sort(self, sort: Sort<M>) -> Self {
         self.change(|find| {
             let keys = sort.into_mql();
@@ -90,49 +91,48 @@ impl<M: Document, J, T> Find<M, J, T> {
         })
     }
 
-    /// How many documents to pass over.
+    /// Skips this many documents.
     pub fn skip(self, skip: u64) -> Self {
         self.change(|find| find.skip = skip)
     }
 
-    /// How many documents to return at most.
+    /// Returns at most this many documents; with [`page`](Query::page), on each page.
     pub fn limit(self, limit: u64) -> Self {
         self.change(|find| find.limit = Some(limit))
     }
 
-    /// No more than this, nor than the caller's own limit.
+    /// Lowers the limit.
     fn at_most(self, limit: u64) -> Self {
         self.change(|find| find.limit = Some(find.limit.map_or(limit, |own| own.min(limit))))
     }
 
-    /// Only what comes after a position, which [`page`](Find::page) has given for the same sort.
+    /// Continues after a position, which [`page`](Query::page) returned for the same sort.
     pub fn after(mut self, cursor: &Cursor) -> Self {
         self.find = self.find.and_then(|mut find| {
             find.after = Some(cursor.position(&find.sort)?);
-            // What is to be passed over lies before the first page.
+            // The documents to skip are before the first page.
             find.skip = 0;
             Ok(find)
         });
         self
     }
 
-    /// How many documents there are: all that match, or as many as skip and limit leave.
+    /// Counts the documents that match, within `skip` and `limit`.
     pub async fn count(self) -> Result<u64> {
         let find = self.find?;
-        let view = self.session.reader().await?;
-        let documents = Documents::new(&self.session, view.get()?, M::COLLECTION, &[]);
-        let (count, cost) = self.session.noted(documents.reader().count(&find).await)?;
-        done("count", &find.collection, cost);
+        let view = self.session.reader(M::COLLECTION, &[]).await?;
+        let (count, cost) = view.count(&find).await?;
+        record_cost("count", &find.collection, cost);
         Ok(count)
     }
 
-    /// Whether any document matches.
+    /// Returns whether any document matches.
     pub async fn exists(self) -> Result<bool> {
         Ok(self.at_most(1).count().await? > 0)
     }
 
-    /// The different values of a field, in their order. Documents without the field are passed
-    /// over.
+    /// Returns the distinct values of a field, in their order. Documents without the field are
+    /// ignored.
     pub async fn distinct<V, P, K>(self, _: Field<V, P, K>) -> Result<Vec<V>>
     where
         V: Ordered + DeserializeOwned + Serialize + Send,
@@ -140,53 +140,47 @@ impl<M: Document, J, T> Find<M, J, T> {
     {
         let mut find = self.find?;
         find.projection = Some(mql::Projection::include([P::TEXT])?);
-        let view = self.session.reader().await?;
-        // Of a field that is stored apart, the values are read with its half.
-        let half = P::COLD.then(|| path::split(P::TEXT).0);
-        let documents = Documents::new(&self.session, view.get()?, M::COLLECTION, half.as_slice());
+        // The values of a field in a cold part are read with this part.
+        let part = P::COLD.then(|| path::split(P::TEXT).0);
+        let view = self.session.reader(M::COLLECTION, part.as_slice()).await?;
         let mut values = std::collections::BTreeMap::new();
-        let result = documents
-            .reader()
-            .find(&find, &mut |_, document| {
-                if let Lookup::Value(value) = path::lookup(document, P::TEXT) {
-                    values.entry(key::of(value)).or_insert_with(|| value.into());
-                }
-                Ok(ControlFlow::Continue(()))
-            })
-            .await;
-        done("distinct", &find.collection, self.session.noted(result)?);
+        let collect = |document: &RawDocument| {
+            if let Lookup::Value(value) = path::lookup(document, P::TEXT) {
+                values.entry(key::of(value)).or_insert_with(|| value.into());
+            }
+            Ok(())
+        };
+        let (_, cost) = view.find_with(&find, collect).await?;
+        record_cost("distinct", &find.collection, cost);
         values
             .into_values()
             .map(|value| rows::value(P::TEXT, value))
             .collect()
     }
 
-    /// How the query runs and what it touches, by running it without its joins.
+    /// Runs the query without its joins, and returns how it ran and what it touched.
     pub async fn explain(self) -> Result<Explain> {
         let find = self.find?;
-        let view = self.session.reader().await?;
-        let documents = Documents::new(&self.session, view.get()?, M::COLLECTION, &[]);
-        let explain = self
-            .session
-            .noted(documents.reader().explain(&find).await)?;
-        done("explain", &find.collection, explain.cost);
+        let view = self.session.reader(M::COLLECTION, &[]).await?;
+        let explain = view.explain(&find).await?;
+        record_cost("explain", &find.collection, explain.cost);
         Ok(explain)
     }
 }
 
-impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Find<M, J, T> {
-    /// The first document, if there is one.
+impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Query<M, J, T> {
+    /// Returns the first document, if there is one.
     pub async fn first(self) -> Result<Option<J::Row>> {
         let find = self.at_most(1);
         let rows = rows::find(&find.session, &find.find?, &find.load, &find.joins).await?;
         Ok(rows.into_iter().next())
     }
 
-    /// The only document.
+    /// Returns the only document.
     ///
     /// # Errors
     ///
-    /// `NotFound` if there is none, `NotUnique` if there are several.
+    /// `NotFound` if no document matches, `NotUnique` if several do.
     pub async fn one(self) -> Result<J::Row> {
         let find = self.at_most(2);
         let query = find.find?;
@@ -209,41 +203,42 @@ impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Find<M, J, 
         }
     }
 
-    /// The next documents, at most `size`, and where to go on. The work of a page does not grow
-    /// with what lies before it, if an index gives the order.
+    /// Reads a page of at most `size` documents, with the position at which the next one starts. If an
+    /// index gives the order, the work does not grow with the number of pages before it.
     pub async fn page(self, size: u64) -> Result<Page<J::Row>> {
         page::page::<T, J>(self.session, self.find?, self.load, self.joins, size).await
     }
 }
 
-impl<M: Document, T: DeserializeOwned + Send + 'static> Find<M, (), T> {
-    /// The documents one after the other, without holding all of them if an index gives the order.
+impl<M: Document, T: DeserializeOwned + Send + 'static> Query<M, (), T> {
+    /// Streams the documents, without holding all of them if an index gives the order.
     ///
     /// It reads ahead in chunks, all from one state of the data. If the caller takes longer than a
-    /// few seconds, it goes on after the last document on the state of then; see
-    /// [`snapshot`](super::Documents::snapshot).
-    pub fn stream(self) -> stream::Documents<T> {
-        stream::Documents::new(self.session, self.find, self.load)
+    /// few seconds, it continues after the last document on a newer state; see
+    /// [`snapshot`](super::DocumentStream::snapshot).
+    pub fn stream(self) -> stream::DocumentStream<T> {
+        stream::DocumentStream::new(self.session, self.find, self.load)
     }
 }
 
-impl<M: Document, J> Find<M, J> {
-    /// Loads a half of each document that is stored apart, by one more query for all. A query by
-    /// fields of the half reads it anyway, and needs no such word.
+impl<M: Document, J> Query<M, J> {
+    /// Loads a cold part of each document, by one more query for all. A query by fields of a cold part
+    /// loads it anyway.
     pub fn with<T, P: Path<Root = M>, K>(mut self, _: Field<Cold<T>, P, K>) -> Self {
         self.load.push(P::TEXT);
         self
     }
 }
 
-impl<M: Document> Find<M> {
-    /// Follows a reference of each document, and returns pairs. All references of all documents are
-    /// followed by one request.
+impl<M: Document> Query<M> {
+    /// Joins a reference of each document, and returns pairs. All references of all documents are read
+    /// by one request.
     ///
-    /// `Product::fields().parts` follows references, `Review::fields().product_id.back()` goes the
-    /// other way; `.join(..)` on either goes on from there.
-    pub fn join<A: Join<M>>(self, join: A) -> Find<M, (A,)> {
-        Find {
+    /// `Product::fields().parts` joins the referenced documents, and
+    /// `Review::fields().product_id.referrers()` joins in the other direction. `.join(..)` on either
+    /// joins from the joined documents.
+    pub fn join<A: Join<M>>(self, join: A) -> Query<M, (A,)> {
+        Query {
             session: self.session,
             find: self.find,
             load: self.load,
@@ -253,11 +248,11 @@ impl<M: Document> Find<M> {
     }
 }
 
-impl<M: Document, A: Join<M>> Find<M, (A,)> {
-    /// Follows another reference, and returns triples.
-    pub fn join<B: Join<M>>(self, join: B) -> Find<M, (A, B)> {
+impl<M: Document, A: Join<M>> Query<M, (A,)> {
+    /// Joins another reference, and returns triples.
+    pub fn join<B: Join<M>>(self, join: B) -> Query<M, (A, B)> {
         let joins = (self.joins.0, join);
-        Find {
+        Query {
             session: self.session,
             find: self.find,
             load: self.load,
@@ -267,11 +262,11 @@ impl<M: Document, A: Join<M>> Find<M, (A,)> {
     }
 }
 
-impl<M: Document, A: Join<M>, B: Join<M>> Find<M, (A, B)> {
-    /// Follows a third reference.
-    pub fn join<C: Join<M>>(self, join: C) -> Find<M, (A, B, C)> {
+impl<M: Document, A: Join<M>, B: Join<M>> Query<M, (A, B)> {
+    /// Joins a third reference, and returns quadruples.
+    pub fn join<C: Join<M>>(self, join: C) -> Query<M, (A, B, C)> {
         let joins = (self.joins.0, self.joins.1, join);
-        Find {
+        Query {
             session: self.session,
             find: self.find,
             load: self.load,
@@ -281,7 +276,9 @@ impl<M: Document, A: Join<M>, B: Join<M>> Find<M, (A, B)> {
     }
 }
 
-impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> IntoFuture for Find<M, J, T> {
+impl_debug!(Query<M, J, T>: find, load);
+
+impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> IntoFuture for Query<M, J, T> {
     type Output = Result<Vec<J::Row>>;
     type IntoFuture = Deferred<Vec<J::Row>>;
 

@@ -1,17 +1,19 @@
-//! Reading by `_id`.
+//! Reads by `_id`.
 
-use std::{future::IntoFuture, marker::PhantomData, ops::ControlFlow};
+use std::{future::IntoFuture, marker::PhantomData};
 
-use bson::RawBson;
+use bson::{RawBson, RawDocument};
 
-use super::{Deferred, halves::Documents, rows::decode};
+use super::{Deferred, impl_debug, rows::decode};
 use crate::{
-    database::{Session, done},
     error::{Error, Result},
     model::{Cold, Document, Field, Link, Path, Ref},
+    session::Session,
+    store::ReaderExt,
+    trace::record_cost,
 };
 
-/// Reads one document by its `_id`. Made by [`Repository::get`](super::Repository::get).
+/// A read of one document by its `_id`, from [`Repository::get`](super::Repository::get).
 #[must_use = "a query does nothing until it is awaited"]
 pub struct Get<M> {
     session: Session,
@@ -30,17 +32,19 @@ impl<M: Document> Get<M> {
         }
     }
 
-    /// Loads a half of the document that is stored apart, by one more query.
+    /// Loads a cold part of the document, by one more query.
     pub fn with<T, P: Path<Root = M>, K>(mut self, _: Field<Cold<T>, P, K>) -> Self {
         self.load.push(P::TEXT);
         self
     }
 
-    /// None where there is no such document.
+    /// Returns `None` if there is no such document.
     pub async fn optional(self) -> Result<Option<M>> {
         read(&self.session, &self.id?, &self.load).await
     }
 }
+
+impl_debug!(Get<M>: id, load);
 
 impl<M: Document> IntoFuture for Get<M> {
     type Output = Result<M>;
@@ -61,25 +65,15 @@ async fn read<M: Document>(
     id: &RawBson,
     load: &[&'static str],
 ) -> Result<Option<M>> {
-    let view = session.reader().await?;
-    let documents = Documents::new(session, view.get()?, M::COLLECTION, load);
-    let mut found = None;
-    let result = documents
-        .reader()
-        .get(
-            M::COLLECTION,
-            std::slice::from_ref(id),
-            &mut |_, document| {
-                found = Some(decode(M::COLLECTION, document)?);
-                Ok(ControlFlow::Continue(()))
-            },
-        )
-        .await;
-    done("get", M::COLLECTION, session.noted(result)?);
-    Ok(found)
+    let view = session.reader(M::COLLECTION, load).await?;
+    let ids = std::slice::from_ref(id);
+    let read = |document: &RawDocument| decode(M::COLLECTION, document);
+    let (found, cost) = view.get_with(M::COLLECTION, ids, read).await?;
+    record_cost("get", M::COLLECTION, cost);
+    Ok(found.into_iter().next().flatten())
 }
 
-/// Reads documents by their `_id`s. Made by [`Repository::fetch`](super::Repository::fetch) and
+/// A read of documents by their `_id`s, from [`Repository::fetch`](super::Repository::fetch) or
 /// [`Repository::get_many`](super::Repository::get_many).
 #[must_use = "a query does nothing until it is awaited"]
 pub struct Fetch<M> {
@@ -99,17 +93,19 @@ impl<M: Document> Fetch<M> {
         }
     }
 
-    /// Loads a half of each document that is stored apart, by one more query for all.
+    /// Loads a cold part of each document, by one more query for all.
     pub fn with<T, P: Path<Root = M>, K>(mut self, _: Field<Cold<T>, P, K>) -> Self {
         self.load.push(P::TEXT);
         self
     }
 
-    /// None in the place of each document that does not exist.
+    /// Returns `None` at the position of each document that does not exist.
     pub async fn optional(self) -> Result<Vec<Option<M>>> {
         read_many(&self.session, &self.ids?, &self.load).await
     }
 }
+
+impl_debug!(Fetch<M>: ids, load);
 
 impl<M: Document> IntoFuture for Fetch<M> {
     type Output = Result<Vec<M>>;
@@ -138,20 +134,13 @@ async fn read_many<M: Document>(
     ids: &[RawBson],
     load: &[&'static str],
 ) -> Result<Vec<Option<M>>> {
-    let mut found: Vec<Option<M>> = std::iter::repeat_with(|| None).take(ids.len()).collect();
     if ids.is_empty() {
-        return Ok(found);
+        return Ok(Vec::new());
     }
-    let view = session.reader().await?;
-    let documents = Documents::new(session, view.get()?, M::COLLECTION, load);
-    let result = documents
-        .reader()
-        .get(M::COLLECTION, ids, &mut |position, document| {
-            found[position] = Some(decode(M::COLLECTION, document)?);
-            Ok(ControlFlow::Continue(()))
-        })
-        .await;
-    done("fetch", M::COLLECTION, session.noted(result)?);
+    let view = session.reader(M::COLLECTION, load).await?;
+    let read = |document: &RawDocument| decode(M::COLLECTION, document);
+    let (found, cost) = view.get_with(M::COLLECTION, ids, read).await?;
+    record_cost("fetch", M::COLLECTION, cost);
     Ok(found)
 }
 
@@ -161,7 +150,7 @@ async fn read_many<M: Document>(
     label = "cannot be fetched from the repository of `{M}`"
 )]
 pub trait Refs<M: Document> {
-    /// The references, in order.
+    /// Returns the references, in order.
     fn refs(&self) -> Vec<&Ref<M>>;
 }
 

@@ -1,21 +1,22 @@
-//! New documents.
+//! Inserts.
 
 use std::future::IntoFuture;
 
 use bson::RawDocumentBuf;
 
 use super::{
-    Deferred,
+    Deferred, impl_debug,
     rows::{encode, stored},
 };
 use crate::{
-    database::Session,
     error::Result,
-    maintain::{Plan, Write},
+    maintain::{Write, WritePlan},
     model::Document,
+    session::Session,
 };
 
-/// Stores a new document. Made by [`Repository::insert`](super::Repository::insert).
+/// An insert of one document, from [`Repository::insert`](super::Repository::insert). Awaiting it
+/// returns what was stored.
 #[must_use = "a write does nothing until it is awaited"]
 pub struct Insert<M> {
     session: Session,
@@ -27,17 +28,15 @@ impl<M: Document> Insert<M> {
         Insert { session, document }
     }
 
-    /// What the write would do, and touch, with all that follows from it: it is run and undone. Others
-    /// who write wait for it; it cannot be done inside a transaction.
-    ///
-    /// # Errors
-    ///
-    /// Those of the write.
-    pub async fn plan(self) -> Result<Plan> {
+    /// Runs the write, rolls it back, and returns what it would change; see
+    /// [dry runs](super#dry-runs).
+    pub async fn plan(self) -> Result<WritePlan> {
         let write = encoded(&[self.document]).map(write::<M>);
         self.session.plan(write).await
     }
 }
+
+impl_debug!(Insert<M>);
 
 impl<M: Document> IntoFuture for Insert<M> {
     type Output = Result<M>;
@@ -51,7 +50,8 @@ impl<M: Document> IntoFuture for Insert<M> {
     }
 }
 
-/// Stores new documents. Made by [`Repository::insert_many`](super::Repository::insert_many).
+/// An insert of several documents, from [`Repository::insert_many`](super::Repository::insert_many).
+/// Awaiting it returns what was stored, in the same order.
 #[must_use = "a write does nothing until it is awaited"]
 pub struct InsertMany<M> {
     session: Session,
@@ -63,17 +63,15 @@ impl<M: Document> InsertMany<M> {
         InsertMany { session, documents }
     }
 
-    /// What the write would do, and touch, with all that follows from it: it is run and undone. Others
-    /// who write wait for it; it cannot be done inside a transaction.
-    ///
-    /// # Errors
-    ///
-    /// Those of the write.
-    pub async fn plan(self) -> Result<Plan> {
+    /// Runs the write, rolls it back, and returns what it would change; see
+    /// [dry runs](super#dry-runs).
+    pub async fn plan(self) -> Result<WritePlan> {
         let write = encoded(&self.documents).map(write::<M>);
         self.session.plan(write).await
     }
 }
+
+impl_debug!(InsertMany<M>);
 
 impl<M: Document> IntoFuture for InsertMany<M> {
     type Output = Result<Vec<M>>;
@@ -93,8 +91,8 @@ async fn insert<M: Document>(session: &Session, documents: Vec<M>) -> Result<Vec
     documents
         .into_iter()
         .zip(sent)
-        .zip(outcome.effects)
-        .map(|((document, sent), effect)| stored(document, &sent, effect.after.as_deref()))
+        .zip(outcome.documents)
+        .map(|((document, sent), after)| stored(document, &sent, Some(&after)))
         .collect()
 }
 

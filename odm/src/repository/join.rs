@@ -1,6 +1,6 @@
 //! Application-level joins: one request for each join, however many rows there are.
 
-use std::{borrow::Cow, ops::ControlFlow};
+use std::{borrow::Cow, fmt, ops::ControlFlow};
 
 use async_trait::async_trait;
 use bson::{RawBson, RawDocument};
@@ -11,23 +11,23 @@ use crate::{
     error::{Error, ErrorKind, Result, show},
     model::{Document, Field, Hot, Joinable, Link, Path, Plain, Unchecked},
     query::{Filter, Sort},
-    store::{self, Cost, FindByKey, Reader},
+    store::{self, Cost, FindByKey, Reader, ReaderExt},
 };
 
-/// What can be joined to documents of `M`: a reference in them, or one that leads to them.
+/// A join to documents of `M`: a reference in them, or their referrers.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be joined to documents of `{M}`",
-    label = "no reference of `{M}`, nor one that leads to it",
-    note = "a field with references is joined as it is; `.back()` on one goes the other way"
+    label = "neither a reference in `{M}`, nor the referrers of `{M}`",
+    note = "a field with references is joined as it is; `.referrers()` on one joins in the other direction"
 )]
 #[async_trait]
 pub trait Join<M>: Send + Sync + 'static {
-    /// What each document is joined with.
+    /// The type that each document is joined with.
     type Out: Send;
-    /// What is looked up for a document.
+    /// Returns the keys that are looked up for a document.
     #[doc(hidden)]
     fn keys(&self, document: &RawDocument) -> Vec<RawBson>;
-    /// What is found for each row, by the keys of each.
+    /// Looks up the keys of all rows, and returns what is joined to each.
     #[doc(hidden)]
     async fn run(
         &self,
@@ -37,10 +37,10 @@ pub trait Join<M>: Send + Sync + 'static {
     ) -> Result<Vec<Self::Out>>;
 }
 
-/// No join, or several: what makes a row of a document.
+/// The joins of a query, of which there may be none. They make a row of each document.
 #[async_trait]
 pub trait Joins<M>: Send + Sync + 'static {
-    /// The document, or a tuple of it and what it is joined with.
+    /// The document, or a tuple of it and the joined documents.
     type Row: Send;
     #[doc(hidden)]
     type Keys: Send;
@@ -106,10 +106,10 @@ joins!(A a 0 keys_of_row);
 joins!(A a 0 keys_of_row, B b 1 keys_of_row);
 joins!(A a 0 keys_of_row, B b 1 keys_of_row, C c 2 keys_of_row);
 
-/// What a reference that leads nowhere is in a join: an error where the library keeps it from
-/// happening, `None` where the model allows it.
+/// The treatment of a dangling reference in a join: an error where the library prevents it, `None`
+/// where the model allows it.
 pub trait Resolve: 'static {
-    /// What the references of one field become.
+    /// The joined documents of one field.
     type Out<V: Joinable, X: Send>: Send;
     #[doc(hidden)]
     fn resolve<V: Joinable, X: Send>(found: Vec<Option<X>>) -> Result<Self::Out<V, X>, usize>;
@@ -131,14 +131,16 @@ impl Resolve for Unchecked {
     }
 }
 
-/// A reference that is followed, with joins from there.
+/// A join of a reference, with joins from the referenced documents.
+#[must_use = "a join does nothing until a query uses it"]
+#[derive(Debug)]
 pub struct Follow<F, J> {
     field: F,
     joins: J,
 }
 
 impl<V: Joinable, P: Path, K> Field<V, P, K> {
-    /// Follows a reference of the joined documents as well.
+    /// Joins a reference of the joined documents.
     pub fn join<J: Join<V::Target>>(self, join: J) -> Follow<Self, (J,)> {
         Follow {
             field: self,
@@ -146,11 +148,11 @@ impl<V: Joinable, P: Path, K> Field<V, P, K> {
         }
     }
 
-    /// The join in the other direction: the documents whose reference leads here, of each parent as
-    /// many as [`limit`](Back::limit) says, in the order of [`sort`](Back::sort).
-    pub fn back(self) -> Back<V, P, K> {
+    /// Joins in the other direction: the documents that reference each parent in this field, as many
+    /// as [`limit`](Referrers::limit) says, in the order of [`sort`](Referrers::sort).
+    pub fn referrers(self) -> Referrers<V, P, K> {
         let find = Ok(store::Find::default());
-        Back {
+        Referrers {
             find,
             joins: (),
             field: self,
@@ -159,7 +161,7 @@ impl<V: Joinable, P: Path, K> Field<V, P, K> {
 }
 
 impl<V: Joinable, P: Path, K, J: Send + Sync> Follow<Field<V, P, K>, (J,)> {
-    /// Follows another reference of the joined documents.
+    /// Joins another reference of the joined documents.
     pub fn join<B: Join<V::Target>>(self, join: B) -> Follow<Field<V, P, K>, (J, B)> {
         Follow {
             field: self.field,
@@ -169,8 +171,7 @@ impl<V: Joinable, P: Path, K, J: Send + Sync> Follow<Field<V, P, K>, (J,)> {
 }
 
 impl<V: Link, P: Path, K> Field<V, P, K> {
-    /// The reference as one that may be missing, since what it is in may be: to be joined as an
-    /// `Option`.
+    /// Joins the reference as an `Option`, since a value around it may be missing.
     pub fn optional(self) -> Field<Option<V>, P, K> {
         Field::NEW
     }
@@ -248,30 +249,27 @@ where
     let lengths: Vec<usize> = rows.iter().map(Vec::len).collect();
     let ids: Vec<RawBson> = rows.into_iter().flatten().collect();
 
-    let mut found = Vec::with_capacity(ids.len());
-    let mut position_of = vec![None; ids.len()];
+    let mut found = Vec::new();
     if !ids.is_empty() {
-        *cost += reader
-            .get(collection, &ids, &mut |position, document| {
-                position_of[position] = Some(found.len());
-                found.push((
-                    decode::<V::Target>(collection, document)?,
-                    joins.keys(document),
-                ));
-                Ok(ControlFlow::Continue(()))
-            })
-            .await?;
+        let read = |document: &RawDocument| {
+            let value = decode::<V::Target>(collection, document)?;
+            Ok((value, joins.keys(document)))
+        };
+        let (values, reading) = reader.get_with(collection, &ids, read).await?;
+        found = values;
+        *cost += reading;
     }
-    let joined = joins.run(reader, found, cost).await?;
-    let mut joined: Vec<Option<J::Row>> = joined.into_iter().map(Some).collect();
+    let exists: Vec<bool> = found.iter().map(Option::is_some).collect();
+    let found = found.into_iter().flatten().collect();
+    let mut joined = joins.run(reader, found, cost).await?.into_iter();
 
     let mut start = 0;
     let mut out = Vec::with_capacity(lengths.len());
     for length in lengths {
         let row = start..start + length;
-        let found = position_of[row.clone()]
+        let found = exists[row.clone()]
             .iter()
-            .map(|position| position.and_then(|position| joined[position].take()))
+            .map(|&exists| if exists { joined.next() } else { None })
             .collect();
         out.push(K::resolve::<V, _>(found).map_err(|position| {
             dangling::<V, P>(ids.get(row.start + position).filter(|_| position < length))
@@ -286,24 +284,35 @@ fn dangling<V: Joinable, P: Path>(id: Option<&RawBson>) -> Error {
     let target = <V::Target as Document>::COLLECTION;
     let message = match id {
         Some(id) => format!(
-            "`{path}` refers to the `_id` {}, which `{target}` does not have",
+            "dangling reference: `{path}` = {} not found in `{target}`",
             show(id)
         ),
         None => format!(
-            "a document has no `{path}`, which should refer to `{target}`: join it by `.optional()`"
+            "dangling reference: a document has no `{path}`, which references `{target}`: join it by \
+             `.optional()`"
         ),
     };
     Error::new(ErrorKind::DanglingReference, message).at(target, Some(&path), id.cloned())
 }
 
-/// A reference that is followed backwards. Made by [`Field::back`](crate::model::Field::back).
-pub struct Back<V, P, K, J = ()> {
+/// A join of the documents that reference each parent, from
+/// [`Field::referrers`](crate::model::Field::referrers).
+#[must_use = "a join does nothing until a query uses it"]
+pub struct Referrers<V, P, K, J = ()> {
     find: Result<store::Find>,
     joins: J,
     field: Field<V, P, K>,
 }
 
-impl<V: Joinable, P: Path, K, J> Back<V, P, K, J> {
+impl<V, P, K, J> fmt::Debug for Referrers<V, P, K, J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Referrers")
+            .field("find", &self.find)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<V: Joinable, P: Path, K, J> Referrers<V, P, K, J> {
     fn with(mut self, change: impl FnOnce(&mut store::Find)) -> Self {
         if let Ok(find) = &mut self.find {
             change(find);
@@ -311,17 +320,17 @@ impl<V: Joinable, P: Path, K, J> Back<V, P, K, J> {
         self
     }
 
-    /// In which order, for each parent.
+    /// Sets the sort order for each parent.
     pub fn sort(self, sort: Sort<P::Root>) -> Self {
         self.with(|find| find.sort = sort.into_mql())
     }
 
-    /// How many at most, for each parent.
+    /// Returns at most this many for each parent.
     pub fn limit(self, limit: u64) -> Self {
         self.with(|find| find.limit = Some(limit))
     }
 
-    /// Only those that match.
+    /// Joins only documents that match the filter.
     pub fn filter(mut self, filter: Filter<P::Root>) -> Self {
         self.find = self.find.and_then(|mut find| {
             find.filter = find.filter.and(filter.into_mql()?);
@@ -331,10 +340,10 @@ impl<V: Joinable, P: Path, K, J> Back<V, P, K, J> {
     }
 }
 
-impl<V: Joinable, P: Path, K> Back<V, P, K> {
-    /// Follows a reference of the joined documents as well.
-    pub fn join<J: Join<P::Root>>(self, join: J) -> Back<V, P, K, (J,)> {
-        Back {
+impl<V: Joinable, P: Path, K> Referrers<V, P, K> {
+    /// Joins a reference of the joined documents.
+    pub fn join<J: Join<P::Root>>(self, join: J) -> Referrers<V, P, K, (J,)> {
+        Referrers {
             find: self.find,
             joins: (join,),
             field: self.field,
@@ -343,7 +352,7 @@ impl<V: Joinable, P: Path, K> Back<V, P, K> {
 }
 
 #[async_trait]
-impl<V, P, K, J> Join<V::Target> for Back<V, P, K, J>
+impl<V, P, K, J> Join<V::Target> for Referrers<V, P, K, J>
 where
     V: Joinable,
     P: Hot<Root: Document>,

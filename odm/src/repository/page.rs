@@ -1,34 +1,35 @@
-//! Pages by key: each goes on where the one before it ended, however much lies before.
+//! Pages by key: each starts after the last key of the one before it.
 
 use std::{fmt, ops::ControlFlow, str::FromStr};
 
 use bson::{RawArrayBuf, RawBson, RawDocumentBuf, raw::cstr};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, de::DeserializeOwned};
 
-use super::{Joins, halves::Documents, rows::decode};
+use super::{Joins, rows::decode};
 use crate::{
-    database::{Session, done},
     error::{Error, ErrorKind, Result},
     mql::Sort,
+    session::Session,
     store::Find,
+    trace::record_cost,
 };
 
-/// Some rows of a query, and where to go on.
+/// A page of rows of a query.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Page<T> {
     /// The rows.
     pub items: Vec<T>,
-    /// Where the next page starts; none at the end. Give it to
-    /// [`after`](super::Find::after).
+    /// The position at which the next page starts, for [`after`](super::Query::after). `None` at the
+    /// end.
     pub next: Option<Cursor>,
 }
 
 /// A position in a sorted result: the sort keys and the `_id` of a document.
 ///
-/// It stays good when documents before and after it come and go. As text, and in JSON, it is a
-/// string that can stand in a URL. Whoever holds it can read the keys in it, and may change them to
-/// start elsewhere: it grants no access.
+/// It stays valid when documents before and after it come and go. As text, and in JSON, it is a
+/// string that is safe in a URL. It is not encrypted: its holder can read the keys in it, and change
+/// them to start elsewhere.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cursor {
     /// The paths and directions that the keys belong to, or the collection.
@@ -44,7 +45,7 @@ impl Cursor {
         }
     }
 
-    /// The place of a document in a collection, for those who go through all of it.
+    /// The position of a document in a whole collection, for audits.
     pub(crate) fn in_collection(collection: &str, id: RawBson) -> Self {
         Cursor {
             sort: collection.to_owned(),
@@ -57,19 +58,19 @@ impl Cursor {
             [id] if !self.sort.starts_with('{') => Ok((self.sort.clone(), id.clone())),
             _ => Err(Error::new(
                 ErrorKind::InvalidQuery,
-                "the position is one in a query, not in a collection",
+                "position is one in a query: resume an audit with a position of its progress",
             )),
         }
     }
 
-    /// The keys, if they are those of this sort.
+    /// Returns the keys, if they are those of this sort.
     pub(super) fn position(&self, sort: &Sort) -> Result<Vec<RawBson>> {
         let expected = sort.total().to_document().to_string();
         if self.sort != expected {
             return Err(Error::new(
                 ErrorKind::InvalidQuery,
                 format!(
-                    "the page was sorted by {}, this query is by {expected}",
+                    "position is in the order {}, and the query in {expected}: use the same sort",
                     self.sort
                 ),
             ));
@@ -121,7 +122,12 @@ impl FromStr for Cursor {
         bytes
             .collect::<Option<Vec<u8>>>()
             .and_then(Cursor::from_bytes)
-            .ok_or_else(|| Error::new(ErrorKind::InvalidQuery, "the text is no position of a page"))
+            .ok_or_else(|| {
+                Error::new(
+                    ErrorKind::InvalidQuery,
+                    "text is not the position of a page",
+                )
+            })
     }
 }
 
@@ -153,22 +159,20 @@ where
     if size == 0 {
         return Err(Error::new(
             ErrorKind::InvalidQuery,
-            "a page holds at least one document",
+            "page size is 0: ask for at least one document",
         ));
     }
-    // A projection could leave out a sort key; rows are read by the fields that they name anyway.
+    // A projection could leave out a sort key. Rows read only the fields that they name anyway.
     find.projection = None;
-    // One more tells whether there is a next page. A limit of the caller's bounds each page.
+    // One document more tells whether there is a next page. The limit of the query bounds each page.
     let size = find.limit.map_or(size, |limit| limit.min(size));
     find.limit = Some(size.saturating_add(1));
     let sort = find.sort.total();
-    let view = session.reader().await?;
-    let documents = Documents::new(&session, view.get()?, &find.collection, &load);
-    let reader = documents.reader();
+    let view = session.reader(&find.collection, &load).await?;
     let mut rows = Vec::new();
     let mut last = None;
     let mut more = false;
-    let result = reader
+    let mut cost = view
         .find(&find, &mut |position, document| {
             if position as u64 == size {
                 more = true;
@@ -180,10 +184,9 @@ where
             rows.push((decode(&find.collection, document)?, joins.keys(document)));
             Ok(ControlFlow::Continue(()))
         })
-        .await;
-    let mut cost = session.noted(result)?;
-    let items = session.noted(joins.run(reader, rows, &mut cost).await)?;
-    done("page", &find.collection, cost);
+        .await?;
+    let items = joins.run(&*view, rows, &mut cost).await?;
+    record_cost("page", &find.collection, cost);
     let next = last
         .filter(|_| more)
         .map(|keys| Cursor::new(&find.sort, keys));

@@ -1,22 +1,24 @@
-//! Whole documents in the place of others.
+//! Replacements of whole documents, and changes of documents that were read.
 
-use std::{future::IntoFuture, ops::ControlFlow};
+use std::future::IntoFuture;
 
 use bson::{RawBson, RawDocumentBuf};
 
 use super::{
-    Deferred,
+    Deferred, impl_debug,
     rows::{decode, encode, stored},
 };
 use crate::{
-    database::{Session, done},
     error::{Error, Result},
-    maintain::{Plan, Write},
+    maintain::{Write, WritePlan},
     model::{Document, to_raw},
+    session::Session,
+    store::{ReaderExt, TransactionOptions},
+    trace::record_cost,
 };
 
-/// Replaces a document. Made by [`Repository::replace`](super::Repository::replace) and
-/// [`Repository::upsert`](super::Repository::upsert).
+/// A replacement of a document, from [`Repository::replace`](super::Repository::replace) or
+/// [`Repository::upsert`](super::Repository::upsert). Awaiting it returns what was stored.
 #[must_use = "a write does nothing until it is awaited"]
 pub struct Replace<M> {
     session: Session,
@@ -33,13 +35,9 @@ impl<M: Document> Replace<M> {
         }
     }
 
-    /// What the write would do, and touch, with all that follows from it: it is run and undone. Others
-    /// who write wait for it; it cannot be done inside a transaction.
-    ///
-    /// # Errors
-    ///
-    /// Those of the write.
-    pub async fn plan(self) -> Result<Plan> {
+    /// Runs the write, rolls it back, and returns what it would change; see
+    /// [dry runs](super#dry-runs).
+    pub async fn plan(self) -> Result<WritePlan> {
         let write = encode(&self.document).and_then(|sent| self.write(sent));
         self.session.plan(write).await
     }
@@ -54,6 +52,8 @@ impl<M: Document> Replace<M> {
     }
 }
 
+impl_debug!(Replace<M>: upsert);
+
 impl<M: Document> IntoFuture for Replace<M> {
     type Output = Result<M>;
     type IntoFuture = Deferred<M>;
@@ -62,16 +62,13 @@ impl<M: Document> IntoFuture for Replace<M> {
         Box::pin(async move {
             let sent = encode(&self.document)?;
             let outcome = self.session.write(self.write(sent.clone())?).await?;
-            let after = outcome
-                .effects
-                .first()
-                .and_then(|effect| effect.after.as_deref());
-            stored(self.document, &sent, after)
+            let after = outcome.documents.first();
+            stored(self.document, &sent, after.map(|after| &**after))
         })
     }
 }
 
-/// How often a document is read again after others changed it, before they are kept out.
+/// How often a document is read again after others changed it, before a transaction excludes them.
 const ATTEMPTS: usize = 8;
 
 /// Reads, changes and writes a document; see [`Repository::modify`](super::Repository::modify).
@@ -90,10 +87,11 @@ pub(super) async fn modify<M: Document>(
     if session.is_bound() {
         return attempt(&session, &id, &mut change).await;
     }
-    // Others are faster again and again. In a transaction, nobody is.
-    let alone = session.begin().await?;
+    // Others were faster each time. In a transaction, they wait.
+    let options = TransactionOptions::default().durability(session.durability());
+    let (alone, transaction) = session.begin(options).await?;
     let document = attempt(&alone, &id, &mut change).await?;
-    alone.commit().await?;
+    transaction.commit().await?;
     Ok(document)
 }
 
@@ -115,27 +113,16 @@ async fn attempt<M: Document>(
         to: to.clone(),
     };
     let outcome = session.write(write).await?;
-    match outcome
-        .effects
-        .first()
-        .and_then(|effect| effect.after.as_deref())
-    {
+    match outcome.documents.first() {
         Some(after) => stored(document, &to, Some(after)),
-        // Nothing is different but what the library keeps.
+        // Only derived fields differ from what was stored, and these are ignored.
         None => stored(document, &to, Some(&from)),
     }
 }
 
 async fn read(session: &Session, collection: &str, id: &RawBson) -> Result<RawDocumentBuf> {
-    let view = session.reader().await?;
-    let mut found = None;
-    let result = view
-        .get()?
-        .get(collection, std::slice::from_ref(id), &mut |_, document| {
-            found = Some(document.to_owned());
-            Ok(ControlFlow::Continue(()))
-        })
-        .await;
-    done("get", collection, session.noted(result)?);
+    let view = session.reader(collection, &[]).await?;
+    let (found, cost) = view.get_one(collection, id).await?;
+    record_cost("get", collection, cost);
     found.ok_or_else(|| Error::not_found(collection, &[id]))
 }

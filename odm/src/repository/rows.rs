@@ -1,15 +1,15 @@
-//! From stored bytes to the user's types, and back.
+//! Conversion of stored documents to the types of the models, and back.
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use serde::{Serialize, de::DeserializeOwned};
-use std::ops::ControlFlow;
 
-use super::{Joins, halves::Documents};
+use super::Joins;
 use crate::{
-    database::{Session, done},
     error::{Error, ErrorKind, Result, show},
     model::Document,
-    store::{Cost, Find},
+    session::Session,
+    store::{Find, ReaderExt},
+    trace::record_cost,
 };
 
 /// Reads a document as a type.
@@ -22,7 +22,7 @@ pub(super) fn decode<T: DeserializeOwned>(collection: &str, document: &RawDocume
             .map(RawBson::from)
             .unwrap_or(RawBson::Null);
         let message = format!(
-            "the document with the `_id` {} in `{collection}` cannot be read as `{}`: {error}",
+            "document with the `_id` {} in `{collection}` cannot be read as `{}`: {error}",
             show(&id),
             std::any::type_name::<T>(),
         );
@@ -36,14 +36,17 @@ pub(super) fn decode<T: DeserializeOwned>(collection: &str, document: &RawDocume
 pub(super) fn encode<M: Document + Serialize>(document: &M) -> Result<RawDocumentBuf> {
     let raw = bson::serialize_to_raw_document_buf(document).map_err(|error| {
         let message = format!(
-            "a document of `{}` cannot be written: {error}",
+            "document of `{}` cannot be written as BSON: {error}",
             M::COLLECTION
         );
         Error::new(ErrorKind::Encode, message).with_source(error)
     })?;
-    // A reference that is null refers to nothing, so nothing could refer to it.
+    // A null reference references nothing, so no reference could reference this document.
     if matches!(raw.get("_id"), Ok(Some(RawBsonRef::Null))) {
-        let message = format!("the `_id` of a document of `{}` is null", M::COLLECTION);
+        let message = format!(
+            "document of `{}` has the `_id` null: give it another",
+            M::COLLECTION
+        );
         return Err(Error::new(ErrorKind::Encode, message));
     }
     Ok(raw)
@@ -60,38 +63,31 @@ where
     T: DeserializeOwned + Send,
     J: Joins<T>,
 {
-    let view = session.reader().await?;
-    let documents = Documents::new(session, view.get()?, &find.collection, load);
-    let reader = documents.reader();
-    let mut rows = Vec::new();
-    let result = reader
-        .find(find, &mut |_, document| {
-            rows.push((decode(&find.collection, document)?, joins.keys(document)));
-            Ok(ControlFlow::Continue(()))
-        })
-        .await;
-    let mut cost: Cost = session.noted(result)?;
-    let rows = session.noted(joins.run(reader, rows, &mut cost).await)?;
-    done("find", &find.collection, cost);
+    let view = session.reader(&find.collection, load).await?;
+    let read =
+        |document: &RawDocument| Ok((decode(&find.collection, document)?, joins.keys(document)));
+    let (rows, mut cost) = view.find_with(find, read).await?;
+    let rows = joins.run(&*view, rows, &mut cost).await?;
+    record_cost("find", &find.collection, cost);
     Ok(rows)
 }
 
 /// Reads one value of a document as a type.
 pub(super) fn value<V: DeserializeOwned>(path: &str, value: RawBson) -> Result<V> {
     #[derive(serde::Deserialize)]
-    struct Holder<V> {
+    struct Single<V> {
         v: V,
     }
-    let mut holder = RawDocumentBuf::new();
-    holder.append(bson::raw::cstr!("v"), value);
-    let holder: Holder<V> = bson::deserialize_from_slice(holder.as_bytes()).map_err(|error| {
-        let message = format!("a value of `{path}` cannot be read: {error}");
+    let mut single = RawDocumentBuf::new();
+    single.append(bson::raw::cstr!("v"), value);
+    let single: Single<V> = bson::deserialize_from_slice(single.as_bytes()).map_err(|error| {
+        let message = format!("value of `{path}` cannot be read: {error}");
         Error::new(ErrorKind::Decode, message).with_source(error)
     })?;
-    Ok(holder.v)
+    Ok(single.v)
 }
 
-/// What became of a document: itself, if it was stored as it was sent.
+/// Returns the document as it was stored, without decoding it if it was stored as it was sent.
 pub(super) fn stored<M: Document>(
     document: M,
     sent: &RawDocument,

@@ -1,11 +1,12 @@
-//! Documents one after the other.
+//! Streams of documents.
 
 use std::{
     collections::VecDeque,
+    fmt,
+    future::poll_fn,
     marker::PhantomData,
     ops::ControlFlow,
     pin::Pin,
-    sync::Arc,
     task::{Context, Poll},
     time::{Duration, Instant},
 };
@@ -14,53 +15,59 @@ use bson::RawBson;
 use futures_core::{Stream, future::BoxFuture};
 use serde::de::DeserializeOwned;
 
-use super::{halves, rows::decode};
+use super::rows::decode;
 use crate::{
-    database::{Session, done},
     error::{Error, ErrorKind, Result},
-    store::{Find, Reader},
+    session::{ReadView, Session},
+    store::Find,
+    trace::record_cost,
 };
 
-/// How long one state of the data is kept for a stream.
+/// How long a stream keeps one state of the data.
 const SNAPSHOT_LIFE: Duration = Duration::from_secs(10);
 
-/// The first chunk is small, so that the first document comes soon.
+/// The size of the first chunk, which is small so that the first document comes soon.
 const FIRST_CHUNK: u64 = 100;
 
-/// Later ones.
+/// The size of later chunks.
 const CHUNK: u64 = 1_000;
 
-/// A stream of documents. Made by [`Find::stream`](super::Find::stream).
+/// A stream of documents, from [`Query::stream`](super::Query::stream).
+///
+/// It is a [`Stream`], so that the adapters of `futures_util` work on it;
+/// [`next`](DocumentStream::next) and [`try_next`](DocumentStream::try_next) need none.
 #[must_use = "a stream does nothing unless it is polled"]
-pub struct Documents<T> {
-    state: State<T>,
+pub struct DocumentStream<T> {
+    state: StreamState<T>,
     snapshot: bool,
     types: PhantomData<fn() -> T>,
 }
 
-enum State<T> {
+enum StreamState<T> {
     Ready(Result<Box<Chunks>>, VecDeque<T>),
     Reading(BoxFuture<'static, Result<(Box<Chunks>, VecDeque<T>)>>),
     Done,
 }
 
-/// Where a stream is.
+/// The chunks of a stream as they are read.
 struct Chunks {
     session: Session,
     find: Find,
     load: Vec<&'static str>,
-    /// How many documents are still wanted, where there is a limit.
+    /// How many documents the limit leaves.
     left: Option<u64>,
     /// The size of the next chunk.
     size: u64,
-    held: Option<(Arc<dyn Reader>, Instant)>,
+    /// The state of the data that is kept for the next chunks, and since when.
+    held: Option<(ReadView<'static>, Instant)>,
     ended: bool,
 }
 
-impl<T> Documents<T> {
+impl<T> DocumentStream<T> {
     pub(super) fn new(session: Session, find: Result<Find>, load: Vec<&'static str>) -> Self {
         let chunks = find.map(|mut find| {
-            // A position is needed of each last document, and a projection could leave out its key.
+            // Each chunk starts after the sort key of the last document, which a projection could
+            // leave out.
             find.projection = None;
             let left = find.limit;
             Box::new(Chunks {
@@ -73,15 +80,15 @@ impl<T> Documents<T> {
                 ended: false,
             })
         });
-        Documents {
-            state: State::Ready(chunks, VecDeque::new()),
+        DocumentStream {
+            state: StreamState::Ready(chunks, VecDeque::new()),
             snapshot: false,
             types: PhantomData,
         }
     }
 
-    /// All documents are of one state of the data: a stream that outlives it ends with an error,
-    /// instead of going on with another.
+    /// Reads all documents from one state of the data. A stream that outlives this state ends with an
+    /// error, instead of continuing on a newer one.
     pub fn snapshot(mut self) -> Self {
         self.snapshot = true;
         self
@@ -110,35 +117,33 @@ impl Chunks {
             documents.push_back(decode(&collection, document)?);
             Ok(ControlFlow::Continue(()))
         };
-        let result = if self.session.is_bound() {
-            // The transaction is the state, and others may use it in between.
-            let view = self.session.reader().await?;
-            let documents =
-                halves::Documents::new(&self.session, view.get()?, &collection, &self.load);
-            documents.reader().find(&self.find, &mut each).await
+        let cost = if self.session.is_bound() {
+            // The transaction is the state of the data, and is free for other operations in between.
+            let view = self.session.reader(&collection, &self.load).await?;
+            view.find(&self.find, &mut each).await?
         } else {
-            let reader = match self.held.take() {
-                Some((reader, since)) if since.elapsed() < SNAPSHOT_LIFE => (reader, since),
+            let (view, since) = match self.held.take() {
+                Some((view, since)) if since.elapsed() < SNAPSHOT_LIFE => (view, since),
                 Some(_) if snapshot => {
                     return Err(Error::new(
                         ErrorKind::Limit,
                         format!(
-                            "the stream of `{collection}` took longer than the {} s for which one \
-                             state of the data is kept",
+                            "stream of `{collection}` took longer than the {} s for which one \
+                             state of the data is kept: read faster, or without `snapshot`",
                             SNAPSHOT_LIFE.as_secs()
                         ),
                     ));
                 }
-                _ => (self.session.committed()?, Instant::now()),
+                _ => (
+                    self.session.snapshot(&collection, &self.load)?,
+                    Instant::now(),
+                ),
             };
-            let documents =
-                halves::Documents::new(&self.session, &*reader.0, &collection, &self.load);
-            let result = documents.reader().find(&self.find, &mut each).await;
-            self.held = Some(reader);
-            result
+            let cost = view.find(&self.find, &mut each).await?;
+            self.held = Some((view, since));
+            cost
         };
-        let cost = self.session.noted(result)?;
-        done("stream", &collection, cost);
+        record_cost("stream", &collection, cost);
         self.ended = last.is_none();
         self.find.after = last;
         self.find.skip = 0;
@@ -158,31 +163,31 @@ impl Chunks {
     }
 }
 
-impl<T: DeserializeOwned + Send + 'static> Stream for Documents<T> {
+impl<T: DeserializeOwned + Send + 'static> Stream for DocumentStream<T> {
     type Item = Result<T>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
-            match std::mem::replace(&mut self.state, State::Done) {
-                State::Done => return Poll::Ready(None),
-                State::Ready(Err(error), _) => return Poll::Ready(Some(Err(error))),
-                State::Ready(Ok(chunks), mut documents) => {
+            match std::mem::replace(&mut self.state, StreamState::Done) {
+                StreamState::Done => return Poll::Ready(None),
+                StreamState::Ready(Err(error), _) => return Poll::Ready(Some(Err(error))),
+                StreamState::Ready(Ok(chunks), mut documents) => {
                     if let Some(document) = documents.pop_front() {
-                        self.state = State::Ready(Ok(chunks), documents);
+                        self.state = StreamState::Ready(Ok(chunks), documents);
                         return Poll::Ready(Some(Ok(document)));
                     }
                     if !chunks.ended {
                         let next = chunks.next(self.snapshot);
-                        self.state = State::Reading(Box::pin(next));
+                        self.state = StreamState::Reading(Box::pin(next));
                     }
                 }
-                State::Reading(mut next) => match next.as_mut().poll(cx) {
+                StreamState::Reading(mut next) => match next.as_mut().poll(cx) {
                     Poll::Pending => {
-                        self.state = State::Reading(next);
+                        self.state = StreamState::Reading(next);
                         return Poll::Pending;
                     }
                     Poll::Ready(Ok((chunks, documents))) => {
-                        self.state = State::Ready(Ok(chunks), documents);
+                        self.state = StreamState::Ready(Ok(chunks), documents);
                     }
                     Poll::Ready(Err(error)) => return Poll::Ready(Some(Err(error))),
                 },
@@ -191,4 +196,25 @@ impl<T: DeserializeOwned + Send + 'static> Stream for Documents<T> {
     }
 }
 
-impl<T> Unpin for Documents<T> {}
+impl<T: DeserializeOwned + Send + 'static> DocumentStream<T> {
+    /// Waits for the next document. `None` at the end.
+    pub async fn next(&mut self) -> Option<Result<T>> {
+        poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+
+    /// Waits for the next document, as [`next`](DocumentStream::next) does, for `while let
+    /// Some(document) = stream.try_next().await?`.
+    pub async fn try_next(&mut self) -> Result<Option<T>> {
+        self.next().await.transpose()
+    }
+}
+
+impl<T> fmt::Debug for DocumentStream<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DocumentStream")
+            .field("snapshot", &self.snapshot)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> Unpin for DocumentStream<T> {}

@@ -1,4 +1,4 @@
-//! Changes of single fields.
+//! Updates of single fields.
 
 use std::future::IntoFuture;
 
@@ -6,37 +6,39 @@ use bson::{RawBson, RawDocument, RawDocumentBuf};
 
 use super::{Deferred, by_id, rows::decode};
 use crate::{
-    database::Session,
     error::{Error, ErrorKind, Result},
-    maintain::{Plan, Write},
+    maintain::{Write, WritePlan},
     model::{DateTime, Document},
     mql,
     query::Update,
+    session::Session,
     store::{Change, UpdateWrite},
 };
 
 /// The target of an update: the document with an `_id`.
-pub struct One {
+#[derive(Debug)]
+pub struct OneDocument {
     session: Session,
     id: Result<RawBson>,
 }
 
-impl One {
+impl OneDocument {
     pub(super) fn new(session: Session, id: Result<RawBson>) -> Self {
-        One { session, id }
+        OneDocument { session, id }
     }
 }
 
 /// The target of an update: all documents that match a filter.
-pub struct Many {
+#[derive(Debug)]
+pub struct MatchingDocuments {
     session: Session,
     filter: Result<mql::Filter>,
     upsert: bool,
 }
 
-impl Many {
+impl MatchingDocuments {
     pub(super) fn new(session: Session, filter: Result<mql::Filter>) -> Self {
-        Many {
+        MatchingDocuments {
             session,
             filter,
             upsert: false,
@@ -44,39 +46,35 @@ impl Many {
     }
 }
 
-/// What an update of the documents that match a filter did.
+/// The result of an update of the documents that match a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Updated {
-    /// How many documents matched.
+pub struct UpdateResult {
+    /// The number of documents that matched.
     pub matched: u64,
-    /// How many of them are different now.
+    /// The number of documents that are different now.
     pub modified: u64,
-    /// Whether a document was inserted, as none matched.
+    /// Whether a document was inserted, since none matched.
     pub inserted: bool,
 }
 
-impl<M> Update<M, Many> {
-    /// Where no document matches, inserts one: of what the filter fixes by equality, and the
-    /// changes. An update that could not make a whole `M` of these is an error, whether or not a
-    /// document matches.
+impl<M> Update<M, MatchingDocuments> {
+    /// Inserts a document if none matches, made of the fields that the filter fixes by equality and of
+    /// the changes. The filter must fix the `_id`. An update whose document could not be read as an
+    /// `M` is an error, whether or not a document matches.
     pub fn upsert(mut self) -> Self {
         self.target.upsert = true;
         self
     }
 }
 
-impl<M: Document> Update<M, One> {
-    /// What the write would do, and touch, with all that follows from it: it is run and undone. Others
-    /// who write wait for it; it cannot be done inside a transaction.
-    ///
-    /// # Errors
-    ///
-    /// Those of the write.
-    pub async fn plan(self) -> Result<Plan> {
-        let (update, One { session, id }) = self.into_parts();
+impl<M: Document> Update<M, OneDocument> {
+    /// Runs the write, rolls it back, and returns what it would change; see
+    /// [dry runs](super#dry-runs).
+    pub async fn plan(self) -> Result<WritePlan> {
+        let (update, OneDocument { session, id }) = self.into_parts();
         let id = id?;
-        let write = write::<M>(&session, by_id(id.clone()), update?, false, false);
+        let write = write::<M>(&session, by_id(id.clone()), update?, false);
         let plan = session.plan(write).await?;
         if plan.matched == 0 {
             return Err(Error::not_found(M::COLLECTION, &[&id]));
@@ -85,18 +83,14 @@ impl<M: Document> Update<M, One> {
     }
 }
 
-impl<M: Document> Update<M, Many> {
-    /// What the write would do, and touch, with all that follows from it: it is run and undone. Others
-    /// who write wait for it; it cannot be done inside a transaction.
-    ///
-    /// # Errors
-    ///
-    /// Those of the write.
-    pub async fn plan(self) -> Result<Plan> {
+impl<M: Document> Update<M, MatchingDocuments> {
+    /// Runs the write, rolls it back, and returns what it would change; see
+    /// [dry runs](super#dry-runs).
+    pub async fn plan(self) -> Result<WritePlan> {
         let (update, many) = self.into_parts();
         let write = many
             .filter
-            .and_then(|filter| write::<M>(&many.session, filter, update?, true, many.upsert));
+            .and_then(|filter| write::<M>(&many.session, filter, update?, many.upsert));
         many.session.plan(write).await
     }
 }
@@ -105,37 +99,37 @@ fn write<M: Document>(
     session: &Session,
     filter: mql::Filter,
     update: mql::Update,
-    multi: bool,
     upsert: bool,
 ) -> Result<Write> {
     update.check()?;
     if upsert {
-        let derived = !session.catalog().kept_in(M::COLLECTION).is_empty();
+        let derived = !session.catalog().read_only_in(M::COLLECTION).is_empty();
         check_insertable::<M>(&filter, &update, derived)?;
     }
     let write = UpdateWrite {
         collection: M::COLLECTION.to_owned(),
         filter,
-        sort: mql::Sort::default(),
         change: Change::Update(update),
-        multi,
         upsert,
     };
-    let whole = is_whole::<M>;
-    Ok(Write::Update { write, whole })
+    let check_inserted = is_whole::<M>;
+    Ok(Write::Update {
+        write,
+        check_inserted,
+    })
 }
 
-/// What an upsert inserts must be readable as the model.
+/// Checks that the document of an upsert can be read as the model.
 fn is_whole<M: Document>(inserted: &RawDocument) -> Result<()> {
     let read = decode::<M>(M::COLLECTION, inserted);
     read.map(drop).map_err(|error| {
-        let message = format!("the upsert could not insert a whole document: {error}");
+        let message = format!("upsert would insert an incomplete document: {error}");
         Error::new(ErrorKind::InvalidQuery, message).with_source(error)
     })
 }
 
-/// What an upsert would insert must be readable as the model, whether or not a document matches. What
-/// is derived in it is only known when it is there.
+/// Checks that the document that an upsert would insert can be read as the model, whether or not a
+/// document matches. A document with derived fields is checked when these are computed.
 fn check_insertable<M: Document>(
     filter: &mql::Filter,
     update: &mql::Update,
@@ -146,17 +140,19 @@ fn check_insertable<M: Document>(
         return Err(Error::new(
             ErrorKind::InvalidQuery,
             format!(
-                "an upsert of `{}` must fix the `_id` in its filter",
+                "upsert of `{}` has no `_id`: fix it in the filter by equality",
                 M::COLLECTION
             ),
         ));
     }
     let malformed = |error: bson::error::Error| {
-        Error::new(ErrorKind::Encode, "a filter is not well-formed BSON").with_source(error)
+        Error::new(ErrorKind::Encode, "filter is not well-formed BSON").with_source(error)
     };
     if let Some(version) = M::model().version {
         if seed.contains_key(version) {
-            let message = format!("an upsert cannot fix `{version}`, which counts by itself");
+            let message = format!(
+                "upsert fixes the version `{version}`, which is derived: remove it from the filter"
+            );
             return Err(Error::new(ErrorKind::InvalidQuery, message));
         }
         seed.insert(version, 1_i64);
@@ -171,22 +167,16 @@ fn check_insertable<M: Document>(
     }
 }
 
-impl<M: Document> IntoFuture for Update<M, One> {
+impl<M: Document> IntoFuture for Update<M, OneDocument> {
     type Output = Result<()>;
     type IntoFuture = Deferred<()>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let (update, One { session, id }) = self.into_parts();
+            let (update, OneDocument { session, id }) = self.into_parts();
             let id = id?;
             let outcome = session
-                .write(write::<M>(
-                    &session,
-                    by_id(id.clone()),
-                    update?,
-                    false,
-                    false,
-                )?)
+                .write(write::<M>(&session, by_id(id.clone()), update?, false)?)
                 .await?;
             if outcome.matched == 0 {
                 return Err(Error::not_found(M::COLLECTION, &[&id]));
@@ -196,28 +186,27 @@ impl<M: Document> IntoFuture for Update<M, One> {
     }
 }
 
-impl<M: Document> IntoFuture for Update<M, Many> {
-    type Output = Result<Updated>;
-    type IntoFuture = Deferred<Updated>;
+impl<M: Document> IntoFuture for Update<M, MatchingDocuments> {
+    type Output = Result<UpdateResult>;
+    type IntoFuture = Deferred<UpdateResult>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let (
                 update,
-                Many {
+                MatchingDocuments {
                     session,
                     filter,
                     upsert,
                 },
             ) = self.into_parts();
             let outcome = session
-                .write(write::<M>(&session, filter?, update?, true, upsert)?)
+                .write(write::<M>(&session, filter?, update?, upsert)?)
                 .await?;
-            let inserted = outcome.effects.iter().any(|effect| effect.before.is_none());
-            Ok(Updated {
+            Ok(UpdateResult {
                 matched: outcome.matched,
-                modified: outcome.effects.len() as u64 - u64::from(inserted),
-                inserted,
+                modified: outcome.modified,
+                inserted: outcome.inserted,
             })
         })
     }

@@ -2,62 +2,116 @@
 
 use std::ops::ControlFlow;
 
-use async_trait::async_trait;
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 
-use super::{Cost, Find, Reader};
+use super::{Cost, Find, FindByKey, Reader};
 use crate::error::Result;
 
 /// The reads of a [`Reader`] without callbacks.
-#[allow(dead_code, reason = "its users follow")]
-#[async_trait]
 pub(crate) trait ReaderExt: Reader {
     /// Returns the document with an `_id`.
-    async fn get_one(
+    fn get_one(
         &self,
         collection: &str,
         id: &RawBson,
-    ) -> Result<(Option<RawDocumentBuf>, Cost)> {
-        let ids = std::slice::from_ref(id);
-        let (documents, cost) = self.get_all(collection, ids).await?;
-        Ok((documents.into_iter().next(), cost))
+    ) -> impl Future<Output = Result<(Option<RawDocumentBuf>, Cost)>> + Send {
+        async move {
+            let ids = std::slice::from_ref(id);
+            let (documents, cost) = self.get_all(collection, ids).await?;
+            Ok((documents.into_iter().next(), cost))
+        }
     }
 
     /// Returns those documents with these `_id`s that exist, in the order of the store.
-    async fn get_all(
+    fn get_all(
         &self,
         collection: &str,
         ids: &[RawBson],
-    ) -> Result<(Vec<RawDocumentBuf>, Cost)> {
-        let mut documents = Vec::with_capacity(ids.len());
-        let each = &mut |_, document: &RawDocument| {
-            documents.push(document.to_owned());
-            Ok(ControlFlow::Continue(()))
-        };
-        let cost = self.get(collection, ids, each).await?;
-        Ok((documents, cost))
+    ) -> impl Future<Output = Result<(Vec<RawDocumentBuf>, Cost)>> + Send {
+        async move {
+            let mut documents = Vec::with_capacity(ids.len());
+            let each = &mut |_, document: &RawDocument| {
+                documents.push(document.to_owned());
+                Ok(ControlFlow::Continue(()))
+            };
+            let cost = self.get(collection, ids, each).await?;
+            Ok((documents, cost))
+        }
+    }
+
+    /// Returns what each document with one of these `_id`s is read as, at the position of its `_id`.
+    fn get_with<T: Send>(
+        &self,
+        collection: &str,
+        ids: &[RawBson],
+        mut read: impl FnMut(&RawDocument) -> Result<T> + Send,
+    ) -> impl Future<Output = Result<(Vec<Option<T>>, Cost)>> + Send {
+        async move {
+            let mut values: Vec<Option<T>> =
+                std::iter::repeat_with(|| None).take(ids.len()).collect();
+            let each = &mut |position: usize, document: &RawDocument| {
+                values[position] = Some(read(document)?);
+                Ok(ControlFlow::Continue(()))
+            };
+            let cost = self.get(collection, ids, each).await?;
+            Ok((values, cost))
+        }
     }
 
     /// Tells of each `_id` whether a document has it.
-    async fn exist(&self, collection: &str, ids: &[RawBson]) -> Result<(Vec<bool>, Cost)> {
-        let mut exist = vec![false; ids.len()];
-        let each = &mut |position: usize, _: &RawDocument| {
-            exist[position] = true;
-            Ok(ControlFlow::Continue(()))
-        };
-        let cost = self.get(collection, ids, each).await?;
-        Ok((exist, cost))
+    fn exist(
+        &self,
+        collection: &str,
+        ids: &[RawBson],
+    ) -> impl Future<Output = Result<(Vec<bool>, Cost)>> + Send {
+        async move {
+            let (found, cost) = self.get_with(collection, ids, |_| Ok(())).await?;
+            Ok((found.iter().map(Option::is_some).collect(), cost))
+        }
     }
 
     /// Returns the documents that a query finds, in its order.
-    async fn find_all(&self, find: &Find) -> Result<(Vec<RawDocumentBuf>, Cost)> {
-        let mut documents = Vec::new();
-        let each = &mut |_, document: &RawDocument| {
-            documents.push(document.to_owned());
-            Ok(ControlFlow::Continue(()))
-        };
-        let cost = self.find(find, each).await?;
-        Ok((documents, cost))
+    fn find_all(
+        &self,
+        find: &Find,
+    ) -> impl Future<Output = Result<(Vec<RawDocumentBuf>, Cost)>> + Send {
+        self.find_with(find, |document| Ok(document.to_owned()))
+    }
+
+    /// Returns what each document that a query finds is read as, in its order.
+    fn find_with<T: Send>(
+        &self,
+        find: &Find,
+        mut read: impl FnMut(&RawDocument) -> Result<T> + Send,
+    ) -> impl Future<Output = Result<(Vec<T>, Cost)>> + Send {
+        async move {
+            let mut values = Vec::new();
+            let each = &mut |_, document: &RawDocument| {
+                values.push(read(document)?);
+                Ok(ControlFlow::Continue(()))
+            };
+            let cost = self.find(find, each).await?;
+            Ok((values, cost))
+        }
+    }
+
+    /// Returns for each of several keys the documents that a query finds, in its order.
+    fn find_all_by_key(
+        &self,
+        find: &FindByKey,
+    ) -> impl Future<Output = Result<(Vec<Vec<RawDocumentBuf>>, Cost)>> + Send {
+        async move {
+            let mut documents = vec![Vec::new(); find.keys.len()];
+            let each = &mut |position: usize, document: &RawDocument| {
+                documents[position].push(document.to_owned());
+                Ok(ControlFlow::Continue(()))
+            };
+            let cost = match find.keys.is_empty() {
+                true => Cost::default(),
+                false => self.find_by_key(find, each).await?,
+            };
+            Ok((documents, cost))
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use bson::{RawDocument, RawDocumentBuf};
 
-use crate::mql::{Filter, Sort, Update};
+use super::Cost;
+use crate::mql::{Filter, Update};
 
 /// The part of a [batch](crate::store::Transaction::apply) that is about one collection.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,59 +62,56 @@ impl<'a> DocumentWrite<'a> {
     }
 }
 
-/// A change of the documents that match a filter.
+/// A change of the documents that match a filter, from which nothing follows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UpdateWrite {
     /// The collection.
     pub collection: String,
-    /// Which documents.
+    /// The documents that change: all that match.
     pub filter: Filter,
-    /// Where `multi` is false: which of the documents that match, by order.
-    pub sort: Sort,
-    /// What to do with them.
+    /// How they change.
     pub change: Change,
-    /// All that match, or the first.
-    pub multi: bool,
-    /// Insert a document where none matches.
+    /// Whether a document is inserted where none matches: what the filter fixes by equality, with
+    /// the change. It gets a new `ObjectId` if neither has an `_id`.
     pub upsert: bool,
 }
 
 /// How a document is changed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// By operators.
+    /// By operators. All `$currentDate`s of one call have one time.
     Update(Update),
     /// By a whole document, whose `_id` is absent or the old one.
     Replace(RawDocumentBuf),
 }
 
-/// A removal of the documents that match a filter.
+/// A removal of all documents that match a filter, from which nothing follows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeleteWrite {
     /// The collection.
     pub collection: String,
-    /// Which documents.
+    /// The documents that are removed.
     pub filter: Filter,
-    /// All that match, or the first in the order of `_id`.
-    pub multi: bool,
 }
 
-/// What an update did.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// The result of an update.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Updated {
-    /// How many documents matched.
+    /// The number of documents that matched.
     pub matched: u64,
-    /// The documents that are different now.
-    pub changes: Vec<Changed>,
-    /// The document that was inserted, as nothing matched.
-    pub upserted: Option<RawDocumentBuf>,
+    /// The number of those that are different now.
+    pub modified: u64,
+    /// Whether a document was inserted, as none matched.
+    pub inserted: bool,
+    /// What the update touched.
+    pub cost: Cost,
 }
 
-/// One document, before and after.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Changed {
-    /// As it was.
-    pub before: RawDocumentBuf,
-    /// As it is.
-    pub after: RawDocumentBuf,
+/// The result of a removal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Deleted {
+    /// The number of documents that were removed.
+    pub removed: u64,
+    /// What the removal touched.
+    pub cost: Cost,
 }

@@ -75,7 +75,7 @@ enum State {
     Removed,
 }
 
-/// Runs a child until it is killed, and takes note of what it acknowledged.
+/// Runs a child until it is killed, and records what it acknowledged.
 fn run_and_kill(
     path: &Path,
     round: i64,
@@ -143,7 +143,7 @@ fn next(seed: &mut u64) -> u64 {
 }
 
 #[test]
-fn a_process_killed_25_times_keeps_every_acknowledged_unit_and_no_half_one() {
+fn a_process_killed_25_times_keeps_every_acknowledged_unit_and_no_part_of_another() {
     let mut seed = match std::env::var(SEED) {
         Ok(seed) => seed.parse().expect("the seed is a number"),
         Err(_) => {

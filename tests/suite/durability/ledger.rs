@@ -109,7 +109,7 @@ impl Ledger {
     pub(crate) async fn whole(&self) -> Vec<i64> {
         let back = Entry::fields()
             .batch
-            .back()
+            .referrers()
             .sort(Entry::fields().place.asc());
         let rows = self
             .batches
@@ -125,7 +125,7 @@ impl Ledger {
             assert_eq!(
                 places,
                 (0..batch.size).collect::<Vec<_>>(),
-                "half of {batch:?}"
+                "a part of {batch:?}"
             );
             assert_eq!(Some(last), entries.last());
             let shown = &entries[entries.len().saturating_sub(3)..];

@@ -62,7 +62,7 @@ async fn assert_queries(db: &Music, number: usize) {
             cost(
                 db.artists
                     .all()
-                    .join(song.artist.back().sort(song.plays.desc()).limit(2)),
+                    .join(song.artist.referrers().sort(song.plays.desc()).limit(2)),
             )
             .await,
         ),
@@ -71,7 +71,7 @@ async fn assert_queries(db: &Music, number: usize) {
             cost(
                 db.artists
                     .all()
-                    .join(song.artist.back().join(album.songs.back())),
+                    .join(song.artist.referrers().join(album.songs.referrers())),
             )
             .await,
         ),
@@ -81,8 +81,8 @@ async fn assert_queries(db: &Music, number: usize) {
                 db.artists
                     .all()
                     .join(mentor)
-                    .join(mentor.back())
-                    .join(song.artist.back()),
+                    .join(mentor.referrers())
+                    .join(song.artist.referrers()),
             )
             .await,
         ),
@@ -90,7 +90,7 @@ async fn assert_queries(db: &Music, number: usize) {
     for (place, (queries, (rows, cost))) in costs.into_iter().enumerate() {
         assert_eq!(rows, number);
         match number {
-            // What nothing leads to need not be asked for.
+            // Without references there is nothing to ask for.
             0 | 1 => assert!(cost.queries <= queries, "query {place}: {cost:?}"),
             _ => assert_eq!(cost.queries, queries, "query {place}: {cost:?}"),
         }
@@ -121,7 +121,7 @@ on_every_store! {
         let db = Music::open(store).await.unwrap();
         db.artists.insert_many((0..4).map(|n| artist(&format!("a{n}")))).await.unwrap();
         db.songs.insert_many((0..400).map(|n| song(n, &format!("a{}", n % 4), n))).await.unwrap();
-        let newest = Song::fields().artist.back().sort(Song::fields().plays.desc()).limit(3);
+        let newest = Song::fields().artist.referrers().sort(Song::fields().plays.desc()).limit(3);
         let (rows, cost) = cost(db.artists.all().join(newest)).await;
         assert_eq!(rows, 4);
         assert!(cost.documents_examined <= 4 + 4 * 4, "{cost:?}");

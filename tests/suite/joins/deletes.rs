@@ -16,7 +16,7 @@ on_every_store! {
         for name in ["`songs`", "5", "`tracks`", "`albums`", "1"] {
             assert!(text.contains(name), "{name} is not named: {text}");
         }
-        let place = error.place().unwrap();
+        let place = error.location().unwrap();
         assert_eq!(place.collection, "albums");
         assert_eq!(place.path.as_deref(), Some("tracks"));
         assert_eq!(place.id, Some(RawBson::Int64(1)));
@@ -60,8 +60,8 @@ on_every_store! {
     async fn a_referrer_that_goes_in_the_same_unit_does_not_restrict(store: impl TestStore) {
         let db = music(store).await;
         db.artists.insert_many([pupil("x", "y"), pupil("y", "x"), pupil("z", "x")]).await.unwrap();
-        let circle = || Artist::fields().id.in_(["x", "y"]);
-        let error = db.artists.delete_where(circle()).await.unwrap_err();
+        let cycle = || Artist::fields().id.in_(["x", "y"]);
+        let error = db.artists.delete_where(cycle()).await.unwrap_err();
         assert!(error.to_string().contains("\"z\""), "{error}");
         let end = Artist::fields().id.gte("x");
         assert_eq!(db.artists.delete_where(end).await.unwrap(), 3);

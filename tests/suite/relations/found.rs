@@ -121,8 +121,8 @@ on_every_store! {
         let lines = vec![old::Line { good: Ref::new(1) }];
         before.bills.insert(old::Bill { id: 1, lines }).await.unwrap();
         let db = Bills::open(store).await.unwrap();
-        assert!(db.building().contains(&"bills.lines.price_then".to_owned()));
-        assert!(db.rebuild().await.unwrap().iter().all(|found| found.mended));
+        assert!(db.pending_backfills().contains(&"bills.lines.price_then".to_owned()));
+        assert!(db.backfill().await.unwrap().iter().all(|found| found.repaired));
         assert_eq!(prices(&db).await, [10]);
     }
 
@@ -155,7 +155,7 @@ on_every_store! {
         bills(store.clone(), &[1]).await;
         let error = less::Bills::open(store.clone()).await.err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Schema);
-        assert!(error.to_string().contains("raise its version"), "{error}");
+        assert!(error.to_string().contains("increase `version`"), "{error}");
         Bills::open(store).await.unwrap();
     }
 
@@ -169,7 +169,7 @@ on_every_store! {
         let twice = doc! { "$push": { "jobs": 3 } };
         tests::behind_the_back(&store, "bosses", doc! {}, twice).await;
         assert_eq!(db.audit().await.unwrap().len(), 1);
-        assert!(db.repair().await.unwrap()[0].mended);
+        assert!(db.repair().await.unwrap()[0].repaired);
         tests::behind_the_back(&store, "bosses", doc! {}, doc! { "$unset": { "jobs": "" } }).await;
         db.repair().await.unwrap();
         assert_eq!(db.bosses.get(1).await.unwrap().jobs.len(), 600);
@@ -326,7 +326,7 @@ fn what_could_not_be_kept_right_is_refused_when_it_is_opened() {
     }
     tests::run(async {
         refused::<Sales>("`Sale.what.price`").await;
-        refused::<Moves>("`moves.dull`").await;
+        refused::<Moves>("moves.dull <- moves.dull").await;
         refused::<Boxes>("`groups.maybe.good`").await;
     });
 }

@@ -109,7 +109,7 @@ on_every_store! {
         let badges = Person::fields().badges;
         let error = db.people.update(1).pull(badges, 1).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidUpdate);
-        assert!(error.to_string().contains("`holder`"), "{error}");
+        assert!(error.to_string().contains("`badges.holder`"), "{error}");
         db.people.update(2).push(badges, 1).await.unwrap();
         db.badges.update(2).set(Badge::fields().holder, 3).await.unwrap();
         let all = assert_right(&db).await;

@@ -153,7 +153,7 @@ pub(crate) async fn with_five(store: impl TestStore) -> Items {
 }
 
 /// The ids of the items that match, in the order of the query.
-pub(crate) async fn ids(find: odm::repository::Find<Item>) -> Vec<i64> {
+pub(crate) async fn ids(find: odm::repository::Query<Item>) -> Vec<i64> {
     find.await
         .unwrap()
         .into_iter()

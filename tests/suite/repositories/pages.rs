@@ -1,6 +1,6 @@
 //! Pages by key.
 
-use odm::{ErrorKind, prelude::*, repository::Cursor, repository::Find};
+use odm::{ErrorKind, prelude::*, repository::Cursor, repository::Query};
 use tests::{TestStore, on_every_store};
 
 use crate::items::{Item, Items, item};
@@ -17,7 +17,7 @@ async fn with_ties(store: impl TestStore) -> Items {
 }
 
 /// All pages of a query, by their ids.
-async fn pages(query: impl Fn() -> Find<Item>, size: u64) -> Vec<Vec<i64>> {
+async fn pages(query: impl Fn() -> Query<Item>, size: u64) -> Vec<Vec<i64>> {
     let mut pages = Vec::new();
     let mut after: Option<Cursor> = None;
     loop {

@@ -1,5 +1,6 @@
 //! Updates in MongoDB's form.
 
+use futures_util::TryStreamExt as _;
 use odm::{
     ErrorKind,
     bson::{Document, doc},

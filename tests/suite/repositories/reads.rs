@@ -34,7 +34,7 @@ on_every_store! {
         let text = error.to_string();
         assert!(text.contains("`items`") && text.contains('3'), "{text}");
         assert!(text.contains("_id"), "{text}");
-        assert_eq!(error.place().unwrap().collection, "items");
+        assert_eq!(error.location().unwrap().collection, "items");
         assert_eq!(stored(&store, "items").await, before);
     }
 
@@ -46,7 +46,7 @@ on_every_store! {
         let text = error.to_string();
         assert!(text.contains("`items`") && text.contains("code"), "{text}");
         assert!(text.contains("\"c\""), "the key is not named: {text}");
-        let place = error.place().unwrap();
+        let place = error.location().unwrap();
         assert_eq!(place.collection, "items");
         assert!(place.path.as_deref().unwrap().contains("code"), "{place:?}");
         assert_eq!(stored(&store, "items").await, before);
@@ -71,7 +71,7 @@ on_every_store! {
         assert!(error.is_not_found());
         assert!(error.to_string().contains("`items`"), "{error}");
         assert!(error.to_string().contains("77"), "{error}");
-        assert_eq!(error.place().unwrap().id, Some(RawBson::Int64(77)));
+        assert_eq!(error.location().unwrap().id, Some(RawBson::Int64(77)));
         assert_eq!(db.items.get(77).optional().await.unwrap(), None);
         assert_eq!(db.items.get(1).optional().await.unwrap().unwrap().code, "a");
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use odm::{ErrorKind, prelude::*};
 use serde::{Deserialize, Serialize};
 use tests::{TestStore, on_every_store};

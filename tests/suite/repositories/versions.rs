@@ -133,7 +133,7 @@ on_every_store! {
             ] {
                 assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{update}: {error}");
                 assert!(error.to_string().contains("counts the changes by itself"), "{error}");
-                assert_eq!(error.place().unwrap().collection, "pages");
+                assert_eq!(error.location().unwrap().collection, "pages");
             }
         }
         // A closure that changes it changes nothing.

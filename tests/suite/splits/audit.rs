@@ -22,7 +22,7 @@ async fn found(audit: odm::Audit) -> Vec<(i32, String, Problem, bool)> {
     let found = audit.await.unwrap().into_iter();
     let id = |id: odm::bson::RawBson| id.as_raw_bson_ref().as_i32().unwrap_or(0);
     found
-        .map(|found| (id(found.id), found.path, found.problem, found.mended))
+        .map(|found| (id(found.id), found.path, found.problem, found.repaired))
         .collect()
 }
 
@@ -31,7 +31,7 @@ on_every_store! {
         let db = movies(store).await;
         assert_eq!(found(db.audit()).await, []);
         db.movies.insert(Movie { script: Cold::unloaded(), ..movie(4) }).await.unwrap();
-        let expected = [(4, "script".into(), Problem::MissingHalf, false)];
+        let expected = [(4, "script".into(), Problem::MissingColdPart, false)];
         assert_eq!(found(db.audit()).await, expected);
         assert_eq!(found(db.repair()).await, expected, "nothing can be made up for it");
         let script = Script { text: "found again".into() };
@@ -48,7 +48,7 @@ on_every_store! {
         let mut same = doc! { "_id": "same" };
         same.extend(half.clone());
         insert_behind_the_back(&store, "movie_details", same).await;
-        let doubled = |mended| [(1, "cold".into(), Problem::DoubledHalf, mended)];
+        let doubled = |mended| [(1, "cold".into(), Problem::DuplicateColdPart, mended)];
         assert_eq!(found(db.audit()).await, doubled(false));
         assert_eq!(found(db.repair()).await, doubled(true));
         assert_eq!(found(db.audit()).await, []);
@@ -63,7 +63,7 @@ on_every_store! {
     async fn a_half_without_a_document_is_found_and_kept(store: impl TestStore) {
         let db = movies(store.clone()).await;
         insert_behind_the_back(&store, "movie_scripts", doc! { "_id": 9, "text": "lone" }).await;
-        let lone = [(9, "_id".into(), Problem::LoneHalf, false)];
+        let lone = [(9, "_id".into(), Problem::OrphanColdPart, false)];
         assert_eq!(found(db.audit()).await, lone);
         assert_eq!(found(db.repair()).await, lone);
         // Its document may come back.
@@ -86,9 +86,9 @@ on_every_store! {
         // The halves of another document differ, and both are kept.
         let update = doc! { "$set": { "script": { "text": "other" } } };
         behind_the_back(&store, "movies", doc! { "_id": 1 }, update).await;
-        let undivided = Problem::UndividedHalf;
+        let undivided = Problem::InlineColdPart;
         assert_eq!(found(db.repair()).await, [
-            (5, "cold".into(), Problem::MissingHalf, true),
+            (5, "cold".into(), Problem::MissingColdPart, true),
             (5, "cold".into(), undivided, true),
             (1, "script".into(), undivided, false),
             (5, "script".into(), undivided, true),

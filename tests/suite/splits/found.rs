@@ -85,7 +85,7 @@ on_every_store! {
         let error = db.films.delete(key(2)).await.unwrap_err();
         assert!(error.is_restricted());
         let text = error.to_string();
-        assert!(text.contains("`facts.sequel`") && text.contains("in `films` refers"), "{text}");
+        assert!(text.contains("referred to by `films.facts.sequel`"), "{text}");
         assert_eq!(db.films.delete_where(Filter::all()).await.unwrap(), 2);
         let error = db.films.insert(Film {
             facts: Facts { rating: 1, code: 1, sequel: Some(Ref::new(key(9))) }.into(), ..film(1)
@@ -226,6 +226,9 @@ fn a_subset_cannot_be_filtered_by_what_is_stored_apart() {
             .err()
             .unwrap();
         assert_eq!(error.kind(), ErrorKind::Schema);
-        assert!(error.to_string().contains("`body.public`"), "{error}");
+        assert!(
+            error.to_string().contains("`entries.body.public`"),
+            "{error}"
+        );
     });
 }

@@ -1,7 +1,6 @@
 //! What is wrong is found, and mended.
 
-use futures_util::StreamExt as _;
-use odm::{Problem, bson::doc, prelude::*};
+use odm::{Problem, bson::doc, measure, prelude::*};
 use serde::{Deserialize, Serialize};
 use tests::{TestStore, behind_the_back, on_every_store};
 
@@ -37,6 +36,17 @@ on_every_store! {
         assert_eq!(db.repair().await.unwrap(), []);
     }
 
+    async fn an_audit_reports_what_it_reads(store: impl TestStore) {
+        let db = blog(store, 3).await;
+        let posts = db.posts.all().await.unwrap();
+        let shown: usize =
+            posts.iter().map(|post| post.newest.len() + post.best.len() + post.rated.len()).sum();
+        let (findings, cost) = measure(async { db.audit().await.unwrap() }).await;
+        assert_eq!(findings, []);
+        let least = (posts.len() + shown) as u64;
+        assert!(cost.documents_returned >= least, "{cost:?} of at least {least}");
+    }
+
     async fn a_subset_over_documents_from_before_it_was_declared_is_brought_up(store: impl TestStore) {
         let old = OldBlog::open(store.clone()).await.unwrap();
         let posts = (0..3).map(|id| OldPost { id, title: format!("post {id}") });
@@ -46,9 +56,9 @@ on_every_store! {
         db.comments.insert(comment(1, 0, 1, Some(1))).await.unwrap();
         let findings = db.audit().await.unwrap();
         assert_eq!(findings.len(), 6, "three subsets in two posts are missing");
-        assert!(findings.iter().all(|found| found.problem == Problem::Subset && !found.mended));
+        assert!(findings.iter().all(|found| found.problem == Problem::Subset && !found.repaired));
         let repaired = db.repair().await.unwrap();
-        assert!(repaired.len() == 6 && repaired.iter().all(|found| found.mended));
+        assert!(repaired.len() == 6 && repaired.iter().all(|found| found.repaired));
         assert_eq!(db.audit().await.unwrap(), []);
         assert_right(&db).await;
     }
@@ -62,7 +72,7 @@ on_every_store! {
         assert_eq!(places, [(1.into(), "newest"), (2.into(), "best")]);
         assert_eq!(
             findings[0].to_string(),
-            "`newest` of the document with the `_id` 1 in `posts` does not show what its definition says"
+            "wrong subset: `posts.newest` of the document with `_id` = 1"
         );
         // In a transaction that is rolled back, nothing is mended for others.
         let result: odm::Result<()> = db.transaction(async |db| {
@@ -137,10 +147,10 @@ on_every_store! {
         all.sort_by_key(|comment| (std::cmp::Reverse(comment.written), comment.id));
         let last = seen.newest.last().unwrap();
         let after = all.iter().position(|comment| comment.text == last.text).unwrap();
-        let rest = db.comments.beyond(&seen, Post::fields().newest).await.unwrap();
+        let rest = db.comments.after_subset(&seen, Post::fields().newest).await.unwrap();
         let page = rest.page(5).await.unwrap();
         assert_eq!(page.items, all[after + 1..after + 6]);
-        let rest = db.comments.beyond(&seen, Post::fields().newest).await.unwrap();
+        let rest = db.comments.after_subset(&seen, Post::fields().newest).await.unwrap();
         let next = rest.after(&page.next.unwrap()).page(100).await.unwrap();
         assert_eq!(next.items, all[after + 6..]);
 
@@ -148,14 +158,14 @@ on_every_store! {
         let seen = db.posts.get(0).await.unwrap();
         let moved = db.comments.all().sort(Comment::fields().written.desc()).limit(3).await.unwrap();
         db.comments.update(moved[1].id).set(Comment::fields().written, -5).await.unwrap();
-        let rest = db.comments.beyond(&seen, Post::fields().newest).await.unwrap().await.unwrap();
+        let rest = db.comments.after_subset(&seen, Post::fields().newest).await.unwrap().await.unwrap();
         let known: Vec<i32> = [moved[0].id, moved[2].id].into();
         let all = db.comments.all().sort(Comment::fields().written.desc()).await.unwrap();
         assert_eq!(rest, all.into_iter().filter(|one| !known.contains(&one.id)).collect::<Vec<_>>());
         let text = Comment::fields().text;
         db.comments.update_where(Filter::all()).set(text, "the same").await.unwrap();
         let seen = db.posts.get(0).await.unwrap();
-        let rest = db.comments.beyond(&seen, Post::fields().rated).await.unwrap().await.unwrap();
+        let rest = db.comments.after_subset(&seen, Post::fields().rated).await.unwrap().await.unwrap();
         assert_eq!(rest.len() as u64 + 2, db.comments.all().count().await.unwrap());
 
         // The last ones, in ascending order, go on backwards; only those that count do.
@@ -165,9 +175,9 @@ on_every_store! {
             db.comments.find(Comment::fields().published.eq(true)).await.unwrap();
         best.sort_by_key(|comment| (comment.score.rating, comment.id));
         best.reverse();
-        let rest = db.comments.beyond(&seen, Post::fields().best).await.unwrap().await.unwrap();
+        let rest = db.comments.after_subset(&seen, Post::fields().best).await.unwrap().await.unwrap();
         assert_eq!(rest, best[2..]);
-        let rest = db.comments.beyond(&post(0), Post::fields().best).await.unwrap().await.unwrap();
+        let rest = db.comments.after_subset(&post(0), Post::fields().best).await.unwrap().await.unwrap();
         assert_eq!(rest, best, "nothing was seen of it");
     }
 }

@@ -76,9 +76,9 @@ on_every_store! {
         let error = db.posts.update(1).raw(doc! { "$set": { "newest.0.text": "x" } }).await;
         let error = error.unwrap_err();
         assert_eq!(error.kind(), odm::ErrorKind::InvalidQuery);
-        assert!(error.to_string().contains("`newest.0.text`"), "{error}");
+        assert!(error.to_string().contains("`posts.newest.0.text`"), "{error}");
         let error = db.posts.update(1).raw(doc! { "$rename": { "title": "best" } }).await;
-        assert!(error.unwrap_err().to_string().contains("`best`"));
+        assert!(error.unwrap_err().to_string().contains("`posts.best`"));
     }
 
     async fn a_change_that_is_not_shown_writes_no_post(store: impl TestStore) {
@@ -105,13 +105,13 @@ on_every_store! {
         let db = blog(store).await;
         let before = (db.posts.all().await.unwrap(), db.comments.all().await.unwrap());
         let plan = db.comments.delete(3).plan().await.unwrap();
-        let numbers = |plan: &odm::Plan| -> Vec<(String, u64, u64, u64)> {
+        let numbers = |plan: &odm::WritePlan| -> Vec<(String, u64, u64, u64)> {
             let of = plan.collections.iter();
             of.map(|of| (of.collection.clone(), of.inserted, of.changed, of.removed)).collect()
         };
         assert_eq!(numbers(&plan), [("comments".into(), 0, 0, 1), ("posts".into(), 0, 1, 0)]);
-        let refill = plan.steps.iter().find(|step| step.relation.contains("`posts`")).unwrap();
-        assert_eq!(refill.relation, "`newest`, `best`, `rated` of `posts`");
+        let refill = plan.steps.iter().find(|step| step.name.contains("`posts`")).unwrap();
+        assert_eq!(refill.name, "`newest`, `best`, `rated` of `posts`");
         assert!(refill.cost.keys_examined <= (3 + 1) + (2 + 1) + (2 + 1), "{plan}");
         assert_eq!(refill.cost.documents_written, 1);
         assert!(plan.to_string().contains("`comments`: 0 inserted, 0 changed, 1 removed"), "{plan}");
@@ -195,7 +195,7 @@ on_every_store! {
                         let seen = db
                             .posts
                             .all()
-                            .join(Comment::fields().post.back())
+                            .join(Comment::fields().post.referrers())
                             .await
                             .unwrap();
                         for (post, comments) in seen {

@@ -164,7 +164,7 @@ on_every_store! {
         assert_eq!(bank.balance(1).await, 100);
     }
 
-    async fn a_read_that_finds_nothing_dooms_nothing(store: impl TestStore) {
+    async fn a_read_that_finds_nothing_aborts_nothing(store: impl TestStore) {
         let bank = bank(store).await;
         bank.transaction(async |bank| {
             assert!(bank.accounts.get(77).await.unwrap_err().is_not_found());
@@ -199,7 +199,7 @@ on_every_store! {
         assert_eq!(bank.total().await.unwrap(), 1015);
     }
 
-    async fn a_nested_transaction_that_is_dropped_dooms_the_outer_one(store: impl TestStore) {
+    async fn a_nested_transaction_that_is_dropped_aborts_the_outer_one(store: impl TestStore) {
         let bank = bank(store).await;
         let result = bank
             .transaction(async |bank| {
@@ -216,7 +216,7 @@ on_every_store! {
         assert_eq!(bank.balance(1).await, 100);
     }
 
-    async fn an_error_of_a_nested_transaction_dooms_the_outer_one(store: impl TestStore) {
+    async fn an_error_of_a_nested_transaction_aborts_the_outer_one(store: impl TestStore) {
         let bank = bank(store).await;
         let error = bank
             .transaction(async |bank| {

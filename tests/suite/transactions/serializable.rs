@@ -5,6 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
+use futures_util::TryStreamExt as _;
 use odm::prelude::*;
 use tests::{TestStore, on_every_store};
 

@@ -141,16 +141,6 @@ pub(super) fn duplicate(
     Error::new(ErrorKind::DuplicateKey, message).at(collection, Some(&index.spec.name), Some(value))
 }
 
-/// The error of an `_id` that the collection already has.
-#[cold]
-pub(super) fn duplicate_id(collection: &str, id: RawBsonRef<'_>) -> Error {
-    let message = format!(
-        "duplicate key: `{collection}` already has a document with `_id` = {}",
-        show(id)
-    );
-    Error::new(ErrorKind::DuplicateKey, message).at(collection, Some("_id"), Some(id.into()))
-}
-
 /// A value for messages.
 pub(super) fn show(value: RawBsonRef<'_>) -> String {
     const LONGEST: usize = 100;

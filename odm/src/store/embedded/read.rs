@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     error::{Error, ErrorKind, Result},
-    mql::{Filter, Test, key},
+    mql::{Filter, Sort, Test, key},
     store::{Cost, Each, Explain, Find, FindByKey},
 };
 
@@ -129,21 +129,44 @@ impl Reading<'_> {
             queries: 1,
             ..Cost::default()
         };
+        let count = self
+            .count_matching(find, &[&find.filter], &mut cost)
+            .await?;
+        Ok((count, cost))
+    }
+
+    pub(super) async fn count_by_key(&mut self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
+        let mut cost = Cost {
+            queries: 1,
+            ..Cost::default()
+        };
+        let mut counts = Vec::with_capacity(find.keys.len());
+        for key in &find.keys {
+            let by_key = Filter::Path(Cow::Owned(find.path.clone()), Test::Eq(key.clone()));
+            let filters = [&by_key, &find.find.filter];
+            counts.push(self.count_matching(&find.find, &filters, &mut cost).await?);
+        }
+        Ok((counts, cost))
+    }
+
+    async fn count_matching(
+        &mut self,
+        find: &Find,
+        filters: &[&Filter],
+        cost: &mut Cost,
+    ) -> Result<u64> {
         let Some(collection) = self.view.schema.collection(&find.collection) else {
-            return Ok((0, cost));
+            return Ok(0);
         };
-        // A count depends on the order only if it starts after a position.
-        let unsorted = Find {
-            filter: Filter::default(),
-            ..Find::default()
-        };
+        // The order matters only for a position in it.
+        let unsorted = Sort::new();
         let sort = if find.after.is_some() {
             &find.sort
         } else {
-            &unsorted.sort
+            &unsorted
         };
         let query = Query {
-            filters: &[&find.filter],
+            filters,
             sort,
             skip: find.skip,
             limit: find.limit,
@@ -153,7 +176,7 @@ impl Reading<'_> {
         let plan = plan(collection, &conditions, &OrderSpec::new(sort, query.after));
         let mut context = ExecContext {
             budget: &mut self.budget,
-            cost: &mut cost,
+            cost,
             memory: self.settings.sort_memory,
         };
         let counted = execute::count_entries(self.view, &query, &plan, &mut context).await?;
@@ -171,7 +194,7 @@ impl Reading<'_> {
             }
         };
         cost.documents_returned = 0;
-        Ok((count, cost))
+        Ok(count)
     }
 
     pub(super) async fn explain(&mut self, find: &Find) -> Result<Explain> {

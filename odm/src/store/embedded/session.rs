@@ -6,15 +6,15 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use bson::{RawBson, RawDocumentBuf};
+use bson::RawBson;
 use tokio::sync::oneshot;
 
 use super::{Handle, work::Work};
 use crate::{
     error::{Error, ErrorKind, Result},
     store::{
-        CollectionWrites, Cost, DeleteWrite, Each, Explain, Find, FindByKey, Reader, Transaction,
-        UpdateWrite, Updated,
+        CollectionWrites, Cost, DeleteWrite, Deleted, Each, Explain, Find, FindByKey, Reader,
+        Transaction, UpdateWrite, Updated,
     },
 };
 
@@ -102,46 +102,37 @@ impl Session {
 impl Reader for Session {
     async fn get(&self, collection: &str, ids: &[RawBson], each: Each<'_>) -> Result<Cost> {
         self.live()?;
-        let cost = self.work.reading().get(collection, ids, each).await?;
-        self.work.spend(cost);
-        Ok(cost)
+        self.work.reading().get(collection, ids, each).await
     }
 
     async fn find(&self, find: &Find, each: Each<'_>) -> Result<Cost> {
         self.live()?;
-        let cost = self.work.reading().find(find, each).await?;
-        self.work.spend(cost);
-        Ok(cost)
+        self.work.reading().find(find, each).await
     }
 
     async fn find_by_key(&self, find: &FindByKey, each: Each<'_>) -> Result<Cost> {
         self.live()?;
-        let cost = self.work.reading().find_by_key(find, each).await?;
-        self.work.spend(cost);
-        Ok(cost)
+        self.work.reading().find_by_key(find, each).await
     }
 
     async fn count(&self, find: &Find) -> Result<(u64, Cost)> {
         self.live()?;
-        let (count, cost) = self.work.reading().count(find).await?;
-        self.work.spend(cost);
-        Ok((count, cost))
+        self.work.reading().count(find).await
+    }
+
+    async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
+        self.live()?;
+        self.work.reading().count_by_key(find).await
     }
 
     async fn explain(&self, find: &Find) -> Result<Explain> {
         self.live()?;
-        let explain = self.work.reading().explain(find).await?;
-        self.work.spend(explain.cost);
-        Ok(explain)
+        self.work.reading().explain(find).await
     }
 }
 
 #[async_trait]
 impl Transaction for Session {
-    async fn insert(&mut self, collection: &str, documents: &[RawDocumentBuf]) -> Result<()> {
-        self.begin_write()?.insert(collection, documents)
-    }
-
     async fn apply(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost> {
         self.begin_write()?.apply(batch)
     }
@@ -150,12 +141,8 @@ impl Transaction for Session {
         self.begin_write()?.update(write).await
     }
 
-    async fn delete(&mut self, write: &DeleteWrite) -> Result<Vec<RawDocumentBuf>> {
+    async fn delete(&mut self, write: &DeleteWrite) -> Result<Deleted> {
         self.begin_write()?.delete(write).await
-    }
-
-    fn cost(&self) -> Cost {
-        self.work.cost()
     }
 
     async fn commit(self: Box<Self>) -> Result<()> {

@@ -56,6 +56,10 @@ impl Reader for Snapshot {
         self.reading().count(find).await
     }
 
+    async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
+        self.reading().count_by_key(find).await
+    }
+
     async fn explain(&self, find: &Find) -> Result<Explain> {
         self.reading().explain(find).await
     }

@@ -4,7 +4,7 @@ mod memory;
 
 use std::{
     ops::{Deref, DerefMut},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use self::memory::Memory;
@@ -30,7 +30,6 @@ pub(super) struct Work {
     /// The schema with the changes of the overlay.
     pub(super) schema: Arc<Schema>,
     pub(super) settings: Arc<Settings>,
-    cost: Mutex<Cost>,
     /// The number of documents that the unit has written.
     written: u64,
     memory: Memory,
@@ -43,7 +42,6 @@ impl Work {
             schema: base.schema.clone(),
             settings: base.settings.clone(),
             base,
-            cost: Mutex::default(),
             written: 0,
             memory: Memory::Unbounded,
         }
@@ -71,21 +69,11 @@ impl Work {
         YieldBudget::unlimited()
     }
 
-    /// The cost since [`begin_unit`](Work::begin_unit).
-    pub(super) fn cost(&self) -> Cost {
-        *self.cost.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn spend(&self, cost: Cost) {
-        *self.cost.lock().unwrap_or_else(PoisonError::into_inner) += cost;
-    }
-
     /// Begins a unit. Earlier changes can no longer be undone.
     pub(super) fn begin_unit(&mut self) {
         self.overlay.forget();
         self.begin_memory();
         self.written = 0;
-        *self.cost.get_mut().unwrap_or_else(PoisonError::into_inner) = Cost::default();
     }
 
     /// Counts a document that is written.

@@ -5,7 +5,7 @@ use std::{ops::ControlFlow, sync::Arc};
 use bson::{DateTime, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, oid::ObjectId, raw::cstr};
 
 use super::{
-    entries::{Entries, duplicate, duplicate_id},
+    entries::{Entries, duplicate},
     execute::{self, ExecContext, Query},
     ids::Ids,
     layout::{TREE_LEN, damaged, document_key, id_len},
@@ -17,26 +17,12 @@ use crate::{
     error::{Error, ErrorKind, Result},
     mql::{self, Filter, Sort, Test, path},
     store::{
-        Change, Changed, CollectionWrites, Cost, DeleteWrite, DocumentWrite, UpdateWrite, Updated,
+        Change, CollectionWrites, Cost, DeleteWrite, Deleted, DocumentWrite, UpdateWrite, Updated,
         check_document, id_first,
     },
 };
 
 impl Work {
-    pub(super) fn insert(&mut self, collection: &str, documents: &[RawDocumentBuf]) -> Result<()> {
-        let mut work = self.savepoint();
-        let mut cost = Cost {
-            queries: 1,
-            ..Cost::default()
-        };
-        for document in documents {
-            work.insert_one(collection, document, &mut cost)?;
-        }
-        work.spend(cost);
-        work.keep();
-        Ok(())
-    }
-
     /// Applies a batch. Entries that go are removed before the first is added, so that documents can
     /// exchange the values of a unique index.
     pub(super) fn apply(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost> {
@@ -70,15 +56,8 @@ impl Work {
         if let Change::Update(update) = &write.change {
             update.check()?;
         }
-        let limit = if write.multi { None } else { Some(1) };
         let targets = work
-            .targets(
-                &write.collection,
-                &write.filter,
-                &write.sort,
-                limit,
-                &mut cost,
-            )
+            .targets(&write.collection, &write.filter, &mut cost)
             .await?;
         // One statement has one time.
         let now = DateTime::now();
@@ -95,53 +74,43 @@ impl Work {
                 }
             };
             let Some(after) = after else { continue };
-            let after = work.replace(&collection, &before, after)?;
+            work.replace(&collection, &before, after)?;
             work.count_written(&mut cost)?;
-            updated.changes.push(Changed { before, after });
+            updated.modified += 1;
         }
         if updated.matched == 0 && write.upsert {
             let document = seed(write, now)?;
             work.insert_one(&write.collection, &document, &mut cost)?;
-            updated.upserted = Some(document);
+            updated.inserted = true;
         }
-        work.spend(cost);
         work.keep();
+        updated.cost = cost;
         Ok(updated)
     }
 
-    pub(super) async fn delete(&mut self, write: &DeleteWrite) -> Result<Vec<RawDocumentBuf>> {
+    pub(super) async fn delete(&mut self, write: &DeleteWrite) -> Result<Deleted> {
         let mut work = self.savepoint();
         let mut cost = Cost {
             queries: 1,
             ..Cost::default()
         };
-        let limit = if write.multi { None } else { Some(1) };
-        let sort = Sort::new();
         let targets = work
-            .targets(&write.collection, &write.filter, &sort, limit, &mut cost)
+            .targets(&write.collection, &write.filter, &mut cost)
             .await?;
-        let mut deleted = Vec::new();
+        let mut removed = 0;
         for id in targets.iter() {
             let collection = work.existing(&write.collection)?;
             let document = work.owned(&collection, id)?;
             work.write_one(&collection.name, &DocumentWrite::Remove(&document))?;
             work.count_written(&mut cost)?;
-            deleted.push(document);
+            removed += 1;
         }
-        work.spend(cost);
         work.keep();
-        Ok(deleted)
+        Ok(Deleted { removed, cost })
     }
 
     /// The documents that match, all found before the first is changed.
-    async fn targets(
-        &self,
-        collection: &str,
-        filter: &Filter,
-        sort: &Sort,
-        limit: Option<u64>,
-        cost: &mut Cost,
-    ) -> Result<Ids> {
+    async fn targets(&self, collection: &str, filter: &Filter, cost: &mut Cost) -> Result<Ids> {
         let mut targets = Ids::default();
         let Some(collection) = self.schema.collection(collection) else {
             return Ok(targets);
@@ -159,14 +128,12 @@ impl Work {
             }
             return Ok(targets);
         }
-        // Among many, the order in which they are changed is that of `_id`.
-        let by_id = Sort::new();
-        let sort = if limit.is_some() { sort } else { &by_id };
+        // The order in which they are changed is that of `_id`.
         let query = Query {
             filters: &[filter],
-            sort,
+            sort: &Sort::new(),
             skip: 0,
-            limit,
+            limit: None,
             after: None,
         };
         let memory = self.settings.sort_memory;
@@ -216,7 +183,7 @@ impl Work {
         let key = document_key(collection.tree, id);
         let stored = self.view().get(&key)?;
         match (&stored, before) {
-            (Some(_), None) => return Err(duplicate_id(&collection.name, id)),
+            (Some(_), None) => return Err(Error::duplicate_id(&collection.name, id)),
             (Some(stored), Some(before)) if **stored == *before.as_bytes() => {}
             (None, None) => {}
             // Its entries could not be found, and would be left in the indexes.
@@ -242,21 +209,20 @@ impl Work {
         Ok(claims)
     }
 
-    /// Stores what has become of a document, and returns it.
+    /// Stores a changed document.
     fn replace(
         &mut self,
         collection: &Arc<Collection>,
         before: &RawDocument,
         after: RawDocumentBuf,
-    ) -> Result<RawDocumentBuf> {
+    ) -> Result<()> {
         let after = id_first(&after, field_id(&after)?).unwrap_or(after);
         let write = DocumentWrite::Replace {
             before,
             after: &after,
         };
         let claims = self.write_one(&collection.name, &write)?;
-        self.claim(&collection.name, &after, claims)?;
-        Ok(after)
+        self.claim(&collection.name, &after, claims)
     }
 
     /// Changes the index entries of a document. Only entries that differ are written; those that

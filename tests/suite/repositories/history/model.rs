@@ -176,7 +176,7 @@ impl Model {
     }
 
     /// What must hold after a unit. Only a delete can take away what is referred to, and only an
-    /// added reference can lead nowhere.
+    /// added reference can dangle.
     fn check(&self, before: &Model) -> Result<(), ErrorKind> {
         let mut emails = BTreeSet::new();
         let mut slugs = BTreeSet::new();

@@ -362,8 +362,7 @@ impl UnitOfWork for Persistent {
             .collect();
         batch.push(rawdoc! { "_id": 0 });
         for _ in 0..2 {
-            let error = transaction
-                .insert("things", &batch)
+            let error = insert_all(transaction, "things", &batch)
                 .await
                 .expect_err("taken");
             self.kinds.lock().expect("no panic").push(error.kind());

@@ -350,7 +350,7 @@ proptest! {
             }
             for document in uncommitted {
                 let document = raw(document);
-                if transaction.insert("things", std::slice::from_ref(&document)).await.is_ok() {
+                if insert_all(&mut *transaction, "things", std::slice::from_ref(&document)).await.is_ok() {
                     stored.push(document);
                 }
             }

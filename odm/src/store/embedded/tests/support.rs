@@ -9,8 +9,8 @@ use crate::{
     error::Result,
     mql::{Direction, Filter, Sort, Update},
     store::{
-        Change, CollectionSpec, DeleteWrite, Durability, Find, IndexSpec, Reader, Store,
-        Transaction, UnitOfWork, UpdateWrite,
+        Change, CollectionSpec, CollectionWrites, DeleteWrite, DocumentWrite, Durability, Find,
+        IndexSpec, Reader, Store, Transaction, UnitOfWork, UpdateWrite,
         embedded::{Embedded, wait},
     },
 };
@@ -98,9 +98,7 @@ pub(super) fn update(query: Document, change: Document) -> UpdateWrite {
     UpdateWrite {
         collection: "things".to_owned(),
         filter: filter(query),
-        sort: Sort::new(),
         change: Change::Update(Update::parse(&change, &[]).expect("an update")),
-        multi: true,
         upsert: false,
     }
 }
@@ -109,21 +107,35 @@ pub(super) fn delete(query: Document) -> DeleteWrite {
     DeleteWrite {
         collection: "things".to_owned(),
         filter: filter(query),
-        multi: true,
     }
+}
+
+/// Inserts documents as one batch.
+pub(super) async fn insert_all(
+    transaction: &mut dyn Transaction,
+    collection: &str,
+    documents: &[RawDocumentBuf],
+) -> Result<()> {
+    let writes = documents
+        .iter()
+        .map(|document| DocumentWrite::Insert(document));
+    let batch = CollectionWrites {
+        collection,
+        writes: writes.collect(),
+    };
+    transaction.apply(&[batch]).await.map(drop)
 }
 
 pub(super) async fn apply(transaction: &mut dyn Transaction, write: &Write) -> Result<()> {
     match write.clone() {
         Write::Insert(documents) => {
             let documents: Vec<_> = documents.into_iter().map(raw).collect();
-            transaction.insert("things", &documents).await
+            insert_all(transaction, "things", &documents).await
         }
         Write::Update(query, change) => transaction.update(&update(query, change)).await.map(drop),
         Write::Replace(query, document) => {
             let write = UpdateWrite {
                 change: Change::Replace(raw(document)),
-                multi: false,
                 ..update(query, Document::new())
             };
             transaction.update(&write).await.map(drop)

@@ -116,26 +116,22 @@ struct Stubborn;
 #[async_trait]
 impl UnitOfWork for Stubborn {
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
-        transaction
-            .insert("things", &[rawdoc! { "_id": 1, "n": 1 }])
-            .await?;
+        insert_all(&mut *transaction, "things", &[rawdoc! { "_id": 1, "n": 1 }]).await?;
         // The first of these is stored before the second is refused: both are undone.
         let batch = [rawdoc! { "_id": 2, "n": [5] }, rawdoc! { "_id": 1 }];
-        transaction
-            .insert("things", &batch)
+        insert_all(&mut *transaction, "things", &batch)
             .await
             .expect_err("taken");
-        transaction
-            .insert("elsewhere", &[rawdoc! { "_id": [] }])
+        insert_all(&mut *transaction, "elsewhere", &[rawdoc! { "_id": [] }])
             .await
             .expect_err("refused");
         // The first call makes the collection and is undone, so that the second makes it again.
         let twice = [rawdoc! { "_id": 1, "n": [] }, rawdoc! { "_id": 1 }];
-        transaction.insert("new", &twice).await.expect_err("taken");
-        transaction.insert("new", &[rawdoc! { "_id": 2 }]).await?;
-        transaction
-            .insert("things", &[rawdoc! { "_id": 3, "n": 5 }])
+        insert_all(&mut *transaction, "new", &twice)
             .await
+            .expect_err("taken");
+        insert_all(&mut *transaction, "new", &[rawdoc! { "_id": 2 }]).await?;
+        insert_all(&mut *transaction, "things", &[rawdoc! { "_id": 3, "n": 5 }]).await
     }
 }
 
@@ -406,9 +402,7 @@ struct Stuck;
 #[async_trait]
 impl UnitOfWork for Stuck {
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
-        transaction
-            .insert("things", &[rawdoc! { "_id": 1 }])
-            .await?;
+        insert_all(&mut *transaction, "things", &[rawdoc! { "_id": 1 }]).await?;
         std::future::pending().await
     }
 }

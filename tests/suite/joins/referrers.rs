@@ -15,17 +15,17 @@ on_every_store! {
         let db = music(store).await;
         let artist = Song::fields().artist;
         let rows: Vec<(Artist, Vec<Song>)> =
-            db.artists.all().join(artist.back()).await.unwrap();
+            db.artists.all().join(artist.referrers()).await.unwrap();
         let ids: Vec<_> = rows.iter().map(|(_, songs)| song_ids(songs)).collect();
         assert_eq!(ids, [vec![1, 2, 3, 4], vec![5, 6], vec![]]);
 
-        let most = artist.back().sort(Song::fields().plays.desc());
+        let most = artist.referrers().sort(Song::fields().plays.desc());
         let rows = db.artists.all().join(most).await.unwrap();
         let ids: Vec<_> = rows.iter().map(|(_, songs)| song_ids(songs)).collect();
         assert_eq!(ids, [vec![2, 4, 3, 1], vec![6, 5], vec![]], "ties go by `_id`");
 
         for limit in 0..6 {
-            let most = artist.back().sort(Song::fields().plays.desc()).limit(limit);
+            let most = artist.referrers().sort(Song::fields().plays.desc()).limit(limit);
             let rows = db.artists.all().join(most).await.unwrap();
             let ids: Vec<_> = rows.iter().map(|(_, songs)| song_ids(songs)).collect();
             let expected = [vec![2, 4, 3, 1], vec![6, 5], vec![]].map(|mut ids: Vec<i64>| {
@@ -35,7 +35,7 @@ on_every_store! {
             assert_eq!(ids, expected, "at most {limit} for each parent");
         }
 
-        let few = artist.back().filter(Song::fields().plays.lte(10)).sort(Song::fields().plays.asc());
+        let few = artist.referrers().filter(Song::fields().plays.lte(10)).sort(Song::fields().plays.asc());
         let rows = db.artists.all().sort(Artist::fields().id.desc()).join(few).await.unwrap();
         let ids: Vec<_> = rows.iter().map(|(_, songs)| song_ids(songs)).collect();
         assert_eq!(ids, [vec![], vec![5, 6], vec![1]]);
@@ -49,7 +49,7 @@ on_every_store! {
         let on = db.albums.find(fields.songs.contains(6)).explain().await.unwrap();
         assert_eq!(on.index.as_deref(), Some("tracks_1"), "a reference has an index");
 
-        let newest = fields.songs.back().sort(fields.id.desc());
+        let newest = fields.songs.referrers().sort(fields.id.desc());
         let rows: Vec<(Song, Vec<Album>)> = db.songs.all().join(newest.limit(5)).await.unwrap();
         let albums: Vec<Vec<i64>> =
             rows.iter().map(|(_, albums)| albums.iter().map(|album| album.id).collect()).collect();
@@ -57,7 +57,7 @@ on_every_store! {
         assert_eq!(albums, [vec![2, 1], vec![], vec![1], vec![], vec![1], vec![2]]);
 
         let rows: Vec<(Artist, Vec<Album>)> =
-            db.artists.all().join(fields.credits.back()).await.unwrap();
+            db.artists.all().join(fields.credits.referrers()).await.unwrap();
         let albums: Vec<usize> = rows.iter().map(|(_, albums)| albums.len()).collect();
         assert_eq!(albums, [1, 1, 0]);
         let mixed = fields.credits.any(|credit| credit.who.eq("bob") & credit.role.eq("mix"));
@@ -68,16 +68,16 @@ on_every_store! {
 
     async fn backward_joins_nest(store: impl TestStore) {
         let db = music(store).await;
-        let songs = Song::fields().artist.back().sort(Song::fields().plays.desc()).limit(1);
-        let pupils = Artist::fields().mentor.back().join(songs);
+        let songs = Song::fields().artist.referrers().sort(Song::fields().plays.desc()).limit(1);
+        let pupils = Artist::fields().mentor.referrers().join(songs);
         let rows: Vec<(Artist, Vec<(Artist, Vec<Song>)>)> =
             db.artists.all().join(pupils).await.unwrap();
         assert_eq!(rows[0].1[0].0.id, "bob");
         assert_eq!(song_ids(&rows[0].1[0].1), [6]);
         assert!(rows[1].1[0].1.is_empty());
         assert!(rows[2].1.is_empty());
-        let albums = Album::fields().songs.back();
-        let rows = db.songs.all().join(Song::fields().artist.join(Artist::fields().mentor.back()))
+        let albums = Album::fields().songs.referrers();
+        let rows = db.songs.all().join(Song::fields().artist.join(Artist::fields().mentor.referrers()))
             .join(albums.join(Album::fields().songs)).await;
         let rows: Vec<(Song, (Artist, Vec<Artist>), Vec<(Album, Vec<Song>)>)> = rows.unwrap();
         assert_eq!(rows[0].2.len(), 2);
@@ -129,7 +129,7 @@ on_every_store! {
         assert!(error.is_duplicate_key());
         assert_eq!(db.prizes.of(&album(1, &[])).await.unwrap().unwrap().id, 3);
         assert_eq!(db.prizes.of(&album(2, &[])).await.unwrap(), None);
-        let rows = db.albums.all().join(Prize::fields().album.back()).await.unwrap();
+        let rows = db.albums.all().join(Prize::fields().album.referrers()).await.unwrap();
         let prizes: Vec<usize> = rows.iter().map(|(_, prizes)| prizes.len()).collect();
         assert_eq!(prizes, [1, 0, 0]);
     }

@@ -1,5 +1,5 @@
-//! Documents in two halves: which half a path, a filter or a sort is about, and how a whole document
-//! is taken apart and put together.
+//! Split documents: in which collection a path, a filter or a sort is, and how a whole document is
+//! divided into its hot document and its cold parts, and put together again.
 
 use std::borrow::Cow;
 
@@ -21,21 +21,21 @@ pub(crate) struct Split {
     pub(crate) hot: String,
     /// The name of the field, which the stored document lacks.
     pub(crate) path: String,
-    /// The collection of the cold halves.
+    /// The collection of the cold parts.
     pub(crate) cold: String,
-    /// The field of a cold half that holds the `_id` of its document.
+    /// The field of a cold part that holds the `_id` of its document.
     pub(crate) key: String,
     /// Whether the value has an `_id` of its own.
     pub(crate) own_id: bool,
-    /// Whether a document need not have a half.
+    /// Whether a document need not have a cold part.
     pub(crate) optional: bool,
 }
 
 /// The value of a split field in a whole document, as a caller sends it.
-pub(crate) type Half<'c> = (&'c Split, Option<RawDocumentBuf>);
+pub(crate) type ColdValue<'c> = (&'c Split, Option<RawDocumentBuf>);
 
 impl Split {
-    /// The path in the cold half that a path in the whole document leads to; empty for the half
+    /// The path in the cold part that a path in the whole document names; empty for the cold part
     /// itself.
     pub(crate) fn inside<'p>(&self, path: &'p str) -> Option<&'p str> {
         let rest = path.strip_prefix(self.path.as_str())?;
@@ -45,7 +45,7 @@ impl Split {
         }
     }
 
-    /// A path of a whole document, as it is in the cold half. The `_id` is in both.
+    /// A path of a whole document, as it is in the cold part. The `_id` is in both.
     fn cold_path(&self, path: &str) -> Cow<'static, str> {
         match self.inside(path) {
             Some(inside) => inside.to_owned().into(),
@@ -59,20 +59,20 @@ impl Split {
         }
     }
 
-    /// A filter on this half alone.
+    /// A filter of this cold part alone.
     pub(crate) fn filter(&self, filter: Filter) -> Filter {
         filter.with_paths(&|path| self.cold_path(path))
     }
 
-    /// The query of the cold halves that finds, in the same order, those of the documents that a
-    /// query is about.
+    /// The query of the cold parts that finds, in the same order, those of the documents that a query
+    /// finds.
     pub(crate) fn find(&self, find: &Find) -> Find {
         let keys = find.sort.total();
         let sort = keys.keys().iter().fold(Sort::new(), |sort, (path, order)| {
             sort.by(self.cold_path(path), *order)
         });
         let mut after = find.after.clone();
-        // No two halves have the same key, so their own `_id`s decide nothing.
+        // No two cold parts have the same key, so their own `_id`s decide nothing.
         if let Some(after) = after.as_mut().filter(|_| self.key != "_id") {
             after.push(RawBson::MaxKey);
         }
@@ -86,8 +86,8 @@ impl Split {
         }
     }
 
-    /// The query of the halves of these documents.
-    pub(crate) fn halves_of(&self, ids: Vec<RawBson>) -> Find {
+    /// The query of the cold parts of these documents.
+    pub(crate) fn cold_parts_of(&self, ids: Vec<RawBson>) -> Find {
         Find {
             collection: self.cold.clone(),
             filter: Filter::Path(self.key.clone().into(), Test::In(ids)),
@@ -95,34 +95,34 @@ impl Split {
         }
     }
 
-    /// The cold half of a document, as it is stored.
-    pub(crate) fn half(
+    /// The cold part of a document, as it is stored.
+    pub(crate) fn cold_part(
         &self,
         document: RawBsonRef<'_>,
         id: RawBson,
         value: &RawDocument,
     ) -> Result<RawDocumentBuf> {
-        let mut half = RawDocumentBuf::new();
+        let mut part = RawDocumentBuf::new();
         if self.key == "_id" {
-            append(&mut half, "_id", document)?;
+            append(&mut part, "_id", document)?;
         } else {
-            append(&mut half, "_id", id.as_raw_bson_ref())?;
-            append(&mut half, &self.key, document)?;
+            append(&mut part, "_id", id.as_raw_bson_ref())?;
+            append(&mut part, &self.key, document)?;
         }
         for element in value {
             let (name, value) = element.map_err(Error::malformed)?;
-            // What the library keeps in it, a value does not say.
+            // The library writes these two itself.
             if name.as_str() != "_id" && name.as_str() != self.key {
-                half.append(name, value);
+                part.append(name, value);
             }
         }
-        Ok(half)
+        Ok(part)
     }
 
-    /// The value in a stored half.
-    pub(crate) fn value(&self, half: &RawDocument) -> Result<RawDocumentBuf> {
+    /// The value in a stored cold part.
+    pub(crate) fn value(&self, part: &RawDocument) -> Result<RawDocumentBuf> {
         let mut value = RawDocumentBuf::new();
-        for element in half {
+        for element in part {
             let (name, field) = element.map_err(Error::malformed)?;
             if name.as_str() != self.key && (self.own_id || name.as_str() != "_id") {
                 value.append(name, field);
@@ -131,7 +131,7 @@ impl Split {
         Ok(value)
     }
 
-    /// A whole document: the hot half, and the value of the cold one.
+    /// A whole document: the hot document with the value of the cold part.
     pub(crate) fn whole(&self, hot: &RawDocument, cold: &RawDocument) -> Result<RawDocumentBuf> {
         let value = self.value(cold)?;
         let mut whole = RawDocumentBuf::new();
@@ -147,7 +147,7 @@ impl Split {
 }
 
 impl Catalog {
-    /// Whether any document is stored in halves.
+    /// Whether any document is split.
     pub(crate) fn has_splits(&self) -> bool {
         !self.relations.splits.is_empty()
     }
@@ -165,31 +165,32 @@ impl Catalog {
             .filter(move |split| split.hot == collection)
     }
 
-    /// The split whose halves a collection holds.
+    /// The split whose cold parts a collection holds.
     pub(crate) fn split_in(&self, collection: &str) -> Option<&Split> {
         self.splits().iter().find(|split| split.cold == collection)
     }
 
-    /// What a user calls a path in a stored document: of a half, it is one in the whole document.
-    pub(crate) fn shown_as(&self, collection: &str, path: &str) -> (String, String) {
+    /// The collection and path of a stored field in whole documents.
+    pub(crate) fn whole_path(&self, collection: &str, path: &str) -> (String, String) {
         match self.split_in(collection) {
             None => (collection.to_owned(), path.to_owned()),
             Some(split) => (split.hot.clone(), join(&split.path, path)),
         }
     }
 
-    /// The split that a path leads into.
+    /// The split that a path of whole documents is in.
     pub(crate) fn split_at(&self, collection: &str, path: &str) -> Option<&Split> {
         self.splits_of(collection)
             .find(|split| split.inside(path).is_some())
     }
 
-    /// The cold half that a query is about, if it is about one.
+    /// The split whose cold parts a query filters and sorts by, if it does.
     ///
     /// # Errors
     ///
-    /// A query of several halves at once would have to read all of each.
-    pub(crate) fn half_of(
+    /// `InvalidQuery` if the query is about fields of several collections: it would have to read all
+    /// of each.
+    pub(crate) fn split_of_query(
         &self,
         collection: &str,
         filter: &Filter,
@@ -206,8 +207,8 @@ impl Catalog {
             let split = self.split_at(collection, path);
             if let Some(split) = split.filter(|split| split.path == path) {
                 let message = format!(
-                    "`{path}` of `{collection}` is stored apart, in `{}`, and cannot be compared or \
-                     sorted by as a whole: name one of its fields",
+                    "invalid path: `{collection}.{path}` is a cold part, stored in `{}`, and cannot be \
+                     compared or sorted by as a whole; name one of its fields",
                     split.cold
                 );
                 return Err(Error::new(ErrorKind::InvalidQuery, message).at(
@@ -221,9 +222,9 @@ impl Catalog {
                 Some((_, other)) if other == split => {}
                 Some((other, _)) => {
                     let message = format!(
-                        "`{other}` and `{path}` of `{collection}` are stored in different \
-                         collections, which one query cannot filter or sort by: query by one half, \
-                         and by the `_id`s that this gives"
+                        "invalid query: `{other}` and `{path}` of `{collection}` are stored in different \
+                         collections, and one query cannot filter or sort by both; query by one, and \
+                         then by the `_id`s that it returns"
                     );
                     return Err(Error::new(ErrorKind::InvalidQuery, message).at(
                         collection,
@@ -236,37 +237,37 @@ impl Catalog {
         Ok(first.and_then(|(_, split)| split))
     }
 
-    /// Takes a whole document apart, as a caller sends it, into the hot half and the others.
+    /// Divides a whole document, as a caller sends it, into the hot document and the cold values.
     pub(crate) fn divide<'d>(
         &self,
         collection: &str,
         document: &'d RawDocument,
-    ) -> Result<(Cow<'d, RawDocument>, Vec<Half<'_>>)> {
+    ) -> Result<(Cow<'d, RawDocument>, Vec<ColdValue<'_>>)> {
         if self.splits_of(collection).next().is_none() {
             return Ok((Cow::Borrowed(document), Vec::new()));
         }
         let mut hot = RawDocumentBuf::new();
-        let mut halves = Vec::new();
+        let mut values = Vec::new();
         for element in document {
             let (name, value) = element.map_err(Error::malformed)?;
             match self.split_at(collection, name.as_str()) {
                 None => hot.append(name, value),
-                Some(split) => halves.push((split, value_of(split, value)?)),
+                Some(split) => values.push((split, value_of(split, value)?)),
             }
         }
-        Ok((Cow::Owned(hot), halves))
+        Ok((Cow::Owned(hot), values))
     }
 }
 
-/// The value that a caller gives a cold half; none where it is not loaded.
+/// The value that a caller gives a cold part; `None` where it is not loaded.
 pub(crate) fn value_of(split: &Split, value: RawBsonRef<'_>) -> Result<Option<RawDocumentBuf>> {
     match value {
         RawBsonRef::Null => Ok(None),
         RawBsonRef::Document(value) => Ok(Some(value.to_owned())),
         _ => {
             let message = format!(
-                "`{}` of `{}` is stored apart, in `{}`, and so must be a document",
-                split.path, split.hot, split.cold
+                "invalid value: `{}.{}` is a cold part, stored in `{}`, and must be a document",
+                split.hot, split.path, split.cold
             );
             Err(Error::new(ErrorKind::InvalidQuery, message).at(
                 &split.hot,

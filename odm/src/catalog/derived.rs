@@ -1,0 +1,108 @@
+//! Derived fields: the list of their kinds, and what every kind states of itself.
+//!
+//! A derived field is a pure function of what is stored. Derived fields are the only nodes of the
+//! [graph](super::graph); everything else that the library changes by itself (inverse references,
+//! delete rules, cold parts, versions) is an effect on base data.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Copied, Count, Subset};
+
+/// What every kind of derived field states of itself.
+pub(crate) trait Definition {
+    /// The collection of the documents that hold the field.
+    fn holder(&self) -> &str;
+
+    /// The path of the field in its holder, through lists.
+    fn path(&self) -> Cow<'_, str>;
+
+    /// The collection of the documents from which the field is computed.
+    fn source(&self) -> &str;
+
+    /// The paths that the definition reads. Each is an edge of the graph.
+    fn reads(&self) -> Vec<Read<'_>>;
+
+    /// The arrow of the diagram, from the source to the holder, and its label.
+    fn arrow(&self) -> (&'static str, String);
+}
+
+/// A path that a definition reads.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Read<'a> {
+    /// The collection of the documents.
+    pub(crate) collection: &'a str,
+    /// The path in them; empty for the whole document.
+    pub(crate) path: Cow<'a, str>,
+}
+
+impl<'a> Read<'a> {
+    pub(super) fn new(collection: &'a str, path: impl Into<Cow<'a, str>>) -> Self {
+        Read {
+            collection,
+            path: path.into(),
+        }
+    }
+
+    /// The paths that a filter of documents reads, without the positions in lists.
+    pub(super) fn by_filter(
+        collection: &'a str,
+        filter: &'a crate::mql::Filter,
+    ) -> impl Iterator<Item = Self> {
+        let paths = filter.paths().into_iter();
+        paths.map(move |path| Read::new(collection, super::without_positions(path)))
+    }
+}
+
+/// A definition that can be picked out of the list of all derived fields.
+pub(crate) trait FromDerived: Definition + Sized {
+    /// Returns the definition if it is of this kind.
+    fn from_derived(derived: &Derived) -> Option<&Self>;
+}
+
+/// Declares the list of all kinds. The name of a kind is also that of its entries in the stored
+/// catalog.
+macro_rules! kinds {
+    ($($kind:ident($definition:ty)),+ $(,)?) => {
+        /// A derived field of any kind.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub(crate) enum Derived {
+            $(
+                #[allow(missing_docs, reason = "the definition has the documentation")]
+                $kind($definition),
+            )+
+        }
+
+        impl std::ops::Deref for Derived {
+            type Target = dyn Definition + Send + Sync;
+
+            fn deref(&self) -> &Self::Target {
+                match self {
+                    $(Derived::$kind(definition) => definition,)+
+                }
+            }
+        }
+
+        $(
+            impl FromDerived for $definition {
+                fn from_derived(derived: &Derived) -> Option<&Self> {
+                    match derived {
+                        Derived::$kind(definition) => Some(definition),
+                        #[allow(unreachable_patterns, reason = "there may be one kind only")]
+                        _ => None,
+                    }
+                }
+            }
+
+            impl From<$definition> for Derived {
+                fn from(definition: $definition) -> Self {
+                    Derived::$kind(definition)
+                }
+            }
+        )+
+    };
+}
+
+kinds!(Copy(Copied), Count(Count), Subset(Subset));

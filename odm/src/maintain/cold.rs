@@ -1,0 +1,253 @@
+//! Cold parts of split documents.
+//!
+//! A caller writes whole documents, and paths into them. Here they are divided: a field of a cold
+//! part goes to its collection, in the same unit, and the hot document holds no trace of it.
+
+mod parts;
+mod update;
+
+use std::collections::HashMap;
+
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+
+use super::{
+    Write,
+    unit::{Doc, Unit, id},
+};
+use crate::{
+    catalog::{Catalog, ColdValue, Split, value_of},
+    error::{Error, ErrorKind, Result},
+    model::ObjectId,
+    mql::{key, path},
+};
+pub(super) use update::{matching, update};
+
+/// Queues whole new documents with their cold parts, and returns their positions.
+pub(super) async fn insert(
+    unit: &mut Unit<'_>,
+    collection: &str,
+    documents: &[RawDocumentBuf],
+) -> Result<Vec<usize>> {
+    let catalog = unit.catalog;
+    let mut positions = Vec::with_capacity(documents.len());
+    if catalog.splits_of(collection).next().is_none() {
+        for document in documents {
+            positions.push(unit.insert(collection, document).await?);
+        }
+        return Ok(positions);
+    }
+    let mut values: HashMap<&str, Values<'_>> = HashMap::new();
+    for document in documents {
+        let (hot, cold) = catalog.divide(collection, document)?;
+        for (split, value) in cold {
+            if let Some(value) = value {
+                let (_, values) = values.entry(&split.path).or_insert((split, Vec::new()));
+                values.push((id(&hot).into(), value));
+            }
+        }
+        positions.push(unit.insert(collection, &hot).await?);
+    }
+    for (split, values) in values.into_values() {
+        put(unit, split, values).await?;
+    }
+    Ok(positions)
+}
+
+/// The values of one split field of several documents, with the `_id` of each.
+type Values<'c> = (&'c Split, Vec<(RawBson, RawDocumentBuf)>);
+
+/// Queues the cold values that came with a document which replaces another. A cold part that is not
+/// loaded stays as it is.
+pub(super) async fn replace(
+    unit: &mut Unit<'_>,
+    id: &RawBson,
+    values: Vec<ColdValue<'_>>,
+) -> Result<()> {
+    for (split, value) in values {
+        let Some(value) = value else { continue };
+        let changed = put(unit, split, vec![(id.clone(), value)]).await?;
+        touch(unit, split, &changed).await?;
+    }
+    Ok(())
+}
+
+/// Divides documents that hold a cold part inline, as from before they were split. Of one that has a
+/// cold part already, that one is right.
+pub(super) async fn divide_stored(
+    unit: &mut Unit<'_>,
+    collection: &str,
+    positions: &[usize],
+) -> Result<()> {
+    for split in unit.catalog.splits_of(collection) {
+        let mut inline = Vec::new();
+        for &at in positions {
+            if let Some(document) = unit.document(collection, at)
+                && let Some(value) = path::get(document, &split.path)
+            {
+                inline.push((at, RawBson::from(id(document)), value_of(split, value)?));
+            }
+        }
+        if inline.is_empty() {
+            continue;
+        }
+        let owners = inline.iter().map(|(_, id, _)| id.clone()).collect();
+        let parts = parts_of(unit, split, owners).await?;
+        for (at, id, value) in inline {
+            let has_part = parts.contains_key(&key::of(id.as_raw_bson_ref()));
+            if let Some(value) = value.filter(|_| !has_part) {
+                put(unit, split, vec![(id, value)]).await?;
+            }
+            let fields = vec![(split.path.clone(), None)];
+            unit.set(collection, at, fields).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The positions of the cold parts of documents, by the keys of these documents' `_id`s, in the order
+/// in which they are found.
+pub(super) async fn parts_of(
+    unit: &mut Unit<'_>,
+    split: &Split,
+    owners: Vec<RawBson>,
+) -> Result<HashMap<Vec<u8>, Vec<usize>>> {
+    let mut parts: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
+    let found = unit.search_images(&split.cold_parts_of(owners)).await?;
+    for at in found {
+        let owner = unit.document(&split.cold, at);
+        if let Some(owner) = owner.and_then(|part| path::get(part, &split.key)) {
+            parts.entry(key::of(owner)).or_default().push(at);
+        }
+    }
+    Ok(parts)
+}
+
+/// Makes these values the cold parts of these documents, and returns the documents whose cold part is
+/// different now.
+async fn put(
+    unit: &mut Unit<'_>,
+    split: &Split,
+    values: Vec<(RawBson, RawDocumentBuf)>,
+) -> Result<Vec<RawBson>> {
+    let owners = values.iter().map(|(id, _)| id.clone()).collect();
+    let stored = parts_of(unit, split, owners).await?;
+    let mut changed = Vec::new();
+    for (owner, value) in values {
+        let own = split.own_id.then(|| own_id(split, &value)).transpose()?;
+        let held = stored.get(&key::of(owner.as_raw_bson_ref()));
+        let held = held.and_then(|parts| parts.first().copied());
+        let held = held.and_then(|at| {
+            let part = unit.document(&split.cold, at)?;
+            Some((at, RawBson::from(id(part))))
+        });
+        match held {
+            Some((at, id)) if own.as_ref().is_none_or(|own| *own == id) => {
+                let part = split.cold_part(owner.as_raw_bson_ref(), id, &value)?;
+                if !unit.change(&split.cold, at, part).await? {
+                    continue;
+                }
+            }
+            held => {
+                if let Some((at, _)) = held {
+                    unit.remove(&split.cold, at).await?;
+                }
+                let id = own.unwrap_or_else(|| ObjectId::new().into());
+                let part = split.cold_part(owner.as_raw_bson_ref(), id, &value)?;
+                unit.insert(&split.cold, &part).await?;
+            }
+        }
+        changed.push(owner);
+    }
+    Ok(changed)
+}
+
+/// The `_id` that the value of a cold part brings itself.
+fn own_id(split: &Split, value: &RawDocument) -> Result<RawBson> {
+    match path::get(value, "_id") {
+        None | Some(RawBsonRef::Null) => {
+            let message = format!(
+                "missing `_id`: the `_id` of a document of `{}` is null; give it one",
+                split.cold
+            );
+            Err(Error::new(ErrorKind::Encode, message))
+        }
+        Some(id) => Ok(id.into()),
+    }
+}
+
+/// Records that documents changed of which the cold part alone did.
+async fn touch(unit: &mut Unit<'_>, split: &Split, changed: &[RawBson]) -> Result<()> {
+    for at in unit.load_existing(&split.hot, changed).await? {
+        unit.touch(&split.hot, at).await?;
+    }
+    Ok(())
+}
+
+/// Removes the cold parts of the documents that a unit has removed.
+pub(super) async fn follow_deletes(unit: &mut Unit<'_>) -> Result<()> {
+    for split in unit.catalog.splits() {
+        let images = unit.images(&split.hot);
+        let removed = images.changed().filter_map(|(_, image)| {
+            let before = image.before().filter(|_| image.now().is_none())?;
+            Some(RawBson::from(id(before)))
+        });
+        let removed: Vec<RawBson> = removed.collect();
+        if !removed.is_empty() {
+            let parts = unit.search_images(&split.cold_parts_of(removed)).await?;
+            for at in parts {
+                unit.remove(&split.cold, at).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the whole documents that a caller sent, as they are stored, with the cold values that it
+/// sent.
+pub(super) fn whole_documents(
+    catalog: &Catalog,
+    write: &Write,
+    mut documents: Vec<Doc>,
+) -> Result<Vec<Doc>> {
+    let sent = match write {
+        Write::Insert { documents, .. } => documents.as_slice(),
+        Write::Replace { document, .. } => std::slice::from_ref(document),
+        Write::Modify { to, .. } => std::slice::from_ref(to),
+        Write::Update { .. } | Write::Delete(_) | Write::Repair { .. } => return Ok(documents),
+    };
+    let collection = write.collection();
+    if catalog.splits_of(collection).next().is_none() {
+        return Ok(documents);
+    }
+    for (document, sent) in documents.iter_mut().zip(sent) {
+        *document = Doc::new(whole_document(catalog, collection, document, sent)?);
+    }
+    Ok(documents)
+}
+
+fn whole_document(
+    catalog: &Catalog,
+    collection: &str,
+    hot: &RawDocument,
+    sent: &RawDocument,
+) -> Result<RawDocumentBuf> {
+    let hot = hot.iter().collect::<Result<Vec<_>, _>>();
+    let mut hot = hot.map_err(Error::malformed)?;
+    // As in a document from before it was split.
+    hot.retain(|(name, _)| catalog.split_at(collection, name.as_str()).is_none());
+    let mut hot = hot.into_iter();
+    let mut whole = RawDocumentBuf::new();
+    // The fields that were stored are in the order in which they were sent.
+    for element in sent {
+        let (name, value) = element.map_err(Error::malformed)?;
+        if catalog.split_at(collection, name.as_str()).is_some() {
+            whole.append(name, value);
+        } else if let Some((name, value)) = hot.next() {
+            whole.append(name, value);
+        }
+    }
+    for (name, value) in hot {
+        whole.append(name, value);
+    }
+    Ok(whole)
+}

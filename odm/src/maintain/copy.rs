@@ -1,0 +1,152 @@
+//! Copies of fields of other documents.
+//!
+//! A copy may be wrong if its holder was written, or its source. A holder that was written is
+//! compared with its definition as a whole. The holders of a source are found by the index on their
+//! reference; if nothing else has changed, only the copies of that source are compared, and no other
+//! source is read. Each holder is changed once, in the fields that differ.
+
+mod held;
+mod recompute;
+mod stale;
+
+use async_trait::async_trait;
+use bson::RawBson;
+use std::collections::BTreeMap;
+
+use super::{
+    Problem,
+    derived::{Kind, Lookup, of_kind, step_name},
+    places::Fields,
+    unit::{CHUNK, Doc, Pages, Unit},
+};
+use crate::{
+    catalog::{Copied, Derived, FromDerived, Ordered},
+    error::Result,
+};
+use recompute::{followed, wrong};
+use stale::{Follow, Stale, stale};
+
+/// The kind `#[denormalize]`.
+pub(super) struct Copies;
+
+#[async_trait]
+impl Kind for Copies {
+    async fn refresh(&self, unit: &mut Unit<'_>, level: &[Ordered<'_>]) -> Result<()> {
+        let mut holders: BTreeMap<&str, Group<'_>> = BTreeMap::new();
+        for ordered in level {
+            if let Some(copy) = Copied::from_derived(ordered.field) {
+                let group = holders.entry(&copy.holder).or_default();
+                group.copies.push(copy);
+                group.has_dependents |= ordered.has_dependents;
+                group.paths.push(ordered.field.path().into_owned());
+            }
+        }
+        for (holder, group) in holders {
+            let stale = stale(unit, holder, &group.copies)?;
+            refresh_whole(unit, holder, &group, &stale).await?;
+            for follow in &stale.followed {
+                refresh_followers(unit, holder, &group, &stale, follow).await?;
+            }
+            unit.end_step(|| step_name(group.paths.iter().map(String::as_str), holder));
+        }
+        Ok(())
+    }
+
+    async fn differences(
+        &self,
+        lookup: &mut dyn Lookup,
+        fields: &[&Derived],
+        documents: &[Doc],
+    ) -> Result<Vec<Fields>> {
+        let copies: Vec<&Copied> = of_kind(fields);
+        let before: Vec<Option<Doc>> = documents.iter().cloned().map(Some).collect();
+        wrong(lookup, &copies, documents, &before).await
+    }
+
+    fn problem(&self) -> Problem {
+        Problem::Copy
+    }
+}
+
+/// The copies of a level in documents of one collection.
+#[derive(Default)]
+struct Group<'c> {
+    copies: Vec<&'c Copied>,
+    has_dependents: bool,
+    /// Their paths.
+    paths: Vec<String>,
+}
+
+/// Compares whole documents with the definitions.
+async fn refresh_whole(
+    unit: &mut Unit<'_>,
+    holder: &str,
+    group: &Group<'_>,
+    stale: &Stale<'_>,
+) -> Result<()> {
+    let ids: Vec<RawBson> = stale.whole.values().cloned().collect();
+    for chunk in ids.chunks(CHUNK) {
+        let positions = unit.load_existing(holder, chunk).await?;
+        let images = unit.images(holder);
+        let images = positions.iter().map(|&at| images.at(at));
+        let images =
+            images.filter_map(|image| Some((image.now()?.clone(), image.before().cloned())));
+        let (documents, before): (Vec<Doc>, Vec<Option<Doc>>) = images.unzip();
+        let wrong = wrong(unit, &group.copies, &documents, &before).await?;
+        for (at, fields) in positions.into_iter().zip(wrong) {
+            unit.set_derived(holder, at, fields).await?;
+        }
+        if ids.len() > CHUNK {
+            unit.end_chunk(holder, group.has_dependents).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Changes the copies of some sources in all documents that refer to these.
+async fn refresh_followers(
+    unit: &mut Unit<'_>,
+    holder: &str,
+    group: &Group<'_>,
+    stale: &Stale<'_>,
+    follow: &Follow<'_>,
+) -> Result<()> {
+    let mut pages = Pages::new(follow.holders(holder));
+    let mut is_chunked = false;
+    loop {
+        let page = unit.next_page(&mut pages).await?;
+        if page.is_empty() {
+            return Ok(());
+        }
+        if pages.has_more() && !is_chunked {
+            is_chunked = true;
+            unit.expect_followers(pages.find()).await?;
+        }
+        change_page(unit, holder, stale, follow, &page).await?;
+        if is_chunked {
+            unit.end_chunk(holder, group.has_dependents).await?;
+        }
+    }
+}
+
+async fn change_page(
+    unit: &mut Unit<'_>,
+    holder: &str,
+    stale: &Stale<'_>,
+    follow: &Follow<'_>,
+    page: &[usize],
+) -> Result<()> {
+    for &at in page {
+        let Some(document) = unit.document(holder, at) else {
+            continue;
+        };
+        if stale.is_whole(document) {
+            continue;
+        }
+        let fields = followed(&follow.copies, document, &follow.sources);
+        if !fields.is_empty() {
+            unit.set_derived(holder, at, fields).await?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,230 @@
+//! The definition of a copy.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
+
+use super::{
+    super::{
+        derived::Lookup,
+        places::{Fields, structs},
+        unit::{Doc, id},
+    },
+    held::Held,
+};
+use crate::{
+    catalog::{Along, Copied, join, references},
+    error::Result,
+    mql::{
+        key,
+        path::{self, Lookup as Found},
+    },
+    store::{Find, FindByKey},
+};
+
+/// The copies of these sources in a document that differ from them, with their right values.
+pub(super) fn followed(
+    copies: &[&Copied],
+    document: &RawDocument,
+    sources: &BTreeMap<Vec<u8>, Doc>,
+) -> Fields {
+    let mut fields = Fields::new();
+    for copy in copies {
+        let Along::Local(reference) = &copy.along else {
+            continue;
+        };
+        structs(document, &copy.within, &mut |place, inner| {
+            let source = path::get(inner, reference).and_then(|id| sources.get(&key::of(id)));
+            let Some(source) = source else { return };
+            let stored = path::get(inner, &copy.name);
+            let wanted = copied(copy, source, stored);
+            if !is_same(stored, wanted.as_ref()) {
+                fields.push((join(&place, &copy.name), wanted));
+            }
+        });
+    }
+    fields
+}
+
+/// For each document the copies that are not what their definitions say, with their right values.
+///
+/// A copy has the value of a source that exists. A copy of a source that does not, and a frozen one,
+/// keep the value that was beside the same reference before.
+pub(super) async fn wrong(
+    lookup: &mut dyn Lookup,
+    copies: &[&Copied],
+    documents: &[Doc],
+    before: &[Option<Doc>],
+) -> Result<Vec<Fields>> {
+    let sources = sources(lookup, copies, documents).await?;
+    let mut wrong = vec![Fields::new(); documents.len()];
+    for copy in copies {
+        match &copy.along {
+            Along::Local(reference) => {
+                let documents = documents.iter().zip(before);
+                for ((document, before), fields) in documents.zip(&mut wrong) {
+                    let before = before.as_ref().map(|before| &***before);
+                    compare(copy, reference, document, before, &sources, fields);
+                }
+            }
+            Along::Reverse(path) => {
+                let wanted = reverse_copies(lookup, copy, path, documents).await?;
+                for ((document, wanted), fields) in documents.iter().zip(wanted).zip(&mut wrong) {
+                    if !is_same(path::get(document, &copy.name), Some(&wanted)) {
+                        fields.push((join(&copy.within, &copy.name), Some(wanted)));
+                    }
+                }
+            }
+        }
+    }
+    Ok(wrong)
+}
+
+/// Equal as BSON compares, so that a number that is written as another type is no change.
+fn is_same(stored: Option<RawBsonRef<'_>>, wanted: Option<&RawBson>) -> bool {
+    match (stored, wanted) {
+        (Some(stored), Some(wanted)) => key::of(stored) == key::of(wanted.as_raw_bson_ref()),
+        (stored, wanted) => stored.is_none() && wanted.is_none(),
+    }
+}
+
+/// The sources of some documents, by collection and `_id`.
+type Sources = HashMap<String, HashMap<Vec<u8>, Doc>>;
+
+async fn sources(
+    lookup: &mut dyn Lookup,
+    copies: &[&Copied],
+    documents: &[Doc],
+) -> Result<Sources> {
+    let mut wanted: BTreeMap<&str, BTreeMap<Vec<u8>, RawBson>> = BTreeMap::new();
+    for copy in copies {
+        let Some(reference) = copy.reference() else {
+            continue;
+        };
+        let ids = wanted.entry(&copy.source).or_default();
+        for document in documents {
+            references(document, &reference, |id| {
+                ids.entry(key::of(id)).or_insert_with(|| id.into());
+            });
+        }
+    }
+    let mut sources = Sources::new();
+    for (collection, ids) in wanted {
+        if !ids.is_empty() {
+            let found = lookup.get(collection, ids.into_values().collect()).await?;
+            sources.insert(collection.to_owned(), found);
+        }
+    }
+    Ok(sources)
+}
+
+/// A struct that has a copy.
+struct Holder<'a> {
+    place: String,
+    reference: Option<RawBsonRef<'a>>,
+    stored: Option<RawBsonRef<'a>>,
+}
+
+/// Adds the copies in all structs of a document that are wrong.
+fn compare(
+    copy: &Copied,
+    reference: &str,
+    document: &RawDocument,
+    before: Option<&RawDocument>,
+    sources: &Sources,
+    fields: &mut Fields,
+) {
+    let mut holders = Vec::new();
+    structs(document, &copy.within, &mut |place, inner| {
+        holders.push(Holder {
+            place,
+            reference: path::get(inner, reference),
+            stored: path::get(inner, &copy.name),
+        });
+    });
+    let keys: Vec<Option<Vec<u8>>> = holders
+        .iter()
+        .map(|holder| match holder.reference {
+            None | Some(RawBsonRef::Null) => None,
+            Some(id) => Some(key::of(id)),
+        })
+        .collect();
+    let mut held = Held::new(copy, reference, before);
+    let stored = holders.iter().zip(&keys);
+    let held = held.take_all(stored.map(|(holder, key)| {
+        let key = key.as_deref();
+        (holder.place.as_str(), key, holder.stored)
+    }));
+    let sources = sources.get(&copy.source);
+    for ((holder, key), held) in holders.iter().zip(keys).zip(held) {
+        let absent = || absent(copy, holder.stored);
+        let wanted = match key {
+            None => absent(),
+            Some(key) => match sources.and_then(|sources| sources.get(&key)) {
+                Some(source) if copy.frozen => held.or_else(|| copied(copy, source, holder.stored)),
+                Some(source) => copied(copy, source, holder.stored),
+                None => held.or_else(absent),
+            },
+        };
+        if !is_same(holder.stored, wanted.as_ref()) {
+            fields.push((join(&holder.place, &copy.name), wanted));
+        }
+    }
+}
+
+/// The copy of a source that exists.
+fn copied(copy: &Copied, source: &RawDocument, stored: Option<RawBsonRef<'_>>) -> Option<RawBson> {
+    match value(source, &copy.value) {
+        None | Some(RawBsonRef::Null) => absent(copy, stored),
+        Some(value) => Some(value.into()),
+    }
+}
+
+/// An absent value is stored as null or not at all, as serde does it.
+fn absent(copy: &Copied, stored: Option<RawBsonRef<'_>>) -> Option<RawBson> {
+    stored.filter(|_| copy.optional).map(|_| RawBson::Null)
+}
+
+/// A value at a path that meets no list before its end.
+pub(super) fn value<'a>(document: &'a RawDocument, path: &str) -> Option<RawBsonRef<'a>> {
+    match path::lookup(document, path) {
+        Found::Value(value) => Some(value),
+        Found::Array(list, None) => Some(RawBsonRef::Array(list)),
+        Found::Array(_, Some(_)) | Found::Missing => None,
+    }
+}
+
+/// For each document the values of all sources that refer to it, each value once, in the order of
+/// the sources' `_id`s.
+async fn reverse_copies(
+    lookup: &mut dyn Lookup,
+    copy: &Copied,
+    path: &str,
+    documents: &[Doc],
+) -> Result<Vec<RawBson>> {
+    let find = FindByKey {
+        find: Find {
+            collection: copy.source.clone(),
+            ..Find::default()
+        },
+        path: path.to_owned(),
+        keys: documents
+            .iter()
+            .map(|document| id(document).into())
+            .collect(),
+    };
+    let found = lookup.find_by_key(&find).await?;
+    let values = found.into_iter().map(|sources| {
+        let mut seen = HashSet::new();
+        let mut values = RawArrayBuf::new();
+        for source in &sources {
+            match value(source, &copy.value) {
+                None | Some(RawBsonRef::Null) => {}
+                Some(value) if !seen.insert(key::of(value)) => {}
+                Some(value) => values.push(value),
+            }
+        }
+        RawBson::Array(values)
+    });
+    Ok(values.collect())
+}

@@ -1,0 +1,199 @@
+//! Counts: how many children a parent has.
+//!
+//! A count changes by the difference that the unit makes under its present definition, so that its
+//! work does not grow with the children. The children are counted only where no right number is
+//! stored: where it is missing or pending, and in a repair.
+
+use std::collections::{BTreeMap, HashMap};
+
+use async_trait::async_trait;
+use bson::{RawBson, RawBsonRef, RawDocument};
+
+use super::{
+    Problem,
+    derived::{Kind, Lookup, of_kind, step_name},
+    places::Fields,
+    unit::{CHUNK, Doc, Image, Unit, id},
+};
+use crate::{
+    catalog::{Count, Derived, FromDerived, Ordered, references},
+    error::Result,
+    mql::{key, path},
+    store::{Find, FindByKey},
+};
+
+/// The kind `#[count]`.
+pub(super) struct Counts;
+
+#[async_trait]
+impl Kind for Counts {
+    async fn refresh(&self, unit: &mut Unit<'_>, level: &[Ordered<'_>]) -> Result<()> {
+        for ordered in level {
+            if let Some(count) = Count::from_derived(ordered.field) {
+                refresh(unit, count, ordered).await?;
+                unit.end_step(|| step_name([&*count.path].into_iter(), &count.parent));
+            }
+        }
+        Ok(())
+    }
+
+    async fn differences(
+        &self,
+        lookup: &mut dyn Lookup,
+        fields: &[&Derived],
+        documents: &[Doc],
+    ) -> Result<Vec<Fields>> {
+        let mut differences = vec![Fields::new(); documents.len()];
+        for count in of_kind::<Count>(fields) {
+            let ids = documents.iter().map(|document| id(document).into());
+            let numbers = lookup.count_by_key(&children(count, ids.collect())).await?;
+            for ((document, number), fields) in documents.iter().zip(numbers).zip(&mut differences)
+            {
+                let number = i64::try_from(number).unwrap_or(i64::MAX);
+                fields.extend(difference(count, document, number));
+            }
+        }
+        Ok(differences)
+    }
+
+    fn problem(&self) -> Problem {
+        Problem::Count
+    }
+}
+
+/// A parent whose count may be wrong.
+struct Stale {
+    id: RawBson,
+    /// How many more children the unit has made.
+    by: i64,
+}
+
+async fn refresh(unit: &mut Unit<'_>, count: &Count, ordered: &Ordered<'_>) -> Result<()> {
+    let stale: Vec<Stale> = stale(unit, count).into_values().collect();
+    let counts_all = unit.repairs || ordered.is_pending;
+    let is_certain = unit.catalog.is_certain(&count.child, &count.reference);
+    for chunk in stale.chunks(CHUNK) {
+        let ids: Vec<RawBson> = chunk.iter().map(|stale| stale.id.clone()).collect();
+        unit.load(&count.parent, &ids).await?;
+        let mut numbers: Vec<(usize, i64)> = Vec::new();
+        let mut counted: Vec<(usize, RawBson)> = Vec::new();
+        let images = unit.images(&count.parent);
+        for Stale { id, by } in chunk {
+            let at = images.position(&key::of(id.as_raw_bson_ref()));
+            // A child may refer to a parent that does not exist, and is counted when it does.
+            let Some((at, image)) = at.map(|at| (at, images.at(at))) else {
+                continue;
+            };
+            if image.now().is_none() {
+                continue;
+            }
+            match base(count, image, is_certain) {
+                Some(base) if !counts_all => numbers.push((at, base + by)),
+                _ => counted.push((at, id.clone())),
+            }
+        }
+        if !counted.is_empty() {
+            let ids = counted.iter().map(|(_, id)| id.clone()).collect();
+            let found = unit.count_by_key(&children(count, ids)).await?;
+            let found = found.into_iter();
+            let found = found.map(|number| i64::try_from(number).unwrap_or(i64::MAX));
+            numbers.extend(counted.iter().map(|(at, _)| *at).zip(found));
+        }
+        for (at, number) in numbers {
+            let document = unit.document(&count.parent, at);
+            let fields = document.and_then(|document| difference(count, document, number));
+            let fields = Fields::from_iter(fields);
+            unit.set_derived(&count.parent, at, fields).await?;
+        }
+        if stale.len() > CHUNK {
+            unit.end_chunk(&count.parent, ordered.has_dependents)
+                .await?;
+        }
+    }
+    Ok(())
+}
+
+/// The parents whose counts may be wrong, by the keys of their `_id`s.
+fn stale(unit: &Unit<'_>, count: &Count) -> BTreeMap<Vec<u8>, Stale> {
+    let mut stale: BTreeMap<Vec<u8>, Stale> = BTreeMap::new();
+    for (_, image) in unit.images(&count.child).changed() {
+        for (child, by) in [(image.before(), -1), (image.now(), 1)] {
+            let Some(child) = child.filter(|child| count.filter.matches(child)) else {
+                continue;
+            };
+            for (key, id) in parents(count, child) {
+                stale.entry(key).or_insert(Stale { id, by: 0 }).by += by;
+            }
+        }
+    }
+    stale.retain(|_, stale| stale.by != 0);
+    // A document that was written as a whole has the number that the caller put there.
+    for (_, image) in unit.images(&count.parent).changed() {
+        let Some(now) = image.now() else { continue };
+        let number = |document: &Doc| integer(path::get(document, &count.path));
+        let before = image.before().map(number);
+        if before != Some(number(now)) {
+            let id = RawBson::from(id(now));
+            let key = key::of(id.as_raw_bson_ref());
+            stale.entry(key).or_insert(Stale { id, by: 0 });
+        }
+    }
+    stale
+}
+
+/// The right number before the unit, if it is known.
+fn base(count: &Count, image: &Image, is_certain: bool) -> Option<i64> {
+    match image.before() {
+        Some(before) => integer(path::get(before, &count.path)),
+        // A document that is new has no children but those of the unit.
+        None => is_certain.then_some(0),
+    }
+}
+
+/// The query of the children that are counted, for these parents.
+fn children(count: &Count, parents: Vec<RawBson>) -> FindByKey {
+    FindByKey {
+        find: Find {
+            collection: count.child.clone(),
+            filter: count.filter.clone(),
+            ..Find::default()
+        },
+        path: count.reference.clone(),
+        keys: parents,
+    }
+}
+
+/// The parents of a child, each once.
+fn parents(count: &Count, child: &RawDocument) -> HashMap<Vec<u8>, RawBson> {
+    let mut parents = HashMap::new();
+    references(child, &count.reference, |parent| {
+        parents.insert(key::of(parent), parent.into());
+    });
+    parents
+}
+
+/// The field with the right number, if the document has another.
+fn difference(
+    count: &Count,
+    document: &RawDocument,
+    number: i64,
+) -> Option<(String, Option<RawBson>)> {
+    let stored = path::get(document, &count.path);
+    if integer(stored) == Some(number) {
+        return None;
+    }
+    // Of the type that is stored.
+    let number = match (stored, i32::try_from(number)) {
+        (Some(RawBsonRef::Int32(_)), Ok(number)) => RawBson::Int32(number),
+        _ => RawBson::Int64(number),
+    };
+    Some((count.path.clone(), Some(number)))
+}
+
+fn integer(value: Option<RawBsonRef<'_>>) -> Option<i64> {
+    match value {
+        Some(RawBsonRef::Int32(number)) => Some(number.into()),
+        Some(RawBsonRef::Int64(number)) => Some(number),
+        _ => None,
+    }
+}

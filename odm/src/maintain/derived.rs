@@ -1,0 +1,154 @@
+//! The kinds of derived fields, and their refresh in the order of the graph.
+//!
+//! A kind has its definition in `catalog` and its computation here, in files of one name. The same
+//! computation serves a write, an audit and a repair.
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+use bson::RawBson;
+
+use super::{
+    Problem, copy, count,
+    places::Fields,
+    subset,
+    unit::{Doc, Unit, id},
+};
+use crate::{
+    catalog::{Derived, FromDerived, Ordered},
+    error::Result,
+    mql::key,
+    store::{Cost, FindByKey, Reader, ReaderExt},
+};
+
+/// All kinds.
+const KINDS: [&dyn Kind; 3] = [&copy::Copies, &count::Counts, &subset::Subsets];
+
+/// A kind of derived field.
+#[async_trait]
+pub(super) trait Kind: Sync {
+    /// Recomputes those fields of a level, of this kind, that the changes of a unit make wrong.
+    async fn refresh(&self, unit: &mut Unit<'_>, level: &[Ordered<'_>]) -> Result<()>;
+
+    /// Returns for each document, of the one collection that holds the fields, those of this kind
+    /// that are not what their definitions say, with their right values.
+    async fn differences(
+        &self,
+        lookup: &mut dyn Lookup,
+        fields: &[&Derived],
+        documents: &[Doc],
+    ) -> Result<Vec<Fields>>;
+
+    /// What an audit calls a difference.
+    fn problem(&self) -> Problem;
+}
+
+/// The reads of a computation: of a unit, which sees its own changes, or of a snapshot.
+#[async_trait]
+pub(super) trait Lookup: Send {
+    /// Returns those documents with these `_id`s that exist, by the keys of the `_id`s.
+    async fn get(&mut self, collection: &str, ids: Vec<RawBson>) -> Result<HashMap<Vec<u8>, Doc>>;
+
+    /// Runs one query for each of several keys of a field.
+    async fn find_by_key(&mut self, find: &FindByKey) -> Result<Vec<Vec<Doc>>>;
+
+    /// Counts the documents of one query for each of several keys of a field.
+    async fn count_by_key(&mut self, find: &FindByKey) -> Result<Vec<u64>>;
+}
+
+/// One state of the data, and what was read of it.
+pub(super) struct Snapshot<'a> {
+    pub(super) reader: &'a dyn Reader,
+    pub(super) cost: Cost,
+}
+
+#[async_trait]
+impl Lookup for Snapshot<'_> {
+    async fn get(&mut self, collection: &str, ids: Vec<RawBson>) -> Result<HashMap<Vec<u8>, Doc>> {
+        let (found, cost) = self.reader.get_all(collection, &ids).await?;
+        self.cost += cost;
+        let found = found.into_iter();
+        let found = found.map(|document| (key::of(id(&document)), Doc::new(document)));
+        Ok(found.collect())
+    }
+
+    async fn find_by_key(&mut self, find: &FindByKey) -> Result<Vec<Vec<Doc>>> {
+        let (found, cost) = self.reader.find_all_by_key(find).await?;
+        self.cost += cost;
+        let wrap = |documents: Vec<_>| documents.into_iter().map(Doc::new).collect();
+        Ok(found.into_iter().map(wrap).collect())
+    }
+
+    async fn count_by_key(&mut self, find: &FindByKey) -> Result<Vec<u64>> {
+        let (numbers, cost) = self.reader.count_by_key(find).await?;
+        self.cost += cost;
+        Ok(numbers)
+    }
+}
+
+/// Recomputes the derived fields that the changes of a unit make wrong, level by level: what a level
+/// changes can only make later ones wrong.
+pub(super) async fn refresh(unit: &mut Unit<'_>) -> Result<()> {
+    for level in unit.catalog.levels() {
+        for kind in KINDS {
+            kind.refresh(unit, &level).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Recomputes the derived fields of these documents, whatever is stored, and then all that follow.
+pub(super) async fn repair(unit: &mut Unit<'_>, collection: &str, ids: &[RawBson]) -> Result<()> {
+    for level in unit.catalog.levels() {
+        let here = level.iter().map(|ordered| ordered.field);
+        let fields: Vec<&Derived> = here.filter(|field| field.holder() == collection).collect();
+        for kind in KINDS {
+            if !fields.is_empty() {
+                let positions = unit.load_existing(collection, ids).await?;
+                let images = unit.images(collection);
+                let documents = positions
+                    .iter()
+                    .filter_map(|&at| images.at(at).now().cloned());
+                let documents: Vec<Doc> = documents.collect();
+                let differences = kind.differences(unit, &fields, &documents).await?;
+                for (at, fields) in positions.into_iter().zip(differences) {
+                    unit.set_derived(collection, at, fields).await?;
+                }
+            }
+            kind.refresh(unit, &level).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The derived fields of documents that are not what their definitions say: for each document the
+/// paths, with the problem.
+pub(super) async fn problems(
+    lookup: &mut dyn Lookup,
+    fields: &[&Derived],
+    documents: &[Doc],
+) -> Result<Vec<Vec<(String, Problem)>>> {
+    let mut problems = vec![Vec::new(); documents.len()];
+    if fields.is_empty() {
+        return Ok(problems);
+    }
+    for kind in KINDS {
+        let differences = kind.differences(lookup, fields, documents).await?;
+        for (problems, fields) in problems.iter_mut().zip(differences) {
+            problems.extend(fields.into_iter().map(|(path, _)| (path, kind.problem())));
+        }
+    }
+    Ok(problems)
+}
+
+/// The definitions of one kind.
+pub(super) fn of_kind<'c, D: FromDerived + 'c>(fields: &[&'c Derived]) -> Vec<&'c D> {
+    let fields = fields.iter();
+    fields.filter_map(|field| D::from_derived(field)).collect()
+}
+
+/// The name of the step that refreshes fields of a collection.
+pub(super) fn step_name<'p>(paths: impl Iterator<Item = &'p str>, holder: &str) -> String {
+    let paths: Vec<String> = paths.map(|path| format!("`{path}`")).collect();
+    format!("{} of `{holder}`", paths.join(", "))
+}

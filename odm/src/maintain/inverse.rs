@@ -1,0 +1,155 @@
+//! Inverse references: two references that name each other say the same.
+//!
+//! The side that a write names decides, and the other follows. Of two claims to one document in one
+//! unit, the later wins.
+
+mod repair;
+mod sides;
+
+use std::collections::{BTreeMap, HashSet};
+
+use bson::{RawBson, RawBsonRef, RawDocument};
+
+use super::unit::{Unit, id};
+use crate::{
+    catalog::{Cardinality, Edge, references},
+    error::{Error, ErrorKind, Result, show},
+    mql::{
+        key,
+        path::{self, Lookup},
+    },
+};
+pub(super) use repair::repair;
+use sides::Sides;
+
+/// Changes the inverses of the references that the user's own write changed.
+pub(super) async fn apply(
+    unit: &mut Unit<'_>,
+    collection: &str,
+    positions: &[usize],
+) -> Result<()> {
+    let catalog = unit.catalog;
+    for edge in catalog.edges_from(collection) {
+        let Some(other) = catalog.inverse_of(edge) else {
+            continue;
+        };
+        let Changes { claims, lost } = changes(unit, edge, positions)?;
+        let mut sides = Sides::default();
+        let named = claims.iter().chain(&lost).map(|(_, target)| target);
+        sides.load(unit, other, named.cloned().collect()).await?;
+        let previous = claims
+            .iter()
+            .flat_map(|(_, target)| sides.targets(other, target));
+        let previous: Vec<RawBson> = previous.collect();
+        if other.cardinality != Cardinality::Many {
+            sides.load(unit, edge, previous).await?;
+        }
+        for (own, target) in &claims {
+            sides.attach(unit, edge, other, own, target).await?;
+        }
+        // After all claims: a document that one has lost, another may have claimed.
+        for (own, target) in &lost {
+            sides.detach(unit, other, target, own).await?;
+        }
+        sides.store(unit).await?;
+    }
+    Ok(())
+}
+
+/// The references along an edge that a write has added and taken away, each with the `_id` of its
+/// holder.
+struct Changes {
+    claims: Vec<(RawBson, RawBson)>,
+    lost: Vec<(RawBson, RawBson)>,
+}
+
+fn changes(unit: &Unit<'_>, edge: &Edge, positions: &[usize]) -> Result<Changes> {
+    let mut changes = Changes {
+        claims: Vec::new(),
+        lost: Vec::new(),
+    };
+    let images = unit.images(&edge.from);
+    for &at in positions {
+        let image = images.at(at);
+        let (before, Some(now)) = (image.before(), image.now()) else {
+            continue;
+        };
+        let own = RawBson::from(id(now));
+        let held = before
+            .map(|before| targets(before, edge))
+            .unwrap_or_default();
+        let wanted = targets(now, edge);
+        if before.is_none_or(|before| field(before, edge) != field(now, edge)) {
+            once(edge, now, &own)?;
+        }
+        let added = wanted.iter().filter(|(key, _)| !held.contains_key(*key));
+        changes
+            .claims
+            .extend(added.map(|(_, target)| (own.clone(), target.clone())));
+        let gone = held
+            .into_iter()
+            .filter(|(key, _)| !wanted.contains_key(key));
+        changes
+            .lost
+            .extend(gone.map(|(_, target)| (own.clone(), target)));
+    }
+    Ok(changes)
+}
+
+/// The top-level field of a reference, to see whether it changed.
+fn field<'a>(document: &'a RawDocument, edge: &Edge) -> Option<RawBsonRef<'a>> {
+    path::get(document, path::split(&edge.path).0)
+}
+
+/// The documents that a document refers to along an edge.
+pub(super) fn targets(document: &RawDocument, edge: &Edge) -> BTreeMap<Vec<u8>, RawBson> {
+    let mut targets = BTreeMap::new();
+    references(document, &edge.path, |target| {
+        targets.insert(key::of(target), target.into());
+    });
+    targets
+}
+
+/// Whether a document refers to another along an edge.
+pub(super) fn refers_to(document: &RawDocument, edge: &Edge, to: &RawDocument) -> bool {
+    targets(document, edge).contains_key(&key::of(id(to)))
+}
+
+/// The first reference that a document holds twice.
+fn doubled(document: &RawDocument, edge: &Edge) -> Option<RawBson> {
+    let mut seen = HashSet::new();
+    let mut twice = None;
+    references(document, &edge.path, |target| {
+        if !seen.insert(key::of(target)) {
+            twice.get_or_insert_with(|| RawBson::from(target));
+        }
+    });
+    twice
+}
+
+/// A list of inverse references holds none twice: its inverse could name the holder only once.
+fn once(edge: &Edge, document: &RawDocument, own: &RawBson) -> Result<()> {
+    let Some(target) = doubled(document, edge) else {
+        return Ok(());
+    };
+    let message = format!(
+        "doubled reference: `{}.{}` of the document with `_id` = {} holds {} twice, and its inverse in \
+         `{}` can name it only once; remove one",
+        edge.from,
+        edge.path,
+        show(own),
+        show(&target),
+        edge.to
+    );
+    let error = Error::new(ErrorKind::InvalidUpdate, message);
+    Err(error.at(&edge.from, Some(&edge.path), Some(own.clone())))
+}
+
+/// Whether a list of inverse references is missing, as from before it was declared, or holds one
+/// twice.
+pub(super) fn is_no_list(document: &RawDocument, edge: &Edge) -> bool {
+    edge.inverse.is_some()
+        && edge.cardinality == Cardinality::Many
+        && (matches!(path::lookup(document, &edge.path), Lookup::Missing)
+            || doubled(document, edge).is_some())
+}

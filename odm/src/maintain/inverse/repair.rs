@@ -1,0 +1,107 @@
+//! References that dangle, and inverse references that contradict each other, repaired as far as the
+//! right state can be known.
+
+use std::collections::HashSet;
+
+use bson::RawBson;
+
+use super::{
+    super::{
+        delete_rules::cleared,
+        unit::{Doc, Unit, id},
+    },
+    Sides, is_no_list, refers_to, targets,
+};
+use crate::{
+    catalog::{Cardinality, Edge, OnDelete},
+    error::Result,
+};
+
+/// Repairs the references along an edge in some documents.
+///
+/// Of inverse references the scalar side decides; of two lists, the missing member is added; a scalar
+/// that its inverse contradicts is emptied.
+pub(in crate::maintain) async fn repair(
+    unit: &mut Unit<'_>,
+    edge: &Edge,
+    ids: &[RawBson],
+) -> Result<()> {
+    let other = unit.catalog.inverse_of(edge);
+    let mut sides = Sides::default();
+    let positions = unit.load_existing(&edge.from, ids).await?;
+    let images = unit.images(&edge.from);
+    let documents: Vec<(usize, Doc)> = positions
+        .into_iter()
+        .filter_map(|at| Some((at, images.at(at).now()?.clone())))
+        .collect();
+    let mut named: Vec<RawBson> = Vec::new();
+    for (_, document) in &documents {
+        named.extend(targets(document, edge).into_values());
+    }
+    unit.load(&edge.to, &named).await?;
+    for (at, document) in &documents {
+        let own = RawBson::from(id(document));
+        let mut gone = HashSet::new();
+        for (key, target) in targets(document, edge) {
+            let targets_images = unit.images(&edge.to);
+            let position = targets_images.position(&key);
+            let named = position.and_then(|at| targets_images.at(at).now().cloned());
+            let Some(named) = named else {
+                if other.is_some() && edge.cardinality != Cardinality::One {
+                    sides.detach(unit, edge, &own, &target).await?;
+                } else {
+                    gone.insert(key);
+                }
+                continue;
+            };
+            let Some(other) = other.filter(|other| !refers_to(&named, other, document)) else {
+                continue;
+            };
+            match decision(edge, other, !targets(&named, other).is_empty()) {
+                Decision::Attach => sides.attach(unit, edge, other, &own, &target).await?,
+                Decision::Detach => sides.detach(unit, edge, &own, &target).await?,
+                Decision::Unknown => {}
+            }
+        }
+        if is_no_list(document, edge) {
+            sides.unite(unit, edge, &own).await?;
+        }
+        let has_rule = matches!(
+            (&edge.on_delete, &edge.list),
+            (OnDelete::Pull, Some(_)) | (OnDelete::Nullify, _)
+        );
+        if has_rule && !gone.is_empty() {
+            let fields = cleared(document, edge, &gone);
+            unit.set(&edge.from, *at, fields).await?;
+        }
+    }
+    sides.store(unit).await
+}
+
+/// What to do about a reference that its inverse contradicts.
+enum Decision {
+    /// The reference is right: its target gets to name the holder.
+    Attach,
+    /// The inverse is right: the reference is taken out.
+    Detach,
+    /// Both sides claim a document that neither can let go of.
+    Unknown,
+}
+
+fn decision(edge: &Edge, other: &Edge, other_names_another: bool) -> Decision {
+    let is_list = edge.cardinality == Cardinality::Many;
+    let other_is_list = other.cardinality == Cardinality::Many;
+    // A scalar side decides over a list; sides of one kind decide together.
+    let decides = !is_list || other_is_list;
+    let is_contradicted = !other_is_list && other_names_another;
+    if decides && !is_contradicted {
+        Decision::Attach
+    } else if edge.cardinality != Cardinality::One {
+        Decision::Detach
+    } else if other.cardinality == Cardinality::Optional {
+        // The holder cannot be empty, and its target can name another.
+        Decision::Attach
+    } else {
+        Decision::Unknown
+    }
+}

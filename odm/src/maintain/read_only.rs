@@ -1,0 +1,75 @@
+//! Derived fields and versions are read-only: no update names them.
+
+use super::Write;
+use crate::{
+    catalog::{Catalog, without_positions},
+    error::{Error, ErrorKind, Result},
+    mql::{Update, path},
+    store::{Change, UpdateWrite},
+};
+
+/// Refuses an update that names a derived field or a version.
+///
+/// A whole value that such a field is in may be set: what it has there is ignored, and computed.
+pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
+    let Write::Update { write, .. } = write else {
+        return Ok(());
+    };
+    let UpdateWrite {
+        collection,
+        change: Change::Update(update),
+        ..
+    } = write
+    else {
+        return Ok(());
+    };
+    let refuse = |path: &str, message: String| {
+        Err(Error::new(ErrorKind::InvalidQuery, message).at(collection, Some(path), None))
+    };
+    for (field, source) in catalog.read_only_in(collection) {
+        let asked = write.filter.paths();
+        let seeds = |path: &&&str| path::overlap(&without_positions(path), &field);
+        if write.upsert
+            && let Some(path) = asked.iter().find(seeds)
+        {
+            return refuse(
+                path,
+                format!(
+                    "derived field: an upsert cannot filter by `{collection}.{path}`, which is computed \
+                     from `{source}`, since a document that it inserts could not have it; filter by \
+                     `_id`"
+                ),
+            );
+        }
+        if let Some(path) = named(update, &field) {
+            return refuse(
+                path,
+                format!(
+                    "derived field: `{collection}.{path}` is computed from `{source}` and cannot be \
+                     updated; change the documents there"
+                ),
+            );
+        }
+    }
+    match catalog
+        .version(collection)
+        .and_then(|version| named(update, version))
+    {
+        None => Ok(()),
+        Some(path) => refuse(
+            path,
+            format!(
+                "read-only field: `{collection}.{path}` is the version, which is incremented \
+                 automatically and cannot be updated; leave it out"
+            ),
+        ),
+    }
+}
+
+/// The path of an update that is a field or in it. A path to what holds the field is shorter.
+fn named<'u>(update: &'u Update, field: &str) -> Option<&'u str> {
+    update.paths().find(|path| {
+        let path = without_positions(path);
+        path::overlap(&path, field) && path.len() >= field.len()
+    })
+}

@@ -1,0 +1,72 @@
+//! Every reference that a write adds names a document that exists.
+
+use std::collections::{BTreeMap, HashSet};
+
+use bson::RawBson;
+
+use super::unit::{Images, Unit};
+use crate::{
+    catalog::{Edge, references},
+    error::{Error, ErrorKind, Result, show},
+    mql::key,
+};
+
+/// Checks the references that the unit has added, with one call for each collection that they name.
+///
+/// References that a document held before are not checked again: one that was allowed to dangle
+/// does not make its holder unchangeable.
+pub(super) async fn check(unit: &mut Unit<'_>) -> Result<()> {
+    let catalog = unit.catalog;
+    let mut targets: BTreeMap<&str, Vec<(&Edge, RawBson)>> = BTreeMap::new();
+    for collection in unit.collections() {
+        for edge in catalog.edges_from(collection) {
+            if !edge.unchecked {
+                let added = added(edge, unit.images(collection));
+                let targets = targets.entry(&edge.to).or_default();
+                targets.extend(added.into_iter().map(|id| (edge, id)));
+            }
+        }
+    }
+    for (collection, added) in targets {
+        let ids: Vec<RawBson> = added.iter().map(|(_, id)| id.clone()).collect();
+        let exist = unit.exist(collection, &ids).await?;
+        if let Some(missing) = exist.iter().position(|exist| !exist) {
+            let (edge, id) = &added[missing];
+            return Err(dangling(unit, edge, id));
+        }
+    }
+    Ok(())
+}
+
+fn dangling(unit: &Unit<'_>, edge: &Edge, id: &RawBson) -> Error {
+    let (collection, path) = unit.catalog.whole_path(&edge.from, &edge.path);
+    let message = format!(
+        "dangling reference: `{collection}.{path}` = {} not found in `{}`; insert that document \
+         first, in the same call or before",
+        show(id),
+        edge.to
+    );
+    Error::new(ErrorKind::DanglingReference, message).at(&collection, Some(&path), Some(id.clone()))
+}
+
+/// The ids that the documents refer to now and did not before, each once.
+fn added(edge: &Edge, images: &Images) -> Vec<RawBson> {
+    let mut seen = HashSet::new();
+    let mut added = Vec::new();
+    for (_, image) in images.changed() {
+        let Some(now) = image.now() else { continue };
+        let mut before = HashSet::new();
+        if let Some(document) = image.before() {
+            references(document, &edge.path, |id| {
+                before.insert(key::of(id));
+            });
+        }
+        references(now, &edge.path, |id| {
+            let key = key::of(id);
+            if !before.contains(&key) && seen.insert(key) {
+                added.push(id.into());
+            }
+        });
+    }
+    added
+}

@@ -1,0 +1,93 @@
+//! Making documents what their definitions say, as far as that can be known.
+
+use bson::{RawBson, RawBsonRef, RawDocumentBuf};
+
+use super::{
+    base::Touched,
+    cold, derived, inverse,
+    unit::{Unit, id},
+};
+use crate::{
+    catalog::Split,
+    error::Result,
+    mql::{key, path},
+};
+
+/// Repairs documents: first references, since derived fields follow them, then cold parts, then
+/// derived fields in the order of the graph.
+pub(super) async fn apply(
+    unit: &mut Unit<'_>,
+    collection: &str,
+    ids: &[RawBson],
+) -> Result<Touched> {
+    let catalog = unit.catalog;
+    unit.repairs = true;
+    for edge in catalog.edges_from(collection) {
+        if edge.is_certain() {
+            inverse::repair(unit, edge, ids).await?;
+        }
+    }
+    for split in catalog.splits_of(collection) {
+        repair_parts(unit, split, ids).await?;
+    }
+    derived::repair(unit, collection, ids).await?;
+    let positions = unit.load_existing(collection, ids).await?;
+    Ok(Touched {
+        matched: positions.len() as u64,
+        ..Touched::default()
+    })
+}
+
+/// Removes cold parts that are equal to the first, and divides documents that hold theirs inline,
+/// unless there is another cold part already.
+async fn repair_parts(unit: &mut Unit<'_>, split: &Split, ids: &[RawBson]) -> Result<()> {
+    let positions = unit.load_existing(&split.hot, ids).await?;
+    let parts = cold::parts_of(unit, split, ids.to_vec()).await?;
+    for at in positions {
+        let Some(document) = unit.document(&split.hot, at) else {
+            continue;
+        };
+        let own = RawBson::from(id(document));
+        let parts = parts.get(&key::of(own.as_raw_bson_ref()));
+        let parts = parts.map_or(&[][..], Vec::as_slice);
+        let stored = parts
+            .iter()
+            .map(|&at| match unit.document(&split.cold, at) {
+                Some(part) => split.value(part),
+                None => Ok(RawDocumentBuf::new()),
+            });
+        let stored: Vec<RawDocumentBuf> = stored.collect::<Result<_>>()?;
+        let inline = match (path::get(document, &split.path), stored.first()) {
+            (None, _) => Inline::None,
+            (Some(RawBsonRef::Null), _) => Inline::Removed,
+            (Some(RawBsonRef::Document(value)), None) => Inline::Moved(value.to_owned()),
+            (Some(RawBsonRef::Document(value)), Some(stored)) if **stored == *value => {
+                Inline::Removed
+            }
+            _ => Inline::None,
+        };
+        for (&at, value) in parts.iter().zip(&stored).skip(1) {
+            if *value == stored[0] {
+                unit.remove(&split.cold, at).await?;
+            }
+        }
+        if let Inline::Moved(value) = &inline {
+            cold::replace(unit, &own, vec![(split, Some(value.clone()))]).await?;
+        }
+        if !matches!(inline, Inline::None) {
+            let fields = vec![(split.path.clone(), None)];
+            unit.set(&split.hot, at, fields).await?;
+        }
+    }
+    Ok(())
+}
+
+/// What happens to a value that a document holds in place of a cold part.
+enum Inline {
+    /// There is none, or it is not known which one is right.
+    None,
+    /// The cold part says the same.
+    Removed,
+    /// It becomes the cold part.
+    Moved(RawDocumentBuf),
+}

@@ -1,0 +1,298 @@
+//! Subset arrays: the first children of a parent, shown in it.
+//!
+//! The children's collection is the truth. A subset that may be wrong is read anew by its
+//! definition, through the index on the reference and the sort keys, and stored if it is different.
+//! Two shortcuts read no children: an element whose child changed in shown fields alone is replaced,
+//! and a parent that is new has no children but those of the unit.
+
+mod stale;
+
+use std::collections::{BTreeMap, HashMap};
+
+use async_trait::async_trait;
+use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
+
+use super::{
+    Problem,
+    derived::{Kind, Lookup, of_kind, step_name},
+    places::Fields,
+    unit::{CHUNK, Doc, Unit, id},
+};
+use crate::{
+    catalog::{Derived, FromDerived, Ordered, Subset, references},
+    error::{Error, Result},
+    mql::{Filter, Test, key, path},
+    store::{Find, FindByKey},
+};
+use stale::{Elements, Stale, stale};
+
+/// The kind `#[subset]`.
+pub(super) struct Subsets;
+
+#[async_trait]
+impl Kind for Subsets {
+    async fn refresh(&self, unit: &mut Unit<'_>, level: &[Ordered<'_>]) -> Result<()> {
+        let mut parents: BTreeMap<&str, Vec<Refreshed<'_>>> = BTreeMap::new();
+        for ordered in level {
+            if let Some(subset) = Subset::from_derived(ordered.field) {
+                let subsets = parents.entry(&subset.parent).or_default();
+                subsets.push(Refreshed::new(unit, subset, ordered));
+            }
+        }
+        for (parent, mut subsets) in parents {
+            refresh(unit, parent, &mut subsets).await?;
+            let names = subsets.iter().map(|refreshed| &*refreshed.subset.path);
+            unit.end_step(|| step_name(names, parent));
+        }
+        Ok(())
+    }
+
+    async fn differences(
+        &self,
+        lookup: &mut dyn Lookup,
+        fields: &[&Derived],
+        documents: &[Doc],
+    ) -> Result<Vec<Fields>> {
+        let mut differences = vec![Fields::new(); documents.len()];
+        for subset in of_kind::<Subset>(fields) {
+            let ids = documents.iter().map(|document| id(document).into());
+            let found = lookup
+                .find_by_key(&first_children(subset, ids.collect()))
+                .await?;
+            for ((document, found), fields) in documents.iter().zip(found).zip(&mut differences) {
+                fields.extend(difference(subset, document, array_of(subset, found)?));
+            }
+        }
+        Ok(differences)
+    }
+
+    fn problem(&self) -> Problem {
+        Problem::Subset
+    }
+}
+
+/// A subset of a level.
+struct Refreshed<'c> {
+    subset: &'c Subset,
+    has_dependents: bool,
+    /// No stored array is taken for right.
+    reads_all: bool,
+    /// A parent that is new has no children but those of the unit.
+    is_certain: bool,
+    /// The children that the unit has changed, if they were needed.
+    children: Option<HashMap<Vec<u8>, Vec<Doc>>>,
+}
+
+impl<'c> Refreshed<'c> {
+    fn new(unit: &Unit<'_>, subset: &'c Subset, ordered: &Ordered<'_>) -> Self {
+        let reads_all = unit.repairs || ordered.is_pending;
+        Refreshed {
+            subset,
+            has_dependents: ordered.has_dependents,
+            reads_all,
+            is_certain: !reads_all && unit.catalog.is_certain(&subset.child, &subset.reference),
+            children: None,
+        }
+    }
+}
+
+async fn refresh(unit: &mut Unit<'_>, parent: &str, subsets: &mut [Refreshed<'_>]) -> Result<()> {
+    let stale: Vec<Stale> = stale(unit, subsets)?;
+    let has_dependents = subsets.iter().any(|refreshed| refreshed.has_dependents);
+    for chunk in stale.chunks(CHUNK) {
+        let ids: Vec<RawBson> = chunk.iter().map(|stale| stale.id.clone()).collect();
+        unit.load(parent, &ids).await?;
+        // A document is changed once, whatever is stale in it.
+        let mut changes: BTreeMap<usize, Fields> = BTreeMap::new();
+        for (place, refreshed) in subsets.iter_mut().enumerate() {
+            let of_subset = chunk.iter().filter_map(|stale| {
+                let elements = stale.elements.get(&place)?;
+                Some((&stale.id, elements))
+            });
+            for (at, array) in arrays(unit, parent, refreshed, of_subset.collect()).await? {
+                let document = unit.document(parent, at);
+                let field =
+                    document.and_then(|document| difference(refreshed.subset, document, array));
+                changes.entry(at).or_default().extend(field);
+            }
+        }
+        for (at, fields) in changes {
+            unit.set_derived(parent, at, fields).await?;
+        }
+        if stale.len() > CHUNK {
+            unit.end_chunk(parent, has_dependents).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The right arrays of a subset in parents that are loaded, with the positions of the parents.
+async fn arrays(
+    unit: &mut Unit<'_>,
+    parent: &str,
+    refreshed: &mut Refreshed<'_>,
+    stale: Vec<(&RawBson, &Elements)>,
+) -> Result<Vec<(usize, RawArrayBuf)>> {
+    let subset = refreshed.subset;
+    let mut arrays: Vec<(usize, RawArrayBuf)> = Vec::new();
+    let mut searched: Vec<(usize, RawBson)> = Vec::new();
+    for (id, elements) in stale {
+        let key = key::of(id.as_raw_bson_ref());
+        let images = unit.images(parent);
+        // A child may refer to a parent that does not exist, and is shown when it does.
+        let Some(at) = images.position(&key) else {
+            continue;
+        };
+        let image = images.at(at);
+        let Some(now) = image.now() else { continue };
+        match elements {
+            Elements::Replaced(elements) => {
+                arrays.extend(replaced(subset, now, elements)?.map(|array| (at, array)));
+            }
+            Elements::Any if refreshed.is_certain && image.before().is_none() => {
+                let children = &mut refreshed.children;
+                let children = children.get_or_insert_with(|| changed_children(unit, subset));
+                let found = children.remove(&key).unwrap_or_default();
+                arrays.push((at, array_of(subset, found)?));
+            }
+            Elements::Any => searched.push((at, id.clone())),
+        }
+    }
+    if !searched.is_empty() {
+        let ids = searched.iter().map(|(_, id)| id.clone()).collect();
+        let found = unit.find_by_key(&first_children(subset, ids)).await?;
+        for ((at, _), found) in searched.into_iter().zip(found) {
+            arrays.push((at, array_of(subset, found)?));
+        }
+    }
+    Ok(arrays)
+}
+
+/// The children that the unit has changed, by their parents, in the order of the subset and not more
+/// than it shows.
+fn changed_children(unit: &Unit<'_>, subset: &Subset) -> HashMap<Vec<u8>, Vec<Doc>> {
+    let mut children: HashMap<Vec<u8>, Vec<Doc>> = HashMap::new();
+    for (_, image) in unit.images(&subset.child).changed() {
+        let Some(child) = image.now().filter(|child| subset.filter.matches(child)) else {
+            continue;
+        };
+        let mut parents = Vec::new();
+        references(child, &subset.reference, |parent| {
+            parents.push(key::of(parent))
+        });
+        parents.sort_unstable();
+        parents.dedup();
+        for parent in parents {
+            children.entry(parent).or_default().push(child.clone());
+        }
+    }
+    let Find { sort, limit, .. } = children_in_order(subset);
+    let limit = limit.and_then(|limit| usize::try_from(limit).ok());
+    for children in children.values_mut() {
+        children.sort_by_cached_key(|child| sort.encode_key(child));
+        children.truncate(limit.unwrap_or(usize::MAX));
+    }
+    children
+}
+
+/// The array with new elements for children that are shown already. `None` if none of them is.
+fn replaced(
+    subset: &Subset,
+    parent: &RawDocument,
+    elements: &HashMap<Vec<u8>, RawDocumentBuf>,
+) -> Result<Option<RawArrayBuf>> {
+    let Some(RawBsonRef::Array(array)) = path::get(parent, &subset.path) else {
+        return Ok(None);
+    };
+    let mut replaced = RawArrayBuf::new();
+    let mut found = false;
+    for element in array {
+        let element = element.map_err(Error::malformed)?;
+        let new = match element {
+            RawBsonRef::Document(shown) => elements.get(&key::of(id(shown))),
+            _ => None,
+        };
+        match new {
+            Some(new) => {
+                found = true;
+                replaced.push(RawBsonRef::Document(new));
+            }
+            None => replaced.push(element),
+        }
+    }
+    Ok(found.then_some(replaced))
+}
+
+/// Returns what a subset shows of a child: the fields of the projection, in its order.
+pub(crate) fn shown(subset: &Subset, child: &RawDocument) -> Result<RawDocumentBuf> {
+    let Some(names) = &subset.shown else {
+        return Ok(child.to_owned());
+    };
+    let mut shown = RawDocumentBuf::new();
+    for name in names {
+        if let Some(value) = path::get(child, name) {
+            let name = <&CStr>::try_from(name.as_str()).map_err(Error::malformed)?;
+            shown.append(name, value);
+        }
+    }
+    Ok(shown)
+}
+
+/// Returns the query of all children of a parent that a subset can show, in the order in which it
+/// takes them: the last first if it shows the last ones.
+pub(crate) fn children_of(subset: &Subset, parent: RawBson) -> Find {
+    let of_parent = Filter::Path(subset.reference.clone().into(), Test::Eq(parent));
+    let children = children_in_order(subset);
+    Find {
+        filter: of_parent.and(children.filter),
+        limit: None,
+        ..children
+    }
+}
+
+/// The query of the children of some parent in the order in which a subset takes them, as many as it
+/// shows.
+fn children_in_order(subset: &Subset) -> Find {
+    Find {
+        collection: subset.child.clone(),
+        filter: subset.filter.clone(),
+        sort: match subset.limit < 0 {
+            true => subset.sort.reversed(),
+            false => subset.sort.clone(),
+        },
+        limit: Some(subset.limit.unsigned_abs()),
+        ..Find::default()
+    }
+}
+
+/// The definition of a subset, for several parents.
+fn first_children(subset: &Subset, parents: Vec<RawBson>) -> FindByKey {
+    FindByKey {
+        find: children_in_order(subset),
+        path: subset.reference.clone(),
+        keys: parents,
+    }
+}
+
+/// The array that shows these children.
+fn array_of(subset: &Subset, mut children: Vec<Doc>) -> Result<RawArrayBuf> {
+    if subset.limit < 0 {
+        children.reverse();
+    }
+    let mut array = RawArrayBuf::new();
+    for child in children {
+        array.push(shown(subset, &child)?);
+    }
+    Ok(array)
+}
+
+/// The field with the right array, if the document has another.
+fn difference(
+    subset: &Subset,
+    document: &RawDocument,
+    array: RawArrayBuf,
+) -> Option<(String, Option<RawBson>)> {
+    let array = RawBson::Array(array);
+    let stored = path::get(document, &subset.path);
+    (stored != Some(array.as_raw_bson_ref())).then(|| (subset.path.clone(), Some(array)))
+}

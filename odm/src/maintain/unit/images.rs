@@ -1,0 +1,253 @@
+//! The images of documents that a unit holds.
+
+use std::{collections::HashMap, sync::Arc};
+
+use bson::{RawDocument, RawDocumentBuf};
+
+use super::id;
+use crate::{mql::key, store::DocumentWrite};
+
+/// A document, shared between the images of it that are equal.
+pub(in crate::maintain) type Doc = Arc<RawDocumentBuf>;
+
+/// What a unit knows of one document. Each state is `None` where the document does not exist.
+#[derive(Debug, Default)]
+pub(in crate::maintain) struct Image {
+    /// Before the unit.
+    before: Option<Doc>,
+    /// In the transaction: what the last flush wrote, or what was read.
+    stored: Option<Doc>,
+    /// With what is queued.
+    now: Option<Doc>,
+    is_queued: bool,
+    /// The user's write or an effect changed it, not only a refresh.
+    is_base: bool,
+    /// Its cold part changed.
+    is_touched: bool,
+    /// The last step that changed it.
+    step: usize,
+}
+
+impl Image {
+    /// The document before the unit.
+    pub(in crate::maintain) fn before(&self) -> Option<&Doc> {
+        self.before.as_ref()
+    }
+
+    /// The document with all that the unit has changed in it so far.
+    pub(in crate::maintain) fn now(&self) -> Option<&Doc> {
+        self.now.as_ref()
+    }
+
+    /// Whether its cold part changed.
+    pub(in crate::maintain) fn is_touched(&self) -> bool {
+        self.is_touched
+    }
+
+    /// Whether the document is different from what it was before the unit.
+    pub(in crate::maintain) fn is_changed(&self) -> bool {
+        !is_same(self.before.as_ref(), self.now.as_ref())
+    }
+
+    fn write(&self) -> Option<DocumentWrite<'_>> {
+        if is_same(self.stored.as_ref(), self.now.as_ref()) {
+            return None;
+        }
+        match (self.stored.as_deref(), self.now.as_deref()) {
+            (None, None) => None,
+            (None, Some(after)) => Some(DocumentWrite::Insert(after)),
+            (Some(before), Some(after)) => Some(DocumentWrite::Replace { before, after }),
+            (Some(before), None) => Some(DocumentWrite::Remove(before)),
+        }
+    }
+}
+
+fn is_same(a: Option<&Doc>, b: Option<&Doc>) -> bool {
+    match (a, b) {
+        (None, None) => true,
+        (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a.as_bytes() == b.as_bytes(),
+        _ => false,
+    }
+}
+
+/// The documents of one collection, in the order in which the unit came to know them.
+#[derive(Debug, Default)]
+pub(in crate::maintain) struct Images {
+    all: Vec<Image>,
+    /// The position of each by the key of its `_id`.
+    positions: Option<HashMap<Vec<u8>, usize>>,
+    /// The positions of those that are queued.
+    queue: Vec<usize>,
+    /// The numbers of changed documents of which there is no image.
+    unseen: Numbers,
+}
+
+/// How many documents a unit has changed.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(in crate::maintain) struct Numbers {
+    pub(in crate::maintain) inserted: u64,
+    pub(in crate::maintain) changed: u64,
+    pub(in crate::maintain) removed: u64,
+}
+
+impl Numbers {
+    pub(super) const NONE: Numbers = Numbers {
+        inserted: 0,
+        changed: 0,
+        removed: 0,
+    };
+
+    pub(super) fn add(&mut self, other: Numbers) {
+        self.inserted += other.inserted;
+        self.changed += other.changed;
+        self.removed += other.removed;
+    }
+
+    /// Counts a document that has changed.
+    fn count(&mut self, image: &Image) {
+        match (&image.before, &image.now) {
+            (None, _) => self.inserted += 1,
+            (_, None) => self.removed += 1,
+            _ => self.changed += 1,
+        }
+    }
+}
+
+impl Images {
+    pub(super) const EMPTY: Images = Images {
+        all: Vec::new(),
+        positions: None,
+        queue: Vec::new(),
+        unseen: Numbers::NONE,
+    };
+
+    pub(in crate::maintain) fn at(&self, at: usize) -> &Image {
+        &self.all[at]
+    }
+
+    /// The position of the document with an `_id`, if the unit knows whether it exists.
+    pub(in crate::maintain) fn position(&self, key: &[u8]) -> Option<usize> {
+        self.positions.as_ref()?.get(key).copied()
+    }
+
+    /// The position of the document with an `_id`; one that the unit does not know does not exist.
+    pub(super) fn position_or_absent(&mut self, key: Vec<u8>) -> usize {
+        let all = &mut self.all;
+        let positions = self.positions.get_or_insert_default();
+        *positions.entry(key).or_insert_with(|| {
+            all.push(Image::default());
+            all.len() - 1
+        })
+    }
+
+    /// Adds a document as it is stored, unless the unit knows it already.
+    pub(super) fn remember(&mut self, document: Doc) -> usize {
+        let key = key::of(id(&document));
+        if let Some(at) = self.position(&key) {
+            return at;
+        }
+        let at = self.position_or_absent(key);
+        self.all[at] = Image {
+            before: Some(document.clone()),
+            stored: Some(document.clone()),
+            now: Some(document),
+            ..Image::default()
+        };
+        at
+    }
+
+    /// The documents that are different from what they were before the unit, with their positions.
+    pub(in crate::maintain) fn changed(&self) -> impl Iterator<Item = (usize, &Image)> {
+        let all = self.all.iter().enumerate();
+        all.filter(|(_, image)| image.is_changed())
+    }
+
+    /// How many documents are different from what they were before the unit.
+    pub(in crate::maintain) fn numbers(&self) -> Numbers {
+        let mut numbers = self.unseen;
+        self.changed().for_each(|(_, image)| numbers.count(image));
+        numbers
+    }
+
+    /// Adds changed documents of which there is no image.
+    pub(super) fn count_unseen(&mut self, numbers: Numbers) {
+        self.unseen.add(numbers);
+    }
+
+    pub(super) fn touch(&mut self, at: usize) {
+        self.all[at].is_touched = true;
+    }
+
+    /// Changes a document in a step, and returns whether it was not queued before, and whether this
+    /// is its first change in the step.
+    pub(super) fn queue(
+        &mut self,
+        at: usize,
+        now: Option<Doc>,
+        is_base: bool,
+        step: usize,
+    ) -> (bool, bool) {
+        let image = &mut self.all[at];
+        image.now = now;
+        image.is_base |= is_base;
+        let is_new = !std::mem::replace(&mut image.is_queued, true);
+        if is_new {
+            self.queue.push(at);
+        }
+        (is_new, std::mem::replace(&mut image.step, step) != step)
+    }
+
+    pub(super) fn has_queue(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    pub(super) fn queued(&self) -> impl ExactSizeIterator<Item = &Image> {
+        self.queue.iter().map(|&at| &self.all[at])
+    }
+
+    /// Whether a stored document is out of date, since a change of it is queued.
+    pub(super) fn is_queued(&self, document: &RawDocument) -> bool {
+        let at = self.position(&key::of(id(document)));
+        at.is_some_and(|at| self.all[at].is_queued)
+    }
+
+    pub(super) fn writes(&self) -> impl Iterator<Item = DocumentWrite<'_>> {
+        self.queued().filter_map(Image::write)
+    }
+
+    pub(super) fn flushed(&mut self) {
+        for at in self.queue.drain(..) {
+            let image = &mut self.all[at];
+            image.is_queued = false;
+            image.stored = image.now.clone();
+        }
+    }
+
+    /// Forgets what can be read again, but for its number: documents that are as they were, and,
+    /// unless something reads them later, those that only a refresh has changed.
+    pub(super) fn forget(&mut self, is_read_later: bool) {
+        self.forget_where(|image| !image.is_changed() || !(image.is_base || is_read_later));
+    }
+
+    pub(super) fn forget_all(&mut self) {
+        self.forget_where(|_| true);
+    }
+
+    fn forget_where(&mut self, forgets: impl Fn(&Image) -> bool) {
+        let Some(positions) = &mut self.positions else {
+            return;
+        };
+        let (all, unseen) = (&mut self.all, &mut self.unseen);
+        positions.retain(|_, at| {
+            let image = &all[*at];
+            if image.is_queued || !forgets(image) {
+                return true;
+            }
+            if image.is_changed() {
+                unseen.count(image);
+            }
+            all[*at] = Image::default();
+            false
+        });
+    }
+}

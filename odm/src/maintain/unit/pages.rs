@@ -1,0 +1,108 @@
+//! Searches of many documents, page by page, so that they need not be held all at once.
+
+use std::vec;
+
+use bson::RawBson;
+
+use super::{CHUNK, Unit, id};
+use crate::{
+    error::Result,
+    mql::{Filter, Test},
+    store::Find,
+};
+
+/// A search of documents in the order of their `_id`s. Between its pages the unit may flush and
+/// forget, as long as it changes neither an `_id` nor whether a later document matches.
+pub(in crate::maintain) struct Pages {
+    find: Find,
+    next: Next,
+}
+
+enum Next {
+    First,
+    /// After the last document of the page before: an index has the documents in order.
+    After(Vec<RawBson>),
+    /// The rest by `_id`: a search after a position would find all of them again for each page.
+    Ids(vec::IntoIter<RawBson>),
+    End,
+}
+
+impl Pages {
+    pub(in crate::maintain) fn new(find: Find) -> Self {
+        Pages {
+            find,
+            next: Next::First,
+        }
+    }
+
+    /// The whole search.
+    pub(in crate::maintain) fn find(&self) -> &Find {
+        &self.find
+    }
+
+    /// Whether there may be another page.
+    pub(in crate::maintain) fn has_more(&self) -> bool {
+        !matches!(self.next, Next::End)
+    }
+
+    /// Whether an index that finds the documents has them in the order of `_id`.
+    fn is_in_order(&self) -> bool {
+        matches!(self.find.filter, Filter::Path(_, Test::Eq(_)))
+    }
+}
+
+impl Unit<'_> {
+    /// Returns the positions of the next documents; none at the end.
+    pub(in crate::maintain) async fn next_page(&mut self, pages: &mut Pages) -> Result<Vec<usize>> {
+        loop {
+            let after = match std::mem::replace(&mut pages.next, Next::End) {
+                Next::End => return Ok(Vec::new()),
+                Next::First => None,
+                Next::After(after) => Some(after),
+                Next::Ids(mut ids) => {
+                    let page: Vec<RawBson> = ids.by_ref().take(CHUNK).collect();
+                    if ids.len() > 0 {
+                        pages.next = Next::Ids(ids);
+                    }
+                    let found = self.load_existing(&pages.find.collection, &page).await?;
+                    if found.is_empty() && pages.has_more() {
+                        continue;
+                    }
+                    return Ok(found);
+                }
+            };
+            return self.page_after(pages, after).await;
+        }
+    }
+
+    async fn page_after(
+        &mut self,
+        pages: &mut Pages,
+        after: Option<Vec<RawBson>>,
+    ) -> Result<Vec<usize>> {
+        let page = Find {
+            limit: Some(CHUNK as u64 + 1),
+            after,
+            ..pages.find.clone()
+        };
+        let mut found = self.search_images(&page).await?;
+        if found.len() <= CHUNK {
+            return Ok(found);
+        }
+        found.truncate(CHUNK);
+        let last = found.last().copied();
+        let last = last.and_then(|at| self.document(&page.collection, at));
+        let after = last.map(|last| vec![RawBson::from(id(last))]);
+        pages.next = if pages.is_in_order() {
+            Next::After(after.unwrap_or_default())
+        } else {
+            let rest = Find {
+                limit: None,
+                after,
+                ..page
+            };
+            Next::Ids(self.search_ids(rest).await?.into_iter())
+        };
+        Ok(found)
+    }
+}

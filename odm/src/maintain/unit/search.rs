@@ -1,0 +1,161 @@
+//! Searches that see what is queued.
+
+use std::ops::ControlFlow;
+
+use bson::{RawBson, RawDocument};
+
+use super::{Doc, Images, Unit, id};
+use crate::{
+    catalog::references,
+    error::Result,
+    mql::{Filter, Projection, Test, key},
+    store::{Find, FindByKey, ReaderExt},
+};
+
+impl Unit<'_> {
+    /// Runs a query on the store and the queue together: the store is asked with its limit raised by
+    /// the number of queued documents, these are taken out of its answer, and those that match now
+    /// are merged in.
+    pub(super) async fn search(&mut self, find: &Find) -> Result<Vec<Doc>> {
+        debug_assert_eq!(find.skip, 0, "a unit skips nothing");
+        let images = self.images(&find.collection);
+        if !images.has_queue() {
+            let (found, cost) = self.transaction.find_all(find).await?;
+            self.cost += cost;
+            return Ok(found.into_iter().map(Doc::new).collect());
+        }
+        let whole = Find {
+            limit: raised(find.limit, images),
+            // The order is computed of whole documents.
+            projection: None,
+            ..find.clone()
+        };
+        let (found, cost) = self.transaction.find_all(&whole).await?;
+        self.cost += cost;
+        let images = self.images(&find.collection);
+        let found = merged(images, find, found.into_iter().map(Doc::new), |document| {
+            find.filter.matches(document)
+        });
+        match &find.projection {
+            None => Ok(found),
+            Some(projection) => {
+                let found = found.iter();
+                found
+                    .map(|document| Ok(Doc::new(projection.apply(document)?)))
+                    .collect()
+            }
+        }
+    }
+
+    /// Runs a query, and holds the documents that it finds. Returns their positions, in its order.
+    pub(in crate::maintain) async fn search_images(&mut self, find: &Find) -> Result<Vec<usize>> {
+        let found = self.search(find).await?;
+        let images = self.images_mut(&find.collection);
+        let positions = found.into_iter().map(|document| images.remember(document));
+        Ok(positions.collect())
+    }
+
+    /// The `_id`s of the documents that a query finds, in its order.
+    pub(in crate::maintain) async fn search_ids(&mut self, find: Find) -> Result<Vec<RawBson>> {
+        let find = Find {
+            projection: Some(Projection::include(["_id"])?),
+            ..find
+        };
+        let found = self.search(&find).await?;
+        let ids = found.iter().map(|document| id(document).into());
+        Ok(ids.collect())
+    }
+
+    /// Runs one query for each of several keys of a field, in one call, on the store and the queue
+    /// together.
+    pub(in crate::maintain) async fn search_by_key(
+        &mut self,
+        find: &FindByKey,
+    ) -> Result<Vec<Vec<Doc>>> {
+        let mut found: Vec<Vec<Doc>> = vec![Vec::new(); find.keys.len()];
+        if find.keys.is_empty() {
+            return Ok(found);
+        }
+        let images = self.images(&find.find.collection);
+        let asked = FindByKey {
+            find: Find {
+                limit: raised(find.find.limit, images),
+                ..find.find.clone()
+            },
+            ..find.clone()
+        };
+        let each = &mut |at: usize, document: &RawDocument| {
+            found[at].push(Doc::new(document.to_owned()));
+            Ok(ControlFlow::Continue(()))
+        };
+        self.cost += self.transaction.find_by_key(&asked, each).await?;
+        let images = self.images(&find.find.collection);
+        if images.has_queue() {
+            for (wanted, found) in find.keys.iter().zip(&mut found) {
+                let wanted = key::of(wanted.as_raw_bson_ref());
+                let holds = |document: &RawDocument| {
+                    let mut holds = false;
+                    references(document, &find.path, |id| holds |= key::of(id) == wanted);
+                    holds && find.find.filter.matches(document)
+                };
+                let stored = std::mem::take(found).into_iter();
+                *found = merged(images, &find.find, stored, holds);
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// A limit with room for the documents that the queue makes out of date.
+fn raised(limit: Option<u64>, images: &Images) -> Option<u64> {
+    limit.map(|limit| limit.saturating_add(images.queued().len() as u64))
+}
+
+fn merged(
+    images: &Images,
+    find: &Find,
+    stored: impl Iterator<Item = Doc>,
+    matches: impl Fn(&RawDocument) -> bool,
+) -> Vec<Doc> {
+    let mut found: Vec<Doc> = stored
+        .filter(|document| !images.is_queued(document))
+        .collect();
+    let order = find.sort.total();
+    let is_after = |document: &Doc| {
+        let after = find.after.as_ref();
+        after.is_none_or(|after| order.compare_keys(&order.key(document), after).is_gt())
+    };
+    let queued = images.queued().filter_map(|image| image.now());
+    let before = found.len();
+    found.extend(
+        queued
+            .filter(|document| matches(document) && is_after(document))
+            .cloned(),
+    );
+    if found.len() > before {
+        found.sort_by_cached_key(|document| order.encode_key(document));
+    }
+    if let Some(limit) = find.limit.and_then(|limit| usize::try_from(limit).ok()) {
+        found.truncate(limit);
+    }
+    found
+}
+
+/// The query of the documents in which a field equals one of these values, or holds it in an array.
+pub(in crate::maintain) fn find_where(
+    collection: &str,
+    path: &str,
+    mut values: Vec<RawBson>,
+) -> Find {
+    let path = path.to_owned().into();
+    let filter = match values.len() {
+        // By one value, an index gives the order of `_id`.
+        1 => Filter::Path(path, Test::Eq(values.remove(0))),
+        _ => Filter::Path(path, Test::In(values)),
+    };
+    Find {
+        collection: collection.to_owned(),
+        filter,
+        ..Find::default()
+    }
+}

@@ -1,0 +1,67 @@
+//! Loading cold parts into documents that were read without them.
+
+use serde::de::DeserializeOwned;
+
+use super::rows::decode;
+use crate::{
+    error::Result,
+    model::{Cold, Document, Embed, Field, HasHalf, Path, to_raw},
+    session::{ColdPart, Session},
+};
+
+/// Documents whose cold parts can be loaded: one or many.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither a `{M}` nor a list of them",
+    label = "expected a `{M}`, a slice or a `Vec` of them"
+)]
+pub trait Load<M> {
+    /// The documents.
+    fn documents(&mut self) -> &mut [M];
+}
+
+impl<M: Document> Load<M> for M {
+    fn documents(&mut self) -> &mut [M] {
+        std::slice::from_mut(self)
+    }
+}
+
+impl<M> Load<M> for [M] {
+    fn documents(&mut self) -> &mut [M] {
+        self
+    }
+}
+
+impl<M> Load<M> for Vec<M> {
+    fn documents(&mut self) -> &mut [M] {
+        self
+    }
+}
+
+/// Loads one cold part of documents by one query; see
+/// [`Repository::load`](super::Repository::load).
+pub(super) async fn load<M, T, P, K>(
+    session: &Session,
+    documents: &mut [M],
+    _: Field<Cold<T>, P, K>,
+) -> Result<()>
+where
+    M: Document + HasHalf<P, T>,
+    P: Path<Root = M>,
+    T: Embed + DeserializeOwned,
+{
+    let ids = documents.iter().map(|document| to_raw(document.id()));
+    let ids = ids.collect::<Result<Vec<_>>>()?;
+    let loaded = session.cold_parts(M::COLLECTION, P::TEXT, &ids).await?;
+    let Some((collection, parts)) = loaded else {
+        return Ok(());
+    };
+    for (document, part) in documents.iter_mut().zip(parts) {
+        match part {
+            ColdPart::Stored(value) => *document.half() = Cold::new(decode(&collection, &value)?),
+            // It was read with the document.
+            ColdPart::Inline => {}
+            ColdPart::Missing => *document.half() = Cold::unloaded(),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,219 @@
+//! The path of an operation: to the store, or to the transaction that it is part of.
+//!
+//! Everything that a repository reads and writes goes through a [`Session`]. What it reads, it reads
+//! through a [`ReadView`], in which the documents are those of the models: cold parts of split
+//! documents are found and loaded as if they were stored in place.
+
+mod bound;
+mod check;
+mod cold;
+mod guard;
+mod view;
+
+use std::{
+    collections::BTreeSet,
+    fmt,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+pub(crate) use bound::Bound;
+pub(crate) use cold::ColdPart;
+pub(crate) use guard::{AbortOnDrop, refuse_inside_transaction, run_inside};
+pub(crate) use view::ReadView;
+
+use crate::{
+    catalog::{self, Catalog},
+    error::{Error, ErrorKind, Result},
+    maintain::{self, Outcome, Step, Write, WritePlan},
+    store::{Durability, Reader, Store, Transaction, TransactionOptions},
+    trace::{record_cost, record_step},
+};
+
+/// A store with the relations of one database, and the transaction that operations are part of.
+#[derive(Clone)]
+pub struct Session {
+    store: Arc<dyn Store>,
+    catalog: Arc<SharedCatalog>,
+    /// Whether a read has to ask the catalog for cold parts. Another database on the store may
+    /// declare some later, of which the models of this one know nothing.
+    has_cold_parts: bool,
+    bound: Option<Arc<Bound>>,
+    durability: Durability,
+}
+
+/// The catalog of all sessions of a database. Another database on the same store may declare more.
+struct SharedCatalog(RwLock<Arc<Catalog>>);
+
+impl Session {
+    pub(crate) fn new(store: Arc<dyn Store>, catalog: Catalog) -> Self {
+        Session {
+            store,
+            has_cold_parts: catalog.has_splits(),
+            catalog: Arc::new(SharedCatalog(RwLock::new(Arc::new(catalog)))),
+            bound: None,
+            durability: Durability::default(),
+        }
+    }
+
+    /// Begins a transaction, and returns the session with its operations in it.
+    pub(crate) async fn begin(&self, options: TransactionOptions) -> Result<(Self, Arc<Bound>)> {
+        self.refuse_inside_transaction()?;
+        if self.is_bound() {
+            return Err(Error::new(
+                ErrorKind::InvalidQuery,
+                "a transaction cannot begin inside another; use `transaction`, which joins it",
+            ));
+        }
+        // Until the caller owns it, the store's transaction rolls back by its own drop.
+        let bound = Arc::new(Bound::new(self.store.begin(options).await?));
+        let session = Session {
+            bound: Some(bound.clone()),
+            ..self.clone()
+        };
+        Ok((session, bound))
+    }
+
+    pub(crate) fn with_durability(&self, durability: Durability) -> Self {
+        Session {
+            durability,
+            ..self.clone()
+        }
+    }
+
+    /// The durability of the session's writes outside of a transaction.
+    pub(crate) fn durability(&self) -> Durability {
+        self.durability
+    }
+
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// The transaction that operations are part of.
+    pub(crate) fn bound(&self) -> Option<&Arc<Bound>> {
+        self.bound.as_ref()
+    }
+
+    /// Whether operations are part of a transaction.
+    pub(crate) fn is_bound(&self) -> bool {
+        self.bound.is_some()
+    }
+
+    /// The relations of the models.
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        let catalog = self.catalog.0.read();
+        catalog.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Reads the catalog that is in force by now.
+    async fn reload(&self, reader: &dyn Reader) -> Result<Arc<Catalog>> {
+        let catalog = Arc::new(catalog::load(reader).await?);
+        let mut shared = self
+            .catalog
+            .0
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        shared.clone_from(&catalog);
+        Ok(catalog)
+    }
+
+    /// Returns the catalog that is in force, read anew.
+    pub(crate) async fn current_catalog(&self) -> Result<Arc<Catalog>> {
+        let source = self.source().await?;
+        self.reload(source.reader()).await
+    }
+
+    /// Applies one write as a unit, with all that follows from it.
+    pub(crate) async fn write(&self, write: Write) -> Result<Outcome> {
+        let operation = write.name();
+        let collection = write.collection().to_owned();
+        let outcome = match &self.bound {
+            None => self.write_alone(write).await?,
+            Some(bound) => self.write_in(bound, &write).await?,
+        };
+        for Step { name, cost } in &outcome.steps {
+            record_step(operation, &collection, name, *cost);
+        }
+        record_cost(operation, &collection, outcome.cost);
+        Ok(outcome)
+    }
+
+    /// Applies one write in a transaction of its own.
+    async fn write_alone(&self, write: Write) -> Result<Outcome> {
+        self.refuse_inside_transaction()?;
+        let write = Arc::new(write);
+        loop {
+            let (store, catalog) = (&*self.store, self.catalog());
+            match maintain::run(store, &catalog, &write, self.durability).await? {
+                Some(outcome) => return Ok(outcome),
+                None => self.reload(&*store.reader()?).await?,
+            };
+        }
+    }
+
+    /// Applies one write in the transaction of the session. An error aborts the transaction, and so
+    /// does dropping the future: a part of the write may be in it.
+    async fn write_in(&self, bound: &Bound, write: &Write) -> Result<Outcome> {
+        let mut transaction = bound.lock().await?;
+        let mut aborting = AbortOnDrop::new(bound, bound::dropped());
+        let result = self.apply(transaction.get_mut(), write).await;
+        aborting.disarm();
+        // A stale `modify` has written nothing yet, and is tried again in the same transaction.
+        let goes_on = matches!(write, Write::Modify { .. });
+        result.inspect_err(|error| {
+            if !(goes_on && error.is_stale()) {
+                bound.abort(error);
+            }
+        })
+    }
+
+    /// Applies one write in a transaction, by the catalog that is in force in it.
+    async fn apply(&self, transaction: &mut dyn Transaction, write: &Write) -> Result<Outcome> {
+        let mut catalog = self.catalog();
+        if !catalog::is_current(&catalog, &*transaction).await? {
+            catalog = self.reload(&*transaction).await?;
+        }
+        maintain::apply(&catalog, transaction, write).await
+    }
+
+    /// Records that all documents follow what is declared at these places.
+    pub(crate) async fn complete(&self, places: BTreeSet<String>) -> Result<()> {
+        self.refuse_inside_transaction()?;
+        catalog::complete(&*self.store, places).await?;
+        self.current_catalog().await.map(drop)
+    }
+
+    /// Runs a write, rolls it back, and returns what it would change.
+    pub(crate) async fn plan(&self, write: Result<Write>) -> Result<WritePlan> {
+        if self.is_bound() {
+            return Err(Error::new(
+                ErrorKind::InvalidQuery,
+                "a plan runs a write and rolls it back, and a transaction cannot roll back a part \
+                 of itself: call `plan` outside of the transaction",
+            ));
+        }
+        self.refuse_inside_transaction()?;
+        let write = write?;
+        loop {
+            let (store, catalog) = (&*self.store, self.catalog());
+            match maintain::plan(store, &catalog, &write).await? {
+                Some(plan) => return Ok(plan),
+                None => self.reload(&*store.reader()?).await?,
+            };
+        }
+    }
+
+    /// A write outside would wait for the transaction, which waits for the write.
+    fn refuse_inside_transaction(&self) -> Result<()> {
+        refuse_inside_transaction(&*self.store)
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("is_bound", &self.is_bound())
+            .field("durability", &self.durability)
+            .finish_non_exhaustive()
+    }
+}

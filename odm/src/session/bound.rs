@@ -1,0 +1,184 @@
+//! The transaction that a session is bound to.
+
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use bson::RawBson;
+use tokio::sync::MutexGuard;
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    store::{Cost, Each, Explain, Find, FindByKey, Reader, Transaction},
+};
+
+/// A transaction, shared by the repositories that are bound to it.
+///
+/// A transaction that has failed cannot commit: the first failure is kept, and every later operation
+/// gets it.
+pub(crate) struct Bound {
+    /// Empty once the transaction has ended. Operations of one transaction wait for each other.
+    transaction: tokio::sync::Mutex<Option<Box<dyn Transaction>>>,
+    state: Mutex<BoundState>,
+}
+
+#[derive(Default)]
+struct BoundState {
+    /// Why the transaction cannot commit.
+    failure: Option<Error>,
+    /// The transaction was dropped, and is rolled back as soon as no operation holds it.
+    abandoned: bool,
+}
+
+impl Bound {
+    pub(super) fn new(transaction: Box<dyn Transaction>) -> Self {
+        Bound {
+            transaction: tokio::sync::Mutex::new(Some(transaction)),
+            state: Mutex::default(),
+        }
+    }
+
+    /// Waits for other operations, and takes the transaction for one.
+    pub(super) async fn lock(&self) -> Result<LockedTransaction<'_>> {
+        let locked = LockedTransaction {
+            bound: self,
+            transaction: self.transaction.lock().await,
+        };
+        if self.state().abandoned || locked.transaction.is_none() {
+            return Err(ended());
+        }
+        match self.failure() {
+            Some(failure) => Err(aborted(&failure)),
+            None => Ok(locked),
+        }
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, BoundState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes a commit impossible. The first reason is kept.
+    pub(crate) fn abort(&self, error: &Error) {
+        self.state().failure.get_or_insert_with(|| error.clone());
+    }
+
+    /// Why the transaction cannot commit, if it cannot.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        self.state().failure.clone()
+    }
+
+    pub(crate) async fn commit(&self) -> Result<()> {
+        let transaction = self.transaction.lock().await.take().ok_or_else(ended)?;
+        if let Some(failure) = self.failure() {
+            transaction.rollback().await?;
+            return Err(aborted(&failure));
+        }
+        transaction.commit().await
+    }
+
+    pub(crate) async fn rollback(&self) -> Result<()> {
+        match self.transaction.lock().await.take() {
+            Some(transaction) => transaction.rollback().await,
+            None => Ok(()),
+        }
+    }
+
+    /// Rolls back without waiting: at once, or when the operation that is under way ends.
+    pub(crate) fn abandon(&self) {
+        self.state().abandoned = true;
+        if let Ok(mut transaction) = self.transaction.try_lock() {
+            transaction.take();
+        }
+    }
+}
+
+/// The transaction, held by one operation.
+///
+/// A read through it that fails because the transaction was lost aborts the transaction, so that the
+/// whole of it is run again.
+pub(crate) struct LockedTransaction<'a> {
+    bound: &'a Bound,
+    /// Not empty: only the drop of this value, and those who wait for it, empty it.
+    transaction: MutexGuard<'a, Option<Box<dyn Transaction>>>,
+}
+
+impl LockedTransaction<'_> {
+    fn transaction(&self) -> &dyn Transaction {
+        let transaction = self.transaction.as_deref();
+        transaction.expect("a locked transaction has not ended")
+    }
+
+    pub(super) fn get_mut(&mut self) -> &mut dyn Transaction {
+        let transaction = self.transaction.as_deref_mut();
+        transaction.expect("a locked transaction has not ended")
+    }
+
+    fn observe<T>(&self, result: Result<T>) -> Result<T> {
+        result.inspect_err(|error| {
+            if error.is_retryable() {
+                self.bound.abort(error);
+            }
+        })
+    }
+}
+
+impl Drop for LockedTransaction<'_> {
+    fn drop(&mut self) {
+        // Whoever abandoned the transaction meanwhile could not lock it.
+        if self.bound.state().abandoned {
+            self.transaction.take();
+        }
+    }
+}
+
+#[async_trait]
+impl Reader for LockedTransaction<'_> {
+    async fn get(&self, collection: &str, ids: &[RawBson], each: Each<'_>) -> Result<Cost> {
+        self.observe(self.transaction().get(collection, ids, each).await)
+    }
+
+    async fn find(&self, find: &Find, each: Each<'_>) -> Result<Cost> {
+        self.observe(self.transaction().find(find, each).await)
+    }
+
+    async fn find_by_key(&self, find: &FindByKey, each: Each<'_>) -> Result<Cost> {
+        self.observe(self.transaction().find_by_key(find, each).await)
+    }
+
+    async fn count(&self, find: &Find) -> Result<(u64, Cost)> {
+        self.observe(self.transaction().count(find).await)
+    }
+
+    async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
+        self.observe(self.transaction().count_by_key(find).await)
+    }
+
+    async fn explain(&self, find: &Find) -> Result<Explain> {
+        self.observe(self.transaction().explain(find).await)
+    }
+}
+
+fn ended() -> Error {
+    Error::new(
+        ErrorKind::TransactionAborted,
+        "transaction ended: use the database outside of it",
+    )
+}
+
+/// The reason of a transaction in which a write was dropped.
+pub(super) fn dropped() -> Error {
+    Error::new(
+        ErrorKind::TransactionAborted,
+        "transaction aborted: the future of a write in it was dropped before it ended",
+    )
+}
+
+fn aborted(failure: &Error) -> Error {
+    if failure.is_retryable() || failure.kind() == ErrorKind::TransactionAborted {
+        return failure.clone();
+    }
+    Error::new(
+        ErrorKind::TransactionAborted,
+        format!("transaction aborted: an operation in it failed: {failure}"),
+    )
+    .with_source(failure.clone())
+}

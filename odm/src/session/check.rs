@@ -1,0 +1,62 @@
+//! Audits of documents as they are stored.
+
+use bson::{RawBson, RawDocumentBuf};
+
+use super::Session;
+use crate::{
+    error::Result,
+    maintain::{self, Finding},
+    store::{Cost, Find, Reader, ReaderExt},
+    trace::record_cost,
+};
+
+impl Session {
+    /// Reads the next documents of a collection in the order of their `_id`s, and checks them, on one
+    /// state of the data.
+    pub(crate) async fn check_chunk(
+        &self,
+        collection: &str,
+        after: Option<RawBson>,
+        limit: u64,
+    ) -> Result<(Vec<RawDocumentBuf>, Vec<Finding>)> {
+        let source = self.source().await?;
+        let find = Find {
+            collection: collection.to_owned(),
+            limit: Some(limit),
+            after: after.map(|id| vec![id]),
+            ..Find::default()
+        };
+        let (documents, cost) = source.reader().find_all(&find).await?;
+        let findings = self
+            .check(source.reader(), collection, &documents, cost)
+            .await?;
+        Ok((documents, findings))
+    }
+
+    /// Checks the documents with these `_id`s, on one state of the data.
+    pub(crate) async fn check_documents(
+        &self,
+        collection: &str,
+        ids: &[RawBson],
+    ) -> Result<Vec<Finding>> {
+        let source = self.source().await?;
+        let (documents, cost) = source.reader().get_all(collection, ids).await?;
+        self.check(source.reader(), collection, &documents, cost)
+            .await
+    }
+
+    /// Checks documents, and records the cost of this and of reading them.
+    async fn check(
+        &self,
+        reader: &dyn Reader,
+        collection: &str,
+        documents: &[RawDocumentBuf],
+        mut cost: Cost,
+    ) -> Result<Vec<Finding>> {
+        let catalog = self.catalog();
+        let (findings, checking) = maintain::check(&catalog, reader, collection, documents).await?;
+        cost += checking;
+        record_cost("audit", collection, cost);
+        Ok(findings)
+    }
+}

@@ -1,0 +1,293 @@
+//! Reading through the cold parts of split documents.
+
+use std::{
+    collections::{HashMap, HashSet},
+    ops::ControlFlow,
+    sync::Arc,
+};
+
+use async_trait::async_trait;
+use bson::{RawBson, RawDocument, RawDocumentBuf};
+
+use super::{Session, view::ReadSource};
+use crate::{
+    catalog::{Catalog, Split},
+    error::{Error, ErrorKind, Result},
+    mql::{key, path},
+    store::{Cost, Each, Explain, Find, FindByKey, Reader, ReaderExt},
+    trace::record_cost,
+};
+
+/// A reader of documents as the models have them, and not as they are stored: a query by fields of a
+/// cold part finds the documents, and cold parts that were asked for are loaded.
+pub(crate) struct ColdReader<'a> {
+    source: ReadSource<'a>,
+    catalog: Arc<Catalog>,
+    /// The collection whose documents are loaded with cold parts, and the fields of these.
+    collection: String,
+    load: Vec<&'static str>,
+}
+
+/// Documents with their positions in a result.
+type Found = Vec<(usize, RawDocumentBuf)>;
+
+impl<'a> ColdReader<'a> {
+    pub(super) fn new(
+        source: ReadSource<'a>,
+        catalog: Arc<Catalog>,
+        collection: &str,
+        load: &[&'static str],
+    ) -> Self {
+        ColdReader {
+            source,
+            catalog,
+            collection: collection.to_owned(),
+            load: load.to_vec(),
+        }
+    }
+
+    fn stored(&self) -> &dyn Reader {
+        self.source.reader()
+    }
+
+    /// Passes documents to the caller, with the cold parts that were asked for. That of `loaded` is
+    /// in them already.
+    async fn pass(
+        &self,
+        collection: &str,
+        loaded: Option<&Split>,
+        mut found: Found,
+        mut cost: Cost,
+        each: Each<'_>,
+    ) -> Result<Cost> {
+        for split in self.catalog.splits_of(collection) {
+            if self.loads(collection)
+                && self.load.contains(&split.path.as_str())
+                && loaded != Some(split)
+            {
+                cost += self.merge(split, &mut found).await?;
+            }
+        }
+        for (position, document) in found {
+            if each(position, &document)? == ControlFlow::Break(()) {
+                break;
+            }
+        }
+        Ok(cost)
+    }
+
+    /// Loads one cold part of all these documents by one query.
+    async fn merge(&self, split: &Split, found: &mut Found) -> Result<Cost> {
+        let ids = found
+            .iter()
+            .filter_map(|(_, document)| path::get(document, "_id").map(RawBson::from))
+            .collect();
+        let (parts, cost) = cold_parts(self.stored(), split, ids).await?;
+        for (_, document) in found {
+            let id = path::get(document, "_id").map(key::of);
+            // A document that is found twice has the same cold part each time.
+            if let Some(part) = id.and_then(|id| parts.get(&id)) {
+                *document = split.whole(document, part)?;
+            }
+        }
+        Ok(cost)
+    }
+
+    /// The documents whose cold parts a query is about, in its order. The cold parts have been read,
+    /// and so they are loaded.
+    async fn find_by_part(&self, split: &Split, find: &Find) -> Result<(Found, Cost)> {
+        let mut found: Found = Vec::new();
+        let mut cost = Cost::default();
+        let mut query = split.find(find);
+        let sort = query.sort.total();
+        let mut seen = 0;
+        loop {
+            let (mut parts, reading) = self.stored().find_all(&query).await?;
+            cost += reading;
+            parts.retain(|part| path::get(part, &split.key).is_some());
+            let ids: Vec<RawBson> = parts
+                .iter()
+                .filter_map(|part| path::get(part, &split.key).map(RawBson::from))
+                .collect();
+            let (documents, reading) = self
+                .stored()
+                .get_with(&split.hot, &ids, |document| Ok(document.to_owned()))
+                .await?;
+            cost += reading;
+            let mut orphans = 0;
+            for (position, (part, document)) in parts.iter().zip(documents).enumerate() {
+                match document {
+                    Some(document) => found.push((seen + position, split.whole(&document, part)?)),
+                    None => orphans += 1,
+                }
+            }
+            seen += parts.len();
+            // A cold part without its document is no result, and the next one takes its place.
+            match (query.limit, parts.last()) {
+                (Some(limit), Some(last)) if orphans > 0 && parts.len() as u64 == limit => {
+                    query.limit = Some(orphans);
+                    query.after = Some(sort.key(last));
+                    query.skip = 0;
+                }
+                _ => break,
+            }
+        }
+        for (position, (place, document)) in found.iter_mut().enumerate() {
+            *place = position;
+            if let Some(projection) = &find.projection {
+                *document = projection.apply(document)?;
+            }
+        }
+        Ok((found, cost))
+    }
+
+    fn loads(&self, collection: &str) -> bool {
+        !self.load.is_empty() && self.collection == collection
+    }
+
+    /// The split field whose cold part a query is about.
+    fn part_of(&self, find: &Find) -> Result<Option<&Split>> {
+        self.catalog
+            .split_of_query(&find.collection, &find.filter, &find.sort)
+    }
+}
+
+#[async_trait]
+impl Reader for ColdReader<'_> {
+    async fn get(&self, collection: &str, ids: &[RawBson], each: Each<'_>) -> Result<Cost> {
+        if !self.loads(collection) {
+            return self.stored().get(collection, ids, each).await;
+        }
+        let mut found = Vec::new();
+        let keep = &mut |position, document: &RawDocument| {
+            found.push((position, document.to_owned()));
+            Ok(ControlFlow::Continue(()))
+        };
+        let cost = self.stored().get(collection, ids, keep).await?;
+        self.pass(collection, None, found, cost, each).await
+    }
+
+    async fn find(&self, find: &Find, each: Each<'_>) -> Result<Cost> {
+        let part = self.part_of(find)?;
+        if part.is_none() && !self.loads(&find.collection) {
+            return self.stored().find(find, each).await;
+        }
+        let (found, cost) = match part {
+            Some(split) => self.find_by_part(split, find).await?,
+            None => {
+                let (documents, cost) = self.stored().find_all(find).await?;
+                (documents.into_iter().enumerate().collect(), cost)
+            }
+        };
+        self.pass(&find.collection, part, found, cost, each).await
+    }
+
+    async fn find_by_key(&self, find: &FindByKey, each: Each<'_>) -> Result<Cost> {
+        match self.part_of(&find.find)? {
+            None => self.stored().find_by_key(find, each).await,
+            Some(split) => Err(Error::new(
+                ErrorKind::InvalidQuery,
+                format!(
+                    "`{}` of `{}` is a cold part, stored in `{}`: a join cannot filter or sort by \
+                     it; query `{}` by it, and join from there",
+                    split.path, split.hot, split.cold, split.hot
+                ),
+            )
+            .at(&split.hot, Some(&split.path), None)),
+        }
+    }
+
+    async fn count(&self, find: &Find) -> Result<(u64, Cost)> {
+        match self.part_of(find)? {
+            None => self.stored().count(find).await,
+            Some(split) => self.stored().count(&split.find(find)).await,
+        }
+    }
+
+    async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
+        self.stored().count_by_key(find).await
+    }
+
+    async fn explain(&self, find: &Find) -> Result<Explain> {
+        match self.part_of(find)? {
+            None => self.stored().explain(find).await,
+            Some(split) => self.stored().explain(&split.find(find)).await,
+        }
+    }
+}
+
+/// Reads the cold parts of documents, by the `_id`s of these.
+async fn cold_parts(
+    reader: &dyn Reader,
+    split: &Split,
+    ids: Vec<RawBson>,
+) -> Result<(HashMap<Vec<u8>, RawDocumentBuf>, Cost)> {
+    let mut parts = HashMap::new();
+    if ids.is_empty() {
+        return Ok((parts, Cost::default()));
+    }
+    let (found, cost) = reader.find_all(&split.cold_parts_of(ids)).await?;
+    for part in found {
+        let id = path::get(&part, &split.key).map(key::of);
+        if let Some(id) = id {
+            // Of several cold parts, which `audit` reports, the first one counts.
+            parts.entry(id).or_insert(part);
+        }
+    }
+    Ok((parts, cost))
+}
+
+/// Where the cold part of a document is.
+pub(crate) enum ColdPart {
+    /// In its own collection: the value of the field.
+    Stored(RawDocumentBuf),
+    /// In the document itself, which was stored before the field was split.
+    Inline,
+    /// Nowhere.
+    Missing,
+}
+
+impl Session {
+    /// Reads the cold parts of documents by one query, in the order of the `_id`s of these, and
+    /// returns them with the collection that they are in. `None` if the field is not split.
+    pub(crate) async fn cold_parts(
+        &self,
+        collection: &str,
+        field: &str,
+        ids: &[RawBson],
+    ) -> Result<Option<(String, Vec<ColdPart>)>> {
+        let catalog = self.catalog();
+        let Some(split) = catalog.split_at(collection, field) else {
+            return Ok(None);
+        };
+        let source = self.source().await?;
+        let (parts, mut cost) = cold_parts(source.reader(), split, ids.to_vec()).await?;
+        let keys: Vec<Vec<u8>> = ids.iter().map(|id| key::of(id.as_raw_bson_ref())).collect();
+        let lacking: Vec<RawBson> = ids
+            .iter()
+            .zip(&keys)
+            .filter(|(_, key)| !parts.contains_key(*key))
+            .map(|(id, _)| id.clone())
+            .collect();
+        let mut inline = HashSet::new();
+        if !lacking.is_empty() {
+            let is_inline = |document: &RawDocument| Ok(path::get(document, field).is_some());
+            let (found, reading) = source
+                .reader()
+                .get_with(collection, &lacking, is_inline)
+                .await?;
+            cost += reading;
+            let found = lacking.iter().zip(found);
+            let found = found.filter(|(_, is_inline)| *is_inline == Some(true));
+            inline.extend(found.map(|(id, _)| key::of(id.as_raw_bson_ref())));
+        }
+        record_cost("load", collection, cost);
+        let part = |key: &Vec<u8>| match parts.get(key) {
+            Some(part) => Ok(ColdPart::Stored(split.value(part)?)),
+            None if inline.contains(key) => Ok(ColdPart::Inline),
+            None => Ok(ColdPart::Missing),
+        };
+        let parts = keys.iter().map(part).collect::<Result<_>>()?;
+        Ok(Some((split.cold.clone(), parts)))
+    }
+}

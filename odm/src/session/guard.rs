@@ -1,0 +1,65 @@
+//! Guards against writes that would wait for themselves, and against transactions that hold a part of
+//! a write.
+
+use super::Bound;
+use crate::{
+    error::{Error, ErrorKind, Result},
+    store::{Store, StoreId},
+};
+
+tokio::task_local! {
+    /// The stores for which the current task is inside a transaction's closure.
+    static INSIDE: Vec<StoreId>;
+}
+
+/// Runs the closure of a transaction of this store. A write of it that goes past the transaction is
+/// refused.
+pub(crate) async fn run_inside<F: Future>(store: &dyn Store, future: F) -> F::Output {
+    let mut inside = INSIDE.try_with(Clone::clone).unwrap_or_default();
+    inside.extend(store.capabilities().single_writer);
+    INSIDE.scope(inside, future).await
+}
+
+/// Refuses a write outside of the transaction that the current task is in, for which it would wait.
+pub(crate) fn refuse_inside_transaction(store: &dyn Store) -> Result<()> {
+    let Some(id) = store.capabilities().single_writer else {
+        return Ok(());
+    };
+    match INSIDE.try_with(|inside| inside.contains(&id)) {
+        Ok(true) => Err(Error::new(
+            ErrorKind::OutsideTransaction,
+            "a write inside a transaction's closure must use the database that the closure \
+             receives, not the one outside",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Aborts a transaction when it is dropped, unless it is disarmed: an operation that is dropped
+/// half-way leaves a part of itself in the transaction, which must then not commit.
+pub(crate) struct AbortOnDrop<'a> {
+    bound: &'a Bound,
+    /// `None` once the operation has ended.
+    reason: Option<Error>,
+}
+
+impl<'a> AbortOnDrop<'a> {
+    pub(crate) fn new(bound: &'a Bound, reason: Error) -> Self {
+        AbortOnDrop {
+            bound,
+            reason: Some(reason),
+        }
+    }
+
+    pub(crate) fn disarm(&mut self) {
+        self.reason = None;
+    }
+}
+
+impl Drop for AbortOnDrop<'_> {
+    fn drop(&mut self) {
+        if let Some(reason) = &self.reason {
+            self.bound.abort(reason);
+        }
+    }
+}

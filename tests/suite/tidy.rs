@@ -1,0 +1,334 @@
+//! Holds the sources of `odm` against the map in `ARCHITECTURE.md`, as far as their text tells.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// A source file without comments, string literals and test modules.
+struct Source {
+    /// Its path in `odm/src`.
+    path: String,
+    code: String,
+}
+
+impl Source {
+    /// The module at the root of the crate that the file belongs to.
+    fn layer(&self) -> &str {
+        let first = self
+            .path
+            .split('/')
+            .next()
+            .expect("a path has a first part");
+        first.strip_suffix(".rs").unwrap_or(first)
+    }
+
+    fn is_in(&self, paths: &[&str]) -> bool {
+        let is_at = |path: &&str| match path.strip_suffix('/') {
+            Some(folder) => self.path == format!("{folder}.rs") || self.path.starts_with(*path),
+            None => self.path == *path,
+        };
+        paths.iter().any(is_at)
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// All `.rs` files below a folder, tests included.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("the folder can be read").path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The sources of `odm` without its tests.
+fn sources() -> Vec<Source> {
+    let folder = root().join("odm/src");
+    let mut sources = Vec::new();
+    for file in files(&folder) {
+        let path = file
+            .strip_prefix(&folder)
+            .expect("the file is in the folder");
+        let path = path.to_str().expect("the name is UTF-8").to_owned();
+        let is_test = |part: &str| matches!(part, "tests" | "tests.rs" | "testing.rs");
+        if path.split('/').any(is_test) {
+            continue;
+        }
+        let text = read(&file);
+        let code = without_tests(&without_comments(&text));
+        sources.push(Source { path, code });
+    }
+    assert!(sources.len() > 100, "only {} sources found", sources.len());
+    sources
+}
+
+/// Blanks comments and the contents of strings.
+fn without_comments(text: &str) -> String {
+    let mut code = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(next) = rest.chars().next() {
+        if rest.starts_with("//") {
+            rest = &rest[rest.find('\n').unwrap_or(rest.len())..];
+        } else if next == '"' {
+            let mut escaped = false;
+            let end = rest[1..].find(|character| {
+                let ends = character == '"' && !escaped;
+                escaped = character == '\\' && !escaped;
+                ends
+            });
+            rest = &rest[end.map_or(rest.len(), |end| end + 2)..];
+            code.push_str("\"\"");
+        } else if let Some(after) = rest.strip_prefix("'\"'") {
+            rest = after;
+            code.push_str("' '");
+        } else {
+            code.push(next);
+            rest = &rest[next.len_utf8()..];
+        }
+    }
+    code
+}
+
+/// The block in braces that `text` begins with.
+fn block(text: &str) -> &str {
+    let mut depth = 0;
+    for (at, character) in text.char_indices() {
+        match character {
+            '{' => depth += 1,
+            '}' if depth == 1 => return &text[..=at],
+            '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    panic!("a brace is not closed: {text}");
+}
+
+fn without_tests(code: &str) -> String {
+    let Some((before, after)) = code.split_once("#[cfg(test)]") else {
+        return code.to_owned();
+    };
+    let item = after.find(['{', ';']).expect("an item has an end");
+    let end = match &after[item..=item] {
+        "{" => item + block(&after[item..]).len(),
+        _ => item + 1,
+    };
+    without_tests(&format!("{before}{}", &after[end..]))
+}
+
+/// The words in backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// The rows of the layer table: each module with those that it may use, from the lowest up.
+fn layers() -> Vec<(String, BTreeSet<String>)> {
+    let map = read(&root().join("ARCHITECTURE.md"));
+    let table = map
+        .split_once("| may use |")
+        .expect("the map has a table of layers")
+        .1;
+    let mut layers: Vec<(String, BTreeSet<String>)> = Vec::new();
+    for row in table.lines().skip(2).take_while(|row| row.starts_with('|')) {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
+        let (&first, &last) = (
+            cells.first().expect("a cell"),
+            cells.last().expect("a cell"),
+        );
+        let below = layers.iter().map(|(name, _)| name.clone()).collect();
+        let may_use: BTreeSet<String> = match last.trim() {
+            "all above" => below,
+            modules => {
+                let modules: BTreeSet<String> = quoted(modules).map(str::to_owned).collect();
+                let higher: Vec<_> = modules.difference(&below).collect();
+                assert!(
+                    higher.is_empty(),
+                    "{row}: {higher:?} is not above it in the table"
+                );
+                modules
+            }
+        };
+        for name in quoted(first) {
+            let name = name.trim_end_matches('/').to_owned();
+            layers.push((name, may_use.clone()));
+        }
+    }
+    layers
+}
+
+/// What the root of the crate exports, by the module that it comes from.
+fn exports(root: &str) -> BTreeMap<String, String> {
+    let mut exports = BTreeMap::new();
+    for item in root.split("pub use ").skip(1) {
+        let item = &item[..item.find(';').expect("an item has an end")];
+        if let Some((module, names)) = item.split_once("::") {
+            for name in names.split(|character: char| !character.is_alphanumeric()) {
+                exports.insert(name.to_owned(), module.to_owned());
+            }
+        }
+    }
+    exports
+}
+
+/// The first name of each path that follows a `crate::`.
+fn imports(code: &str) -> BTreeSet<String> {
+    let name = |text: &str| {
+        let end = text.find(|character: char| !character.is_alphanumeric() && character != '_');
+        text[..end.unwrap_or(text.len())].to_owned()
+    };
+    let mut imports = BTreeSet::new();
+    for (_, after) in code
+        .match_indices("crate::")
+        .map(|(at, found)| (at, &code[at + found.len()..]))
+    {
+        if !after.starts_with('{') {
+            imports.insert(name(after));
+            continue;
+        }
+        let mut depth = 0;
+        let group = block(after);
+        for (at, character) in group.char_indices() {
+            match character {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                _ => {}
+            }
+            if depth == 1 && matches!(character, '{' | ',') {
+                imports.insert(name(group[at + 1..].trim_start()));
+            }
+        }
+    }
+    imports.retain(|name| !name.is_empty());
+    imports
+}
+
+#[test]
+fn each_layer_uses_only_what_the_map_allows() {
+    let layers = layers();
+    let sources = sources();
+    let root = sources.iter().find(|source| source.path == "lib.rs");
+    let root = &root.expect("the crate has a root").code;
+    let exports = exports(root);
+    let mut wrong = Vec::new();
+    for source in &sources {
+        if source.path == "lib.rs" {
+            continue;
+        }
+        let layer = source.layer();
+        let Some((_, may_use)) = layers.iter().find(|(name, _)| name == layer) else {
+            wrong.push(format!("{}: the map has no layer `{layer}`", source.path));
+            continue;
+        };
+        for import in imports(&source.code) {
+            let module = exports.get(&import).unwrap_or(&import);
+            let is_macro = source.code.contains(&format!("crate::{import}!"));
+            if module != layer && !is_macro && !may_use.contains(module) {
+                wrong.push(format!("{} uses `{import}` of `{module}`", source.path));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    for (name, _) in &layers {
+        let is_there = sources.iter().any(|source| source.layer() == name);
+        assert!(is_there, "`{name}` of the map does not exist");
+    }
+}
+
+#[test]
+fn only_a_unit_and_the_stored_catalog_write_to_a_transaction() {
+    let writers = ["maintain/unit/", "catalog/stored.rs", "store/"];
+    let methods = ["insert", "update", "delete", "apply"];
+    let mut wrong = Vec::new();
+    for source in sources() {
+        // A call may be broken after its receiver.
+        let code: String = source.code.split_whitespace().collect();
+        for method in methods {
+            for receiver in ["transaction", "transaction()", "get_mut()"] {
+                let call = format!("{receiver}.{method}(");
+                if code.contains(&call) && !source.is_in(&writers) {
+                    wrong.push(format!("{}: `{call}`", source.path));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_file_is_over_600_lines_or_named_mod() {
+    let mut long: Vec<String> = Vec::new();
+    for folder in ["odm/src", "odm/benches", "odm-derive", "examples", "tests"] {
+        for file in files(&root().join(folder)) {
+            assert!(!file.ends_with("mod.rs"), "{}", file.display());
+            let lines = read(&file).lines().count();
+            if lines > 600 {
+                long.push(format!("{}: {lines} lines", file.display()));
+            }
+        }
+    }
+    assert!(long.is_empty(), "{}", long.join("\n"));
+}
+
+#[test]
+fn the_engine_is_named_in_the_embedded_store_only() {
+    let names_it = |source: &&Source| {
+        let mut words = source
+            .code
+            .split(|character: char| !character.is_alphanumeric());
+        words.any(|word| word.to_lowercase().starts_with("redb"))
+    };
+    let sources = sources();
+    let wrong: Vec<&str> = sources
+        .iter()
+        .filter(names_it)
+        .filter(|source| !source.is_in(&["store/embedded/"]))
+        .map(|source| source.path.as_str())
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_guard_of_a_std_lock_is_held_across_an_await() {
+    let mut wrong = Vec::new();
+    for source in sources() {
+        let guard_types = ["MutexGuard", "RwLockReadGuard", "RwLockWriteGuard"];
+        let names_guard = guard_types.iter().any(|name| source.code.contains(name));
+        if names_guard && !source.is_in(&["session/bound.rs", "store/embedded/"]) {
+            wrong.push(format!("{} names the type of a guard", source.path));
+        }
+        // A guard is bound by a statement that ends where the lock was taken.
+        for (at, end) in source.code.match_indices("into_inner);") {
+            let start = source.code[..at]
+                .rfind([';', '{', '}'])
+                .map_or(0, |at| at + 1);
+            let statement = source.code[start..at].trim_start();
+            if !statement.starts_with("let ") || statement.contains("into_inner)") {
+                continue;
+            }
+            let mut depth = 0;
+            let after = &source.code[at + end.len()..];
+            let scope = after.find(|character| {
+                depth += i32::from(character == '{') - i32::from(character == '}');
+                depth < 0
+            });
+            if after[..scope.unwrap_or(after.len())].contains(".await") {
+                wrong.push(format!("{}: {statement}", source.path));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
