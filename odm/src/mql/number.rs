@@ -1,14 +1,14 @@
 //! Numbers of all four BSON types, by value and without rounding.
 //!
-//! A number is seen as the largest double that is not above it and, where the two differ, its exact
-//! decimal value. Doubles and small integers never need the second part, so they are compared and
-//! encoded as doubles, and yet 2^53 + 1 and `0.1` as a decimal keep their places between them.
+//! A number is represented by the greatest double that is not above it and, if the two differ, its
+//! exact decimal value. Doubles and small integers never need the second part, so they are compared and
+//! encoded as doubles, and yet 2^53 + 1 and `0.1` as a decimal are ordered exactly among them.
 
 use std::cmp::Ordering;
 
 use bson::{Decimal128, RawBsonRef};
 
-/// The value of a number: a double, and the exact value if that is a little above it.
+/// The value of a number: a double, and the exact value if that is greater.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Number {
     floor: f64,
@@ -23,7 +23,7 @@ struct Decimal {
     exponent: i32,
 }
 
-/// What the sixteen bytes of a Decimal128 mean.
+/// The value of the sixteen bytes of a Decimal128.
 enum Unpacked {
     NaN,
     Infinity { negative: bool },
@@ -37,7 +37,7 @@ const MAX_COEFFICIENT: u128 = 9_999_999_999_999_999_999_999_999_999_999_999;
 const EXACT_DIGITS: usize = 767;
 
 impl Number {
-    /// The value of a number, or none if it is no number.
+    /// Creates the number of a value, or returns `None` if the value is not a number.
     pub(super) fn new(value: RawBsonRef<'_>) -> Option<Number> {
         Some(match value {
             RawBsonRef::Int32(value) => Number::double(value.into()),
@@ -98,7 +98,7 @@ impl Number {
         self.floor.is_nan()
     }
 
-    /// By value; NaN equals NaN and is less than all others.
+    /// Compares by value. NaN equals NaN and is less than all other numbers.
     pub(super) fn compare(&self, other: &Number) -> Ordering {
         compare_doubles(self.floor, other.floor).then_with(|| match (&self.exact, &other.exact) {
             (None, None) => Ordering::Equal,
@@ -108,7 +108,7 @@ impl Number {
         })
     }
 
-    /// Bytes in the order of [`compare`](Number::compare), of which none is a prefix of another.
+    /// Appends bytes in the order of [`compare`](Number::compare). No encoding is a prefix of another.
     #[inline]
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&ordered_bits(self.floor).to_be_bytes());
@@ -121,8 +121,7 @@ impl Number {
         }
     }
 
-    /// The length of what [`encode`](Number::encode) wrote at the start of these bytes, each of
-    /// which was combined with `mask`.
+    /// The length of the encoding at the start of these bytes, each of which was combined with `mask`.
     pub(super) fn encoded_len(bytes: &[u8], mask: u8) -> Option<usize> {
         if bytes.get(8)? ^ mask == 0 {
             return Some(9);

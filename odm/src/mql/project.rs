@@ -1,4 +1,4 @@
-//! Which fields of a document are returned.
+//! Projections: the fields of a document that are returned.
 
 mod apply;
 mod parse;
@@ -9,24 +9,24 @@ use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
 
 use crate::mql::{Error, Filter, Test, path::overlap};
 
-/// Which fields of a document are returned, in the order in which they stand in it.
+/// The fields of a document that are returned, in the order of the document.
 ///
-/// The default is all of them.
+/// The default is all fields.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Projection {
     mode: Mode,
-    /// As they were given.
+    /// The fields in the order of the request.
     fields: Vec<(Cow<'static, str>, Rule)>,
-    /// The same, with `_id` where it is due, by the parts of the paths.
+    /// The same fields and the implied `_id`, by the parts of their paths.
     tree: Vec<(String, Node)>,
 }
 
-/// What becomes of the fields that are not named.
+/// The treatment of fields that are not named.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 enum Mode {
-    /// They are left out.
+    /// They are excluded.
     Include,
-    /// They are returned.
+    /// They are included.
     #[default]
     Exclude,
 }
@@ -36,16 +36,17 @@ enum Rule {
     Include,
     Exclude,
     Slice(Slice),
-    /// The first element that the test, an [`Test::ElemMatch`] or [`Test::ElemTest`], is met by.
+    /// The first element by which the test passes, an [`Test::ElemMatch`] or [`Test::ElemTest`].
     ElemMatch(Test),
 }
 
 /// A part of an array.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Slice {
-    /// How many to leave out, from the end if it is negative; then the limit is positive.
+    /// The number of elements to skip. If it is negative, it counts from the end, and the limit is
+    /// positive.
     skip: Option<i64>,
-    /// How many to return: the first, or the last if it is negative.
+    /// The number of elements to return: the first ones, or the last ones if it is negative.
     limit: i64,
 }
 
@@ -56,7 +57,7 @@ enum Node {
 }
 
 impl Projection {
-    /// Reads a projection in MongoDB's form: fields to include or fields to exclude, `$slice` and
+    /// Parses a projection in MongoDB's form: fields to include or fields to exclude, `$slice` and
     /// `$elemMatch`.
     pub fn parse(document: &Document) -> Result<Self, Error> {
         let mut fields = Vec::new();
@@ -64,7 +65,7 @@ impl Projection {
         Projection::new(fields)
     }
 
-    /// Only these fields, and `_id`. A path that leads to a part of another one adds nothing.
+    /// Creates a projection to these fields and `_id`. A path within another one has no effect.
     pub fn include(
         paths: impl IntoIterator<Item = impl Into<Cow<'static, str>>>,
     ) -> Result<Self, Error> {
@@ -83,7 +84,7 @@ impl Projection {
         Projection::new(fields)
     }
 
-    /// The projection in the form that [`parse`](Projection::parse) reads.
+    /// Returns the projection in MongoDB's form.
     pub fn to_document(&self) -> Document {
         let value = |rule: &Rule| match rule {
             Rule::Include => Bson::Int32(1),
@@ -104,7 +105,11 @@ impl Projection {
             .collect()
     }
 
-    /// The document with these fields only. A document that cannot be read is an error.
+    /// Returns the document with these fields only.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`](Error::Malformed) if the document cannot be decoded.
     pub fn apply(&self, document: &RawDocument) -> Result<RawDocumentBuf, Error> {
         apply::apply(self, document)
     }
@@ -130,8 +135,8 @@ impl Projection {
     }
 }
 
-/// The first field that is included or excluded decides. `_id` does only if it is alone, as it may
-/// go against the others, and `$slice` goes with both.
+/// The treatment of other fields, decided by the first field that is included or excluded. `_id` decides
+/// only if it is alone, since it may differ from the others; `$slice` fits both.
 fn mode(fields: &[(Cow<'static, str>, Rule)]) -> Mode {
     let decisive = fields.iter().find_map(|(path, rule)| match rule {
         Rule::Include if path != "_id" => Some(Mode::Include),

@@ -1,10 +1,10 @@
-//! The names and codes of BSON types, and what is common to the readers of MongoDB's forms.
+//! The names and codes of BSON types, and helpers of the parsers of MongoDB's forms.
 
 use bson::{Bson, Document, RawBson, spec::ElementType};
 
 use crate::mql::Error;
 
-/// How deeply a filter or a value in a request may be nested.
+/// The greatest depth of a filter or a value in a request.
 pub(super) const MAX_NESTING: usize = 100;
 
 const TYPES: [(&str, i32, ElementType); 21] = [
@@ -35,7 +35,7 @@ const TYPES: [(&str, i32, ElementType); 21] = [
     ("maxKey", 127, ElementType::MaxKey),
 ];
 
-/// The name of a type, as `$type` takes it.
+/// The name of a type for `$type`.
 pub(super) fn name(kind: ElementType) -> &'static str {
     TYPES
         .iter()
@@ -79,8 +79,8 @@ pub(super) fn to_raw(value: &Bson) -> Result<RawBson, Error> {
         .map_err(|error: bson::error::Error| Error::Encode(error.to_string()))
 }
 
-/// The value that a raw one stands for. A value that came from a request can always be read; what
-/// cannot, becomes null.
+/// The value of a raw one. A value from a request can always be decoded; any other that cannot becomes
+/// null.
 pub(super) fn from_raw(value: &RawBson) -> Bson {
     Bson::try_from(value.as_raw_bson_ref()).unwrap_or(Bson::Null)
 }
@@ -112,7 +112,7 @@ pub(super) fn whole_number(value: &Bson) -> Option<i64> {
         Bson::Double(value) => whole_double(*value),
         Bson::Decimal128(value) => {
             let value: f64 = value.to_string().parse().ok()?;
-            // Beyond this a double no longer tells whole numbers apart.
+            // Beyond this limit, neighbouring whole numbers have the same double.
             whole_double(value).filter(|value| value.unsigned_abs() < 1 << 53)
         }
         _ => None,
@@ -145,7 +145,7 @@ pub(super) fn is_operators(document: &Document) -> bool {
         .is_some_and(|key| key.starts_with('$') && !is_reference(document))
 }
 
-/// `{ $ref: .., $id: .. }` is a value, for all its names.
+/// Whether a document is a value `{ $ref: .., $id: .. }`, in spite of its names.
 fn is_reference(document: &Document) -> bool {
     document.contains_key("$ref") && document.contains_key("$id")
 }

@@ -1,4 +1,4 @@
-//! Writing BSON into one buffer, with unchanged parts copied as they are.
+//! A writer of BSON into one buffer. Unchanged parts are copied byte for byte.
 
 use bson::{
     RawBsonRef, RawDocumentBuf,
@@ -13,7 +13,7 @@ pub(super) struct Writer {
     bytes: Vec<u8>,
 }
 
-/// Where a document begins that is not yet ended.
+/// The begin of a document that has not ended.
 #[must_use]
 pub(super) struct Open(usize);
 
@@ -44,7 +44,7 @@ impl Writer {
         RawDocumentBuf::from_bytes(self.bytes).map_err(malformed)
     }
 
-    /// The type and the name of an element, whose value must follow.
+    /// Writes the type and the name of an element, whose value must follow.
     pub(super) fn head(&mut self, kind: ElementType, name: Name<'_>) {
         self.bytes.push(kind as u8);
         match name {
@@ -61,7 +61,7 @@ impl Writer {
             RawBsonRef::Array(array) => self.bytes.extend_from_slice(array.as_bytes()),
             RawBsonRef::Null => {}
             other => {
-                // Only a document lets a value's bytes be seen: they follow its length, the type
+                // The bytes of a value are accessible only in a document, after its length, the type
                 // and the end of the empty name.
                 let mut document = RawDocumentBuf::new();
                 document.append(cstr!(""), other);
@@ -71,12 +71,12 @@ impl Writer {
         }
     }
 
-    /// An element as it stands in another document.
+    /// Copies an element of another document.
     pub(super) fn copy(&mut self, element: &Element<'_>) {
         self.bytes.extend_from_slice(element.bytes);
     }
 
-    /// The value of an element as it stands in another document, under a new name.
+    /// Copies the value of an element of another document under a new name.
     pub(super) fn copy_as(&mut self, name: Name<'_>, element: &Element<'_>) {
         self.head(element.raw.element_type(), name);
         self.bytes
@@ -111,7 +111,7 @@ impl<'a> Element<'a> {
     }
 }
 
-/// The elements of a document. One that cannot be read is an error, so that no change loses it.
+/// The elements of a document. An element that cannot be decoded is an error, so that no change loses it.
 pub(super) fn fields(document: &RawDocument) -> Elements<'_> {
     Elements {
         inner: document.iter_elements(),

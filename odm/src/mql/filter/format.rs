@@ -1,4 +1,4 @@
-//! Writing MongoDB's form of a filter.
+//! The formatter of MongoDB's form of a filter.
 
 use bson::{Bson, Document, doc};
 
@@ -11,7 +11,7 @@ pub(super) fn filter(filter: &Filter) -> Document {
     let mut fields = Fields::default();
     for (at, one) in all.iter().enumerate() {
         if !fields.add(one) {
-            // What the document has no place for follows as a whole, so that the order stays.
+            // A filter that does not fit beside the others follows in full, so that the order stays.
             let rest = all[at..].iter().map(|one| document(one));
             fields
                 .0
@@ -39,8 +39,8 @@ enum Entry {
 }
 
 impl Fields {
-    /// Returns false if there is no place for the filter beside the others. There always is one if
-    /// there are no others.
+    /// Adds a filter, or returns `false` if it does not fit beside the others. The first one always
+    /// fits.
     fn add(&mut self, filter: &Filter) -> bool {
         match filter {
             Filter::And(_) => self.add_value("$and", || vec![document(filter)]),
@@ -67,7 +67,7 @@ impl Fields {
     }
 
     fn add_test(&mut self, path: &str, test: &Test) -> bool {
-        // Only the last field can take more tests: to go back to another would change the order.
+        // Only the last field can take more tests: another one would change the order.
         if let Some((last, Entry::Tests(tests))) = self.0.last_mut()
             && last == path
         {
@@ -93,7 +93,7 @@ impl Fields {
     }
 }
 
-/// `{ a: 1 }` in place of `{ a: { $eq: 1 } }`, where it means the same.
+/// The short form `{ a: 1 }` of `{ a: { $eq: 1 } }`, if it means the same.
 fn short(tests: Document) -> Bson {
     match tests.get("$eq") {
         Some(Bson::RegularExpression(_)) => tests.into(),
@@ -114,8 +114,8 @@ fn all_of(path: &str, tests: &[Test]) -> Document {
     self::filter(&Filter::And(all.collect()))
 }
 
-/// The tests as one document of operators. Those whose operator is taken are denied twice, which
-/// gives them a document of their own. None if there are two denials, which have no such form.
+/// The tests as one document of operators. A test whose operator is taken is negated twice, which gives
+/// it a document of its own. `None` for two negations, which have no such form.
 fn operators(tests: &[Test]) -> Option<Document> {
     let mut document = Document::new();
     let rest: Vec<Test> = tests
@@ -168,7 +168,7 @@ fn add_operator(tests: &mut Document, test: &Test) -> bool {
             }
             return true;
         }
-        // Nothing passes what excludes everything.
+        // No value passes a test that excludes all values.
         Test::Not(none) if none.is_empty() => ("$in", Bson::Array(Vec::new())),
         Test::Not(tests) => match operators(tests) {
             Some(tests) => ("$not", tests.into()),
@@ -182,7 +182,7 @@ fn add_operator(tests: &mut Document, test: &Test) -> bool {
     free
 }
 
-/// What a test contributes to the array of `$in` or `$all`.
+/// The value of a test in the array of `$in` or `$all`.
 fn values(test: &Test) -> Vec<Bson> {
     match test {
         Test::In(values) => values.iter().map(from_raw).collect(),
@@ -199,12 +199,12 @@ fn values(test: &Test) -> Vec<Bson> {
     }
 }
 
-/// All the tests as operators on one element.
+/// All tests as operators on one element.
 pub(in crate::mql) fn element_test(tests: &[Test]) -> Document {
     if tests.is_empty() {
         return doc! { "$exists": true };
     }
-    // MongoDB has no form for two denials on one element, and refuses this one.
+    // MongoDB has no form for two negations on one element, and refuses this one.
     operators(tests).unwrap_or_else(|| {
         let each = tests
             .iter()

@@ -1,4 +1,4 @@
-//! Matching a document.
+//! The matching of documents.
 
 use bson::{RawArray, RawBson, RawBsonRef, RawDocument};
 
@@ -29,9 +29,9 @@ pub(super) fn element(test: &Test, element: RawBsonRef<'_>) -> bool {
     }
 }
 
-/// Where the values that a test is about come from.
+/// A source of the values that a test examines.
 trait Source {
-    /// Whether one of the values passes. What is missing is passed as none.
+    /// Whether one of the values passes. A missing value is `None`.
     fn any(&self, leaf: Leaf, passes: impl FnMut(Option<RawBsonRef<'_>>) -> bool) -> bool;
 }
 
@@ -137,7 +137,7 @@ fn equals_one(value: Option<RawBsonRef<'_>>, operands: &[RawBson]) -> bool {
     operands.iter().any(|operand| equals(value, operand))
 }
 
-/// On which side of the operand the values of a comparison are.
+/// The side of the operand on which the values of a comparison are.
 #[derive(PartialEq)]
 enum Side {
     Before,
@@ -153,7 +153,7 @@ fn compares(
     let operand = operand.as_raw_bson_ref();
     match (value, operand) {
         (None, RawBsonRef::Null) => holds(std::cmp::Ordering::Equal),
-        // The ends of the order compare with values of all types, and with what is missing.
+        // The ends of the order compare with values of all types, and with missing values.
         (None, RawBsonRef::MinKey) => side == Side::After,
         (None, RawBsonRef::MaxKey) => side == Side::Before,
         (None, _) => false,

@@ -1,4 +1,4 @@
-//! Reading MongoDB's form of a filter.
+//! The parser of MongoDB's form of a filter.
 
 use bson::{Bson, Document, RawBson, spec::ElementType};
 
@@ -9,14 +9,14 @@ use crate::mql::{
 };
 
 pub(super) fn filter(document: &Document) -> Result<Filter, Error> {
-    // What is not too deep as a value is not too deep as a filter.
+    // A filter is at most as deep as the document it is parsed from.
     document
         .values()
         .try_for_each(|value| check_nesting(value, MAX_NESTING - 1))?;
     fields(document)
 }
 
-/// A filter that is part of a document whose depth was checked.
+/// Parses a filter in a document whose depth was checked.
 pub(in crate::mql) fn fields(document: &Document) -> Result<Filter, Error> {
     let mut all = Filter::default();
     for (key, value) in document {
@@ -202,7 +202,8 @@ fn elem_match(value: &Bson) -> Result<Test, Error> {
     let Bson::Document(document) = value else {
         return Err(bad("$elemMatch", "a document"));
     };
-    // A logical operator combines filters on the element's fields, any other is about the element.
+    // A logical operator combines filters on the fields of the element; any other operator tests the
+    // element.
     let logical = |key: &String| ["$and", "$or", "$nor"].contains(&key.as_str());
     if is_operators(document) && !document.keys().next().is_some_and(logical) {
         Ok(Test::ElemTest(operators(document)?))

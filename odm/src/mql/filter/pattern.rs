@@ -4,7 +4,7 @@ use bson::{RawBsonRef, Regex};
 
 use crate::mql::{Error, types::bad};
 
-/// A regular expression, compiled.
+/// A compiled regular expression.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     source: String,
@@ -15,8 +15,8 @@ pub struct Pattern {
 impl Pattern {
     /// Compiles a regular expression. The options are `i`, `m`, `s` and `x`, in any order.
     ///
-    /// The expressions are those of the crate `regex`: it has no look-around and no references
-    /// back, and in return takes linear time.
+    /// The syntax is that of the crate `regex`: no look-around and no backreferences, in exchange for
+    /// linear time.
     pub fn new(source: &str, options: &str) -> Result<Pattern, Error> {
         let mut letters: Vec<char> = options.chars().collect();
         letters.sort_unstable();
@@ -42,17 +42,17 @@ impl Pattern {
         })
     }
 
-    /// The expression as it was written.
+    /// Returns the source of the expression.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Its options, in alphabetical order.
+    /// Returns the options, in alphabetical order.
     pub fn options(&self) -> &str {
         &self.options
     }
 
-    /// Whether it finds something in the text.
+    /// Whether the expression matches a part of the text.
     pub fn is_match(&self, text: &str) -> bool {
         self.regex.is_match(text)
     }
@@ -61,7 +61,7 @@ impl Pattern {
         Pattern::new(regex.pattern.as_str(), regex.options.as_str())
     }
 
-    /// The same as a value. None if it contains a NUL, which a value cannot.
+    /// The expression as a value, or `None` if it contains a NUL, which a value cannot.
     pub(super) fn to_bson(&self) -> Option<Regex> {
         let pattern = self.source.as_str().try_into().ok()?;
         let options = self.options.as_str().try_into().ok()?;

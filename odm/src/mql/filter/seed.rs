@@ -63,7 +63,7 @@ fn set(document: &mut Document, path: &str, value: Bson) {
             let inner = document
                 .entry(name.to_owned())
                 .or_insert_with(|| Document::new().into());
-            // No path leads through another, so what is there is a document.
+            // No path is a prefix of another, so an existing value is a document.
             if let Bson::Document(inner) = inner {
                 set(inner, rest, value);
             }

@@ -39,7 +39,7 @@ pub(crate) fn compound_index_values<'a>(
     Ok(CompoundIndexValues { keys, multikey })
 }
 
-/// The keys by the least of which a document is sorted.
+/// The keys of a document in a sort, of which the least one counts.
 pub(in crate::mql) fn sort_values<'a>(
     document: &'a RawDocument,
     paths: &[&str],
@@ -55,12 +55,12 @@ pub(in crate::mql) fn sort_values<'a>(
     Ok(keys)
 }
 
-/// How far one path has been followed.
+/// The progress on one path.
 #[derive(Clone, Copy)]
 enum Place<'a, 'p> {
-    /// To its end.
+    /// The value at the end of the path.
     Value(RawBsonRef<'a>),
-    /// To an array, with the rest of the path.
+    /// An array, and the rest of the path.
     Array(&'a RawArray, Option<&'p str>),
 }
 
@@ -72,17 +72,17 @@ fn place<'a, 'p>(document: &'a RawDocument, path: &'p str) -> Place<'a, 'p> {
     }
 }
 
-/// What a part of a path that is a position in an array stands for.
+/// The values that a position in a path stands for.
 #[derive(Clone, Copy, PartialEq)]
 enum Positions {
-    /// All that a filter may see there: the element at that position, and the field of that name in
-    /// each element. An index needs it, for what it lacks would not be found.
+    /// All values that a filter may see: the element at that position, and the field of that name in
+    /// each element. An index needs all of them, since a value that it lacks is not found.
     All,
-    /// The element at that position if there is one, as the order of results needs it.
+    /// The element at that position, if it exists. A sort needs only that.
     One,
 }
 
-/// The making of keys from the arrays that the paths meet.
+/// The expansion of the arrays on the paths into keys.
 struct Expansion<'e, 'a> {
     paths: &'e [&'e str],
     positions: Positions,
@@ -110,8 +110,8 @@ impl<'a> Expansion<'_, 'a> {
                 continue;
             };
             if self.positions == Positions::All {
-                // The elements that this path sees need not be those that the others see, so all
-                // that it sees is combined with all that they see.
+                // This path may see other elements than the other paths, so all its values are combined
+                // with all of theirs.
                 for value in seen(array, rest) {
                     let mut places = places.clone();
                     places[i] = Place::Value(value);
@@ -150,7 +150,7 @@ impl<'a> Expansion<'_, 'a> {
         Ok(())
     }
 
-    /// The array that all paths lead to that lead to one.
+    /// The array that all paths with an array meet.
     fn shared_array(&mut self, places: &[Place<'a, '_>]) -> Result<Option<&'a RawArray>, Error> {
         let mut shared: Option<(usize, &'a RawArray)> = None;
         for (i, place) in places.iter().enumerate() {
@@ -173,7 +173,7 @@ impl<'a> Expansion<'_, 'a> {
     }
 }
 
-/// The rest of a path in an element of an array. An array in an array is not opened.
+/// The rest of a path in an element of an array. An array in an array is one value.
 fn place_in<'a, 'p>(element: RawBsonRef<'a>, rest: Option<&'p str>) -> Place<'a, 'p> {
     match (element, rest) {
         (element, None) => Place::Value(element),
@@ -182,7 +182,7 @@ fn place_in<'a, 'p>(element: RawBsonRef<'a>, rest: Option<&'p str>) -> Place<'a,
     }
 }
 
-/// What a filter on the rest of a path sees in an array.
+/// The values that a filter on the rest of a path sees in an array.
 fn seen<'a>(array: &'a RawArray, rest: &str) -> Vec<RawBsonRef<'a>> {
     let mut values = Vec::new();
     visit_array(array, rest, Leaf::Elements, &mut |value| {

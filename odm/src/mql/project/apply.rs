@@ -1,4 +1,4 @@
-//! Projecting a document.
+//! The application of projections.
 
 use std::ops::Range;
 
@@ -107,7 +107,7 @@ impl Projector {
                 }
                 self.out.end(open)
             }
-            // It has no such field to return, and none to leave out.
+            // The value has no such field, to include or to exclude.
             _ => {
                 if self.mode == Mode::Exclude {
                     self.out.copy_as(name, element);

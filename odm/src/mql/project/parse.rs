@@ -1,4 +1,4 @@
-//! Reading MongoDB's form of a projection.
+//! The parser of MongoDB's form of a projection.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::mql::{
     types::{MAX_NESTING, bad, check_nesting, truthy, whole_number},
 };
 
-/// Collects the fields of a projection; those of an embedded one under a longer path.
+/// Collects the fields of a projection, and of a nested one under a longer path.
 pub(super) fn fields(
     document: &Document,
     prefix: &str,

@@ -1,7 +1,7 @@
-//! Applying an update to a document.
+//! The application of updates.
 //!
-//! The document is written anew in one pass: what the update does not name is copied as it is, what
-//! it names is changed in its place, and what it adds to a document follows at the end.
+//! The document is rewritten in one pass: fields that the update does not name are copied, fields that
+//! it names are changed in place, and new fields follow at the end of their document.
 
 use bson::{
     DateTime, RawArray, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString, spec::ElementType,
@@ -19,7 +19,7 @@ use crate::mql::{
     write::{Element, Name, Writer, elements, fields},
 };
 
-/// How many nulls an array is filled up with at most, to make room for an element beyond its end.
+/// The greatest number of nulls that are added to an array before a new element beyond its end.
 const MAX_PADDING: usize = 1_500_000;
 
 pub(super) fn apply(
@@ -63,7 +63,7 @@ pub(super) fn apply(
     Ok(Some(after))
 }
 
-/// What a rename does at both of its paths.
+/// The leaves of a rename at both of its paths.
 fn rename<'u>(
     document: &'u RawDocument,
     from: &str,
@@ -85,7 +85,7 @@ fn rename<'u>(
         match get(inner, name) {
             Some(RawBsonRef::Document(document)) => (inner, rest) = (document, next),
             Some(RawBsonRef::Array(_)) => return Err(in_array(to, next)),
-            // What is missing is made, and what has no fields is refused when the value is put.
+            // A missing document is created; a value without fields is refused when the field is written.
             _ => break,
         }
     }
@@ -108,7 +108,7 @@ fn not_viable(path: &str, field: &str, found: RawBsonRef<'_>) -> Error {
     }
 }
 
-/// An `_id` that was there is still there, with the same bytes.
+/// Checks that an existing `_id` keeps its bytes.
 fn check_id(before: &RawDocument, after: &RawDocument) -> Result<(), Error> {
     for element in fields(before) {
         let element = element?;
@@ -138,7 +138,7 @@ type Nodes<'u> = [(&'u str, Node<'u>)];
 impl<'u> Applier<'u> {
     /// Writes the fields of a document.
     fn document(&mut self, document: &RawDocument, nodes: &Nodes<'u>) -> Result<(), Error> {
-        // A name that occurs twice means the first of the fields.
+        // A name that occurs twice refers to the first field.
         let mut done = vec![false; nodes.len()];
         for element in fields(document) {
             let element = element?;
@@ -219,7 +219,7 @@ impl<'u> Applier<'u> {
         Ok(())
     }
 
-    /// Whether the array filter of a name is met by an element.
+    /// Whether an element matches the array filter of a name.
     fn is_meant(&self, name: &str, element: RawBsonRef<'_>) -> Result<bool, Error> {
         if name.is_empty() {
             return Ok(true);
@@ -232,14 +232,14 @@ impl<'u> Applier<'u> {
                 name: name.to_owned(),
                 reason: "it is missing",
             })?;
-        // A filter is about a document, whose one field has the filter's name.
+        // The filter is on a document whose only field has the name of the filter.
         let field = CString::try_from(name).map_err(|error| Error::Encode(error.to_string()))?;
         let mut document = RawDocumentBuf::new();
         document.append(field, element);
         Ok(filter.filter.matches(&document))
     }
 
-    /// Writes what becomes of an element.
+    /// Writes the changed element.
     fn element(
         &mut self,
         name: Name<'_>,
@@ -288,7 +288,7 @@ impl<'u> Applier<'u> {
         Ok(())
     }
 
-    /// Fails if one of the operations needs a field that cannot be there.
+    /// Fails if one of the operations needs a field that cannot exist.
     fn refuse(&self, part: &str, node: &Node<'_>, value: RawBsonRef<'_>) -> Result<(), Error> {
         let mut refused = Ok(());
         node.leaves(&mut |leaf| {
@@ -299,7 +299,7 @@ impl<'u> Applier<'u> {
         refused
     }
 
-    /// Whether something comes to be where there is nothing.
+    /// Whether a missing field is created.
     fn creates(&self, node: &Node<'u>) -> Result<bool, Error> {
         Ok(match node {
             Node::Leaf(leaf) => !matches!(create(leaf, self.moment)?, Change::Keep),
@@ -314,7 +314,7 @@ impl<'u> Applier<'u> {
         })
     }
 
-    /// Writes what comes to be where there is nothing.
+    /// Writes a field that was missing.
     fn create(&mut self, name: Name<'_>, node: &Node<'u>) -> Result<(), Error> {
         match node {
             Node::Leaf(leaf) => match create(leaf, self.moment)? {

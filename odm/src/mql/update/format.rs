@@ -1,4 +1,4 @@
-//! Writing MongoDB's form of an update.
+//! The formatter of MongoDB's form of an update.
 
 use bson::{Bson, Document, RawBson, doc};
 
@@ -37,7 +37,7 @@ fn operation(operation: &Operation) -> (&'static str, Bson) {
         Operation::AddToSet(values) => ("$addToSet", doc! { "$each": array(values) }.into()),
         Operation::Pop(End::First) => ("$pop", (-1).into()),
         Operation::Pop(End::Last) => ("$pop", 1.into()),
-        // As the operand of `$pull` these would not be taken for values.
+        // As the operand of `$pull` these would be read as a filter.
         Operation::Pull(Pull::Value(
             value @ (RawBson::Document(_) | RawBson::RegularExpression(_)),
         )) => ("$pullAll", array(std::slice::from_ref(value))),

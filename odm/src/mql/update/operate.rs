@@ -1,4 +1,4 @@
-//! What each operation makes of a value.
+//! The operations on single values.
 
 use std::cmp::Ordering;
 
@@ -15,27 +15,26 @@ use crate::mql::{
     write::malformed,
 };
 
-/// What becomes of a value, or of the lack of one.
+/// The result of an operation on a value or on a missing one.
 pub(super) enum Change<'u> {
-    /// It stays as it is.
+    /// The value stays.
     Keep,
-    /// It is removed.
+    /// The value is removed.
     Remove,
-    /// It becomes what the update says.
+    /// A value of the update.
     Put(RawBsonRef<'u>),
-    /// It becomes what was made of it.
+    /// A computed value.
     Make(RawBson),
 }
 
-/// What an update depends on besides the document.
+/// The input of an update besides the document.
 #[derive(Clone, Copy)]
 pub(super) struct Moment {
     pub(super) inserting: bool,
     pub(super) now: DateTime,
 }
 
-/// Whether an operation does nothing where its path leads nowhere, even if the path could not be
-/// made.
+/// Whether an operation ignores a missing field, even if the field could not be created.
 pub(super) fn needs_no_path(leaf: &Leaf<'_>, moment: Moment) -> bool {
     match leaf.action {
         Action::Operation(Operation::Unset) | Action::Release | Action::Nothing => true,
@@ -44,7 +43,7 @@ pub(super) fn needs_no_path(leaf: &Leaf<'_>, moment: Moment) -> bool {
     }
 }
 
-/// What an operation makes where there is nothing.
+/// Applies an operation to a missing value.
 pub(super) fn create<'u>(leaf: &Leaf<'u>, moment: Moment) -> Result<Change<'u>, Error> {
     let operation = match leaf.action {
         Action::Operation(operation) => operation,
@@ -72,7 +71,7 @@ pub(super) fn create<'u>(leaf: &Leaf<'u>, moment: Moment) -> Result<Change<'u>, 
     })
 }
 
-/// What an operation makes of a value.
+/// Applies an operation to a value.
 pub(super) fn change<'u>(
     leaf: &Leaf<'u>,
     value: RawBsonRef<'_>,
@@ -199,7 +198,7 @@ fn arithmetic(
             path: path.to_owned(),
         })?;
         return Ok(match (value, operand, i32::try_from(result)) {
-            // Only what comes of two small integers, and is small itself, stays one.
+            // The result is an int32 if both operands are, and it fits.
             (Int32(_), Int32(_), Ok(result)) => RawBson::Int32(result),
             _ => RawBson::Int64(result),
         });
@@ -217,7 +216,7 @@ fn arithmetic(
     }
 }
 
-/// The operand of `$inc` or `$mul` is no number, or one that cannot be calculated with.
+/// The error of an operand of `$inc` or `$mul` that is not a number, or is out of range.
 pub(super) fn bad_number(operator: &str) -> Error {
     types::bad(
         operator,
@@ -229,7 +228,7 @@ fn zero(factor: &RawBson) -> RawBson {
     match factor {
         RawBson::Int32(_) => RawBson::Int32(0),
         RawBson::Int64(_) => RawBson::Int64(0),
-        // The sign of the factor, and what is no number, pass on to the product.
+        // The product takes over the sign of the factor, and NaN.
         RawBson::Double(factor) => RawBson::Double(factor * 0.0),
         _ => RawBson::Int32(0),
     }
@@ -286,7 +285,7 @@ fn compare_fields(sort: &Sort, a: RawBsonRef<'_>, b: RawBsonRef<'_>) -> Ordering
         .unwrap_or(Ordering::Equal)
 }
 
-/// A field of an element that is pushed. An array on the way is passed by positions only.
+/// A field of a pushed element. Arrays on the path are entered by positions only.
 fn field<'a>(element: RawBsonRef<'a>, path: &str) -> Option<RawBsonRef<'a>> {
     path.split('.')
         .try_fold(element, |value, part| match value {
@@ -298,7 +297,7 @@ fn field<'a>(element: RawBsonRef<'a>, path: &str) -> Option<RawBsonRef<'a>> {
         })
 }
 
-/// The array with the values that are not in it, or none if all are.
+/// The array with the values that it lacks, or `None` if it has all of them.
 fn added(array: &RawArray, values: &[RawBson]) -> Result<Option<RawArrayBuf>, Error> {
     let mut all = elements(array)?;
     let len = all.len();

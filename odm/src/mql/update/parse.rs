@@ -1,4 +1,4 @@
-//! Reading MongoDB's form of an update.
+//! The parser of MongoDB's form of an update.
 
 use bson::{Bson, Document, RawBson};
 
@@ -256,18 +256,24 @@ fn check_array_filters(update: &Update) -> Result<(), Error> {
     let filters = &update.array_filters;
     for (at, filter) in filters.iter().enumerate() {
         if filters[..at].iter().any(|other| other.name == filter.name) {
-            return bad(&filter.name, "there are two of this name");
+            return bad(
+                &filter.name,
+                "several filters have this name; combine them by `$and`",
+            );
         }
         let used = update
             .paths()
             .any(|path| array_filters(path).any(|name| name == filter.name));
         if !used {
-            return bad(&filter.name, "no path uses it");
+            return bad(&filter.name, "no path of the update uses it; remove it");
         }
     }
     for name in update.paths().flat_map(array_filters) {
         if filters.iter().all(|filter| filter.name != name) {
-            return bad(name, "it is missing");
+            return bad(
+                name,
+                "no filter has this name; add one to the array filters",
+            );
         }
     }
     Ok(())

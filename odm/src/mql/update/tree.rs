@@ -1,7 +1,7 @@
-//! The operations of an update by the parts of their paths.
+//! The operations of an update as a tree over the parts of their paths.
 //!
-//! The tree is made for each application, from references, since a rename takes part in it with the
-//! value that it finds in the document.
+//! The tree is built for each application, from references, since a rename takes part in it with the
+//! value of the document.
 
 use std::cmp::Ordering;
 
@@ -10,13 +10,13 @@ use bson::RawBsonRef;
 use super::Operation;
 use crate::mql::{Error, path};
 
-/// A part of an update: what is done with the value at some place.
+/// A node: the part of an update below one path.
 #[derive(Debug, Clone)]
 pub(super) enum Node<'u> {
     Leaf(Leaf<'u>),
-    /// What is done with fields of a document, or with elements of an array by their positions.
+    /// Operations on fields of a document, or on elements of an array by their positions.
     Fields(Vec<(&'u str, Node<'u>)>),
-    /// What is done with elements of an array by array filters; that without a name means all.
+    /// Operations on elements of an array by array filters. The empty name stands for all elements.
     Elements(Vec<(&'u str, Node<'u>)>),
 }
 
@@ -31,11 +31,11 @@ pub(super) struct Leaf<'u> {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Action<'u> {
     Operation(&'u Operation),
-    /// Becomes what was at the path that is renamed.
+    /// Sets the field to the value of the renamed path.
     Receive(RawBsonRef<'u>),
-    /// Is removed, since it was renamed.
+    /// Removes the field, since it was renamed.
     Release,
-    /// Is not touched.
+    /// Leaves the field.
     Nothing,
 }
 
@@ -44,8 +44,7 @@ impl<'u> Node<'u> {
         Node::Fields(Vec::new())
     }
 
-    /// Adds a leaf. Two leaves of which one is at the end of the other's path, or on the way to it,
-    /// are a conflict.
+    /// Adds a leaf. Two leaves conflict if their paths are equal or one is a prefix of the other.
     pub(super) fn insert(&mut self, leaf: Leaf<'u>) -> Result<(), Error> {
         check_path(leaf.path)?;
         let mut node = self;
@@ -76,7 +75,7 @@ impl<'u> Node<'u> {
         Ok(())
     }
 
-    /// Both parts, which apply to the same element of an array.
+    /// Merges two nodes that apply to the same element of an array.
     pub(super) fn merge(self, other: Node<'u>) -> Result<Node<'u>, Error> {
         match (self, other) {
             (Node::Fields(a), Node::Fields(b)) => merge(a, b).map(Node::Fields),
@@ -128,7 +127,7 @@ fn conflict(path: &str, node: &Node<'_>) -> Error {
     }
 }
 
-/// The order in which new fields are added: numbers by their value, then names by their bytes.
+/// The order of new fields: numbers by their value, then names by their bytes.
 fn compare_parts(a: &str, b: &str) -> Ordering {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
     match (is_number(a), is_number(b)) {
@@ -155,7 +154,7 @@ pub(super) fn array_filters(path: &str) -> impl Iterator<Item = &str> {
         .filter(|name| !name.is_empty())
 }
 
-/// Looks for what cannot be the path of an update.
+/// Rejects paths that an update cannot have.
 pub(super) fn check_path(path: &str) -> Result<(), Error> {
     path::check_strictly(path)?;
     for (at, part) in path.split('.').enumerate() {

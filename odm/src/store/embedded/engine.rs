@@ -82,13 +82,7 @@ impl Engine {
     /// Returns the error of the first write that the disk refused, if there was one. Nothing can be
     /// written since then.
     pub(super) fn check_writable(&self) -> Result<()> {
-        match self.shield.failure() {
-            None => Ok(()),
-            Some(cause) => {
-                let message = format!("cannot write to `{}`: {cause}", self.name);
-                Err(Error::new(ErrorKind::Io, message).with_source(cause))
-            }
-        }
+        check_writable(&self.shield, &self.name)
     }
 
     /// The newest committed state. It stays readable, unchanged, while later commits happen.
@@ -144,7 +138,11 @@ impl Engine {
                 .begin_write()
                 .map_err(|error| failed(&self.name, error))
         })?;
-        Ok(Uncommitted::new(transaction, self.name.clone()))
+        Ok(Uncommitted::new(
+            transaction,
+            self.shield.clone(),
+            self.name.clone(),
+        ))
     }
 
     /// Commits an open transaction durably. The contract is that of [`commit`](Engine::commit).
@@ -196,6 +194,16 @@ impl Engine {
             ErrorKind::Corrupt,
             format!("`{name}` is damaged: checksums do not match"),
         ))
+    }
+}
+
+fn check_writable(shield: &Shield, name: &str) -> Result<()> {
+    match shield.failure() {
+        None => Ok(()),
+        Some(cause) => {
+            let message = format!("cannot write to `{name}`: {cause}");
+            Err(Error::new(ErrorKind::Io, message).with_source(cause))
+        }
     }
 }
 

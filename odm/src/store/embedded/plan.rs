@@ -31,7 +31,7 @@ pub(super) use ordering::fields_len;
 
 /// How documents get into the requested order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum SortStrategy {
     /// The access path finds them in it.
     IndexOrder,
     /// Documents whose keys begin with the same fields are found one after another, and each such
@@ -42,8 +42,8 @@ pub(super) enum Order {
     },
     /// All documents that are found must be sorted by `_id`.
     SortById,
-    /// They must be sorted.
-    Sort,
+    /// All documents that are found must be sorted.
+    FullSort,
 }
 
 /// The requested order, and the position in it to start after.
@@ -86,11 +86,11 @@ pub(super) enum Plan<'f, 's> {
 
 impl Plan<'_, '_> {
     /// How the documents get into order.
-    pub(super) fn order(&self, wanted: &OrderSpec<'_>) -> Order {
+    pub(super) fn order(&self, wanted: &OrderSpec<'_>) -> SortStrategy {
         match self {
             Plan::One(access) => access.order,
-            Plan::Union(_) if wanted.fields.is_empty() => Order::SortById,
-            Plan::Union(_) => Order::Sort,
+            Plan::Union(_) if wanted.fields.is_empty() => SortStrategy::SortById,
+            Plan::Union(_) => SortStrategy::FullSort,
         }
     }
 }

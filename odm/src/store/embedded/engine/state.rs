@@ -107,6 +107,10 @@ pub(in super::super) struct Range {
     backward: bool,
 }
 
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all ranges are read in pages, and must not be allocated"
+)]
 enum Entries {
     Pages(Pages, Arc<str>),
     Copied(CopiedRange),
@@ -118,13 +122,10 @@ impl Iterator for Range {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.entries {
-            Entries::Pages(pages, name) => {
-                let step = match self.backward {
-                    false => Iterator::next,
-                    true => DoubleEndedIterator::next_back,
-                };
-                in_pages(pages, name, step)
-            }
+            Entries::Pages(pages, name) => match self.backward {
+                false => in_pages(pages, name, Iterator::next),
+                true => in_pages(pages, name, DoubleEndedIterator::next_back),
+            },
             Entries::Copied(range) => {
                 let entry = range.next(self.backward).transpose()?;
                 Some(entry.map(|(key, value)| (Bytes::Copied(key), Bytes::Copied(value))))

@@ -12,8 +12,9 @@ use std::{
 use redb::{ReadableTable, WriteTransaction};
 
 use super::{
-    KeyChange, TABLE,
+    KeyChange, TABLE, check_writable,
     error::{failed, guard},
+    shield::Shield,
     write,
 };
 use crate::error::{Error, ErrorKind, Result};
@@ -35,13 +36,19 @@ pub(in super::super) struct Uncommitted {
     /// `None` once the transaction has ended. A table can be open only once in a transaction: the
     /// lock is held while it is.
     transaction: Mutex<Option<WriteTransaction>>,
+    shield: Arc<Shield>,
     name: Arc<str>,
 }
 
 impl Uncommitted {
-    pub(super) fn new(transaction: WriteTransaction, name: Arc<str>) -> Uncommitted {
+    pub(super) fn new(
+        transaction: WriteTransaction,
+        shield: Arc<Shield>,
+        name: Arc<str>,
+    ) -> Uncommitted {
         Uncommitted {
             transaction: Mutex::new(Some(transaction)),
+            shield,
             name,
         }
     }
@@ -52,7 +59,10 @@ impl Uncommitted {
         &self,
         changes: impl Iterator<Item = KeyChange<'a>>,
     ) -> Result<()> {
-        self.with(|transaction| write(transaction, changes))
+        self.with(|transaction| write(transaction, changes))?;
+        // The pages of a transaction that cannot be committed any more would fill the memory of the
+        // shield.
+        check_writable(&self.shield, &self.name)
     }
 
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
@@ -102,7 +112,7 @@ impl Uncommitted {
         })
     }
 
-    /// Ends the transaction: what is done with it is up to the caller.
+    /// Takes the transaction out, to commit or to abort it.
     pub(super) fn take(&self) -> Result<WriteTransaction> {
         self.lock().take().ok_or_else(ended)
     }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::{
-    Order, OrderSpec,
+    OrderSpec, SortStrategy,
     bounds::{Interval, KeyRange, intersect},
     constraint::{Constraint, Constraints},
     ordering::order,
@@ -87,7 +87,7 @@ pub(in super::super) struct AccessPath<'f, 's> {
     /// The ranges to read, in the order of the keys.
     pub(in super::super) ranges: Vec<KeyRange>,
     pub(in super::super) backward: bool,
-    pub(in super::super) order: Order,
+    pub(in super::super) order: SortStrategy,
     /// The constraints behind the bounds, by field.
     pub(super) bounds: Vec<(usize, Vec<&'f Constraint<'f>>)>,
     /// Whether each range is one whole key.
@@ -134,7 +134,7 @@ pub(super) fn access_path<'f, 's>(
     }
     let key_bounds = KeyBounds::new(&source, constraints);
     let (order, backward) = order(&source, key_bounds.single, constraints, wanted);
-    let (equalities, sorted) = (key_bounds.equalities, order != Order::Sort);
+    let (equalities, sorted) = (key_bounds.equalities, order != SortStrategy::FullSort);
     let rank = Rank {
         unique: source.is_unique() && equalities == source.len(),
         equalities,

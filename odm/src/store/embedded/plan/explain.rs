@@ -2,7 +2,7 @@
 
 use bson::RawBson;
 
-use super::{AccessPath, Order, OrderSpec, Plan};
+use super::{AccessPath, OrderSpec, Plan, SortStrategy};
 use crate::{
     mql::{Sort, Test},
     store::{Cost, Explain, embedded::entries::show},
@@ -13,7 +13,7 @@ pub(in super::super) fn explain(plan: &Plan<'_, '_>, sort: &Sort, cost: Cost) ->
     let wanted = OrderSpec::new(sort, None);
     let sorted_by_index = matches!(
         plan.order(&wanted),
-        Order::IndexOrder | Order::PartialSort { .. }
+        SortStrategy::IndexOrder | SortStrategy::PartialSort { .. }
     );
     let (mut names, mut bounds) = (Vec::new(), Vec::new());
     match plan {

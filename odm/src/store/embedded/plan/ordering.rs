@@ -3,7 +3,7 @@
 use bson::RawBsonRef;
 
 use super::{
-    Order, OrderSpec,
+    OrderSpec, SortStrategy,
     access_path::{AccessPath, Source},
     constraint::Constraints,
 };
@@ -19,7 +19,7 @@ pub(super) fn order(
     single: usize,
     constraints: &Constraints<'_>,
     wanted: &OrderSpec<'_>,
-) -> (Order, bool) {
+) -> (SortStrategy, bool) {
     let mut at = single;
     let mut backward = None;
     for (path, direction) in wanted.fields {
@@ -27,36 +27,39 @@ pub(super) fn order(
             continue;
         }
         if at == source.len() || source.field(at).0 != path || source.is_multikey(at) {
-            return (Order::Sort, false);
+            return (SortStrategy::FullSort, false);
         }
         let against = source.field(at).1 != *direction;
         if *backward.get_or_insert(against) != against {
-            return (Order::Sort, false);
+            return (SortStrategy::FullSort, false);
         }
         at += 1;
     }
     let descending = wanted.id == Direction::Descending;
     let id_fixed = wanted.fields.is_empty() && source.index.is_none();
     if id_fixed {
-        return (Order::IndexOrder, descending);
+        return (SortStrategy::IndexOrder, descending);
     }
     if at == single && backward.is_none() && at < source.len() {
         // Only the order of `_id` is requested, and the entries are in another order.
         return match source.field(at) {
             ("_id", direction) if !source.is_multikey(at) => {
-                (Order::IndexOrder, direction != wanted.id)
+                (SortStrategy::IndexOrder, direction != wanted.id)
             }
-            _ => (Order::SortById, false),
+            _ => (SortStrategy::SortById, false),
         };
     }
     if at == source.len() {
         // Entries with equal fields are in the order of `_id`, or there are none with equal fields.
         let natural = backward.unwrap_or(descending);
         if source.is_unique() || natural == descending {
-            return (Order::IndexOrder, natural);
+            return (SortStrategy::IndexOrder, natural);
         }
     }
-    (Order::PartialSort { fields: at }, backward.unwrap_or(false))
+    (
+        SortStrategy::PartialSort { fields: at },
+        backward.unwrap_or(false),
+    )
 }
 
 /// Whether a field has one value in all keys that are read, so that it does not affect the order.
@@ -78,7 +81,10 @@ impl AccessPath<'_, '_> {
         constraints: &Constraints<'_>,
         wanted: &OrderSpec<'_>,
     ) {
-        if !matches!(self.order, Order::IndexOrder | Order::PartialSort { .. }) {
+        if !matches!(
+            self.order,
+            SortStrategy::IndexOrder | SortStrategy::PartialSort { .. }
+        ) {
             return;
         }
         let Some(position) = self.position(single, constraints, wanted) else {
@@ -132,7 +138,9 @@ impl AccessPath<'_, '_> {
         let then_by_id = match self.source.index {
             None => at == 0,
             Some(index) => {
-                !index.spec.unique && at == self.source.len() && self.order == Order::IndexOrder
+                !index.spec.unique
+                    && at == self.source.len()
+                    && self.order == SortStrategy::IndexOrder
             }
         };
         if then_by_id && let Some(id) = after.last() {
