@@ -145,6 +145,19 @@ impl<'a> ColdReader<'a> {
         !self.load.is_empty() && self.collection == collection
     }
 
+    /// Refuses a query by key that filters or sorts by a cold part: the key is in the document.
+    fn refuse_cold_key(&self, find: &Find) -> Result<()> {
+        let Some(split) = self.part_of(find)? else {
+            return Ok(());
+        };
+        let message = format!(
+            "`{}` of `{}` is a cold part, stored in `{}`: a join cannot filter or sort by it; query \
+             `{}` by it, and join from there",
+            split.path, split.hot, split.cold, split.hot
+        );
+        Err(Error::new(ErrorKind::InvalidQuery, message).at(&split.hot, Some(&split.path), None))
+    }
+
     /// The split field whose cold part a query is about.
     fn part_of(&self, find: &Find) -> Result<Option<&Split>> {
         self.catalog
@@ -183,18 +196,13 @@ impl Reader for ColdReader<'_> {
     }
 
     async fn find_by_key(&self, find: &FindByKey, each: Each<'_>) -> Result<Cost> {
-        match self.part_of(&find.find)? {
-            None => self.stored().find_by_key(find, each).await,
-            Some(split) => Err(Error::new(
-                ErrorKind::InvalidQuery,
-                format!(
-                    "`{}` of `{}` is a cold part, stored in `{}`: a join cannot filter or sort by \
-                     it; query `{}` by it, and join from there",
-                    split.path, split.hot, split.cold, split.hot
-                ),
-            )
-            .at(&split.hot, Some(&split.path), None)),
-        }
+        self.refuse_cold_key(&find.find)?;
+        self.stored().find_by_key(find, each).await
+    }
+
+    async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
+        self.refuse_cold_key(&find.find)?;
+        self.stored().count_by_key(find).await
     }
 
     async fn count(&self, find: &Find) -> Result<(u64, Cost)> {
@@ -202,10 +210,6 @@ impl Reader for ColdReader<'_> {
             None => self.stored().count(find).await,
             Some(split) => self.stored().count(&split.find(find)).await,
         }
-    }
-
-    async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
-        self.stored().count_by_key(find).await
     }
 
     async fn explain(&self, find: &Find) -> Result<Explain> {
