@@ -105,7 +105,10 @@ impl<'a> Input<'a> {
         let attrs = attr::Container::new(cx, derive, &item.attrs);
         // A database is not stored.
         let serde = match derive {
-            Derive::Database => serde::Container::default(),
+            Derive::Database => {
+                serde::refuse(cx, &item.attrs);
+                serde::Container::default()
+            }
             _ => serde::Container::new(cx, &item.attrs),
         };
         let rule = |rename: &Option<serde::Rename>| rename.as_ref().map(|rename| rename.rule);
@@ -196,7 +199,10 @@ fn fields<'a>(
         .iter()
         .map(|field| {
             let serde = match derive {
-                Derive::Database => serde::Field::default(),
+                Derive::Database => {
+                    serde::refuse(cx, &field.attrs);
+                    serde::Field::default()
+                }
                 _ => serde::Field::new(cx, &field.attrs),
             };
             let name = field.ident.as_ref().map(types::name).unwrap_or_default();

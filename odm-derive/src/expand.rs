@@ -40,7 +40,7 @@ pub(crate) fn refers_within(head: &Head) -> TokenStream {
 
 /// The whole pipeline.
 pub(crate) fn derive(derive: Derive, item: &DeriveInput) -> TokenStream {
-    let cx = Ctxt::default();
+    let cx = Ctxt::new();
     let input = Input::new(&cx, derive, item);
     check::check(&cx, &input);
     match (cx.finish(), Model::new(&input)) {

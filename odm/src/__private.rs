@@ -6,7 +6,7 @@
 use std::{convert::Infallible, marker::PhantomData};
 
 use crate::{
-    model::{Cold, CountShape, Ordered, SplitShape, SubsetShape},
+    model::{CountShape, Ordered, SplitShape, SubsetShape},
     mql,
 };
 
@@ -16,11 +16,12 @@ mod copies;
 pub use crate::{
     database::{Database, Held, Session},
     model::{
-        At, ById, ChildOf, Container, Copied, Derived, Document, Embed, EmbedField, Field,
-        FieldKind, FieldSet, FieldShape, Flattened, Half, Has, HasHalf, HasSubset, Identity, Index,
-        IndexField, IntoId, Link, Model, OnDelete, OptionalPath, Outline, Path, Plain, Projection,
-        Ref, ReferenceField, ReferenceShape, RefersWithin, Related, Root, Shape, SplitField,
-        Structure, SubsetField, SubsetItem, Through, Unchecked, Version,
+        At, ById, ChildOf, Cold, ColdOf, Container, Copied, Derived, Document, Embed, EmbedField,
+        Field, FieldKind, FieldSet, FieldShape, FlatPath, Flattened, Half, Has, HasHalf, HasSubset,
+        Identity, Index, IndexField, IntoId, Link, Linked, Model, OnDelete, Outline, Path, Plain,
+        Projection, Ref, ReferenceField, ReferenceShape, RefersWithin, Related, Root, Shape,
+        SplitField, Structure, Subset, SubsetField, SubsetItem, SubsetOf, Through, Unchecked,
+        Version,
     },
     mql::Direction,
     repository::{Any, AtMostOne},
@@ -60,6 +61,8 @@ pub trait Unknown {
     const OPTIONAL: bool = false;
     /// It is no `Option`.
     const NONE: bool = false;
+    /// It is no `Subset`.
+    const SUBSET: bool = false;
     /// It is no embedded value.
     const EMBEDDED: bool = false;
     /// Nothing is known of what is in it.
@@ -83,6 +86,11 @@ impl<T: ?Sized + Absent> Probe<T> {
 impl<T> Probe<Option<T>> {
     /// It is an `Option`.
     pub const NONE: bool = true;
+}
+
+impl<T> Probe<Subset<T>> {
+    /// It is a `Subset`.
+    pub const SUBSET: bool = true;
 }
 
 impl<T: EmbedField> Probe<T> {
@@ -167,6 +175,40 @@ pub const fn reference<T: ReferenceField>(
     FieldShape { name, kind }
 }
 
+/// Checks that a delete rule fits what is around a reference. In an embedded value, which can be the
+/// element of a list, `pull` is checked when the catalog is built.
+#[track_caller]
+pub const fn delete_rule<T: ReferenceField>(rule: OnDelete, embedded: bool) {
+    let problem = match (rule, T::CONTAINER) {
+        (OnDelete::Nullify, Container::Many) => {
+            "a list of references is not emptied when one of them is deleted: `pull` takes that one \
+             out of the list"
+        }
+        (OnDelete::Nullify, Container::One) if embedded => {
+            "a reference that is no `Option` cannot become empty: make it an `Option<Ref<..>>`, or \
+             use `pull`, if what holds it is an element of a list"
+        }
+        (OnDelete::Nullify, Container::One) => {
+            "a reference that is no `Option` cannot become empty: make it an `Option<Ref<..>>`, or \
+             use `cascade`, to delete what holds it too"
+        }
+        (OnDelete::Pull, Container::Optional) if !embedded => {
+            "`pull` takes a reference out of a list, and this is none: `nullify` makes it empty"
+        }
+        (OnDelete::Pull, Container::One) if !embedded => {
+            "`pull` takes a reference out of a list, and this is none: use `cascade`, to delete what \
+             holds it too, or make it an `Option<Ref<..>>` and use `nullify`"
+        }
+        _ => return,
+    };
+    panic!("{}", problem);
+}
+
+/// Whether a reference is stored in every document.
+pub const fn is_required<T: ReferenceField>() -> bool {
+    matches!(T::CONTAINER, Container::One)
+}
+
 /// The fields of the document that a reference leads to.
 pub const fn target<T: ReferenceField>() -> <T::Target as Structure>::Fields<Root<T::Target>> {
     fields_of::<T::Target>()
@@ -248,7 +290,7 @@ pub const fn child<T: SubsetField>() -> <T::Child as Structure>::Fields<Root<T::
 }
 
 /// The path of the only reference from a child to its parent.
-pub const fn parent_path<C: ChildOf<P>, P: Document>() -> &'static str {
+pub const fn parent_path<C: ChildOf<P, N>, P: Document, const N: usize>() -> &'static str {
     C::PATH
 }
 
@@ -401,16 +443,20 @@ pub trait Shown: Copy {
     type Value;
     /// Its stored path; empty if it is flattened.
     const PATH: &'static str;
+    /// Whether it is in the cold part.
+    const COLD: bool;
 }
 
 impl<V, P: Path, K> Shown for Field<V, P, K> {
     type Value = V;
     const PATH: &'static str = P::TEXT;
+    const COLD: bool = P::COLD;
 }
 
 impl<V, P: Path> Shown for Flattened<V, P> {
     type Value = V;
     const PATH: &'static str = P::TEXT;
+    const COLD: bool = P::COLD;
 }
 
 /// The field of a document whose part in a projection is being checked.
@@ -428,8 +474,13 @@ impl<F: Shown> Source<F> {
     }
 
     /// And so must the stored name.
-    pub const fn is_stored_as(self, name: &str) -> bool {
+    pub const fn is_stored_as(&self, name: &str) -> bool {
         same(F::PATH, name)
+    }
+
+    /// And it must be in the document itself.
+    pub const fn is_hot(&self) -> bool {
+        !F::COLD
     }
 }
 

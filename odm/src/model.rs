@@ -13,19 +13,21 @@ mod shape;
 mod subset;
 mod value;
 
-pub use cold::{Cold, HasHalf, SplitField};
+pub use cold::{Cold, ColdOf, HasHalf, SplitField};
 pub use date_time::DateTime;
 pub use document::{Document, Embed, IntoId, Projection, Structure};
 pub use field::{
     Derived, Field, FieldSet, Flattened, Identity, Plain, Settable, Through, Unchecked, Version,
 };
 pub use object_id::ObjectId;
-pub use path::{At, Half, Hot, OptionalPath, Path, Root};
+pub use path::{At, FlatPath, Half, Hot, Path, Root};
+#[doc(hidden)]
+pub use reference::Linked;
 pub use reference::{Joinable, Link, Ref};
 pub use related::{ChildOf, EmbedField, Has, ReferenceField, RefersWithin, Related};
 pub use shape::{
     Container, Copied, CopyShape, CountShape, FieldKind, FieldShape, Index, IndexField, Model,
     OnDelete, Outline, ReferenceShape, Shape, SplitShape, SubsetShape, Via,
 };
-pub use subset::{HasSubset, Subset, SubsetField, SubsetItem};
+pub use subset::{HasSubset, Subset, SubsetField, SubsetItem, SubsetOf};
 pub use value::{ById, Contains, IntoValue, List, Number, Ordered, Same, Text, ViaSome, to_raw};

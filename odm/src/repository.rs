@@ -175,9 +175,12 @@ impl<M: Document> Repository<M> {
 
     /// The children of a parent: the documents whose `#[reference(parent)]` leads to it. A `Find`,
     /// to be sorted and limited, or for a reference with `one` the child itself, if there is one.
-    pub fn of<P: Document>(&self, parent: &P) -> <M::Cardinality as Cardinality>::Query<M>
+    pub fn of<P: Document, const N: usize>(
+        &self,
+        parent: &P,
+    ) -> <M::Cardinality as Cardinality>::Query<M>
     where
-        M: ChildOf<P, Cardinality: Cardinality>,
+        M: ChildOf<P, N, Cardinality: Cardinality>,
     {
         let id = to_raw(parent.id());
         let filter =

@@ -138,9 +138,21 @@ impl Field {
 
 fn metas(attrs: &[Attribute]) -> Vec<(String, Meta)> {
     // What does not parse, serde reports in its own words.
-    let ignored = Ctxt::default();
+    let cx = Ctxt::new();
     let serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
-    serde.flat_map(|attr| keys(&ignored, attr)).collect()
+    let metas = serde.flat_map(|attr| keys(&cx, attr)).collect();
+    cx.forget();
+    metas
+}
+
+/// A database is not stored, so serde has no say in it.
+pub(crate) fn refuse(cx: &Ctxt, attrs: &[Attribute]) {
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
+        cx.error(
+            attr.path(),
+            "a database is not stored: remove `#[serde(..)]`",
+        );
+    }
 }
 
 fn borrow(cx: &Ctxt, meta: &Meta) {
@@ -169,7 +181,9 @@ fn name(cx: &Ctxt, meta: &Meta) -> Option<LitStr> {
         return text_of(meta);
     };
     let side = |side: &str| {
-        let sides = nested(&Ctxt::default(), meta);
+        let cx = Ctxt::new();
+        let sides = nested(&cx, meta);
+        cx.forget();
         sides
             .iter()
             .find(|(key, _)| key == side)

@@ -8,7 +8,7 @@ use crate::ctxt::Ctxt;
 /// A half that is stored apart.
 #[derive(Clone)]
 pub(crate) struct Split {
-    /// Where the attribute is.
+    /// The attribute's name.
     pub(crate) at: Path,
     /// The collection of the halves.
     pub(crate) collection: LitStr,

@@ -12,7 +12,7 @@ use crate::{ctxt::Ctxt, types::ident};
 /// A bounded array of children.
 #[derive(Clone)]
 pub(crate) struct Subset {
-    /// Where the attribute is.
+    /// The attribute's name.
     pub(crate) at: Path,
     /// How many; negative for the last ones.
     pub(crate) limit: i64,

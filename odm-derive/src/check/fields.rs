@@ -4,13 +4,13 @@ use super::{copies, name_tokens, references};
 use crate::{
     ast::{Data, Derive, Field, Input},
     ctxt::Ctxt,
-    types::argument,
+    types,
 };
 
 /// Checks the fields of a struct or of a variant.
 pub(super) fn check(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
     for field in fields {
-        marks(cx, field);
+        always_stored(cx, field);
         references::check(cx, input, field);
         storage(cx, input, field);
     }
@@ -39,81 +39,40 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
     }
 }
 
-/// Which of our attributes go together.
-fn marks(cx: &Ctxt, field: &Field<'_>) {
-    let attrs = &field.attrs;
-    if let (Some(_), Some(reference)) = (&attrs.embed, &attrs.reference) {
-        cx.error(
-            &reference.at,
-            "a field is either embedded or a reference: remove `#[embed]` or `#[reference]`",
-        );
+/// Whether a derived field is stored in each document, and the key of a cold part has a valid name.
+fn always_stored(cx: &Ctxt, field: &Field<'_>) {
+    let always = if field.attrs.subset().is_some() {
+        "a subset is always stored: remove `skip_serializing_if`"
+    } else if field.attrs.count().is_some() {
+        "a count is always stored: remove `skip_serializing_if`"
+    } else if field.attrs.split().is_some() {
+        "the field of a cold part is never in the document itself: remove `skip_serializing_if`"
+    } else {
+        ""
+    };
+    if let Some(skip) = &field.serde.skip_serializing_if
+        && !always.is_empty()
+    {
+        cx.error(skip, always);
     }
-    if let Some(subset) = &attrs.subset {
-        let others = [
-            attrs.embed.as_ref().map(|other| &other.at),
-            attrs.reference.as_ref().map(|other| &other.at),
-            attrs.index.as_ref().map(|other| &other.at),
-            attrs.version.as_ref(),
-        ];
-        for other in others.into_iter().flatten() {
-            cx.error(other, "the library keeps a subset by itself: remove this");
-        }
-        if argument(field.ty, "Subset").is_none() {
-            cx.error(
-                &subset.at,
-                "a field with `#[subset(..)]` is a `Subset` of the child or of a projection of it",
-            );
-        }
-        if let Some(skip) = &field.serde.skip_serializing_if {
-            cx.error(
-                skip,
-                "a subset is always stored: remove `skip_serializing_if`",
-            );
-        }
-    }
-    if let Some(split) = &attrs.split {
-        let others = [
-            attrs.embed.as_ref().map(|other| &other.at),
-            attrs.reference.as_ref().map(|other| &other.at),
-            attrs.index.as_ref().map(|other| &other.at),
-            attrs.subset.as_ref().map(|other| &other.at),
-            attrs.version.as_ref(),
-        ];
-        for other in others.into_iter().flatten() {
-            cx.error(
-                other,
-                "what is stored apart is a document of its own: remove this, or mark a field of it",
-            );
-        }
-        if argument(field.ty, "Cold").is_none() {
-            cx.error(
-                &split.at,
-                "a field with `#[split(..)]` is a `Cold` of a struct that derives `Embed`",
-            );
-        }
-        if let Some(skip) = &field.serde.skip_serializing_if {
-            cx.error(
-                skip,
-                "what is stored apart leaves no trace in the document anyway: remove \
-                 `skip_serializing_if`",
-            );
-        }
-        if let Some(problem) = problem(&split.key.value()) {
-            cx.error(
-                &split.key,
-                format!(
-                    "`{}` cannot be the name of a stored field: {problem}",
-                    split.key.value()
-                ),
-            );
-        }
-    }
-    if let Some(version) = &attrs.version
-        && (attrs.embed.is_some() || attrs.reference.is_some())
+    // Of other types, such as an alias, the compiler knows what they are.
+    if let Some(subset) = field.attrs.subset()
+        && types::is_written(field.ty, "Vec")
     {
         cx.error(
-            version,
-            "a version is a number that the library counts: give it a field of its own",
+            &subset.at,
+            "a field with `#[subset(..)]` is a `Subset` of the child or of a projection of it",
+        );
+    }
+    if let Some(split) = field.attrs.split()
+        && let Some(problem) = problem(&split.key.value())
+    {
+        cx.error(
+            &split.key,
+            format!(
+                "`{}` cannot be the name of a stored field: {problem}",
+                split.key.value()
+            ),
         );
     }
 }
@@ -170,10 +129,7 @@ fn storage(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
     if let Some(skip) = &serde.skip_serializing_if {
         let always = match attrs {
             _ if is_id => Some("an `_id`"),
-            attrs if attrs.version.is_some() => Some("a version"),
-            attrs if attrs.reference.is_some() && argument(field.ty, "Ref").is_some() => {
-                Some("a reference that is no `Option`")
-            }
+            attrs if attrs.version().is_some() => Some("a version"),
             _ => None,
         };
         if let Some(what) = always {
@@ -184,12 +140,12 @@ fn storage(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
         }
     }
     if let Some(flatten) = &serde.flatten {
-        if attrs.denormalize.is_some() {
+        if attrs.denormalize().is_some() {
             cx.error(
                 flatten,
                 "a copy is stored under a name of its own: remove `flatten`",
             );
-        } else if attrs.embed.is_none() {
+        } else if attrs.embed().is_none() {
             cx.error(
                 flatten,
                 format!(
@@ -197,7 +153,7 @@ fn storage(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
                      whose keys are not known cannot: keep it under a name of its own"
                 ),
             );
-        } else if let Some(index) = &attrs.index {
+        } else if let Some(index) = attrs.index() {
             cx.error(
                 &index.at,
                 format!(

@@ -70,16 +70,16 @@ fn problem(
     }
     if goes_on {
         let attrs = &field.attrs;
-        if attrs.embed.is_some() || attrs.split.is_some() || attrs.denormalize.is_some() {
+        if attrs.embed().is_some() || attrs.split().is_some() || attrs.denormalize().is_some() {
             return None;
         }
-        return Some(if field.attrs.reference.is_some() {
+        return Some(if field.attrs.reference().is_some() {
             format!("`{name}` leads to another document: declare the index there")
         } else {
             format!("`{name}` is not marked with `#[embed]`, so an index cannot go into it")
         });
     }
-    if field.attrs.split.is_some() {
+    if field.attrs.split().is_some() {
         return Some(format!(
             "`{name}` is stored apart: name a field of it, as in `{name}.field`"
         ));
@@ -102,7 +102,7 @@ fn problem(
 fn mixed(cx: &Ctxt, index: &Index, fields: &[Field<'_>]) {
     let half = |name: &syn::Ident| {
         let of = |field: &&Field<'_>| field.ident.is_some_and(|ident| ident == name);
-        let split = fields.iter().find(of)?.attrs.split.as_ref()?;
+        let split = fields.iter().find(of)?.attrs.split()?;
         Some(split.collection.value())
     };
     let mut halves = index
@@ -138,7 +138,7 @@ fn twice(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
         }
     };
     for field in fields {
-        if let (Some(index), Some(ident)) = (&field.attrs.index, field.ident) {
+        if let (Some(index), Some(ident)) = (field.attrs.index(), field.ident) {
             let key = vec![(false, vec![types::name(ident)])];
             add(key, index.name.as_ref(), index.at.to_token_stream());
         }

@@ -4,7 +4,6 @@ use super::{fields, unsuitable};
 use crate::{
     ast::{Data, Input, Style},
     ctxt::Ctxt,
-    types,
 };
 
 pub(super) fn check(cx: &Ctxt, input: &Input<'_>) {
@@ -39,14 +38,6 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>) {
             transparent,
             "a projection is read from fields: remove `transparent`",
         );
-    }
-    for field in fields {
-        if types::argument(field.ty, "Cold").is_some() {
-            cx.error(
-                field.ty,
-                "a projection shows what is in the document itself, not what is stored apart",
-            );
-        }
     }
     fields::check(cx, input, fields);
 }

@@ -40,12 +40,8 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>, all: &[Variant<'_>]) {
 
 fn tuple(cx: &Ctxt, variant: &Variant<'_>) {
     for field in &variant.fields {
-        let at = field
-            .attrs
-            .reference
-            .as_ref()
-            .map(|reference| &reference.at);
-        if let Some(at) = at.or(field.attrs.embed.as_ref().map(|embed| &embed.at)) {
+        let at = field.attrs.reference().map(|reference| &reference.at);
+        if let Some(at) = at.or(field.attrs.embed().map(|embed| &embed.at)) {
             cx.error(
                 at,
                 format!(
@@ -61,7 +57,7 @@ fn newtype(cx: &Ctxt, variant: &Variant<'_>, form: &Form) {
     let Some(field) = variant.fields.first() else {
         return;
     };
-    if let Some(reference) = &field.attrs.reference
+    if let Some(reference) = field.attrs.reference()
         && matches!(form, Form::Internal { .. } | Form::Untagged)
     {
         cx.error(
@@ -138,10 +134,10 @@ fn shared_places(cx: &Ctxt, form: &Form, variants: &[&Variant<'_>]) {
 
 /// What a field leads to or is a copy of, as it is written.
 fn target(field: &Field<'_>) -> Option<String> {
-    if field.attrs.reference.is_some() {
+    if field.attrs.reference().is_some() {
         return Some(field.ty.to_token_stream().to_string());
     }
-    let copy = field.attrs.denormalize.as_ref()?;
+    let copy = field.attrs.denormalize()?;
     let via = copy.via.as_ref().map(|via| match via {
         Via::Beside(literal, _) => literal.value(),
         Via::Back(back) => back.literal.value(),

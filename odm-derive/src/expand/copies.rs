@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 
 use crate::{
     attr::From,
-    model::{Along, Copy, Head, Mark, Member, Structure},
+    model::{Along, Copy, Head, Member, Role, Structure},
     types,
 };
 
@@ -36,7 +36,7 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
         .members
         .iter()
         .filter(|member| {
-            matches!(member.mark, Mark::Embed { recursive: false })
+            matches!(member.role, Role::Embed { recursive: false })
                 && !(member.users && head.is_recursive(&member.ty))
         })
         .map(|member| {
@@ -53,7 +53,7 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
     let references = structure
         .members
         .iter()
-        .any(|member| matches!(member.mark, Mark::Reference { .. }));
+        .any(|member| matches!(member.role, Role::Reference { .. }));
     let own = (!copies.is_empty()).then(|| {
         quote! {
             const COPIES: &'static [(&'static str, #private::Copied)] = &[#(#copies),*];
@@ -76,8 +76,8 @@ fn copies(structure: &Structure) -> impl Iterator<Item = (&Member, &Copy)> {
     structure
         .members
         .iter()
-        .filter_map(|member| match &member.mark {
-            Mark::Copy(copy) => Some((member, &**copy)),
+        .filter_map(|member| match &member.role {
+            Role::Copy(copy) => Some((member, &**copy)),
             _ => None,
         })
 }
@@ -133,18 +133,21 @@ fn check(head: &Head, structure: &Structure, position: usize, copy: &Copy) -> To
 ///             none: Probe::<String>::NONE,
 ///             optional: Probe::<String>::OPTIONAL,
 ///             frozen: false,
+///             unchecked: false,
+///             skipped: false,
 ///         },
 ///     )
 /// // or, backwards, for a `Vec<i64>`
 /// copied::<Product, _>(fields_of::<Product>().catalog_number)
 ///     .listed_as::<Vec<i64>>()
 ///     ..
-///     .along_back(back::<Part, _, _, _>(fields_of::<Product>().parts), Declared { .. })
+///     .along_back(back::<Part, Product, Product, _, _, _>(fields_of::<Product>().parts), Declared { .. })
 /// ```
 ///
 /// The source fixes the type first, so that an error names both.
 fn copied(head: &Head, structure: &Structure, member: &Member, copy: &Copy) -> TokenStream {
     let (from, frozen, ty) = (&copy.from, copy.frozen, &member.ty);
+    let (unchecked, skipped) = (copy.unchecked, member.skipped.is_some());
     let (document, span) = (&from.ty, from.literal.span());
     // So that calls as a whole stand where the literal does.
     let private = types::located(head.private.clone(), span);
@@ -155,6 +158,8 @@ fn copied(head: &Head, structure: &Structure, member: &Member, copy: &Copy) -> T
             none: #private::Probe::<#ty>::NONE,
             optional: #private::Probe::<#ty>::OPTIONAL,
             frozen: #frozen,
+            unchecked: #unchecked,
+            skipped: #skipped,
         }
     };
     let (typed, known, along) = match &copy.along {
@@ -171,12 +176,12 @@ fn copied(head: &Head, structure: &Structure, member: &Member, copy: &Copy) -> T
             )
         }
         Along::Back(via) => {
-            let (this, at) = (&head.this, via.literal.span());
+            let (this, holder, at) = (&head.this, &via.ty, via.literal.span());
             let maps =
                 "references in a map, as in `{}`, cannot be followed: its keys are not known";
             let (reference, known) = followed(head, via, "is_followed", maps);
             let private = types::located(head.private.clone(), at);
-            let back = quote_spanned!(at=> #private::back::<#this, _, _, _>(#reference));
+            let back = quote_spanned!(at=> #private::back::<#this, #document, #holder, _, _, _>(#reference));
             (
                 quote_spanned!(span=> listed_as::<#ty>()),
                 known,

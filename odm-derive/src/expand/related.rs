@@ -7,7 +7,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{Type, spanned::Spanned};
 
 use crate::{
-    model::{Along, Head, Mark, Structure},
+    model::{Along, Head, Role, Structure},
     types,
 };
 
@@ -17,19 +17,19 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
         .filter(|member| member.users)
         .filter_map(|member| {
             let ty = &member.ty;
-            match &member.mark {
+            match &member.role {
                 // A value within itself has the same references.
-                Mark::Embed { recursive } => {
+                Role::Embed { recursive } => {
                     (!*recursive && !head.is_recursive(ty)).then(|| quote!(#ty))
                 }
-                Mark::Reference { .. } | Mark::Subset(_) | Mark::Split(_) => Some(quote!(#ty)),
-                Mark::Copy(copy) => match &copy.along {
+                Role::Reference { .. } | Role::Subset(_) | Role::Split(_) => Some(quote!(#ty)),
+                Role::Copy(copy) => match &copy.along {
                     // The reference beside it leads there.
                     Along::Beside(..) => None,
                     Along::Back(via) => Some(reference_to(head, &via.ty)),
                 },
-                Mark::Count(count) => count.of.as_ref().map(|of| reference_to(head, of)),
-                Mark::Plain => None,
+                Role::Count(count) => count.of.as_ref().map(|of| reference_to(head, of)),
+                Role::Plain => None,
             }
         });
     let refers_within = refers_within(head, marked);
@@ -92,7 +92,7 @@ fn unmarked(head: &Head, structure: &Structure) -> Option<TokenStream> {
         });
     };
     for member in structure.all_members() {
-        if member.users && matches!(member.mark, Mark::Plain) && known(&member.ty) {
+        if member.users && matches!(member.role, Role::Plain) && known(&member.ty) {
             let (span, name) = match &member.ident {
                 Some(ident) => (ident.span(), format!("`{}`", types::name(ident))),
                 None => (member.ty.span(), "this".to_owned()),
@@ -102,6 +102,12 @@ fn unmarked(head: &Head, structure: &Structure) -> Option<TokenStream> {
                  `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
             );
             check(span, &member.ty, message);
+        }
+        let tuples = types::tuple_elements(&member.ty);
+        for ty in tuples.into_iter().filter(|ty| member.users && known(ty)) {
+            let message = "a tuple is stored as an array, in which references and embedded values \
+                           cannot be found: make it a struct that derives `Embed`";
+            check(ty.span(), ty, message.to_owned());
         }
     }
     for (variant, ty) in &structure.arrays {

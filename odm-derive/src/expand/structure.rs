@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::{copies, count, embed, reference, split, subset};
-use crate::model::{Head, Kind, Mark, Member, Optional, Place, Structure};
+use crate::model::{Head, Kind, Member, Optional, Place, Role, Structure};
 
 /// ```ignore
 /// pub struct ProductFields<P> {
@@ -181,15 +181,21 @@ fn field_type(head: &Head, structure: &Structure, member: &Member) -> TokenStrea
     match member.place {
         Place::At(position) => {
             let at = at(head, this, position, quote!(#path));
-            let at = match member.mark {
-                Mark::Split(_) => quote!(#private::Half<#at>),
+            let at = match member.role {
+                Role::Split(_) => quote!(#private::Half<#at>),
                 _ => at,
             };
             quote!(#private::Field<#ty, #at, #private::#kind>)
         }
-        Place::Flattened { perhaps: false } => quote!(#private::Flattened<#ty, #path>),
-        Place::Flattened { perhaps: true } | Place::Whole => {
-            quote!(#private::Flattened<#ty, #private::OptionalPath<#path>>)
+        Place::Flattened { optional: false } if !member.users || head.is_dependent(&member.ty) => {
+            quote!(#private::Flattened<#ty, #path>)
+        }
+        Place::Flattened { optional: false } => {
+            let optional = quote!({ #private::Probe::<#ty>::OPTIONAL });
+            quote!(#private::Flattened<#ty, #private::FlatPath<#path, #optional>>)
+        }
+        Place::Flattened { optional: true } | Place::Whole => {
+            quote!(#private::Flattened<#ty, #private::FlatPath<#path, true>>)
         }
     }
 }
@@ -244,20 +250,20 @@ fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStr
     let stored = member.stored(structure);
     let ty = &member.ty;
     let span = ty.span();
-    Some(match (&member.mark, member.place) {
-        (Mark::Plain, Place::Flattened { .. } | Place::Whole) => return None,
-        (Mark::Plain, Place::At(_)) => quote!(#private::plain(#stored)),
-        (Mark::Embed { .. }, Place::Flattened { .. }) => {
+    Some(match (&member.role, member.place) {
+        (Role::Plain, Place::Flattened { .. } | Place::Whole) => return None,
+        (Role::Plain, Place::At(_)) => quote!(#private::plain(#stored)),
+        (Role::Embed { .. }, Place::Flattened { .. }) => {
             let message = "only an embedded value, or an `Option` of one, can be flattened";
             let flat = quote_spanned!(span=> ::core::assert!(#private::is_flat::<#ty>(), #message));
             quote!({ #flat; #private::embed::<#ty>("") })
         }
-        (Mark::Embed { .. }, _) => quote!(#private::embed::<#ty>(#stored)),
-        (Mark::Reference { .. }, _) => return reference::shape(head, stored, member),
-        (Mark::Subset(declared), _) => subset::shape(head, stored, ty, declared),
-        (Mark::Copy(_), _) => return copies::shape(head, structure, member),
-        (Mark::Count(declared), _) => return count::shape(head, stored, ty, declared),
-        (Mark::Split(declared), _) => split::shape(head, stored, ty, declared),
+        (Role::Embed { .. }, _) => quote!(#private::embed::<#ty>(#stored)),
+        (Role::Reference { .. }, _) => return reference::shape(head, stored, member),
+        (Role::Subset(declared), _) => subset::shape(head, stored, ty, declared),
+        (Role::Copy(_), _) => return copies::shape(head, structure, member),
+        (Role::Count(declared), _) => return count::shape(head, stored, ty, declared),
+        (Role::Split(declared), _) => split::shape(head, stored, ty, declared),
     })
 }
 

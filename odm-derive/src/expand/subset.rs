@@ -2,12 +2,12 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Generics, Path, Type, spanned::Spanned};
+use syn::{Generics, Path, Type, parse_quote, spanned::Spanned};
 
 use super::structure;
 use crate::{
     attr::{Key, Subset},
-    model::{Head, Mark, Place, Structure},
+    model::{Head, Place, Role, Structure},
     types,
 };
 
@@ -21,13 +21,15 @@ use crate::{
 ///             assert!(is_hot(field), "..");
 ///             sort_key(field, Direction::Descending)
 ///         }] },
-///         via: parent_path::<<Subset<ReviewSummary> as SubsetField>::Child, Product>(),
+///         via: parent_path::<<Subset<ReviewSummary> as SubsetField>::Child, Product, _>(),
 ///         filter: None,
 ///     })
 /// }
 /// ```
 pub(super) fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> TokenStream {
-    let Head { private, this, .. } = head;
+    let this = &head.this;
+    // So that an error stands under the type alone.
+    let private = types::located(head.private.clone(), ty.span());
     let limit = declared.limit;
     let sort = declared.sort.iter().flat_map(|(literal, keys)| {
         keys.iter()
@@ -38,7 +40,7 @@ pub(super) fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> 
             #private::path_to::<#this, _, _, _>(#private::child::<#ty>().#field)
         },
         None => quote_spanned! {ty.span()=>
-            #private::parent_path::<<#ty as #private::SubsetField>::Child, #this>()
+            #private::parent_path::<<#ty as #private::SubsetField>::Child, #this, _>()
         },
     };
     let child = quote_spanned!(ty.span()=> <#ty as #private::SubsetField>::Child);
@@ -70,10 +72,13 @@ pub(super) fn filter(head: &Head, filter: Option<&Path>, child: &TokenStream) ->
 }
 
 fn sort_key(head: &Head, ty: &Type, key: &Key, span: Span) -> TokenStream {
-    let private = &head.private;
+    let private = types::located(head.private.clone(), span);
     let mut names = key.path.iter();
     let first = names.next();
-    let child = quote_spanned!(span=> #private::child::<#ty>().#first);
+    // What is wrong with the type is reported at the type.
+    let at = types::located(head.private.clone(), ty.span());
+    let child = quote_spanned!(ty.span()=> #at::child::<#ty>());
+    let child = quote_spanned!(span=> #child.#first);
     let field = names.fold(
         child,
         |outer, name| quote_spanned!(span=> #private::step(#outer).#name),
@@ -85,7 +90,7 @@ fn sort_key(head: &Head, ty: &Type, key: &Key, span: Span) -> TokenStream {
     } else {
         quote!(Ascending)
     };
-    let local = Ident::new("field", Span::mixed_site());
+    let local = Ident::new("field", Span::mixed_site().located_at(span));
     quote_spanned! {span=> {
         let #local = #field;
         ::core::assert!(#private::is_hot(#local), #apart);
@@ -108,10 +113,16 @@ pub(super) fn item(
 ) -> TokenStream {
     let Head { private, this, .. } = head;
     let (impl_generics, _, where_clause) = generics.split_for_impl();
-    let nested = structure
+    // A subset of a document is marked as such. A projection has no marks.
+    let marked = structure
         .members
         .iter()
-        .any(|member| types::is_written(&member.ty, "Subset"));
+        .any(|member| matches!(member.role, Role::Subset(_)));
+    let unmarked = structure
+        .members
+        .iter()
+        .filter(|member| of.is_some() && !types::is_plain(&member.ty))
+        .map(|member| &member.ty);
     let (child, shown) = match of {
         Some(of) => (
             quote!(#of),
@@ -124,33 +135,48 @@ pub(super) fn item(
         impl #impl_generics #private::SubsetItem for #this #where_clause {
             type Child = #child;
             const SHOWN: ::core::option::Option<fn() -> &'static #private::Shape> = #shown;
-            const NESTED: bool = #nested;
+            const NESTED: bool = #marked #(|| #private::Probe::<#unmarked>::SUBSET)*;
         }
     }
 }
 
 /// ```ignore
-/// impl HasSubset<At<Root<Product>, Product, 4>, ReviewSummary> for Product {
-///     fn subset(&self) -> &Subset<ReviewSummary> { &self.reviews }
+/// impl<T> HasSubset<At<Root<Product>, Product, 4>, T> for Product
+/// where
+///     Subset<ReviewSummary>: SubsetOf<T>,
+/// {
+///     fn subset(&self) -> &Subset<T> { SubsetOf::subset(&self.reviews) }
 /// }
 /// ```
+///
+/// The item is a parameter, so that the type of the field can be an alias.
 pub(super) fn holder(head: &Head, generics: &Generics, structure: &Structure) -> TokenStream {
     let Head { private, this, .. } = head;
+    let item = head.fresh("T");
+    let mut generics = generics.clone();
+    generics.params.push(parse_quote!(#item));
     let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let predicates: Vec<_> = where_clause
+        .iter()
+        .flat_map(|clause| &clause.predicates)
+        .collect();
     let subsets = structure.members.iter().filter_map(|member| {
-        let (Mark::Subset(_), Place::At(position), Some(ident)) =
-            (&member.mark, member.place, &member.ident)
+        let (Role::Subset(_), Place::At(position), Some(ident)) =
+            (&member.role, member.place, &member.ident)
         else {
             return None;
         };
         let ty = &member.ty;
-        let item = types::argument(ty, "Subset")?;
         let at = structure::at(head, this, position, quote!(#private::Root<#this>));
         Some(quote! {
             #[automatically_derived]
-            impl #impl_generics #private::HasSubset<#at, #item> for #this #where_clause {
-                fn subset(&self) -> &#ty {
-                    &self.#ident
+            impl #impl_generics #private::HasSubset<#at, #item> for #this
+            where
+                #(#predicates,)*
+                #ty: #private::SubsetOf<#item>,
+            {
+                fn subset(&self) -> &#private::Subset<#item> {
+                    #private::SubsetOf::subset(&self.#ident)
                 }
             }
         })

@@ -109,6 +109,11 @@ impl<F: OriginalField> Original<F> {
                  too",
             )
             .where_(
+                declared.none || !declared.unchecked,
+                "an `unchecked` reference can dangle, and then there is nothing to copy: make the \
+                 copy an `Option`",
+            )
+            .where_(
                 declared.none || !absent,
                 "the source can be absent from its document: make the copy an `Option`",
             );
@@ -121,15 +126,19 @@ impl<F: OriginalField> Original<F> {
     }
 
     const fn with(self, via: Via, declared: Declared) -> Copied {
+        let original = self.where_(
+            declared.none || !declared.skipped,
+            "a copy that is no `Option` is always stored: remove `skip_serializing_if`",
+        );
         Copied {
             shape: CopyShape {
-                source: self.source,
+                source: original.source,
                 path: F::Path::TEXT,
                 via,
                 frozen: declared.frozen,
                 optional: declared.none,
             },
-            problem: self.problem,
+            problem: original.problem,
         }
     }
 }
@@ -186,8 +195,20 @@ pub struct Beside {
     many: bool,
 }
 
+/// The type of a reference that a copy follows to a `P`.
+#[diagnostic::on_unimplemented(
+    message = "no reference to follow: `{Self}` beside this copy does not reference a `{P}`",
+    label = "the reference beside the copy is to another document",
+    note = "put a `Ref<{P}>` with `#[reference(..)]` beside the copy; in a document, \
+            `via = \"{P}.field\"` follows references of `{P}` to this document"
+)]
+pub trait Follows<P>: ReferenceField {}
+
+#[diagnostic::do_not_recommend]
+impl<P, V: RefersTo<P> + ReferenceField> Follows<P> for V {}
+
 /// A reference to `M` in the struct of the copy.
-pub const fn beside<M, V: RefersTo<M> + ReferenceField, P: Path, K>(_: Field<V, P, K>) -> Beside {
+pub const fn beside<M, V: Follows<M>, P: Path, K>(_: Field<V, P, K>) -> Beside {
     Beside {
         path: P::TEXT,
         optional: matches!(V::CONTAINER, Container::Optional),
@@ -200,10 +221,19 @@ pub struct Back {
     path: &'static str,
 }
 
-/// A reference to `M` in the source.
-pub const fn back<M, V: RefersTo<M>, P: Path, K>(_: Field<V, P, K>) -> Back {
+/// A reference in `D`, which must be the source `S`, to `M`.
+pub const fn back<M, S, D: IsSource<S>, V: RefersTo<M>, P: Path, K>(_: Field<V, P, K>) -> Back {
     Back { path: P::TEXT }
 }
+
+/// The document that has the reference which a copy follows backwards.
+#[diagnostic::on_unimplemented(
+    message = "the copied field is in `{S}`, and the reference to follow in `{Self}`",
+    label = "write `via = \"{S}.field\"`"
+)]
+pub trait IsSource<S> {}
+
+impl<S> IsSource<S> for S {}
 
 /// What the type of a copy and its attribute say.
 pub struct Declared {
@@ -213,6 +243,10 @@ pub struct Declared {
     pub optional: bool,
     /// It keeps the value of the time of writing.
     pub frozen: bool,
+    /// The reference beside it is `unchecked`.
+    pub unchecked: bool,
+    /// It has `skip_serializing_if`.
+    pub skipped: bool,
 }
 
 /// A field that is marked `#[denormalize(..)]`: one of the copies of its struct.

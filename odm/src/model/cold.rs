@@ -96,6 +96,19 @@ impl<T: Embed> SplitField for Cold<T> {
     type Half = T;
 }
 
+/// A type that is `Cold<T>`, however it is written.
+#[doc(hidden)]
+pub trait ColdOf<T> {
+    /// The cold part.
+    fn cold(&mut self) -> &mut Cold<T>;
+}
+
+impl<T> ColdOf<T> for Cold<T> {
+    fn cold(&mut self) -> &mut Cold<T> {
+        self
+    }
+}
+
 /// A document with the half `T` at the path `P`. The derive implements it.
 #[doc(hidden)]
 pub trait HasHalf<P: Path, T> {

@@ -127,3 +127,25 @@ impl<M: Document> IntoId<M> for &Ref<M> {
         self.id().clone()
     }
 }
+
+/// An `_id` that a string literal can stand for.
+#[doc(hidden)]
+pub trait TextId {
+    /// The `_id`.
+    fn from_text(text: &str) -> Self;
+}
+
+impl TextId for String {
+    fn from_text(text: &str) -> Self {
+        text.to_owned()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<M: Document<Id: TextId>> IntoId<M> for &str {
+    type How = super::ById;
+
+    fn into_id(self) -> M::Id {
+        TextId::from_text(self)
+    }
+}

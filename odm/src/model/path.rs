@@ -62,16 +62,16 @@ impl<P: Path, O: Structure, const I: usize> Path for At<P, O, I> {
     };
 }
 
-/// The path `P`, of which a stored value can lack any continuation: the fields of one variant of an
-/// enum, or of an `Option`, that are stored in the place of the value itself.
-pub struct OptionalPath<P>(PhantomData<fn() -> P>);
+/// The path `P` of a flattened value. If `OPTIONAL`, a stored value can lack all of its fields: they are
+/// those of one variant of an enum, or of an `Option`.
+pub struct FlatPath<P, const OPTIONAL: bool>(PhantomData<fn() -> P>);
 
-impl<P: Path> Path for OptionalPath<P> {
+impl<P: Path, const OPTIONAL: bool> Path for FlatPath<P, OPTIONAL> {
     type Root = P::Root;
     const LEN: usize = P::LEN;
     const BYTES: [u8; MAX] = P::BYTES;
-    const OPTIONAL: bool = true;
-    const WITHIN_OPTIONAL: bool = true;
+    const OPTIONAL: bool = P::OPTIONAL || OPTIONAL;
+    const WITHIN_OPTIONAL: bool = P::OPTIONAL || OPTIONAL;
     const COLD: bool = P::COLD;
     const TEXT: &'static str = P::TEXT;
 }
@@ -100,7 +100,7 @@ pub trait Hot: Path {}
 
 impl<M: 'static> Hot for Root<M> {}
 impl<P: Hot, O: Structure, const I: usize> Hot for At<P, O, I> {}
-impl<P: Hot> Hot for OptionalPath<P> {}
+impl<P: Hot, const OPTIONAL: bool> Hot for FlatPath<P, OPTIONAL> {}
 
 const fn join(mut bytes: [u8; MAX], mut len: usize, name: &str) -> [u8; MAX] {
     if len > 0 {

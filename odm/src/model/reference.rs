@@ -9,7 +9,7 @@ use std::{
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::Document;
+use super::{Document, ReferenceField};
 
 /// A reference to a document of `T`: its `_id`, stored bare.
 ///
@@ -121,6 +121,28 @@ impl<T: Document> Link for Ref<T> {
 
     fn target(&self) -> &Ref<T> {
         self
+    }
+}
+
+/// An embedded value around one reference field. The derive of `Embed` implements it; the value is a
+/// [`Link`] if the field is a `Ref`.
+#[doc(hidden)]
+pub trait Linked {
+    /// The type of the field.
+    type Reference: ReferenceField;
+    /// Its stored name.
+    const NAME: &'static str;
+    /// The field.
+    fn reference(&self) -> &Self::Reference;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Document, L: Linked<Reference = Ref<T>>> Link for L {
+    type Target = T;
+    const PATH: &'static str = L::NAME;
+
+    fn target(&self) -> &Ref<T> {
+        self.reference()
     }
 }
 

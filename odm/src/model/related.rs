@@ -45,25 +45,50 @@ pub trait EmbedField {
     label = "expected `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`"
 )]
 pub trait ReferenceField {
-    /// The document that it leads to.
+    /// The document that it references.
     type Target: Document;
+    /// The parent of the holder, if this is a parent reference. A list has none.
+    #[doc(hidden)]
+    type Parent;
     /// What is around it.
     const CONTAINER: Container;
+    /// A reference to one document.
+    #[doc(hidden)]
+    fn to(document: &Self::Target) -> Self;
 }
+
+/// The parent of the holder of a list of references.
+#[doc(hidden)]
+pub struct NoParent;
 
 impl<T: Document> ReferenceField for Ref<T> {
     type Target = T;
+    type Parent = T;
     const CONTAINER: Container = Container::One;
+
+    fn to(document: &T) -> Self {
+        Ref::from(document)
+    }
 }
 
 impl<T: Document> ReferenceField for Option<Ref<T>> {
     type Target = T;
+    type Parent = T;
     const CONTAINER: Container = Container::Optional;
+
+    fn to(document: &T) -> Self {
+        Some(Ref::from(document))
+    }
 }
 
 impl<T: Document> ReferenceField for Vec<Ref<T>> {
     type Target = T;
+    type Parent = NoParent;
     const CONTAINER: Container = Container::Many;
+
+    fn to(document: &T) -> Self {
+        vec![Ref::from(document)]
+    }
 }
 
 macro_rules! containers {
@@ -94,13 +119,16 @@ impl<K, T: EmbedField, S> EmbedField for HashMap<K, T, S> {
     const CONTAINER: Container = T::CONTAINER.within(Container::Map);
 }
 
-/// A document with exactly one `#[reference(parent)]` field that leads to `P`.
+/// A document with exactly one `#[reference(parent)]` field that references a `P`.
+///
+/// `N` is the position of the field. It is inferred, and lets the compiler tell several parents apart
+/// however their types are written.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no single `#[reference(parent)]` field that leads to `{P}`",
     label = "not a child of `{P}`",
     note = "where there are several, name one: `find(Child::fields().parent.eq(&parent))`"
 )]
-pub trait ChildOf<P: Document>: Document {
+pub trait ChildOf<P, const N: usize>: Document {
     /// The stored path of the reference.
     #[doc(hidden)]
     const PATH: &'static str;

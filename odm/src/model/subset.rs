@@ -106,6 +106,19 @@ impl<T: SubsetItem> SubsetField for Subset<T> {
     const NESTED: bool = T::NESTED;
 }
 
+/// A type that is `Subset<T>`, however it is written.
+#[doc(hidden)]
+pub trait SubsetOf<T> {
+    /// The subset.
+    fn subset(&self) -> &Subset<T>;
+}
+
+impl<T> SubsetOf<T> for Subset<T> {
+    fn subset(&self) -> &Subset<T> {
+        self
+    }
+}
+
 /// A document with the subset of `T` at the path `P`. The derive implements it.
 #[doc(hidden)]
 pub trait HasSubset<P: Path, T> {
