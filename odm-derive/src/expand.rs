@@ -19,6 +19,7 @@ mod database;
 mod document;
 mod embed;
 mod link;
+mod outline;
 mod projection;
 mod reference;
 mod related;
@@ -74,7 +75,6 @@ pub(crate) fn wrap(head: &Head, items: &TokenStream) -> TokenStream {
         #[allow(
             dead_code,
             deprecated,
-            long_running_const_eval,
             non_camel_case_types,
             non_snake_case,
             private_bounds,

@@ -75,6 +75,7 @@ fn document(head: &Head, structure: &Structure, fields: &[Field<'_>]) -> TokenSt
         impl #impl_generics #private::Document for #this #where_clause {
             type Id = #id;
             const COLLECTION: &'static str = "";
+            const HASH: ::core::primitive::u64 = 0;
             #inverses
 
             fn id(&self) -> &Self::Id {

@@ -185,6 +185,13 @@ pub(crate) fn tuple_elements(ty: &Type) -> Vec<&Type> {
     elements
 }
 
+/// The hash of a name by FNV-1a with 64 bits, with which checks at compile time compare it.
+pub(crate) fn fnv1a(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
 /// A type as a message shows it.
 pub(crate) fn written(ty: &Type) -> String {
     ty.to_token_stream().to_string().replace(' ', "")
@@ -266,6 +273,14 @@ mod tests {
         let ty: Type = syn::parse_quote!(Option<Vec<(A, [(B, C); 2])>>);
         let elements: Vec<_> = tuple_elements(&ty).into_iter().map(written).collect();
         assert_eq!(elements, ["A", "[(B,C);2]", "B", "C"]);
+    }
+
+    #[test]
+    fn names_are_hashed_as_the_library_does() {
+        // Published test vectors of FNV-1a.
+        assert_eq!(fnv1a(""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv1a("a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(fnv1a("foobar"), 0x8594_4171_f739_67e8);
     }
 
     #[test]

@@ -10,27 +10,27 @@ use crate::{
     mql,
 };
 
-mod circle;
 mod copies;
+mod cycle;
 
 pub use crate::{
     database::{Database, Held, Session},
     model::{
         At, ById, ChildOf, Cold, ColdOf, Container, Copied, Derived, Document, Embed, EmbedField,
         Field, FieldKind, FieldSet, FieldShape, FlatPath, Flattened, Half, Has, HasHalf, HasSubset,
-        Identity, Index, IndexField, IntoId, Link, Linked, Model, OnDelete, Outline, Path, Plain,
-        Projection, Ref, ReferenceField, ReferenceShape, RefersWithin, Related, Root, Shape,
-        SplitField, Structure, Subset, SubsetField, SubsetItem, SubsetOf, Through, Unchecked,
-        Version,
+        Identity, Index, IndexField, IntoId, Link, Linked, Model, OnDelete, Outline, Path,
+        PathHash, Plain, Projection, Ref, ReferenceField, ReferenceShape, RefersWithin, Related,
+        Root, Shape, ShownFields, ShownNames, SplitField, Structure, Subset, SubsetField,
+        SubsetItem, SubsetOf, Through, Unchecked, Version,
     },
     mql::Direction,
     repository::{Any, AtMostOne},
 };
-pub use circle::no_circle;
 pub use copies::{
     Back, Beside, CopiesOf, CopyOf, Declared, Original, OriginalField, back, beside, check, copied,
     copy, from_source, holds_references, holds_relations, is_single, outline,
 };
+pub use cycle::assert_acyclic;
 pub use serde::{Serialize, de::DeserializeOwned};
 pub use std::marker::PhantomData as Phantom;
 
@@ -63,12 +63,17 @@ pub trait Unknown {
     const NONE: bool = false;
     /// It is no `Subset`.
     const SUBSET: bool = false;
+    /// It has no names of its own.
+    const SHOWN: &'static ShownNames = &ShownNames {
+        own: &[],
+        flattened: &[],
+    };
     /// It is no embedded value.
     const EMBEDDED: bool = false;
     /// Nothing is known of what is in it.
     const OUTLINE: &'static Outline = Outline::EMPTY;
     /// It is no document, which is reported elsewhere.
-    const MODEL: circle::Entry = ("", Outline::EMPTY);
+    const MODEL: cycle::Entry = cycle::Entry::NONE;
 }
 
 impl<T: ?Sized> Unknown for Probe<T> {}
@@ -88,21 +93,32 @@ impl<T> Probe<Option<T>> {
     pub const NONE: bool = true;
 }
 
-impl<T> Probe<Subset<T>> {
-    /// It is a `Subset`.
-    pub const SUBSET: bool = true;
+macro_rules! subsets {
+    ($($type:ty)*) => { $(
+        impl<T> Probe<$type> {
+            /// It is a `Subset`, or a copy of one or of several.
+            pub const SUBSET: bool = true;
+        }
+    )* };
 }
+subsets!(Subset<T> Option<Subset<T>> Vec<Subset<T>>);
 
 impl<T: EmbedField> Probe<T> {
     /// It is an embedded value, or a container of such.
     pub const EMBEDDED: bool = true;
     /// What is in the embedded value.
     pub const OUTLINE: &'static Outline = outline::<T>();
+    /// Its stored names.
+    pub const SHOWN: &'static ShownNames = shown::<T>();
 }
 
 impl<T: Document> Probe<T> {
     /// The collection, and what is in its documents.
-    pub const MODEL: circle::Entry = (T::COLLECTION, T::OUTLINE);
+    pub const MODEL: cycle::Entry = cycle::Entry {
+        collection: T::COLLECTION,
+        hash: T::HASH,
+        outline: T::OUTLINE,
+    };
 }
 
 /// Values that can be absent, wholly or, as the elements of a list, for a path that goes through it.
@@ -132,6 +148,11 @@ pub const fn embed<T: EmbedField>(name: &'static str) -> FieldShape {
         container: T::CONTAINER,
     };
     FieldShape { name, kind }
+}
+
+/// The stored names of an embedded value.
+pub const fn shown<T: EmbedField>() -> &'static ShownNames {
+    <T::Value as Structure>::SHOWN
 }
 
 /// Whether the fields of a value can be stored in its place: `#[serde(flatten)]`.
@@ -284,6 +305,14 @@ pub const fn count<T: Counter, C: Document>(
     FieldShape { name, kind }
 }
 
+/// The stored names that a subset shows, if it does not show the whole child.
+pub const fn shown_names<T: SubsetField>() -> Option<&'static ShownNames> {
+    match <T::Item as SubsetItem>::SHOWN {
+        Some(_) => Some(<T::Item as SubsetItem>::NAMES),
+        None => None,
+    }
+}
+
 /// The fields of the child that a subset shows.
 pub const fn child<T: SubsetField>() -> <T::Child as Structure>::Fields<Root<T::Child>> {
     <<T::Child as Structure>::Fields<Root<T::Child>> as FieldSet>::NEW
@@ -318,7 +347,7 @@ pub const fn path_to<P, V: RefersTo<P>, A: Path, K>(_: Field<V, A, K>) -> &'stat
 pub trait Sortable: Copy {
     /// Its stored path.
     const PATH: &'static str;
-    /// Whether it is in a half that is stored apart.
+    /// Whether it is in the cold part.
     const COLD: bool;
 }
 
@@ -330,6 +359,25 @@ impl<V: Ordered, P: Path, K> Sortable for Field<V, P, K> {
 /// Whether the children of a subset can be sorted by a field of the document itself.
 pub const fn is_hot<F: Sortable>(_: F) -> bool {
     !F::COLD
+}
+
+/// A field by which children may be sorted. Whether it has an order is another question.
+pub trait SortPath: Copy {
+    /// Its path, to be compared with others.
+    const HASH: PathHash;
+}
+
+impl<V, P: Path, K> SortPath for Field<V, P, K> {
+    const HASH: PathHash = P::HASH;
+}
+
+impl<V, P: Path> SortPath for Flattened<V, P> {
+    const HASH: PathHash = P::HASH;
+}
+
+/// The path of a key of a sort.
+pub const fn sort_path<F: SortPath>(_: F) -> PathHash {
+    F::HASH
 }
 
 /// One key of a sort.

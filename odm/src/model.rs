@@ -20,14 +20,17 @@ pub use field::{
     Derived, Field, FieldSet, Flattened, Identity, Plain, Settable, Through, Unchecked, Version,
 };
 pub use object_id::ObjectId;
-pub use path::{At, FlatPath, Half, Hot, Path, Root};
+#[cfg(test)]
+pub(crate) use path::fnv1a;
+pub use path::{At, FlatPath, Half, Hot, Path, PathHash, Root};
 #[doc(hidden)]
 pub use reference::Linked;
 pub use reference::{Joinable, Link, Ref};
 pub use related::{ChildOf, EmbedField, Has, ReferenceField, RefersWithin, Related};
 pub use shape::{
     Container, Copied, CopyShape, CountShape, FieldKind, FieldShape, Index, IndexField, Model,
-    OnDelete, Outline, ReferenceShape, Shape, SplitShape, SubsetShape, Via,
+    OnDelete, Outline, ReferenceShape, Shape, ShownFields, ShownNames, SplitShape, SubsetShape,
+    Via,
 };
 pub use subset::{HasSubset, Subset, SubsetField, SubsetItem, SubsetOf};
 pub use value::{ById, Contains, IntoValue, List, Number, Ordered, Same, Text, ViaSome, to_raw};

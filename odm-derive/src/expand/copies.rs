@@ -1,4 +1,4 @@
-//! Copies: their description, the checks of their types, and what is in a type as a whole.
+//! Copies: their description, and the checks of their types.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
@@ -10,69 +10,32 @@ use crate::{
 };
 
 /// ```ignore
-/// const COPIES: &'static [(&'static str, Copied)] = &[
-///     ("name", copied::<Part, _>(fields_of::<Part>().name).copied_as::<String>() ..),
+/// const COPIES: &'static [(&'static str, u64, Copied)] = &[
+///     ("name", 0xc4bcadba8e631b86, copied::<Part, _>(fields_of::<Part>().name).copied_as::<String>() ..),
 /// ];
-/// const OUTLINE: &'static Outline = &Outline {
-///     references: false,
-///     copies: <Product as Structure>::COPIES,
-///     embedded: &[("parts", Probe::<Vec<PartLink>>::OUTLINE)],
-/// };
 /// ```
 ///
-/// What is embedded in itself holds nothing else than it does. A type with nothing to say keeps the
-/// defaults.
-pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
+/// The number is the hash of the name.
+pub(super) fn expand(head: &Head, structure: &Structure) -> Option<TokenStream> {
     let private = &head.private;
-    let this = &structure.this;
     let copies: Vec<_> = copies(structure)
         .map(|(member, copy)| {
             let stored = member.stored(structure);
+            let hash = types::fnv1a(stored);
             let shape = copied(head, structure, member, copy);
-            quote!((#stored, #shape))
+            quote!((#stored, #hash, #shape))
         })
         .collect();
-    let embedded: Vec<_> = structure
-        .members
-        .iter()
-        .filter(|member| {
-            matches!(member.role, Role::Embed { recursive: false })
-                && !(member.users && head.is_recursive(&member.ty))
-        })
-        .map(|member| {
-            let (stored, ty) = (member.stored(structure), &member.ty);
-            // Of a type that depends on a parameter a probe sees nothing; of another, it leaves the
-            // report of what is not embedded to the shape.
-            if head.is_dependent(ty) || !member.users {
-                quote!((#stored, #private::outline::<#ty>()))
-            } else {
-                quote!((#stored, #private::Probe::<#ty>::OUTLINE))
-            }
-        })
-        .collect();
-    let references = structure
-        .members
-        .iter()
-        .any(|member| matches!(member.role, Role::Reference { .. }));
-    let own = (!copies.is_empty()).then(|| {
+    (!copies.is_empty()).then(|| {
         quote! {
-            const COPIES: &'static [(&'static str, #private::Copied)] = &[#(#copies),*];
+            const COPIES: &'static [(&'static str, ::core::primitive::u64, #private::Copied)] =
+                &[#(#copies),*];
         }
-    });
-    let outline = (references || own.is_some() || !embedded.is_empty()).then(|| {
-        quote! {
-            const OUTLINE: &'static #private::Outline = &#private::Outline {
-                references: #references,
-                copies: <#this as #private::Structure>::COPIES,
-                embedded: &[#(#embedded),*],
-            };
-        }
-    });
-    quote!(#own #outline)
+    })
 }
 
 /// The copies of a type, in the order of `COPIES`.
-fn copies(structure: &Structure) -> impl Iterator<Item = (&Member, &Copy)> {
+pub(super) fn copies(structure: &Structure) -> impl Iterator<Item = (&Member, &Copy)> {
     structure
         .members
         .iter()
@@ -125,7 +88,7 @@ fn check(head: &Head, structure: &Structure, position: usize, copy: &Copy) -> To
 /// copied::<Product, _>(step(fields_of::<Product>().price).currency)
 ///     .copied_as::<String>()
 ///     .where_(is_single(fields_of::<Product>().price), "..")
-///     .where_(!Probe::<String>::RELATED || Probe::<String>::EMBEDDED, "..")
+///     .where_(!Probe::<String>::RELATED || Probe::<String>::EMBEDDED || Probe::<String>::SUBSET, "..")
 ///     .where_(!holds_references(Probe::<String>::OUTLINE), "..")
 ///     .along(
 ///         beside::<Product, _, _, _>(fields_of::<PartLink>().id),
@@ -189,14 +152,19 @@ fn copied(head: &Head, structure: &Structure, member: &Member, copy: &Copy) -> T
             )
         }
     };
-    let references = "a copy of a reference would be one that nothing keeps right: copy what is \
-                      plain, and follow the reference where it is";
+    let references = "a reference, or a value that holds one, cannot be copied: copy a plain field, \
+                      and follow the reference where it is";
     quote_spanned! {span=>
         #private::copied::<#document, _>(#source)
             .#typed
             #singles
             #known
-            .where_(!#private::Probe::<#ty>::RELATED || #private::Probe::<#ty>::EMBEDDED, #references)
+            .where_(
+                !#private::Probe::<#ty>::RELATED
+                    || #private::Probe::<#ty>::EMBEDDED
+                    || #private::Probe::<#ty>::SUBSET,
+                #references
+            )
             .where_(!#private::holds_references(#private::Probe::<#ty>::OUTLINE), #references)
             .#along
     }

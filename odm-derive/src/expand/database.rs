@@ -25,7 +25,7 @@ use crate::{
 /// impl Has<Product> for Shop {}
 /// const _: () = {
 ///     complete::<Shop, Product>();
-///     no_circle(&[Probe::<Product>::MODEL]);
+///     assert_acyclic(&[Probe::<Product>::MODEL]);
 /// };
 /// ```
 ///
@@ -63,7 +63,7 @@ pub(super) fn expand(database: &Database) -> TokenStream {
         .map(|(_, _, model)| quote!(#private::Probe::<#model>::MODEL));
     // So that the whole call stands where the name does.
     let at = types::located(private.clone(), head.ident.span());
-    let circle = quote_spanned!(head.ident.span()=> #at::no_circle(&[#(#outlines),*]););
+    let acyclic = quote_spanned!(head.ident.span()=> #at::assert_acyclic(&[#(#outlines),*]););
     // Not marked as derived: it counts as a use of each repository, also of one that is only there
     // because another model refers to it.
     quote! {
@@ -95,7 +95,7 @@ pub(super) fn expand(database: &Database) -> TokenStream {
 
         const _: () = {
             #(#complete)*
-            #circle
+            #acyclic
         };
     }
 }

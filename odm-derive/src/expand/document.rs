@@ -7,7 +7,7 @@ use syn::{Generics, Type, parse_quote, spanned::Spanned};
 use super::{children, reference, related, split, structure, subset};
 use crate::{
     attr::Index,
-    model::{Document, Head, Role, Structure},
+    model::{Document, Head},
     types,
 };
 
@@ -46,8 +46,8 @@ pub(crate) fn generics(head: &Head) -> Generics {
 /// impl Document for Part {
 ///     type Id = ObjectId;
 ///     const COLLECTION: &'static str = "parts";
+///     const HASH: u64 = 0x..;
 ///     const INVERSES: &'static [(&'static str, &'static str)] = &[("tasks", "owner")];
-///     const LAST: &'static [&'static str] = &["reviews"];
 ///     fn id(&self) -> &ObjectId { &self.id }
 ///     fn model() -> &'static Model {
 ///         static ONE: Model = Model {
@@ -84,7 +84,7 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
     };
     let indexes = indexes.iter().map(|index| index_of(head, &root, index));
     let inverses = reference::inverses(&document.structure);
-    let last = last(&document.structure);
+    let hash = types::fnv1a(&collection.value());
     let model = quote! {
         #private::Model {
             name: #name,
@@ -100,8 +100,8 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
         impl #impl_generics #private::Document for #this #where_clause {
             type Id = #id_type;
             const COLLECTION: &'static str = #collection;
+            const HASH: ::core::primitive::u64 = #hash;
             #inverses
-            #last
 
             fn id(&self) -> &#id_type {
                 &self.#id
@@ -126,17 +126,6 @@ fn id(head: &Head, ty: &Type) -> Option<TokenStream> {
             const _: () = ::core::assert!(!#private::Probe::<#ty>::NONE, #optional);
         }
     })
-}
-
-/// What is derived after all copies.
-fn last(structure: &Structure) -> Option<TokenStream> {
-    let names: Vec<_> = structure
-        .members
-        .iter()
-        .filter(|member| matches!(member.role, Role::Subset(_) | Role::Count(_)))
-        .map(|member| member.stored(structure))
-        .collect();
-    (!names.is_empty()).then(|| quote!(const LAST: &'static [&'static str] = &[#(#names),*];))
 }
 
 /// ```ignore

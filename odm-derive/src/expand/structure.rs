@@ -4,8 +4,11 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::{copies, count, embed, reference, split, subset};
-use crate::model::{Head, Kind, Member, Optional, Place, Role, Structure};
+use super::{copies, count, embed, outline, reference, split, subset};
+use crate::{
+    model::{Head, Kind, Member, Optional, Place, Role, Structure},
+    types,
+};
 
 /// ```ignore
 /// pub struct ProductFields<P> {
@@ -19,6 +22,7 @@ use crate::model::{Head, Kind, Member, Optional, Place, Role, Structure};
 /// }
 /// impl Structure for Product {
 ///     const NAMES: &'static [&'static str] = &["_id", "catalogNumber"];
+///     const HASHES: &'static [u64] = &[..];
 ///     const OPTIONAL: &'static [bool] = &[Probe::<ObjectId>::OPTIONAL, Probe::<i64>::OPTIONAL];
 ///     type Fields<P: Path> = ProductFields<P>;
 ///     fn shape() -> &'static Shape {
@@ -45,6 +49,7 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
     let (impl_generics, _, where_clause) = head.generics.split_for_impl();
     let arguments = arguments(head, quote!(#path));
     let names = structure.names.iter().map(|name| &name.text);
+    let hashes = structure.names.iter().map(|name| types::fnv1a(&name.text));
     let optional = structure
         .names
         .iter()
@@ -54,6 +59,7 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
         .iter()
         .filter_map(|member| shape(head, structure, member));
     let copies = copies::expand(head, structure);
+    let outline = outline::expand(head, structure);
     let checks = copies::checks(head, structure);
     let variants = structure
         .variants
@@ -67,8 +73,10 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
         #[automatically_derived]
         impl #impl_generics #private::Structure for #this #where_clause {
             const NAMES: &'static [&'static str] = &[#(#names),*];
+            const HASHES: &'static [::core::primitive::u64] = &[#(#hashes),*];
             const OPTIONAL: &'static [bool] = &[#(#optional),*];
             #copies
+            #outline
             type Fields<#path: #private::Path> = #fields_ident #arguments;
 
             fn shape() -> &'static #private::Shape {

@@ -59,6 +59,33 @@ pub(super) fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> 
 }
 
 /// ```ignore
+/// ShownFields {
+///     child: <<Subset<ReviewSummary> as SubsetField>::Child as Document>::HASH,
+///     sort: &[sort_path(child::<Subset<ReviewSummary>>().published_date)],
+///     names: shown_names::<Subset<ReviewSummary>>(),
+/// }
+/// ```
+pub(super) fn shown(head: &Head, ty: &Type, declared: &Subset) -> TokenStream {
+    // So that an error stands under the type alone.
+    let private = types::located(head.private.clone(), ty.span());
+    let sort = declared.sort.iter().flat_map(|(literal, keys)| {
+        keys.iter().map(|key| {
+            let span = literal.span();
+            let field = sort_field(head, ty, key, span);
+            let private = types::located(head.private.clone(), span);
+            quote_spanned!(span=> #private::sort_path(#field))
+        })
+    });
+    quote_spanned! {ty.span()=>
+        #private::ShownFields {
+            child: <<#ty as #private::SubsetField>::Child as #private::Document>::HASH,
+            sort: &[#(#sort),*],
+            names: #private::shown_names::<#ty>(),
+        }
+    }
+}
+
+/// ```ignore
 /// Some(|| subset_filter::<Review>(published()))
 /// ```
 pub(super) fn filter(head: &Head, filter: Option<&Path>, child: &TokenStream) -> TokenStream {
@@ -71,7 +98,8 @@ pub(super) fn filter(head: &Head, filter: Option<&Path>, child: &TokenStream) ->
     }
 }
 
-fn sort_key(head: &Head, ty: &Type, key: &Key, span: Span) -> TokenStream {
+/// The typed field that a sort key names.
+fn sort_field(head: &Head, ty: &Type, key: &Key, span: Span) -> TokenStream {
     let private = types::located(head.private.clone(), span);
     let mut names = key.path.iter();
     let first = names.next();
@@ -79,12 +107,17 @@ fn sort_key(head: &Head, ty: &Type, key: &Key, span: Span) -> TokenStream {
     let at = types::located(head.private.clone(), ty.span());
     let child = quote_spanned!(ty.span()=> #at::child::<#ty>());
     let child = quote_spanned!(span=> #child.#first);
-    let field = names.fold(
+    names.fold(
         child,
         |outer, name| quote_spanned!(span=> #private::step(#outer).#name),
-    );
-    let apart = "the children of a subset are sorted by what is in the child itself, and this is stored \
-                 apart from it";
+    )
+}
+
+fn sort_key(head: &Head, ty: &Type, key: &Key, span: Span) -> TokenStream {
+    let private = types::located(head.private.clone(), span);
+    let field = sort_field(head, ty, key, span);
+    let apart = "a subset is sorted by a field of the child itself, and this one is in its cold part: \
+                 move it to the child";
     let direction = if key.descending {
         quote!(Descending)
     } else {
@@ -103,6 +136,7 @@ fn sort_key(head: &Head, ty: &Type, key: &Key, span: Span) -> TokenStream {
 ///     type Child = Review;
 ///     const SHOWN: Option<fn() -> &'static Shape> = Some(<Self as Structure>::shape);
 ///     const NESTED: bool = false;
+///     const NAMES: &'static ShownNames = <Self as Structure>::SHOWN;
 /// }
 /// ```
 pub(super) fn item(
@@ -113,15 +147,16 @@ pub(super) fn item(
 ) -> TokenStream {
     let Head { private, this, .. } = head;
     let (impl_generics, _, where_clause) = generics.split_for_impl();
-    // A subset of a document is marked as such. A projection has no marks.
     let marked = structure
         .members
         .iter()
         .any(|member| matches!(member.role, Role::Subset(_)));
-    let unmarked = structure
+    // Copies of subsets, and in projections, whose fields have no marks, all of them.
+    let others = structure
         .members
         .iter()
-        .filter(|member| of.is_some() && !types::is_plain(&member.ty))
+        .filter(|member| of.is_some() || matches!(member.role, Role::Copy(_)))
+        .filter(|member| !types::is_plain(&member.ty))
         .map(|member| &member.ty);
     let (child, shown) = match of {
         Some(of) => (
@@ -135,7 +170,8 @@ pub(super) fn item(
         impl #impl_generics #private::SubsetItem for #this #where_clause {
             type Child = #child;
             const SHOWN: ::core::option::Option<fn() -> &'static #private::Shape> = #shown;
-            const NESTED: bool = #marked #(|| #private::Probe::<#unmarked>::SUBSET)*;
+            const NESTED: bool = #marked #(|| #private::Probe::<#others>::SUBSET)*;
+            const NAMES: &'static #private::ShownNames = <Self as #private::Structure>::SHOWN;
         }
     }
 }

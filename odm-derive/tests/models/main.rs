@@ -3,6 +3,7 @@
 #![deny(warnings, missing_docs, unreachable_pub)]
 
 mod aliases;
+mod chains;
 mod derived;
 mod enums;
 mod names;

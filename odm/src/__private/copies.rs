@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::{Followed, RefersTo, same};
+use super::{Followed, RefersTo};
 use crate::model::{
     Container, Copied, CopyShape, Derived, Document, EmbedField, Field, FieldKind, FieldShape,
     Identity, Outline, Path, Plain, ReferenceField, Structure, Unchecked, Version, Via,
@@ -49,6 +49,7 @@ impl Kind for Version {
 /// A copy that is being described, of the field `F`.
 pub struct Original<F> {
     source: &'static str,
+    hash: u64,
     problem: Option<&'static str>,
     of: PhantomData<fn() -> F>,
 }
@@ -57,18 +58,12 @@ pub struct Original<F> {
 /// fail, so would all that is made of it.
 pub const fn copied<M: Document, F: OriginalField>(_: F) -> Original<F> {
     let mut problem = F::REFUSED;
-    let mut i = 0;
-    while i < M::LAST.len() {
-        if same(M::LAST[i], F::Path::TEXT) {
-            problem = Some("subsets and counts come after all copies, and cannot be copied");
-        }
-        i += 1;
-    }
     if F::Path::COLD {
-        problem = Some("what is stored apart from its document cannot be copied");
+        problem = Some("a field of a cold part cannot be copied: move it to the document itself");
     }
     Original {
         source: M::COLLECTION,
+        hash: M::HASH,
         problem,
         of: PhantomData,
     }
@@ -138,6 +133,8 @@ impl<F: OriginalField> Original<F> {
                 frozen: declared.frozen,
                 optional: declared.none,
             },
+            source: original.hash,
+            value: F::Path::HASH,
             problem: original.problem,
         }
     }
@@ -146,7 +143,7 @@ impl<F: OriginalField> Original<F> {
 /// Reports what is wrong with a copy, where it is declared.
 #[track_caller]
 pub const fn check<S: Structure>(position: usize) {
-    if let Some(problem) = S::COPIES[position].1.problem {
+    if let Some(problem) = S::COPIES[position].2.problem {
         panic!("{}", problem);
     }
 }
@@ -251,7 +248,7 @@ pub struct Declared {
 
 /// A field that is marked `#[denormalize(..)]`: one of the copies of its struct.
 pub const fn copy<S: Structure>(position: usize) -> FieldShape {
-    let (name, copied) = &S::COPIES[position];
+    let (name, _, copied) = &S::COPIES[position];
     FieldShape {
         name,
         kind: FieldKind::Copy(copied.shape),
@@ -273,7 +270,7 @@ pub const fn holds_references(outline: &Outline) -> bool {
     let mut found = outline.references;
     let mut i = 0;
     while !found && i < outline.embedded.len() {
-        found = holds_references(outline.embedded[i].1);
+        found = holds_references(outline.embedded[i].2);
         i += 1;
     }
     found
@@ -286,7 +283,7 @@ pub const fn holds_relations(outline: &Outline) -> bool {
     }
     let mut i = 0;
     while i < outline.embedded.len() {
-        if holds_relations(outline.embedded[i].1) {
+        if holds_relations(outline.embedded[i].2) {
             return true;
         }
         i += 1;

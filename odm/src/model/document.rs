@@ -4,7 +4,9 @@ use std::fmt::Debug;
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Copied, EmbedField, FieldSet, Model, Outline, Path, Ref, Root, Shape, Through};
+use super::{
+    Copied, EmbedField, FieldSet, Model, Outline, Path, Ref, Root, Shape, ShownNames, Through,
+};
 
 /// A type with named, stored fields: what `Document`, `Embed` and `Projection` have in common.
 ///
@@ -20,9 +22,20 @@ pub trait Structure: Sized + 'static {
     /// Which of them can be missing in a stored value, in the order of `NAMES`.
     #[doc(hidden)]
     const OPTIONAL: &'static [bool];
-    /// Its own copies, with their stored names.
+    /// The hashes of `NAMES`.
     #[doc(hidden)]
-    const COPIES: &'static [(&'static str, Copied)] = &[];
+    const HASHES: &'static [u64];
+    /// The names of flattened values, which are stored beside `NAMES`.
+    #[doc(hidden)]
+    const FLATTENED: &'static [&'static ShownNames] = &[];
+    #[doc(hidden)]
+    const SHOWN: &'static ShownNames = &ShownNames {
+        own: Self::HASHES,
+        flattened: Self::FLATTENED,
+    };
+    /// Its own copies, with their stored names and the hashes of these.
+    #[doc(hidden)]
+    const COPIES: &'static [(&'static str, u64, Copied)] = &[];
     #[doc(hidden)]
     const OUTLINE: &'static Outline = Outline::EMPTY;
     #[doc(hidden)]
@@ -55,9 +68,9 @@ pub trait Document: Structure + Serialize + DeserializeOwned + Send + Sync {
     /// side. Nothing but literals, since the sides ask each other.
     #[doc(hidden)]
     const INVERSES: &'static [(&'static str, &'static str)] = &[];
-    /// The stored names of the fields that are derived after all copies: subsets and counts.
+    /// The hash of the collection's name.
     #[doc(hidden)]
-    const LAST: &'static [&'static str] = &[];
+    const HASH: u64;
 
     /// The `_id`.
     fn id(&self) -> &Self::Id;

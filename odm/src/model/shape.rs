@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::PathHash;
 use crate::{
     error::Result,
     mql::{self, Direction},
@@ -215,16 +216,42 @@ pub struct CountShape {
 pub struct Outline {
     /// It holds references itself.
     pub references: bool,
-    /// Its own copies, with their stored names.
-    pub copies: &'static [(&'static str, Copied)],
-    /// The embedded values, with their stored names, but not the type within itself.
-    pub embedded: &'static [(&'static str, &'static Outline)],
+    /// Its own copies, with their stored names and the hashes of these.
+    pub copies: &'static [(&'static str, u64, Copied)],
+    /// Its own subsets, likewise.
+    pub subsets: &'static [(&'static str, u64, ShownFields)],
+    /// The embedded values, likewise, but not the type within itself. A flattened one has no name.
+    pub embedded: &'static [(&'static str, u64, &'static Outline)],
+}
+
+/// What a subset reads of its children, besides their references to the parent.
+#[doc(hidden)]
+pub struct ShownFields {
+    /// The hash of the collection of the children.
+    pub child: u64,
+    /// The paths by which they are sorted.
+    pub sort: &'static [PathHash],
+    /// The stored names that are shown; `None` for all.
+    pub names: Option<&'static ShownNames>,
+}
+
+/// The hashes of stored names.
+#[doc(hidden)]
+pub struct ShownNames {
+    /// The type's own names.
+    pub own: &'static [u64],
+    /// Those of values that are flattened into it.
+    pub flattened: &'static [&'static ShownNames],
 }
 
 /// A copy, and what is wrong with its declaration.
 #[doc(hidden)]
 pub struct Copied {
     pub(crate) shape: CopyShape,
+    /// The hash of the collection of the source.
+    pub(crate) source: u64,
+    /// The path of the value in the source.
+    pub(crate) value: PathHash,
     pub(crate) problem: Option<&'static str>,
 }
 
@@ -233,6 +260,7 @@ impl Outline {
     pub const EMPTY: &'static Outline = &Outline {
         references: false,
         copies: &[],
+        subsets: &[],
         embedded: &[],
     };
 }

@@ -4,7 +4,7 @@ use std::{ops::Deref, slice, vec};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Document, Has, List, Path, RefersWithin, Related, Shape};
+use super::{Document, Has, List, Path, RefersWithin, Related, Shape, ShownNames};
 
 /// The first few of a document's children, in order, stored in the document: the subset pattern of
 /// MongoDB's guides.
@@ -83,6 +83,9 @@ pub trait SubsetItem {
     /// Whether there is a subset in what is shown.
     #[doc(hidden)]
     const NESTED: bool;
+    /// Its stored names.
+    #[doc(hidden)]
+    const NAMES: &'static ShownNames;
 }
 
 /// The type of a field that is marked `#[subset(..)]`.
