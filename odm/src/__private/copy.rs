@@ -2,10 +2,10 @@
 
 use std::marker::PhantomData;
 
-use super::{Followed, RefersTo};
+use super::{path::Followed, reference::RefersTo};
 use crate::model::{
-    Container, Copied, CopyShape, Derived, Document, EmbedField, Field, FieldKind, FieldShape,
-    Identity, Outline, Path, Plain, ReferenceField, Structure, Unchecked, Version, Via,
+    Container, Copied, CopyShape, Derived, Document, Field, FieldKind, FieldShape, Identity, Path,
+    Plain, ReferenceField, Structure, Unchecked, Version, Via,
 };
 
 /// A field that can be copied, as far as its place tells.
@@ -258,35 +258,4 @@ pub const fn copy<S: Structure>(position: usize) -> FieldShape {
 /// Whether there is one value behind a field, or none: a copy has one source.
 pub const fn is_single<F: Followed>(_: F) -> bool {
     matches!(F::CONTAINER, Container::One | Container::Optional)
-}
-
-/// What is in an embedded value.
-pub const fn outline<T: EmbedField>() -> &'static Outline {
-    <T::Value as Structure>::OUTLINE
-}
-
-/// Whether there are references in a value.
-pub const fn holds_references(outline: &Outline) -> bool {
-    let mut found = outline.references;
-    let mut i = 0;
-    while !found && i < outline.embedded.len() {
-        found = holds_references(outline.embedded[i].2);
-        i += 1;
-    }
-    found
-}
-
-/// Whether there are references or copies in a value.
-pub const fn holds_relations(outline: &Outline) -> bool {
-    if outline.references || !outline.copies.is_empty() {
-        return true;
-    }
-    let mut i = 0;
-    while i < outline.embedded.len() {
-        if holds_relations(outline.embedded[i].2) {
-            return true;
-        }
-        i += 1;
-    }
-    false
 }
