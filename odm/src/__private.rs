@@ -15,12 +15,12 @@ mod subset;
 pub use crate::{
     database::{Database, Held, Session},
     model::{
-        At, ById, ChildOf, Cold, ColdOf, Container, Copied, Derived, Document, Embed, EmbedField,
-        Field, FieldKind, FieldSet, FieldShape, FlatPath, Flattened, Half, Has, HasHalf, HasSubset,
-        Identity, Index, IndexField, IntoId, Link, Linked, Model, OnDelete, Outline, Path,
-        PathHash, Plain, Projection, Ref, ReferenceField, ReferenceShape, RefersWithin, Related,
-        Root, Shape, ShownFields, ShownNames, SplitField, Structure, Subset, SubsetField,
-        SubsetItem, SubsetOf, Through, Unchecked, Version,
+        ById, ChildOf, Cold, ColdOf, ColdPath, Container, Copied, Derived, Document, Embed,
+        EmbedField, Field, FieldKind, FieldPath, FieldSet, FieldShape, FlatPath, Flattened, Has,
+        HasCold, HasSubset, Identity, Index, IndexField, IntoId, Link, Linked, Model, OnDelete,
+        Outline, Path, PathHash, Plain, Projection, Ref, ReferenceField, ReferenceShape,
+        RefersWithin, Related, Root, Shape, ShownFields, ShownNames, SplitField, Structure, Subset,
+        SubsetField, SubsetItem, SubsetOf, Through, Unchecked, Version,
     },
     mql::Direction,
     repository::{Any, AtMostOne},

@@ -13,7 +13,7 @@ mod shape;
 mod subset;
 mod value;
 
-pub use cold::{Cold, ColdOf, HasHalf, SplitField};
+pub use cold::{Cold, ColdOf, HasCold, SplitField};
 pub use date_time::DateTime;
 pub use document::{Document, Embed, IntoId, Projection, Structure};
 pub use field::{
@@ -22,7 +22,7 @@ pub use field::{
 pub use object_id::ObjectId;
 #[cfg(test)]
 pub(crate) use path::fnv1a;
-pub use path::{At, FlatPath, Half, Hot, Path, PathHash, Root};
+pub use path::{ColdPath, FieldPath, FlatPath, HotPath, Path, PathHash, Root};
 #[doc(hidden)]
 pub use reference::Linked;
 pub use reference::{Joinable, Link, Ref};

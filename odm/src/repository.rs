@@ -38,7 +38,7 @@ use crate::{
     database::Session,
     error::Result,
     model::{
-        ChildOf, Cold, Document, Embed, Field, HasHalf, HasSubset, IntoId, Model, Path, Subset,
+        ChildOf, Cold, Document, Embed, Field, HasCold, HasSubset, IntoId, Model, Path, Subset,
         SubsetItem, to_raw,
     },
     query::{Filter, Update},
@@ -151,7 +151,7 @@ impl<M: Document> Repository<M> {
         half: Field<Cold<T>, P, K>,
     ) -> Result<()>
     where
-        M: HasHalf<P, T>,
+        M: HasCold<P, T>,
         P: Path<Root = M>,
         T: Embed + DeserializeOwned,
         L: Load<M> + ?Sized,

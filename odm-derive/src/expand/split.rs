@@ -25,11 +25,11 @@ pub(super) fn shape(head: &Head, stored: &str, ty: &Type, declared: &Split) -> T
 }
 
 /// ```ignore
-/// impl<T> HasHalf<Half<At<Root<Movie>, Movie, 3>>, T> for Movie
+/// impl<T> HasCold<ColdPath<FieldPath<Root<Movie>, Movie, 3>>, T> for Movie
 /// where
 ///     Cold<MovieDetails>: ColdOf<T>,
 /// {
-///     fn half(&mut self) -> &mut Cold<T> { ColdOf::cold(&mut self.details) }
+///     fn cold(&mut self) -> &mut Cold<T> { ColdOf::cold(&mut self.details) }
 /// }
 /// ```
 ///
@@ -54,12 +54,12 @@ pub(super) fn expand(head: &Head, generics: &Generics, structure: &Structure) ->
         let at = structure::at(head, this, position, quote!(#private::Root<#this>));
         Some(quote! {
             #[automatically_derived]
-            impl #impl_generics #private::HasHalf<#private::Half<#at>, #cold> for #this
+            impl #impl_generics #private::HasCold<#private::ColdPath<#at>, #cold> for #this
             where
                 #(#predicates,)*
                 #ty: #private::ColdOf<#cold>,
             {
-                fn half(&mut self) -> &mut #private::Cold<#cold> {
+                fn cold(&mut self) -> &mut #private::Cold<#cold> {
                     #private::ColdOf::cold(&mut self.#ident)
                 }
             }

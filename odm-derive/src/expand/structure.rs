@@ -13,7 +13,7 @@ use crate::{
 /// ```ignore
 /// pub struct ProductFields<P> {
 ///     /// The user's documentation, or where it is stored.
-///     pub catalog_number: Field<i64, At<P, Product, 1>, Plain>,
+///     pub catalog_number: Field<i64, FieldPath<P, Product, 1>, Plain>,
 ///     pub audit: Flattened<Audit, P>,
 /// }
 /// impl<P: Path> FieldSet for ProductFields<P> {
@@ -190,7 +190,7 @@ fn field_type(head: &Head, structure: &Structure, member: &Member) -> TokenStrea
         Place::At(position) => {
             let at = at(head, this, position, quote!(#path));
             let at = match member.role {
-                Role::Split(_) => quote!(#private::Half<#at>),
+                Role::Split(_) => quote!(#private::ColdPath<#at>),
                 _ => at,
             };
             quote!(#private::Field<#ty, #at, #private::#kind>)
@@ -217,7 +217,7 @@ pub(super) fn at(
 ) -> TokenStream {
     let private = &head.private;
     let position = Literal::usize_unsuffixed(position);
-    quote!(#private::At<#path, #this, #position>)
+    quote!(#private::FieldPath<#path, #this, #position>)
 }
 
 /// The type of the value of a typed field.

@@ -177,7 +177,7 @@ pub(super) fn item(
 }
 
 /// ```ignore
-/// impl<T> HasSubset<At<Root<Product>, Product, 4>, T> for Product
+/// impl<T> HasSubset<FieldPath<Root<Product>, Product, 4>, T> for Product
 /// where
 ///     Subset<ReviewSummary>: SubsetOf<T>,
 /// {

@@ -70,7 +70,7 @@ pub const fn split<T: SplitField>(
         collection,
         key,
         optional,
-        shape: <T::Half as Structure>::shape,
+        shape: <T::Value as Structure>::shape,
     });
     FieldShape { name, kind }
 }

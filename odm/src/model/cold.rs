@@ -89,11 +89,11 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Cold<T> {
 )]
 pub trait SplitField {
     /// What is stored apart.
-    type Half: Embed;
+    type Value: Embed;
 }
 
 impl<T: Embed> SplitField for Cold<T> {
-    type Half = T;
+    type Value = T;
 }
 
 /// A type that is `Cold<T>`, however it is written.
@@ -111,7 +111,7 @@ impl<T> ColdOf<T> for Cold<T> {
 
 /// A document with the half `T` at the path `P`. The derive implements it.
 #[doc(hidden)]
-pub trait HasHalf<P: Path, T> {
+pub trait HasCold<P: Path, T> {
     /// The field.
-    fn half(&mut self) -> &mut Cold<T>;
+    fn cold(&mut self) -> &mut Cold<T>;
 }

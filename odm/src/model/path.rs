@@ -51,9 +51,9 @@ impl<M: 'static> Path for Root<M> {
 ///
 /// An index into one array of names for each type keeps the number of types small, and with it the
 /// time that a program takes to compile.
-pub struct At<P, O, const I: usize>(PhantomData<fn() -> (P, O)>);
+pub struct FieldPath<P, O, const I: usize>(PhantomData<fn() -> (P, O)>);
 
-impl<P: Path, O: Structure, const I: usize> Path for At<P, O, I> {
+impl<P: Path, O: Structure, const I: usize> Path for FieldPath<P, O, I> {
     type Root = P::Root;
     const LEN: usize = P::LEN + (P::LEN > 0) as usize + O::NAMES[I].len();
     const BYTES: [u8; MAX] = join(P::BYTES, P::LEN, O::NAMES[I]);
@@ -83,9 +83,9 @@ impl<P: Path, const OPTIONAL: bool> Path for FlatPath<P, OPTIONAL> {
 }
 
 /// The path `P` of a value that is stored apart from the document: a [`Cold`](super::Cold).
-pub struct Half<P>(PhantomData<fn() -> P>);
+pub struct ColdPath<P>(PhantomData<fn() -> P>);
 
-impl<P: Path> Path for Half<P> {
+impl<P: Path> Path for ColdPath<P> {
     type Root = P::Root;
     const LEN: usize = P::LEN;
     const BYTES: [u8; MAX] = P::BYTES;
@@ -103,11 +103,11 @@ impl<P: Path> Path for Half<P> {
     label = "in a `Cold`",
     note = "load the half, by `.with(..)`, and `fetch` what its references lead to"
 )]
-pub trait Hot: Path {}
+pub trait HotPath: Path {}
 
-impl<M: 'static> Hot for Root<M> {}
-impl<P: Hot, O: Structure, const I: usize> Hot for At<P, O, I> {}
-impl<P: Hot, const OPTIONAL: bool> Hot for FlatPath<P, OPTIONAL> {}
+impl<M: 'static> HotPath for Root<M> {}
+impl<P: HotPath, O: Structure, const I: usize> HotPath for FieldPath<P, O, I> {}
+impl<P: HotPath, const OPTIONAL: bool> HotPath for FlatPath<P, OPTIONAL> {}
 
 const fn join(mut bytes: [u8; MAX], mut len: usize, name: &str) -> [u8; MAX] {
     if len > 0 {

@@ -16,7 +16,7 @@ use crate::{
     catalog::{Catalog, Split},
     database::{Session, done},
     error::{Error, ErrorKind, Result},
-    model::{Cold, Document, Embed, Field, HasHalf, Path, to_raw},
+    model::{Cold, Document, Embed, Field, HasCold, Path, to_raw},
     mql::{key, path},
     store::{Cost, Each, Explain, Find, FindByKey, Reader},
 };
@@ -290,7 +290,7 @@ pub(super) async fn load<M, T, P, K>(
     _: Field<Cold<T>, P, K>,
 ) -> Result<()>
 where
-    M: Document + HasHalf<P, T>,
+    M: Document + HasCold<P, T>,
     P: Path<Root = M>,
     T: Embed + DeserializeOwned,
 {
@@ -319,10 +319,10 @@ where
     done("load", M::COLLECTION, cost);
     for (document, id) in documents.iter_mut().zip(ids) {
         match halves.get(&key::of(id.as_raw_bson_ref())) {
-            Some(half) => *document.half() = Cold::new(decode(&split.cold, &split.value(half)?)?),
+            Some(half) => *document.cold() = Cold::new(decode(&split.cold, &split.value(half)?)?),
             // It may be one that was stored in one piece, and was read with it.
             None if undivided.contains(&key::of(id.as_raw_bson_ref())) => {}
-            None => *document.half() = Cold::unloaded(),
+            None => *document.cold() = Cold::unloaded(),
         }
     }
     Ok(())
