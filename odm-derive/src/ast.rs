@@ -8,7 +8,7 @@ use crate::{
     types,
 };
 
-/// Which derive it is.
+/// One of the derives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Derive {
     Document,
@@ -18,7 +18,7 @@ pub(crate) enum Derive {
 }
 
 impl Derive {
-    /// As users write it.
+    /// The name, as users write it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Derive::Document => "Document",
@@ -182,7 +182,7 @@ impl Style {
 }
 
 impl Field<'_> {
-    /// What a message calls it.
+    /// The name in messages.
     pub(crate) fn name(&self) -> String {
         self.ident
             .map_or_else(|| "this field".to_owned(), types::name)

@@ -31,7 +31,7 @@ pub(crate) use subset::Subset;
 pub(crate) use value::unraw;
 use value::{Once, keys, string, unknown};
 
-/// What stands on the struct or enum.
+/// The attributes on the struct or enum.
 #[derive(Default)]
 pub(crate) struct Container {
     /// `crate = ".."`.

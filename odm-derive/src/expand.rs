@@ -67,7 +67,7 @@ pub(crate) fn derive(derive: Derive, item: &DeriveInput) -> TokenStream {
 /// Puts generated items where their names cannot meet the user's.
 ///
 /// They follow the user's names and visibility, and a model may use only a part of them: the lints
-/// that this sets off are not the user's to mend.
+/// that this sets off are not the user's to fix.
 pub(crate) fn wrap(head: &Head, items: &TokenStream) -> TokenStream {
     let private = &head.private;
     quote! {

@@ -1,4 +1,4 @@
-//! What an input says, once nothing in it is wrong. Nothing here can fail.
+//! The model of a valid input. Nothing here can fail.
 
 use proc_macro2::Ident;
 use syn::{LitInt, LitStr, Type};
@@ -62,7 +62,7 @@ pub(crate) enum Content {
 pub(crate) struct Link {
     /// The position of the reference in `Structure::members`.
     pub(crate) member: usize,
-    /// There is nothing else in the value but copies of fields of what it leads to, so that it can
+    /// There is nothing else in the value but copies of fields of the referenced document, so that it can
     /// be made of that.
     pub(crate) alone: bool,
 }
@@ -83,9 +83,7 @@ pub(crate) struct Database {
     pub(crate) repositories: Vec<(Ident, Type, Type)>,
 }
 
-/// What the library does with a field.
-///
-/// The marks of derived fields are variants of this.
+/// The role of a field for the library.
 #[derive(Clone)]
 pub(crate) enum Role {
     Plain,
@@ -98,7 +96,7 @@ pub(crate) enum Role {
         unchecked: bool,
         /// The literal in which the rule is named, and the rule.
         on_delete: Option<(LitStr, OnDelete)>,
-        /// The literal that names the other side, and its field.
+        /// The literal that names the inverse reference, and its field.
         inverse: Option<(LitStr, Ident)>,
     },
     Subset(Box<Subset>),
@@ -107,7 +105,7 @@ pub(crate) enum Role {
     Split(Box<Split>),
 }
 
-/// What a user may do with a field: the third parameter of `odm::model::Field`.
+/// The kind of a field, by what a user may do with it: the third parameter of `odm::model::Field`.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Plain,

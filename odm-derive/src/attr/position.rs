@@ -1,11 +1,11 @@
-//! Which attribute belongs on what.
+//! The positions of attributes: on items, variants and fields.
 
 use syn::Attribute;
 
 use super::unraw;
 use crate::{ATTRIBUTES, ast::Derive, ctxt::Ctxt};
 
-/// Where an attribute stands.
+/// The position of an attribute.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Position {
     /// On the struct or enum.
@@ -16,7 +16,7 @@ pub(crate) enum Position {
     Field,
 }
 
-/// Our attributes among all, as far as they belong here. The others are reported.
+/// The attributes of this library that belong here. Others of it are reported.
 pub(super) fn own<'a>(
     cx: &Ctxt,
     derive: Derive,
@@ -37,7 +37,7 @@ pub(super) fn own<'a>(
     own
 }
 
-/// On a variant, nothing of ours belongs.
+/// Reports the attributes of this library on a variant, where none belongs.
 pub(crate) fn variant(cx: &Ctxt, derive: Derive, attrs: &[Attribute]) {
     own(cx, derive, Position::Variant, attrs);
 }
@@ -81,21 +81,20 @@ fn misplaced(derive: Derive, position: Position, name: &str) -> Option<String> {
                 .into()
         }
         (Position::Field, Derive::Embed, "version") => {
-            "a version counts the changes of a whole document, and so belongs on a field of one"
+            "a version counts the changes of a whole document: put it on a field of the document"
                 .into()
         }
         (Position::Field, Derive::Embed, "subset") => {
-            "a subset belongs to a whole document, and so on a field of one".into()
+            "a subset belongs to a whole document: put it on a field of the document".into()
         }
         (Position::Field, Derive::Embed, "count") => {
-            "a count belongs to a whole document, and so on a field of one".into()
+            "a count belongs to a whole document: put it on a field of the document".into()
         }
         (Position::Field, Derive::Embed, "split") => {
-            "a half that is stored apart belongs to a whole document, and so on a field of one"
-                .into()
+            "a document is split as a whole: put `#[split]` on a field of the document".into()
         }
         (Position::Field, Derive::Projection, "split") => {
-            "a projection shows what is in the document itself, not what is stored apart".into()
+            "a projection shows fields of the document itself, not of its cold part".into()
         }
         (Position::Field, Derive::Projection, _) if position_of(name) == Position::Field => {
             format!(

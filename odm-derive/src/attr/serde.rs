@@ -12,7 +12,7 @@ use super::{
 };
 use crate::ctxt::Ctxt;
 
-/// What stands on the struct or enum.
+/// The attributes on the struct or enum.
 #[derive(Default)]
 pub(crate) struct Container {
     pub(crate) rename_all: Option<Rename>,
@@ -31,7 +31,7 @@ pub(crate) struct Rename {
     pub(crate) rule: Rule,
 }
 
-/// What stands on a variant.
+/// The attributes on a variant.
 #[derive(Default)]
 pub(crate) struct Variant {
     pub(crate) rename: Option<LitStr>,
@@ -40,7 +40,7 @@ pub(crate) struct Variant {
     pub(crate) untagged: bool,
 }
 
-/// What stands on a field.
+/// The attributes on a field.
 #[derive(Default)]
 pub(crate) struct Field {
     pub(crate) rename: Option<LitStr>,
@@ -175,7 +175,7 @@ fn rule(cx: &Ctxt, meta: &Meta) -> Option<Rename> {
     Some(Rename { at, rule })
 }
 
-/// `key = ".."` or `key(serialize = "..", deserialize = "..")` with the same on both sides.
+/// `key = ".."` or `key(serialize = "..", deserialize = "..")` with the same for both.
 fn name(cx: &Ctxt, meta: &Meta) -> Option<LitStr> {
     let Meta::List(_) = meta else {
         return text_of(meta);

@@ -29,7 +29,7 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>) {
         Data::Union => return unsuitable(cx, input, "a union", "use a struct"),
     };
     collection(cx, input);
-    halves(cx, input, fields);
+    cold_parts(cx, input, fields);
     container(cx, input);
     fields::check(cx, input, fields);
     id(cx, input, fields);
@@ -43,7 +43,7 @@ fn collection(cx: &Ctxt, input: &Input<'_>) {
             cx.error(
                 &input.item.ident,
                 format!(
-                    "say in which collection `{}` is stored: `#[document(collection = \"..\")]`",
+                    "document without a collection: add `#[document(collection = \"..\")]` to `{}`",
                     input.item.ident
                 ),
             );
@@ -53,8 +53,8 @@ fn collection(cx: &Ctxt, input: &Input<'_>) {
     collection_name(cx, collection);
 }
 
-/// The collections of what is stored apart.
-fn halves(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
+/// The collections of cold parts.
+fn cold_parts(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
     let mut names: Vec<String> = Vec::new();
     names.extend(input.attrs.collection.as_ref().map(LitStr::value));
     for split in fields.iter().filter_map(|field| field.attrs.split()) {
@@ -115,7 +115,7 @@ fn id(cx: &Ctxt, input: &Input<'_>, all: &[Field<'_>]) {
     if let Some(index) = id.attrs.index() {
         cx.error(
             &index.at,
-            "an `_id` is unique and has an index: remove `#[index]`",
+            "an `_id` always has a unique index: remove `#[index]`",
         );
     }
     if let Some((at, what)) = changing(&id.attrs) {
@@ -189,7 +189,7 @@ fn version(cx: &Ctxt, fields: &[Field<'_>]) {
         let first = first.map_or_else(String::new, |(field, _)| field.name());
         cx.error(
             at,
-            format!("a document has one version, and `{first}` is it"),
+            format!("duplicate version: `{first}` is the version of this document"),
         );
     }
 }

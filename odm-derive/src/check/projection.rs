@@ -18,7 +18,7 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>) {
         cx.error(
             &input.item.ident,
             format!(
-                "say which document `{}` is a part of: `#[projection(of = \"..\")]`",
+                "projection without a document: add `#[projection(of = \"..\")]` to `{}`",
                 input.item.ident
             ),
         );

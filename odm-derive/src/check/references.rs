@@ -19,7 +19,7 @@ fn inverse(cx: &Ctxt, input: &Input<'_>, reference: &Reference) {
     if input.derive != Derive::Document {
         cx.error(
             literal,
-            "the sides of a pair are fields of documents, and this is one of an embedded value: move \
+            "inverse references are fields of documents, and this is one of an embedded value: move \
              the reference to the document, or remove `inverse`",
         );
     }
@@ -30,6 +30,6 @@ fn inverse(cx: &Ctxt, input: &Input<'_>, reference: &Reference) {
     };
     cx.error(
         literal,
-        format!("a pair always leads somewhere: remove `{how}` or `inverse`"),
+        format!("an inverse reference cannot dangle: remove `{how}` or `inverse`"),
     );
 }

@@ -71,7 +71,7 @@ fn newtype(cx: &Ctxt, variant: &Variant<'_>, form: &Form) {
     }
 }
 
-/// The names of the fields that lead into the variants.
+/// The names of the fields of the variants.
 fn field_names(cx: &Ctxt, form: &Form, variants: &[&Variant<'_>]) {
     let mut seen: Vec<(String, String)> = Vec::new();
     if let Form::Internal { tag } | Form::Adjacent { tag, .. } = form
@@ -132,7 +132,7 @@ fn shared_places(cx: &Ctxt, form: &Form, variants: &[&Variant<'_>]) {
     }
 }
 
-/// What a field leads to or is a copy of, as it is written.
+/// The target of a reference or the source of a copy, as it is written.
 fn target(field: &Field<'_>) -> Option<String> {
     if field.attrs.reference().is_some() {
         return Some(field.ty.to_token_stream().to_string());
@@ -163,8 +163,8 @@ fn report(cx: &Ctxt, field: &Field<'_>, variant: &Variant<'_>, other: &Variant<'
     cx.error(
         at,
         format!(
-            "`{}` and `{}` store different things in {place}, one of them a reference or a copy, which \
-             the library cannot tell apart: use other names, or serde's form with the variant's name \
+            "`{}` and `{}` store different values in {place}, one of them a reference or a copy, and \
+             only the tag tells which: use other names, or serde's form with the variant's name \
              outside",
             other.ident, variant.ident
         ),

@@ -18,7 +18,7 @@ use crate::{
 /// impl ChildOf<<ProductRef as ReferenceField>::Parent, 1> for Review { .. }
 /// ```
 ///
-/// Where two references lead to the same type, neither is *the* parent: none is implemented if the
+/// Where two references are to the same type, neither is *the* parent: none is implemented if the
 /// tokens tell, and otherwise the position, which is to be inferred, is ambiguous where it is used.
 pub(crate) fn expand(head: &Head, generics: &Generics, structure: &Structure) -> TokenStream {
     let Head { private, this, .. } = head;
@@ -52,7 +52,7 @@ pub(crate) fn expand(head: &Head, generics: &Generics, structure: &Structure) ->
     implementations.collect()
 }
 
-/// The document that a `Ref` or an `Option` of one leads to. A list of parents is no parent.
+/// The document of a `Ref` or of an `Option` of one. A list of parents is no parent.
 ///
 /// A type that is written as such is taken apart here, so that a mistake in it is reported once.
 fn parent(head: &Head, ty: &Type) -> Option<TokenStream> {

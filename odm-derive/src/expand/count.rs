@@ -1,4 +1,4 @@
-//! Counts: how many children a parent has.
+//! Counts of children.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

@@ -61,7 +61,7 @@ pub(super) fn expand(database: &Database) -> TokenStream {
     let outlines = repositories
         .iter()
         .map(|(_, _, model)| quote!(#private::Probe::<#model>::MODEL));
-    // So that the whole call stands where the name does.
+    // Gives the whole call the span of the name.
     let at = types::located(private.clone(), head.ident.span());
     let acyclic = quote_spanned!(head.ident.span()=> #at::assert_acyclic(&[#(#outlines),*]););
     // Not marked as derived: it counts as a use of each repository, also of one that is only there

@@ -1,4 +1,4 @@
-//! What checks at compile time know of a type: its derived fields, and what is embedded in it.
+//! The outline of a type for checks at compile time: its derived fields and embedded values.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -19,7 +19,7 @@ use crate::{
 /// };
 /// ```
 ///
-/// What is embedded in itself holds nothing else than it does. A type with nothing to say keeps the
+/// A type within itself adds nothing. A type with nothing to say keeps the
 /// defaults.
 pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
     let private = &head.private;

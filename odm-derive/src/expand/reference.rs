@@ -1,4 +1,4 @@
-//! References: what is declared with them, and the pairs that two of them make.
+//! References: their declarations, and inverse references.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
@@ -40,7 +40,7 @@ pub(super) fn shape(head: &Head, stored: &str, member: &Member) -> Option<TokenS
         Some((literal, rule)) => {
             let embedded = head.derive != Derive::Document;
             let rule = quote::format_ident!("{}", rule.variant());
-            // So that the call as a whole stands where the literal does.
+            // Gives the whole call the span of the literal.
             let at = types::located(private.clone(), literal.span());
             let check = quote_spanned! {literal.span()=>
                 #at::delete_rule::<#ty>(#at::OnDelete::#rule, #embedded);
@@ -96,8 +96,9 @@ fn inverse(head: &Head, ty: &Type, ident: &Ident, literal: &LitStr, other: &Iden
         Some(target) => format!("`{}`", types::written(target)),
         None => "the target".to_owned(),
     };
-    let message =
-        format!("`{field}` of {target} does not point back: add `inverse = \"{own}\"` to it");
+    let message = format!(
+        "`{field}` of {target} is not declared as the inverse: add `inverse = \"{own}\"` to it"
+    );
     quote_spanned! {literal.span()=> {
         let path = #private::path_to::<#this, _, _, _>(#private::target::<#ty>().#other);
         ::core::assert!(#private::points_back::<#ty>(#field, #own), #message);

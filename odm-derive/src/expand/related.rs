@@ -24,7 +24,7 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
                 }
                 Role::Reference { .. } | Role::Subset(_) | Role::Split(_) => Some(quote!(#ty)),
                 Role::Copy(copy) => match &copy.along {
-                    // The reference beside it leads there.
+                    // The reference beside it says so.
                     Along::Beside(..) => None,
                     Along::Back(via) => Some(reference_to(head, &via.ty)),
                 },
@@ -37,7 +37,7 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
     quote!(#refers_within #unmarked)
 }
 
-/// What the database must have is told as for a reference that leads there.
+/// The database must have the document as if this was a reference to it.
 fn reference_to(head: &Head, document: &Type) -> TokenStream {
     let private = &head.private;
     quote!(#private::Ref<#document>)
@@ -122,9 +122,9 @@ fn unmarked(head: &Head, structure: &Structure) -> Option<TokenStream> {
     for variant in structure.unseen.iter().filter(|_| !head.has_type_params()) {
         let this = &structure.this;
         let message = format!(
-            "what is in `{variant}` is stored in the place of the whole, beside variants with references \
-             or copies, which the library could not tell from its fields: derive `Embed` for it, and \
-             mark it with `#[embed]`"
+            "the value in `{variant}` is stored in the place of the enum, beside variants with references \
+             or copies, and its fields are not known: derive `Embed` for its type, and mark it with \
+             `#[embed]`"
         );
         checks.push(quote_spanned! {variant.span()=>
             ::core::assert!(

@@ -1,4 +1,4 @@
-//! Halves of a document that are stored apart.
+//! Cold parts of documents.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

@@ -275,7 +275,7 @@ fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStr
     })
 }
 
-/// The type that stands for a variant with fields of its own. There are no values of it.
+/// The type of a variant with fields of its own. There are no values of it.
 ///
 /// ```ignore
 /// pub struct ShapeCircle(Phantom<fn() -> Shape>);

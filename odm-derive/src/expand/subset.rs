@@ -1,4 +1,4 @@
-//! Subsets: what a parent shows of its children, and what can be shown.
+//! Subsets of children, and the items that a subset can show.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -28,7 +28,7 @@ use crate::{
 /// ```
 pub(super) fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> TokenStream {
     let this = &head.this;
-    // So that an error stands under the type alone.
+    // Gives an error the span of the type alone.
     let private = types::located(head.private.clone(), ty.span());
     let limit = declared.limit;
     let sort = declared.sort.iter().flat_map(|(literal, keys)| {
@@ -66,7 +66,7 @@ pub(super) fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> 
 /// }
 /// ```
 pub(super) fn shown(head: &Head, ty: &Type, declared: &Subset) -> TokenStream {
-    // So that an error stands under the type alone.
+    // Gives an error the span of the type alone.
     let private = types::located(head.private.clone(), ty.span());
     let sort = declared.sort.iter().flat_map(|(literal, keys)| {
         keys.iter().map(|key| {

@@ -1,4 +1,4 @@
-//! Which reference a copy follows.
+//! The reference that a copy follows.
 
 use proc_macro2::{Ident, Span};
 use syn::Type;
@@ -20,12 +20,12 @@ pub(crate) struct Copy {
     pub(crate) unchecked: bool,
 }
 
-/// The reference that leads to the source.
+/// The reference to the source.
 #[derive(Clone)]
 pub(crate) enum Along {
     /// A field of the same struct, and where it is named.
     Beside(Ident, Span),
-    /// A reference in the source that leads to the holder.
+    /// A reference of the source to the holder.
     Back(Box<From>),
 }
 

@@ -1,4 +1,4 @@
-//! What all generated code for one item shares.
+//! The names that all generated code for one item shares.
 
 use std::collections::BTreeSet;
 

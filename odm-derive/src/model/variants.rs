@@ -49,7 +49,7 @@ impl Form {
     }
 }
 
-/// The name of the field that leads into a variant.
+/// The name of the field of a variant.
 pub(crate) fn variant_field(ident: &Ident) -> String {
     Rule::Snake.variant(&types::name(ident))
 }
@@ -93,7 +93,7 @@ impl Structure {
         structure
     }
 
-    /// A variant with fields of its own: a hidden type stands for it in paths.
+    /// A variant with fields of its own: it has a hidden type in paths.
     fn named(
         &mut self,
         head: &mut Head,

@@ -6,8 +6,8 @@ mod aliases;
 mod chains;
 mod derived;
 mod enums;
+mod inverse;
 mod names;
-mod pairs;
 
 use odm::model::{ChildOf, Container, FieldKind, FieldShape, Index, IntoId, Link, ReferenceShape};
 use odm::prelude::*;

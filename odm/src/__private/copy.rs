@@ -1,4 +1,4 @@
-//! Copies of fields of other documents: what they may be copies of, and of which type they are.
+//! Copies of fields of other documents: their sources and types.
 
 use std::marker::PhantomData;
 
@@ -16,9 +16,9 @@ use crate::model::{
 pub trait OriginalField: Copy {
     /// The type of its value.
     type Value;
-    /// Where it is.
+    /// Its path.
     type Path: Path;
-    /// Why it cannot be copied, if that is so.
+    /// The reason why it cannot be copied, if there is one.
     const REFUSED: Option<&'static str>;
 }
 
@@ -30,7 +30,7 @@ impl<V, P: Path, K: Kind> OriginalField for Field<V, P, K> {
 
 /// The kinds of fields.
 pub trait Kind {
-    /// Why they cannot be copied, if that is so.
+    /// The reason why they cannot be copied, if there is one.
     const REFUSED: Option<&'static str> = None;
 }
 
@@ -39,7 +39,7 @@ impl Kind for Unchecked {}
 impl Kind for Derived {}
 impl Kind for Identity {
     const REFUSED: Option<&'static str> =
-        Some("an `_id` is what the reference holds already: there is nothing to copy");
+        Some("the reference already holds the `_id`: there is nothing to copy");
 }
 impl Kind for Version {
     const REFUSED: Option<&'static str> =
@@ -54,8 +54,8 @@ pub struct Original<F> {
     of: PhantomData<fn() -> F>,
 }
 
-/// A copy of a field of `M`. What is wrong with it is noted, and reported by [`check`]: were this to
-/// fail, so would all that is made of it.
+/// A copy of a field of `M`. A problem is recorded here and reported by [`check`]: if this failed, so
+/// would everything that is made of it.
 pub const fn copied<M: Document, F: OriginalField>(_: F) -> Original<F> {
     let mut problem = F::REFUSED;
     if F::Path::COLD {
@@ -80,7 +80,7 @@ impl<F: OriginalField> Original<F> {
         self
     }
 
-    /// Something that must hold. What was wrong first is reported.
+    /// A condition. The first that does not hold is reported.
     pub const fn where_(mut self, holds: bool, problem: &'static str) -> Self {
         if !holds && self.problem.is_none() {
             self.problem = Some(problem);
@@ -140,7 +140,7 @@ impl<F: OriginalField> Original<F> {
     }
 }
 
-/// Reports what is wrong with a copy, where it is declared.
+/// Reports the problem of a copy, where it is declared.
 #[track_caller]
 pub const fn check<S: Structure>(position: usize) {
     if let Some(problem) = S::COPIES[position].2.problem {
@@ -170,7 +170,7 @@ impl<T> CopyOf<T> for Option<T> {
     }
 }
 
-/// What a link holds of the document that it leads to.
+/// The copy in a link of a field of the referenced document.
 pub fn from_source<V: Clone, T: CopyOf<V>>(value: &V) -> T {
     T::copy_of(value.clone())
 }
@@ -213,7 +213,7 @@ pub const fn beside<M, V: Follows<M>, P: Path, K>(_: Field<V, P, K>) -> Beside {
     }
 }
 
-/// A reference in the source that leads to the holder of the copy.
+/// A reference of the source to the holder of the copy.
 pub struct Back {
     path: &'static str,
 }
@@ -232,17 +232,17 @@ pub trait IsSource<S> {}
 
 impl<S> IsSource<S> for S {}
 
-/// What the type of a copy and its attribute say.
+/// The properties of a copy by its type and its attribute.
 pub struct Declared {
-    /// It is an `Option`.
+    /// Whether it is an `Option`.
     pub none: bool,
-    /// It is an `Option` or a list.
+    /// Whether it is an `Option` or a list.
     pub optional: bool,
-    /// It keeps the value of the time of writing.
+    /// Whether it keeps the value of the time of writing.
     pub frozen: bool,
-    /// The reference beside it is `unchecked`.
+    /// Whether the reference beside it is `unchecked`.
     pub unchecked: bool,
-    /// It has `skip_serializing_if`.
+    /// Whether it has `skip_serializing_if`.
     pub skipped: bool,
 }
 

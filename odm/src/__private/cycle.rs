@@ -170,7 +170,7 @@ enum Seen {
     Never,
     /// It is on the trail.
     Now,
-    /// It leads into no cycle.
+    /// It is in no cycle.
     Done,
 }
 

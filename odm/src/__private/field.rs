@@ -14,13 +14,13 @@ use crate::{
 
 /// The value of a field that serde stores in a form of its own: `#[serde(with = "..")]`.
 ///
-/// What the form is, only the field's functions know. So such a field has a path and can be asked
-/// whether it exists, but is not compared with a `T`, nor set to one.
+/// Only the field's functions know the form. So such a field has a path, and a filter can ask whether
+/// it exists, but it is neither compared with a `T` nor set to one.
 ///
 /// There are no values of it.
 pub struct StoredOtherwise<T>(Infallible, PhantomData<fn() -> T>);
 
-// So that what is missing is a value of the type, and the message says so.
+// Else a missing bound would be named in the message, in place of a missing value of the type.
 impl<T> Serialize for StoredOtherwise<T> {
     fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
         match self.0 {}
@@ -91,7 +91,7 @@ pub const fn count<T: Counter, C: Document>(
 
 /// The types of a `#[version]` and of a `#[count(..)]`.
 #[diagnostic::on_unimplemented(
-    message = "the library counts in an `i32`, `i64`, `u32` or `u64`, not in a value of type `{Self}`",
+    message = "a `#[version]` or `#[count(..)]` is an `i32`, `i64`, `u32` or `u64`, not a `{Self}`",
     label = "not an integer that is stored as one"
 )]
 pub trait Counter {}
@@ -109,10 +109,10 @@ pub fn model<T: Document>() -> &'static Model {
     T::model()
 }
 
-/// Checks that a database has all models that one of them refers to.
+/// Checks that a database has all models that one of them references.
 pub const fn complete<D, M: RefersWithin<D>>() {}
 
-/// What is in an embedded value.
+/// The outline of an embedded value.
 pub const fn outline<T: EmbedField>() -> &'static Outline {
     <T::Value as Structure>::OUTLINE
 }

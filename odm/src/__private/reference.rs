@@ -1,4 +1,4 @@
-//! References: their description, their rules, and the fields that lead to them.
+//! References: their description, their rules, and their paths.
 
 use super::{path::fields_of, projection::same};
 use crate::model::{
@@ -6,17 +6,17 @@ use crate::model::{
     ReferenceField, ReferenceShape, Root, Structure,
 };
 
-/// What stands in `#[reference(..)]`.
+/// The declaration in `#[reference(..)]`.
 pub struct DeclaredReference {
-    /// The holder is the child.
+    /// Whether the holder is the child.
     pub parent: bool,
-    /// No two documents may hold the same.
+    /// Whether no two documents may hold the same.
     pub one: bool,
-    /// What it leads to need not exist.
+    /// Whether it may dangle.
     pub unchecked: bool,
-    /// What a delete of that does.
+    /// The effect of deleting the referenced document.
     pub on_delete: Option<OnDelete>,
-    /// The stored path of the other side.
+    /// The stored path of the inverse reference.
     pub inverse: Option<&'static str>,
 }
 
@@ -48,18 +48,18 @@ pub const fn delete_rule<T: ReferenceField>(rule: OnDelete, embedded: bool) {
         }
         (OnDelete::Nullify, Container::One) if embedded => {
             "a reference that is no `Option` cannot become empty: make it an `Option<Ref<..>>`, or \
-             use `pull`, if what holds it is an element of a list"
+             use `pull`, if its holder is an element of a list"
         }
         (OnDelete::Nullify, Container::One) => {
             "a reference that is no `Option` cannot become empty: make it an `Option<Ref<..>>`, or \
-             use `cascade`, to delete what holds it too"
+             use `cascade`, to delete the holder too"
         }
         (OnDelete::Pull, Container::Optional) if !embedded => {
-            "`pull` takes a reference out of a list, and this is none: `nullify` makes it empty"
+            "`pull` takes a reference out of a list, and this is an `Option`: use `nullify`, which empties it"
         }
         (OnDelete::Pull, Container::One) if !embedded => {
-            "`pull` takes a reference out of a list, and this is none: use `cascade`, to delete what \
-             holds it too, or make it an `Option<Ref<..>>` and use `nullify`"
+            "`pull` takes a reference out of a list, and this is a single one: use `cascade`, to delete \
+             the holder too, or make it an `Option<Ref<..>>` and use `nullify`"
         }
         _ => return,
     };
@@ -71,13 +71,12 @@ pub const fn is_required<T: ReferenceField>() -> bool {
     matches!(T::CONTAINER, Container::One)
 }
 
-/// The fields of the document that a reference leads to.
+/// The fields of the referenced document.
 pub const fn target<T: ReferenceField>() -> <T::Target as Structure>::Fields<Root<T::Target>> {
     fields_of::<T::Target>()
 }
 
-/// Whether `field` of the document that a reference leads to is declared as the other side of
-/// `own`.
+/// Whether `field` of the referenced document is declared as the inverse of `own`.
 pub const fn points_back<T: ReferenceField>(field: &str, own: &str) -> bool {
     let inverses = <T::Target as Document>::INVERSES;
     let mut i = 0;
@@ -96,10 +95,10 @@ pub const fn parent_path<C: ChildOf<P, N>, P: Document, const N: usize>() -> &'s
     C::PATH
 }
 
-/// The type of a field that refers to `P`.
+/// The type of a field that references `P`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no reference to `{P}`",
-    label = "does not lead to a `{P}`"
+    label = "does not reference a `{P}`"
 )]
 pub trait RefersTo<P> {}
 

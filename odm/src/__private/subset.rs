@@ -1,4 +1,4 @@
-//! Subsets: their description, their order, and what they show.
+//! Subsets: their description, their order and their items.
 
 use crate::{
     model::{
@@ -8,15 +8,15 @@ use crate::{
     mql::{self, Direction},
 };
 
-/// What stands in `#[subset(..)]`.
+/// The declaration in `#[subset(..)]`.
 pub struct DeclaredSubset {
-    /// How many children.
+    /// The number of children.
     pub limit: i64,
     /// Their order.
     pub sort: &'static [(&'static str, Direction)],
     /// The path of the reference to the holder.
     pub via: &'static str,
-    /// Which children count.
+    /// The children that count.
     pub filter: Option<fn() -> crate::Result<mql::Filter>>,
 }
 

@@ -1,4 +1,4 @@
-//! The traits behind the derives.
+//! The traits that the derives implement.
 
 use std::fmt::Debug;
 
@@ -8,7 +8,7 @@ use super::{
     Copied, EmbedField, FieldSet, Model, Outline, Path, Ref, Root, Shape, ShownNames, Through,
 };
 
-/// A type with named, stored fields: what `Document`, `Embed` and `Projection` have in common.
+/// A type with named, stored fields: a document, an embedded value or a projection.
 ///
 /// Implemented by their derives.
 #[diagnostic::on_unimplemented(
@@ -41,7 +41,7 @@ pub trait Structure: Sized + 'static {
     #[doc(hidden)]
     type Fields<P: Path>: FieldSet;
 
-    /// The fields, to make filters, updates and sorts of.
+    /// Returns the typed fields, to make filters, updates and sorts of.
     fn fields() -> &'static Self::Fields<Root<Self>> {
         <Self::Fields<Root<Self>> as FieldSet>::STATIC
     }
@@ -64,15 +64,15 @@ pub trait Document: Structure + Serialize + DeserializeOwned + Send + Sync {
     type Id: Serialize + DeserializeOwned + Clone + Debug + PartialEq + Send + Sync + 'static;
     /// The name of the collection.
     const COLLECTION: &'static str;
-    /// The references that are one side of a pair: the name of the Rust field, and that of the other
-    /// side. Nothing but literals, since the sides ask each other.
+    /// The inverse references: the name of the Rust field, and that of its inverse. They are nothing but
+    /// literals, since two models ask each other.
     #[doc(hidden)]
     const INVERSES: &'static [(&'static str, &'static str)] = &[];
     /// The hash of the collection's name.
     #[doc(hidden)]
     const HASH: u64;
 
-    /// The `_id`.
+    /// Returns the `_id`.
     fn id(&self) -> &Self::Id;
 
     #[doc(hidden)]
@@ -90,7 +90,7 @@ pub trait Document: Structure + Serialize + DeserializeOwned + Send + Sync {
 )]
 pub trait Embed: Structure + Through<To = Self> + EmbedField<Value = Self> {}
 
-/// A part of a document: some of its fields, read without the rest.
+/// Some of the fields of a document, read without the others.
 ///
 /// Derive it: `#[derive(Deserialize, Projection)] #[projection(of = "Review")]`. Its fields are
 /// checked against the document at compile time.
@@ -100,20 +100,20 @@ pub trait Embed: Structure + Through<To = Self> + EmbedField<Value = Self> {}
     note = "derive `Projection` for it, with `#[projection(of = \"..\")]`"
 )]
 pub trait Projection: Structure + DeserializeOwned + Send {
-    /// The document that it is a part of.
+    /// The document.
     type Of: Document;
 }
 
-/// What names one document of `M`: its id, a reference to it, or the document itself.
+/// A name of one document of `M`: its `_id`, a reference to it, or the document itself.
 #[diagnostic::on_unimplemented(
     message = "a value of type `{Self}` does not name one `{M}`",
     label = "expected the `_id` of a `{M}`, a `Ref<{M}>` or a `&{M}`"
 )]
 pub trait IntoId<M: Document> {
-    /// How it stands for a reference: a `Ref` is one, the others name the document.
+    /// The way in which it is converted to a reference.
     #[doc(hidden)]
     type How;
-    /// The `_id`.
+    /// Returns the `_id`.
     fn into_id(self) -> M::Id;
 }
 

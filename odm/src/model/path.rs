@@ -21,13 +21,13 @@ pub trait Path: 'static {
     /// variant.
     #[doc(hidden)]
     const OPTIONAL: bool;
-    /// Whether a stored value can lack what is around the end of the path.
+    /// Whether a stored value can lack the parent of the last part of the path.
     #[doc(hidden)]
     const WITHIN_OPTIONAL: bool;
     /// The path, to be compared with others at compile time.
     #[doc(hidden)]
     const HASH: PathHash;
-    /// Whether it leads into the cold part of the document.
+    /// Whether it is in the cold part of the document.
     #[doc(hidden)]
     const COLD: bool = false;
     /// The path in dotted form.
@@ -82,7 +82,7 @@ impl<P: Path, const OPTIONAL: bool> Path for FlatPath<P, OPTIONAL> {
     const TEXT: &'static str = P::TEXT;
 }
 
-/// The path `P` of a value that is stored apart from the document: a [`Cold`](super::Cold).
+/// The path `P` of the cold part of a document: a [`Cold`](super::Cold).
 pub struct ColdPath<P>(PhantomData<fn() -> P>);
 
 impl<P: Path> Path for ColdPath<P> {
@@ -90,18 +90,18 @@ impl<P: Path> Path for ColdPath<P> {
     const LEN: usize = P::LEN;
     const BYTES: [u8; MAX] = P::BYTES;
     const HASH: PathHash = P::HASH;
-    // Within the half, it is there.
+    // A cold part that is there has it.
     const OPTIONAL: bool = P::OPTIONAL;
     const WITHIN_OPTIONAL: bool = P::OPTIONAL;
     const COLD: bool = true;
     const TEXT: &'static str = P::TEXT;
 }
 
-/// A path in the document itself, not in a half of it that is stored apart.
+/// A path in the document itself, not in its cold part.
 #[diagnostic::on_unimplemented(
-    message = "the reference is in a half that is stored apart, and cannot be joined",
+    message = "a reference in the cold part of a document cannot be joined",
     label = "in a `Cold`",
-    note = "load the half, by `.with(..)`, and `fetch` what its references lead to"
+    note = "load the cold part by `.with(..)`, and `fetch` the referenced documents"
 )]
 pub trait HotPath: Path {}
 

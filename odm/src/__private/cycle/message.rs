@@ -56,7 +56,7 @@ impl Text {
         }
     }
 
-    /// Adds the name of a node, which has only been kept as a hash.
+    /// Adds the name of a node. The graph has only hashes.
     const fn push_node(&mut self, models: &[Entry], mut node: usize) {
         let mut i = 0;
         while i < models.len() {
