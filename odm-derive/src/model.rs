@@ -217,20 +217,24 @@ impl Model {
                 }))
             }
             (Derive::Database, Data::Struct(Style::Named, fields)) => {
-                Model::Database(Box::new(Database {
-                    name: input.attrs.name.clone()?,
-                    version: input.attrs.version.clone()?,
-                    repositories: fields
-                        .iter()
-                        .map(|field| {
-                            let model = types::argument(field.ty, "Repository")?;
-                            Some((field.ident?.clone(), field.ty.clone(), model.clone()))
-                        })
-                        .collect::<Option<_>>()?,
-                    head,
-                }))
+                Model::Database(Box::new(Database::new(head, input, fields)?))
             }
             _ => return None,
+        })
+    }
+}
+
+impl Database {
+    fn new(head: Head, input: &Input<'_>, fields: &[AstField<'_>]) -> Option<Self> {
+        let repository = |field: &AstField<'_>| {
+            let model = types::argument(field.ty, "Repository")?;
+            Some((field.ident?.clone(), field.ty.clone(), model.clone()))
+        };
+        Some(Database {
+            head,
+            name: input.attrs.name.clone()?,
+            version: input.attrs.version.clone()?,
+            repositories: fields.iter().map(repository).collect::<Option<_>>()?,
         })
     }
 }

@@ -42,8 +42,8 @@ pub(crate) fn variant(cx: &Ctxt, derive: Derive, attrs: &[Attribute]) {
     own(cx, derive, Position::Variant, attrs);
 }
 
-fn misplaced(derive: Derive, position: Position, name: &str) -> Option<String> {
-    let fits = match position {
+fn fits(derive: Derive, position: Position, name: &str) -> bool {
+    match position {
         Position::Container => name == derive.attribute(),
         Position::Variant => false,
         Position::Field => match derive {
@@ -52,8 +52,11 @@ fn misplaced(derive: Derive, position: Position, name: &str) -> Option<String> {
             Derive::Projection => name == "embed",
             Derive::Database => false,
         },
-    };
-    if fits {
+    }
+}
+
+fn misplaced(derive: Derive, position: Position, name: &str) -> Option<String> {
+    if fits(derive, position, name) {
         return None;
     }
     let message = match (position, derive, name) {

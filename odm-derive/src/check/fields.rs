@@ -1,5 +1,7 @@
 //! The rules for fields, wherever they are.
 
+use syn::Path;
+
 use super::{copies, name_tokens, references};
 use crate::{
     ast::{Data, Derive, Field, Input},
@@ -10,7 +12,8 @@ use crate::{
 /// Checks the fields of a struct or of a variant.
 pub(super) fn check(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
     for field in fields {
-        always_stored(cx, field);
+        always_stored(cx, input, field);
+        single(cx, field);
         references::check(cx, input, field);
         storage(cx, input, field);
     }
@@ -39,22 +42,38 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
     }
 }
 
-/// Whether a derived field is stored in each document, and the key of a cold part has a valid name.
-fn always_stored(cx: &Ctxt, field: &Field<'_>) {
-    let always = if field.attrs.subset().is_some() {
-        "a subset is always stored: remove `skip_serializing_if`"
-    } else if field.attrs.count().is_some() {
-        "a count is always stored: remove `skip_serializing_if`"
-    } else if field.attrs.split().is_some() {
-        "the field of a cold part is never in the document itself: remove `skip_serializing_if`"
-    } else {
-        ""
+/// Whether a field that the library reads in each document is stored in each.
+fn always_stored(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
+    let Some(skip) = &field.serde.skip_serializing_if else {
+        return;
     };
-    if let Some(skip) = &field.serde.skip_serializing_if
-        && !always.is_empty()
-    {
-        cx.error(skip, always);
+    let attrs = &field.attrs;
+    if attrs.split().is_some() {
+        cx.error(
+            skip,
+            "the field of a cold part is never in the document itself: remove `skip_serializing_if`",
+        );
+        return;
     }
+    let what = if input.derive == Derive::Document && field.stored == "_id" {
+        "an `_id`"
+    } else if attrs.version().is_some() {
+        "a version"
+    } else if attrs.subset().is_some() {
+        "a subset"
+    } else if attrs.count().is_some() {
+        "a count"
+    } else {
+        return;
+    };
+    cx.error(
+        skip,
+        format!("{what} is always stored: remove `skip_serializing_if`"),
+    );
+}
+
+/// The rules for a subset and for a cold part alone.
+fn single(cx: &Ctxt, field: &Field<'_>) {
     // Of other types, such as an alias, the compiler knows what they are.
     if let Some(subset) = field.attrs.subset()
         && types::is_written(field.ty, "Vec")
@@ -79,89 +98,79 @@ fn always_stored(cx: &Ctxt, field: &Field<'_>) {
 
 /// Whether serde stores the field so that the library can find and understand it.
 fn storage(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
-    let (attrs, serde) = (&field.attrs, &field.serde);
+    let serde = &field.serde;
     let name = field.name();
-    let is_id = input.derive == Derive::Document && field.stored == "_id";
-    let read_by = if is_id {
-        Some("the `_id`")
-    } else {
-        attrs.read_by()
-    };
-    let read_by = read_by.map(|by| {
-        if by.starts_with('#') {
-            format!("`{by}`")
-        } else {
-            by.into()
-        }
-    });
-
-    if let (Some(skip), Some(by)) = (&serde.skip, &read_by) {
-        cx.error(
-            skip,
-            format!("`#[serde(skip)]` keeps `{name}` out of the document, and {by} needs it there"),
-        );
-        return;
-    }
-    if let (Some(half), Some(by)) = (&serde.half_skip, &read_by) {
-        cx.error(
-            half,
-            format!("`{name}` must be written and read alike, for {by}: remove this"),
-        );
-    }
-    if let (Some(alias), Some(by)) = (&serde.alias, &read_by) {
-        cx.error(
-            alias,
-            format!(
-                "`{name}` is found under one stored name, for {by}: instead of an alias, rename it \
-                 in the stored documents, by an update with `$rename`"
-            ),
-        );
-    }
-    if let (Some(with), Some(by)) = (&serde.with, &read_by) {
-        cx.error(
-            with,
-            format!(
-                "the library must know how `{name}` is stored, for {by}: instead of `with`, give it a \
-                 type of its own whose `Serialize` and `Deserialize` do the same"
-            ),
-        );
-    }
-    if let Some(skip) = &serde.skip_serializing_if {
-        let always = match attrs {
-            _ if is_id => Some("an `_id`"),
-            attrs if attrs.version().is_some() => Some("a version"),
-            _ => None,
-        };
-        if let Some(what) = always {
+    if let Some(by) = read_by(input, field) {
+        if let Some(skip) = &serde.skip {
             cx.error(
                 skip,
-                format!("{what} is always stored: remove `skip_serializing_if`"),
+                format!(
+                    "`#[serde(skip)]` keeps `{name}` out of the document, and {by} needs it there"
+                ),
+            );
+            return;
+        }
+        if let Some(half) = &serde.half_skip {
+            cx.error(
+                half,
+                format!("`{name}` must be written and read alike, for {by}: remove this"),
+            );
+        }
+        if let Some(alias) = &serde.alias {
+            cx.error(
+                alias,
+                format!(
+                    "`{name}` is found under one stored name, for {by}: instead of an alias, rename \
+                     it in the stored documents, by an update with `$rename`"
+                ),
+            );
+        }
+        if let Some(with) = &serde.with {
+            cx.error(
+                with,
+                format!(
+                    "the library must know how `{name}` is stored, for {by}: instead of `with`, give \
+                     it a type of its own whose `Serialize` and `Deserialize` do the same"
+                ),
             );
         }
     }
     if let Some(flatten) = &serde.flatten {
-        if attrs.denormalize().is_some() {
-            cx.error(
-                flatten,
-                "a copy is stored under a name of its own: remove `flatten`",
-            );
-        } else if attrs.embed().is_none() {
-            cx.error(
-                flatten,
-                format!(
-                    "only an embedded value can be flattened: mark `{name}` with `#[embed]`. A map \
-                     whose keys are not known cannot: keep it under a name of its own"
-                ),
-            );
-        } else if let Some(index) = attrs.index() {
-            cx.error(
-                &index.at,
-                format!(
-                    "`{name}` is flattened and has no path of its own: declare the index by \
-                     `#[document(index(fields = \"{name}.field\"))]`"
-                ),
-            );
-        }
+        flattened(cx, field, flatten);
+    }
+}
+
+/// The reason why the library reads the field, for a message.
+fn read_by(input: &Input<'_>, field: &Field<'_>) -> Option<String> {
+    if input.derive == Derive::Document && field.stored == "_id" {
+        return Some("the `_id`".to_owned());
+    }
+    field.attrs.read_by().map(|mark| format!("`{mark}`"))
+}
+
+fn flattened(cx: &Ctxt, field: &Field<'_>, flatten: &Path) {
+    let name = field.name();
+    if field.attrs.denormalize().is_some() {
+        cx.error(
+            flatten,
+            "a copy is stored under a name of its own: remove `flatten`",
+        );
+    } else if field.attrs.embed().is_none() {
+        cx.error(
+            flatten,
+            format!(
+                "only an embedded value can be flattened: mark `{name}` with `#[embed]`. A map whose \
+                 keys are not known cannot: keep it under a name of its own"
+            ),
+        );
+    } else if let Some(index) = field.attrs.index() {
+        cx.error(
+            &index.at,
+            format!(
+                "`{name}` is flattened and has no path of its own: declare the index by \
+                 `#[document(index(fields = \"{name}.field\"))]`"
+            ),
+        );
     }
 }
 

@@ -125,7 +125,36 @@ fn copied(head: &Head, structure: &Structure, member: &Member, copy: &Copy) -> T
             skipped: #skipped,
         }
     };
-    let (typed, known, along) = match &copy.along {
+    let (typed, known, along) = along(head, structure, member, copy, &declared);
+    let references = "a reference, or a value that holds one, cannot be copied: copy a plain field, \
+                      and follow the reference where it is";
+    quote_spanned! {span=>
+        #private::copied::<#document, _>(#source)
+            .#typed
+            #singles
+            #known
+            .where_(
+                !#private::Probe::<#ty>::RELATED
+                    || #private::Probe::<#ty>::EMBEDDED
+                    || #private::Probe::<#ty>::SUBSET,
+                #references
+            )
+            .where_(!#private::holds_references(#private::Probe::<#ty>::OUTLINE), #references)
+            .#along
+    }
+}
+
+/// The calls that check the type of a copy and the path of its reference, and the last one.
+fn along(
+    head: &Head,
+    structure: &Structure,
+    member: &Member,
+    copy: &Copy,
+    declared: &TokenStream,
+) -> (TokenStream, TokenStream, TokenStream) {
+    let (document, ty) = (&copy.from.ty, &member.ty);
+    let span = copy.from.literal.span();
+    match &copy.along {
         Along::Beside(field, at) => {
             let this = &structure.this;
             let private = types::located(head.private.clone(), *at);
@@ -151,22 +180,6 @@ fn copied(head: &Head, structure: &Structure, member: &Member, copy: &Copy) -> T
                 quote_spanned!(span=> along_back(#back, #declared)),
             )
         }
-    };
-    let references = "a reference, or a value that holds one, cannot be copied: copy a plain field, \
-                      and follow the reference where it is";
-    quote_spanned! {span=>
-        #private::copied::<#document, _>(#source)
-            .#typed
-            #singles
-            #known
-            .where_(
-                !#private::Probe::<#ty>::RELATED
-                    || #private::Probe::<#ty>::EMBEDDED
-                    || #private::Probe::<#ty>::SUBSET,
-                #references
-            )
-            .where_(!#private::holds_references(#private::Probe::<#ty>::OUTLINE), #references)
-            .#along
     }
 }
 

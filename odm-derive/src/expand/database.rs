@@ -49,21 +49,8 @@ pub(super) fn expand(database: &Database) -> TokenStream {
     let first = idents.first();
     let version = version.base10_digits().parse::<Literal>();
     let version = version.ok();
-    let has = repositories.iter().map(|(_, _, model)| {
-        quote! {
-            #[automatically_derived]
-            impl #private::Has<#model> for #this {}
-        }
-    });
-    let complete = repositories
-        .iter()
-        .map(|(_, ty, model)| quote_spanned!(ty.span()=> #private::complete::<#this, #model>();));
-    let outlines = repositories
-        .iter()
-        .map(|(_, _, model)| quote!(#private::Probe::<#model>::MODEL));
-    // Gives the whole call the span of the name.
-    let at = types::located(private.clone(), head.ident.span());
-    let acyclic = quote_spanned!(head.ident.span()=> #at::assert_acyclic(&[#(#outlines),*]););
+    let has = has(database);
+    let checks = checks(database);
     // Not marked as derived: it counts as a use of each repository, also of one that is only there
     // because another model refers to it.
     quote! {
@@ -91,8 +78,36 @@ pub(super) fn expand(database: &Database) -> TokenStream {
             }
         }
 
-        #(#has)*
+        #has
+        #checks
+    }
+}
 
+fn has(database: &Database) -> TokenStream {
+    let Head { private, this, .. } = &database.head;
+    let has = database.repositories.iter().map(|(_, _, model)| {
+        quote! {
+            #[automatically_derived]
+            impl #private::Has<#model> for #this {}
+        }
+    });
+    quote!(#(#has)*)
+}
+
+fn checks(database: &Database) -> TokenStream {
+    let Head { private, this, .. } = &database.head;
+    let repositories = &database.repositories;
+    let complete = repositories
+        .iter()
+        .map(|(_, ty, model)| quote_spanned!(ty.span()=> #private::complete::<#this, #model>();));
+    let outlines = repositories
+        .iter()
+        .map(|(_, _, model)| quote!(#private::Probe::<#model>::MODEL));
+    // Gives the whole call the span of the name.
+    let span = database.head.ident.span();
+    let at = types::located(private.clone(), span);
+    let acyclic = quote_spanned!(span=> #at::assert_acyclic(&[#(#outlines),*]););
+    quote! {
         const _: () = {
             #(#complete)*
             #acyclic

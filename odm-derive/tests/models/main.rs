@@ -7,6 +7,7 @@ mod chains;
 mod derived;
 mod enums;
 mod inverse;
+mod many;
 mod names;
 
 use odm::model::{ChildOf, Container, FieldKind, FieldShape, Index, IntoId, Link, ReferenceShape};
