@@ -1,4 +1,4 @@
-//! Copies and counts: what the library derives from other documents.
+//! Copies and counts, which are derived from other documents.
 
 use odm::model::{CopyShape, CountShape, Via};
 
@@ -258,7 +258,7 @@ fn copies_in_links_and_variants() {
 }
 
 #[test]
-fn a_link_is_made_of_what_it_leads_to() {
+fn a_link_is_made_of_the_referenced_document() {
     let item = Item {
         id: ObjectId::new(),
         maker: Ref::new(1),

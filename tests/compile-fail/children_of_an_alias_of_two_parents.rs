@@ -6,26 +6,24 @@ use serde::{Deserialize, Serialize};
 struct Part {
     #[serde(rename = "_id")]
     id: i64,
-    #[count(of = "Review")]
-    reviews: u32,
+    name: String,
 }
 
+type PartRef = Ref<Part>;
+
 #[derive(Serialize, Deserialize, Document)]
-#[document(collection = "reviews")]
-struct Review {
+#[document(collection = "screws")]
+struct Screw {
     #[serde(rename = "_id")]
     id: i64,
     #[reference(parent)]
     part: Ref<Part>,
-    stars: i32,
+    #[reference(parent)]
+    other: PartRef,
 }
 
-#[derive(Serialize, Deserialize, Embed)]
-struct PartLink {
-    #[reference(child)]
-    id: Ref<Part>,
-    #[denormalize(from = "Part.reviews")]
-    reviews: u32,
+fn of(screws: Repository<Screw>, part: &Part) {
+    let _ = screws.of(part);
 }
 
 fn main() {}

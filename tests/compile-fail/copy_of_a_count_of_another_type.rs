@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 struct Part {
     #[serde(rename = "_id")]
     id: i64,
-    #[subset(limit = 10, sort = "-stars")]
-    reviews: Subset<Review>,
+    #[count(of = "Review")]
+    reviews: u32,
 }
 
-#[derive(Clone, Serialize, Deserialize, Document)]
+#[derive(Serialize, Deserialize, Document)]
 #[document(collection = "reviews")]
 struct Review {
     #[serde(rename = "_id")]
@@ -25,7 +25,7 @@ struct PartLink {
     #[reference(child)]
     id: Ref<Part>,
     #[denormalize(from = "Part.reviews")]
-    reviews: Subset<Review>,
+    reviews: i64,
 }
 
 fn main() {}
