@@ -39,9 +39,9 @@ pub use reference::Linked;
 pub use related::{EmbedField, Has, ReferenceField, RefersWithin, Related};
 #[doc(hidden)]
 pub use shape::{
-    Container, Copied, CopyShape, CountShape, FieldKind, FieldShape, Index, IndexField, Model,
-    OnDelete, Outline, ReferenceShape, Shape, ShownFields, ShownNames, SplitShape, SubsetShape,
-    Via,
+    Container, Copied, CopyShape, CountShape, DerivedShape, FieldKind, FieldShape, Index,
+    IndexField, Model, OnDelete, Outline, ReferenceShape, Shape, ShownFields, ShownNames,
+    SplitShape, SubsetShape, Via,
 };
 #[doc(hidden)]
 pub use subset::{HasSubset, SubsetField, SubsetItem, SubsetOf};

@@ -1,6 +1,6 @@
 //! Derived fields that are derived of derived fields, of any kind.
 
-use odm::model::{CopyShape, CountShape, SubsetShape, Via};
+use odm::model::{CopyShape, CountShape, DerivedShape, SubsetShape, Via};
 
 use super::*;
 
@@ -88,13 +88,13 @@ fn kind(shape: &odm::model::Shape, name: &str) -> FieldKind {
 #[test]
 fn counts_and_subsets_can_be_copied() {
     let copied = |kind| match kind {
-        FieldKind::Copy(CopyShape {
+        FieldKind::Derived(DerivedShape::Copy(CopyShape {
             source,
             path,
             via: Via::Beside(reference),
             optional,
             ..
-        }) => (source, path, reference, optional),
+        })) => (source, path, reference, optional),
         _ => panic!("not a copy"),
     };
     let shop = Shop::model();
@@ -114,13 +114,14 @@ fn counts_and_subsets_can_be_copied() {
     );
     assert!(matches!(
         kind(shape, "sales"),
-        FieldKind::Count(CountShape { via: "book", .. })
+        FieldKind::Derived(DerivedShape::Count(CountShape { via: "book", .. }))
     ));
 }
 
 #[test]
 fn subsets_can_be_sorted_by_counts_and_copies() {
-    let FieldKind::Subset(SubsetShape { sort, .. }) = kind((Writer::model().shape)(), "best")
+    let FieldKind::Derived(DerivedShape::Subset(SubsetShape { sort, .. })) =
+        kind((Writer::model().shape)(), "best")
     else {
         panic!("not a subset");
     };

@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use super::{path::Followed, reference::RefersTo};
 use crate::model::{
-    Container, Copied, CopyShape, Derived, Document, Field, FieldKind, FieldShape, Identity, Path,
-    Plain, ReferenceField, Structure, Unchecked, Version, Via,
+    Container, Copied, CopyShape, Derived, DerivedShape, Document, Field, FieldKind, FieldShape,
+    Identity, Path, Plain, ReferenceField, Structure, Unchecked, Version, Via,
 };
 
 /// A field that can be copied, as far as its place tells.
@@ -251,7 +251,7 @@ pub const fn copy<S: Structure>(position: usize) -> FieldShape {
     let (name, _, copied) = &S::COPIES[position];
     FieldShape {
         name,
-        kind: FieldKind::Copy(copied.shape),
+        kind: FieldKind::Derived(DerivedShape::Copy(copied.shape)),
     }
 }
 

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::{
     model::{
-        Container, CountShape, Document, Embed, EmbedField, FieldKind, FieldShape, Model, Outline,
-        RefersWithin, Shape, ShownNames, SplitField, SplitShape, Structure,
+        Container, CountShape, DerivedShape, Document, Embed, EmbedField, FieldKind, FieldShape,
+        Model, Outline, RefersWithin, Shape, ShownNames, SplitField, SplitShape, Structure,
     },
     mql,
 };
@@ -81,11 +81,11 @@ pub const fn count<T: Counter, C: Document>(
     via: &'static str,
     filter: Option<fn() -> crate::Result<mql::Filter>>,
 ) -> FieldShape {
-    let kind = FieldKind::Count(CountShape {
+    let kind = FieldKind::Derived(DerivedShape::Count(CountShape {
         collection: C::COLLECTION,
         via,
         filter,
-    });
+    }));
     FieldShape { name, kind }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::{
     model::{
-        Document, Field, FieldKind, FieldSet, FieldShape, Flattened, Ordered, Path, PathHash, Root,
-        ShownNames, Structure, SubsetField, SubsetItem, SubsetShape,
+        DerivedShape, Document, Field, FieldKind, FieldSet, FieldShape, Flattened, Ordered, Path,
+        PathHash, Root, ShownNames, Structure, SubsetField, SubsetItem, SubsetShape,
     },
     mql::{self, Direction},
 };
@@ -22,14 +22,14 @@ pub struct DeclaredSubset {
 
 /// A field that is marked `#[subset(..)]`.
 pub const fn subset<T: SubsetField>(name: &'static str, declared: DeclaredSubset) -> FieldShape {
-    let kind = FieldKind::Subset(SubsetShape {
+    let kind = FieldKind::Derived(DerivedShape::Subset(SubsetShape {
         collection: <T::Child as Document>::COLLECTION,
         via: declared.via,
         limit: declared.limit,
         sort: declared.sort,
         shown: <T::Item as SubsetItem>::SHOWN,
         filter: declared.filter,
-    });
+    }));
     FieldShape { name, kind }
 }
 

@@ -73,14 +73,21 @@ pub enum FieldKind {
     },
     /// A reference.
     Reference(ReferenceShape),
-    /// A bounded array of children.
-    Subset(SubsetShape),
+    /// A derived field.
+    Derived(DerivedShape),
+    /// The cold part of a split document.
+    Split(SplitShape),
+}
+
+/// The kinds of derived fields.
+#[derive(Debug, Clone, Copy)]
+pub enum DerivedShape {
     /// A copy of a field of another document.
     Copy(CopyShape),
     /// The number of children.
     Count(CountShape),
-    /// The cold part of a split document.
-    Split(SplitShape),
+    /// A bounded array of children.
+    Subset(SubsetShape),
 }
 
 /// The containers around an embedded value or a reference. Types nest; the widest counts.
