@@ -21,10 +21,10 @@ pub(super) fn expand(document: &Document) -> TokenStream {
     let children = children::expand(head, &generics, &document.structure);
     let version = document.version.as_ref().map(|(ty, _)| version(head, ty));
     let item = subset::item(head, &generics, &document.structure, None);
-    let halves = split::expand(head, &generics, &document.structure);
+    let cold_parts = split::expand(head, &generics, &document.structure);
     let subsets = subset::holder(head, &generics, &document.structure);
     let id = id(head, &document.id_type);
-    quote!(#fields #itself #id #into_id #related #children #version #item #subsets #halves)
+    quote!(#fields #itself #id #into_id #related #children #version #item #subsets #cold_parts)
 }
 
 /// Of a generic document, what `Document` requires cannot be seen from the type alone.

@@ -44,7 +44,7 @@ pub(super) fn expand(head: &Head, generics: &Generics, structure: &Structure) ->
         .iter()
         .flat_map(|clause| &clause.predicates)
         .collect();
-    let halves = structure.members.iter().filter_map(|member| {
+    let cold_parts = structure.members.iter().filter_map(|member| {
         let (Role::Split(_), Place::At(position), Some(ident)) =
             (&member.role, member.place, &member.ident)
         else {
@@ -65,5 +65,5 @@ pub(super) fn expand(head: &Head, generics: &Generics, structure: &Structure) ->
             }
         })
     });
-    halves.collect()
+    cold_parts.collect()
 }
