@@ -3,6 +3,8 @@
 //! A suite is written once, against the `Store` trait and the repositories, and
 //! [`on_every_store!`] runs it on each store that there is.
 
+pub mod map_store;
+
 use std::{future::Future, ops::ControlFlow, pin::Pin, sync::Arc, task::Poll, time::Duration};
 
 use odm::{
@@ -14,15 +16,45 @@ use odm::{
     },
 };
 
+use self::map_store::MapStore;
+
 /// A store that a suite can run on.
 pub trait TestStore: Store + Clone {}
 
 impl<S: Store + Clone> TestStore for S {}
 
-/// Turns each `async fn name(store: impl TestStore)` into one test for each store, `name::on_disk`
-/// and `name::in_memory`. Another store is one more line here.
+/// Turns each `async fn name(store: impl TestStore)` into one test for each store, `name::on_disk`,
+/// `name::in_memory` and `name::in_maps`. Another store is one more line here.
 #[macro_export]
 macro_rules! on_every_store {
+    ($($(#[$attribute:meta])* async fn $name:ident($store:ident: impl $bound:ident) $body:block)+) => {$(
+        $(#[$attribute])*
+        async fn $name($store: impl $bound) $body
+
+        mod $name {
+            #[test]
+            fn on_disk() {
+                $crate::on_disk(super::$name);
+            }
+
+            #[test]
+            fn in_memory() {
+                $crate::in_memory(super::$name);
+            }
+
+            #[test]
+            fn in_maps() {
+                $crate::in_maps(super::$name);
+            }
+        }
+    )+};
+}
+
+/// Does the same as [`on_every_store!`] for the stores with a single writer: for tests of what only
+/// [`single_writer`](odm::store::Capabilities::single_writer) promises, and of the embedded store's
+/// costs and limits.
+#[macro_export]
+macro_rules! on_single_writer_stores {
     ($($(#[$attribute:meta])* async fn $name:ident($store:ident: impl $bound:ident) $body:block)+) => {$(
         $(#[$attribute])*
         async fn $name($store: impl $bound) $body
@@ -75,6 +107,11 @@ pub fn on_disk<F: Future>(test: impl FnOnce(Embedded) -> F) {
 /// Runs a test on a store without a file.
 pub fn in_memory<F: Future>(test: impl FnOnce(Embedded) -> F) {
     run(async { test(Embedded::memory().await.expect("a store in memory opens")).await });
+}
+
+/// Runs a test on a store of maps, which is implemented outside of `odm` and has no single writer.
+pub fn in_maps<F: Future>(test: impl FnOnce(MapStore) -> F) {
+    run(async { test(MapStore::new()).await });
 }
 
 /// The documents of a collection as they are stored, in the order of their `_id`s.
