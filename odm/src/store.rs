@@ -11,7 +11,8 @@
 //! ([`mql::key::of`](crate::mql::key::of)), the keys of a document in an index
 //! ([`IndexSpec::keys_of`]), the effect of an update ([`UpdateWrite::changed`] and
 //! [`UpdateWrite::inserted`]), and the rules of stored documents ([`check_document`]). The workspace's
-//! package `tests` has a conformance suite, `store_suite`, that runs on any store.
+//! package `tests` has a conformance suite, `store_suite`, that runs on any store, and `map_store`, a
+//! small store to begin from.
 
 mod collection;
 mod document;

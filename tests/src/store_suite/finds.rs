@@ -177,6 +177,7 @@ pub async fn pages_after_a_position_have_every_document_once_in_both_directions(
                 let Some(last) = page.last() else { break };
                 after = Some(sort.total().key(last));
                 pages.extend(page);
+                assert!(pages.len() <= some().len(), "the pages do not end");
             }
             assert_eq!(pages, definition(&whole), "{}", sort.to_document());
         }

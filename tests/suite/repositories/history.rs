@@ -12,7 +12,7 @@ use proptest::{
     prelude::*,
     test_runner::{Config, TestCaseError, TestRunner},
 };
-use tests::{TestStore, map_store::MapStore};
+use tests::{TestStore, map_store::MapStore, stored};
 
 use self::{
     model::{Author, Blog, Model, Post},
@@ -119,4 +119,31 @@ fn random_histories_do_what_the_model_does_on_disk() {
 #[test]
 fn random_histories_do_what_the_model_does_in_maps() {
     histories(60, async || MapStore::new(), async |_| Ok(()));
+}
+
+#[test]
+fn random_histories_do_the_same_in_memory_and_in_maps() {
+    let mut runner = TestRunner::new(Config {
+        cases: 60,
+        failure_persistence: None,
+        ..Config::default()
+    });
+    let outcome = runner.run(&ops(), |history| {
+        tests::run(async {
+            let stores = (Embedded::memory().await.unwrap(), MapStore::new());
+            let one = Blog::open(stores.0.clone()).await.unwrap();
+            let other = Blog::open(stores.1.clone()).await.unwrap();
+            for op in &history {
+                prop_assert_eq!(op.run(&one).await, op.run(&other).await, "{:?}", op);
+            }
+            for collection in ["authors", "posts"] {
+                let one = stored(&stores.0, collection).await;
+                prop_assert_eq!(one, stored(&stores.1, collection).await);
+            }
+            Ok(())
+        })
+    });
+    if let Err(failure) = outcome {
+        panic!("{failure}");
+    }
 }
