@@ -143,8 +143,8 @@ impl Error {
         self
     }
 
-    /// The error of an `_id` that another document has.
-    pub(crate) fn duplicate_id(collection: &str, id: RawBsonRef<'_>) -> Self {
+    /// Makes the error of an `_id` that another document has.
+    pub fn duplicate_id(collection: &str, id: RawBsonRef<'_>) -> Self {
         let id = RawBson::from(id);
         let message = format!(
             "duplicate key: `{collection}` already has a document with `_id` = {}",

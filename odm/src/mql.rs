@@ -6,7 +6,7 @@
 pub(crate) mod diff;
 mod error;
 mod filter;
-pub(crate) mod key;
+pub mod key;
 mod number;
 pub mod order;
 pub(crate) mod path;

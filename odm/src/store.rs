@@ -7,8 +7,12 @@
 //! The words MUST and MAY are those of RFC 2119, for the author of a store. What the types of
 //! [`mql`](crate::mql) mean is part of the contract: a filter MUST match, a sort MUST order and an
 //! update MUST change as their functions do, whether a store calls these functions or translates
-//! the values for a server. The workspace's package `tests` has a conformance suite, `store_suite`,
-//! that runs on any store.
+//! the values for a server. What a store needs besides is public: the order of `_id`s and of keys as bytes
+//! ([`mql::key::of`](crate::mql::key::of)), the keys of a document in an index
+//! ([`IndexSpec::keys_of`]), the effect of an update ([`UpdateWrite::changed`] and
+//! [`UpdateWrite::inserted`]), and the rules of stored documents ([`check_document`]). The workspace's
+//! package `tests` has a conformance suite, `store_suite`, that runs on any store, and `map_store`, a
+//! small store to begin from.
 
 mod collection;
 mod document;
@@ -60,16 +64,24 @@ pub trait Store: Send + Sync + 'static {
 
     /// Creates the collections and indexes that are missing.
     ///
-    /// A store MUST leave existing ones as they are, and MUST return
-    /// [`Schema`](crate::ErrorKind::Schema) if an index exists under the same name with other keys
-    /// or options.
+    /// A store MUST leave existing ones as they are. After an error it MAY leave those that it has
+    /// created.
+    ///
+    /// # Errors
+    ///
+    /// [`Schema`](crate::ErrorKind::Schema) if an index exists under the same name with other keys or
+    /// options, or if a name is empty or has a NUL; [`DuplicateKey`](crate::ErrorKind::DuplicateKey)
+    /// if documents have the same key of a unique index that is missing.
     async fn ensure(&self, collections: &[CollectionSpec]) -> Result<()>;
 
     /// Runs a unit of work in a transaction of its own, and commits it.
     ///
-    /// A store MUST return only when the commit is as durable as asked, MUST roll back if the unit
-    /// returns an error, and MAY run the unit more than once, each time on a fresh state: if it loses
-    /// a conflict, or if it writes more than the store can commit together with other units. Dropping the future MUST either prevent the unit or let all of it happen.
+    /// A store MUST return only when the commit is as durable as asked, and MUST roll back and return
+    /// the error if the unit returns one. It MAY run the unit more than once, each time on a fresh
+    /// state: if it loses a conflict, or if it writes more than the store can commit together with
+    /// other units. A store that gives up after a conflict MUST return a
+    /// [retryable](crate::Error::is_retryable) error. Dropping the future MUST either prevent the unit
+    /// or let all of it happen.
     async fn run(&self, unit: Arc<dyn UnitOfWork>, durability: Durability) -> Result<()>;
 
     /// Opens a transaction that the caller drives. Dropping it MUST roll it back.
@@ -99,6 +111,9 @@ pub trait Reader: Send + Sync {
 
     /// Runs one query for each of several keys of a field, as one request: at most `limit`
     /// documents for each key, in the order of the query's sort. Passes the position of the key.
+    ///
+    /// A store MAY pass the documents of different keys in any order, and MUST pass a document once
+    /// for each position of a key that it has.
     async fn find_by_key(&self, find: &FindByKey, each: Each<'_>) -> Result<Cost>;
 
     /// Returns the number of documents that a query would return.
@@ -124,6 +139,14 @@ pub trait UnitOfWork: Send + Sync {
 
 /// Writes, and reads that see them.
 ///
+/// All reads MUST see one committed state, as those of a [`Reader`] do, with the transaction's own
+/// writes. Transactions MUST NOT see uncommitted writes of each other. If two that overlap write the
+/// same document, or add the same key of a unique index, one MUST wait for the other before it reads,
+/// or fail. Any method of a transaction that has lost such a conflict MAY return a
+/// [retryable](crate::Error::is_retryable) error. Only a store with
+/// [`Capabilities::single_writer`] promises more: that what a transaction has read is still so when it
+/// commits.
+///
 /// After an error of a write the caller MUST NOT commit, and a store MAY refuse everything but a
 /// rollback.
 #[async_trait]
@@ -132,16 +155,21 @@ pub trait Transaction: Reader {
     /// touched.
     ///
     /// What a store stores MUST be the image after the write, byte for byte. Uniqueness is that of
-    /// the state after the batch, so that documents of one batch may exchange unique values, if the
-    /// store has [`Capabilities::exchanges_unique_values`].
+    /// the state after the batch if the store has [`Capabilities::exchanges_unique_values`]. Without
+    /// it a store MUST apply the removals of a collection first, so that another document of the batch
+    /// can take a value that is given up by a removal.
     ///
     /// # Errors
     ///
     /// [`DuplicateKey`](crate::ErrorKind::DuplicateKey) if an `_id` of an insert, or a key of a
-    /// unique index, is taken; [`Limit`](crate::ErrorKind::Limit) or
+    /// unique index, is taken, with the location that [`Error::duplicate_id`](crate::Error::duplicate_id)
+    /// and [`IndexSpec::duplicate_key`] have; [`Limit`](crate::ErrorKind::Limit) or
     /// [`Encode`](crate::ErrorKind::Encode) as [`check_document`] says, and if the transaction would
     /// write more documents than the store allows; [`Corrupt`](crate::ErrorKind::Corrupt) if a
-    /// `before` is not the document that the transaction has. The store MUST NOT apply a part.
+    /// `before` is not the document that the transaction has;
+    /// [`InvalidUpdate`](crate::ErrorKind::InvalidUpdate) if an `after` has another `_id`, or two arrays
+    /// side by side in the fields of an index; [`Schema`](crate::ErrorKind::Schema) if the name of a
+    /// collection is empty or has a NUL. The store MUST NOT apply a part.
     async fn apply(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost>;
 
     /// Changes the documents that match a filter. A document that the change leaves as it was counts
@@ -203,8 +231,9 @@ pub struct Capabilities {
     /// transaction and writes outside of it would wait for itself; by this identity it gets an error
     /// instead. `None` for stores whose transactions run side by side.
     pub single_writer: Option<StoreId>,
-    /// The documents of one batch may exchange the values of a unique index. Without it, such a batch
-    /// fails with [`DuplicateKey`](crate::ErrorKind::DuplicateKey).
+    /// The documents of one batch may exchange the values of a unique index. Without it, a batch in
+    /// which a document takes a value from another one that stays fails with
+    /// [`DuplicateKey`](crate::ErrorKind::DuplicateKey), or does not, by the order of the writes.
     pub exchanges_unique_values: bool,
 }
 

@@ -3,7 +3,20 @@
 //! A suite is written once, against the `Store` trait and the repositories, and
 //! [`on_every_store!`] runs it on each store that there is.
 
-use std::{future::Future, ops::ControlFlow, pin::Pin, sync::Arc, task::Poll, time::Duration};
+pub mod map_store;
+pub mod store_suite;
+
+use std::{
+    future::Future,
+    ops::ControlFlow,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::Poll,
+    time::Duration,
+};
 
 use odm::{
     bson::{Document, RawDocumentBuf},
@@ -14,13 +27,15 @@ use odm::{
     },
 };
 
+use self::map_store::MapStore;
+
 /// A store that a suite can run on.
 pub trait TestStore: Store + Clone {}
 
 impl<S: Store + Clone> TestStore for S {}
 
-/// Turns each `async fn name(store: impl TestStore)` into one test for each store, `name::on_disk`
-/// and `name::in_memory`. Another store is one more line here.
+/// Turns each `async fn name(store: impl TestStore)` into one test for each store, `name::on_disk`,
+/// `name::in_memory` and `name::in_maps`. Another store is one more line here.
 #[macro_export]
 macro_rules! on_every_store {
     ($($(#[$attribute:meta])* async fn $name:ident($store:ident: impl $bound:ident) $body:block)+) => {$(
@@ -37,8 +52,44 @@ macro_rules! on_every_store {
             fn in_memory() {
                 $crate::in_memory(super::$name);
             }
+
+            #[test]
+            fn in_maps() {
+                $crate::in_maps(super::$name);
+            }
         }
     )+};
+}
+
+/// Does the same as [`on_every_store!`] for the stores with a single writer: for tests of what only
+/// [`single_writer`](odm::store::Capabilities::single_writer) promises.
+#[macro_export]
+macro_rules! on_single_writer_stores {
+    ($($(#[$attribute:meta])* async fn $name:ident($store:ident: impl $bound:ident) $body:block)+) => {$(
+        $(#[$attribute])*
+        async fn $name($store: impl $bound) $body
+
+        mod $name {
+            #[test]
+            fn on_disk() {
+                $crate::on_disk(super::$name);
+            }
+
+            #[test]
+            fn in_memory() {
+                $crate::in_memory(super::$name);
+            }
+        }
+    )+};
+}
+
+/// Does the same as [`on_every_store!`] for the embedded store alone: for tests of the indexes that it
+/// uses, of what a query touches, and of more data than a scan for each query is fit for.
+#[macro_export]
+macro_rules! on_embedded_stores {
+    ($($test:tt)+) => {
+        $crate::on_single_writer_stores! { $($test)+ }
+    };
 }
 
 /// Polls a future once.
@@ -72,9 +123,44 @@ pub fn on_disk<F: Future>(test: impl FnOnce(Embedded) -> F) {
     });
 }
 
+/// A folder of stores, for tests that need many.
+#[derive(Debug)]
+pub struct NewFiles {
+    folder: tempfile::TempDir,
+    next: AtomicUsize,
+}
+
+impl NewFiles {
+    /// Creates an empty folder.
+    #[expect(clippy::new_without_default, reason = "it writes to the disk")]
+    pub fn new() -> Self {
+        NewFiles {
+            folder: tempfile::tempdir().expect("there is a directory for tests"),
+            next: AtomicUsize::new(0),
+        }
+    }
+
+    /// Opens a store in a new file.
+    pub async fn open(&self) -> Embedded {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let store = Embedded::open(self.folder.path().join(format!("{number}.odm"))).await;
+        store.expect("a new store opens")
+    }
+}
+
 /// Runs a test on a store without a file.
 pub fn in_memory<F: Future>(test: impl FnOnce(Embedded) -> F) {
     run(async { test(Embedded::memory().await.expect("a store in memory opens")).await });
+}
+
+/// Runs a test on a store of maps, which is implemented outside of `odm` and has no single writer.
+pub fn in_maps<F: Future>(test: impl FnOnce(MapStore) -> F) {
+    run(async { test(MapStore::new()).await });
+}
+
+/// Runs a test on a store of maps that applies the writes of a batch one after another.
+pub fn in_maps_without_exchange<F: Future>(test: impl FnOnce(MapStore) -> F) {
+    run(async { test(MapStore::without_exchange()).await });
 }
 
 /// The documents of a collection as they are stored, in the order of their `_id`s.

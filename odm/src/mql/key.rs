@@ -30,8 +30,11 @@ pub(crate) fn encode(value: RawBsonRef<'_>, out: &mut Vec<u8>) {
     encode_body(value, out, 0);
 }
 
-/// The key of a value.
-pub(crate) fn of(value: RawBsonRef<'_>) -> Vec<u8> {
+/// Returns the key of a value.
+///
+/// Equal values have the same key, `1` and `1.0` too, and keys sort as the values do. The key of a
+/// list of values is the keys of the values, one after another.
+pub fn of(value: RawBsonRef<'_>) -> Vec<u8> {
     let mut key = Vec::new();
     encode(value, &mut key);
     key

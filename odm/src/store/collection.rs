@@ -1,6 +1,11 @@
 //! The collections and indexes that models declare.
 
-use crate::mql::Direction;
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString};
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    mql::{Direction, key, path::compound_index_values},
+};
 
 /// A collection as the models declare it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -14,13 +19,135 @@ pub struct CollectionSpec {
 /// An index as the models declare it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexSpec {
-    /// Its name, unique in the collection.
+    /// Its name, unique in the collection, not empty and not `_id`.
     pub name: String,
     /// Its fields, in order.
     pub keys: Vec<(String, Direction)>,
-    /// No two documents may have the same key.
+    /// No two documents may have the same key. One document may have a key more than once.
     pub unique: bool,
     /// Documents in which one of the fields is missing or null have no entry, so that `unique`
     /// means unique among those present.
     pub present_only: bool,
+}
+
+impl IndexSpec {
+    /// Returns the keys that a document has in this index, each once. A key is a value for each
+    /// field.
+    ///
+    /// A document has one key, or one for each element of an array that its fields meet. A missing
+    /// field has the value null, and an empty array the value undefined.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidUpdate`](crate::ErrorKind::InvalidUpdate) if the fields meet two arrays side by side.
+    pub fn keys_of(&self, document: &RawDocument) -> Result<Vec<Vec<RawBson>>> {
+        let paths: Vec<&str> = self.keys.iter().map(|(path, _)| path.as_str()).collect();
+        let mut keys = compound_index_values(document, &paths)?.keys;
+        if self.present_only {
+            keys.retain(|key| key.iter().copied().all(is_present));
+        }
+        keys.sort_by_cached_key(|values| encoded(values));
+        keys.dedup_by_key(|values| encoded(values));
+        let owned = |key: Vec<RawBsonRef<'_>>| key.into_iter().map(RawBson::from).collect();
+        Ok(keys.into_iter().map(owned).collect())
+    }
+
+    /// Returns the error of a key that another document has in this index, which is unique. Its
+    /// location is the index and the key, a document if the index has several fields.
+    pub fn duplicate_key(&self, collection: &str, key: &[RawBson]) -> Error {
+        let fields: Vec<String> = (self.keys.iter().zip(key))
+            .map(|((path, _), value)| format!("`{path}` = {}", show(value.as_raw_bson_ref())))
+            .collect();
+        let message = format!(
+            "duplicate key: `{collection}` already has a document with {}, and the index `{}` is unique",
+            fields.join(", "),
+            self.name
+        );
+        let value = match key {
+            [value] => value.clone(),
+            values => {
+                let mut key = RawDocumentBuf::new();
+                for ((path, _), value) in self.keys.iter().zip(values) {
+                    if let Ok(path) = CString::try_from(path.clone()) {
+                        key.append(path, value.clone());
+                    }
+                }
+                RawBson::Document(key)
+            }
+        };
+        Error::new(ErrorKind::DuplicateKey, message).at(collection, Some(&self.name), Some(value))
+    }
+}
+
+/// A value for messages.
+pub(crate) fn show(value: RawBsonRef<'_>) -> String {
+    const LONGEST: usize = 100;
+    let text = match bson::Bson::try_from(value) {
+        Ok(value) => value.to_string(),
+        Err(_) => "a malformed value".to_owned(),
+    };
+    match text.char_indices().nth(LONGEST) {
+        None => text,
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+/// Whether a value has an entry in an index of present values. Undefined is an empty array.
+pub(crate) fn is_present(value: RawBsonRef<'_>) -> bool {
+    !matches!(value, RawBsonRef::Null | RawBsonRef::Undefined)
+}
+
+fn encoded(values: &[RawBsonRef<'_>]) -> Vec<u8> {
+    values.iter().flat_map(|value| key::of(*value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use bson::rawdoc;
+
+    use super::*;
+
+    fn keys(present_only: bool, document: &RawDocument) -> Vec<Vec<RawBson>> {
+        let index = IndexSpec {
+            name: "ab".to_owned(),
+            keys: vec![
+                ("a".to_owned(), Direction::Ascending),
+                ("b.c".to_owned(), Direction::Descending),
+            ],
+            unique: false,
+            present_only,
+        };
+        index.keys_of(document).expect("one array at most")
+    }
+
+    #[test]
+    fn a_document_has_a_key_for_each_different_element_of_an_array() {
+        let document = rawdoc! { "a": 1, "b": [{ "c": 2 }, { "c": 2.0 }, {}] };
+        let null = vec![RawBson::Int32(1), RawBson::Null];
+        let two = vec![RawBson::Int32(1), RawBson::Int32(2)];
+        assert_eq!(keys(false, &document), [null, two.clone()]);
+        assert_eq!(keys(true, &document), [two]);
+    }
+
+    #[test]
+    fn a_document_without_the_fields_has_a_key_of_nulls_unless_only_present_ones_count() {
+        let document = rawdoc! { "b": 1 };
+        assert_eq!(keys(false, &document), [[RawBson::Null, RawBson::Null]]);
+        assert!(keys(true, &document).is_empty());
+    }
+
+    #[test]
+    fn two_arrays_side_by_side_have_no_keys() {
+        let index = IndexSpec {
+            name: "ab".to_owned(),
+            keys: vec![
+                ("a".to_owned(), Direction::Ascending),
+                ("b".to_owned(), Direction::Ascending),
+            ],
+            unique: false,
+            present_only: false,
+        };
+        let error = index.keys_of(&rawdoc! { "a": [1], "b": [2] }).unwrap_err();
+        assert_eq!(error.kind(), crate::ErrorKind::InvalidUpdate);
+    }
 }

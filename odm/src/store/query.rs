@@ -23,16 +23,17 @@ pub struct Find {
     /// The fields to return; all by default.
     pub projection: Option<Projection>,
     /// A position in the order: a value for each key of the total order, as [`Sort::key`] returns
-    /// them. A store MUST return only documents that come after it.
+    /// them. A store MUST return only documents that come after it, and
+    /// [`InvalidQuery`](crate::ErrorKind::InvalidQuery) for another number of values.
     pub after: Option<Vec<RawBson>>,
 }
 
 /// One query for each of several keys: the documents whose field `path` equals the key, or holds it
-/// in an array.
+/// in an array, as [`Test::Eq`](crate::mql::Test::Eq) matches.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FindByKey {
-    /// The query that is run for each key. Its `limit` and `skip` count for each key, and its
-    /// `after` must be absent.
+    /// The query that is run for each key. Its `limit` and `skip` count for each key. With an `after`
+    /// it is an [`InvalidQuery`](crate::ErrorKind::InvalidQuery).
     pub find: Find,
     /// The field that is compared with the keys.
     pub path: String,

@@ -1,9 +1,12 @@
 //! What a transaction writes.
 
-use bson::{RawDocument, RawDocumentBuf};
+use bson::{DateTime, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, oid::ObjectId, raw::cstr};
 
-use super::Cost;
-use crate::mql::{Filter, Update};
+use super::{Cost, document::id_first};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    mql::{self, Filter, Update, path},
+};
 
 /// The part of a [batch](crate::store::Transaction::apply) that is about one collection.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,6 +77,91 @@ pub struct UpdateWrite {
     /// Whether a document is inserted where none matches: what the filter fixes by equality, with
     /// the change. It gets a new `ObjectId` if neither has an `_id`.
     pub upsert: bool,
+}
+
+impl UpdateWrite {
+    /// Returns what becomes of a document that matches, with `_id` as the first field, or `None` if
+    /// it stays as it is. `now` is the time of the call.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidUpdate`](ErrorKind::InvalidUpdate) if the change cannot be applied to the document;
+    /// [`InvalidQuery`](ErrorKind::InvalidQuery) if it can be applied to none.
+    pub fn changed(&self, before: &RawDocument, now: DateTime) -> Result<Option<RawDocumentBuf>> {
+        let after = match &self.change {
+            Change::Update(update) => update.apply(before, false, now)?,
+            Change::Replace(document) => {
+                let id = path::get(before, "_id").unwrap_or(RawBsonRef::Null);
+                Some(replacement(&self.collection, document, id)?)
+            }
+        };
+        let after = after.filter(|after| after.as_bytes() != before.as_bytes());
+        Ok(after.map(with_id_first))
+    }
+
+    /// Returns the document that an upsert inserts where no document matches, with `_id` as the first
+    /// field.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`changed`](UpdateWrite::changed), and [`Encode`](ErrorKind::Encode) if the filter
+    /// fixes a value that cannot be stored.
+    pub fn inserted(&self, now: DateTime) -> Result<RawDocumentBuf> {
+        let seed = self.filter.upsert_seed()?;
+        let seed = RawDocumentBuf::try_from(&seed).map_err(|error| {
+            let message = "upsert cannot be stored: its filter has a value that is no BSON";
+            Error::new(ErrorKind::Encode, message).with_source(error)
+        })?;
+        let document = match &self.change {
+            Change::Update(update) => update.apply(&seed, true, now)?.unwrap_or(seed),
+            Change::Replace(document) => {
+                let id = path::get(document, "_id").or_else(|| path::get(&seed, "_id"));
+                let id = id.map_or_else(|| ObjectId::new().into(), RawBson::from);
+                replacement(&self.collection, document, id.as_raw_bson_ref())?
+            }
+        };
+        if path::get(&document, "_id").is_some() {
+            return Ok(with_id_first(document));
+        }
+        let id = RawBson::from(ObjectId::new());
+        Ok(id_first(&document, id.as_raw_bson_ref()).unwrap_or(document))
+    }
+}
+
+fn with_id_first(document: RawDocumentBuf) -> RawDocumentBuf {
+    let reordered = path::get(&document, "_id").and_then(|id| id_first(&document, id));
+    reordered.unwrap_or(document)
+}
+
+/// A whole document that takes the place of the one with this `_id`, which it keeps.
+fn replacement(
+    collection: &str,
+    document: &RawDocument,
+    id: RawBsonRef<'_>,
+) -> Result<RawDocumentBuf> {
+    match path::get(document, "_id") {
+        Some(own) if mql::order::equal(own, id) => {}
+        None => {}
+        Some(_) => {
+            let error = Error::from(mql::Error::Immutable("_id".to_owned()));
+            return Err(error.at(collection, Some("_id"), Some(id.into())));
+        }
+    }
+    let mut replacement = RawDocumentBuf::new();
+    replacement.append(cstr!("_id"), id);
+    for element in document.iter() {
+        let (name, value) = element.map_err(|error| {
+            Error::new(
+                ErrorKind::Encode,
+                format!("a document of `{collection}` is malformed"),
+            )
+            .with_source(error)
+        })?;
+        if name.as_str() != "_id" {
+            replacement.append(name, value);
+        }
+    }
+    Ok(replacement)
 }
 
 /// How a document is changed.

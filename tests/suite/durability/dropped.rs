@@ -3,7 +3,7 @@
 use std::{future::IntoFuture, pin::pin, task::Poll, time::Duration};
 
 use odm::prelude::*;
-use tests::{TestStore, on_every_store, poll_once};
+use tests::{TestStore, on_every_store, on_single_writer_stores, poll_once};
 
 use crate::ledger::{Batch, Entry, Ledger, entries, ledger};
 
@@ -105,6 +105,25 @@ on_every_store! {
         }
     }
 
+    async fn an_aborted_task_is_a_dropped_future(store: impl TestStore) {
+        let db = ledger(store).await;
+        for id in 0..40 {
+            let task = {
+                let db = db.clone();
+                tokio::spawn(async move { db.write(id, 3).await })
+            };
+            tokio::time::sleep(Duration::from_micros(id as u64 * 60)).await;
+            task.abort();
+            let acknowledged = matches!(task.await, Ok(Ok(())));
+            settled(&db, BARRIER).await;
+            let there = db.whole().await.contains(&id);
+            assert!(there || !acknowledged, "batch {id} was acknowledged and is not there");
+            assert_eq!(db.batches.find(Batch::fields().id.eq(id)).exists().await.unwrap(), there);
+        }
+    }
+}
+
+on_single_writer_stores! {
     async fn many_dropped_at_once_take_nothing_with_them(store: impl TestStore) {
         let db = ledger(store).await;
         let mut tasks = Vec::new();
@@ -137,23 +156,6 @@ on_every_store! {
         let whole = db.whole().await;
         for id in acknowledged {
             assert!(whole.contains(&id), "batch {id} was acknowledged and is not there");
-        }
-    }
-
-    async fn an_aborted_task_is_a_dropped_future(store: impl TestStore) {
-        let db = ledger(store).await;
-        for id in 0..40 {
-            let task = {
-                let db = db.clone();
-                tokio::spawn(async move { db.write(id, 3).await })
-            };
-            tokio::time::sleep(Duration::from_micros(id as u64 * 60)).await;
-            task.abort();
-            let acknowledged = matches!(task.await, Ok(Ok(())));
-            settled(&db, BARRIER).await;
-            let there = db.whole().await.contains(&id);
-            assert!(there || !acknowledged, "batch {id} was acknowledged and is not there");
-            assert_eq!(db.batches.find(Batch::fields().id.eq(id)).exists().await.unwrap(), there);
         }
     }
 }

@@ -1,58 +1,11 @@
 //! Many tasks at once.
 
 use odm::{prelude::*, store::Durability};
-use tests::{TestStore, on_every_store};
+use tests::{TestStore, on_every_store, on_single_writer_stores};
 
 use crate::ledger::{Entry, batch, entries, ledger};
 
 on_every_store! {
-    async fn sixty_four_tasks_that_write_at_once_lose_nothing(store: impl TestStore) {
-        let db = ledger(store).await;
-        let mut tasks = Vec::new();
-        for task in 0..64_i64 {
-            let db = db.clone();
-            tasks.push(tokio::spawn(async move {
-                for round in 0..8 {
-                    let id = task * 100 + round;
-                    match round % 4 {
-                        // A transaction; many documents in one call; one call each; soon.
-                        0 => db.write(id, 3).await.unwrap(),
-                        1 => {
-                            let entries = db.entries.insert_many(entries(id, 3)).await.unwrap();
-                            let last = Ref::from(&entries[2]);
-                            db.batches.insert(batch(id, 3, last)).await.unwrap();
-                        }
-                        2 => {
-                            let mut last = None;
-                            for entry in entries(id, 2) {
-                                last = Some(db.entries.insert(entry).await.unwrap());
-                            }
-                            let last = Ref::from(&last.unwrap());
-                            db.batches.upsert(batch(id, 2, last)).await.unwrap();
-                        }
-                        _ => {
-                            let soon = db.entries.durability(Durability::Eventual);
-                            let entries = soon.insert_many(entries(id, 1)).await.unwrap();
-                            let last = Ref::from(&entries[0]);
-                            db.batches.insert(batch(id, 1, last)).await.unwrap();
-                        }
-                    }
-                    // What is acknowledged is seen by whoever wrote it.
-                    assert_eq!(db.batches.get(id).await.unwrap().id, id);
-                    if round == 5 {
-                        db.remove(task * 100).await.unwrap();
-                    }
-                }
-            }));
-        }
-        for task in tasks {
-            task.await.unwrap();
-        }
-        let expected: Vec<i64> =
-            (0..64).flat_map(|task| (1..8).map(move |round| task * 100 + round)).collect();
-        assert_eq!(db.whole().await, expected);
-    }
-
     async fn of_64_tasks_that_want_one_key_one_has_it(store: impl TestStore) {
         let db = ledger(store).await;
         for place in 0..5 {
@@ -98,6 +51,55 @@ on_every_store! {
             assert_eq!(task.await.unwrap(), number % 2 == 0);
         }
         assert_eq!(db.whole().await, (0..64).step_by(2).collect::<Vec<i64>>());
+    }
+}
+
+on_single_writer_stores! {
+    async fn sixty_four_tasks_that_write_at_once_lose_nothing(store: impl TestStore) {
+        let db = ledger(store).await;
+        let mut tasks = Vec::new();
+        for task in 0..64_i64 {
+            let db = db.clone();
+            tasks.push(tokio::spawn(async move {
+                for round in 0..8 {
+                    let id = task * 100 + round;
+                    match round % 4 {
+                        // A transaction; many documents in one call; one call each; soon.
+                        0 => db.write(id, 3).await.unwrap(),
+                        1 => {
+                            let entries = db.entries.insert_many(entries(id, 3)).await.unwrap();
+                            let last = Ref::from(&entries[2]);
+                            db.batches.insert(batch(id, 3, last)).await.unwrap();
+                        }
+                        2 => {
+                            let mut last = None;
+                            for entry in entries(id, 2) {
+                                last = Some(db.entries.insert(entry).await.unwrap());
+                            }
+                            let last = Ref::from(&last.unwrap());
+                            db.batches.upsert(batch(id, 2, last)).await.unwrap();
+                        }
+                        _ => {
+                            let soon = db.entries.durability(Durability::Eventual);
+                            let entries = soon.insert_many(entries(id, 1)).await.unwrap();
+                            let last = Ref::from(&entries[0]);
+                            db.batches.insert(batch(id, 1, last)).await.unwrap();
+                        }
+                    }
+                    // What is acknowledged is seen by whoever wrote it.
+                    assert_eq!(db.batches.get(id).await.unwrap().id, id);
+                    if round == 5 {
+                        db.remove(task * 100).await.unwrap();
+                    }
+                }
+            }));
+        }
+        for task in tasks {
+            task.await.unwrap();
+        }
+        let expected: Vec<i64> =
+            (0..64).flat_map(|task| (1..8).map(move |round| task * 100 + round)).collect();
+        assert_eq!(db.whole().await, expected);
     }
 }
 

@@ -5,7 +5,7 @@ use odm::{
     bson::{RawBson, doc},
     prelude::*,
 };
-use tests::{TestStore, on_every_store, stored};
+use tests::{TestStore, on_every_store, on_single_writer_stores, stored};
 
 use crate::music::{Album, Artist, Song, album, artist, credit, music, pupil, song};
 
@@ -169,7 +169,9 @@ on_every_store! {
         assert_eq!(unrelated.queries, kept.queries);
         assert_eq!(added.queries, kept.queries + 1);
     }
+}
 
+on_single_writer_stores! {
     async fn a_concurrent_delete_never_leaves_a_reference_behind(store: impl TestStore) {
         let db = music(store).await;
         for round in 0..40 {

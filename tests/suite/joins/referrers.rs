@@ -6,7 +6,7 @@
 )]
 
 use odm::{ErrorKind, prelude::*};
-use tests::{TestStore, on_every_store};
+use tests::{TestStore, on_embedded_stores, on_every_store};
 
 use crate::music::{Album, Artist, Biography, Prize, Song, album, music, song, song_ids};
 
@@ -41,31 +41,6 @@ on_every_store! {
         assert_eq!(ids, [vec![], vec![5, 6], vec![1]]);
     }
 
-    async fn the_reverse_of_an_array_is_the_other_side_of_n_to_n(store: impl TestStore) {
-        let db = music(store).await;
-        let fields = Album::fields();
-        let on: Vec<Album> = db.albums.find(fields.songs.contains(&song(1, "ann", 0))).await.unwrap();
-        assert_eq!(on.iter().map(|album| album.id).collect::<Vec<_>>(), [1, 2]);
-        let on = db.albums.find(fields.songs.contains(6)).explain().await.unwrap();
-        assert_eq!(on.index.as_deref(), Some("tracks_1"), "a reference has an index");
-
-        let newest = fields.songs.referrers().sort(fields.id.desc());
-        let rows: Vec<(Song, Vec<Album>)> = db.songs.all().join(newest.limit(5)).await.unwrap();
-        let albums: Vec<Vec<i64>> =
-            rows.iter().map(|(_, albums)| albums.iter().map(|album| album.id).collect()).collect();
-        // Song 1 is on the first album twice, which is one album.
-        assert_eq!(albums, [vec![2, 1], vec![], vec![1], vec![], vec![1], vec![2]]);
-
-        let rows: Vec<(Artist, Vec<Album>)> =
-            db.artists.all().join(fields.credits.referrers()).await.unwrap();
-        let albums: Vec<usize> = rows.iter().map(|(_, albums)| albums.len()).collect();
-        assert_eq!(albums, [1, 1, 0]);
-        let mixed = fields.credits.any(|credit| credit.who.eq("bob") & credit.role.eq("mix"));
-        assert_eq!(db.albums.find(mixed).count().await.unwrap(), 1);
-        let mixed = fields.credits.any(|credit| credit.who.eq("ann") & credit.role.eq("mix"));
-        assert_eq!(db.albums.find(mixed).count().await.unwrap(), 0);
-    }
-
     async fn backward_joins_nest(store: impl TestStore) {
         let db = music(store).await;
         let songs = Song::fields().artist.referrers().sort(Song::fields().plays.desc()).limit(1);
@@ -83,21 +58,6 @@ on_every_store! {
         assert_eq!(rows[0].2.len(), 2);
         assert_eq!(song_ids(&rows[0].2[1].1), [1, 6]);
         assert_eq!(rows[4].1.1[0].id, "cid");
-    }
-
-    async fn of_gives_the_children_of_one_parent(store: impl TestStore) {
-        let db = music(store).await;
-        let ann = db.artists.get("ann").await.unwrap();
-        assert_eq!(song_ids(&db.songs.of(&ann).await.unwrap()), [1, 2, 3, 4]);
-        let most = db.songs.of(&ann).sort(Song::fields().plays.desc()).limit(2);
-        assert_eq!(song_ids(&most.await.unwrap()), [2, 4]);
-        let explain = db.songs.of(&ann).sort(Song::fields().plays.desc()).explain().await.unwrap();
-        assert_eq!(explain.index.as_deref(), Some("artist_1_plays_-1"));
-        assert!(explain.sorted_by_index);
-        let cid = db.artists.get("cid").await.unwrap();
-        assert_eq!(db.songs.of(&cid).count().await.unwrap(), 0);
-        let page = db.songs.of(&ann).sort(Song::fields().plays.desc()).page(3).await.unwrap();
-        assert_eq!(song_ids(&page.items), [2, 4, 3]);
     }
 
     async fn a_parent_has_at_most_one_child_of_a_kind_that_says_one(store: impl TestStore) {
@@ -132,5 +92,47 @@ on_every_store! {
         let rows = db.albums.all().join(Prize::fields().album.referrers()).await.unwrap();
         let prizes: Vec<usize> = rows.iter().map(|(_, prizes)| prizes.len()).collect();
         assert_eq!(prizes, [1, 0, 0]);
+    }
+}
+
+on_embedded_stores! {
+    async fn of_gives_the_children_of_one_parent(store: impl TestStore) {
+        let db = music(store).await;
+        let ann = db.artists.get("ann").await.unwrap();
+        assert_eq!(song_ids(&db.songs.of(&ann).await.unwrap()), [1, 2, 3, 4]);
+        let most = db.songs.of(&ann).sort(Song::fields().plays.desc()).limit(2);
+        assert_eq!(song_ids(&most.await.unwrap()), [2, 4]);
+        let explain = db.songs.of(&ann).sort(Song::fields().plays.desc()).explain().await.unwrap();
+        assert_eq!(explain.index.as_deref(), Some("artist_1_plays_-1"));
+        assert!(explain.sorted_by_index);
+        let cid = db.artists.get("cid").await.unwrap();
+        assert_eq!(db.songs.of(&cid).count().await.unwrap(), 0);
+        let page = db.songs.of(&ann).sort(Song::fields().plays.desc()).page(3).await.unwrap();
+        assert_eq!(song_ids(&page.items), [2, 4, 3]);
+    }
+
+    async fn the_reverse_of_an_array_is_the_other_side_of_n_to_n(store: impl TestStore) {
+        let db = music(store).await;
+        let fields = Album::fields();
+        let on: Vec<Album> = db.albums.find(fields.songs.contains(&song(1, "ann", 0))).await.unwrap();
+        assert_eq!(on.iter().map(|album| album.id).collect::<Vec<_>>(), [1, 2]);
+        let on = db.albums.find(fields.songs.contains(6)).explain().await.unwrap();
+        assert_eq!(on.index.as_deref(), Some("tracks_1"), "a reference has an index");
+
+        let newest = fields.songs.referrers().sort(fields.id.desc());
+        let rows: Vec<(Song, Vec<Album>)> = db.songs.all().join(newest.limit(5)).await.unwrap();
+        let albums: Vec<Vec<i64>> =
+            rows.iter().map(|(_, albums)| albums.iter().map(|album| album.id).collect()).collect();
+        // Song 1 is on the first album twice, which is one album.
+        assert_eq!(albums, [vec![2, 1], vec![], vec![1], vec![], vec![1], vec![2]]);
+
+        let rows: Vec<(Artist, Vec<Album>)> =
+            db.artists.all().join(fields.credits.referrers()).await.unwrap();
+        let albums: Vec<usize> = rows.iter().map(|(_, albums)| albums.len()).collect();
+        assert_eq!(albums, [1, 1, 0]);
+        let mixed = fields.credits.any(|credit| credit.who.eq("bob") & credit.role.eq("mix"));
+        assert_eq!(db.albums.find(mixed).count().await.unwrap(), 1);
+        let mixed = fields.credits.any(|credit| credit.who.eq("ann") & credit.role.eq("mix"));
+        assert_eq!(db.albums.find(mixed).count().await.unwrap(), 0);
     }
 }

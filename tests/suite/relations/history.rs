@@ -7,6 +7,8 @@ use proptest::{
     test_runner::{Config, TestRunner},
 };
 
+use tests::{TestStore, map_store::MapStore};
+
 use super::{
     Badge, Maker, Part, Person, Product, Review, Task, Team, Works, assert_right, everything,
     maker, part, person, product, review, task,
@@ -255,7 +257,8 @@ pub(super) async fn run(db: &Works, op: Op) -> odm::Result<()> {
     }
 }
 
-fn histories(on_disk: bool, cases: u32) {
+/// Runs many histories, each on a new store.
+fn histories<S: TestStore>(cases: u32, new: impl AsyncFn() -> S) {
     let mut runner = TestRunner::new(Config {
         cases,
         failure_persistence: None,
@@ -265,12 +268,7 @@ fn histories(on_disk: bool, cases: u32) {
     runner
         .run(&history, |history| {
             tests::run(async {
-                let folder = tempfile::tempdir().unwrap();
-                let store = match on_disk {
-                    true => Embedded::open(folder.path().join("test.odm")).await,
-                    false => Embedded::memory().await,
-                };
-                let db = Works::open(store.unwrap()).await.unwrap();
+                let db = Works::open(new().await).await.unwrap();
                 let mut before = everything(&db).await;
                 for op in history {
                     let result = run(&db, op.clone()).await;
@@ -291,10 +289,21 @@ fn histories(on_disk: bool, cases: u32) {
 
 #[test]
 fn a_random_history_leaves_every_definition_true_in_memory() {
-    histories(false, 150);
+    histories(150, async || Embedded::memory().await.unwrap());
 }
 
 #[test]
 fn a_random_history_leaves_every_definition_true_on_disk() {
-    histories(true, 15);
+    let files = tests::NewFiles::new();
+    histories(15, async || files.open().await);
+}
+
+#[test]
+fn a_random_history_leaves_every_definition_true_in_maps() {
+    histories(40, async || MapStore::new());
+}
+
+#[test]
+fn a_random_history_leaves_every_definition_true_in_maps_without_exchange() {
+    histories(40, async || MapStore::without_exchange());
 }

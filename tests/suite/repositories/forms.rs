@@ -5,7 +5,7 @@ use odm::{
     prelude::*,
 };
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_every_store, stored};
+use tests::{TestStore, on_embedded_stores, on_every_store, stored};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
 #[serde(rename_all = "SCREAMING-KEBAB-CASE")]
@@ -283,7 +283,9 @@ on_every_store! {
         let read = db.forms.get(1).await.unwrap();
         assert_eq!(read, Form { adjacent: None, new_field: 0, ..form(1) });
     }
+}
 
+on_embedded_stores! {
     async fn indexes_are_on_the_stored_paths(store: impl TestStore) {
         let db = Forms::open(store).await.unwrap();
         db.forms.insert_many((0..50).map(form)).await.unwrap();

@@ -12,7 +12,7 @@ use proptest::{
     prelude::*,
     test_runner::{Config, TestCaseError, TestRunner},
 };
-use tests::TestStore;
+use tests::{TestStore, map_store::MapStore, stored};
 
 use self::{
     model::{Author, Blog, Model, Post},
@@ -77,8 +77,12 @@ async fn check(store: impl TestStore, history: &[Op]) -> Result<(), TestCaseErro
     Ok(())
 }
 
-/// Runs many histories, each on a new store.
-fn histories<F: Future<Output = Embedded>>(cases: u32, new: impl Fn() -> F) {
+/// Runs many histories, each on a new store, which is verified at the end.
+fn histories<S: TestStore>(
+    cases: u32,
+    new: impl AsyncFn() -> S,
+    verify: impl AsyncFn(&S) -> odm::Result<()>,
+) {
     let mut runner = TestRunner::new(Config {
         cases,
         failure_persistence: None,
@@ -88,10 +92,8 @@ fn histories<F: Future<Output = Embedded>>(cases: u32, new: impl Fn() -> F) {
         tests::run(async {
             let store = new().await;
             check(store.clone(), &history).await?;
-            store
-                .check_integrity()
-                .await
-                .map_err(|error| TestCaseError::fail(error.to_string()))
+            let verified = verify(&store).await;
+            verified.map_err(|error| TestCaseError::fail(error.to_string()))
         })
     });
     if let Err(failure) = outcome {
@@ -101,17 +103,47 @@ fn histories<F: Future<Output = Embedded>>(cases: u32, new: impl Fn() -> F) {
 
 #[test]
 fn random_histories_do_what_the_model_does_in_memory() {
-    histories(200, async || Embedded::memory().await.unwrap());
+    histories(
+        200,
+        async || Embedded::memory().await.unwrap(),
+        Embedded::check_integrity,
+    );
 }
 
 #[test]
 fn random_histories_do_what_the_model_does_on_disk() {
-    let directory = tempfile::tempdir().unwrap();
-    let number = std::sync::atomic::AtomicUsize::new(0);
-    histories(15, async || {
-        let number = number.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        Embedded::open(directory.path().join(format!("{number}.odm")))
-            .await
-            .unwrap()
+    let files = tests::NewFiles::new();
+    histories(15, async || files.open().await, Embedded::check_integrity);
+}
+
+#[test]
+fn random_histories_do_what_the_model_does_in_maps() {
+    histories(60, async || MapStore::new(), async |_| Ok(()));
+}
+
+#[test]
+fn random_histories_do_the_same_in_memory_and_in_maps() {
+    let mut runner = TestRunner::new(Config {
+        cases: 60,
+        failure_persistence: None,
+        ..Config::default()
     });
+    let outcome = runner.run(&ops(), |history| {
+        tests::run(async {
+            let stores = (Embedded::memory().await.unwrap(), MapStore::new());
+            let one = Blog::open(stores.0.clone()).await.unwrap();
+            let other = Blog::open(stores.1.clone()).await.unwrap();
+            for op in &history {
+                prop_assert_eq!(op.run(&one).await, op.run(&other).await, "{:?}", op);
+            }
+            for collection in ["authors", "posts"] {
+                let one = stored(&stores.0, collection).await;
+                prop_assert_eq!(one, stored(&stores.1, collection).await);
+            }
+            Ok(())
+        })
+    });
+    if let Err(failure) = outcome {
+        panic!("{failure}");
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use odm::{Error, ErrorKind, prelude::*};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_every_store};
+use tests::{TestStore, on_embedded_stores, on_every_store};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "things", index(fields = "name", name = "by name"))]
@@ -136,6 +136,16 @@ on_every_store! {
         assert!(text.contains("`Branch`"), "{text}");
     }
 
+    async fn a_database_can_be_opened_as_often_as_one_likes(store: impl TestStore) {
+        let first = Things::open(store.clone()).await.unwrap();
+        let second = Things::open(store).await.unwrap();
+        first.things.insert(Thing { id: 1, name: "a".into() }).await.unwrap();
+        assert_eq!(second.things.get(1).await.unwrap().name, "a");
+        assert!(second.things.insert(Thing { id: 1, name: "b".into() }).await.is_err());
+    }
+}
+
+on_embedded_stores! {
     async fn another_index_of_the_same_name_is_refused(store: impl TestStore) {
         let db = Things::open(store.clone()).await.unwrap();
         db.things.insert(Thing { id: 1, name: "a".into() }).await.unwrap();
@@ -146,13 +156,5 @@ on_every_store! {
         let by_name = || again.things.find(Thing::fields().name.eq("a"));
         assert_eq!(by_name().explain().await.unwrap().index.as_deref(), Some("by name"));
         assert_eq!(by_name().count().await.unwrap(), 1);
-    }
-
-    async fn a_database_can_be_opened_as_often_as_one_likes(store: impl TestStore) {
-        let first = Things::open(store.clone()).await.unwrap();
-        let second = Things::open(store).await.unwrap();
-        first.things.insert(Thing { id: 1, name: "a".into() }).await.unwrap();
-        assert_eq!(second.things.get(1).await.unwrap().name, "a");
-        assert!(second.things.insert(Thing { id: 1, name: "b".into() }).await.is_err());
     }
 }

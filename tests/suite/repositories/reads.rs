@@ -1,7 +1,7 @@
 //! Inserts, and reads of what was inserted.
 
 use odm::{ErrorKind, bson::RawBson, measure, prelude::*};
-use tests::{TestStore, on_every_store, stored};
+use tests::{TestStore, on_embedded_stores, on_every_store, stored};
 
 use crate::items::{Item, Items, Line, five, ids, item, with_five};
 
@@ -179,6 +179,49 @@ on_every_store! {
         assert!(page.next.is_some());
     }
 
+    async fn a_query_counts_what_it_touches(store: impl TestStore) {
+        let db = with_five(store).await;
+        let (_, cost) = measure(async {
+            db.items.get(1).await.unwrap();
+            db.items.find(Item::fields().code.eq("c")).await.unwrap();
+        })
+        .await;
+        assert_eq!((cost.queries, cost.documents_returned), (2, 2));
+        assert_eq!(cost.documents_written, 0);
+        let (_, cost) = measure(async {
+            db.items.update_where(Item::fields().kind.eq("nut")).set(Item::fields().count, 0).await
+        })
+        .await;
+        assert_eq!(cost.documents_written, 2);
+    }
+
+    async fn streams_and_audits_are_read_without_another_crate(store: impl TestStore) {
+        let db = with_five(store).await;
+        let mut stream = db.items.all().stream();
+        let mut ids = Vec::new();
+        while let Some(item) = stream.try_next().await.unwrap() {
+            ids.push(item.id);
+        }
+        assert_eq!(ids, [1, 2, 3, 4, 5]);
+        assert!(stream.next().await.is_none());
+        assert_eq!(db.audit().try_next().await.unwrap(), None);
+    }
+
+    async fn builders_show_what_they_would_do(store: impl TestStore) {
+        let db = Items::open(store).await.unwrap();
+        let count = Item::fields().count;
+        let query = format!("{:?}", db.items.find(count.gt(3)).limit(2));
+        for part in ["Query", "\"items\"", "\"count\"", "limit: Some(2)"] {
+            assert!(query.contains(part), "{part} in {query}");
+        }
+        let update = format!("{:?}", db.items.update(7).set(count, 5));
+        assert!(update.contains("$set"), "{update}");
+        let delete = format!("{:?}", db.items.delete(7));
+        assert!(delete.contains("\"items\"") && delete.contains('7'), "{delete}");
+    }
+}
+
+on_embedded_stores! {
     async fn explain_says_which_index_is_used(store: impl TestStore) {
         let db = Items::open(store).await.unwrap();
         let many = (0..200).map(|n| item(n, &format!("c{n:03}"), &format!("k{}", n % 10), 1));
@@ -208,46 +251,5 @@ on_every_store! {
         assert_eq!(scan.index, None);
         assert_eq!(scan.cost.documents_examined, 200);
         assert_eq!(scan.cost.documents_returned, 0);
-    }
-
-    async fn streams_and_audits_are_read_without_another_crate(store: impl TestStore) {
-        let db = with_five(store).await;
-        let mut stream = db.items.all().stream();
-        let mut ids = Vec::new();
-        while let Some(item) = stream.try_next().await.unwrap() {
-            ids.push(item.id);
-        }
-        assert_eq!(ids, [1, 2, 3, 4, 5]);
-        assert!(stream.next().await.is_none());
-        assert_eq!(db.audit().try_next().await.unwrap(), None);
-    }
-
-    async fn builders_show_what_they_would_do(store: impl TestStore) {
-        let db = Items::open(store).await.unwrap();
-        let count = Item::fields().count;
-        let query = format!("{:?}", db.items.find(count.gt(3)).limit(2));
-        for part in ["Query", "\"items\"", "\"count\"", "limit: Some(2)"] {
-            assert!(query.contains(part), "{part} in {query}");
-        }
-        let update = format!("{:?}", db.items.update(7).set(count, 5));
-        assert!(update.contains("$set"), "{update}");
-        let delete = format!("{:?}", db.items.delete(7));
-        assert!(delete.contains("\"items\"") && delete.contains('7'), "{delete}");
-    }
-
-    async fn a_query_counts_what_it_touches(store: impl TestStore) {
-        let db = with_five(store).await;
-        let (_, cost) = measure(async {
-            db.items.get(1).await.unwrap();
-            db.items.find(Item::fields().code.eq("c")).await.unwrap();
-        })
-        .await;
-        assert_eq!((cost.queries, cost.documents_returned), (2, 2));
-        assert_eq!(cost.documents_written, 0);
-        let (_, cost) = measure(async {
-            db.items.update_where(Item::fields().kind.eq("nut")).set(Item::fields().count, 0).await
-        })
-        .await;
-        assert_eq!(cost.documents_written, 2);
     }
 }

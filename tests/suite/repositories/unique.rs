@@ -2,7 +2,7 @@
 
 use odm::{ErrorKind, bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_every_store};
+use tests::{TestStore, on_embedded_stores, on_every_store};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
 struct Phone {
@@ -113,7 +113,9 @@ on_every_store! {
         db.members.update(1).pull_where(Member::fields().phones, |phone| phone.number.eq("2")).await.unwrap();
         db.members.update(3).push(Member::fields().phones, Phone { number: Some("2".into()) }).await.unwrap();
     }
+}
 
+on_embedded_stores! {
     async fn an_index_that_the_documents_contradict_is_not_made(store: impl TestStore) {
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
         #[document(collection = "things")]

@@ -8,6 +8,8 @@ use proptest::{
     test_runner::{Config, TestRunner},
 };
 
+use tests::{TestStore, map_store::MapStore};
+
 use super::{Details, Movie, Movies, details, movie};
 
 #[derive(Debug, Clone)]
@@ -141,19 +143,17 @@ async fn run(db: &Movies, model: &mut Model, op: Op) {
     }
 }
 
-#[test]
-fn a_random_history_leaves_whole_values() {
+/// Runs many histories, each on a new store.
+fn histories<S: TestStore>(cases: u32, new: impl AsyncFn() -> S) {
     let mut runner = TestRunner::new(Config {
-        cases: 200,
+        cases,
         failure_persistence: None,
         ..Config::default()
     });
     runner
         .run(&prop::collection::vec(op(), 1..30), |history| {
             tests::run(async {
-                let db = Movies::open(Embedded::memory().await.unwrap())
-                    .await
-                    .unwrap();
+                let db = Movies::open(new().await).await.unwrap();
                 let mut model = Model::new();
                 for op in history {
                     run(&db, &mut model, op).await;
@@ -168,4 +168,14 @@ fn a_random_history_leaves_whole_values() {
             Ok(())
         })
         .unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn a_random_history_leaves_whole_values_in_memory() {
+    histories(200, async || Embedded::memory().await.unwrap());
+}
+
+#[test]
+fn a_random_history_leaves_whole_values_in_maps() {
+    histories(60, async || MapStore::new());
 }

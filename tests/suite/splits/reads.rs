@@ -2,7 +2,7 @@
 
 use futures_util::TryStreamExt as _;
 use odm::{ErrorKind, measure, prelude::*};
-use tests::{TestStore, on_every_store};
+use tests::{TestStore, on_embedded_stores, on_every_store};
 
 use super::{Movie, Movies, details, movie};
 
@@ -47,6 +47,40 @@ on_every_store! {
         assert_eq!(page.items, loaded[..3]);
     }
 
+    async fn a_query_that_mixes_halves_is_refused(store: impl TestStore) {
+        let db = movies(store).await;
+        let fields = Movie::fields();
+        let mixed = fields.title.eq("movie 1") & fields.details.imdb.rating.gt(1.0);
+        for result in [
+            db.movies.find(mixed.clone()).await.map(drop),
+            db.movies.find(mixed.clone()).count().await.map(drop),
+            db.movies.find(fields.title.eq("x")).sort(fields.details.plot.asc()).await.map(drop),
+            db.movies.find(fields.script.text.eq("x") & fields.details.plot.eq("y")).await.map(drop),
+            db.movies.find(fields.details.exists(true)).await.map(drop),
+            db.movies.delete_where(mixed.clone()).await.map(drop),
+            db.movies.update_where(mixed).set(fields.title, "x").await.map(drop),
+        ] {
+            let error = result.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidQuery);
+            assert!(error.to_string().contains("movies"), "{error}");
+        }
+        assert_eq!(db.movies.all().count().await.unwrap(), 20);
+    }
+
+    async fn a_half_that_is_not_loaded_is_null_in_json_and_comes_back_as_such(store: impl TestStore) {
+        let db = movies(store).await;
+        let hot = db.movies.get(1).await.unwrap();
+        let json = serde_json::to_value(&hot).unwrap();
+        assert!(json["cold"].is_null());
+        assert_eq!(serde_json::from_value::<Movie>(json).unwrap(), hot);
+        let whole = db.movies.get(1).with(Movie::fields().details).await.unwrap();
+        let json = serde_json::to_value(&whole).unwrap();
+        assert_eq!(json["cold"]["plot"], "plot 1");
+        assert_eq!(serde_json::from_value::<Movie>(json).unwrap(), whole);
+    }
+}
+
+on_embedded_stores! {
     async fn a_query_by_a_half_finds_the_documents_in_its_order_and_loads_them(store: impl TestStore) {
         let db = movies(store).await;
         let fields = Movie::fields();
@@ -79,37 +113,5 @@ on_every_store! {
         let mut expected: Vec<i32> = (1..=20).collect();
         expected.sort_by_key(|id| (id % 5, *id));
         assert_eq!(paged, expected);
-    }
-
-    async fn a_query_that_mixes_halves_is_refused(store: impl TestStore) {
-        let db = movies(store).await;
-        let fields = Movie::fields();
-        let mixed = fields.title.eq("movie 1") & fields.details.imdb.rating.gt(1.0);
-        for result in [
-            db.movies.find(mixed.clone()).await.map(drop),
-            db.movies.find(mixed.clone()).count().await.map(drop),
-            db.movies.find(fields.title.eq("x")).sort(fields.details.plot.asc()).await.map(drop),
-            db.movies.find(fields.script.text.eq("x") & fields.details.plot.eq("y")).await.map(drop),
-            db.movies.find(fields.details.exists(true)).await.map(drop),
-            db.movies.delete_where(mixed.clone()).await.map(drop),
-            db.movies.update_where(mixed).set(fields.title, "x").await.map(drop),
-        ] {
-            let error = result.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::InvalidQuery);
-            assert!(error.to_string().contains("movies"), "{error}");
-        }
-        assert_eq!(db.movies.all().count().await.unwrap(), 20);
-    }
-
-    async fn a_half_that_is_not_loaded_is_null_in_json_and_comes_back_as_such(store: impl TestStore) {
-        let db = movies(store).await;
-        let hot = db.movies.get(1).await.unwrap();
-        let json = serde_json::to_value(&hot).unwrap();
-        assert!(json["cold"].is_null());
-        assert_eq!(serde_json::from_value::<Movie>(json).unwrap(), hot);
-        let whole = db.movies.get(1).with(Movie::fields().details).await.unwrap();
-        let json = serde_json::to_value(&whole).unwrap();
-        assert_eq!(json["cold"]["plot"], "plot 1");
-        assert_eq!(serde_json::from_value::<Movie>(json).unwrap(), whole);
     }
 }

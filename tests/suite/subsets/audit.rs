@@ -2,7 +2,9 @@
 
 use odm::{Problem, bson::doc, measure, prelude::*};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, behind_the_back, on_every_store};
+use tests::{
+    TestStore, behind_the_back, on_embedded_stores, on_every_store, on_single_writer_stores,
+};
 
 use super::{Blog, Comment, Post, assert_right, comment, post};
 
@@ -86,54 +88,6 @@ on_every_store! {
         assert_right(&db).await;
     }
 
-    async fn an_audit_can_be_stopped_and_resumed(store: impl TestStore) {
-        let db = blog(store.clone(), 700).await;
-        behind_the_back(&store, "posts", doc! {}, doc! { "$set": { "newest": [] } }).await;
-        let mut audit = db.audit();
-        let mut seen = std::collections::BTreeSet::new();
-        let mut position = None;
-        let mut restarts = 0;
-        loop {
-            match audit.next().await {
-                Some(finding) => {
-                    seen.insert(finding.unwrap().id.as_raw_bson_ref().as_i32().unwrap());
-                    assert_eq!(audit.progress().total, 700);
-                }
-                None => break,
-            }
-            let reached = audit.progress().position.clone();
-            if reached != position {
-                // Over a text, as a job would keep it.
-                position = reached.map(|reached| reached.to_string().parse().unwrap());
-                audit = db.audit().resume(position.as_ref().unwrap());
-                restarts += 1;
-            }
-        }
-        assert_eq!((seen.len(), restarts), (700, 3));
-        assert_eq!(audit.progress().checked, 700);
-    }
-
-    async fn a_repair_is_right_beside_writers(store: impl TestStore) {
-        let db = blog(store.clone(), 20).await;
-        behind_the_back(&store, "posts", doc! {}, doc! { "$set": { "newest": [], "best": [] } }).await;
-        let writer = {
-            let db = db.clone();
-            tokio::spawn(async move {
-                for n in 0..200 {
-                    db.comments.upsert(comment(n % 80, n % 20, i64::from(n), Some(n % 5))).await.unwrap();
-                    db.comments.delete((n * 7) % 80).await.unwrap();
-                }
-            })
-        };
-        while !writer.is_finished() {
-            db.repair().await.unwrap();
-        }
-        writer.await.unwrap();
-        db.repair().await.unwrap();
-        assert_eq!(db.audit().await.unwrap(), []);
-        assert_right(&db).await;
-    }
-
     async fn more_children_than_are_shown_follow_after_the_last_that_is(store: impl TestStore) {
         let db = blog(store, 1).await;
         let more = (100..130).map(|n| comment(n, 0, i64::from(n % 4), Some(n % 3)));
@@ -179,5 +133,57 @@ on_every_store! {
         assert_eq!(rest, best[2..]);
         let rest = db.comments.after_subset(&post(0), Post::fields().best).await.unwrap().await.unwrap();
         assert_eq!(rest, best, "nothing was seen of it");
+    }
+}
+
+on_single_writer_stores! {
+    async fn a_repair_is_right_beside_writers(store: impl TestStore) {
+        let db = blog(store.clone(), 20).await;
+        behind_the_back(&store, "posts", doc! {}, doc! { "$set": { "newest": [], "best": [] } }).await;
+        let writer = {
+            let db = db.clone();
+            tokio::spawn(async move {
+                for n in 0..200 {
+                    db.comments.upsert(comment(n % 80, n % 20, i64::from(n), Some(n % 5))).await.unwrap();
+                    db.comments.delete((n * 7) % 80).await.unwrap();
+                }
+            })
+        };
+        while !writer.is_finished() {
+            db.repair().await.unwrap();
+        }
+        writer.await.unwrap();
+        db.repair().await.unwrap();
+        assert_eq!(db.audit().await.unwrap(), []);
+        assert_right(&db).await;
+    }
+}
+
+on_embedded_stores! {
+    async fn an_audit_can_be_stopped_and_resumed(store: impl TestStore) {
+        let db = blog(store.clone(), 700).await;
+        behind_the_back(&store, "posts", doc! {}, doc! { "$set": { "newest": [] } }).await;
+        let mut audit = db.audit();
+        let mut seen = std::collections::BTreeSet::new();
+        let mut position = None;
+        let mut restarts = 0;
+        loop {
+            match audit.next().await {
+                Some(finding) => {
+                    seen.insert(finding.unwrap().id.as_raw_bson_ref().as_i32().unwrap());
+                    assert_eq!(audit.progress().total, 700);
+                }
+                None => break,
+            }
+            let reached = audit.progress().position.clone();
+            if reached != position {
+                // Over a text, as a job would keep it.
+                position = reached.map(|reached| reached.to_string().parse().unwrap());
+                audit = db.audit().resume(position.as_ref().unwrap());
+                restarts += 1;
+            }
+        }
+        assert_eq!((seen.len(), restarts), (700, 3));
+        assert_eq!(audit.progress().checked, 700);
     }
 }

@@ -6,6 +6,8 @@ use proptest::{
     test_runner::{Config, TestRunner},
 };
 
+use tests::{TestStore, map_store::MapStore};
+
 use super::{Blog, Comment, Post, assert_right, comment, post};
 
 #[derive(Debug, Clone)]
@@ -118,7 +120,8 @@ async fn run(db: &Blog, op: Op) -> odm::Result<()> {
     }
 }
 
-fn histories(store: fn() -> (Option<tempfile::TempDir>, std::path::PathBuf), cases: u32) {
+/// Runs many histories, each on a new store.
+fn histories<S: TestStore>(cases: u32, new: impl AsyncFn() -> S) {
     let mut runner = TestRunner::new(Config {
         cases,
         failure_persistence: None,
@@ -127,13 +130,8 @@ fn histories(store: fn() -> (Option<tempfile::TempDir>, std::path::PathBuf), cas
     let history = prop::collection::vec(op(), 1..40);
     runner
         .run(&history, |history| {
-            let (folder, path) = store();
             tests::run(async {
-                let store = match &folder {
-                    Some(_) => Embedded::open(&path).await,
-                    None => Embedded::memory().await,
-                };
-                let db = Blog::open(store.unwrap()).await.unwrap();
+                let db = Blog::open(new().await).await.unwrap();
                 for op in history {
                     // A refused write is part of the history.
                     let _ = run(&db, op).await;
@@ -147,17 +145,16 @@ fn histories(store: fn() -> (Option<tempfile::TempDir>, std::path::PathBuf), cas
 
 #[test]
 fn a_random_history_leaves_every_subset_right_in_memory() {
-    histories(|| (None, std::path::PathBuf::new()), 200);
+    histories(200, async || Embedded::memory().await.unwrap());
 }
 
 #[test]
 fn a_random_history_leaves_every_subset_right_on_disk() {
-    histories(
-        || {
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("test.odm");
-            (Some(folder), path)
-        },
-        25,
-    );
+    let files = tests::NewFiles::new();
+    histories(25, async || files.open().await);
+}
+
+#[test]
+fn a_random_history_leaves_every_subset_right_in_maps() {
+    histories(60, async || MapStore::new());
 }

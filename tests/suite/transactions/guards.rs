@@ -3,7 +3,7 @@
 use std::{task::Poll, time::Duration};
 
 use odm::{ErrorKind, prelude::*};
-use tests::{TestStore, on_every_store, poll_once};
+use tests::{TestStore, on_every_store, on_single_writer_stores, poll_once};
 use tokio::time::timeout;
 
 use crate::bank::{Account, account, bank};
@@ -83,29 +83,6 @@ on_every_store! {
         assert_eq!(bank.balance(1).await, 105);
     }
 
-    async fn a_dropped_future_rolls_back_and_frees_the_place(store: impl TestStore) {
-        let bank = bank(store).await;
-        let waits = bank.transaction(async |bank| {
-            bank.add(1, 5).await?;
-            std::future::pending::<()>().await;
-            Ok(())
-        });
-        assert!(timeout(Duration::from_millis(50), waits).await.is_err());
-        timeout(SOON, bank.add(2, 1)).await.expect("the place of the writer is not free").unwrap();
-        assert_eq!((bank.balance(1).await, bank.balance(2).await), (100, 101));
-
-        // While it waits for its turn.
-        let first = bank.begin().await.unwrap();
-        let waits = bank.transaction(async |bank| bank.add(3, 5).await);
-        assert!(timeout(Duration::from_millis(50), waits).await.is_err());
-        assert!(timeout(Duration::from_millis(50), bank.begin()).await.is_err());
-        assert!(timeout(Duration::from_millis(50), bank.add(3, 5)).await.is_err());
-        first.add(1, 1).await.unwrap();
-        first.commit().await.unwrap();
-        timeout(SOON, bank.add(2, 1)).await.expect("the place of the writer is not free").unwrap();
-        assert_eq!((bank.balance(1).await, bank.balance(3).await), (101, 100));
-    }
-
     async fn a_write_dropped_half_way_is_not_committed_by_half(store: impl TestStore) {
         let bank = bank(store).await;
         let mut given_up = 0;
@@ -141,5 +118,30 @@ on_every_store! {
         }
         assert!(given_up > 0);
         timeout(SOON, bank.add(2, 1)).await.expect("the place of the writer is not free").unwrap();
+    }
+}
+
+on_single_writer_stores! {
+    async fn a_dropped_future_rolls_back_and_frees_the_place(store: impl TestStore) {
+        let bank = bank(store).await;
+        let waits = bank.transaction(async |bank| {
+            bank.add(1, 5).await?;
+            std::future::pending::<()>().await;
+            Ok(())
+        });
+        assert!(timeout(Duration::from_millis(50), waits).await.is_err());
+        timeout(SOON, bank.add(2, 1)).await.expect("the place of the writer is not free").unwrap();
+        assert_eq!((bank.balance(1).await, bank.balance(2).await), (100, 101));
+
+        // While it waits for its turn.
+        let first = bank.begin().await.unwrap();
+        let waits = bank.transaction(async |bank| bank.add(3, 5).await);
+        assert!(timeout(Duration::from_millis(50), waits).await.is_err());
+        assert!(timeout(Duration::from_millis(50), bank.begin()).await.is_err());
+        assert!(timeout(Duration::from_millis(50), bank.add(3, 5)).await.is_err());
+        first.add(1, 1).await.unwrap();
+        first.commit().await.unwrap();
+        timeout(SOON, bank.add(2, 1)).await.expect("the place of the writer is not free").unwrap();
+        assert_eq!((bank.balance(1).await, bank.balance(3).await), (101, 100));
     }
 }

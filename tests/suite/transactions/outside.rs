@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use odm::{Error, ErrorKind, prelude::*};
-use tests::{TestStore, on_every_store};
+use tests::{TestStore, on_single_writer_stores};
 use tokio::time::timeout;
 
 use crate::bank::{Account, Bank, account, bank};
@@ -19,7 +19,7 @@ async fn refused<T>(write: impl IntoFuture<Output = odm::Result<T>>) -> Error {
     error
 }
 
-on_every_store! {
+on_single_writer_stores! {
     async fn every_write_outside_is_refused_at_once(store: impl TestStore) {
         let outside = bank(store.clone()).await;
         let second = Bank::open(store).await.unwrap();

@@ -7,11 +7,11 @@ use std::sync::{
 
 use futures_util::TryStreamExt as _;
 use odm::prelude::*;
-use tests::{TestStore, on_every_store};
+use tests::{TestStore, on_single_writer_stores};
 
 use crate::bank::{Account, bank};
 
-on_every_store! {
+on_single_writer_stores! {
     async fn the_sum_is_the_same_in_every_state_while_64_tasks_transfer(store: impl TestStore) {
         let bank = bank(store).await;
         let done = Arc::new(AtomicBool::new(false));

@@ -1,14 +1,15 @@
 //! The entries of a document in an index.
 
-use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawBsonRef, RawDocument};
 
 use super::{layout::begin, schema::Index};
 use crate::{
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     mql::{
         Direction, key,
         path::{Lookup, compound_index_values, lookup},
     },
+    store::collection::is_present,
 };
 
 /// The entries of a document in an index.
@@ -81,8 +82,7 @@ impl Entries {
 /// Appends a value to a key, and returns whether the value is present.
 fn append(value: RawBsonRef<'_>, direction: Direction, key: &mut Vec<u8>) -> bool {
     key::encode_directed(value, direction, key);
-    // An empty array counts as undefined.
-    !matches!(value, RawBsonRef::Null | RawBsonRef::Undefined)
+    is_present(value)
 }
 
 fn finish(mut key: Vec<u8>, index: &Index, id: &[u8]) -> Vec<u8> {
@@ -100,56 +100,16 @@ pub(super) fn duplicate(
     document: &RawDocument,
     taken: &[u8],
 ) -> Error {
-    let paths: Vec<&str> = index
-        .spec
-        .keys
-        .iter()
-        .map(|(path, _)| path.as_str())
-        .collect();
-    let keys = compound_index_values(document, &paths).map(|values| values.keys);
+    let keys = index.spec.keys_of(document).unwrap_or_default();
     // The values of the entry, which are elements if the document has an array.
-    let values = keys.unwrap_or_default().into_iter().find(|values| {
+    let values = keys.into_iter().find(|values| {
         let mut key = begin(index.tree);
         for (value, (_, direction)) in values.iter().zip(&index.spec.keys) {
-            append(*value, *direction, &mut key);
+            append(value.as_raw_bson_ref(), *direction, &mut key);
         }
         key == taken
     });
-    let values = values.unwrap_or_default();
-    let words: Vec<String> = paths
-        .iter()
-        .zip(&values)
-        .map(|(path, value)| format!("`{path}` = {}", show(*value)))
-        .collect();
-    let value = match values.as_slice() {
-        [value] => RawBson::from(*value),
-        values => {
-            let mut key = RawDocumentBuf::new();
-            for (path, value) in paths.iter().zip(values) {
-                if let Ok(path) = bson::raw::CString::try_from((*path).to_owned()) {
-                    key.append(path, *value);
-                }
-            }
-            RawBson::Document(key)
-        }
-    };
-    let message = format!(
-        "duplicate key: `{collection}` already has a document with {}, and the index `{}` is unique",
-        words.join(", "),
-        index.spec.name
-    );
-    Error::new(ErrorKind::DuplicateKey, message).at(collection, Some(&index.spec.name), Some(value))
-}
-
-/// A value for messages.
-pub(super) fn show(value: RawBsonRef<'_>) -> String {
-    const LONGEST: usize = 100;
-    let text = match bson::Bson::try_from(value) {
-        Ok(value) => value.to_string(),
-        Err(_) => "a malformed value".to_owned(),
-    };
-    match text.char_indices().nth(LONGEST) {
-        None => text,
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
+    index
+        .spec
+        .duplicate_key(collection, &values.unwrap_or_default())
 }

@@ -99,12 +99,7 @@ impl Reading<'_> {
     }
 
     pub(super) async fn find_by_key(&mut self, find: &FindByKey, each: Each<'_>) -> Result<Cost> {
-        if find.find.after.is_some() {
-            return Err(Error::new(
-                ErrorKind::InvalidQuery,
-                "query by keys cannot start `after` a position: each key has its own order",
-            ));
-        }
+        check_by_key(find)?;
         let mut cost = Cost {
             queries: 1,
             ..Cost::default()
@@ -136,6 +131,7 @@ impl Reading<'_> {
     }
 
     pub(super) async fn count_by_key(&mut self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
+        check_by_key(find)?;
         let mut cost = Cost {
             queries: 1,
             ..Cost::default()
@@ -246,5 +242,15 @@ impl Reading<'_> {
                 execute::find(self.view, collection, &query, &mut context, &mut projected).await
             }
         }
+    }
+}
+
+fn check_by_key(find: &FindByKey) -> Result<()> {
+    match find.find.after {
+        None => Ok(()),
+        Some(_) => Err(Error::new(
+            ErrorKind::InvalidQuery,
+            "query by keys cannot start `after` a position: each key has its own order",
+        )),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{ops::ControlFlow, sync::Arc};
 
-use bson::{DateTime, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, oid::ObjectId, raw::cstr};
+use bson::{DateTime, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use super::{
     entries::{Entries, duplicate},
@@ -18,7 +18,7 @@ use crate::{
     mql::{self, Filter, Sort, Test, path},
     store::{
         Change, CollectionWrites, Cost, DeleteWrite, Deleted, DocumentWrite, UpdateWrite, Updated,
-        check_document, id_first,
+        check_document,
     },
 };
 
@@ -66,20 +66,15 @@ impl Work {
             let collection = work.existing(&write.collection)?;
             let before = work.owned(&collection, id)?;
             updated.matched += 1;
-            let after = match &write.change {
-                Change::Update(update) => update.apply(&before, false, now)?,
-                Change::Replace(document) => {
-                    let after = replacement(&write.collection, document, field_id(&before)?)?;
-                    (after.as_bytes() != before.as_bytes()).then_some(after)
-                }
+            let Some(after) = write.changed(&before, now)? else {
+                continue;
             };
-            let Some(after) = after else { continue };
-            work.replace(&collection, &before, after)?;
+            work.replace(&collection, &before, &after)?;
             work.count_written(&mut cost)?;
             updated.modified += 1;
         }
         if updated.matched == 0 && write.upsert {
-            let document = seed(write, now)?;
+            let document = write.inserted(now)?;
             work.insert_one(&write.collection, &document, &mut cost)?;
             updated.inserted = true;
         }
@@ -164,9 +159,6 @@ impl Work {
         document: &RawDocument,
         cost: &mut Cost,
     ) -> Result<()> {
-        let id = path::get(document, "_id");
-        let reordered = id.and_then(|id| id_first(document, id));
-        let document = reordered.as_deref().unwrap_or(document);
         let claims = self.write_one(collection, &DocumentWrite::Insert(document))?;
         self.claim(collection, document, claims)?;
         self.count_written(cost)
@@ -181,6 +173,13 @@ impl Work {
         let collection = self.collection_or_new(collection)?;
         let id = field_id(write.document())?;
         let key = document_key(collection.tree, id);
+        let same_id =
+            |before| Ok::<_, Error>(document_key(collection.tree, field_id(before)?) == key);
+        if let Some(before) = before
+            && !same_id(before)?
+        {
+            return Err(mql::Error::Immutable("_id".to_owned()).into());
+        }
         let stored = self.view().get(&key)?;
         match (&stored, before) {
             (Some(_), None) => return Err(Error::duplicate_id(&collection.name, id)),
@@ -192,13 +191,6 @@ impl Work {
                     "a batch has another image of a document than the store",
                 ));
             }
-        }
-        let same_id =
-            |before| Ok::<_, Error>(document_key(collection.tree, field_id(before)?) == key);
-        if let Some(before) = before
-            && !same_id(before)?
-        {
-            return Err(mql::Error::Immutable("_id".to_owned()).into());
         }
         drop(stored);
         let claims = self.change_entries(&collection, &key[TREE_LEN..], before, after)?;
@@ -214,15 +206,11 @@ impl Work {
         &mut self,
         collection: &Arc<Collection>,
         before: &RawDocument,
-        after: RawDocumentBuf,
+        after: &RawDocument,
     ) -> Result<()> {
-        let after = id_first(&after, field_id(&after)?).unwrap_or(after);
-        let write = DocumentWrite::Replace {
-            before,
-            after: &after,
-        };
+        let write = DocumentWrite::Replace { before, after };
         let claims = self.write_one(&collection.name, &write)?;
-        self.claim(&collection.name, &after, claims)
+        self.claim(&collection.name, after, claims)
     }
 
     /// Changes the index entries of a document. Only entries that differ are written; those that
@@ -349,58 +337,4 @@ fn is_unaffected(index: &Index, before: &RawDocument, after: &RawDocument) -> bo
 /// The `_id` of a document that has one.
 fn field_id(document: &RawDocument) -> Result<RawBsonRef<'_>> {
     path::get(document, "_id").ok_or_else(|| damaged("a document has no `_id`"))
-}
-
-/// A whole document that takes the place of the one with this `_id`, which it keeps.
-fn replacement(
-    collection: &str,
-    document: &RawDocument,
-    id: RawBsonRef<'_>,
-) -> Result<RawDocumentBuf> {
-    match path::get(document, "_id") {
-        Some(own) if mql::order::equal(own, id) => {}
-        None => {}
-        Some(_) => {
-            let error = Error::from(mql::Error::Immutable("_id".to_owned()));
-            return Err(error.at(collection, Some("_id"), Some(id.into())));
-        }
-    }
-    let mut replacement = RawDocumentBuf::new();
-    replacement.append(cstr!("_id"), id);
-    for element in document.iter() {
-        let (name, value) = element.map_err(|error| {
-            Error::new(
-                ErrorKind::Encode,
-                format!("a document of `{collection}` is malformed"),
-            )
-            .with_source(error)
-        })?;
-        if name.as_str() != "_id" {
-            replacement.append(name, value);
-        }
-    }
-    Ok(replacement)
-}
-
-/// The document that an upsert inserts.
-fn seed(write: &UpdateWrite, now: DateTime) -> Result<RawDocumentBuf> {
-    let seed = write.filter.upsert_seed()?;
-    let seed = RawDocumentBuf::try_from(&seed).map_err(|error| {
-        Error::new(
-            ErrorKind::Encode,
-            "the filter of an upsert cannot be stored",
-        )
-        .with_source(error)
-    })?;
-    let document = match &write.change {
-        Change::Update(update) => update.apply(&seed, true, now)?.unwrap_or(seed),
-        Change::Replace(document) => {
-            let id = path::get(document, "_id").or_else(|| path::get(&seed, "_id"));
-            let id = id.map_or_else(|| ObjectId::new().into(), RawBson::from);
-            replacement(&write.collection, document, id.as_raw_bson_ref())?
-        }
-    };
-    let id = path::get(&document, "_id");
-    let id = id.map_or_else(|| ObjectId::new().into(), RawBson::from);
-    Ok(id_first(&document, id.as_raw_bson_ref()).unwrap_or(document))
 }

@@ -5,7 +5,7 @@ use bson::RawBson;
 use super::{AccessPath, OrderSpec, Plan, SortStrategy};
 use crate::{
     mql::{Sort, Test},
-    store::{Cost, Explain, embedded::entries::show},
+    store::{Cost, Explain, collection::show},
 };
 
 /// Describes a plan.

@@ -1,0 +1,119 @@
+//! A second store, made outside of the crate `odm` from the contract of [`Store`] alone: ordered maps
+//! in memory.
+//!
+//! It has what a server has, and the embedded store has not: transactions that run side by side, each
+//! on a snapshot, of which the first to commit wins. Queries scan the collection.
+
+mod read;
+mod state;
+mod transaction;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use odm::{
+    Error, ErrorKind, Result,
+    store::{
+        Capabilities, CollectionSpec, Durability, Reader, Store, Transaction, TransactionOptions,
+        UnitOfWork,
+    },
+};
+
+use self::{
+    state::{State, UniqueValues},
+    transaction::MapTransaction,
+};
+
+/// A store of ordered maps. A clone is the same store.
+#[derive(Debug, Clone)]
+pub struct MapStore {
+    /// The committed state. `None` once the store is closed.
+    current: Arc<Mutex<Option<Arc<State>>>>,
+    unique_values: UniqueValues,
+}
+
+impl MapStore {
+    /// Creates an empty store, in which the documents of a batch can exchange unique values.
+    pub fn new() -> Self {
+        MapStore {
+            current: Arc::new(Mutex::new(Some(Arc::default()))),
+            unique_values: UniqueValues::AreExchanged,
+        }
+    }
+
+    /// Creates an empty store that applies the writes of a batch one after another, as a server does.
+    pub fn without_exchange() -> Self {
+        MapStore {
+            unique_values: UniqueValues::AreTakenInOrder,
+            ..MapStore::new()
+        }
+    }
+
+    /// The committed state. The lock is held for a moment, and never across an await.
+    fn current(&self) -> MutexGuard<'_, Option<Arc<State>>> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn snapshot(&self) -> Result<Arc<State>> {
+        self.current().clone().ok_or_else(closed)
+    }
+
+    fn open_transaction(&self) -> Result<MapTransaction> {
+        Ok(MapTransaction::new(self.clone(), self.snapshot()?))
+    }
+}
+
+impl Default for MapStore {
+    fn default() -> Self {
+        MapStore::new()
+    }
+}
+
+fn closed() -> Error {
+    Error::new(ErrorKind::Closed, "store closed: make a new one")
+}
+
+#[async_trait]
+impl Store for MapStore {
+    fn capabilities(&self) -> Capabilities {
+        match self.unique_values {
+            UniqueValues::AreExchanged => Capabilities::default().exchanges_unique_values(),
+            UniqueValues::AreTakenInOrder => Capabilities::default(),
+        }
+    }
+
+    fn reader(&self) -> Result<Arc<dyn Reader>> {
+        Ok(self.snapshot()?)
+    }
+
+    async fn ensure(&self, collections: &[CollectionSpec]) -> Result<()> {
+        let mut current = self.current();
+        let mut state = State::clone(current.as_deref().ok_or_else(closed)?);
+        for spec in collections {
+            state.ensure(spec)?;
+        }
+        *current = Some(Arc::new(state));
+        Ok(())
+    }
+
+    async fn run(&self, unit: Arc<dyn UnitOfWork>, _: Durability) -> Result<()> {
+        loop {
+            let mut transaction = self.open_transaction()?;
+            unit.run(&mut transaction).await?;
+            // A conflict means that another transaction has committed, so all together make progress.
+            match transaction.finish() {
+                Err(error) if error.is_retryable() => {}
+                result => return result,
+            }
+        }
+    }
+
+    async fn begin(&self, _: TransactionOptions) -> Result<Box<dyn Transaction>> {
+        Ok(Box::new(self.open_transaction()?))
+    }
+
+    async fn close(&self) -> Result<()> {
+        *self.current() = None;
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+//! The conformance suite of [`Store`](odm::store::Store): a function for each promise of the contract,
+//! which any new and empty store must keep.
+//!
+//! The author of a store writes a function that runs a test on a store of that kind, and lets
+//! [`store_suite!`](crate::store_suite!) make a `#[test]` for each promise:
+//!
+//! ```
+//! use tests::map_store::MapStore;
+//!
+//! fn on_my_store<F: Future>(test: impl FnOnce(MapStore) -> F) {
+//!     tests::run(async { test(MapStore::new()).await });
+//! }
+//!
+//! mod my_store {
+//!     tests::store_suite!(crate::on_my_store);
+//! }
+//! ```
+//!
+//! What only some stores promise is tested where the [capabilities](odm::store::Capabilities) say so.
+
+#![expect(missing_docs, reason = "the names of promises are sentences")]
+
+pub mod batches;
+pub mod closing;
+pub mod finds;
+pub mod gets;
+pub mod keys;
+pub mod limits;
+pub mod schemas;
+pub mod snapshots;
+mod support;
+pub mod transactions;
+pub mod unique_indexes;
+pub mod units;
+pub mod updates;
+
+/// Makes a `#[test]` for each promise of the contract. The argument is the absolute path of a function
+/// that calls a test with a new store, such as [`in_maps`](crate::in_maps).
+#[macro_export]
+macro_rules! store_suite {
+    ($run:path) => {
+        $crate::store_suite! { $run;
+            snapshots {
+                a_reader_sees_what_was_committed_before_it_and_nothing_later
+                a_reader_sees_nothing_of_a_transaction_before_its_commit
+                a_collection_that_does_not_exist_is_empty
+                collections_do_not_share_documents
+            }
+            gets {
+                get_passes_the_documents_that_exist_with_the_positions_of_their_ids
+                get_passes_a_document_once_for_each_time_that_its_id_occurs
+                get_takes_equal_numbers_of_different_types_for_one_id
+                ids_of_different_types_are_different
+                a_get_ends_when_its_callback_breaks_or_fails
+            }
+            finds {
+                a_query_returns_the_documents_that_its_filter_matches_in_the_total_order_of_its_sort
+                a_query_skips_and_limits
+                a_query_returns_the_fields_of_its_projection
+                pages_after_a_position_have_every_document_once_in_both_directions
+                a_position_need_not_be_that_of_a_document
+                a_position_with_another_number_of_values_than_the_order_is_refused
+                a_count_is_the_number_of_documents_that_the_query_returns
+                a_query_ends_when_its_callback_breaks_or_fails
+                explain_runs_the_query
+            }
+            keys {
+                each_key_has_the_documents_that_equal_it_or_hold_it_in_an_array
+                a_key_that_occurs_twice_has_its_documents_twice
+                filter_sort_skip_and_limit_count_for_each_key
+                documents_of_a_key_have_the_fields_of_the_projection
+                a_query_by_keys_after_a_position_is_refused
+                a_query_by_keys_ends_when_its_callback_breaks_or_fails
+            }
+            batches {
+                a_batch_inserts_replaces_and_removes
+                a_document_is_stored_byte_for_byte
+                a_transaction_reads_what_its_batches_wrote
+                an_empty_batch_changes_nothing
+                an_insert_of_a_taken_id_is_refused
+                a_batch_with_another_image_than_the_stored_one_is_refused
+                a_replacement_with_another_id_is_refused
+                nothing_of_a_failed_batch_is_stored_in_any_collection
+                a_batch_to_a_collection_without_a_valid_name_is_refused
+            }
+            unique_indexes {
+                a_taken_key_is_refused_with_its_index_and_value
+                null_and_missing_are_one_key_unless_only_present_ones_count
+                a_compound_key_is_taken_as_a_whole
+                a_compound_key_of_present_ones_needs_all_its_fields
+                each_element_of_an_array_is_a_key
+                two_arrays_side_by_side_in_an_index_are_refused
+                a_key_that_is_given_up_is_free
+                documents_of_a_batch_exchange_unique_values_if_the_capability_says_so
+                an_update_to_a_taken_key_changes_nothing
+            }
+            updates {
+                an_update_changes_the_documents_that_match
+                an_update_that_leaves_a_document_as_it_was_counts_it_as_matched_alone
+                an_update_sees_no_document_twice
+                all_current_dates_of_an_update_are_the_same
+                an_update_that_cannot_be_applied_to_a_document_changes_none
+                a_replacement_keeps_the_id
+                an_upsert_inserts_where_nothing_matches
+                an_upsert_without_an_id_gives_the_document_a_new_one_as_its_first_field
+                an_upsert_to_a_taken_id_is_refused
+                a_removal_removes_the_documents_that_match
+                an_update_and_a_removal_see_the_transaction_they_are_in
+            }
+            transactions {
+                a_rollback_undoes_the_writes
+                a_dropped_transaction_is_rolled_back
+                a_transaction_without_writes_commits
+                an_eventual_commit_is_visible_at_once
+                no_update_is_lost_between_transactions
+                of_two_transactions_that_change_one_document_the_second_fails_retryably
+                of_two_transactions_that_add_one_key_the_second_fails_retryably
+                transactions_that_change_different_documents_both_commit
+            }
+            units {
+                a_unit_is_committed_when_run_returns
+                a_unit_that_returns_an_error_is_rolled_back
+                units_that_conflict_all_run
+                a_dropped_future_of_a_unit_leaves_all_of_it_or_nothing
+                a_dropped_begin_holds_nothing
+            }
+            limits {
+                a_document_of_16_mib_is_stored_and_a_larger_one_is_refused
+                a_document_of_100_levels_is_stored_and_a_deeper_one_is_refused
+                a_document_without_a_valid_id_is_refused
+                a_malformed_document_is_refused
+            }
+            schemas {
+                ensure_leaves_what_exists
+                an_index_with_other_keys_or_options_under_one_name_is_refused
+                a_new_index_has_the_documents_that_exist
+                a_unique_index_over_equal_keys_is_refused
+                a_transaction_that_began_before_an_index_does_not_break_it
+                names_that_are_empty_or_have_a_nul_are_refused
+            }
+            closing {
+                a_closed_store_refuses_every_call
+                closing_a_closed_store_does_nothing
+            }
+        }
+    };
+    ($run:path; $($topic:ident { $($promise:ident)+ })+) => {
+        $(mod $topic {
+            $(
+                #[test]
+                fn $promise() {
+                    $run($crate::store_suite::$topic::$promise);
+                }
+            )+
+        })+
+
+        #[test]
+        fn every_promise_is_tested() {
+            $crate::store_suite::assert_complete(&[$((stringify!($topic), &[$(stringify!($promise)),+])),+]);
+        }
+    };
+}
+
+/// The sources of the promises by topic.
+const SOURCES: &[(&str, &str)] = &[
+    ("snapshots", include_str!("store_suite/snapshots.rs")),
+    ("gets", include_str!("store_suite/gets.rs")),
+    ("finds", include_str!("store_suite/finds.rs")),
+    ("keys", include_str!("store_suite/keys.rs")),
+    ("batches", include_str!("store_suite/batches.rs")),
+    (
+        "unique_indexes",
+        include_str!("store_suite/unique_indexes.rs"),
+    ),
+    ("updates", include_str!("store_suite/updates.rs")),
+    ("transactions", include_str!("store_suite/transactions.rs")),
+    ("units", include_str!("store_suite/units.rs")),
+    ("limits", include_str!("store_suite/limits.rs")),
+    ("schemas", include_str!("store_suite/schemas.rs")),
+    ("closing", include_str!("store_suite/closing.rs")),
+];
+
+/// Asserts that a list of promises, by topic, has all of them.
+pub fn assert_complete(listed: &[(&str, &[&str])]) {
+    let written = SOURCES.iter().map(|(topic, source)| {
+        let functions = source.lines().filter_map(|line| {
+            let name = line.strip_prefix("pub async fn ")?;
+            name.split('(').next()
+        });
+        (*topic, functions.collect::<Vec<_>>())
+    });
+    let listed = listed.iter().map(|(topic, names)| (*topic, names.to_vec()));
+    assert_eq!(
+        listed.collect::<Vec<_>>(),
+        written.collect::<Vec<_>>(),
+        "`store_suite!` lists other promises than there are"
+    );
+}

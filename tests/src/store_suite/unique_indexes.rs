@@ -1,0 +1,229 @@
+//! Unique indexes.
+
+use odm::{
+    Error, ErrorKind,
+    bson::{Bson, Document, doc},
+    store::{IndexSpec, Store},
+};
+
+use super::support::*;
+
+/// The path and the value that an error is about.
+fn location(error: &Error) -> (&str, Bson) {
+    let location = error.location().expect("the error is about an index");
+    assert_eq!(location.collection, THINGS);
+    let value = location.id.clone().expect("the error has the key");
+    let path = location.path.as_deref().expect("the error has the index");
+    (path, Bson::try_from(value).expect("the value is BSON"))
+}
+
+/// Asserts that a document cannot be inserted beside those that are stored.
+async fn assert_taken(store: &impl Store, document: Document) -> Error {
+    let before = stored(store).await;
+    let error = assert_fails(
+        write(store, &[insert(document)]).await,
+        ErrorKind::DuplicateKey,
+    );
+    assert_eq!(stored(store).await, before);
+    error
+}
+
+fn present(index: IndexSpec) -> IndexSpec {
+    IndexSpec {
+        present_only: true,
+        ..index
+    }
+}
+
+pub async fn a_taken_key_is_refused_with_its_index_and_value(store: impl Store) {
+    ensure(&store, vec![index("by m", &["m"]), unique("by n", &["n"])]).await;
+    insert_all(
+        &store,
+        [
+            doc! { "_id": 1, "n": 7, "m": 1 },
+            doc! { "_id": 2, "n": 8, "m": 1 },
+        ],
+    )
+    .await;
+    let error = assert_taken(&store, doc! { "_id": 3, "n": 7, "m": 1 }).await;
+    assert_eq!(location(&error), ("by n", 7.into()));
+    // Equal numbers are one key.
+    assert_taken(&store, doc! { "_id": 3, "n": 7.0 }).await;
+    let change = [replace(
+        doc! { "_id": 1, "n": 7, "m": 1 },
+        doc! { "_id": 1, "n": 8 },
+    )];
+    assert_fails(write(&store, &change).await, ErrorKind::DuplicateKey);
+    // Two documents of one batch.
+    let two = [
+        insert(doc! { "_id": 3, "n": 9 }),
+        insert(doc! { "_id": 4, "n": 9 }),
+    ];
+    assert_fails(write(&store, &two).await, ErrorKind::DuplicateKey);
+    let expected = [
+        doc! { "_id": 1, "n": 7, "m": 1 },
+        doc! { "_id": 2, "n": 8, "m": 1 },
+    ];
+    assert_stored(&store, expected).await;
+}
+
+pub async fn null_and_missing_are_one_key_unless_only_present_ones_count(store: impl Store) {
+    ensure(
+        &store,
+        vec![unique("n", &["n"]), present(unique("m", &["m"]))],
+    )
+    .await;
+    insert_all(
+        &store,
+        [
+            doc! { "_id": 1, "n": null },
+            doc! { "_id": 2, "n": 1, "m": null },
+        ],
+    )
+    .await;
+    let error = assert_taken(&store, doc! { "_id": 3 }).await;
+    assert_eq!(location(&error), ("n", Bson::Null));
+    insert_all(
+        &store,
+        [doc! { "_id": 3, "n": 2, "m": 5 }, doc! { "_id": 4, "n": 3 }],
+    )
+    .await;
+    assert_taken(&store, doc! { "_id": 5, "n": 4, "m": 5 }).await;
+}
+
+pub async fn a_compound_key_is_taken_as_a_whole(store: impl Store) {
+    ensure(&store, vec![unique("ab", &["a", "-b.c"])]).await;
+    let some = [
+        doc! { "_id": 1, "a": 1, "b": { "c": 1 } },
+        doc! { "_id": 2, "a": 1, "b": { "c": 2 } },
+        doc! { "_id": 3, "a": 2, "b": { "c": 1 } },
+        doc! { "_id": 4, "a": 1 },
+    ];
+    insert_all(&store, some).await;
+    let error = assert_taken(&store, doc! { "_id": 5, "a": 1, "b": { "c": 2 } }).await;
+    assert_eq!(location(&error), ("ab", doc! { "a": 1, "b.c": 2 }.into()));
+    assert_taken(&store, doc! { "_id": 5, "a": 1, "b": 7 }).await;
+}
+
+pub async fn a_compound_key_of_present_ones_needs_all_its_fields(store: impl Store) {
+    ensure(&store, vec![present(unique("ab", &["a", "b"]))]).await;
+    let some = [
+        doc! { "_id": 1, "a": 1 },
+        doc! { "_id": 2, "a": 1, "b": null },
+        doc! { "_id": 3, "b": 1 },
+        doc! { "_id": 4, "a": 1, "b": 1 },
+        doc! { "_id": 5, "a": 1, "b": [] },
+        doc! { "_id": 6, "a": 1, "b": [] },
+    ];
+    insert_all(&store, some).await;
+    assert_taken(&store, doc! { "_id": 7, "a": 1, "b": 1 }).await;
+}
+
+pub async fn each_element_of_an_array_is_a_key(store: impl Store) {
+    ensure(
+        &store,
+        vec![unique("n", &["n"]), present(unique("l", &["l.k", "l.v"]))],
+    )
+    .await;
+    let some = [
+        // An element may occur twice in one document.
+        doc! { "_id": 1, "n": [1, 2, 2], "l": [{ "k": 1, "v": 1 }, { "k": 1, "v": 2 }, { "k": 3 }] },
+        doc! { "_id": 2, "n": 3, "l": [{ "k": 3 }, { "k": 2, "v": 2 }] },
+    ];
+    insert_all(&store, some.clone()).await;
+    let error = assert_taken(&store, doc! { "_id": 3, "n": [5, 2.0] }).await;
+    assert_eq!(location(&error), ("n", 2.0.into()));
+    let taken = doc! { "_id": 3, "n": 9, "l": [{ "k": 2, "v": 1 }, { "k": 1, "v": 2 }] };
+    let error = assert_taken(&store, taken).await;
+    assert_eq!(location(&error), ("l", doc! { "l.k": 1, "l.v": 2 }.into()));
+    // What an array gives up is free, and what it keeps is not.
+    let [one, _] = some;
+    let change = [replace(one, doc! { "_id": 1, "n": [2, 6] })];
+    write(&store, &change).await.expect("the batch is applied");
+    assert_taken(&store, doc! { "_id": 3, "n": 6 }).await;
+    insert_all(&store, [doc! { "_id": 3, "n": 1, "l": { "k": 1, "v": 1 } }]).await;
+}
+
+pub async fn two_arrays_side_by_side_in_an_index_are_refused(store: impl Store) {
+    ensure(&store, vec![index("ab", &["a", "b"])]).await;
+    let batch = [
+        insert(doc! { "_id": 1 }),
+        insert(doc! { "_id": 2, "a": [1], "b": [2] }),
+    ];
+    assert_fails(write(&store, &batch).await, ErrorKind::InvalidUpdate);
+    assert_stored(&store, []).await;
+}
+
+pub async fn a_key_that_is_given_up_is_free(store: impl Store) {
+    ensure(&store, vec![unique("n", &["n"])]).await;
+    insert_all(
+        &store,
+        [doc! { "_id": 1, "n": 1 }, doc! { "_id": 2, "n": 2 }],
+    )
+    .await;
+    // By a removal in the same batch, wherever it stands.
+    let batch = [
+        insert(doc! { "_id": 3, "n": 1 }),
+        remove(doc! { "_id": 1, "n": 1 }),
+    ];
+    write(&store, &batch).await.expect("the batch is applied");
+    let batch = [
+        replace(doc! { "_id": 3, "n": 1 }, doc! { "_id": 3, "n": 2 }),
+        remove(doc! { "_id": 2, "n": 2 }),
+    ];
+    write(&store, &batch).await.expect("the batch is applied");
+    // By an earlier batch of the transaction.
+    let mut transaction = begin(&store).await;
+    let batch = [replace(
+        doc! { "_id": 3, "n": 2 },
+        doc! { "_id": 3, "n": 4 },
+    )];
+    apply(&mut *transaction, &batch)
+        .await
+        .expect("the batch is applied");
+    let batch = [insert(doc! { "_id": 4, "n": 2 })];
+    apply(&mut *transaction, &batch)
+        .await
+        .expect("the batch is applied");
+    transaction.commit().await.expect("the transaction commits");
+    assert_stored(
+        &store,
+        [doc! { "_id": 3, "n": 4 }, doc! { "_id": 4, "n": 2 }],
+    )
+    .await;
+}
+
+pub async fn documents_of_a_batch_exchange_unique_values_if_the_capability_says_so(
+    store: impl Store,
+) {
+    ensure(&store, vec![unique("n", &["n"])]).await;
+    let before = [doc! { "_id": 1, "n": 1 }, doc! { "_id": 2, "n": 2 }];
+    let after = [doc! { "_id": 1, "n": 2 }, doc! { "_id": 2, "n": 1 }];
+    insert_all(&store, before.clone()).await;
+    let batch: Vec<Write> = before
+        .iter()
+        .zip(&after)
+        .map(|(before, after)| replace(before.clone(), after.clone()))
+        .collect();
+    let written = write(&store, &batch).await;
+    if store.capabilities().exchanges_unique_values {
+        written.expect("the batch is applied");
+        assert_stored(&store, after).await;
+    } else {
+        assert_fails(written, ErrorKind::DuplicateKey);
+        assert_stored(&store, before).await;
+    }
+}
+
+pub async fn an_update_to_a_taken_key_changes_nothing(store: impl Store) {
+    ensure(&store, vec![unique("n", &["n"])]).await;
+    let before = [
+        doc! { "_id": 1, "n": 1 },
+        doc! { "_id": 2, "n": 2 },
+        doc! { "_id": 3, "n": 3 },
+    ];
+    insert_all(&store, before.clone()).await;
+    let set = update_of(doc! { "_id": { "$gt": 1 } }, doc! { "$set": { "n": 5 } });
+    assert_fails(update(&store, &set).await, ErrorKind::DuplicateKey);
+    assert_stored(&store, before).await;
+}
