@@ -6,7 +6,7 @@
 use std::{convert::Infallible, marker::PhantomData};
 
 use crate::{
-    model::{Cold, CountShape, Ordered, SplitShape, SubsetShape},
+    model::{Cold, CountShape, Ordered, SplitShape, Subset, SubsetShape},
     mql,
 };
 
@@ -63,6 +63,8 @@ pub trait Unknown {
     const NONE: bool = false;
     /// It is no embedded value.
     const EMBEDDED: bool = false;
+    /// It is no subset.
+    const SUBSET: bool = false;
     /// Nothing is known of what is in it.
     const OUTLINE: &'static Outline = Outline::EMPTY;
     /// It is no document, which is reported elsewhere.
@@ -84,6 +86,11 @@ impl<T: ?Sized + Absent> Probe<T> {
 impl<T> Probe<Option<T>> {
     /// It is an `Option`.
     pub const NONE: bool = true;
+}
+
+impl<T> Probe<Subset<T>> {
+    /// It is a subset.
+    pub const SUBSET: bool = true;
 }
 
 impl<T: EmbedField> Probe<T> {

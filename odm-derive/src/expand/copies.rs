@@ -191,7 +191,12 @@ fn copied(head: &Head, structure: &Structure, member: &Member, copy: &Copy) -> T
             .#typed
             #singles
             #known
-            .where_(!#private::Probe::<#ty>::RELATED || #private::Probe::<#ty>::EMBEDDED, #references)
+            .where_(
+                !#private::Probe::<#ty>::RELATED
+                    || #private::Probe::<#ty>::EMBEDDED
+                    || #private::Probe::<#ty>::SUBSET,
+                #references
+            )
             .where_(!#private::holds_references(#private::Probe::<#ty>::OUTLINE), #references)
             .#along
     }

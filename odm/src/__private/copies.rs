@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::{Followed, RefersTo, same};
+use super::{Followed, RefersTo};
 use crate::model::{
     Container, Copied, CopyShape, Derived, Document, EmbedField, Field, FieldKind, FieldShape,
     Identity, Outline, Path, Plain, ReferenceField, Structure, Unchecked, Version, Via,
@@ -57,13 +57,6 @@ pub struct Original<F> {
 /// fail, so would all that is made of it.
 pub const fn copied<M: Document, F: OriginalField>(_: F) -> Original<F> {
     let mut problem = F::REFUSED;
-    let mut i = 0;
-    while i < M::LAST.len() {
-        if same(M::LAST[i], F::Path::TEXT) {
-            problem = Some("subsets and counts come after all copies, and cannot be copied");
-        }
-        i += 1;
-    }
     if F::Path::COLD {
         problem = Some("what is stored apart from its document cannot be copied");
     }
