@@ -1,0 +1,8 @@
+//! Derived fields that follow from derived fields, through every kind.
+
+mod acts;
+mod history;
+mod left;
+mod right;
+mod whole;
+mod world;
