@@ -2,6 +2,7 @@
 
 mod acts;
 mod history;
+mod large;
 mod left;
 mod right;
 mod whole;
