@@ -31,7 +31,7 @@ pub(crate) use derived::{Derived, FromDerived};
 use graph::Graph;
 pub(crate) use relations::Collection;
 pub use relations::Relations;
-pub(crate) use stored::{complete, declare, is_current, load, spec};
+pub(crate) use stored::{check_declaration, complete, declare, is_current, load, spec};
 pub(crate) use subset::Subset;
 
 pub(crate) use crate::model::OnDelete;
