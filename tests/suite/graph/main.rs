@@ -5,6 +5,7 @@ mod cycles;
 mod history;
 mod large;
 mod left;
+mod pending;
 mod right;
 mod whole;
 mod world;
