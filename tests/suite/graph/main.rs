@@ -7,5 +7,6 @@ mod large;
 mod left;
 mod pending;
 mod right;
+mod versions;
 mod whole;
 mod world;
