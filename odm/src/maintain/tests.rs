@@ -6,7 +6,7 @@ use proptest::{
     test_runner::{Config, TestRunner},
 };
 
-use super::{Bounds, Outcome, Unit, Write, apply_within, plan::planned, steps};
+use super::{Bounds, Outcome, Unit, Write, apply_within, check, plan::planned, steps};
 use crate::{
     catalog::{
         Along, Cardinality, Catalog, Collection, Copied, Count, Derived, Edge, OnDelete, Relations,
@@ -422,6 +422,9 @@ fn the_bounds_of_a_unit_do_not_change_its_result() {
                 }
                 for (name, before) in COLLECTIONS.into_iter().zip(before) {
                     let first = all(&stores[0].0, name).await;
+                    let reader = stores[0].0.reader().unwrap();
+                    let found = check(&catalog, &*reader, name, &first).await.unwrap();
+                    assert_eq!(found.0, [], "{write:?}");
                     if let Some(seen) = &results[0] {
                         let planned = seen.planned.iter().find(|of| of.0 == name);
                         let planned = planned.map_or((0, 0, 0), |of| (of.1, of.2, of.3));
