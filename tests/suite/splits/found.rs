@@ -90,7 +90,7 @@ on_every_store! {
         let error = db.films.insert(Film {
             facts: Facts { rating: 1, code: 1, sequel: Some(Ref::new(key(9))) }.into(), ..film(1)
         });
-        assert!(error.await.unwrap_err().to_string().contains("`facts.sequel`"));
+        assert!(error.await.unwrap_err().to_string().contains("`films.facts.sequel`"));
     }
 
     async fn an_index_of_a_half_gives_the_order_and_the_page(store: impl TestStore) {
