@@ -8,7 +8,7 @@ use crate::{
     types,
 };
 
-/// Which derive it is.
+/// One of the derives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Derive {
     Document,
@@ -18,7 +18,7 @@ pub(crate) enum Derive {
 }
 
 impl Derive {
-    /// As users write it.
+    /// The name, as users write it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Derive::Document => "Document",
@@ -105,7 +105,10 @@ impl<'a> Input<'a> {
         let attrs = attr::Container::new(cx, derive, &item.attrs);
         // A database is not stored.
         let serde = match derive {
-            Derive::Database => serde::Container::default(),
+            Derive::Database => {
+                serde::refuse(cx, &item.attrs);
+                serde::Container::default()
+            }
             _ => serde::Container::new(cx, &item.attrs),
         };
         let rule = |rename: &Option<serde::Rename>| rename.as_ref().map(|rename| rename.rule);
@@ -179,7 +182,7 @@ impl Style {
 }
 
 impl Field<'_> {
-    /// What a message calls it.
+    /// The name in messages.
     pub(crate) fn name(&self) -> String {
         self.ident
             .map_or_else(|| "this field".to_owned(), types::name)
@@ -196,7 +199,10 @@ fn fields<'a>(
         .iter()
         .map(|field| {
             let serde = match derive {
-                Derive::Database => serde::Field::default(),
+                Derive::Database => {
+                    serde::refuse(cx, &field.attrs);
+                    serde::Field::default()
+                }
                 _ => serde::Field::new(cx, &field.attrs),
             };
             let name = field.ident.as_ref().map(types::name).unwrap_or_default();

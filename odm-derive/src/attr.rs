@@ -9,8 +9,9 @@ use crate::{ast::Derive, ctxt::Ctxt};
 mod case;
 mod count;
 mod denormalize;
+mod field;
 mod index;
-mod place;
+mod position;
 mod reference;
 pub(crate) mod serde;
 mod split;
@@ -20,16 +21,17 @@ mod value;
 pub(crate) use case::Rule;
 pub(crate) use count::Count;
 pub(crate) use denormalize::{Denormalize, From, Via};
+pub(crate) use field::Field;
 pub(crate) use index::{Index, Key};
-use place::Place;
-pub(crate) use place::variant;
+use position::Position;
+pub(crate) use position::variant;
 pub(crate) use reference::{OnDelete, Reference};
 pub(crate) use split::Split;
 pub(crate) use subset::Subset;
 pub(crate) use value::unraw;
-use value::{Once, flag, keys, string, unknown};
+use value::{Once, keys, string, unknown};
 
-/// What stands on the struct or enum.
+/// The attributes on the struct or enum.
 #[derive(Default)]
 pub(crate) struct Container {
     /// `crate = ".."`.
@@ -57,7 +59,7 @@ impl Container {
         let mut name = Once::new("name");
         let mut version = Once::new("version");
         let before = cx.count();
-        for attr in place::own(cx, derive, Place::Container, attrs) {
+        for attr in position::own(cx, derive, Position::Container, attrs) {
             let valid = match derive {
                 Derive::Document => "`collection`, `index` or `crate`",
                 Derive::Embed => "`crate`",
@@ -88,130 +90,6 @@ impl Container {
             name: name.get(),
             version: version.get(),
             mistaken: cx.count() > before,
-        }
-    }
-}
-
-/// What stands on a field.
-///
-/// Attributes of derived fields become a [`Mark`](crate::model::Mark).
-#[derive(Default)]
-pub(crate) struct Field {
-    pub(crate) embed: Option<Embed>,
-    pub(crate) reference: Option<Reference>,
-    pub(crate) index: Option<FieldIndex>,
-    pub(crate) version: Option<Path>,
-    pub(crate) subset: Option<Subset>,
-    pub(crate) denormalize: Option<Denormalize>,
-    pub(crate) count: Option<Count>,
-    pub(crate) split: Option<Split>,
-}
-
-/// `#[embed]`.
-pub(crate) struct Embed {
-    /// Where the attribute is.
-    pub(crate) at: Path,
-    /// The value embeds the holder again, by way of other types.
-    pub(crate) recursive: bool,
-}
-
-/// `#[index]`.
-pub(crate) struct FieldIndex {
-    /// Where the attribute is.
-    pub(crate) at: Path,
-    pub(crate) unique: bool,
-    pub(crate) name: Option<LitStr>,
-}
-
-impl Field {
-    pub(crate) fn new(cx: &Ctxt, derive: Derive, attrs: &[Attribute]) -> Self {
-        let mut field = Field::default();
-        for attr in place::own(cx, derive, Place::Field, attrs) {
-            let at = attr.path().clone();
-            let twice = match unraw(&at).as_str() {
-                "embed" => field.embed.replace(Embed::new(cx, attr)).is_some(),
-                "reference" => field.reference.replace(Reference::new(cx, attr)).is_some(),
-                "index" => field.index.replace(FieldIndex::new(cx, attr)).is_some(),
-                "subset" => field.subset.replace(Subset::new(cx, attr)).is_some(),
-                "denormalize" => {
-                    let denormalize = Denormalize::new(cx, attr);
-                    field.denormalize.replace(denormalize).is_some()
-                }
-                "count" => field.count.replace(Count::new(cx, attr)).is_some(),
-                "split" => {
-                    let split = Split::new(cx, attr);
-                    split.is_some_and(|split| field.split.replace(split).is_some())
-                }
-                _ => {
-                    for (_, meta) in keys(cx, attr) {
-                        cx.error(meta, "`#[version]` takes no keys");
-                    }
-                    field.version.replace(at.clone()).is_some()
-                }
-            };
-            if twice {
-                cx.error(&at, format!("`#[{}]` stands here twice", unraw(&at)));
-            }
-        }
-        field
-    }
-
-    /// The name of the attribute that makes the library read the field, if there is one.
-    pub(crate) fn read_by(&self) -> Option<&'static str> {
-        match self {
-            Field {
-                reference: Some(_), ..
-            } => Some("#[reference]"),
-            Field { embed: Some(_), .. } => Some("#[embed]"),
-            Field {
-                version: Some(_), ..
-            } => Some("#[version]"),
-            Field { index: Some(_), .. } => Some("#[index]"),
-            Field {
-                subset: Some(_), ..
-            } => Some("#[subset]"),
-            Field {
-                denormalize: Some(_),
-                ..
-            } => Some("#[denormalize]"),
-            Field { count: Some(_), .. } => Some("#[count]"),
-            Field { split: Some(_), .. } => Some("#[split]"),
-            _ => None,
-        }
-    }
-}
-
-impl Embed {
-    fn new(cx: &Ctxt, attr: &Attribute) -> Self {
-        let mut recursive = Once::new("recursive");
-        for (key, meta) in keys(cx, attr) {
-            match key.as_str() {
-                "recursive" => recursive.set(cx, &meta, flag(cx, &meta)),
-                _ => unknown(cx, &meta, "embed", "`recursive`"),
-            }
-        }
-        Embed {
-            at: attr.path().clone(),
-            recursive: recursive.get().is_some(),
-        }
-    }
-}
-
-impl FieldIndex {
-    fn new(cx: &Ctxt, attr: &Attribute) -> Self {
-        let mut unique = Once::new("unique");
-        let mut name = Once::new("name");
-        for (key, meta) in keys(cx, attr) {
-            match key.as_str() {
-                "unique" => unique.set(cx, &meta, flag(cx, &meta)),
-                "name" => name.set(cx, &meta, index::name(cx, &meta)),
-                _ => unknown(cx, &meta, "index", "`unique` or `name`"),
-            }
-        }
-        FieldIndex {
-            at: attr.path().clone(),
-            unique: unique.get().is_some(),
-            name: name.get(),
         }
     }
 }

@@ -19,6 +19,7 @@ mod database;
 mod document;
 mod embed;
 mod link;
+mod outline;
 mod projection;
 mod reference;
 mod related;
@@ -40,7 +41,7 @@ pub(crate) fn refers_within(head: &Head) -> TokenStream {
 
 /// The whole pipeline.
 pub(crate) fn derive(derive: Derive, item: &DeriveInput) -> TokenStream {
-    let cx = Ctxt::default();
+    let cx = Ctxt::new();
     let input = Input::new(&cx, derive, item);
     check::check(&cx, &input);
     match (cx.finish(), Model::new(&input)) {
@@ -66,7 +67,7 @@ pub(crate) fn derive(derive: Derive, item: &DeriveInput) -> TokenStream {
 /// Puts generated items where their names cannot meet the user's.
 ///
 /// They follow the user's names and visibility, and a model may use only a part of them: the lints
-/// that this sets off are not the user's to mend.
+/// that this sets off are not the user's to fix.
 pub(crate) fn wrap(head: &Head, items: &TokenStream) -> TokenStream {
     let private = &head.private;
     quote! {
@@ -74,7 +75,6 @@ pub(crate) fn wrap(head: &Head, items: &TokenStream) -> TokenStream {
         #[allow(
             dead_code,
             deprecated,
-            long_running_const_eval,
             non_camel_case_types,
             non_snake_case,
             private_bounds,

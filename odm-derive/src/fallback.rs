@@ -10,7 +10,7 @@ use syn::{GenericParam, Type, parse_quote};
 use crate::{
     ast::{Data, Derive, Field, Input},
     expand,
-    model::{Head, Mark, Structure},
+    model::{Head, Role, Structure},
     types,
 };
 
@@ -47,7 +47,7 @@ pub(crate) fn stubs(input: &Input<'_>) -> Option<TokenStream> {
     };
     // Whether what is marked is of a fitting type can wait until the marks are right.
     for member in &mut structure.members {
-        member.mark = Mark::Plain;
+        member.role = Role::Plain;
     }
     let content = expand::structure(&head, &structure);
     let refers_within = (input.derive != Derive::Projection).then(|| expand::refers_within(&head));
@@ -75,6 +75,7 @@ fn document(head: &Head, structure: &Structure, fields: &[Field<'_>]) -> TokenSt
         impl #impl_generics #private::Document for #this #where_clause {
             type Id = #id;
             const COLLECTION: &'static str = "";
+            const HASH: ::core::primitive::u64 = 0;
             #inverses
 
             fn id(&self) -> &Self::Id {

@@ -6,13 +6,13 @@
 //! |---|---|
 //! | `ast` | the tokens as an input, with the stored name of each field, as serde gives it |
 //! | `attr` | the grammar of the attributes, ours and serde's; spans are kept |
-//! | `check` | the rules over several attributes; all mistakes are reported at once |
-//! | `model` | what is left once nothing is wrong |
+//! | `check` | the rules over several attributes; all errors are reported at once |
+//! | `model` | the validated input |
 //! | `expand` | one implementation each, its output shown above it |
-//! | `fallback` | stand-ins beside mistakes, so that one mistake gives one error |
+//! | `fallback` | stub implementations beside errors, so that one mistake gives one error |
 //!
 //! What they emit is data and one-line calls of `odm::__private`. A rule that needs types, such as
-//! that a reference leads to a document, is emitted as an obligation at the user's tokens, and
+//! that a reference is to a document, is emitted as an obligation at the user's tokens, and
 //! worded where the trait is defined.
 
 #![deny(missing_docs)]
@@ -31,191 +31,148 @@ mod types;
 
 use ast::Derive;
 
-/// Makes a struct a document of a collection of its own.
-///
-/// ```ignore
-/// #[derive(Serialize, Deserialize, Document)]
-/// #[document(collection = "reviews", index(fields = "author.name, -written"))]
-/// struct Review {
-///     #[serde(rename = "_id")]
-///     id: ObjectId,
-///     #[reference(parent)]
-///     product: Ref<Product>,
-///     #[embed]
-///     author: Author,
-///     #[index]
-///     written: DateTime,
-///     #[version]
-///     revision: i64,
-/// }
-/// ```
-///
-/// On the struct, `#[document(..)]`:
-///
-/// - `collection = ".."`, required: the name of the collection.
-/// - `index(fields = "a, -b.c", unique, name = "..")`, any number of times: an index over several
-///   fields. The names are those of the Rust fields, as one would write them after `fields()`; a
-///   dot leads into an embedded value, also through options and lists; `-` means descending.
-/// - `crate = "path"`: where the library is, if not at `::odm`.
-///
-/// On a field:
-///
-/// - `#[embed]`: its value, or what is in its `Option`, `Box`, list or map, derives `Embed`.
-///   `#[embed(recursive)]` is for types that embed each other in a circle.
-/// - `#[reference(child)]`, `#[reference(parent)]`: it holds a `Ref`, an `Option` or a `Vec` of
-///   them. With `one`, a parent has at most one such child. With `unchecked`, what it refers to
-///   need not exist. `on_delete = ".."` says what happens here when that is deleted: `restrict` (it
-///   is not), `cascade` (this is deleted too), `nullify` (an `Option` becomes empty), `pull` (it is
-///   taken out of a list) or `keep`. `inverse = "field"` names the reference there that leads back:
-///   the two are a pair, and a change of one side changes the other.
-/// - `#[index]`, `#[index(unique)]`, `#[index(name = "..")]`: an index of this field.
-/// - `#[subset(limit = 10, sort = "-field, other")]`: a `Subset` of the documents that refer to this
-///   one, kept by the library. A negative limit keeps the last ones. `via = "field"` names the
-///   reference where there are several, `filter = path` a function that returns a `Filter` of those
-///   that count.
-/// - `#[denormalize(from = "Model.field")]`: a copy of a field of a document that is referred to
-///   beside it, of the same type, kept by the library: what a whole value has in its place is left
-///   aside. A dot leads on into an embedded value. `via = "field"` names the reference where there are
-///   several. `via = "Model.field"`, or `via = "Model.links.id"` through an embedded link, follows
-///   references that lead here, and the copy is a `Vec` of the different values. With `freeze`, it keeps
-///   the value of the time of writing.
-/// - `#[count(of = "Child")]`: how many documents refer to this one, kept by the library. `via` and
-///   `filter` are as for a subset.
-/// - `#[split(collection = "..", key = "..")]`: a `Cold`, stored in a collection of its own, where
-///   `key` holds the `_id` of the document. With `optional`, a document need not have one.
-/// - `#[version]`: an integer that counts the changes of the document.
-///
-/// Exactly one field is stored as `_id`, usually by `#[serde(rename = "_id")]`. The attributes of
-/// serde are followed: a field has the stored name that serde gives it.
-#[proc_macro_derive(
-    Document,
-    attributes(
-        document,
-        embed,
-        reference,
-        index,
-        version,
-        subset,
-        split,
-        denormalize,
-        count,
-        projection,
-        database,
-        serde
-    )
-)]
-pub fn document(input: TokenStream) -> TokenStream {
-    expand::derive(Derive::Document, &parse_macro_input!(input as DeriveInput)).into()
+/// Defines the derives, which all claim the same attributes. So an attribute of one of them on the
+/// item or field of another is read by that one, and gets an error that says where it belongs.
+macro_rules! derives {
+    (
+        attributes($($attribute:ident),*);
+        $($(#[$doc:meta])* $derive:ident => $function:ident;)*
+    ) => {
+        /// The attributes of this library, on items and on fields.
+        const ATTRIBUTES: &[&str] = &[$(stringify!($attribute)),*];
+
+        derives!(@each ($($attribute,)* serde) $($(#[$doc])* $derive => $function;)*);
+    };
+    (@each $attributes:tt $($(#[$doc:meta])* $derive:ident => $function:ident;)*) => { $(
+        $(#[$doc])*
+        #[proc_macro_derive($derive, attributes $attributes)]
+        pub fn $function(input: TokenStream) -> TokenStream {
+            expand::derive(Derive::$derive, &parse_macro_input!(input as DeriveInput)).into()
+        }
+    )* };
 }
 
-/// Makes a struct or an enum a value that is stored inside documents.
-///
-/// ```ignore
-/// #[derive(Serialize, Deserialize, Embed)]
-/// struct PartLink {
-///     #[reference(child)]
-///     id: Ref<Part>,
-///     #[denormalize(from = "Part.name")]
-///     name: String,
-///     quantity: i32,
-/// }
-/// ```
-///
-/// Its fields can be marked `#[embed]`, `#[reference(..)]` and `#[denormalize(..)]`, as those of a
-/// document, but a reference is no side of a pair, and a copy follows one beside it. An enum has
-/// one field for each variant that holds something, named like the variant in snake case, and one
-/// for its tag if it has one; all four forms in which serde stores enums are known.
-///
-/// A struct with exactly one reference and no embedded values is a link, and can be joined like the
-/// reference itself. If there is nothing else in it but copies, it has `From<&Part>`, which fills it in;
-/// the fields that it copies must then be visible where it is.
-#[proc_macro_derive(
-    Embed,
+derives! {
     attributes(
-        document,
-        embed,
-        reference,
-        index,
-        version,
-        subset,
-        split,
-        denormalize,
-        count,
-        projection,
-        database,
-        serde
-    )
-)]
-pub fn embed(input: TokenStream) -> TokenStream {
-    expand::derive(Derive::Embed, &parse_macro_input!(input as DeriveInput)).into()
-}
-
-/// Makes a struct a part of a document, read without the rest.
-///
-/// ```ignore
-/// #[derive(Deserialize, Projection)]
-/// #[projection(of = "Review")]
-/// struct ReviewSummary {
-///     author: Author,
-///     written: DateTime,
-/// }
-/// ```
-///
-/// Each field must be one of the document's, with the same name, type and stored name. What is a
-/// reference or an index, the document says.
-#[proc_macro_derive(
-    Projection,
-    attributes(
-        document,
-        embed,
-        reference,
-        index,
-        version,
-        subset,
-        split,
-        denormalize,
-        count,
-        projection,
-        database,
-        serde
-    )
-)]
-pub fn projection(input: TokenStream) -> TokenStream {
-    expand::derive(
-        Derive::Projection,
-        &parse_macro_input!(input as DeriveInput),
-    )
-    .into()
-}
-
-/// Makes a struct of repositories a database.
-///
-/// ```ignore
-/// #[derive(Database)]
-/// #[database(name = "shop", version = 1)]
-/// struct Shop {
-///     products: Repository<Product>,
-///     parts: Repository<Part>,
-/// }
-/// ```
-///
-/// A model that refers to one which has no repository here is an error, and so are copies in a
-/// circle. `Clone` is implemented too.
-#[proc_macro_derive(
-    Database,
-    attributes(
-        document,
-        embed,
-        reference,
-        index,
-        version,
-        subset,
-        denormalize,
-        count,
-        projection,
+        document, embed, reference, index, version, subset, split, denormalize, count, projection,
         database
-    )
-)]
-pub fn database(input: TokenStream) -> TokenStream {
-    expand::derive(Derive::Database, &parse_macro_input!(input as DeriveInput)).into()
+    );
+
+    /// Makes a struct a document of a collection of its own.
+    ///
+    /// ```ignore
+    /// #[derive(Serialize, Deserialize, Document)]
+    /// #[document(collection = "reviews", index(fields = "author.name, -written"))]
+    /// struct Review {
+    ///     #[serde(rename = "_id")]
+    ///     id: ObjectId,
+    ///     #[reference(parent)]
+    ///     product: Ref<Product>,
+    ///     #[embed]
+    ///     author: Author,
+    ///     #[index]
+    ///     written: DateTime,
+    ///     #[version]
+    ///     revision: i64,
+    /// }
+    /// ```
+    ///
+    /// On the struct, `#[document(..)]`:
+    ///
+    /// - `collection = ".."`, required: the name of the collection.
+    /// - `index(fields = "a, -b.c", unique, name = "..")`, any number of times: an index over several
+    ///   fields. The names are those of the Rust fields, as after `fields()`; a dot goes on into an
+    ///   embedded value, also through options and lists; `-` means descending.
+    /// - `crate = "path"`: the path of the library, if it is not `::odm`.
+    ///
+    /// On a field, of which each has one of these attributes at most, or one and an index:
+    ///
+    /// - `#[embed]`: the value, or the value in its `Option`, `Box`, list or map, derives `Embed`.
+    ///   `#[embed(recursive)]` is for types that embed each other in a cycle.
+    /// - `#[reference(child)]`, `#[reference(parent)]`: a `Ref`, an `Option` or a `Vec` of them. With
+    ///   `one`, a parent has at most one such child. With `unchecked`, the reference may dangle.
+    ///   `on_delete = ".."` is the delete rule: `restrict` (the delete fails), `cascade` (the holder is
+    ///   deleted too), `nullify` (an `Option` becomes empty), `pull` (the reference is taken out of a
+    ///   list) or `keep` (it dangles). `inverse = "field"` names the inverse reference in the
+    ///   referenced document: a change of one changes the other.
+    /// - `#[index]`, `#[index(unique)]`, `#[index(name = "..")]`: an index of this field.
+    /// - `#[subset(limit = 10, sort = "-field, other")]`: a `Subset` of the documents that reference
+    ///   this one, derived. A negative limit shows the last ones. `via = "field"` names the reference
+    ///   where there are several, `filter = path` a function that returns a `Filter` of the children
+    ///   that count.
+    /// - `#[denormalize(from = "Model.field")]`: a copy of a field of the document that a reference
+    ///   beside it names, of the same type, derived. The source may be derived itself. A dot goes on
+    ///   into an embedded value. `via = "field"` names the reference where there are several.
+    ///   `via = "Model.field"`, or `via = "Model.links.id"` through an embedded link, follows references
+    ///   to this document, and the copy is a `Vec` of the different values. With `freeze`, it keeps the
+    ///   value of the time of writing.
+    /// - `#[count(of = "Child")]`: the number of documents that reference this one, derived. `via` and
+    ///   `filter` are as for a subset.
+    /// - `#[split(collection = "..", key = "..")]`: a `Cold`, the cold part of the document in a
+    ///   collection of its own, where `key` holds the `_id` of the document. With `optional`, a
+    ///   document need not have one.
+    /// - `#[version]`: an integer that counts the changes of the document.
+    ///
+    /// Derived fields are read-only: a value given in an insert or a replace is ignored.
+    ///
+    /// Types are recognised by what they are, also behind an alias or a renamed import. A type that
+    /// holds references in a place where the library cannot find them, such as in a tuple, is an error;
+    /// of a struct that derives nothing of this library it knows nothing.
+    ///
+    /// Exactly one field is stored as `_id`, usually by `#[serde(rename = "_id")]`. The attributes of
+    /// serde are followed: a field has the stored name that serde gives it.
+    Document => document;
+
+    /// Makes a struct or an enum a value that is stored inside documents.
+    ///
+    /// ```ignore
+    /// #[derive(Serialize, Deserialize, Embed)]
+    /// struct PartLink {
+    ///     #[reference(child)]
+    ///     id: Ref<Part>,
+    ///     #[denormalize(from = "Part.name")]
+    ///     name: String,
+    ///     quantity: i32,
+    /// }
+    /// ```
+    ///
+    /// Its fields can be marked `#[embed]`, `#[reference(..)]` and `#[denormalize(..)]`, as those of a
+    /// document, but a reference has no inverse, and a copy follows one beside it. An enum has
+    /// one field for each variant that holds something, named like the variant in snake case, and one
+    /// for its tag if it has one; all four forms in which serde stores enums are known.
+    ///
+    /// A struct with exactly one reference and no embedded values is a link, and can be joined like the
+    /// reference itself. If there is nothing else in it but copies, it has `From<&Part>`, which fills it in;
+    /// the fields that it copies must then be visible where it is.
+    Embed => embed;
+
+    /// Makes a struct a projection: some of the fields of a document, read without the others.
+    ///
+    /// ```ignore
+    /// #[derive(Deserialize, Projection)]
+    /// #[projection(of = "Review")]
+    /// struct ReviewSummary {
+    ///     author: Author,
+    ///     written: DateTime,
+    /// }
+    /// ```
+    ///
+    /// Each field must be one of the document's, with the same name, type and stored name. It has no
+    /// marks: the document has them.
+    Projection => projection;
+
+    /// Makes a struct of repositories a database.
+    ///
+    /// ```ignore
+    /// #[derive(Database)]
+    /// #[database(name = "shop", version = 1)]
+    /// struct Shop {
+    ///     products: Repository<Product>,
+    ///     parts: Repository<Part>,
+    /// }
+    /// ```
+    ///
+    /// A reference to a model without a repository here is an error, and so is a cycle of derived
+    /// fields. `Clone` is implemented too.
+    Database => database;
 }

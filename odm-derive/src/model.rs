@@ -1,4 +1,4 @@
-//! What an input says, once nothing in it is wrong. Nothing here can fail.
+//! The model of a valid input. Nothing here can fail.
 
 use proc_macro2::Ident;
 use syn::{LitInt, LitStr, Type};
@@ -62,7 +62,7 @@ pub(crate) enum Content {
 pub(crate) struct Link {
     /// The position of the reference in `Structure::members`.
     pub(crate) member: usize,
-    /// There is nothing else in the value but copies of fields of what it leads to, so that it can
+    /// There is nothing else in the value but copies of fields of the referenced document, so that it can
     /// be made of that.
     pub(crate) alone: bool,
 }
@@ -83,11 +83,9 @@ pub(crate) struct Database {
     pub(crate) repositories: Vec<(Ident, Type, Type)>,
 }
 
-/// What the library does with a field.
-///
-/// The marks of derived fields are variants of this.
+/// The role of a field for the library.
 #[derive(Clone)]
-pub(crate) enum Mark {
+pub(crate) enum Role {
     Plain,
     Embed {
         recursive: bool,
@@ -96,8 +94,9 @@ pub(crate) enum Mark {
         parent: bool,
         one: bool,
         unchecked: bool,
-        on_delete: Option<OnDelete>,
-        /// The literal that names the other side, and its field.
+        /// The literal in which the rule is named, and the rule.
+        on_delete: Option<(LitStr, OnDelete)>,
+        /// The literal that names the inverse reference, and its field.
         inverse: Option<(LitStr, Ident)>,
     },
     Subset(Box<Subset>),
@@ -106,7 +105,7 @@ pub(crate) enum Mark {
     Split(Box<Split>),
 }
 
-/// What a user may do with a field: the third parameter of `odm::model::Field`.
+/// The kind of a field, by what a user may do with it: the third parameter of `odm::model::Field`.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Plain,
@@ -116,37 +115,37 @@ pub(crate) enum Kind {
     Derived,
 }
 
-impl Mark {
+impl Role {
     /// That of one of some fields that stand together.
     fn of(head: &Head, field: &AstField<'_>, fields: &[AstField<'_>]) -> Self {
         let attrs = &field.attrs;
-        if let Some(subset) = &attrs.subset {
-            return Mark::Subset(Box::new(subset.clone()));
+        if let Some(subset) = attrs.subset() {
+            return Role::Subset(Box::new(subset.clone()));
         }
-        if let Some(split) = &attrs.split {
-            return Mark::Split(Box::new(split.clone()));
+        if let Some(split) = attrs.split() {
+            return Role::Split(Box::new(split.clone()));
         }
-        if let Some(count) = &attrs.count {
+        if let Some(count) = attrs.count() {
             let mut count = count.clone();
             count.of = count.of.map(|of| head.without_self(&of));
-            return Mark::Count(Box::new(count));
+            return Role::Count(Box::new(count));
         }
-        let denormalize = attrs.denormalize.as_ref();
+        let denormalize = attrs.denormalize();
         if let Some(copy) = denormalize.and_then(|copy| Copy::new(head, copy, fields)) {
-            return Mark::Copy(Box::new(copy));
+            return Role::Copy(Box::new(copy));
         }
-        match (&attrs.embed, &attrs.reference) {
-            (Some(embed), _) => Mark::Embed {
+        match (attrs.embed(), attrs.reference()) {
+            (Some(embed), _) => Role::Embed {
                 recursive: embed.recursive,
             },
-            (None, Some(reference)) => Mark::Reference {
+            (None, Some(reference)) => Role::Reference {
                 parent: reference.parent,
                 one: reference.one,
                 unchecked: reference.unchecked.is_some(),
-                on_delete: reference.rule(),
+                on_delete: reference.on_delete.clone(),
                 inverse: reference.inverse.clone(),
             },
-            (None, None) => Mark::Plain,
+            (None, None) => Role::Plain,
         }
     }
 }
@@ -155,8 +154,8 @@ impl Kind {
     fn of(derive: Derive, field: &AstField<'_>) -> Self {
         let attrs = &field.attrs;
         let derived =
-            attrs.subset.is_some() || attrs.denormalize.is_some() || attrs.count.is_some();
-        match (&attrs.version, &attrs.reference) {
+            attrs.subset().is_some() || attrs.denormalize().is_some() || attrs.count().is_some();
+        match (attrs.version(), attrs.reference()) {
             _ if derive == Derive::Document && field.stored == "_id" => Kind::Identity,
             _ if derived => Kind::Derived,
             (Some(_), _) => Kind::Version,
@@ -176,7 +175,7 @@ impl Model {
                 let id = fields
                     .iter()
                     .find(|field| field.stored == "_id" && field.serde.flatten.is_none())?;
-                let version = fields.iter().find(|field| field.attrs.version.is_some());
+                let version = fields.iter().find(|field| field.attrs.version().is_some());
                 Model::Document(Box::new(Document {
                     collection: input.attrs.collection.clone()?,
                     id: id.ident?.clone(),
@@ -189,11 +188,7 @@ impl Model {
             }
             (Derive::Embed, Data::Struct(_, fields)) => {
                 let content = if let Some(inner) = input.wrapped() {
-                    let recursive = inner
-                        .attrs
-                        .embed
-                        .as_ref()
-                        .is_some_and(|embed| embed.recursive);
+                    let recursive = inner.attrs.embed().is_some_and(|embed| embed.recursive);
                     let inner = head.without_self(inner.ty);
                     head.bound_wrapped(&inner);
                     Content::Wrapper { inner, recursive }
@@ -222,20 +217,24 @@ impl Model {
                 }))
             }
             (Derive::Database, Data::Struct(Style::Named, fields)) => {
-                Model::Database(Box::new(Database {
-                    head,
-                    name: input.attrs.name.clone()?,
-                    version: input.attrs.version.clone()?,
-                    repositories: fields
-                        .iter()
-                        .map(|field| {
-                            let model = types::argument(field.ty, "Repository")?;
-                            Some((field.ident?.clone(), field.ty.clone(), model.clone()))
-                        })
-                        .collect::<Option<_>>()?,
-                }))
+                Model::Database(Box::new(Database::new(head, input, fields)?))
             }
             _ => return None,
+        })
+    }
+}
+
+impl Database {
+    fn new(head: Head, input: &Input<'_>, fields: &[AstField<'_>]) -> Option<Self> {
+        let repository = |field: &AstField<'_>| {
+            let model = types::argument(field.ty, "Repository")?;
+            Some((field.ident?.clone(), field.ty.clone(), model.clone()))
+        };
+        Some(Database {
+            head,
+            name: input.attrs.name.clone()?,
+            version: input.attrs.version.clone()?,
+            repositories: fields.iter().map(repository).collect::<Option<_>>()?,
         })
     }
 }
@@ -243,7 +242,7 @@ impl Model {
 /// The indexes on fields, and then those on the struct.
 fn indexes(input: &Input<'_>, fields: &[AstField<'_>]) -> Vec<Index> {
     let of_field = |field: &AstField<'_>| {
-        let index = field.attrs.index.as_ref()?;
+        let index = field.attrs.index()?;
         let ident = field.ident?;
         Some(Index {
             literal: LitStr::new(&types::name(ident), ident.span()),
@@ -266,18 +265,24 @@ fn link(structure: &Structure, fields: usize) -> Option<Link> {
     let mut references = Vec::new();
     let mut copies = 0;
     for (position, member) in structure.members.iter().enumerate() {
-        match &member.mark {
-            Mark::Reference { .. } => references.push((position, member)),
-            Mark::Embed { .. } => return None,
-            Mark::Copy(copy) => copies += usize::from(is_taken(copy, &member.ty)),
-            Mark::Plain | Mark::Subset(_) | Mark::Split(_) | Mark::Count(_) => {}
+        match &member.role {
+            Role::Reference { .. } => references.push((position, member)),
+            Role::Embed { .. } => return None,
+            Role::Copy(copy) => copies += usize::from(is_taken(copy, &member.ty)),
+            Role::Plain | Role::Subset(_) | Role::Split(_) | Role::Count(_) => {}
         }
     }
     match references.as_slice() {
-        [(position, member)] if types::argument(&member.ty, "Ref").is_some() => Some(Link {
-            member: *position,
-            alone: fields == 1 + copies,
-        }),
+        // An alias of anything but a `Ref` makes no link, which the compiler sees.
+        [(position, member)]
+            if !types::is_written(&member.ty, "Option")
+                && !types::is_written(&member.ty, "Vec") =>
+        {
+            Some(Link {
+                member: *position,
+                alone: fields == 1 + copies,
+            })
+        }
         _ => None,
     }
 }

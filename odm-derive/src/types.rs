@@ -129,13 +129,18 @@ pub(crate) fn is_written(ty: &Type, name: &str) -> bool {
     last_segment(ty).is_some_and(|segment| segment.ident == name)
 }
 
+/// Whether the type is written like one that has no fields, or like a container of such.
+pub(crate) fn is_plain(ty: &Type) -> bool {
+    is_scalar(innermost(ty))
+}
+
 /// Whether the type is written like one that has no fields.
 pub(crate) fn is_scalar(ty: &Type) -> bool {
     const SCALARS: [&str; 16] = [
         "String", "char", "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32",
         "f64", "usize", "ObjectId", "DateTime",
     ];
-    SCALARS.iter().any(|name| is_written(innermost(ty), name))
+    SCALARS.iter().any(|name| is_written(ty, name))
 }
 
 /// `T`, if the type is written `name<T>`.
@@ -148,6 +153,43 @@ pub(crate) fn argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
         (Some(GenericArgument::Type(ty)), 1) => Some(ty),
         _ => None,
     }
+}
+
+/// The elements of tuples in a type, at any depth.
+pub(crate) fn tuple_elements(ty: &Type) -> Vec<&Type> {
+    fn collect<'a>(ty: &'a Type, into: &mut Vec<&'a Type>) {
+        match ty {
+            Type::Tuple(tuple) => {
+                for element in &tuple.elems {
+                    into.push(element);
+                    collect(element, into);
+                }
+            }
+            Type::Array(array) => collect(&array.elem, into),
+            Type::Group(group) => collect(&group.elem, into),
+            Type::Paren(paren) => collect(&paren.elem, into),
+            _ => {
+                let arguments = last_segment(ty).map(|segment| &segment.arguments);
+                if let Some(PathArguments::AngleBracketed(arguments)) = arguments {
+                    for argument in &arguments.args {
+                        if let GenericArgument::Type(ty) = argument {
+                            collect(ty, into);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let mut elements = Vec::new();
+    collect(ty, &mut elements);
+    elements
+}
+
+/// The hash of a name by FNV-1a with 64 bits, with which checks at compile time compare it.
+pub(crate) fn fnv1a(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// A type as a message shows it.
@@ -224,6 +266,21 @@ mod tests {
         assert_eq!(innermost(&ty), &t);
         let other: Type = syn::parse_quote!(Paired<T>);
         assert_eq!(innermost(&other), &other);
+    }
+
+    #[test]
+    fn elements_of_tuples_are_found_at_any_depth() {
+        let ty: Type = syn::parse_quote!(Option<Vec<(A, [(B, C); 2])>>);
+        let elements: Vec<_> = tuple_elements(&ty).into_iter().map(written).collect();
+        assert_eq!(elements, ["A", "[(B,C);2]", "B", "C"]);
+    }
+
+    #[test]
+    fn names_are_hashed_as_the_library_does() {
+        // Published test vectors of FNV-1a.
+        assert_eq!(fnv1a(""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv1a("a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(fnv1a("foobar"), 0x8594_4171_f739_67e8);
     }
 
     #[test]

@@ -197,15 +197,7 @@ impl Catalog {
         collection: &str,
         paths: impl IntoIterator<Item = &'p str>,
     ) -> bool {
-        let Some(node) = self.nodes.get(collection) else {
-            return false;
-        };
-        let watched = |path: &str| {
-            let path = without_positions(path);
-            let mut watched = node.watched.iter();
-            watched.any(|watched| watched.is_empty() || path::overlap(watched, &path))
-        };
-        node.version.is_some() || node.is_split || paths.into_iter().any(watched)
+        self.version(collection).is_some() || self.is_update_read(collection, paths)
     }
 
     /// Whether such an update has consequences besides a change of the version.
@@ -327,7 +319,7 @@ impl Catalog {
     }
 }
 
-/// A path and a name in what it leads to.
+/// Joins a path and the name of a field there.
 pub(crate) fn join(path: &str, name: &str) -> String {
     if path.is_empty() {
         name.to_owned()

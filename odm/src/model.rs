@@ -1,5 +1,5 @@
-//! What a model is: the traits that the derives implement, typed fields, references, and the static
-//! description from which the catalog is built.
+//! Models: the traits that the derives implement, typed fields, references, and the types of values
+//! that documents hold.
 
 mod cold;
 mod date_time;
@@ -13,19 +13,37 @@ mod shape;
 mod subset;
 mod value;
 
-pub use cold::{Cold, HasHalf, SplitField};
+pub use cold::Cold;
 pub use date_time::DateTime;
 pub use document::{Document, Embed, IntoId, Projection, Structure};
-pub use field::{
-    Derived, Field, FieldSet, Flattened, Identity, Plain, Settable, Through, Unchecked, Version,
-};
+pub use field::{Derived, Field, Flattened, Identity, Plain, Settable, Unchecked, Version};
 pub use object_id::ObjectId;
-pub use path::{At, Half, Hot, OptionalPath, Path, Root};
+pub use path::Path;
 pub use reference::{Joinable, Link, Ref};
-pub use related::{ChildOf, EmbedField, Has, ReferenceField, RefersWithin, Related};
+pub use related::ChildOf;
+pub use subset::Subset;
+pub use value::{Contains, IntoValue, List, Number, Ordered, Text, to_raw};
+
+// Generated code and the layers above need these; a program names none of them.
+#[doc(hidden)]
+pub use cold::{ColdOf, HasCold, SplitField};
+#[doc(hidden)]
+pub use field::{FieldSet, Through};
+#[cfg(test)]
+pub(crate) use path::fnv1a;
+#[doc(hidden)]
+pub use path::{ColdPath, FieldPath, FlatPath, HotPath, PathHash, Root};
+#[doc(hidden)]
+pub use reference::Linked;
+#[doc(hidden)]
+pub use related::{EmbedField, Has, ReferenceField, RefersWithin, Related};
+#[doc(hidden)]
 pub use shape::{
-    Container, Copied, CopyShape, CountShape, FieldKind, FieldShape, Index, IndexField, Model,
-    OnDelete, Outline, ReferenceShape, Shape, SplitShape, SubsetShape, Via,
+    Container, Copied, CopyShape, CountShape, DerivedShape, FieldKind, FieldShape, Index,
+    IndexField, Model, OnDelete, Outline, ReferenceShape, Shape, ShownFields, ShownNames,
+    SplitShape, SubsetShape, Via,
 };
-pub use subset::{HasSubset, Subset, SubsetField, SubsetItem};
-pub use value::{ById, Contains, IntoValue, List, Number, Ordered, Same, Text, ViaSome, to_raw};
+#[doc(hidden)]
+pub use subset::{HasSubset, SubsetField, SubsetItem, SubsetOf};
+#[doc(hidden)]
+pub use value::{ById, Same, ViaSome};

@@ -60,7 +60,7 @@ pub use update::{MatchingDocuments, OneDocument, UpdateResult};
 use crate::{
     error::Result,
     model::{
-        ChildOf, Cold, Document, Embed, Field, HasHalf, HasSubset, IntoId, Model, Path, Subset,
+        ChildOf, Cold, Document, Embed, Field, HasCold, HasSubset, IntoId, Model, Path, Subset,
         SubsetItem, to_raw,
     },
     query::{Filter, Update},
@@ -175,7 +175,7 @@ impl<M: Document> Repository<M> {
         field: Field<Cold<T>, P, K>,
     ) -> Result<()>
     where
-        M: HasHalf<P, T>,
+        M: HasCold<P, T>,
         P: Path<Root = M>,
         T: Embed + DeserializeOwned,
         L: Load<M> + ?Sized,
@@ -199,9 +199,12 @@ impl<M: Document> Repository<M> {
 
     /// Finds the children of a parent: the documents whose `#[reference(parent)]` references it.
     /// Returns a query to sort and limit, or for a reference with `one` a query of the only child.
-    pub fn of<P: Document>(&self, parent: &P) -> <M::Cardinality as ChildCardinality>::Children<M>
+    pub fn of<P: Document, const N: usize>(
+        &self,
+        parent: &P,
+    ) -> <M::Cardinality as ChildCardinality>::Children<M>
     where
-        M: ChildOf<P, Cardinality: ChildCardinality>,
+        M: ChildOf<P, N, Cardinality: ChildCardinality>,
     {
         let id = to_raw(parent.id());
         let filter =

@@ -12,9 +12,9 @@ use crate::ctxt::Ctxt;
 /// The number of children.
 #[derive(Clone)]
 pub(crate) struct Count {
-    /// Where the attribute is.
+    /// The attribute's name.
     pub(crate) at: Path,
-    /// The child. Not there after a mistake only.
+    /// The child. `None` after an error only.
     pub(crate) of: Option<Type>,
     /// The child's field that refers to the holder.
     pub(crate) via: Option<(LitStr, Ident)>,
@@ -40,7 +40,7 @@ impl Count {
         if of.is_none() && cx.count() == before {
             cx.error(
                 &attr.meta,
-                "say which children are counted: `#[count(of = \"Child\")]`",
+                "count without children: write `#[count(of = \"Child\")]`",
             );
         }
         Count {

@@ -12,33 +12,33 @@ use crate::{
 /// A copy of a field of another document.
 #[derive(Clone)]
 pub(crate) struct Denormalize {
-    /// Where the attribute is.
+    /// The attribute's name.
     pub(crate) at: Path,
-    /// What it copies. Not there after a mistake only.
+    /// The source. `None` after an error only.
     pub(crate) from: Option<From>,
-    /// Along which reference.
+    /// The reference to follow.
     pub(crate) via: Option<Via>,
-    /// It keeps the value of the time of writing.
+    /// Whether it keeps the value of the time of writing.
     pub(crate) freeze: bool,
 }
 
 /// `shop::Part.price.currency`.
 #[derive(Clone)]
 pub(crate) struct From {
-    /// The literal that says so.
+    /// The literal.
     pub(crate) literal: LitStr,
     /// The document.
     pub(crate) ty: Type,
-    /// The Rust fields that lead to the value.
+    /// The Rust fields on the path to the value.
     pub(crate) path: Vec<Ident>,
 }
 
-/// Along which reference a copy follows its source.
+/// The reference that a copy follows to its source.
 #[derive(Clone)]
 pub(crate) enum Via {
     /// A field of the same struct.
     Beside(LitStr, Ident),
-    /// A reference in the source that leads to the holder: `Product.parts`.
+    /// A reference of the source to the holder: `Product.parts`.
     Back(Box<From>),
 }
 
@@ -60,7 +60,7 @@ impl Denormalize {
         if from.is_none() && cx.count() == before {
             cx.error(
                 &attr.meta,
-                "say what it is a copy of: `#[denormalize(from = \"Model.field\")]`",
+                "copy without a source: write `#[denormalize(from = \"Model.field\")]`",
             );
         }
         Denormalize {
@@ -84,8 +84,8 @@ fn via(cx: &Ctxt, meta: &Meta) -> Option<Via> {
     }
     let field = ident(&literal.value(), literal.span()).ok_or_else(|| {
         format!(
-            "`{}` is not the name of a field: write that of a reference beside this, or \
-             `Model.field` for one that leads here",
+            "`{}` is not the name of a field: write that of a reference beside the copy, or \
+             `Model.field` for a reference to this document",
             literal.value()
         )
     });
@@ -100,9 +100,12 @@ fn report<T>(cx: &Ctxt, literal: &LitStr, result: Result<T, String>) -> Option<T
 fn path(literal: &LitStr) -> Result<From, String> {
     let text = literal.value();
     let Some((ty, path)) = text.split_once('.') else {
-        return Err(format!(
-            "`{text}` does not say which field: write `{text}.field`"
-        ));
+        return Err(match text.rsplit_once("::") {
+            Some((model, field)) if field.starts_with(char::is_lowercase) => {
+                format!("`{text}` names no field: write `{model}.{field}`")
+            }
+            _ => format!("`{text}` names no field: write `{text}.field`"),
+        });
     };
     let ty = ty
         .parse()
@@ -151,6 +154,11 @@ mod tests {
     #[test]
     fn what_is_no_field_is_named() {
         assert!(parse("Part").unwrap_err().contains("`Part.field`"));
+        assert!(
+            parse("shop::Part::name")
+                .unwrap_err()
+                .contains("`shop::Part.name`")
+        );
         assert!(
             parse(".name")
                 .unwrap_err()

@@ -18,7 +18,7 @@ pub(crate) struct Index {
 /// One field of an index.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Key {
-    /// The Rust fields that lead to it.
+    /// The Rust fields on the path to it.
     pub(crate) path: Vec<Ident>,
     pub(crate) descending: bool,
 }
@@ -46,7 +46,7 @@ impl Index {
             if cx.count() == before {
                 cx.error(
                     meta,
-                    "say which fields the index has: `index(fields = \"a, -b.c\")`",
+                    "index without fields: write `index(fields = \"a, -b.c\")`",
                 );
             }
             return None;

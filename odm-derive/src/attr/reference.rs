@@ -8,19 +8,19 @@ use crate::{ctxt::Ctxt, types::ident};
 
 /// `#[reference(..)]`.
 pub(crate) struct Reference {
-    /// Where the attribute is.
+    /// The attribute's name.
     pub(crate) at: Path,
     pub(crate) parent: bool,
     pub(crate) one: bool,
-    /// Where it says so.
+    /// The place of the key.
     pub(crate) unchecked: Option<Span>,
     /// The literal in which the rule is named, and the rule.
     pub(crate) on_delete: Option<(LitStr, OnDelete)>,
-    /// The target's field that is the other side of a pair.
+    /// The field of the referenced document that is the inverse reference.
     pub(crate) inverse: Option<(LitStr, Ident)>,
 }
 
-/// What a delete of what a reference leads to does.
+/// The effect of deleting a referenced document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnDelete {
     Restrict,
@@ -39,7 +39,7 @@ impl OnDelete {
         ("keep", OnDelete::Keep),
     ];
 
-    /// As the variant of `odm::model::OnDelete` is called.
+    /// The variant of `odm::model::OnDelete`.
     pub(crate) fn variant(self) -> &'static str {
         match self {
             OnDelete::Restrict => "Restrict",
@@ -82,18 +82,18 @@ impl Reference {
         if child && parent {
             cx.error(
                 &attr.meta,
-                "a reference leads to a `child` or to a `parent`, not both",
+                "a reference is one to a `child` or to a `parent`: remove one of the two",
             );
         } else if !child && !parent && !mistaken {
             cx.error(
                 &attr.meta,
-                "say where the reference leads: `#[reference(child)]`, if this document lists what \
-                 belongs to it, or `#[reference(parent)]`, if it belongs to what it refers to",
+                "reference without a direction: write `#[reference(child)]` if this document lists what \
+                 belongs to it, or `#[reference(parent)]` if it belongs to the referenced document",
             );
         } else if let (Some(one), false, false) = (&one, parent, mistaken) {
             cx.error(
                 one,
-                "`one` says that a parent has at most one such child: it goes with `parent`, not \
+                "`one` means that a parent has at most one such child: use it with `parent`, not \
                  with `child`",
             );
         }
@@ -107,12 +107,12 @@ impl Reference {
         }
     }
 
-    /// The rule for deletes, if one is given.
+    /// The delete rule, if one is given.
     pub(crate) fn rule(&self) -> Option<OnDelete> {
         self.on_delete.as_ref().map(|(_, rule)| *rule)
     }
 
-    /// Whether it may lead nowhere.
+    /// Whether it may dangle.
     pub(crate) fn dangles(&self) -> bool {
         self.unchecked.is_some() || self.rule() == Some(OnDelete::Keep)
     }
@@ -126,7 +126,7 @@ fn on_delete(cx: &Ctxt, meta: &Meta) -> Option<(LitStr, OnDelete)> {
         cx.error(
             &literal,
             format!(
-                "`{text}` is no rule for deletes, expected `restrict`, `cascade`, `nullify`, `pull` \
+                "unknown delete rule `{text}`, expected `restrict`, `cascade`, `nullify`, `pull` \
                  or `keep`"
             ),
         );
@@ -141,7 +141,7 @@ fn inverse(cx: &Ctxt, meta: &Meta) -> Option<(LitStr, Ident)> {
         cx.error(
             &literal,
             format!(
-                "`{}` is not the name of a field of the document that this leads to",
+                "`{}` is not the name of a field of the referenced document",
                 literal.value()
             ),
         );

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::ctxt::Ctxt;
 
-/// What stands on the struct or enum.
+/// The attributes on the struct or enum.
 #[derive(Default)]
 pub(crate) struct Container {
     pub(crate) rename_all: Option<Rename>,
@@ -31,7 +31,7 @@ pub(crate) struct Rename {
     pub(crate) rule: Rule,
 }
 
-/// What stands on a variant.
+/// The attributes on a variant.
 #[derive(Default)]
 pub(crate) struct Variant {
     pub(crate) rename: Option<LitStr>,
@@ -40,7 +40,7 @@ pub(crate) struct Variant {
     pub(crate) untagged: bool,
 }
 
-/// What stands on a field.
+/// The attributes on a field.
 #[derive(Default)]
 pub(crate) struct Field {
     pub(crate) rename: Option<LitStr>,
@@ -138,9 +138,21 @@ impl Field {
 
 fn metas(attrs: &[Attribute]) -> Vec<(String, Meta)> {
     // What does not parse, serde reports in its own words.
-    let ignored = Ctxt::default();
+    let cx = Ctxt::new();
     let serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
-    serde.flat_map(|attr| keys(&ignored, attr)).collect()
+    let metas = serde.flat_map(|attr| keys(&cx, attr)).collect();
+    cx.forget();
+    metas
+}
+
+/// A database is not stored, so serde has no say in it.
+pub(crate) fn refuse(cx: &Ctxt, attrs: &[Attribute]) {
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
+        cx.error(
+            attr.path(),
+            "a database is not stored: remove `#[serde(..)]`",
+        );
+    }
 }
 
 fn borrow(cx: &Ctxt, meta: &Meta) {
@@ -163,13 +175,15 @@ fn rule(cx: &Ctxt, meta: &Meta) -> Option<Rename> {
     Some(Rename { at, rule })
 }
 
-/// `key = ".."` or `key(serialize = "..", deserialize = "..")` with the same on both sides.
+/// `key = ".."` or `key(serialize = "..", deserialize = "..")` with the same for both.
 fn name(cx: &Ctxt, meta: &Meta) -> Option<LitStr> {
     let Meta::List(_) = meta else {
         return text_of(meta);
     };
     let side = |side: &str| {
-        let sides = nested(&Ctxt::default(), meta);
+        let cx = Ctxt::new();
+        let sides = nested(&cx, meta);
+        cx.forget();
         sides
             .iter()
             .find(|(key, _)| key == side)

@@ -5,16 +5,16 @@ use syn::{Attribute, LitStr, Path};
 use super::value::{Once, flag, keys, string, unknown};
 use crate::ctxt::Ctxt;
 
-/// A half that is stored apart.
+/// The cold part of a split document.
 #[derive(Clone)]
 pub(crate) struct Split {
-    /// Where the attribute is.
+    /// The attribute's name.
     pub(crate) at: Path,
-    /// The collection of the halves.
+    /// The collection of the cold parts.
     pub(crate) collection: LitStr,
-    /// The name under which a half holds the `_id` of its document.
+    /// The stored name of the `_id` of the document in its cold part.
     pub(crate) key: LitStr,
-    /// A document need not have a half.
+    /// Whether a document need not have one.
     pub(crate) optional: bool,
 }
 
@@ -43,8 +43,8 @@ impl Split {
                 if cx.count() == before {
                     cx.error(
                         &attr.meta,
-                        "say where the half is stored, and under which name it holds the `_id` of \
-                         its document: `#[split(collection = \"..\", key = \"..\")]`",
+                        "cold part without a collection or a key for the `_id` of its document: write \
+                         `#[split(collection = \"..\", key = \"..\")]`",
                     );
                 }
                 None

@@ -12,11 +12,11 @@ use crate::{ctxt::Ctxt, types::ident};
 /// A bounded array of children.
 #[derive(Clone)]
 pub(crate) struct Subset {
-    /// Where the attribute is.
+    /// The attribute's name.
     pub(crate) at: Path,
-    /// How many; negative for the last ones.
+    /// The number of children; negative for the last ones.
     pub(crate) limit: i64,
-    /// The literal in which the sort keys are named, and they.
+    /// The literal in which the sort keys are named, and the keys.
     pub(crate) sort: Option<(LitStr, Vec<Key>)>,
     /// The child's field that refers to the holder.
     pub(crate) via: Option<(LitStr, Ident)>,
@@ -44,8 +44,7 @@ impl Subset {
         if cx.count() == before && (limit.is_none() || sort.is_none()) {
             cx.error(
                 &attr.meta,
-                "say how many children there are in it, and in which order: `#[subset(limit = 10, \
-                 sort = \"-field\")]`",
+                "subset without a limit or a sort: write `#[subset(limit = 10, sort = \"-field\")]`",
             );
         }
         Subset {

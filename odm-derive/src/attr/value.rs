@@ -26,10 +26,10 @@ impl<T> Once<T> {
         }
     }
 
-    /// The key stands at `at`. A value that was wrong, and reported, is `None`.
+    /// Sets the value of the key at `at`. One that was wrong, and reported, is `None`.
     pub(super) fn set(&mut self, cx: &Ctxt, at: &Meta, value: Option<T>) {
         if self.seen {
-            cx.error(at, format!("`{}` is given twice", self.key));
+            cx.error(at, format!("duplicate key `{}`", self.key));
         } else {
             self.seen = true;
             self.value = value;
@@ -41,7 +41,7 @@ impl<T> Once<T> {
     }
 }
 
-/// The name that an identifier or a path stands for, without `r#`.
+/// The name of an identifier or a path, without `r#`.
 pub(crate) fn unraw(path: &Path) -> String {
     match path.get_ident() {
         Some(ident) => ident.unraw().to_string(),
@@ -55,10 +55,14 @@ pub(super) fn keys(cx: &Ctxt, attr: &Attribute) -> Vec<(String, Meta)> {
         Meta::Path(_) => Vec::new(),
         Meta::NameValue(_) => {
             let name = unraw(attr.path());
-            cx.error(
-                &attr.meta,
-                format!("expected `#[{name}]` or `#[{name}(..)]`"),
-            );
+            let example = match name.as_str() {
+                "document" => "`#[document(collection = \"..\")]`".to_owned(),
+                "projection" => "`#[projection(of = \"..\")]`".to_owned(),
+                "database" => "`#[database(name = \"..\", version = 1)]`".to_owned(),
+                "embed" | "index" | "version" => format!("`#[{name}]` or `#[{name}(..)]`"),
+                _ => format!("`#[{name}(..)]`"),
+            };
+            cx.error(&attr.meta, format!("expected {example}"));
             Vec::new()
         }
         Meta::List(_) => nested(cx, &attr.meta),

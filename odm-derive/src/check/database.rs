@@ -71,8 +71,13 @@ fn attributes(cx: &Ctxt, input: &Input<'_>) {
 fn models(cx: &Ctxt, fields: &[Field<'_>]) {
     let mut seen: Vec<(String, &Field<'_>)> = Vec::new();
     for field in fields {
+        // Behind an alias, the compiler could not tell the models of two fields apart.
         let Some(model) = types::argument(field.ty, "Repository") else {
-            cx.error(field.ty, "a field of a database is a `Repository<Model>`");
+            cx.error(
+                field.ty,
+                "a field of a database is a repository, and names its model: write \
+                 `Repository<Model>`, not an alias",
+            );
             continue;
         };
         let model = model.to_token_stream().to_string();

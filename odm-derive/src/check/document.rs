@@ -1,10 +1,11 @@
 //! The rules for documents.
 
-use syn::LitStr;
+use syn::{LitStr, Path};
 
 use super::{fields, indexes, unsuitable};
 use crate::{
     ast::{Data, Field, Input, Style},
+    attr,
     ctxt::Ctxt,
     types,
 };
@@ -28,7 +29,7 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>) {
         Data::Union => return unsuitable(cx, input, "a union", "use a struct"),
     };
     collection(cx, input);
-    halves(cx, input, fields);
+    cold_parts(cx, input, fields);
     container(cx, input);
     fields::check(cx, input, fields);
     id(cx, input, fields);
@@ -42,7 +43,7 @@ fn collection(cx: &Ctxt, input: &Input<'_>) {
             cx.error(
                 &input.item.ident,
                 format!(
-                    "say in which collection `{}` is stored: `#[document(collection = \"..\")]`",
+                    "document without a collection: add `#[document(collection = \"..\")]` to `{}`",
                     input.item.ident
                 ),
             );
@@ -52,11 +53,11 @@ fn collection(cx: &Ctxt, input: &Input<'_>) {
     collection_name(cx, collection);
 }
 
-/// The collections of what is stored apart.
-fn halves(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
+/// The collections of cold parts.
+fn cold_parts(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
     let mut names: Vec<String> = Vec::new();
     names.extend(input.attrs.collection.as_ref().map(LitStr::value));
-    for split in fields.iter().filter_map(|field| field.attrs.split.as_ref()) {
+    for split in fields.iter().filter_map(|field| field.attrs.split()) {
         let name = split.collection.value();
         if names.contains(&name) {
             cx.error(
@@ -111,25 +112,27 @@ fn id(cx: &Ctxt, input: &Input<'_>, all: &[Field<'_>]) {
     let Some(id) = fields::stored(all).find(|field| field.stored == "_id") else {
         return no_id(cx, input, all);
     };
-    if let Some(index) = &id.attrs.index {
+    if let Some(index) = id.attrs.index() {
         cx.error(
             &index.at,
-            "an `_id` is unique and has an index: remove `#[index]`",
+            "an `_id` always has a unique index: remove `#[index]`",
         );
     }
-    if let Some(version) = &id.attrs.version {
+    if let Some((at, what)) = changing(&id.attrs) {
         cx.error(
-            version,
-            "an `_id` never changes: give the version a field of its own",
+            at,
+            format!("an `_id` never changes, and cannot be {what}: give it a field of its own"),
         );
     }
-    if types::argument(id.ty, "Option").is_some() {
-        cx.error(
-            id.ty,
-            "an `_id` is always there, and cannot be an `Option`: make it before the document is \
-             inserted, as by `ObjectId::new()`",
-        );
-    }
+}
+
+/// The mark of a field whose value the library changes, and what such a field is.
+fn changing(attrs: &attr::Field) -> Option<(&Path, &'static str)> {
+    None.or_else(|| Some((&attrs.subset()?.at, "a subset")))
+        .or_else(|| Some((&attrs.denormalize()?.at, "a copy")))
+        .or_else(|| Some((&attrs.count()?.at, "a count")))
+        .or_else(|| Some((&attrs.split()?.at, "a cold part")))
+        .or_else(|| Some((attrs.version()?, "a version")))
 }
 
 fn no_id(cx: &Ctxt, input: &Input<'_>, all: &[Field<'_>]) {
@@ -180,13 +183,13 @@ fn no_id(cx: &Ctxt, input: &Input<'_>, all: &[Field<'_>]) {
 fn version(cx: &Ctxt, fields: &[Field<'_>]) {
     let mut versions = fields
         .iter()
-        .filter_map(|field| Some((field, field.attrs.version.as_ref()?)));
+        .filter_map(|field| Some((field, field.attrs.version()?)));
     let first = versions.next();
     for (_, at) in versions {
         let first = first.map_or_else(String::new, |(field, _)| field.name());
         cx.error(
             at,
-            format!("a document has one version, and `{first}` is it"),
+            format!("duplicate version: `{first}` is the version of this document"),
         );
     }
 }

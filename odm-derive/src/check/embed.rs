@@ -37,7 +37,7 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>) {
 /// A struct that serde stores as the one value in it.
 fn wrapper(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
     let name = &input.item.ident;
-    if let Some(reference) = &field.attrs.reference {
+    if let Some(reference) = field.attrs.reference() {
         cx.error(
             &reference.at,
             format!(
@@ -45,7 +45,7 @@ fn wrapper(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
                  the `Ref` itself, or give `{name}` named fields"
             ),
         );
-    } else if field.attrs.embed.is_none() {
+    } else if field.attrs.embed().is_none() {
         cx.error(
             name,
             format!(

@@ -36,7 +36,7 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
         {
             cx.error(
                 &index.literal,
-                "an `_id` is unique and has an index: remove this one",
+                "an `_id` always has a unique index: remove this one",
             );
         }
     }
@@ -70,18 +70,18 @@ fn problem(
     }
     if goes_on {
         let attrs = &field.attrs;
-        if attrs.embed.is_some() || attrs.split.is_some() || attrs.denormalize.is_some() {
+        if attrs.embed().is_some() || attrs.split().is_some() || attrs.denormalize().is_some() {
             return None;
         }
-        return Some(if field.attrs.reference.is_some() {
-            format!("`{name}` leads to another document: declare the index there")
+        return Some(if field.attrs.reference().is_some() {
+            format!("`{name}` is a reference: declare the index on the referenced document")
         } else {
             format!("`{name}` is not marked with `#[embed]`, so an index cannot go into it")
         });
     }
-    if field.attrs.split.is_some() {
+    if field.attrs.split().is_some() {
         return Some(format!(
-            "`{name}` is stored apart: name a field of it, as in `{name}.field`"
+            "`{name}` is the cold part: name a field of it, as in `{name}.field`"
         ));
     }
     if field.serde.with.is_some() {
@@ -100,20 +100,21 @@ fn problem(
 
 /// An index is of one collection.
 fn mixed(cx: &Ctxt, index: &Index, fields: &[Field<'_>]) {
-    let half = |name: &syn::Ident| {
+    let part = |name: &syn::Ident| {
         let of = |field: &&Field<'_>| field.ident.is_some_and(|ident| ident == name);
-        let split = fields.iter().find(of)?.attrs.split.as_ref()?;
+        let split = fields.iter().find(of)?.attrs.split()?;
         Some(split.collection.value())
     };
-    let mut halves = index
+    let mut parts = index
         .keys
         .iter()
-        .filter_map(|key| Some(half(key.path.first()?)));
-    let first = halves.next();
-    if halves.any(|half| Some(half) != first) {
+        .filter_map(|key| Some(part(key.path.first()?)));
+    let first = parts.next();
+    if parts.any(|part| Some(part) != first) {
         cx.error(
             &index.literal,
-            "the fields are stored in different collections: give each its own index",
+            "the fields are in different collections, that of the document and that of its cold part: \
+             give each its own index",
         );
     }
 }
@@ -124,7 +125,7 @@ fn twice(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
     let mut names: Vec<String> = Vec::new();
     let mut add = |key: Vec<(bool, Vec<String>)>, name: Option<&syn::LitStr>, at: TokenStream| {
         if keys.contains(&key) {
-            cx.error(at, "this index is declared twice");
+            cx.error(at, "duplicate index: remove one of the two");
         }
         keys.push(key);
         if let Some(name) = name {
@@ -138,7 +139,7 @@ fn twice(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
         }
     };
     for field in fields {
-        if let (Some(index), Some(ident)) = (&field.attrs.index, field.ident) {
+        if let (Some(index), Some(ident)) = (field.attrs.index(), field.ident) {
             let key = vec![(false, vec![types::name(ident)])];
             add(key, index.name.as_ref(), index.at.to_token_stream());
         }

@@ -4,7 +4,6 @@ use super::{fields, unsuitable};
 use crate::{
     ast::{Data, Input, Style},
     ctxt::Ctxt,
-    types,
 };
 
 pub(super) fn check(cx: &Ctxt, input: &Input<'_>) {
@@ -19,7 +18,7 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>) {
         cx.error(
             &input.item.ident,
             format!(
-                "say which document `{}` is a part of: `#[projection(of = \"..\")]`",
+                "projection without a document: add `#[projection(of = \"..\")]` to `{}`",
                 input.item.ident
             ),
         );
@@ -39,14 +38,6 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>) {
             transparent,
             "a projection is read from fields: remove `transparent`",
         );
-    }
-    for field in fields {
-        if types::argument(field.ty, "Cold").is_some() {
-            cx.error(
-                field.ty,
-                "a projection shows what is in the document itself, not what is stored apart",
-            );
-        }
     }
     fields::check(cx, input, fields);
 }

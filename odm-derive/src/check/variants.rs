@@ -40,12 +40,8 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>, all: &[Variant<'_>]) {
 
 fn tuple(cx: &Ctxt, variant: &Variant<'_>) {
     for field in &variant.fields {
-        let at = field
-            .attrs
-            .reference
-            .as_ref()
-            .map(|reference| &reference.at);
-        if let Some(at) = at.or(field.attrs.embed.as_ref().map(|embed| &embed.at)) {
+        let at = field.attrs.reference().map(|reference| &reference.at);
+        if let Some(at) = at.or(field.attrs.embed().map(|embed| &embed.at)) {
             cx.error(
                 at,
                 format!(
@@ -61,7 +57,7 @@ fn newtype(cx: &Ctxt, variant: &Variant<'_>, form: &Form) {
     let Some(field) = variant.fields.first() else {
         return;
     };
-    if let Some(reference) = &field.attrs.reference
+    if let Some(reference) = field.attrs.reference()
         && matches!(form, Form::Internal { .. } | Form::Untagged)
     {
         cx.error(
@@ -75,7 +71,7 @@ fn newtype(cx: &Ctxt, variant: &Variant<'_>, form: &Form) {
     }
 }
 
-/// The names of the fields that lead into the variants.
+/// The names of the fields of the variants.
 fn field_names(cx: &Ctxt, form: &Form, variants: &[&Variant<'_>]) {
     let mut seen: Vec<(String, String)> = Vec::new();
     if let Form::Internal { tag } | Form::Adjacent { tag, .. } = form
@@ -136,12 +132,12 @@ fn shared_places(cx: &Ctxt, form: &Form, variants: &[&Variant<'_>]) {
     }
 }
 
-/// What a field leads to or is a copy of, as it is written.
+/// The target of a reference or the source of a copy, as it is written.
 fn target(field: &Field<'_>) -> Option<String> {
-    if field.attrs.reference.is_some() {
+    if field.attrs.reference().is_some() {
         return Some(field.ty.to_token_stream().to_string());
     }
-    let copy = field.attrs.denormalize.as_ref()?;
+    let copy = field.attrs.denormalize()?;
     let via = copy.via.as_ref().map(|via| match via {
         Via::Beside(literal, _) => literal.value(),
         Via::Back(back) => back.literal.value(),
@@ -167,8 +163,8 @@ fn report(cx: &Ctxt, field: &Field<'_>, variant: &Variant<'_>, other: &Variant<'
     cx.error(
         at,
         format!(
-            "`{}` and `{}` store different things in {place}, one of them a reference or a copy, which \
-             the library cannot tell apart: use other names, or serde's form with the variant's name \
+            "`{}` and `{}` store different values in {place}, one of them a reference or a copy, and \
+             only the tag tells which: use other names, or serde's form with the variant's name \
              outside",
             other.ident, variant.ident
         ),

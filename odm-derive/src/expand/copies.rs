@@ -1,83 +1,46 @@
-//! Copies: their description, the checks of their types, and what is in a type as a whole.
+//! Copies: their description, and the checks of their types.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 
 use crate::{
     attr::From,
-    model::{Along, Copy, Head, Mark, Member, Structure},
+    model::{Along, Copy, Head, Member, Role, Structure},
     types,
 };
 
 /// ```ignore
-/// const COPIES: &'static [(&'static str, Copied)] = &[
-///     ("name", copied::<Part, _>(fields_of::<Part>().name).copied_as::<String>() ..),
+/// const COPIES: &'static [(&'static str, u64, Copied)] = &[
+///     ("name", 0xc4bcadba8e631b86, copied::<Part, _>(fields_of::<Part>().name).copied_as::<String>() ..),
 /// ];
-/// const OUTLINE: &'static Outline = &Outline {
-///     references: false,
-///     copies: <Product as Structure>::COPIES,
-///     embedded: &[("parts", Probe::<Vec<PartLink>>::OUTLINE)],
-/// };
 /// ```
 ///
-/// What is embedded in itself holds nothing else than it does. A type with nothing to say keeps the
-/// defaults.
-pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
+/// The number is the hash of the name.
+pub(super) fn expand(head: &Head, structure: &Structure) -> Option<TokenStream> {
     let private = &head.private;
-    let this = &structure.this;
     let copies: Vec<_> = copies(structure)
         .map(|(member, copy)| {
             let stored = member.stored(structure);
+            let hash = types::fnv1a(stored);
             let shape = copied(head, structure, member, copy);
-            quote!((#stored, #shape))
+            quote!((#stored, #hash, #shape))
         })
         .collect();
-    let embedded: Vec<_> = structure
-        .members
-        .iter()
-        .filter(|member| {
-            matches!(member.mark, Mark::Embed { recursive: false })
-                && !(member.users && head.is_recursive(&member.ty))
-        })
-        .map(|member| {
-            let (stored, ty) = (member.stored(structure), &member.ty);
-            // Of a type that depends on a parameter a probe sees nothing; of another, it leaves the
-            // report of what is not embedded to the shape.
-            if head.is_dependent(ty) || !member.users {
-                quote!((#stored, #private::outline::<#ty>()))
-            } else {
-                quote!((#stored, #private::Probe::<#ty>::OUTLINE))
-            }
-        })
-        .collect();
-    let references = structure
-        .members
-        .iter()
-        .any(|member| matches!(member.mark, Mark::Reference { .. }));
-    let own = (!copies.is_empty()).then(|| {
+    (!copies.is_empty()).then(|| {
         quote! {
-            const COPIES: &'static [(&'static str, #private::Copied)] = &[#(#copies),*];
+            const COPIES: &'static [(&'static str, ::core::primitive::u64, #private::Copied)] =
+                &[#(#copies),*];
         }
-    });
-    let outline = (references || own.is_some() || !embedded.is_empty()).then(|| {
-        quote! {
-            const OUTLINE: &'static #private::Outline = &#private::Outline {
-                references: #references,
-                copies: <#this as #private::Structure>::COPIES,
-                embedded: &[#(#embedded),*],
-            };
-        }
-    });
-    quote!(#own #outline)
+    })
 }
 
 /// The copies of a type, in the order of `COPIES`.
-fn copies(structure: &Structure) -> impl Iterator<Item = (&Member, &Copy)> {
+pub(super) fn copies(structure: &Structure) -> impl Iterator<Item = (&Member, &Copy)> {
     structure
         .members
         .iter()
-        .filter_map(|member| match &member.mark {
-            Mark::Copy(copy) => Some((member, &**copy)),
+        .filter_map(|member| match &member.role {
+            Role::Copy(copy) => Some((member, &**copy)),
             _ => None,
         })
 }
@@ -125,7 +88,7 @@ fn check(head: &Head, structure: &Structure, position: usize, copy: &Copy) -> To
 /// copied::<Product, _>(step(fields_of::<Product>().price).currency)
 ///     .copied_as::<String>()
 ///     .where_(is_single(fields_of::<Product>().price), "..")
-///     .where_(!Probe::<String>::RELATED || Probe::<String>::EMBEDDED, "..")
+///     .where_(!Probe::<String>::RELATED || Probe::<String>::EMBEDDED || Probe::<String>::SUBSET, "..")
 ///     .where_(!holds_references(Probe::<String>::OUTLINE), "..")
 ///     .along(
 ///         beside::<Product, _, _, _>(fields_of::<PartLink>().id),
@@ -133,18 +96,21 @@ fn check(head: &Head, structure: &Structure, position: usize, copy: &Copy) -> To
 ///             none: Probe::<String>::NONE,
 ///             optional: Probe::<String>::OPTIONAL,
 ///             frozen: false,
+///             unchecked: false,
+///             skipped: false,
 ///         },
 ///     )
 /// // or, backwards, for a `Vec<i64>`
 /// copied::<Product, _>(fields_of::<Product>().catalog_number)
 ///     .listed_as::<Vec<i64>>()
 ///     ..
-///     .along_back(back::<Part, _, _, _>(fields_of::<Product>().parts), Declared { .. })
+///     .along_back(back::<Part, Product, Product, _, _, _>(fields_of::<Product>().parts), Declared { .. })
 /// ```
 ///
 /// The source fixes the type first, so that an error names both.
 fn copied(head: &Head, structure: &Structure, member: &Member, copy: &Copy) -> TokenStream {
     let (from, frozen, ty) = (&copy.from, copy.frozen, &member.ty);
+    let (unchecked, skipped) = (copy.unchecked, member.skipped.is_some());
     let (document, span) = (&from.ty, from.literal.span());
     // So that calls as a whole stand where the literal does.
     let private = types::located(head.private.clone(), span);
@@ -155,37 +121,13 @@ fn copied(head: &Head, structure: &Structure, member: &Member, copy: &Copy) -> T
             none: #private::Probe::<#ty>::NONE,
             optional: #private::Probe::<#ty>::OPTIONAL,
             frozen: #frozen,
+            unchecked: #unchecked,
+            skipped: #skipped,
         }
     };
-    let (typed, known, along) = match &copy.along {
-        Along::Beside(field, at) => {
-            let this = &structure.this;
-            let private = types::located(head.private.clone(), *at);
-            let beside = quote_spanned! {*at=>
-                #private::beside::<#document, _, _, _>(#private::fields_of::<#this>().#field)
-            };
-            (
-                quote_spanned!(span=> copied_as::<#ty>()),
-                TokenStream::new(),
-                quote_spanned!(span=> along(#beside, #declared)),
-            )
-        }
-        Along::Back(via) => {
-            let (this, at) = (&head.this, via.literal.span());
-            let maps =
-                "references in a map, as in `{}`, cannot be followed: its keys are not known";
-            let (reference, known) = followed(head, via, "is_followed", maps);
-            let private = types::located(head.private.clone(), at);
-            let back = quote_spanned!(at=> #private::back::<#this, _, _, _>(#reference));
-            (
-                quote_spanned!(span=> listed_as::<#ty>()),
-                known,
-                quote_spanned!(span=> along_back(#back, #declared)),
-            )
-        }
-    };
-    let references = "a copy of a reference would be one that nothing keeps right: copy what is \
-                      plain, and follow the reference where it is";
+    let (typed, known, along) = along(head, structure, member, copy, &declared);
+    let references = "a reference, or a value that holds one, cannot be copied: copy a plain field, \
+                      and follow the reference where it is";
     quote_spanned! {span=>
         #private::copied::<#document, _>(#source)
             .#typed
@@ -199,6 +141,45 @@ fn copied(head: &Head, structure: &Structure, member: &Member, copy: &Copy) -> T
             )
             .where_(!#private::holds_references(#private::Probe::<#ty>::OUTLINE), #references)
             .#along
+    }
+}
+
+/// The calls that check the type of a copy and the path of its reference, and the last one.
+fn along(
+    head: &Head,
+    structure: &Structure,
+    member: &Member,
+    copy: &Copy,
+    declared: &TokenStream,
+) -> (TokenStream, TokenStream, TokenStream) {
+    let (document, ty) = (&copy.from.ty, &member.ty);
+    let span = copy.from.literal.span();
+    match &copy.along {
+        Along::Beside(field, at) => {
+            let this = &structure.this;
+            let private = types::located(head.private.clone(), *at);
+            let beside = quote_spanned! {*at=>
+                #private::beside::<#document, _, _, _>(#private::fields_of::<#this>().#field)
+            };
+            (
+                quote_spanned!(span=> copied_as::<#ty>()),
+                TokenStream::new(),
+                quote_spanned!(span=> along(#beside, #declared)),
+            )
+        }
+        Along::Back(via) => {
+            let (this, holder, at) = (&head.this, &via.ty, via.literal.span());
+            let maps =
+                "references in a map, as in `{}`, cannot be followed: its keys are not known";
+            let (reference, known) = followed(head, via, "is_followed", maps);
+            let private = types::located(head.private.clone(), at);
+            let back = quote_spanned!(at=> #private::back::<#this, #document, #holder, _, _, _>(#reference));
+            (
+                quote_spanned!(span=> listed_as::<#ty>()),
+                known,
+                quote_spanned!(span=> along_back(#back, #declared)),
+            )
+        }
     }
 }
 

@@ -25,7 +25,7 @@ use crate::{
 /// impl Has<Product> for Shop {}
 /// const _: () = {
 ///     complete::<Shop, Product>();
-///     no_circle(&[Probe::<Product>::MODEL]);
+///     assert_acyclic(&[Probe::<Product>::MODEL]);
 /// };
 /// ```
 ///
@@ -49,21 +49,8 @@ pub(super) fn expand(database: &Database) -> TokenStream {
     let first = idents.first();
     let version = version.base10_digits().parse::<Literal>();
     let version = version.ok();
-    let has = repositories.iter().map(|(_, _, model)| {
-        quote! {
-            #[automatically_derived]
-            impl #private::Has<#model> for #this {}
-        }
-    });
-    let complete = repositories
-        .iter()
-        .map(|(_, ty, model)| quote_spanned!(ty.span()=> #private::complete::<#this, #model>();));
-    let outlines = repositories
-        .iter()
-        .map(|(_, _, model)| quote!(#private::Probe::<#model>::MODEL));
-    // So that the whole call stands where the name does.
-    let at = types::located(private.clone(), head.ident.span());
-    let circle = quote_spanned!(head.ident.span()=> #at::no_circle(&[#(#outlines),*]););
+    let has = has(database);
+    let checks = checks(database);
     // Not marked as derived: it counts as a use of each repository, also of one that is only there
     // because another model refers to it.
     quote! {
@@ -91,11 +78,39 @@ pub(super) fn expand(database: &Database) -> TokenStream {
             }
         }
 
-        #(#has)*
+        #has
+        #checks
+    }
+}
 
+fn has(database: &Database) -> TokenStream {
+    let Head { private, this, .. } = &database.head;
+    let has = database.repositories.iter().map(|(_, _, model)| {
+        quote! {
+            #[automatically_derived]
+            impl #private::Has<#model> for #this {}
+        }
+    });
+    quote!(#(#has)*)
+}
+
+fn checks(database: &Database) -> TokenStream {
+    let Head { private, this, .. } = &database.head;
+    let repositories = &database.repositories;
+    let complete = repositories
+        .iter()
+        .map(|(_, ty, model)| quote_spanned!(ty.span()=> #private::complete::<#this, #model>();));
+    let outlines = repositories
+        .iter()
+        .map(|(_, _, model)| quote!(#private::Probe::<#model>::MODEL));
+    // Gives the whole call the span of the name.
+    let span = database.head.ident.span();
+    let at = types::located(private.clone(), span);
+    let acyclic = quote_spanned!(span=> #at::assert_acyclic(&[#(#outlines),*]););
+    quote! {
         const _: () = {
             #(#complete)*
-            #circle
+            #acyclic
         };
     }
 }

@@ -7,7 +7,7 @@ use syn::{Generics, Type, parse_quote, spanned::Spanned};
 use super::{children, reference, related, split, structure, subset};
 use crate::{
     attr::Index,
-    model::{Document, Head, Mark, Structure},
+    model::{Document, Head},
     types,
 };
 
@@ -21,9 +21,10 @@ pub(super) fn expand(document: &Document) -> TokenStream {
     let children = children::expand(head, &generics, &document.structure);
     let version = document.version.as_ref().map(|(ty, _)| version(head, ty));
     let item = subset::item(head, &generics, &document.structure, None);
-    let halves = split::expand(head, &generics, &document.structure);
+    let cold_parts = split::expand(head, &generics, &document.structure);
     let subsets = subset::holder(head, &generics, &document.structure);
-    quote!(#fields #itself #into_id #related #children #version #item #subsets #halves)
+    let id = id(head, &document.id_type);
+    quote!(#fields #itself #id #into_id #related #children #version #item #subsets #cold_parts)
 }
 
 /// Of a generic document, what `Document` requires cannot be seen from the type alone.
@@ -45,8 +46,8 @@ pub(crate) fn generics(head: &Head) -> Generics {
 /// impl Document for Part {
 ///     type Id = ObjectId;
 ///     const COLLECTION: &'static str = "parts";
+///     const HASH: u64 = 0x..;
 ///     const INVERSES: &'static [(&'static str, &'static str)] = &[("tasks", "owner")];
-///     const LAST: &'static [&'static str] = &["reviews"];
 ///     fn id(&self) -> &ObjectId { &self.id }
 ///     fn model() -> &'static Model {
 ///         static ONE: Model = Model {
@@ -83,7 +84,7 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
     };
     let indexes = indexes.iter().map(|index| index_of(head, &root, index));
     let inverses = reference::inverses(&document.structure);
-    let last = last(&document.structure);
+    let hash = types::fnv1a(&collection.value());
     let model = quote! {
         #private::Model {
             name: #name,
@@ -99,8 +100,8 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
         impl #impl_generics #private::Document for #this #where_clause {
             type Id = #id_type;
             const COLLECTION: &'static str = #collection;
+            const HASH: ::core::primitive::u64 = #hash;
             #inverses
-            #last
 
             fn id(&self) -> &#id_type {
                 &self.#id
@@ -113,15 +114,18 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
     }
 }
 
-/// What is derived after all copies.
-fn last(structure: &Structure) -> Option<TokenStream> {
-    let names: Vec<_> = structure
-        .members
-        .iter()
-        .filter(|member| matches!(member.mark, Mark::Subset(_) | Mark::Count(_)))
-        .map(|member| member.stored(structure))
-        .collect();
-    (!names.is_empty()).then(|| quote!(const LAST: &'static [&'static str] = &[#(#names),*];))
+/// ```ignore
+/// const _: () = assert!(!Probe::<ObjectId>::NONE, "..");
+/// ```
+fn id(head: &Head, ty: &Type) -> Option<TokenStream> {
+    let private = &head.private;
+    let optional = "an `_id` is always there, and cannot be an `Option`: make it before the document \
+                    is inserted, as by `ObjectId::new()`";
+    (!types::is_scalar(ty) && !head.is_dependent(ty)).then(|| {
+        quote_spanned! {ty.span()=>
+            const _: () = ::core::assert!(!#private::Probe::<#ty>::NONE, #optional);
+        }
+    })
 }
 
 /// ```ignore
@@ -177,8 +181,6 @@ fn index_of(head: &Head, root: &TokenStream, index: &Index) -> TokenStream {
 /// }
 /// ```
 ///
-/// And for a `String` also of a `&str`.
-///
 /// There is none for an `_id` that is a parameter, since nothing says that it is not a reference.
 pub(crate) fn into_id(head: &Head, generics: &Generics, id: &Type) -> Option<TokenStream> {
     let Head { private, this, .. } = head;
@@ -186,21 +188,7 @@ pub(crate) fn into_id(head: &Head, generics: &Generics, id: &Type) -> Option<Tok
         return None;
     }
     let (impl_generics, _, where_clause) = generics.split_for_impl();
-    let of_text = types::is_written(id, "String").then(|| {
-        quote! {
-            #[automatically_derived]
-            impl #impl_generics #private::IntoId<#this> for &::core::primitive::str #where_clause {
-                type How = #private::ById;
-
-                fn into_id(self) -> #id {
-                    ::core::convert::From::from(self)
-                }
-            }
-        }
-    });
     Some(quote! {
-        #of_text
-
         #[automatically_derived]
         impl #impl_generics #private::IntoId<#this> for #id #where_clause {
             type How = #private::ById;

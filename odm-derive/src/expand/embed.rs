@@ -63,6 +63,7 @@ pub(crate) fn embedded(head: &Head, this: &TokenStream) -> TokenStream {
 /// ```ignore
 /// impl Structure for Price {
 ///     const NAMES: &'static [&'static str] = <Money as Structure>::NAMES;
+///     const HASHES: &'static [u64] = <Money as Structure>::HASHES;
 ///     const OPTIONAL: &'static [bool] = <Money as Structure>::OPTIONAL;
 ///     const OUTLINE: &'static Outline = outline::<Money>();
 ///     type Fields<P: Path> = <Money as Structure>::Fields<P>;
@@ -80,6 +81,8 @@ fn wrapper(head: &Head, inner: &Type, recursive: bool) -> TokenStream {
     let outline = (!recursive && !head.is_recursive(inner)).then(|| {
         quote! {
             const OUTLINE: &'static #private::Outline = #private::outline::<#inner>();
+            const FLATTENED: &'static [&'static #private::ShownNames] =
+                <#inner as #private::Structure>::FLATTENED;
         }
     });
     let related = related::refers_within(head, (!recursive).then(|| quote!(#inner)).into_iter());
@@ -87,6 +90,8 @@ fn wrapper(head: &Head, inner: &Type, recursive: bool) -> TokenStream {
         #[automatically_derived]
         impl #impl_generics #private::Structure for #this #where_clause {
             const NAMES: &'static [&'static str] = <#inner as #private::Structure>::NAMES;
+            const HASHES: &'static [::core::primitive::u64] =
+                <#inner as #private::Structure>::HASHES;
             const OPTIONAL: &'static [bool] = <#inner as #private::Structure>::OPTIONAL;
             #outline
             type Fields<#path: #private::Path> = <#inner as #private::Structure>::Fields<#path>;

@@ -4,20 +4,20 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use crate::{
-    model::{Head, Link, Mark, Structure},
+    model::{Head, Link, Role, Structure},
     types,
 };
 
 /// ```ignore
-/// impl Link for PartLink {
-///     type Target = <Ref<Part> as Link>::Target;
-///     const PATH: &'static str = "id";
-///     fn target(&self) -> &Ref<Self::Target> { &self.id }
+/// impl Linked for PartLink {
+///     type Reference = Ref<Part>;
+///     const NAME: &'static str = "id";
+///     fn reference(&self) -> &Ref<Part> { &self.id }
 /// }
 /// // if there is nothing else in it but copies
-/// impl From<&<Ref<Part> as Link>::Target> for PartLink {
-///     fn from(document: &<Ref<Part> as Link>::Target) -> Self {
-///         Self { id: From::from(document), name: from_source(&document.name) }
+/// impl From<&<Ref<Part> as ReferenceField>::Target> for PartLink {
+///     fn from(document: &<Ref<Part> as ReferenceField>::Target) -> Self {
+///         Self { id: ReferenceField::to(document), name: from_source(&document.name) }
 ///     }
 /// }
 /// ```
@@ -26,13 +26,14 @@ pub(super) fn expand(head: &Head, structure: &Structure, link: &Link) -> TokenSt
     let member = &structure.members[link.member];
     let (ident, ty, path) = (&member.ident, &member.ty, member.stored(structure));
     let (impl_generics, _, where_clause) = head.generics.split_for_impl();
+    let target = quote!(<#ty as #private::ReferenceField>::Target);
     let from = link.alone.then(|| {
         let document = Ident::new("document", Span::mixed_site());
         let copies = structure
             .members
             .iter()
-            .filter_map(|member| match &member.mark {
-                Mark::Copy(copy) => {
+            .filter_map(|member| match &member.role {
+                Role::Copy(copy) => {
                     let (ident, path) = (&member.ident, &copy.from.path);
                     let span = copy.from.literal.span();
                     let private = types::located(private.clone(), span);
@@ -43,12 +44,10 @@ pub(super) fn expand(head: &Head, structure: &Structure, link: &Link) -> TokenSt
             });
         quote! {
             #[automatically_derived]
-            impl #impl_generics ::core::convert::From<&<#ty as #private::Link>::Target> for #this
-            #where_clause
-            {
-                fn from(#document: &<#ty as #private::Link>::Target) -> Self {
+            impl #impl_generics ::core::convert::From<&#target> for #this #where_clause {
+                fn from(#document: &#target) -> Self {
                     Self {
-                        #ident: ::core::convert::From::from(#document),
+                        #ident: #private::ReferenceField::to(#document),
                         #(#copies,)*
                     }
                 }
@@ -57,11 +56,11 @@ pub(super) fn expand(head: &Head, structure: &Structure, link: &Link) -> TokenSt
     });
     quote! {
         #[automatically_derived]
-        impl #impl_generics #private::Link for #this #where_clause {
-            type Target = <#ty as #private::Link>::Target;
-            const PATH: &'static str = #path;
+        impl #impl_generics #private::Linked for #this #where_clause {
+            type Reference = #ty;
+            const NAME: &'static str = #path;
 
-            fn target(&self) -> &#private::Ref<Self::Target> {
+            fn reference(&self) -> &#ty {
                 &self.#ident
             }
         }

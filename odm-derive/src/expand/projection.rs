@@ -85,7 +85,12 @@ fn checks(projection: &Projection) -> TokenStream {
         if generic {
             quote_spanned!(span=> let _ = #same;)
         } else {
-            quote_spanned!(span=> ::core::assert!(#same.is_stored_as(#stored), #message);)
+            let hot = (!types::is_plain(&member.ty)).then(|| {
+                let cold = "a projection shows what is in the document itself, and this is in its \
+                            cold part: read the document, with `.with(..)`";
+                quote_spanned!(span=> ::core::assert!(#same.is_hot(), #cold);)
+            });
+            quote_spanned!(span=> ::core::assert!(#same.is_stored_as(#stored), #message); #hot)
         }
     });
     let fields = quote!(let #document = #private::fields_of::<#of>(););

@@ -1,43 +1,64 @@
-//! References: what is declared with them, and the pairs that two of them make.
+//! References: their declarations, and inverse references.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{LitStr, Type};
+use syn::{LitStr, Type, spanned::Spanned};
 
 use crate::{
-    model::{Head, Mark, Member, Structure},
+    ast::Derive,
+    model::{Head, Member, Role, Structure},
     types,
 };
 
 /// ```ignore
-/// reference::<Vec<Ref<Task>>>("tasks", DeclaredReference {
-///     parent: false,
-///     one: false,
-///     unchecked: false,
-///     on_delete: Some(OnDelete::Pull),
-///     inverse: Some(..),
-/// })
+/// {
+///     delete_rule::<Vec<Ref<Task>>>(OnDelete::Pull, false);
+///     assert!(!is_required::<Vec<Ref<Task>>>(), "..");
+///     reference::<Vec<Ref<Task>>>("tasks", DeclaredReference {
+///         parent: false,
+///         one: false,
+///         unchecked: false,
+///         on_delete: Some(OnDelete::Pull),
+///         inverse: Some(..),
+///     })
+/// }
 /// ```
 pub(super) fn shape(head: &Head, stored: &str, member: &Member) -> Option<TokenStream> {
     let private = &head.private;
     let ty = &member.ty;
-    let Mark::Reference {
+    let Role::Reference {
         parent,
         one,
         unchecked,
         on_delete,
         inverse,
-    } = &member.mark
+    } = &member.role
     else {
         return None;
     };
-    let on_delete = match on_delete {
-        Some(rule) => {
+    let (rule, on_delete) = match on_delete {
+        Some((literal, rule)) => {
+            let embedded = head.derive != Derive::Document;
             let rule = quote::format_ident!("{}", rule.variant());
-            quote!(::core::option::Option::Some(#private::OnDelete::#rule))
+            // Gives the whole call the span of the literal.
+            let at = types::located(private.clone(), literal.span());
+            let check = quote_spanned! {literal.span()=>
+                #at::delete_rule::<#ty>(#at::OnDelete::#rule, #embedded);
+            };
+            (
+                check,
+                quote!(::core::option::Option::Some(#private::OnDelete::#rule)),
+            )
         }
-        None => quote!(::core::option::Option::None),
+        None => (TokenStream::new(), quote!(::core::option::Option::None)),
     };
+    let skipped = member.skipped.as_ref().map(|skip| {
+        let required = "a reference that is no `Option` is always stored: remove \
+                        `skip_serializing_if`";
+        quote_spanned! {skip.span()=>
+            ::core::assert!(!#private::is_required::<#ty>(), #required);
+        }
+    });
     let inverse = match (inverse, &member.ident) {
         (Some((literal, other)), Some(ident)) => {
             let inverse = self::inverse(head, ty, ident, literal, other);
@@ -45,7 +66,7 @@ pub(super) fn shape(head: &Head, stored: &str, member: &Member) -> Option<TokenS
         }
         _ => quote!(::core::option::Option::None),
     };
-    Some(quote! {
+    let shape = quote! {
         #private::reference::<#ty>(#stored, #private::DeclaredReference {
             parent: #parent,
             one: #one,
@@ -53,6 +74,11 @@ pub(super) fn shape(head: &Head, stored: &str, member: &Member) -> Option<TokenS
             on_delete: #on_delete,
             inverse: #inverse,
         })
+    };
+    Some(if rule.is_empty() && skipped.is_none() {
+        shape
+    } else {
+        quote!({ #rule #skipped #shape })
     })
 }
 
@@ -70,8 +96,9 @@ fn inverse(head: &Head, ty: &Type, ident: &Ident, literal: &LitStr, other: &Iden
         Some(target) => format!("`{}`", types::written(target)),
         None => "the target".to_owned(),
     };
-    let message =
-        format!("`{field}` of {target} does not point back: add `inverse = \"{own}\"` to it");
+    let message = format!(
+        "`{field}` of {target} is not declared as the inverse: add `inverse = \"{own}\"` to it"
+    );
     quote_spanned! {literal.span()=> {
         let path = #private::path_to::<#this, _, _, _>(#private::target::<#ty>().#other);
         ::core::assert!(#private::points_back::<#ty>(#field, #own), #message);
@@ -86,9 +113,9 @@ pub(crate) fn inverses(structure: &Structure) -> Option<TokenStream> {
     let pairs: Vec<_> = structure
         .members
         .iter()
-        .filter_map(|member| match (&member.mark, &member.ident) {
+        .filter_map(|member| match (&member.role, &member.ident) {
             (
-                Mark::Reference {
+                Role::Reference {
                     inverse: Some((_, other)),
                     ..
                 },

@@ -7,7 +7,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{Type, spanned::Spanned};
 
 use crate::{
-    model::{Along, Head, Mark, Structure},
+    model::{Along, Head, Role, Structure},
     types,
 };
 
@@ -17,19 +17,19 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
         .filter(|member| member.users)
         .filter_map(|member| {
             let ty = &member.ty;
-            match &member.mark {
+            match &member.role {
                 // A value within itself has the same references.
-                Mark::Embed { recursive } => {
+                Role::Embed { recursive } => {
                     (!*recursive && !head.is_recursive(ty)).then(|| quote!(#ty))
                 }
-                Mark::Reference { .. } | Mark::Subset(_) | Mark::Split(_) => Some(quote!(#ty)),
-                Mark::Copy(copy) => match &copy.along {
-                    // The reference beside it leads there.
+                Role::Reference { .. } | Role::Subset(_) | Role::Split(_) => Some(quote!(#ty)),
+                Role::Copy(copy) => match &copy.along {
+                    // The reference beside it says so.
                     Along::Beside(..) => None,
                     Along::Back(via) => Some(reference_to(head, &via.ty)),
                 },
-                Mark::Count(count) => count.of.as_ref().map(|of| reference_to(head, of)),
-                Mark::Plain => None,
+                Role::Count(count) => count.of.as_ref().map(|of| reference_to(head, of)),
+                Role::Plain => None,
             }
         });
     let refers_within = refers_within(head, marked);
@@ -37,7 +37,7 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
     quote!(#refers_within #unmarked)
 }
 
-/// What the database must have is told as for a reference that leads there.
+/// The database must have the document as if this was a reference to it.
 fn reference_to(head: &Head, document: &Type) -> TokenStream {
     let private = &head.private;
     quote!(#private::Ref<#document>)
@@ -92,7 +92,7 @@ fn unmarked(head: &Head, structure: &Structure) -> Option<TokenStream> {
         });
     };
     for member in structure.all_members() {
-        if member.users && matches!(member.mark, Mark::Plain) && known(&member.ty) {
+        if member.users && matches!(member.role, Role::Plain) && known(&member.ty) {
             let (span, name) = match &member.ident {
                 Some(ident) => (ident.span(), format!("`{}`", types::name(ident))),
                 None => (member.ty.span(), "this".to_owned()),
@@ -102,6 +102,12 @@ fn unmarked(head: &Head, structure: &Structure) -> Option<TokenStream> {
                  `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
             );
             check(span, &member.ty, message);
+        }
+        let tuples = types::tuple_elements(&member.ty);
+        for ty in tuples.into_iter().filter(|ty| member.users && known(ty)) {
+            let message = "a tuple is stored as an array, in which references and embedded values \
+                           cannot be found: make it a struct that derives `Embed`";
+            check(ty.span(), ty, message.to_owned());
         }
     }
     for (variant, ty) in &structure.arrays {
@@ -116,9 +122,9 @@ fn unmarked(head: &Head, structure: &Structure) -> Option<TokenStream> {
     for variant in structure.unseen.iter().filter(|_| !head.has_type_params()) {
         let this = &structure.this;
         let message = format!(
-            "what is in `{variant}` is stored in the place of the whole, beside variants with references \
-             or copies, which the library could not tell from its fields: derive `Embed` for it, and \
-             mark it with `#[embed]`"
+            "the value in `{variant}` is stored in the place of the enum, beside variants with references \
+             or copies, and its fields are not known: derive `Embed` for its type, and mark it with \
+             `#[embed]`"
         );
         checks.push(quote_spanned! {variant.span()=>
             ::core::assert!(

@@ -1,14 +1,13 @@
-//! Halves of a document that are stored apart.
+//! Cold parts of documents.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::{Generics, Type, spanned::Spanned};
+use syn::{Generics, Type, parse_quote, spanned::Spanned};
 
 use super::structure;
 use crate::{
     attr::Split,
-    model::{Head, Mark, Place, Structure},
-    types,
+    model::{Head, Place, Role, Structure},
 };
 
 /// ```ignore
@@ -26,32 +25,45 @@ pub(super) fn shape(head: &Head, stored: &str, ty: &Type, declared: &Split) -> T
 }
 
 /// ```ignore
-/// impl HasHalf<Half<At<Root<Movie>, Movie, 3>>, MovieDetails> for Movie {
-///     fn half(&mut self) -> &mut Cold<MovieDetails> { &mut self.details }
+/// impl<T> HasCold<ColdPath<FieldPath<Root<Movie>, Movie, 3>>, T> for Movie
+/// where
+///     Cold<MovieDetails>: ColdOf<T>,
+/// {
+///     fn cold(&mut self) -> &mut Cold<T> { ColdOf::cold(&mut self.details) }
 /// }
 /// ```
+///
+/// The cold part is a parameter, so that the type of the field can be an alias.
 pub(super) fn expand(head: &Head, generics: &Generics, structure: &Structure) -> TokenStream {
     let Head { private, this, .. } = head;
+    let cold = head.fresh("T");
+    let mut generics = generics.clone();
+    generics.params.push(parse_quote!(#cold));
     let (impl_generics, _, where_clause) = generics.split_for_impl();
-    let halves = structure.members.iter().filter_map(|member| {
-        let (Mark::Split(_), Place::At(position), Some(ident)) =
-            (&member.mark, member.place, &member.ident)
+    let predicates: Vec<_> = where_clause
+        .iter()
+        .flat_map(|clause| &clause.predicates)
+        .collect();
+    let cold_parts = structure.members.iter().filter_map(|member| {
+        let (Role::Split(_), Place::At(position), Some(ident)) =
+            (&member.role, member.place, &member.ident)
         else {
             return None;
         };
         let ty = &member.ty;
-        let half = types::argument(ty, "Cold")?;
         let at = structure::at(head, this, position, quote!(#private::Root<#this>));
         Some(quote! {
             #[automatically_derived]
-            impl #impl_generics #private::HasHalf<#private::Half<#at>, #half> for #this
-            #where_clause
+            impl #impl_generics #private::HasCold<#private::ColdPath<#at>, #cold> for #this
+            where
+                #(#predicates,)*
+                #ty: #private::ColdOf<#cold>,
             {
-                fn half(&mut self) -> &mut #ty {
-                    &mut self.#ident
+                fn cold(&mut self) -> &mut #private::Cold<#cold> {
+                    #private::ColdOf::cold(&mut self.#ident)
                 }
             }
         })
     });
-    halves.collect()
+    cold_parts.collect()
 }

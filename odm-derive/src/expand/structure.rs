@@ -4,13 +4,16 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::{copies, count, embed, reference, split, subset};
-use crate::model::{Head, Kind, Mark, Member, Optional, Place, Structure};
+use super::{copies, count, embed, outline, reference, split, subset};
+use crate::{
+    model::{Head, Kind, Member, Optional, Place, Role, Structure},
+    types,
+};
 
 /// ```ignore
 /// pub struct ProductFields<P> {
 ///     /// The user's documentation, or where it is stored.
-///     pub catalog_number: Field<i64, At<P, Product, 1>, Plain>,
+///     pub catalog_number: Field<i64, FieldPath<P, Product, 1>, Plain>,
 ///     pub audit: Flattened<Audit, P>,
 /// }
 /// impl<P: Path> FieldSet for ProductFields<P> {
@@ -19,6 +22,7 @@ use crate::model::{Head, Kind, Mark, Member, Optional, Place, Structure};
 /// }
 /// impl Structure for Product {
 ///     const NAMES: &'static [&'static str] = &["_id", "catalogNumber"];
+///     const HASHES: &'static [u64] = &[..];
 ///     const OPTIONAL: &'static [bool] = &[Probe::<ObjectId>::OPTIONAL, Probe::<i64>::OPTIONAL];
 ///     type Fields<P: Path> = ProductFields<P>;
 ///     fn shape() -> &'static Shape {
@@ -45,6 +49,7 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
     let (impl_generics, _, where_clause) = head.generics.split_for_impl();
     let arguments = arguments(head, quote!(#path));
     let names = structure.names.iter().map(|name| &name.text);
+    let hashes = structure.names.iter().map(|name| types::fnv1a(&name.text));
     let optional = structure
         .names
         .iter()
@@ -54,6 +59,7 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
         .iter()
         .filter_map(|member| shape(head, structure, member));
     let copies = copies::expand(head, structure);
+    let outline = outline::expand(head, structure);
     let checks = copies::checks(head, structure);
     let variants = structure
         .variants
@@ -67,8 +73,10 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
         #[automatically_derived]
         impl #impl_generics #private::Structure for #this #where_clause {
             const NAMES: &'static [&'static str] = &[#(#names),*];
+            const HASHES: &'static [::core::primitive::u64] = &[#(#hashes),*];
             const OPTIONAL: &'static [bool] = &[#(#optional),*];
             #copies
+            #outline
             type Fields<#path: #private::Path> = #fields_ident #arguments;
 
             fn shape() -> &'static #private::Shape {
@@ -181,15 +189,21 @@ fn field_type(head: &Head, structure: &Structure, member: &Member) -> TokenStrea
     match member.place {
         Place::At(position) => {
             let at = at(head, this, position, quote!(#path));
-            let at = match member.mark {
-                Mark::Split(_) => quote!(#private::Half<#at>),
+            let at = match member.role {
+                Role::Split(_) => quote!(#private::ColdPath<#at>),
                 _ => at,
             };
             quote!(#private::Field<#ty, #at, #private::#kind>)
         }
-        Place::Flattened { perhaps: false } => quote!(#private::Flattened<#ty, #path>),
-        Place::Flattened { perhaps: true } | Place::Whole => {
-            quote!(#private::Flattened<#ty, #private::OptionalPath<#path>>)
+        Place::Flattened { optional: false } if !member.users || head.is_dependent(&member.ty) => {
+            quote!(#private::Flattened<#ty, #path>)
+        }
+        Place::Flattened { optional: false } => {
+            let optional = quote!({ #private::Probe::<#ty>::OPTIONAL });
+            quote!(#private::Flattened<#ty, #private::FlatPath<#path, #optional>>)
+        }
+        Place::Flattened { optional: true } | Place::Whole => {
+            quote!(#private::Flattened<#ty, #private::FlatPath<#path, true>>)
         }
     }
 }
@@ -203,7 +217,7 @@ pub(super) fn at(
 ) -> TokenStream {
     let private = &head.private;
     let position = Literal::usize_unsuffixed(position);
-    quote!(#private::At<#path, #this, #position>)
+    quote!(#private::FieldPath<#path, #this, #position>)
 }
 
 /// The type of the value of a typed field.
@@ -244,24 +258,24 @@ fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStr
     let stored = member.stored(structure);
     let ty = &member.ty;
     let span = ty.span();
-    Some(match (&member.mark, member.place) {
-        (Mark::Plain, Place::Flattened { .. } | Place::Whole) => return None,
-        (Mark::Plain, Place::At(_)) => quote!(#private::plain(#stored)),
-        (Mark::Embed { .. }, Place::Flattened { .. }) => {
+    Some(match (&member.role, member.place) {
+        (Role::Plain, Place::Flattened { .. } | Place::Whole) => return None,
+        (Role::Plain, Place::At(_)) => quote!(#private::plain(#stored)),
+        (Role::Embed { .. }, Place::Flattened { .. }) => {
             let message = "only an embedded value, or an `Option` of one, can be flattened";
             let flat = quote_spanned!(span=> ::core::assert!(#private::is_flat::<#ty>(), #message));
             quote!({ #flat; #private::embed::<#ty>("") })
         }
-        (Mark::Embed { .. }, _) => quote!(#private::embed::<#ty>(#stored)),
-        (Mark::Reference { .. }, _) => return reference::shape(head, stored, member),
-        (Mark::Subset(declared), _) => subset::shape(head, stored, ty, declared),
-        (Mark::Copy(_), _) => return copies::shape(head, structure, member),
-        (Mark::Count(declared), _) => return count::shape(head, stored, ty, declared),
-        (Mark::Split(declared), _) => split::shape(head, stored, ty, declared),
+        (Role::Embed { .. }, _) => quote!(#private::embed::<#ty>(#stored)),
+        (Role::Reference { .. }, _) => return reference::shape(head, stored, member),
+        (Role::Subset(declared), _) => subset::shape(head, stored, ty, declared),
+        (Role::Copy(_), _) => return copies::shape(head, structure, member),
+        (Role::Count(declared), _) => return count::shape(head, stored, ty, declared),
+        (Role::Split(declared), _) => split::shape(head, stored, ty, declared),
     })
 }
 
-/// The type that stands for a variant with fields of its own. There are no values of it.
+/// The type of a variant with fields of its own. There are no values of it.
 ///
 /// ```ignore
 /// pub struct ShapeCircle(Phantom<fn() -> Shape>);

@@ -1,13 +1,13 @@
-//! Subsets: what a parent shows of its children, and what can be shown.
+//! Subsets of children, and the items that a subset can show.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Generics, Path, Type, spanned::Spanned};
+use syn::{Generics, Path, Type, parse_quote, spanned::Spanned};
 
 use super::structure;
 use crate::{
     attr::{Key, Subset},
-    model::{Head, Mark, Place, Structure},
+    model::{Head, Place, Role, Structure},
     types,
 };
 
@@ -21,13 +21,15 @@ use crate::{
 ///             assert!(is_hot(field), "..");
 ///             sort_key(field, Direction::Descending)
 ///         }] },
-///         via: parent_path::<<Subset<ReviewSummary> as SubsetField>::Child, Product>(),
+///         via: parent_path::<<Subset<ReviewSummary> as SubsetField>::Child, Product, _>(),
 ///         filter: None,
 ///     })
 /// }
 /// ```
 pub(super) fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> TokenStream {
-    let Head { private, this, .. } = head;
+    let this = &head.this;
+    // Gives an error the span of the type alone.
+    let private = types::located(head.private.clone(), ty.span());
     let limit = declared.limit;
     let sort = declared.sort.iter().flat_map(|(literal, keys)| {
         keys.iter()
@@ -38,7 +40,7 @@ pub(super) fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> 
             #private::path_to::<#this, _, _, _>(#private::child::<#ty>().#field)
         },
         None => quote_spanned! {ty.span()=>
-            #private::parent_path::<<#ty as #private::SubsetField>::Child, #this>()
+            #private::parent_path::<<#ty as #private::SubsetField>::Child, #this, _>()
         },
     };
     let child = quote_spanned!(ty.span()=> <#ty as #private::SubsetField>::Child);
@@ -57,6 +59,33 @@ pub(super) fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> 
 }
 
 /// ```ignore
+/// ShownFields {
+///     child: <<Subset<ReviewSummary> as SubsetField>::Child as Document>::HASH,
+///     sort: &[sort_path(child::<Subset<ReviewSummary>>().published_date)],
+///     names: shown_names::<Subset<ReviewSummary>>(),
+/// }
+/// ```
+pub(super) fn shown(head: &Head, ty: &Type, declared: &Subset) -> TokenStream {
+    // Gives an error the span of the type alone.
+    let private = types::located(head.private.clone(), ty.span());
+    let sort = declared.sort.iter().flat_map(|(literal, keys)| {
+        keys.iter().map(|key| {
+            let span = literal.span();
+            let field = sort_field(head, ty, key, span);
+            let private = types::located(head.private.clone(), span);
+            quote_spanned!(span=> #private::sort_path(#field))
+        })
+    });
+    quote_spanned! {ty.span()=>
+        #private::ShownFields {
+            child: <<#ty as #private::SubsetField>::Child as #private::Document>::HASH,
+            sort: &[#(#sort),*],
+            names: #private::shown_names::<#ty>(),
+        }
+    }
+}
+
+/// ```ignore
 /// Some(|| subset_filter::<Review>(published()))
 /// ```
 pub(super) fn filter(head: &Head, filter: Option<&Path>, child: &TokenStream) -> TokenStream {
@@ -69,23 +98,32 @@ pub(super) fn filter(head: &Head, filter: Option<&Path>, child: &TokenStream) ->
     }
 }
 
-fn sort_key(head: &Head, ty: &Type, key: &Key, span: Span) -> TokenStream {
-    let private = &head.private;
+/// The typed field that a sort key names.
+fn sort_field(head: &Head, ty: &Type, key: &Key, span: Span) -> TokenStream {
+    let private = types::located(head.private.clone(), span);
     let mut names = key.path.iter();
     let first = names.next();
-    let child = quote_spanned!(span=> #private::child::<#ty>().#first);
-    let field = names.fold(
+    // What is wrong with the type is reported at the type.
+    let at = types::located(head.private.clone(), ty.span());
+    let child = quote_spanned!(ty.span()=> #at::child::<#ty>());
+    let child = quote_spanned!(span=> #child.#first);
+    names.fold(
         child,
         |outer, name| quote_spanned!(span=> #private::step(#outer).#name),
-    );
-    let apart = "the children of a subset are sorted by what is in the child itself, and this is stored \
-                 apart from it";
+    )
+}
+
+fn sort_key(head: &Head, ty: &Type, key: &Key, span: Span) -> TokenStream {
+    let private = types::located(head.private.clone(), span);
+    let field = sort_field(head, ty, key, span);
+    let apart = "a subset is sorted by a field of the child itself, and this one is in its cold part: \
+                 move it to the child";
     let direction = if key.descending {
         quote!(Descending)
     } else {
         quote!(Ascending)
     };
-    let local = Ident::new("field", Span::mixed_site());
+    let local = Ident::new("field", Span::mixed_site().located_at(span));
     quote_spanned! {span=> {
         let #local = #field;
         ::core::assert!(#private::is_hot(#local), #apart);
@@ -98,6 +136,7 @@ fn sort_key(head: &Head, ty: &Type, key: &Key, span: Span) -> TokenStream {
 ///     type Child = Review;
 ///     const SHOWN: Option<fn() -> &'static Shape> = Some(<Self as Structure>::shape);
 ///     const NESTED: bool = false;
+///     const NAMES: &'static ShownNames = <Self as Structure>::SHOWN;
 /// }
 /// ```
 pub(super) fn item(
@@ -108,10 +147,17 @@ pub(super) fn item(
 ) -> TokenStream {
     let Head { private, this, .. } = head;
     let (impl_generics, _, where_clause) = generics.split_for_impl();
-    let nested = structure
+    let marked = structure
         .members
         .iter()
-        .any(|member| types::is_written(&member.ty, "Subset"));
+        .any(|member| matches!(member.role, Role::Subset(_)));
+    // Copies of subsets, and in projections, whose fields have no marks, all of them.
+    let others = structure
+        .members
+        .iter()
+        .filter(|member| of.is_some() || matches!(member.role, Role::Copy(_)))
+        .filter(|member| !types::is_plain(&member.ty))
+        .map(|member| &member.ty);
     let (child, shown) = match of {
         Some(of) => (
             quote!(#of),
@@ -124,33 +170,49 @@ pub(super) fn item(
         impl #impl_generics #private::SubsetItem for #this #where_clause {
             type Child = #child;
             const SHOWN: ::core::option::Option<fn() -> &'static #private::Shape> = #shown;
-            const NESTED: bool = #nested;
+            const NESTED: bool = #marked #(|| #private::Probe::<#others>::SUBSET)*;
+            const NAMES: &'static #private::ShownNames = <Self as #private::Structure>::SHOWN;
         }
     }
 }
 
 /// ```ignore
-/// impl HasSubset<At<Root<Product>, Product, 4>, ReviewSummary> for Product {
-///     fn subset(&self) -> &Subset<ReviewSummary> { &self.reviews }
+/// impl<T> HasSubset<FieldPath<Root<Product>, Product, 4>, T> for Product
+/// where
+///     Subset<ReviewSummary>: SubsetOf<T>,
+/// {
+///     fn subset(&self) -> &Subset<T> { SubsetOf::subset(&self.reviews) }
 /// }
 /// ```
+///
+/// The item is a parameter, so that the type of the field can be an alias.
 pub(super) fn holder(head: &Head, generics: &Generics, structure: &Structure) -> TokenStream {
     let Head { private, this, .. } = head;
+    let item = head.fresh("T");
+    let mut generics = generics.clone();
+    generics.params.push(parse_quote!(#item));
     let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let predicates: Vec<_> = where_clause
+        .iter()
+        .flat_map(|clause| &clause.predicates)
+        .collect();
     let subsets = structure.members.iter().filter_map(|member| {
-        let (Mark::Subset(_), Place::At(position), Some(ident)) =
-            (&member.mark, member.place, &member.ident)
+        let (Role::Subset(_), Place::At(position), Some(ident)) =
+            (&member.role, member.place, &member.ident)
         else {
             return None;
         };
         let ty = &member.ty;
-        let item = types::argument(ty, "Subset")?;
         let at = structure::at(head, this, position, quote!(#private::Root<#this>));
         Some(quote! {
             #[automatically_derived]
-            impl #impl_generics #private::HasSubset<#at, #item> for #this #where_clause {
-                fn subset(&self) -> &#ty {
-                    &self.#ident
+            impl #impl_generics #private::HasSubset<#at, #item> for #this
+            where
+                #(#predicates,)*
+                #ty: #private::SubsetOf<#item>,
+            {
+                fn subset(&self) -> &#private::Subset<#item> {
+                    #private::SubsetOf::subset(&self.#ident)
                 }
             }
         })

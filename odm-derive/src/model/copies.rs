@@ -1,4 +1,4 @@
-//! Which reference a copy follows.
+//! The reference that a copy follows.
 
 use proc_macro2::{Ident, Span};
 use syn::Type;
@@ -16,14 +16,16 @@ pub(crate) struct Copy {
     pub(crate) from: From,
     pub(crate) along: Along,
     pub(crate) frozen: bool,
+    /// The reference beside it is `unchecked`.
+    pub(crate) unchecked: bool,
 }
 
-/// The reference that leads to the source.
+/// The reference to the source.
 #[derive(Clone)]
 pub(crate) enum Along {
     /// A field of the same struct, and where it is named.
     Beside(Ident, Span),
-    /// A reference in the source that leads to the holder.
+    /// A reference of the source to the holder.
     Back(Box<From>),
 }
 
@@ -52,7 +54,15 @@ impl Copy {
             },
         };
         from.ty = head.without_self(&from.ty);
+        let unchecked = fields.iter().any(|field| match (&along, field.ident) {
+            (Along::Beside(name, _), Some(ident)) if *name == *ident => {
+                let reference = field.attrs.reference();
+                reference.is_some_and(|reference| reference.unchecked.is_some())
+            }
+            _ => false,
+        });
         Some(Copy {
+            unchecked,
             from,
             along,
             frozen: denormalize.freeze,
@@ -60,17 +70,26 @@ impl Copy {
     }
 }
 
-/// The references among some fields that lead to a document, as far as the tokens tell.
+/// The references beside a copy that could be to a document.
+///
+/// The only one is taken at its word, which the compiler checks. Of several, those that are written
+/// like the document are, if the types of all of them are written out; an alias could be any.
 pub(crate) fn references_to<'a>(
     this: &Ident,
     fields: &'a [AstField<'a>],
     document: &Type,
 ) -> Vec<&'a AstField<'a>> {
-    let leads = |field: &&AstField<'_>| {
-        field.attrs.reference.is_some()
-            && field.serde.skip.is_none()
-            && types::argument(types::innermost(field.ty), "Ref")
-                .is_some_and(|target| types::is_same_name(target, document, this))
+    let references: Vec<_> = fields
+        .iter()
+        .filter(|field| field.attrs.reference().is_some() && field.serde.skip.is_none())
+        .collect();
+    let target = |field: &AstField<'a>| types::argument(types::innermost(field.ty), "Ref");
+    if references.len() < 2 || references.iter().any(|field| target(field).is_none()) {
+        return references;
+    }
+    let to = |field: &&&AstField<'a>| {
+        target(field).is_some_and(|target| types::is_same_name(target, document, this))
     };
-    fields.iter().filter(leads).collect()
+    let named: Vec<_> = references.iter().filter(to).copied().collect();
+    if named.is_empty() { references } else { named }
 }

@@ -1,4 +1,4 @@
-//! What all generated code for one item shares.
+//! The names that all generated code for one item shares.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,15 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Generics, Type, parse_quote};
 
-use crate::{ast::Input, types};
+use crate::{
+    ast::{Derive, Input},
+    types,
+};
 
 /// The item, and the names that generated code may use for it.
 pub(crate) struct Head {
     pub(crate) ident: Ident,
+    pub(crate) derive: Derive,
     /// The name without `r#`.
     pub(crate) name: String,
     /// The item's generics, with what generated code needs of the parameters.
@@ -49,6 +53,7 @@ impl Head {
             None => quote!(::odm::__private),
         };
         Head {
+            derive: input.derive,
             name: types::name(&ident),
             ident,
             generics,

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{Attribute, Type, parse_quote};
 
-use super::{Head, Kind, Mark};
+use super::{Head, Kind, Role};
 use crate::{
     ast::{Derive, Field as AstField, Input},
     types,
@@ -55,10 +55,12 @@ pub(crate) struct Member {
     /// The type is one that the user has written.
     pub(crate) users: bool,
     pub(crate) place: Place,
-    pub(crate) mark: Mark,
+    pub(crate) role: Role,
     pub(crate) kind: Kind,
     /// It is stored in a form that only its own functions know: `#[serde(with = "..")]`.
     pub(crate) otherwise: bool,
+    /// `skip_serializing_if`.
+    pub(crate) skipped: Option<syn::Path>,
 }
 
 /// Where a field is stored.
@@ -69,7 +71,7 @@ pub(crate) enum Place {
     /// Its own fields are stored in its place: `#[serde(flatten)]`.
     Flattened {
         /// A stored value can lack all of them.
-        perhaps: bool,
+        optional: bool,
     },
     /// It is stored in the place of the whole value, as one of the variants of an enum.
     Whole,
@@ -116,16 +118,16 @@ impl Structure {
     ) {
         for field in fields.iter().filter(|field| field.serde.skip.is_none()) {
             let ty = head.without_self(field.ty);
-            let mark = Mark::of(head, field, fields);
-            match mark {
-                Mark::Embed { .. } => head.bound_embed(&ty),
-                Mark::Reference { .. } => head.bound_reference(&ty),
-                Mark::Plain | Mark::Subset(_) | Mark::Split(_) | Mark::Copy(_) | Mark::Count(_) => {
+            let role = Role::of(head, field, fields);
+            match role {
+                Role::Embed { .. } => head.bound_embed(&ty),
+                Role::Reference { .. } => head.bound_reference(&ty),
+                Role::Plain | Role::Subset(_) | Role::Split(_) | Role::Copy(_) | Role::Count(_) => {
                 }
             }
             let place = if field.serde.flatten.is_some() {
                 Place::Flattened {
-                    perhaps: variant || types::argument(&ty, "Option").is_some(),
+                    optional: variant || types::argument(&ty, "Option").is_some(),
                 }
             } else {
                 let optional = if variant || field.serde.skip_serializing_if.is_some() {
@@ -141,9 +143,10 @@ impl Structure {
                 ty,
                 users: true,
                 place,
-                mark,
+                role,
                 kind: Kind::of(derive, field),
                 otherwise: field.serde.with.is_some(),
+                skipped: field.serde.skip_serializing_if.clone(),
             });
         }
     }
@@ -164,9 +167,10 @@ impl Structure {
             ty: parse_quote!(::std::string::String),
             users: false,
             place,
-            mark: Mark::Plain,
+            role: Role::Plain,
             kind: Kind::Plain,
             otherwise: false,
+            skipped: None,
         });
     }
 

@@ -4,7 +4,7 @@ use proc_macro2::Ident;
 use syn::parse_quote;
 
 use super::{
-    Head, Kind, Mark, Place, Structure,
+    Head, Kind, Place, Role, Structure,
     structure::{Member, Optional},
 };
 use crate::{
@@ -49,7 +49,7 @@ impl Form {
     }
 }
 
-/// The name of the field that leads into a variant.
+/// The name of the field of a variant.
 pub(crate) fn variant_field(ident: &Ident) -> String {
     Rule::Snake.variant(&types::name(ident))
 }
@@ -93,7 +93,7 @@ impl Structure {
         structure
     }
 
-    /// A variant with fields of its own: a hidden type stands for it in paths.
+    /// A variant with fields of its own: it has a hidden type in paths.
     fn named(
         &mut self,
         head: &mut Head,
@@ -114,7 +114,7 @@ impl Structure {
             Form::External => Place::At(self.name(variant.stored.clone(), Optional::Always)),
             Form::Adjacent { .. } => content.map_or(Place::Whole, Place::At),
             // Its names say themselves that they can be missing.
-            Form::Internal { .. } | Form::Untagged => Place::Flattened { perhaps: false },
+            Form::Internal { .. } | Form::Untagged => Place::Flattened { optional: false },
         };
         self.members.push(Member {
             ident: types::field_ident(&variant_field(variant.ident), variant.ident.span()),
@@ -122,9 +122,10 @@ impl Structure {
             ty: parse_quote!(#this),
             users: false,
             place,
-            mark: Mark::Embed { recursive: false },
+            role: Role::Embed { recursive: false },
             kind: Kind::Plain,
             otherwise: false,
+            skipped: None,
         });
         self.variants.push(inner);
     }
@@ -145,18 +146,18 @@ impl Structure {
             return;
         };
         let ty = head.without_self(field.ty);
-        let mark = Mark::of(head, field, &variant.fields);
-        match mark {
-            Mark::Embed { .. } => head.bound_embed(&ty),
-            Mark::Reference { .. } => head.bound_reference(&ty),
-            Mark::Plain | Mark::Subset(_) | Mark::Split(_) | Mark::Copy(_) | Mark::Count(_) => {}
+        let role = Role::of(head, field, &variant.fields);
+        match role {
+            Role::Embed { .. } => head.bound_embed(&ty),
+            Role::Reference { .. } => head.bound_reference(&ty),
+            Role::Plain | Role::Subset(_) | Role::Split(_) | Role::Copy(_) | Role::Count(_) => {}
         }
         let mut ident = types::field_ident(&variant_field(variant.ident), variant.ident.span());
-        let place = match (form, &mark) {
+        let place = match (form, &role) {
             (Form::External, _) => Place::At(self.name(variant.stored.clone(), Optional::Always)),
             (Form::Adjacent { .. }, _) => content.map_or(Place::Whole, Place::At),
-            (Form::Internal { .. }, Mark::Embed { .. }) => Place::Flattened { perhaps: true },
-            (Form::Untagged, Mark::Embed { .. }) => {
+            (Form::Internal { .. }, Role::Embed { .. }) => Place::Flattened { optional: true },
+            (Form::Untagged, Role::Embed { .. }) => {
                 // A list in the place of the value has no fields; the shape knows of it.
                 if types::argument(&ty, "Vec").is_some() {
                     ident = None;
@@ -165,7 +166,7 @@ impl Structure {
             }
             // Of a value in the place of the whole, there is nothing to name.
             (Form::Internal { .. } | Form::Untagged, _) => {
-                if !types::is_scalar(&ty) {
+                if !types::is_plain(&ty) {
                     self.unseen.push(variant.ident.clone());
                 }
                 ident = None;
@@ -178,12 +179,13 @@ impl Structure {
             ty,
             users: true,
             place,
-            mark,
-            kind: match &field.attrs.reference {
+            role,
+            kind: match field.attrs.reference() {
                 Some(reference) if reference.dangles() => Kind::Unchecked,
                 _ => Kind::Plain,
             },
             otherwise: field.serde.with.is_some(),
+            skipped: field.serde.skip_serializing_if.clone(),
         });
     }
 }

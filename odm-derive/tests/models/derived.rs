@@ -1,6 +1,6 @@
-//! Copies and counts: what the library derives from other documents.
+//! Copies and counts, which are derived from other documents.
 
-use odm::model::{CopyShape, CountShape, Via};
+use odm::model::{CopyShape, CountShape, DerivedShape, Via};
 
 use super::*;
 
@@ -167,7 +167,7 @@ fn field(fields: &'static [FieldShape], name: &str) -> FieldKind {
 
 fn copy(fields: &'static [FieldShape], name: &str) -> CopyShape {
     match field(fields, name) {
-        FieldKind::Copy(copy) => copy,
+        FieldKind::Derived(DerivedShape::Copy(copy)) => copy,
         _ => panic!("{name} is no copy"),
     }
 }
@@ -258,7 +258,7 @@ fn copies_in_links_and_variants() {
 }
 
 #[test]
-fn a_link_is_made_of_what_it_leads_to() {
+fn a_link_is_made_of_the_referenced_document() {
     let item = Item {
         id: ObjectId::new(),
         maker: Ref::new(1),
@@ -288,7 +288,7 @@ fn a_link_is_made_of_what_it_leads_to() {
 fn counts() {
     let maker = Maker::shape().fields;
     let count = |name| match field(maker, name) {
-        FieldKind::Count(count) => count,
+        FieldKind::Derived(DerivedShape::Count(count)) => count,
         _ => panic!("{name} is no count"),
     };
     let CountShape {

@@ -2,10 +2,13 @@
 
 #![deny(warnings, missing_docs, unreachable_pub)]
 
+mod aliases;
+mod chains;
 mod derived;
 mod enums;
+mod inverse;
+mod many;
 mod names;
-mod pairs;
 
 use odm::model::{ChildOf, Container, FieldKind, FieldShape, Index, IntoId, Link, ReferenceShape};
 use odm::prelude::*;
@@ -355,9 +358,9 @@ fn documents_are_named_by_their_ids() {
 
 #[test]
 fn children_and_links() {
-    assert_eq!(<Review as ChildOf<Product>>::PATH, "product_id");
-    assert_eq!(<Review as ChildOf<Supplier>>::PATH, "supplier");
-    assert_eq!(<Tree as ChildOf<Tree>>::PATH, "parent");
+    assert_eq!(<Review as ChildOf<Product, 0>>::PATH, "product_id");
+    assert_eq!(<Review as ChildOf<Supplier, 1>>::PATH, "supplier");
+    assert_eq!(<Tree as ChildOf<Tree, 0>>::PATH, "parent");
     let part = Part {
         id: ObjectId::new(),
         partno: "1".into(),

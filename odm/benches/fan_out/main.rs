@@ -10,12 +10,14 @@
 //! much as any other, and as much among few products as among many, is asserted.
 //!
 //! Below it is by how much the largest of these writes raises the peak of the resident memory of a
-//! process of its own, in which the store has a small cache; on Linux only.
+//! process of its own, in which the store has a small cache, and the same for 100,000 holders of 6 KB
+//! with the default settings; on Linux only.
 //!
 //! `ROUNDS` and `PRODUCTS` in the environment change the number of rounds, which is smaller for the
 //! large writes, and the largest number of products, of which the power of ten below is taken.
 
 use std::{
+    ffi::OsStr,
     path::{Path, PathBuf},
     process::Command,
     time::{Duration, Instant},
@@ -292,6 +294,14 @@ fn main() {
             .expect("the write is stored");
         return println!("{}", grown.unwrap_or_default());
     }
+    if let [_, large, path] = arguments.as_slice()
+        && large == "--large"
+    {
+        let grown = runtime
+            .block_on(rename_large(Path::new(path)))
+            .expect("the write is stored");
+        return println!("{}", grown.unwrap_or_default());
+    }
     let folder = tempfile::tempdir().expect("a temporary folder");
     let bytes = odm::bson::serialize_to_vec(&plain(0, largest))
         .expect("a product is BSON")
@@ -316,7 +326,58 @@ fn main() {
             differences(&place.path, "followed"),
             differences(&place.path, "by hand"),
         );
+        let path = folder.path().join("large.odm");
+        runtime
+            .block_on(load_large(&path))
+            .expect("the products are stored");
+        println!(
+            "peak memory of a write to {} holders of {} bytes, with default settings: {} MiB",
+            thousands(LARGE_HOLDERS),
+            thousands(LARGE_BYTES),
+            grown_in(&["--large".as_ref(), path.as_os_str()]),
+        );
     }
+}
+
+/// The number of products that all hold one part, and about how large each of them is.
+const LARGE_HOLDERS: usize = 100_000;
+const LARGE_BYTES: usize = 6_000;
+
+async fn load_large(path: &Path) -> odm::Result<()> {
+    let store = Embedded::builder().durability(Durability::Eventual);
+    let store = store.open(path).await?;
+    let shop = Shop::open(store.clone()).await?;
+    let part = Part {
+        id: 1,
+        name: name(1, 0),
+    };
+    shop.parts.insert(part).await?;
+    for first in (0..LARGE_HOLDERS).step_by(CHUNK) {
+        let products = (first..first + CHUNK).map(|n| Product {
+            id: n as i64,
+            name: text(n, 20),
+            description: text(n, LARGE_BYTES),
+            parts: vec![PartLink {
+                id: Ref::new(1),
+                name: String::new(),
+                quantity: 1,
+            }],
+        });
+        shop.products.insert_many(products).await?;
+    }
+    store.close().await
+}
+
+/// By how many KiB the peak of this process grows as a part with many large holders is renamed.
+async fn rename_large(path: &Path) -> odm::Result<Option<u64>> {
+    let store = Embedded::builder().unit_limit(2 * LARGE_HOLDERS as u64);
+    let store = store.open(path).await?;
+    let shop = Shop::open(store.clone()).await?;
+    let before = status("VmHWM");
+    rename(&shop, 1, 1).await?;
+    let after = status("VmHWM");
+    store.close().await?;
+    Ok(after.zip(before).map(|(after, before)| after - before))
 }
 
 async fn run(places: &mut [Place; 2], rounds: usize) -> odm::Result<Table> {
@@ -405,11 +466,14 @@ async fn grown(path: &Path, products: usize, way: &str) -> odm::Result<Option<u6
 
 /// The same in MiB in a process of its own, which has held nothing before.
 fn differences(path: &Path, way: &str) -> String {
+    grown_in(&["--peak".as_ref(), path.as_os_str(), way.as_ref()])
+}
+
+/// The growth in MiB that this program prints with some arguments.
+fn grown_in(arguments: &[&OsStr]) -> String {
     let this = std::env::current_exe().expect("this program");
     let done = Command::new(this)
-        .arg("--peak")
-        .arg(path)
-        .arg(way)
+        .args(arguments)
         .output()
         .expect("the program starts");
     let grown = String::from_utf8_lossy(&done.stdout);

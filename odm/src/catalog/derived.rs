@@ -8,7 +8,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Copied, Count, Subset};
+use super::{Copied, Count, Subset, join};
+use crate::{error::Result, model::DerivedShape};
 
 /// What every kind of derived field states of itself.
 pub(crate) trait Definition {
@@ -106,3 +107,24 @@ macro_rules! kinds {
 }
 
 kinds!(Copy(Copied), Count(Count), Subset(Subset));
+
+impl Derived {
+    /// Returns the definition that a model declares of the field `name` of the struct `within`, in
+    /// documents of a collection.
+    pub(super) fn from_shape(
+        holder: &str,
+        within: &str,
+        name: &str,
+        shape: &DerivedShape,
+    ) -> Result<Self> {
+        Ok(match shape {
+            DerivedShape::Copy(shape) => Copied::from_shape(holder, within, name, shape).into(),
+            DerivedShape::Count(shape) => {
+                Count::from_shape(holder, join(within, name), shape)?.into()
+            }
+            DerivedShape::Subset(shape) => {
+                Subset::from_shape(holder, join(within, name), shape)?.into()
+            }
+        })
+    }
+}

@@ -2,10 +2,10 @@
 
 use std::{collections::HashMap, ptr};
 
-use super::{Copied, Count, Derived, Subset, join, schema};
+use super::{Derived, join, schema};
 use crate::{
     error::Result,
-    model::{Container, FieldKind, FieldShape, OnDelete, ReferenceShape, Shape, SplitShape, Via},
+    model::{Container, FieldKind, FieldShape, OnDelete, ReferenceShape, Shape, SplitShape},
 };
 
 /// A search for the relations of one model, in embedded values at any depth.
@@ -120,22 +120,11 @@ impl Walk {
                     self.references.push(Reference { path, list, shape });
                 }
             }
-            FieldKind::Copy(copy) => {
-                let leaf = Leaf::Copy(copy.source, copy.path, copy.via, copy.frozen);
-                if self.leaf(&path, leaf)? {
-                    let copy = Copied::from_shape(&self.collection, prefix, field.name, &copy);
-                    self.derived.push(copy.into());
+            FieldKind::Derived(shape) => {
+                let derived = Derived::from_shape(&self.collection, prefix, field.name, &shape)?;
+                if self.leaf(&path, Leaf::Derived(derived.clone()))? {
+                    self.derived.push(derived);
                 }
-            }
-            FieldKind::Count(count) => {
-                if self.leaf(&path, Leaf::Count)? {
-                    let count = Count::from_shape(&self.collection, path, &count)?;
-                    self.derived.push(count.into());
-                }
-            }
-            FieldKind::Subset(subset) => {
-                let subset = Subset::from_shape(&self.collection, path, &subset)?;
-                self.derived.push(subset.into());
             }
             FieldKind::Split(split) => self.splits.push((path, split)),
         }
@@ -159,12 +148,14 @@ impl Walk {
     /// Records what is stored at a path, and returns whether the path is new. Variants of an enum may
     /// share a path if they hold the same at it.
     fn leaf(&mut self, path: &str, held: Leaf) -> Result<bool> {
-        match self.leaves.insert(path.to_owned(), held) {
-            None => Ok(true),
-            Some(other) if other == held => Ok(false),
+        match self.leaves.get(path) {
+            None => {
+                self.leaves.insert(path.to_owned(), held);
+                Ok(true)
+            }
+            Some(other) if *other == held => Ok(false),
             Some(_) => Err(schema(format!(
-                "`{}.{path}` is stored by several fields, and is not the same reference or copy in all \
-                 of them; give one of them another name",
+                "`{}.{path}` is stored by several fields, and is not the same in all of them; give one of them another name",
                 self.name
             ))),
         }
@@ -172,14 +163,12 @@ impl Walk {
 }
 
 /// What is stored at a path.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(PartialEq)]
 enum Leaf {
     Plain,
     /// The collection that it names, whether it is unchecked, its rule for deletes, and its inverse.
     Reference(&'static str, bool, Option<OnDelete>, Option<&'static str>),
-    /// The source, the path there, the reference, and whether the copy is frozen.
-    Copy(&'static str, &'static str, Via, bool),
-    Count,
+    Derived(Derived),
 }
 
 impl Leaf {
@@ -199,11 +188,7 @@ fn has_reference(shape: &'static Shape, seen: &mut Vec<&'static Shape>) -> bool 
     }
     seen.push(shape);
     shape.fields.iter().any(|field| match field.kind {
-        FieldKind::Plain
-        | FieldKind::Subset(_)
-        | FieldKind::Split(_)
-        | FieldKind::Copy(_)
-        | FieldKind::Count(_) => false,
+        FieldKind::Plain | FieldKind::Derived(_) | FieldKind::Split(_) => false,
         FieldKind::Reference(_) => true,
         FieldKind::Embed { shape, .. } => has_reference(shape(), seen),
     })

@@ -1,50 +1,50 @@
-//! The half of a document that is stored apart.
+//! The cold part of a split document.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Embed, Path, RefersWithin, Related, Through};
 
-/// A part of a document that is stored in a collection of its own, and read only where it is asked
-/// for: the one-to-one subset pattern of MongoDB's guides.
+/// The cold part of a split document. It is stored in a collection of its own, and read only on
+/// request: the one-to-one subset pattern of MongoDB's guides.
 ///
-/// A field of this type is marked `#[split(collection = "..", key = "..")]`. The document without
-/// it, the hot half, holds no trace of it; the cold half holds the `_id` of the document under `key`.
-/// Both are written together, and a delete removes both.
+/// A field of this type is marked `#[split(collection = "..", key = "..")]`. The document itself
+/// holds no trace of it; the cold part holds the `_id` of the document under `key`. Both are written
+/// together, and a delete removes both.
 ///
 /// A document is read without it, unless the query says
 /// [`with`](crate::repository::Query::with) or [`load`](crate::repository::Repository::load) brings
-/// it later. Where it is not loaded, a replace leaves the stored half as it is, and an insert stores
-/// none. In JSON it is the value, or null where it is not loaded.
+/// it later. Where it is not loaded, a replace leaves the stored cold part as it is, and an insert
+/// stores none. In JSON it is the value, or null where it is not loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Cold<T>(Option<Box<T>>);
 
 impl<T> Cold<T> {
-    /// One that is there, to be stored.
+    /// Creates one that is loaded, to be stored.
     pub fn new(value: T) -> Self {
         Cold(Some(Box::new(value)))
     }
 
-    /// One that is not loaded, and that a write leaves as it is.
+    /// Creates one that is not loaded, and that a write leaves as it is.
     pub const fn unloaded() -> Self {
         Cold(None)
     }
 
-    /// Whether it is there.
+    /// Returns whether it is loaded.
     pub const fn is_loaded(&self) -> bool {
         self.0.is_some()
     }
 
-    /// The value, if it was loaded and there is one.
+    /// Returns the value, if it was loaded and there is one.
     pub fn get(&self) -> Option<&T> {
         self.0.as_deref()
     }
 
-    /// The value to change, if it was loaded and there is one.
+    /// Returns the value to change, if it was loaded and there is one.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.0.as_deref_mut()
     }
 
-    /// The value, if it was loaded and there is one.
+    /// Returns the value, if it was loaded and there is one.
     pub fn into_inner(self) -> Option<T> {
         self.0.map(|value| *value)
     }
@@ -84,21 +84,34 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Cold<T> {
 
 /// The type of a field that is marked `#[split(..)]`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not stored apart",
+    message = "`{Self}` cannot be the cold part of a document",
     label = "expected `Cold<T>`, of a struct that derives `Embed`"
 )]
 pub trait SplitField {
-    /// What is stored apart.
-    type Half: Embed;
+    /// The value.
+    type Value: Embed;
 }
 
 impl<T: Embed> SplitField for Cold<T> {
-    type Half = T;
+    type Value = T;
 }
 
-/// A document with the half `T` at the path `P`. The derive implements it.
+/// A type that is `Cold<T>`, however it is written.
 #[doc(hidden)]
-pub trait HasHalf<P: Path, T> {
+pub trait ColdOf<T> {
+    /// The cold part.
+    fn cold(&mut self) -> &mut Cold<T>;
+}
+
+impl<T> ColdOf<T> for Cold<T> {
+    fn cold(&mut self) -> &mut Cold<T> {
+        self
+    }
+}
+
+/// A document with the cold part `T` at the path `P`. The derive implements it.
+#[doc(hidden)]
+pub trait HasCold<P: Path, T> {
     /// The field.
-    fn half(&mut self) -> &mut Cold<T>;
+    fn cold(&mut self) -> &mut Cold<T>;
 }

@@ -1,12 +1,14 @@
-//! The traits behind the derives.
+//! The traits that the derives implement.
 
 use std::fmt::Debug;
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Copied, EmbedField, FieldSet, Model, Outline, Path, Ref, Root, Shape, Through};
+use super::{
+    Copied, EmbedField, FieldSet, Model, Outline, Path, Ref, Root, Shape, ShownNames, Through,
+};
 
-/// A type with named, stored fields: what `Document`, `Embed` and `Projection` have in common.
+/// A type with named, stored fields: a document, an embedded value or a projection.
 ///
 /// Implemented by their derives.
 #[diagnostic::on_unimplemented(
@@ -20,15 +22,26 @@ pub trait Structure: Sized + 'static {
     /// Which of them can be missing in a stored value, in the order of `NAMES`.
     #[doc(hidden)]
     const OPTIONAL: &'static [bool];
-    /// Its own copies, with their stored names.
+    /// The hashes of `NAMES`.
     #[doc(hidden)]
-    const COPIES: &'static [(&'static str, Copied)] = &[];
+    const HASHES: &'static [u64];
+    /// The names of flattened values, which are stored beside `NAMES`.
+    #[doc(hidden)]
+    const FLATTENED: &'static [&'static ShownNames] = &[];
+    #[doc(hidden)]
+    const SHOWN: &'static ShownNames = &ShownNames {
+        own: Self::HASHES,
+        flattened: Self::FLATTENED,
+    };
+    /// Its own copies, with their stored names and the hashes of these.
+    #[doc(hidden)]
+    const COPIES: &'static [(&'static str, u64, Copied)] = &[];
     #[doc(hidden)]
     const OUTLINE: &'static Outline = Outline::EMPTY;
     #[doc(hidden)]
     type Fields<P: Path>: FieldSet;
 
-    /// The fields, to make filters, updates and sorts of.
+    /// Returns the typed fields, to make filters, updates and sorts of.
     fn fields() -> &'static Self::Fields<Root<Self>> {
         <Self::Fields<Root<Self>> as FieldSet>::STATIC
     }
@@ -51,15 +64,15 @@ pub trait Document: Structure + Serialize + DeserializeOwned + Send + Sync {
     type Id: Serialize + DeserializeOwned + Clone + Debug + PartialEq + Send + Sync + 'static;
     /// The name of the collection.
     const COLLECTION: &'static str;
-    /// The references that are one side of a pair: the name of the Rust field, and that of the other
-    /// side. Nothing but literals, since the sides ask each other.
+    /// The inverse references: the name of the Rust field, and that of its inverse. They are nothing but
+    /// literals, since two models ask each other.
     #[doc(hidden)]
     const INVERSES: &'static [(&'static str, &'static str)] = &[];
-    /// The stored names of the fields that are derived after all copies: subsets and counts.
+    /// The hash of the collection's name.
     #[doc(hidden)]
-    const LAST: &'static [&'static str] = &[];
+    const HASH: u64;
 
-    /// The `_id`.
+    /// Returns the `_id`.
     fn id(&self) -> &Self::Id;
 
     #[doc(hidden)]
@@ -77,7 +90,7 @@ pub trait Document: Structure + Serialize + DeserializeOwned + Send + Sync {
 )]
 pub trait Embed: Structure + Through<To = Self> + EmbedField<Value = Self> {}
 
-/// A part of a document: some of its fields, read without the rest.
+/// Some of the fields of a document, read without the others.
 ///
 /// Derive it: `#[derive(Deserialize, Projection)] #[projection(of = "Review")]`. Its fields are
 /// checked against the document at compile time.
@@ -87,20 +100,20 @@ pub trait Embed: Structure + Through<To = Self> + EmbedField<Value = Self> {}
     note = "derive `Projection` for it, with `#[projection(of = \"..\")]`"
 )]
 pub trait Projection: Structure + DeserializeOwned + Send {
-    /// The document that it is a part of.
+    /// The document.
     type Of: Document;
 }
 
-/// What names one document of `M`: its id, a reference to it, or the document itself.
+/// A name of one document of `M`: its `_id`, a reference to it, or the document itself.
 #[diagnostic::on_unimplemented(
     message = "a value of type `{Self}` does not name one `{M}`",
     label = "expected the `_id` of a `{M}`, a `Ref<{M}>` or a `&{M}`"
 )]
 pub trait IntoId<M: Document> {
-    /// How it stands for a reference: a `Ref` is one, the others name the document.
+    /// The way in which it is converted to a reference.
     #[doc(hidden)]
     type How;
-    /// The `_id`.
+    /// Returns the `_id`.
     fn into_id(self) -> M::Id;
 }
 
@@ -125,5 +138,27 @@ impl<M: Document> IntoId<M> for &Ref<M> {
 
     fn into_id(self) -> M::Id {
         self.id().clone()
+    }
+}
+
+/// An `_id` that a string literal can stand for.
+#[doc(hidden)]
+pub trait TextId {
+    /// The `_id`.
+    fn from_text(text: &str) -> Self;
+}
+
+impl TextId for String {
+    fn from_text(text: &str) -> Self {
+        text.to_owned()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<M: Document<Id: TextId>> IntoId<M> for &str {
+    type How = super::ById;
+
+    fn into_id(self) -> M::Id {
+        TextId::from_text(self)
     }
 }

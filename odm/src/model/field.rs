@@ -7,11 +7,12 @@ use super::{Path, Structure};
 /// A field of a model: a value of type `V` at the path `P`.
 ///
 /// It has no size and is `Copy`. The methods that make filters, updates and sorts of it are in the
-/// documentation of [`query`](crate::query). A field of an embedded type leads on to that type's
+/// documentation of [`query`](crate::query). A field of an embedded type dereferences to that type's
 /// fields, also through `Option` and `Box`: `Product::fields().price.currency`. Through an array,
 /// use [`any`](Field::any).
 ///
-/// `K` says what may be done with the field: [`Plain`], [`Identity`], [`Version`] or [`Derived`].
+/// `K` is the kind of the field: [`Plain`], [`Unchecked`], [`Identity`], [`Version`] or [`Derived`].
+/// An update can set the first two.
 pub struct Field<V, P, K = Plain>(Types<V, P, K>);
 
 /// Types without a value: `Send`, `Sync` and `Copy`, whatever they are.
@@ -99,22 +100,23 @@ impl<T: Through> Through for Box<T> {
     type To = T::To;
 }
 
-/// A field that holds a base fact, and can be set.
+/// The kind of a field of base data, which can be set.
 pub struct Plain;
-/// A field that holds references which may lead nowhere: `unchecked`.
+/// The kind of a field of references that may dangle: `unchecked`.
 pub struct Unchecked;
-/// The field `_id`, which never changes.
+/// The kind of the field `_id`, which never changes.
 pub struct Identity;
-/// The field that counts the changes of a document, kept by the library.
+/// The kind of the field that counts the changes of a document.
 pub struct Version;
-/// A field that the library derives from other documents.
+/// The kind of a field that is derived from other documents, and read-only.
 pub struct Derived;
 
 /// The kinds of fields that an update may change.
 #[diagnostic::on_unimplemented(
     message = "this field cannot be changed by an update",
-    label = "it is an `_id`, or kept by the library",
-    note = "an `_id` never changes; a version counts by itself; a derived field follows its source"
+    label = "an `_id`, a version or a derived field",
+    note = "an `_id` never changes; a `#[version]` is incremented automatically; a derived field is \
+            computed from its source"
 )]
 pub trait Settable {}
 

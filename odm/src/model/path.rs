@@ -21,10 +21,13 @@ pub trait Path: 'static {
     /// variant.
     #[doc(hidden)]
     const OPTIONAL: bool;
-    /// Whether a stored value can lack what is around the end of the path.
+    /// Whether a stored value can lack the parent of the last part of the path.
     #[doc(hidden)]
     const WITHIN_OPTIONAL: bool;
-    /// Whether it leads into a half of the document that is stored apart.
+    /// The path, to be compared with others at compile time.
+    #[doc(hidden)]
+    const HASH: PathHash;
+    /// Whether it is in the cold part of the document.
     #[doc(hidden)]
     const COLD: bool = false;
     /// The path in dotted form.
@@ -38,6 +41,7 @@ impl<M: 'static> Path for Root<M> {
     type Root = M;
     const LEN: usize = 0;
     const BYTES: [u8; MAX] = [0; MAX];
+    const HASH: PathHash = PathHash::EMPTY;
     const OPTIONAL: bool = false;
     const WITHIN_OPTIONAL: bool = false;
     const TEXT: &'static str = "";
@@ -47,12 +51,13 @@ impl<M: 'static> Path for Root<M> {
 ///
 /// An index into one array of names for each type keeps the number of types small, and with it the
 /// time that a program takes to compile.
-pub struct At<P, O, const I: usize>(PhantomData<fn() -> (P, O)>);
+pub struct FieldPath<P, O, const I: usize>(PhantomData<fn() -> (P, O)>);
 
-impl<P: Path, O: Structure, const I: usize> Path for At<P, O, I> {
+impl<P: Path, O: Structure, const I: usize> Path for FieldPath<P, O, I> {
     type Root = P::Root;
     const LEN: usize = P::LEN + (P::LEN > 0) as usize + O::NAMES[I].len();
     const BYTES: [u8; MAX] = join(P::BYTES, P::LEN, O::NAMES[I]);
+    const HASH: PathHash = P::HASH.then(O::HASHES[I]);
     const OPTIONAL: bool = P::OPTIONAL || O::OPTIONAL[I];
     const WITHIN_OPTIONAL: bool = P::OPTIONAL;
     const COLD: bool = P::COLD;
@@ -62,45 +67,47 @@ impl<P: Path, O: Structure, const I: usize> Path for At<P, O, I> {
     };
 }
 
-/// The path `P`, of which a stored value can lack any continuation: the fields of one variant of an
-/// enum, or of an `Option`, that are stored in the place of the value itself.
-pub struct OptionalPath<P>(PhantomData<fn() -> P>);
+/// The path `P` of a flattened value. If `OPTIONAL`, a stored value can lack all of its fields: they are
+/// those of one variant of an enum, or of an `Option`.
+pub struct FlatPath<P, const OPTIONAL: bool>(PhantomData<fn() -> P>);
 
-impl<P: Path> Path for OptionalPath<P> {
+impl<P: Path, const OPTIONAL: bool> Path for FlatPath<P, OPTIONAL> {
     type Root = P::Root;
     const LEN: usize = P::LEN;
     const BYTES: [u8; MAX] = P::BYTES;
-    const OPTIONAL: bool = true;
-    const WITHIN_OPTIONAL: bool = true;
+    const HASH: PathHash = P::HASH;
+    const OPTIONAL: bool = P::OPTIONAL || OPTIONAL;
+    const WITHIN_OPTIONAL: bool = P::OPTIONAL || OPTIONAL;
     const COLD: bool = P::COLD;
     const TEXT: &'static str = P::TEXT;
 }
 
-/// The path `P` of a value that is stored apart from the document: a [`Cold`](super::Cold).
-pub struct Half<P>(PhantomData<fn() -> P>);
+/// The path `P` of the cold part of a document: a [`Cold`](super::Cold).
+pub struct ColdPath<P>(PhantomData<fn() -> P>);
 
-impl<P: Path> Path for Half<P> {
+impl<P: Path> Path for ColdPath<P> {
     type Root = P::Root;
     const LEN: usize = P::LEN;
     const BYTES: [u8; MAX] = P::BYTES;
-    // Within the half, it is there.
+    const HASH: PathHash = P::HASH;
+    // A cold part that is there has it.
     const OPTIONAL: bool = P::OPTIONAL;
     const WITHIN_OPTIONAL: bool = P::OPTIONAL;
     const COLD: bool = true;
     const TEXT: &'static str = P::TEXT;
 }
 
-/// A path in the document itself, not in a half of it that is stored apart.
+/// A path in the document itself, not in its cold part.
 #[diagnostic::on_unimplemented(
-    message = "the reference is in a half that is stored apart, and cannot be joined",
+    message = "a reference in the cold part of a document cannot be joined",
     label = "in a `Cold`",
-    note = "load the half, by `.with(..)`, and `fetch` what its references lead to"
+    note = "load the cold part by `.with(..)`, and `fetch` the referenced documents"
 )]
-pub trait Hot: Path {}
+pub trait HotPath: Path {}
 
-impl<M: 'static> Hot for Root<M> {}
-impl<P: Hot, O: Structure, const I: usize> Hot for At<P, O, I> {}
-impl<P: Hot> Hot for OptionalPath<P> {}
+impl<M: 'static> HotPath for Root<M> {}
+impl<P: HotPath, O: Structure, const I: usize> HotPath for FieldPath<P, O, I> {}
+impl<P: HotPath, const OPTIONAL: bool> HotPath for FlatPath<P, OPTIONAL> {}
 
 const fn join(mut bytes: [u8; MAX], mut len: usize, name: &str) -> [u8; MAX] {
     if len > 0 {
@@ -116,4 +123,81 @@ const fn join(mut bytes: [u8; MAX], mut len: usize, name: &str) -> [u8; MAX] {
         i += 1;
     }
     bytes
+}
+
+/// The parts of a path that are compared. Of a longer path the rest is left out, which can only make
+/// two paths overlap that do not.
+const PARTS: usize = 16;
+
+/// A path as hashes, one for each part and what is before it. Comparing bytes costs the compiler
+/// seconds in a program of some hundred models.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct PathHash {
+    prefixes: [u64; PARTS],
+    len: usize,
+}
+
+impl PathHash {
+    /// The empty path, which holds all others.
+    pub const EMPTY: PathHash = PathHash {
+        prefixes: [0; PARTS],
+        len: 0,
+    };
+
+    /// This path and one more name.
+    pub const fn then(mut self, name: u64) -> Self {
+        if self.len < PARTS {
+            let before = match self.len {
+                0 => 0,
+                len => self.prefixes[len - 1],
+            };
+            self.prefixes[self.len] = (before.rotate_left(5) ^ name).wrapping_mul(PRIME);
+            self.len += 1;
+        }
+        self
+    }
+
+    /// Whether one of two paths is the other or holds it.
+    pub const fn overlaps(&self, other: &PathHash) -> bool {
+        let len = if self.len < other.len {
+            self.len
+        } else {
+            other.len
+        };
+        len == 0 || self.prefixes[len - 1] == other.prefixes[len - 1]
+    }
+}
+
+/// The prime of FNV-1a with 64 bits.
+const PRIME: u64 = 0x0100_0000_01b3;
+
+/// The hash of a name by FNV-1a, as the derives compute it.
+#[cfg(test)]
+pub(crate) fn fnv1a(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> PathHash {
+        let names = text.split('.').map(fnv1a);
+        names.fold(PathHash::EMPTY, PathHash::then)
+    }
+
+    #[test]
+    fn paths_overlap_that_hold_each_other() {
+        assert!(path("a.b").overlaps(&path("a.b")));
+        assert!(path("a.b").overlaps(&path("a")));
+        assert!(path("a").overlaps(&path("a.b.c")));
+        assert!(PathHash::EMPTY.overlaps(&path("a.b")));
+        assert!(!path("a.b").overlaps(&path("a.c")));
+        assert!(!path("a.b").overlaps(&path("b")));
+        assert!(!path("a.b").overlaps(&path("b.a")));
+        assert!(!path("ab").overlaps(&path("a.b")));
+    }
 }

@@ -9,28 +9,28 @@ use std::{
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::Document;
+use super::{Document, ReferenceField};
 
 /// A reference to a document of `T`: its `_id`, stored bare.
 ///
-/// A field of this type is marked with `#[reference(child)]` or `#[reference(parent)]`, so that the
-/// library keeps it right.
+/// A field of this type is marked with `#[reference(child)]` or `#[reference(parent)]`. The library
+/// then checks that the document exists, and applies the delete rule when it is deleted.
 // The last field alone decides whether a struct is sized. Were it the id, then a reference to a type
 // that is no document would be reported once for each trait that its holder implements.
 pub struct Ref<T: Document>(T::Id, PhantomData<fn() -> T>);
 
 impl<T: Document> Ref<T> {
-    /// A reference to the document with this `_id`.
+    /// Creates a reference to the document with this `_id`.
     pub fn new(id: T::Id) -> Self {
         Ref(id, PhantomData)
     }
 
-    /// The `_id` of the document.
+    /// Returns the `_id` of the document.
     pub fn id(&self) -> &T::Id {
         &self.0
     }
 
-    /// The `_id` of the document.
+    /// Returns the `_id` of the document.
     pub fn into_inner(self) -> T::Id {
         self.0
     }
@@ -106,12 +106,12 @@ impl<'de, T: Document> Deserialize<'de> for Ref<T> {
     label = "cannot be followed to another document"
 )]
 pub trait Link {
-    /// The document that it leads to.
+    /// The referenced document.
     type Target: Document;
     /// The path of the reference in the value; empty for the value itself.
     #[doc(hidden)]
     const PATH: &'static str;
-    /// The reference.
+    /// Returns the reference.
     fn target(&self) -> &Ref<Self::Target>;
 }
 
@@ -124,7 +124,29 @@ impl<T: Document> Link for Ref<T> {
     }
 }
 
-/// A field that can be joined: one reference, perhaps one, or many.
+/// An embedded value around one reference field. The derive of `Embed` implements it; the value is a
+/// [`Link`] if the field is a `Ref`.
+#[doc(hidden)]
+pub trait Linked {
+    /// The type of the field.
+    type Reference: ReferenceField;
+    /// Its stored name.
+    const NAME: &'static str;
+    /// The field.
+    fn reference(&self) -> &Self::Reference;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Document, L: Linked<Reference = Ref<T>>> Link for L {
+    type Target = T;
+    const PATH: &'static str = L::NAME;
+
+    fn target(&self) -> &Ref<T> {
+        self.reference()
+    }
+}
+
+/// A field that can be joined: one reference, an optional one, or many.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` holds no references that can be joined",
     label = "cannot be joined",
@@ -133,13 +155,13 @@ impl<T: Document> Link for Ref<T> {
 pub trait Joinable: 'static {
     /// The document that is joined.
     type Target: Document;
-    /// What a join returns for one field: a document, an `Option` or a `Vec`.
+    /// The result of a join for one field: a document, an `Option` or a `Vec`.
     type Shape<X: Send>: Send;
     /// The path of the reference in the value; empty for the value itself.
     #[doc(hidden)]
     const PATH: &'static str;
-    /// Builds the result of the documents found, in the order of the references. Gives the position
-    /// of the first reference that is dangling where the shape has no place for that.
+    /// Builds the result of the documents found, in the order of the references. The error is the
+    /// position of the first dangling reference, where the shape has no place for one.
     #[doc(hidden)]
     fn collect<X: Send>(found: Vec<Option<X>>) -> Result<Self::Shape<X>, usize>;
 }

@@ -1,4 +1,4 @@
-//! Which models belong together, as obligations that the compiler checks.
+//! Relations between models, as obligations that the compiler checks.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDeque};
 
@@ -11,7 +11,7 @@ use super::{Container, Document, Embed, Ref};
 )]
 pub trait Has<T> {}
 
-/// A value all of whose references lead to models of the database `D`.
+/// A value that references only models of the database `D`.
 pub trait RefersWithin<D> {}
 
 impl<D: Has<T>, T: Document> RefersWithin<D> for Ref<T> {}
@@ -35,7 +35,7 @@ impl<T: Document> Related for Ref<T> {}
 pub trait EmbedField {
     /// The embedded value.
     type Value: Embed;
-    /// What is around it.
+    /// The containers around it.
     const CONTAINER: Container;
 }
 
@@ -45,25 +45,50 @@ pub trait EmbedField {
     label = "expected `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`"
 )]
 pub trait ReferenceField {
-    /// The document that it leads to.
+    /// The document that it references.
     type Target: Document;
-    /// What is around it.
+    /// The parent of the holder, if this is a parent reference. A list has none.
+    #[doc(hidden)]
+    type Parent;
+    /// The containers around it.
     const CONTAINER: Container;
+    /// A reference to one document.
+    #[doc(hidden)]
+    fn to(document: &Self::Target) -> Self;
 }
+
+/// The parent of the holder of a list of references.
+#[doc(hidden)]
+pub struct NoParent;
 
 impl<T: Document> ReferenceField for Ref<T> {
     type Target = T;
+    type Parent = T;
     const CONTAINER: Container = Container::One;
+
+    fn to(document: &T) -> Self {
+        Ref::from(document)
+    }
 }
 
 impl<T: Document> ReferenceField for Option<Ref<T>> {
     type Target = T;
+    type Parent = T;
     const CONTAINER: Container = Container::Optional;
+
+    fn to(document: &T) -> Self {
+        Some(Ref::from(document))
+    }
 }
 
 impl<T: Document> ReferenceField for Vec<Ref<T>> {
     type Target = T;
+    type Parent = NoParent;
     const CONTAINER: Container = Container::Many;
+
+    fn to(document: &T) -> Self {
+        vec![Ref::from(document)]
+    }
 }
 
 macro_rules! containers {
@@ -94,13 +119,16 @@ impl<K, T: EmbedField, S> EmbedField for HashMap<K, T, S> {
     const CONTAINER: Container = T::CONTAINER.within(Container::Map);
 }
 
-/// A document with exactly one `#[reference(parent)]` field that leads to `P`.
+/// A document with exactly one `#[reference(parent)]` field to `P`.
+///
+/// `N` is the position of the field. It is inferred, and lets the compiler tell several parents apart
+/// however their types are written.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no single `#[reference(parent)]` field that leads to `{P}`",
+    message = "`{Self}` has no single `#[reference(parent)]` field to `{P}`",
     label = "not a child of `{P}`",
     note = "where there are several, name one: `find(Child::fields().parent.eq(&parent))`"
 )]
-pub trait ChildOf<P: Document>: Document {
+pub trait ChildOf<P, const N: usize>: Document {
     /// The stored path of the reference.
     #[doc(hidden)]
     const PATH: &'static str;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::PathHash;
 use crate::{
     error::Result,
     mql::{self, Direction},
@@ -54,11 +55,11 @@ impl Shape {
 pub struct FieldShape {
     /// The stored name; empty where the fields of the value are stored in its place (flattened).
     pub name: &'static str,
-    /// What it holds.
+    /// Its content.
     pub kind: FieldKind,
 }
 
-/// What a field holds.
+/// The content of a field.
 #[derive(Debug, Clone, Copy)]
 pub enum FieldKind {
     /// A value that the library does not look into.
@@ -72,17 +73,24 @@ pub enum FieldKind {
     },
     /// A reference.
     Reference(ReferenceShape),
-    /// A bounded array of children.
-    Subset(SubsetShape),
+    /// A derived field.
+    Derived(DerivedShape),
+    /// The cold part of a split document.
+    Split(SplitShape),
+}
+
+/// The kinds of derived fields.
+#[derive(Debug, Clone, Copy)]
+pub enum DerivedShape {
     /// A copy of a field of another document.
     Copy(CopyShape),
     /// The number of children.
     Count(CountShape),
-    /// A half that is stored apart.
-    Split(SplitShape),
+    /// A bounded array of children.
+    Subset(SubsetShape),
 }
 
-/// What stands around an embedded value or a reference. Types nest; the widest counts.
+/// The containers around an embedded value or a reference. Types nest; the widest counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Container {
     /// The value itself.
@@ -91,7 +99,7 @@ pub enum Container {
     Optional,
     /// A list: `Vec`, `VecDeque`, or a set.
     Many,
-    /// A list of lists, into which no path leads.
+    /// A list of lists, through which no path goes.
     Nested,
     /// The values of a map.
     Map,
@@ -111,27 +119,27 @@ impl Container {
 /// A reference to another model.
 #[derive(Debug, Clone, Copy)]
 pub struct ReferenceShape {
-    /// The collection that it leads to.
+    /// The referenced collection.
     pub collection: &'static str,
     /// Whether the holder is the child: `#[reference(parent)]`.
     pub parent: bool,
     /// Whether no two documents may hold the same: `one`.
     pub one: bool,
-    /// Whether what it leads to need not exist: `unchecked`.
+    /// Whether it may dangle: `unchecked`.
     pub unchecked: bool,
     /// What is around it.
     pub container: Container,
-    /// What a delete of what it leads to does; by default what follows from the rest of the
+    /// The effect of deleting the referenced document; by default it follows from the rest of the
     /// declaration.
     pub on_delete: Option<OnDelete>,
-    /// The stored path of the other side of a pair, in the documents that this leads to.
+    /// The stored path of the inverse reference in the referenced documents.
     pub inverse: Option<&'static str>,
 }
 
-/// What happens to the holders of a reference when the document that it leads to is deleted.
+/// The effect of deleting a document on the holders of references to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OnDelete {
-    /// The delete fails, and says who still refers.
+    /// The delete fails, and the error names a referrer.
     Restrict,
     /// The holder is deleted too.
     Cascade,
@@ -139,7 +147,7 @@ pub enum OnDelete {
     Nullify,
     /// The reference, or the element of a list that holds it, is taken out of the list.
     Pull,
-    /// The reference stays, and leads nowhere.
+    /// The reference stays, and dangles.
     Keep,
 }
 
@@ -150,26 +158,26 @@ pub struct SubsetShape {
     pub collection: &'static str,
     /// The stored path of the children's reference to the holder.
     pub via: &'static str,
-    /// How many; negative for the last ones.
+    /// The number of children; negative for the last ones.
     pub limit: i64,
-    /// In which order.
+    /// The order.
     pub sort: &'static [(&'static str, Direction)],
-    /// What is shown of a child; none for all of it.
+    /// The shown fields of a child; `None` for all.
     pub shown: Option<fn() -> &'static Shape>,
-    /// Which children count; all by default.
+    /// The children that count; all by default.
     pub filter: Option<fn() -> Result<mql::Filter>>,
 }
 
-/// A half of a document that is stored in a collection of its own.
+/// The cold part of a split document, in a collection of its own.
 #[derive(Debug, Clone, Copy)]
 pub struct SplitShape {
-    /// The collection of the halves.
+    /// The collection of the cold parts.
     pub collection: &'static str,
-    /// The stored name under which a half holds the `_id` of its document.
+    /// The stored name of the `_id` of the document in its cold part.
     pub key: &'static str,
-    /// Whether a document need not have a half: `optional`.
+    /// Whether a document need not have one: `optional`.
     pub optional: bool,
-    /// The fields of the half.
+    /// The fields of the cold part.
     pub shape: fn() -> &'static Shape,
 }
 
@@ -180,21 +188,21 @@ pub struct CopyShape {
     pub source: &'static str,
     /// The stored path of the value there.
     pub path: &'static str,
-    /// Along which reference.
+    /// The reference to follow.
     pub via: Via,
-    /// It keeps the value of the time of writing: `freeze`.
+    /// Whether it keeps the value of the time of writing: `freeze`.
     pub frozen: bool,
-    /// The copy can be absent: it is an `Option`.
+    /// Whether the copy can be absent: it is an `Option`.
     pub optional: bool,
 }
 
-/// The reference along which a copy follows its source.
+/// The reference that a copy follows to its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Via {
     /// The reference with this stored name, in the same struct.
     Beside(&'static str),
-    /// Documents of the source whose references at this stored path lead to the holder. The copy is
-    /// then an array, of one element for each value.
+    /// References to the holder at this stored path of the source. The copy is then an array, of one
+    /// element for each value.
     Back(&'static str),
 }
 
@@ -205,26 +213,52 @@ pub struct CountShape {
     pub collection: &'static str,
     /// The stored path of the children's reference to the holder.
     pub via: &'static str,
-    /// Which children count; all by default.
+    /// The children that count; all by default.
     pub filter: Option<fn() -> Result<mql::Filter>>,
 }
 
-/// What checks at compile time know of a type and of what is embedded in it. They cannot call
+/// The derived fields of a type and of the values embedded in it, for checks at compile time. They cannot call
 /// [`Structure::shape`](super::Structure::shape).
 #[doc(hidden)]
 pub struct Outline {
-    /// It holds references itself.
+    /// Whether it holds references itself.
     pub references: bool,
-    /// Its own copies, with their stored names.
-    pub copies: &'static [(&'static str, Copied)],
-    /// The embedded values, with their stored names, but not the type within itself.
-    pub embedded: &'static [(&'static str, &'static Outline)],
+    /// Its own copies, with their stored names and the hashes of these.
+    pub copies: &'static [(&'static str, u64, Copied)],
+    /// Its own subsets, likewise.
+    pub subsets: &'static [(&'static str, u64, ShownFields)],
+    /// The embedded values, likewise, but not the type within itself. A flattened one has no name.
+    pub embedded: &'static [(&'static str, u64, &'static Outline)],
 }
 
-/// A copy, and what is wrong with its declaration.
+/// What a subset reads of its children, besides their references to the parent.
+#[doc(hidden)]
+pub struct ShownFields {
+    /// The hash of the collection of the children.
+    pub child: u64,
+    /// The paths by which they are sorted.
+    pub sort: &'static [PathHash],
+    /// The stored names that are shown; `None` for all.
+    pub names: Option<&'static ShownNames>,
+}
+
+/// The hashes of stored names.
+#[doc(hidden)]
+pub struct ShownNames {
+    /// The type's own names.
+    pub own: &'static [u64],
+    /// Those of values that are flattened into it.
+    pub flattened: &'static [&'static ShownNames],
+}
+
+/// A copy, and the problem of its declaration, if there is one.
 #[doc(hidden)]
 pub struct Copied {
     pub(crate) shape: CopyShape,
+    /// The hash of the collection of the source.
+    pub(crate) source: u64,
+    /// The path of the value in the source.
+    pub(crate) value: PathHash,
     pub(crate) problem: Option<&'static str>,
 }
 
@@ -233,6 +267,7 @@ impl Outline {
     pub const EMPTY: &'static Outline = &Outline {
         references: false,
         copies: &[],
+        subsets: &[],
         embedded: &[],
     };
 }

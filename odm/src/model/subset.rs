@@ -1,17 +1,17 @@
-//! Bounded arrays of children, kept inside their parent.
+//! Subsets: bounded arrays of children inside their parent.
 
 use std::{ops::Deref, slice, vec};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Document, Has, List, Path, RefersWithin, Related, Shape};
+use super::{Document, Has, List, Path, RefersWithin, Related, Shape, ShownNames};
 
 /// The first few of a document's children, in order, stored in the document: the subset pattern of
 /// MongoDB's guides.
 ///
-/// A field of this type is marked `#[subset(limit = .., sort = "..")]`. The library keeps it equal
-/// to what a query of the children would return, at every write; what a program puts into it is not
-/// stored. `T` is the child itself, or a projection of it.
+/// A field of this type is marked `#[subset(limit = .., sort = "..")]`. It is derived: every write
+/// leaves it equal to the result of a query of the children, and a value given here is ignored. `T` is
+/// the child itself, or a projection of it.
 ///
 /// It reads like a slice, and a document that lacks it, such as one from before the field was
 /// declared, reads as an empty one.
@@ -19,12 +19,12 @@ use super::{Document, Has, List, Path, RefersWithin, Related, Shape};
 pub struct Subset<T>(Vec<T>);
 
 impl<T> Subset<T> {
-    /// An empty one, as a new document has it before it is stored.
+    /// Creates an empty one, for a document that is not stored yet.
     pub const fn new() -> Self {
         Subset(Vec::new())
     }
 
-    /// The children, in order.
+    /// Returns the children, in order.
     pub fn into_vec(self) -> Vec<T> {
         self.0
     }
@@ -66,7 +66,7 @@ impl<T> List for Subset<T> {
     type Item = T;
 }
 
-/// What a subset can show: a document, or a projection of one.
+/// An item of a subset: a document, or a projection of one.
 ///
 /// Implemented by their derives.
 #[diagnostic::on_unimplemented(
@@ -77,12 +77,15 @@ impl<T> List for Subset<T> {
 pub trait SubsetItem {
     /// The child document.
     type Child: Document;
-    /// What is shown of a child; none for all of it.
+    /// The shown fields of a child; `None` for all.
     #[doc(hidden)]
     const SHOWN: Option<fn() -> &'static Shape>;
     /// Whether there is a subset in what is shown.
     #[doc(hidden)]
     const NESTED: bool;
+    /// Its stored names.
+    #[doc(hidden)]
+    const NAMES: &'static ShownNames;
 }
 
 /// The type of a field that is marked `#[subset(..)]`.
@@ -91,7 +94,7 @@ pub trait SubsetItem {
     label = "expected `Subset<T>`, of a document or of a projection of one"
 )]
 pub trait SubsetField {
-    /// What is shown of a child.
+    /// The shown part of a child.
     type Item: SubsetItem<Child = Self::Child>;
     /// The child document.
     type Child: Document;
@@ -104,6 +107,19 @@ impl<T: SubsetItem> SubsetField for Subset<T> {
     type Item = T;
     type Child = T::Child;
     const NESTED: bool = T::NESTED;
+}
+
+/// A type that is `Subset<T>`, however it is written.
+#[doc(hidden)]
+pub trait SubsetOf<T> {
+    /// The subset.
+    fn subset(&self) -> &Subset<T>;
+}
+
+impl<T> SubsetOf<T> for Subset<T> {
+    fn subset(&self) -> &Subset<T> {
+        self
+    }
 }
 
 /// A document with the subset of `T` at the path `P`. The derive implements it.

@@ -23,11 +23,11 @@ pub trait IntoValue<V, How = Same> {
 
 /// The value is of the field's type, or converts to it by itself.
 pub struct Same;
-/// The value names the document that the reference leads to.
+/// The value names the referenced document.
 pub struct ById;
-/// The value is that of a half that is stored apart.
+/// The value is that of a cold part.
 pub struct Loaded;
-/// The value stands for the `Option` of itself.
+/// The value is converted to an `Option` of itself.
 pub struct ViaSome<How>(std::marker::PhantomData<How>);
 
 impl<V> IntoValue<V, Same> for V {
@@ -167,7 +167,7 @@ impl<T: List> List for Option<T> {
     label = "contains nothing"
 )]
 pub trait Contains {
-    /// What it contains.
+    /// The contained value.
     type Item;
     #[doc(hidden)]
     const SUBSTRING: bool;

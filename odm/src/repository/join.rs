@@ -9,7 +9,7 @@ use super::rows::decode;
 use crate::{
     catalog,
     error::{Error, ErrorKind, Result, show},
-    model::{Document, Field, Hot, Joinable, Link, Path, Plain, Unchecked},
+    model::{Document, Field, HotPath, Joinable, Link, Path, Plain, Unchecked},
     query::{Filter, Sort},
     store::{self, Cost, FindByKey, Reader, ReaderExt},
 };
@@ -192,7 +192,7 @@ fn references(path: &str, document: &RawDocument) -> Vec<RawBson> {
 }
 
 #[async_trait]
-impl<V: Joinable, P: Hot, K: Resolve> Join<P::Root> for Field<V, P, K> {
+impl<V: Joinable, P: HotPath, K: Resolve> Join<P::Root> for Field<V, P, K> {
     type Out = K::Out<V, V::Target>;
 
     fn keys(&self, document: &RawDocument) -> Vec<RawBson> {
@@ -213,7 +213,7 @@ impl<V: Joinable, P: Hot, K: Resolve> Join<P::Root> for Field<V, P, K> {
 impl<V, P, K, J> Join<P::Root> for Follow<Field<V, P, K>, J>
 where
     V: Joinable,
-    P: Hot,
+    P: HotPath,
     K: Resolve,
     J: Joins<V::Target>,
 {
@@ -355,7 +355,7 @@ impl<V: Joinable, P: Path, K> Referrers<V, P, K> {
 impl<V, P, K, J> Join<V::Target> for Referrers<V, P, K, J>
 where
     V: Joinable,
-    P: Hot<Root: Document>,
+    P: HotPath<Root: Document>,
     K: 'static,
     J: Joins<P::Root>,
 {

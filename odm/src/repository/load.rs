@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use super::rows::decode;
 use crate::{
     error::Result,
-    model::{Cold, Document, Embed, Field, HasHalf, Path, to_raw},
+    model::{Cold, Document, Embed, Field, HasCold, Path, to_raw},
     session::{ColdPart, Session},
 };
 
@@ -45,7 +45,7 @@ pub(super) async fn load<M, T, P, K>(
     _: Field<Cold<T>, P, K>,
 ) -> Result<()>
 where
-    M: Document + HasHalf<P, T>,
+    M: Document + HasCold<P, T>,
     P: Path<Root = M>,
     T: Embed + DeserializeOwned,
 {
@@ -57,10 +57,10 @@ where
     };
     for (document, part) in documents.iter_mut().zip(parts) {
         match part {
-            ColdPart::Stored(value) => *document.half() = Cold::new(decode(&collection, &value)?),
+            ColdPart::Stored(value) => *document.cold() = Cold::new(decode(&collection, &value)?),
             // It was read with the document.
             ColdPart::Inline => {}
-            ColdPart::Missing => *document.half() = Cold::unloaded(),
+            ColdPart::Missing => *document.cold() = Cold::unloaded(),
         }
     }
     Ok(())

@@ -36,7 +36,7 @@ pub(crate) fn refuse_inside_transaction(store: &dyn Store) -> Result<()> {
 }
 
 /// Aborts a transaction when it is dropped, unless it is disarmed: an operation that is dropped
-/// half-way leaves a part of itself in the transaction, which must then not commit.
+/// halfway leaves a part of itself in the transaction, which must then not commit.
 pub(crate) struct AbortOnDrop<'a> {
     bound: &'a Bound,
     /// `None` once the operation has ended.

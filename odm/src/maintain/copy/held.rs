@@ -10,6 +10,25 @@ use crate::{
     mql::{key, path},
 };
 
+/// A copy in a struct of a document.
+pub(super) struct CopyAt<'a> {
+    /// The location of the struct.
+    pub(super) place: String,
+    /// The key of the reference; `None` if it is empty.
+    pub(super) key: Option<Vec<u8>>,
+    pub(super) stored: Option<RawBsonRef<'a>>,
+}
+
+/// Which of the values before a copy can take.
+#[derive(Clone, Copy)]
+enum Fit {
+    /// The value that it has.
+    Value,
+    /// The value at its location.
+    Location,
+    Any,
+}
+
 /// The copies of a document before a change, to be taken once each.
 pub(super) struct Held {
     /// By the location of the struct, with the key of the reference.
@@ -39,27 +58,23 @@ impl Held {
         held
     }
 
-    /// Takes for each struct, given by its location, the key of its reference and its copy, a value
-    /// that was beside the same reference before.
+    /// Takes for each copy a value that was beside the same reference before.
     ///
-    /// First come the structs whose copy is one of these values, as in a list in another order; then
-    /// those at the location where the value was; then all others.
-    pub(super) fn take_all<'a>(
-        &mut self,
-        structs: impl Iterator<Item = (&'a str, Option<&'a [u8]>, Option<RawBsonRef<'a>>)> + Clone,
-    ) -> Vec<Option<RawBson>> {
-        let mut taken: Vec<Option<RawBson>> = structs.clone().map(|_| None).collect();
-        let mut pass =
-            |fits: &dyn Fn(&str, Option<RawBsonRef<'_>>, &str, RawBsonRef<'_>) -> bool| {
-                for ((place, key, stored), taken) in structs.clone().zip(&mut taken) {
-                    if let (None, Some(key)) = (&taken, key) {
-                        *taken = self.take(place, key, |at, value| fits(place, stored, at, value));
-                    }
+    /// First come the copies that have one of these values, as in a list in another order; then those
+    /// at the location where a value was; then all others.
+    pub(super) fn take_all(&mut self, copies: &[CopyAt<'_>]) -> Vec<Option<RawBson>> {
+        let mut taken = vec![None; copies.len()];
+        for fit in [Fit::Value, Fit::Location, Fit::Any] {
+            for (copy, taken) in copies.iter().zip(&mut taken) {
+                if let (None, Some(key)) = (&taken, &copy.key) {
+                    *taken = self.take(&copy.place, key, |at, value| match fit {
+                        Fit::Value => copy.stored == Some(value),
+                        Fit::Location => copy.place == at,
+                        Fit::Any => true,
+                    });
                 }
-            };
-        pass(&|_, stored, _, value| stored == Some(value));
-        pass(&|place, _, at, _| at == place);
-        pass(&|_, _, _, _| true);
+            }
+        }
         taken
     }
 

@@ -10,7 +10,7 @@ use super::{
         places::{Fields, structs},
         unit::{Doc, id},
     },
-    held::Held,
+    held::{CopyAt, Held},
 };
 use crate::{
     catalog::{Along, Copied, join, references},
@@ -118,13 +118,6 @@ async fn sources(
     Ok(sources)
 }
 
-/// A struct that has a copy.
-struct Holder<'a> {
-    place: String,
-    reference: Option<RawBsonRef<'a>>,
-    stored: Option<RawBsonRef<'a>>,
-}
-
 /// Adds the copies in all structs of a document that are wrong.
 fn compare(
     copy: &Copied,
@@ -134,40 +127,31 @@ fn compare(
     sources: &Sources,
     fields: &mut Fields,
 ) {
-    let mut holders = Vec::new();
+    let mut copies = Vec::new();
     structs(document, &copy.within, &mut |place, inner| {
-        holders.push(Holder {
+        copies.push(CopyAt {
             place,
-            reference: path::get(inner, reference),
+            key: match path::get(inner, reference) {
+                None | Some(RawBsonRef::Null) => None,
+                Some(id) => Some(key::of(id)),
+            },
             stored: path::get(inner, &copy.name),
         });
     });
-    let keys: Vec<Option<Vec<u8>>> = holders
-        .iter()
-        .map(|holder| match holder.reference {
-            None | Some(RawBsonRef::Null) => None,
-            Some(id) => Some(key::of(id)),
-        })
-        .collect();
-    let mut held = Held::new(copy, reference, before);
-    let stored = holders.iter().zip(&keys);
-    let held = held.take_all(stored.map(|(holder, key)| {
-        let key = key.as_deref();
-        (holder.place.as_str(), key, holder.stored)
-    }));
+    let held = Held::new(copy, reference, before).take_all(&copies);
     let sources = sources.get(&copy.source);
-    for ((holder, key), held) in holders.iter().zip(keys).zip(held) {
-        let absent = || absent(copy, holder.stored);
-        let wanted = match key {
+    for (at, held) in copies.iter().zip(held) {
+        let absent = || absent(copy, at.stored);
+        let wanted = match &at.key {
             None => absent(),
-            Some(key) => match sources.and_then(|sources| sources.get(&key)) {
-                Some(source) if copy.frozen => held.or_else(|| copied(copy, source, holder.stored)),
-                Some(source) => copied(copy, source, holder.stored),
+            Some(key) => match sources.and_then(|sources| sources.get(key)) {
+                Some(source) if copy.frozen => held.or_else(|| copied(copy, source, at.stored)),
+                Some(source) => copied(copy, source, at.stored),
                 None => held.or_else(absent),
             },
         };
-        if !is_same(holder.stored, wanted.as_ref()) {
-            fields.push((join(&holder.place, &copy.name), wanted));
+        if !is_same(at.stored, wanted.as_ref()) {
+            fields.push((join(&at.place, &copy.name), wanted));
         }
     }
 }

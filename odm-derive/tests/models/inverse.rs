@@ -1,4 +1,4 @@
-//! References with rules for deletes, and pairs of them.
+//! References with delete rules, and inverse references.
 
 use odm::model::OnDelete;
 
@@ -93,7 +93,7 @@ fn reference(fields: &[FieldShape], name: &str) -> ReferenceShape {
 }
 
 #[test]
-fn the_sides_of_pairs_are_stored_paths() {
+fn inverse_references_are_stored_paths() {
     let inverse = |fields: &[FieldShape], name| reference(fields, name).inverse;
     let person = Person::shape().fields;
     assert_eq!(inverse(person, "tasks"), Some("belongs to"));
@@ -109,7 +109,7 @@ fn the_sides_of_pairs_are_stored_paths() {
 }
 
 #[test]
-fn rules_for_deletes_are_those_declared() {
+fn delete_rules_are_those_declared() {
     let rule = |fields: &[FieldShape], name| reference(fields, name).on_delete;
     let task = Task::shape().fields;
     assert_eq!(rule(task, "belongs to"), Some(OnDelete::Nullify));
@@ -131,7 +131,7 @@ fn rules_for_deletes_are_those_declared() {
 }
 
 #[test]
-fn a_reference_that_is_kept_may_lead_nowhere() {
+fn a_reference_that_is_kept_may_dangle() {
     use odm::model::{Field, Unchecked};
 
     fn unchecked<V, P>(_: Field<V, P, Unchecked>) {}

@@ -1,11 +1,11 @@
-//! Copies of fields of other documents: what they may be copies of, and of which type they are.
+//! Copies of fields of other documents: their sources and types.
 
 use std::marker::PhantomData;
 
-use super::{Followed, RefersTo};
+use super::{path::Followed, reference::RefersTo};
 use crate::model::{
-    Container, Copied, CopyShape, Derived, Document, EmbedField, Field, FieldKind, FieldShape,
-    Identity, Outline, Path, Plain, ReferenceField, Structure, Unchecked, Version, Via,
+    Container, Copied, CopyShape, Derived, DerivedShape, Document, Field, FieldKind, FieldShape,
+    Identity, Path, Plain, ReferenceField, Structure, Unchecked, Version, Via,
 };
 
 /// A field that can be copied, as far as its place tells.
@@ -16,9 +16,9 @@ use crate::model::{
 pub trait OriginalField: Copy {
     /// The type of its value.
     type Value;
-    /// Where it is.
+    /// Its path.
     type Path: Path;
-    /// Why it cannot be copied, if that is so.
+    /// The reason why it cannot be copied, if there is one.
     const REFUSED: Option<&'static str>;
 }
 
@@ -30,7 +30,7 @@ impl<V, P: Path, K: Kind> OriginalField for Field<V, P, K> {
 
 /// The kinds of fields.
 pub trait Kind {
-    /// Why they cannot be copied, if that is so.
+    /// The reason why they cannot be copied, if there is one.
     const REFUSED: Option<&'static str> = None;
 }
 
@@ -39,7 +39,7 @@ impl Kind for Unchecked {}
 impl Kind for Derived {}
 impl Kind for Identity {
     const REFUSED: Option<&'static str> =
-        Some("an `_id` is what the reference holds already: there is nothing to copy");
+        Some("the reference already holds the `_id`: there is nothing to copy");
 }
 impl Kind for Version {
     const REFUSED: Option<&'static str> =
@@ -49,19 +49,21 @@ impl Kind for Version {
 /// A copy that is being described, of the field `F`.
 pub struct Original<F> {
     source: &'static str,
+    hash: u64,
     problem: Option<&'static str>,
     of: PhantomData<fn() -> F>,
 }
 
-/// A copy of a field of `M`. What is wrong with it is noted, and reported by [`check`]: were this to
-/// fail, so would all that is made of it.
+/// A copy of a field of `M`. A problem is recorded here and reported by [`check`]: if this failed, so
+/// would everything that is made of it.
 pub const fn copied<M: Document, F: OriginalField>(_: F) -> Original<F> {
     let mut problem = F::REFUSED;
     if F::Path::COLD {
-        problem = Some("what is stored apart from its document cannot be copied");
+        problem = Some("a field of a cold part cannot be copied: move it to the document itself");
     }
     Original {
         source: M::COLLECTION,
+        hash: M::HASH,
         problem,
         of: PhantomData,
     }
@@ -78,7 +80,7 @@ impl<F: OriginalField> Original<F> {
         self
     }
 
-    /// Something that must hold. What was wrong first is reported.
+    /// A condition. The first that does not hold is reported.
     pub const fn where_(mut self, holds: bool, problem: &'static str) -> Self {
         if !holds && self.problem.is_none() {
             self.problem = Some(problem);
@@ -102,6 +104,11 @@ impl<F: OriginalField> Original<F> {
                  too",
             )
             .where_(
+                declared.none || !declared.unchecked,
+                "an `unchecked` reference can dangle, and then there is nothing to copy: make the \
+                 copy an `Option`",
+            )
+            .where_(
                 declared.none || !absent,
                 "the source can be absent from its document: make the copy an `Option`",
             );
@@ -114,23 +121,29 @@ impl<F: OriginalField> Original<F> {
     }
 
     const fn with(self, via: Via, declared: Declared) -> Copied {
+        let original = self.where_(
+            declared.none || !declared.skipped,
+            "a copy that is no `Option` is always stored: remove `skip_serializing_if`",
+        );
         Copied {
             shape: CopyShape {
-                source: self.source,
+                source: original.source,
                 path: F::Path::TEXT,
                 via,
                 frozen: declared.frozen,
                 optional: declared.none,
             },
-            problem: self.problem,
+            source: original.hash,
+            value: F::Path::HASH,
+            problem: original.problem,
         }
     }
 }
 
-/// Reports what is wrong with a copy, where it is declared.
+/// Reports the problem of a copy, where it is declared.
 #[track_caller]
 pub const fn check<S: Structure>(position: usize) {
-    if let Some(problem) = S::COPIES[position].1.problem {
+    if let Some(problem) = S::COPIES[position].2.problem {
         panic!("{}", problem);
     }
 }
@@ -157,7 +170,7 @@ impl<T> CopyOf<T> for Option<T> {
     }
 }
 
-/// What a link holds of the document that it leads to.
+/// The copy in a link of a field of the referenced document.
 pub fn from_source<V: Clone, T: CopyOf<V>>(value: &V) -> T {
     T::copy_of(value.clone())
 }
@@ -179,8 +192,20 @@ pub struct Beside {
     many: bool,
 }
 
+/// The type of a reference that a copy follows to a `P`.
+#[diagnostic::on_unimplemented(
+    message = "no reference to follow: `{Self}` beside this copy does not reference a `{P}`",
+    label = "the reference beside the copy is to another document",
+    note = "put a `Ref<{P}>` with `#[reference(..)]` beside the copy; in a document, \
+            `via = \"{P}.field\"` follows references of `{P}` to this document"
+)]
+pub trait Follows<P>: ReferenceField {}
+
+#[diagnostic::do_not_recommend]
+impl<P, V: RefersTo<P> + ReferenceField> Follows<P> for V {}
+
 /// A reference to `M` in the struct of the copy.
-pub const fn beside<M, V: RefersTo<M> + ReferenceField, P: Path, K>(_: Field<V, P, K>) -> Beside {
+pub const fn beside<M, V: Follows<M>, P: Path, K>(_: Field<V, P, K>) -> Beside {
     Beside {
         path: P::TEXT,
         optional: matches!(V::CONTAINER, Container::Optional),
@@ -188,67 +213,49 @@ pub const fn beside<M, V: RefersTo<M> + ReferenceField, P: Path, K>(_: Field<V, 
     }
 }
 
-/// A reference in the source that leads to the holder of the copy.
+/// A reference of the source to the holder of the copy.
 pub struct Back {
     path: &'static str,
 }
 
-/// A reference to `M` in the source.
-pub const fn back<M, V: RefersTo<M>, P: Path, K>(_: Field<V, P, K>) -> Back {
+/// A reference in `D`, which must be the source `S`, to `M`.
+pub const fn back<M, S, D: IsSource<S>, V: RefersTo<M>, P: Path, K>(_: Field<V, P, K>) -> Back {
     Back { path: P::TEXT }
 }
 
-/// What the type of a copy and its attribute say.
+/// The document that has the reference which a copy follows backwards.
+#[diagnostic::on_unimplemented(
+    message = "the copied field is in `{S}`, and the reference to follow in `{Self}`",
+    label = "write `via = \"{S}.field\"`"
+)]
+pub trait IsSource<S> {}
+
+impl<S> IsSource<S> for S {}
+
+/// The properties of a copy by its type and its attribute.
 pub struct Declared {
-    /// It is an `Option`.
+    /// Whether it is an `Option`.
     pub none: bool,
-    /// It is an `Option` or a list.
+    /// Whether it is an `Option` or a list.
     pub optional: bool,
-    /// It keeps the value of the time of writing.
+    /// Whether it keeps the value of the time of writing.
     pub frozen: bool,
+    /// Whether the reference beside it is `unchecked`.
+    pub unchecked: bool,
+    /// Whether it has `skip_serializing_if`.
+    pub skipped: bool,
 }
 
 /// A field that is marked `#[denormalize(..)]`: one of the copies of its struct.
 pub const fn copy<S: Structure>(position: usize) -> FieldShape {
-    let (name, copied) = &S::COPIES[position];
+    let (name, _, copied) = &S::COPIES[position];
     FieldShape {
         name,
-        kind: FieldKind::Copy(copied.shape),
+        kind: FieldKind::Derived(DerivedShape::Copy(copied.shape)),
     }
 }
 
 /// Whether there is one value behind a field, or none: a copy has one source.
 pub const fn is_single<F: Followed>(_: F) -> bool {
     matches!(F::CONTAINER, Container::One | Container::Optional)
-}
-
-/// What is in an embedded value.
-pub const fn outline<T: EmbedField>() -> &'static Outline {
-    <T::Value as Structure>::OUTLINE
-}
-
-/// Whether there are references in a value.
-pub const fn holds_references(outline: &Outline) -> bool {
-    let mut found = outline.references;
-    let mut i = 0;
-    while !found && i < outline.embedded.len() {
-        found = holds_references(outline.embedded[i].1);
-        i += 1;
-    }
-    found
-}
-
-/// Whether there are references or copies in a value.
-pub const fn holds_relations(outline: &Outline) -> bool {
-    if outline.references || !outline.copies.is_empty() {
-        return true;
-    }
-    let mut i = 0;
-    while i < outline.embedded.len() {
-        if holds_relations(outline.embedded[i].1) {
-            return true;
-        }
-        i += 1;
-    }
-    false
 }

@@ -1,0 +1,178 @@
+//! The marks on a field.
+
+use syn::{Attribute, LitStr, Path};
+
+use super::{
+    Count, Denormalize, Reference, Split, Subset,
+    index::name,
+    position::{Position, own},
+    unraw,
+    value::{Once, flag, keys, unknown},
+};
+use crate::{ast::Derive, ctxt::Ctxt};
+
+/// The attributes of this library on a field, all of which go together.
+///
+/// One that does not go with those before it is reported, and left out.
+#[derive(Default)]
+pub(crate) struct Field {
+    marks: Vec<Mark>,
+}
+
+/// One attribute on a field.
+enum Mark {
+    Embed(Embed),
+    Reference(Reference),
+    Index(FieldIndex),
+    Version(Path),
+    Subset(Subset),
+    Denormalize(Denormalize),
+    Count(Count),
+    Split(Split),
+}
+
+/// `#[embed]`.
+pub(crate) struct Embed {
+    /// The attribute's name.
+    pub(crate) at: Path,
+    /// Whether the value embeds the holder again, by way of other types.
+    pub(crate) recursive: bool,
+}
+
+/// `#[index]`.
+pub(crate) struct FieldIndex {
+    /// The attribute's name.
+    pub(crate) at: Path,
+    pub(crate) unique: bool,
+    pub(crate) name: Option<LitStr>,
+}
+
+macro_rules! accessors {
+    ($($name:ident: $variant:ident -> $type:ty;)*) => { $(
+        pub(crate) fn $name(&self) -> Option<&$type> {
+            self.marks.iter().find_map(|mark| match mark {
+                Mark::$variant(mark) => Some(mark),
+                _ => None,
+            })
+        }
+    )* };
+}
+
+impl Field {
+    pub(crate) fn new(cx: &Ctxt, derive: Derive, attrs: &[Attribute]) -> Self {
+        let mut marks = Vec::new();
+        let mut names: Vec<String> = Vec::new();
+        for attr in own(cx, derive, Position::Field, attrs) {
+            let name = unraw(attr.path());
+            match names.iter().find(|other| !combine(other, &name)) {
+                None => marks.extend(Mark::new(cx, &name, attr)),
+                Some(other) if *other == name => {
+                    cx.error(attr.path(), format!("duplicate attribute `#[{name}]`"));
+                }
+                Some(other) => cx.error(
+                    attr.path(),
+                    format!("`#[{name}]` cannot be combined with `#[{other}]`"),
+                ),
+            }
+            names.push(name);
+        }
+        Field { marks }
+    }
+
+    accessors! {
+        embed: Embed -> Embed;
+        reference: Reference -> Reference;
+        index: Index -> FieldIndex;
+        version: Version -> Path;
+        subset: Subset -> Subset;
+        denormalize: Denormalize -> Denormalize;
+        count: Count -> Count;
+        split: Split -> Split;
+    }
+
+    /// The name of the attribute because of which the library reads the field.
+    pub(crate) fn read_by(&self) -> Option<&'static str> {
+        let mut marks = self.marks.iter();
+        let role = marks.find(|mark| !matches!(mark, Mark::Index(_)));
+        role.or(self.marks.first()).map(Mark::name)
+    }
+}
+
+/// Whether two attributes go together: an index goes with all that is stored as one value in the
+/// document, and nothing else goes with anything.
+fn combine(one: &str, other: &str) -> bool {
+    let indexed = match (one, other) {
+        ("index", name) | (name, "index") => name,
+        _ => return false,
+    };
+    !matches!(indexed, "index" | "subset" | "split")
+}
+
+impl Mark {
+    /// `None` if the attribute is wrong in itself, which has been reported.
+    fn new(cx: &Ctxt, name: &str, attr: &Attribute) -> Option<Self> {
+        Some(match name {
+            "embed" => Mark::Embed(Embed::new(cx, attr)),
+            "reference" => Mark::Reference(Reference::new(cx, attr)),
+            "index" => Mark::Index(FieldIndex::new(cx, attr)),
+            "subset" => Mark::Subset(Subset::new(cx, attr)),
+            "denormalize" => Mark::Denormalize(Denormalize::new(cx, attr)),
+            "count" => Mark::Count(Count::new(cx, attr)),
+            "split" => Mark::Split(Split::new(cx, attr)?),
+            _ => {
+                for (_, meta) in keys(cx, attr) {
+                    cx.error(meta, "`#[version]` takes no keys");
+                }
+                Mark::Version(attr.path().clone())
+            }
+        })
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Mark::Embed(_) => "#[embed]",
+            Mark::Reference(_) => "#[reference]",
+            Mark::Index(_) => "#[index]",
+            Mark::Version(_) => "#[version]",
+            Mark::Subset(_) => "#[subset]",
+            Mark::Denormalize(_) => "#[denormalize]",
+            Mark::Count(_) => "#[count]",
+            Mark::Split(_) => "#[split]",
+        }
+    }
+}
+
+impl Embed {
+    fn new(cx: &Ctxt, attr: &Attribute) -> Self {
+        let mut recursive = Once::new("recursive");
+        for (key, meta) in keys(cx, attr) {
+            match key.as_str() {
+                "recursive" => recursive.set(cx, &meta, flag(cx, &meta)),
+                _ => unknown(cx, &meta, "embed", "`recursive`"),
+            }
+        }
+        Embed {
+            at: attr.path().clone(),
+            recursive: recursive.get().is_some(),
+        }
+    }
+}
+
+impl FieldIndex {
+    fn new(cx: &Ctxt, attr: &Attribute) -> Self {
+        let mut unique = Once::new("unique");
+        let mut named = Once::new("name");
+        for (key, meta) in keys(cx, attr) {
+            match key.as_str() {
+                "unique" => unique.set(cx, &meta, flag(cx, &meta)),
+                "name" => named.set(cx, &meta, name(cx, &meta)),
+                _ => unknown(cx, &meta, "index", "`unique` or `name`"),
+            }
+        }
+        FieldIndex {
+            at: attr.path().clone(),
+            unique: unique.get().is_some(),
+            name: named.get(),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The positions of attributes: on items, variants and fields.
+
+use syn::Attribute;
+
+use super::unraw;
+use crate::{ATTRIBUTES, ast::Derive, ctxt::Ctxt};
+
+/// The position of an attribute.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Position {
+    /// On the struct or enum.
+    Container,
+    /// On a variant of an enum.
+    Variant,
+    /// On a field.
+    Field,
+}
+
+/// The attributes of this library that belong here. Others of it are reported.
+pub(super) fn own<'a>(
+    cx: &Ctxt,
+    derive: Derive,
+    position: Position,
+    attrs: &'a [Attribute],
+) -> Vec<&'a Attribute> {
+    let mut own = Vec::new();
+    for attr in attrs {
+        let name = unraw(attr.path());
+        if !ATTRIBUTES.contains(&name.as_str()) {
+            continue;
+        }
+        match misplaced(derive, position, &name) {
+            None => own.push(attr),
+            Some(message) => cx.error(attr.path(), message),
+        }
+    }
+    own
+}
+
+/// Reports the attributes of this library on a variant, where none belongs.
+pub(crate) fn variant(cx: &Ctxt, derive: Derive, attrs: &[Attribute]) {
+    own(cx, derive, Position::Variant, attrs);
+}
+
+fn fits(derive: Derive, position: Position, name: &str) -> bool {
+    match position {
+        Position::Container => name == derive.attribute(),
+        Position::Variant => false,
+        Position::Field => match derive {
+            Derive::Document => position_of(name) == Position::Field,
+            Derive::Embed => matches!(name, "embed" | "reference" | "denormalize"),
+            Derive::Projection => name == "embed",
+            Derive::Database => false,
+        },
+    }
+}
+
+fn misplaced(derive: Derive, position: Position, name: &str) -> Option<String> {
+    if fits(derive, position, name) {
+        return None;
+    }
+    let message = match (position, derive, name) {
+        (Position::Variant, _, "embed" | "reference") => format!(
+            "`#[{name}]` belongs on the field in the variant: `Variant(#[{name}{}] Type)`",
+            if name == "reference" { "(..)" } else { "" }
+        ),
+        (Position::Variant, _, "denormalize") => {
+            "`#[denormalize]` belongs on a field in the variant, beside a reference".into()
+        }
+        (
+            Position::Container,
+            _,
+            "embed" | "reference" | "version" | "subset" | "split" | "denormalize" | "count",
+        ) => {
+            format!("`#[{name}]` belongs on a field")
+        }
+        (Position::Container, Derive::Document, "index") => {
+            "`#[index]` belongs on a field; here, write `#[document(index(fields = \"..\"))]`"
+                .into()
+        }
+        (Position::Field | Position::Variant, Derive::Embed, "index") => {
+            "an index belongs to a collection: declare it on the document that embeds this, by \
+             `#[document(index(fields = \"field.field\"))]`"
+                .into()
+        }
+        (Position::Field, Derive::Embed, "version") => {
+            "a version counts the changes of a whole document: put it on a field of the document"
+                .into()
+        }
+        (Position::Field, Derive::Embed, "subset") => {
+            "a subset belongs to a whole document: put it on a field of the document".into()
+        }
+        (Position::Field, Derive::Embed, "count") => {
+            "a count belongs to a whole document: put it on a field of the document".into()
+        }
+        (Position::Field, Derive::Embed, "split") => {
+            "a document is split as a whole: put `#[split]` on a field of the document".into()
+        }
+        (Position::Field, Derive::Projection, "split") => {
+            "a projection shows fields of the document itself, not of its cold part".into()
+        }
+        (Position::Field, Derive::Projection, _) if position_of(name) == Position::Field => {
+            format!(
+                "a projection shows what its document has; `#[{name}]` on the document's field is enough"
+            )
+        }
+        (Position::Field, Derive::Database, _) if position_of(name) == Position::Field => {
+            format!("`#[{name}]` belongs on a field of a document")
+        }
+        _ => format!(
+            "`#[{name}]` belongs on a struct that derives `{}`, not on {}",
+            Derive::of_attribute(name).map_or("Document", Derive::name),
+            match position {
+                Position::Container => format!("one that derives `{}`", derive.name()),
+                Position::Variant => "a variant".into(),
+                Position::Field => "a field".into(),
+            }
+        ),
+    };
+    Some(message)
+}
+
+fn position_of(name: &str) -> Position {
+    match name {
+        "embed" | "reference" | "index" | "version" | "subset" | "split" | "denormalize"
+        | "count" => Position::Field,
+        _ => Position::Container,
+    }
+}

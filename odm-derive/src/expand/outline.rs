@@ -1,0 +1,104 @@
+//! The outline of a type for checks at compile time: its derived fields and embedded values.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+
+use super::{copies, subset};
+use crate::{
+    model::{Head, Member, Place, Role, Structure},
+    types,
+};
+
+/// ```ignore
+/// const FLATTENED: &'static [&'static ShownNames] = &[<Audit as Structure>::SHOWN];
+/// const OUTLINE: &'static Outline = &Outline {
+///     references: false,
+///     copies: <Product as Structure>::COPIES,
+///     subsets: &[("reviews", 0x.., ShownFields { .. })],
+///     embedded: &[("parts", 0x.., Probe::<Vec<PartLink>>::OUTLINE)],
+/// };
+/// ```
+///
+/// A type within itself adds nothing. A type with nothing to say keeps the
+/// defaults.
+pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
+    let private = &head.private;
+    let this = &structure.this;
+    let flattened = flattened(head, structure);
+    let copies = copies::copies(structure).next().is_some();
+    let subsets: Vec<_> = structure
+        .members
+        .iter()
+        .filter_map(|member| match &member.role {
+            Role::Subset(declared) => {
+                let shown = subset::shown(head, &member.ty, declared);
+                Some(named(structure, member, &shown))
+            }
+            _ => None,
+        })
+        .collect();
+    let embedded: Vec<_> = embedded(head, structure)
+        .map(|member| {
+            let ty = &member.ty;
+            // Of a type that depends on a parameter a probe sees nothing; of another, it leaves the
+            // report of what is not embedded to the shape.
+            let outline = if head.is_dependent(ty) || !member.users {
+                quote!(#private::outline::<#ty>())
+            } else {
+                quote!(#private::Probe::<#ty>::OUTLINE)
+            };
+            named(structure, member, &outline)
+        })
+        .collect();
+    let references = structure
+        .members
+        .iter()
+        .any(|member| matches!(member.role, Role::Reference { .. }));
+    let outline =
+        (references || copies || !subsets.is_empty() || !embedded.is_empty()).then(|| {
+            quote! {
+                const OUTLINE: &'static #private::Outline = &#private::Outline {
+                    references: #references,
+                    copies: <#this as #private::Structure>::COPIES,
+                    subsets: &[#(#subsets),*],
+                    embedded: &[#(#embedded),*],
+                };
+            }
+        });
+    quote!(#flattened #outline)
+}
+
+/// The embedded values that are not of the type itself.
+fn embedded<'a>(head: &Head, structure: &'a Structure) -> impl Iterator<Item = &'a Member> {
+    structure.members.iter().filter(|member| {
+        matches!(member.role, Role::Embed { recursive: false })
+            && !(member.users && head.is_recursive(&member.ty))
+    })
+}
+
+/// The stored name, its hash, and what is known of it.
+fn named(structure: &Structure, member: &Member, value: &impl ToTokens) -> TokenStream {
+    let stored = member.stored(structure);
+    let hash = types::fnv1a(stored);
+    quote!((#stored, #hash, #value))
+}
+
+fn flattened(head: &Head, structure: &Structure) -> Option<TokenStream> {
+    let private = &head.private;
+    let types: Vec<_> = embedded(head, structure)
+        .filter(|member| !matches!(member.place, Place::At(_)))
+        .map(|member| {
+            let ty = &member.ty;
+            if head.is_dependent(ty) || !member.users {
+                quote!(#private::shown::<#ty>())
+            } else {
+                quote!(#private::Probe::<#ty>::SHOWN)
+            }
+        })
+        .collect();
+    (!types.is_empty()).then(|| {
+        quote! {
+            const FLATTENED: &'static [&'static #private::ShownNames] = &[#(#types),*];
+        }
+    })
+}

@@ -1,0 +1,358 @@
+//! Cycles of derived fields, which no order of computing could settle.
+//!
+//! Copies and subsets are the nodes, and an edge leads from each path that a definition reads to the
+//! field that it defines. A count reads nothing but references, and references are never derived, so
+//! neither counts nor the references that the others follow can close a cycle. Filters are functions,
+//! and values that embed their own kind have no end of paths: the catalog looks for cycles through
+//! these when it is built.
+//!
+//! The compiler runs this for each database, and slowly. So paths and collections are compared by
+//! their hashes, collections are looked up in a table, and each definition is visited once, without
+//! recursion: a chain may be longer than the compiler's stack for constants.
+
+mod message;
+
+use message::message;
+
+use crate::model::{Copied, Outline, PathHash, ShownFields, ShownNames};
+
+/// A model of a database.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    pub(super) collection: &'static str,
+    /// The hash of the collection.
+    pub(super) hash: u64,
+    pub(super) outline: &'static Outline,
+}
+
+impl Entry {
+    /// The entry of a type that is no document.
+    pub(super) const NONE: Entry = Entry {
+        collection: "",
+        hash: 0,
+        outline: Outline::EMPTY,
+    };
+}
+
+/// Checks that no derived field is computed from itself, by way of others.
+#[track_caller]
+pub const fn assert_acyclic(models: &[Entry]) {
+    let mut count = 0;
+    let mut i = 0;
+    while i < models.len() {
+        count += definitions_in(models[i].outline);
+        i += 1;
+    }
+    // The smallest arrays that hold them: at compile time, a length cannot follow from a value.
+    match count {
+        0 => {}
+        1..=16 => search::<16, 32>(models),
+        17..=128 => search::<128, 256>(models),
+        129..=1024 => search::<1024, 2048>(models),
+        1025..=4096 => search::<4096, 8192>(models),
+        4097..=16384 => search::<16384, 32768>(models),
+        16385..=65536 => search::<65536, 131072>(models),
+        _ => panic!("a database has more than 65536 derived fields"),
+    }
+}
+
+const fn definitions_in(outline: &Outline) -> usize {
+    let mut count = outline.copies.len() + outline.subsets.len();
+    let mut i = 0;
+    while i < outline.embedded.len() {
+        count += definitions_in(outline.embedded[i].2);
+        i += 1;
+    }
+    count
+}
+
+#[track_caller]
+const fn search<const N: usize, const T: usize>(models: &[Entry]) {
+    let mut graph = Graph::<N, T>::new();
+    let mut i = 0;
+    while i < models.len() {
+        let start = graph.len;
+        graph.add(models[i].outline, PathHash::EMPTY);
+        if graph.len > start {
+            graph.enter(models[i].hash, start);
+        }
+        i += 1;
+    }
+    let mut trail = Trail {
+        steps: [Step::START; N],
+        len: 0,
+    };
+    let mut node = 0;
+    while node < graph.len {
+        if let Some(start) = graph.visit(&mut trail, node) {
+            panic!("{}", message(models, &trail, start).as_str());
+        }
+        node += 1;
+    }
+}
+
+/// What defines a derived field.
+#[derive(Clone, Copy)]
+enum Definition {
+    Copy(&'static Copied),
+    Subset(&'static ShownFields),
+}
+
+/// A path that a definition reads.
+struct Read {
+    /// The hash of the collection.
+    collection: u64,
+    path: PathHash,
+}
+
+impl Definition {
+    /// The paths that it reads, by number.
+    const fn read(&self, number: usize) -> Option<Read> {
+        match self {
+            Definition::Copy(copied) => match number {
+                0 => Some(Read {
+                    collection: copied.source,
+                    path: copied.value,
+                }),
+                _ => None,
+            },
+            Definition::Subset(shown) => {
+                let path = if number < shown.sort.len() {
+                    shown.sort[number]
+                } else {
+                    match shown.names {
+                        Some(names) => match name(names, number - shown.sort.len()) {
+                            Ok(hash) => PathHash::EMPTY.then(hash),
+                            Err(_) => return None,
+                        },
+                        // The whole document, which is all of its paths at once.
+                        None if number == shown.sort.len() => PathHash::EMPTY,
+                        None => return None,
+                    }
+                };
+                Some(Read {
+                    collection: shown.child,
+                    path,
+                })
+            }
+        }
+    }
+}
+
+/// The hash of a stored name by its number, or the count of names if there are not as many.
+const fn name(names: &ShownNames, number: usize) -> Result<u64, usize> {
+    let mut before = names.own.len();
+    if number < before {
+        return Ok(names.own[number]);
+    }
+    let mut i = 0;
+    while i < names.flattened.len() {
+        match name(names.flattened[i], number - before) {
+            Ok(hash) => return Ok(hash),
+            Err(count) => before += count,
+        }
+        i += 1;
+    }
+    Err(before)
+}
+
+/// A derived field.
+#[derive(Clone, Copy)]
+struct Node {
+    definition: Definition,
+    path: PathHash,
+    seen: Seen,
+}
+
+/// How far the search has come with a node.
+#[derive(Clone, Copy)]
+enum Seen {
+    Never,
+    /// It is on the trail.
+    Now,
+    /// It is in no cycle.
+    Done,
+}
+
+/// The nodes of one collection, in a table by its hash.
+#[derive(Clone, Copy)]
+struct Slot {
+    hash: u64,
+    start: usize,
+    /// Zero in an empty slot.
+    end: usize,
+}
+
+/// All derived fields, those of one model beside each other.
+struct Graph<const N: usize, const T: usize> {
+    nodes: [Node; N],
+    len: usize,
+    /// At most half full, and a power of two long.
+    table: [Slot; T],
+}
+
+impl<const N: usize, const T: usize> Graph<N, T> {
+    const fn new() -> Self {
+        const NONE: &ShownFields = &ShownFields {
+            child: 0,
+            sort: &[],
+            names: None,
+        };
+        Graph {
+            nodes: [Node {
+                definition: Definition::Subset(NONE),
+                path: PathHash::EMPTY,
+                seen: Seen::Never,
+            }; N],
+            len: 0,
+            table: [Slot {
+                hash: 0,
+                start: 0,
+                end: 0,
+            }; T],
+        }
+    }
+
+    const fn push(&mut self, definition: Definition, path: PathHash) {
+        self.nodes[self.len].definition = definition;
+        self.nodes[self.len].path = path;
+        self.len += 1;
+    }
+
+    const fn add(&mut self, outline: &'static Outline, prefix: PathHash) {
+        let mut i = 0;
+        while i < outline.copies.len() {
+            let (_, hash, copied) = &outline.copies[i];
+            self.push(Definition::Copy(copied), prefix.then(*hash));
+            i += 1;
+        }
+        let mut i = 0;
+        while i < outline.subsets.len() {
+            let (_, hash, shown) = &outline.subsets[i];
+            self.push(Definition::Subset(shown), prefix.then(*hash));
+            i += 1;
+        }
+        let mut i = 0;
+        while i < outline.embedded.len() {
+            let (name, hash, inner) = outline.embedded[i];
+            let path = if name.is_empty() {
+                prefix
+            } else {
+                prefix.then(hash)
+            };
+            self.add(inner, path);
+            i += 1;
+        }
+    }
+
+    /// Enters the nodes since `start` as those of a collection.
+    const fn enter(&mut self, hash: u64, start: usize) {
+        let mut at = hash as usize % T;
+        while self.table[at].end > 0 {
+            at = (at + 1) % T;
+        }
+        self.table[at] = Slot {
+            hash,
+            start,
+            end: self.len,
+        };
+    }
+
+    /// The nodes of a collection. One that the database lacks is reported elsewhere.
+    const fn nodes_of(&self, hash: u64) -> (usize, usize) {
+        let mut at = hash as usize % T;
+        while self.table[at].end > 0 {
+            if self.table[at].hash == hash {
+                return (self.table[at].start, self.table[at].end);
+            }
+            at = (at + 1) % T;
+        }
+        (0, 0)
+    }
+
+    /// Follows what a node reads, and all that this reads. Returns the start of a cycle, which ends
+    /// with the trail.
+    const fn visit(&mut self, trail: &mut Trail<N>, node: usize) -> Option<usize> {
+        if !matches!(self.nodes[node].seen, Seen::Never) {
+            return None;
+        }
+        self.nodes[node].seen = Seen::Now;
+        trail.len = 0;
+        trail.push(node);
+        while trail.len > 0 {
+            let step = &mut trail.steps[trail.len - 1];
+            let node = step.node;
+            if step.next == step.end {
+                let Some(read) = self.nodes[node].definition.read(step.read) else {
+                    self.nodes[node].seen = Seen::Done;
+                    trail.len -= 1;
+                    continue;
+                };
+                step.read += 1;
+                (step.next, step.end) = self.nodes_of(read.collection);
+                step.path = read.path;
+                continue;
+            }
+            let next = step.next;
+            step.next += 1;
+            if !step.path.overlaps(&self.nodes[next].path) {
+                continue;
+            }
+            match self.nodes[next].seen {
+                Seen::Never => {
+                    self.nodes[next].seen = Seen::Now;
+                    trail.push(next);
+                }
+                Seen::Now => {
+                    let mut start = 0;
+                    while trail.steps[start].node != next {
+                        start += 1;
+                    }
+                    return Some(start);
+                }
+                Seen::Done => {}
+            }
+        }
+        None
+    }
+}
+
+/// The nodes from the start of a search, each followed by one that it reads.
+struct Trail<const N: usize> {
+    steps: [Step; N],
+    len: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Step {
+    node: usize,
+    /// The next of the paths that the node reads.
+    read: usize,
+    /// The path before that, and the nodes that are still to be compared with it.
+    path: PathHash,
+    next: usize,
+    end: usize,
+}
+
+impl Step {
+    const START: Step = Step {
+        node: 0,
+        read: 0,
+        path: PathHash::EMPTY,
+        next: 0,
+        end: 0,
+    };
+}
+
+impl<const N: usize> Trail<N> {
+    const fn push(&mut self, node: usize) {
+        self.steps[self.len] = Step {
+            node,
+            ..Step::START
+        };
+        self.len += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests;

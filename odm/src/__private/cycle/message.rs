@@ -1,0 +1,112 @@
+//! The message of a cycle, put together at compile time.
+
+use super::{Entry, Trail, definitions_in};
+use crate::model::Outline;
+
+/// `cyclic derived fields: products.label <- parts.name <- products.label; remove one of them`
+///
+/// A field may also read itself, in another document.
+pub(super) const fn message<const N: usize>(
+    models: &[Entry],
+    trail: &Trail<N>,
+    start: usize,
+) -> Text {
+    let mut text = Text::EMPTY;
+    text.push("cyclic derived fields: ");
+    let mut i = start;
+    while i <= trail.len {
+        let at = if i == trail.len { start } else { i };
+        text.push_node(models, trail.steps[at].node);
+        if i < trail.len {
+            text.push(" <- ");
+        }
+        i += 1;
+    }
+    text.push(if trail.len - start > 1 {
+        "; remove one of them"
+    } else {
+        "; a cycle is one of fields, even where no document references itself: remove the field, or \
+         derive it from a plain one"
+    });
+    text
+}
+
+/// The longest message, in bytes.
+const MAX: usize = 2048;
+
+/// A text that is put together at compile time. What is too long for it is cut off.
+pub(super) struct Text {
+    bytes: [u8; MAX],
+    len: usize,
+}
+
+impl Text {
+    const EMPTY: Self = Text {
+        bytes: [0; MAX],
+        len: 0,
+    };
+
+    const fn push(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        let mut i = 0;
+        while i < bytes.len() && self.len < MAX {
+            self.bytes[self.len] = bytes[i];
+            self.len += 1;
+            i += 1;
+        }
+    }
+
+    /// Adds the name of a node. The graph has only hashes.
+    const fn push_node(&mut self, models: &[Entry], mut node: usize) {
+        let mut i = 0;
+        while i < models.len() {
+            let count = definitions_in(models[i].outline);
+            if node < count {
+                self.push(models[i].collection);
+                self.push_path(models[i].outline, node);
+                return;
+            }
+            node -= count;
+            i += 1;
+        }
+    }
+
+    /// Adds the path of a definition by its number in an outline.
+    const fn push_path(&mut self, outline: &Outline, mut number: usize) {
+        let copies = outline.copies.len();
+        if number < copies + outline.subsets.len() {
+            self.push(".");
+            self.push(if number < copies {
+                outline.copies[number].0
+            } else {
+                outline.subsets[number - copies].0
+            });
+            return;
+        }
+        number -= copies + outline.subsets.len();
+        let mut i = 0;
+        while i < outline.embedded.len() {
+            let (name, _, inner) = outline.embedded[i];
+            let count = definitions_in(inner);
+            if number < count {
+                if !name.is_empty() {
+                    self.push(".");
+                    self.push(name);
+                }
+                self.push_path(inner, number);
+                return;
+            }
+            number -= count;
+            i += 1;
+        }
+    }
+
+    /// The text so far.
+    pub(super) const fn as_str(&self) -> &str {
+        match std::str::from_utf8(self.bytes.split_at(self.len).0) {
+            Ok(text) => text,
+            // A name was cut off within a character.
+            Err(_) => "cyclic derived fields",
+        }
+    }
+}

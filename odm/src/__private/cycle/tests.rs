@@ -1,0 +1,214 @@
+//! Graphs of derived fields with and without cycles.
+
+use std::thread;
+
+use super::*;
+use crate::model::{CopyShape, Via, fnv1a};
+
+fn hash(path: &str) -> PathHash {
+    let names = path.split('.');
+    names.fold(PathHash::EMPTY, |path, name| path.then(fnv1a(name)))
+}
+
+fn copy(
+    name: &'static str,
+    source: &'static str,
+    path: &'static str,
+) -> (&'static str, u64, Copied) {
+    let shape = CopyShape {
+        source,
+        path,
+        via: Via::Beside("of"),
+        frozen: false,
+        optional: false,
+    };
+    let copied = Copied {
+        shape,
+        source: fnv1a(source),
+        value: hash(path),
+        problem: None,
+    };
+    (name, fnv1a(name), copied)
+}
+
+type Subset = (&'static str, u64, ShownFields);
+
+fn subset(
+    name: &'static str,
+    child: &'static str,
+    sort: &[&'static str],
+    shown: Option<&[&'static str]>,
+) -> Subset {
+    let shown = ShownFields {
+        child: fnv1a(child),
+        sort: sort
+            .iter()
+            .map(|path| hash(path))
+            .collect::<Vec<_>>()
+            .leak(),
+        names: shown.map(|names| -> &'static ShownNames {
+            // The last of the names is one of a flattened value.
+            let (last, own) = names.split_last().expect("a name");
+            let leaf = |names: &[&str]| ShownNames {
+                own: names
+                    .iter()
+                    .map(|name| fnv1a(name))
+                    .collect::<Vec<_>>()
+                    .leak(),
+                flattened: &[],
+            };
+            let inner: &'static ShownNames = Box::leak(Box::new(leaf(&[last])));
+            let flattened = vec![inner].leak();
+            Box::leak(Box::new(ShownNames {
+                flattened,
+                ..leaf(own)
+            }))
+        }),
+    };
+    (name, fnv1a(name), shown)
+}
+
+#[derive(Default)]
+struct Fields {
+    copies: Vec<(&'static str, u64, Copied)>,
+    subsets: Vec<Subset>,
+    embedded: Vec<(&'static str, Fields)>,
+}
+
+fn outline(fields: Fields) -> &'static Outline {
+    let embedded = fields.embedded.into_iter();
+    let embedded = embedded.map(|(name, fields)| (name, fnv1a(name), outline(fields)));
+    Box::leak(Box::new(Outline {
+        references: true,
+        copies: fields.copies.leak(),
+        subsets: fields.subsets.leak(),
+        embedded: embedded.collect::<Vec<_>>().leak(),
+    }))
+}
+
+fn cycle(models: Vec<(&'static str, Fields)>) -> Option<String> {
+    let entries = models.into_iter().map(|(collection, fields)| Entry {
+        collection,
+        hash: fnv1a(collection),
+        outline: outline(fields),
+    });
+    let entries: Vec<Entry> = entries.collect();
+    // The arrays that the compiler would have on its heap are here on the stack.
+    let search = thread::Builder::new().stack_size(64 << 20);
+    let found = search.spawn(move || assert_acyclic(&entries));
+    let panic = found.expect("a thread").join().err()?;
+    let message = *panic.downcast::<String>().expect("a formatted message");
+    let cycle = message.strip_prefix("cyclic derived fields: ")?;
+    Some(cycle.split(';').next()?.to_owned())
+}
+
+fn copies(copies: Vec<(&'static str, u64, Copied)>) -> Fields {
+    Fields {
+        copies,
+        ..Fields::default()
+    }
+}
+
+fn subsets(subsets: Vec<Subset>) -> Fields {
+    Fields {
+        subsets,
+        ..Fields::default()
+    }
+}
+
+#[test]
+fn chains_end() {
+    let link = copies(vec![copy("name", "parts", "name")]);
+    let products = Fields {
+        copies: vec![copy("label", "makers", "name")],
+        embedded: vec![("parts", link)],
+        ..Fields::default()
+    };
+    let parts = copies(vec![copy("name", "products", "parts.name2")]);
+    assert_eq!(
+        cycle(vec![
+            ("products", products),
+            ("parts", parts),
+            ("makers", copies(vec![]))
+        ]),
+        None
+    );
+}
+
+#[test]
+fn chains_may_be_longer_than_the_stack_of_the_compiler() {
+    const NAMES: [&str; 3] = ["a", "b", "c"];
+    let collections: Vec<&'static str> = (0..400)
+        .map(|n| -> &'static str { format!("c{n}").leak() })
+        .collect();
+    let model = |n: usize| {
+        let next = collections[n + 1];
+        copies(NAMES.iter().map(|name| copy(name, next, name)).collect())
+    };
+    let mut models: Vec<_> = (0..399).map(|n| (collections[n], model(n))).collect();
+    models.push((collections[399], copies(vec![])));
+    assert_eq!(cycle(models), None);
+}
+
+#[test]
+fn a_copy_of_a_copy_of_itself_is_a_cycle() {
+    let link = || Fields {
+        embedded: vec![("parts", copies(vec![copy("name", "parts", "name")]))],
+        ..Fields::default()
+    };
+    let found = |path| {
+        let parts = copies(vec![copy("name", "products", path)]);
+        cycle(vec![("products", link()), ("parts", parts)])
+    };
+    let text = "products.parts.name <- parts.name <- products.parts.name";
+    assert_eq!(found("parts.name").unwrap(), text);
+    // A value holds its parts.
+    assert_eq!(found("parts").unwrap(), text);
+    assert_eq!(found("parts.name.first").unwrap(), text);
+    assert_eq!(found("part"), None);
+}
+
+#[test]
+fn a_flattened_value_has_no_name_in_a_path() {
+    let flat = Fields {
+        embedded: vec![("", copies(vec![copy("label", "products", "label")]))],
+        ..Fields::default()
+    };
+    let text = "products.label <- products.label";
+    assert_eq!(cycle(vec![("products", flat)]).unwrap(), text);
+}
+
+#[test]
+fn a_subset_that_shows_a_copy_of_itself_is_a_cycle() {
+    let found = |shown: Option<&[&'static str]>| {
+        let products = subsets(vec![subset("reviews", "reviews", &["written"], shown)]);
+        let reviews = copies(vec![copy("others", "products", "reviews")]);
+        cycle(vec![("products", products), ("reviews", reviews)])
+    };
+    let text = Some("products.reviews <- reviews.others <- products.reviews".to_owned());
+    assert_eq!(found(None), text);
+    assert_eq!(found(Some(&["text", "others", "written"])), text);
+    assert_eq!(found(Some(&["text", "others"])), text);
+    assert_eq!(found(Some(&["text", "written"])), None);
+}
+
+#[test]
+fn a_subset_that_is_sorted_by_what_is_copied_from_it_is_a_cycle() {
+    let products = subsets(vec![subset(
+        "reviews",
+        "reviews",
+        &["-x", "info.rank"],
+        Some(&["text"]),
+    )]);
+    let info = Fields {
+        embedded: vec![(
+            "info",
+            copies(vec![copy("rank", "products", "reviews.0.rank")]),
+        )],
+        ..Fields::default()
+    };
+    assert_eq!(
+        cycle(vec![("reviews", info), ("products", products)]).unwrap(),
+        "reviews.info.rank <- products.reviews <- reviews.info.rank"
+    );
+}

@@ -1,0 +1,144 @@
+//! The static description of fields, and the field of a form that only serde knows.
+
+use std::{convert::Infallible, marker::PhantomData};
+
+use serde::Serialize;
+
+use crate::{
+    model::{
+        Container, CountShape, DerivedShape, Document, Embed, EmbedField, FieldKind, FieldShape,
+        Model, Outline, RefersWithin, Shape, ShownNames, SplitField, SplitShape, Structure,
+    },
+    mql,
+};
+
+/// The value of a field that serde stores in a form of its own: `#[serde(with = "..")]`.
+///
+/// Only the field's functions know the form. So such a field has a path, and a filter can ask whether
+/// it exists, but it is neither compared with a `T` nor set to one.
+///
+/// There are no values of it.
+pub struct StoredOtherwise<T>(Infallible, PhantomData<fn() -> T>);
+
+// Else a missing bound would be named in the message, in place of a missing value of the type.
+impl<T> Serialize for StoredOtherwise<T> {
+    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        match self.0 {}
+    }
+}
+
+/// A field that the library does not look into.
+pub const fn plain(name: &'static str) -> FieldShape {
+    FieldShape {
+        name,
+        kind: FieldKind::Plain,
+    }
+}
+
+/// A field that is marked `#[embed]`.
+pub const fn embed<T: EmbedField>(name: &'static str) -> FieldShape {
+    let kind = FieldKind::Embed {
+        shape: <T::Value as Structure>::shape,
+        container: T::CONTAINER,
+    };
+    FieldShape { name, kind }
+}
+
+/// The stored names of an embedded value.
+pub const fn shown<T: EmbedField>() -> &'static ShownNames {
+    <T::Value as Structure>::SHOWN
+}
+
+/// Whether the fields of a value can be stored in its place: `#[serde(flatten)]`.
+pub const fn is_flat<T: EmbedField>() -> bool {
+    matches!(T::CONTAINER, Container::One | Container::Optional)
+}
+
+/// The shape of a struct that is stored as the embedded value in it.
+pub fn wrapped<T: Embed>() -> &'static Shape {
+    T::shape()
+}
+
+/// A field that is marked `#[split(..)]`.
+pub const fn split<T: SplitField>(
+    name: &'static str,
+    collection: &'static str,
+    key: &'static str,
+    optional: bool,
+) -> FieldShape {
+    let kind = FieldKind::Split(SplitShape {
+        collection,
+        key,
+        optional,
+        shape: <T::Value as Structure>::shape,
+    });
+    FieldShape { name, kind }
+}
+
+/// A field that is marked `#[count(..)]`.
+pub const fn count<T: Counter, C: Document>(
+    name: &'static str,
+    via: &'static str,
+    filter: Option<fn() -> crate::Result<mql::Filter>>,
+) -> FieldShape {
+    let kind = FieldKind::Derived(DerivedShape::Count(CountShape {
+        collection: C::COLLECTION,
+        via,
+        filter,
+    }));
+    FieldShape { name, kind }
+}
+
+/// The types of a `#[version]` and of a `#[count(..)]`.
+#[diagnostic::on_unimplemented(
+    message = "a `#[version]` or `#[count(..)]` is an `i32`, `i64`, `u32` or `u64`, not a `{Self}`",
+    label = "not an integer that is stored as one"
+)]
+pub trait Counter {}
+
+impl Counter for i32 {}
+impl Counter for i64 {}
+impl Counter for u32 {}
+impl Counter for u64 {}
+
+/// Checks the type of a `#[version]`.
+pub const fn counter<T: Counter>() {}
+
+/// The model of a repository.
+pub fn model<T: Document>() -> &'static Model {
+    T::model()
+}
+
+/// Checks that a database has all models that one of them references.
+pub const fn complete<D, M: RefersWithin<D>>() {}
+
+/// The outline of an embedded value.
+pub const fn outline<T: EmbedField>() -> &'static Outline {
+    <T::Value as Structure>::OUTLINE
+}
+
+/// Whether there are references in a value.
+pub const fn holds_references(outline: &Outline) -> bool {
+    let mut found = outline.references;
+    let mut i = 0;
+    while !found && i < outline.embedded.len() {
+        found = holds_references(outline.embedded[i].2);
+        i += 1;
+    }
+    found
+}
+
+/// Whether there are references or copies in a value.
+pub const fn holds_relations(outline: &Outline) -> bool {
+    if outline.references || !outline.copies.is_empty() {
+        return true;
+    }
+    let mut i = 0;
+    while i < outline.embedded.len() {
+        if holds_relations(outline.embedded[i].2) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}

@@ -1,0 +1,81 @@
+//! Paths that attributes name: the fields of a model, followed through embedded values.
+
+use crate::{
+    model::{
+        Cold, Container, Embed, EmbedField, Field, FieldSet, Flattened, IndexField, Path, Root,
+        Structure,
+    },
+    mql::Direction,
+};
+
+/// The fields of the document that a projection is a part of. That it is a document, `Projection`
+/// requires.
+pub const fn fields_of<T: Structure>() -> T::Fields<Root<T>> {
+    <T::Fields<Root<T>> as FieldSet>::NEW
+}
+
+/// A field whose own fields can be named in a path.
+#[diagnostic::on_unimplemented(
+    message = "the path goes through a value that is not embedded",
+    label = "only an embedded value has fields of its own in the document"
+)]
+pub trait Followed: Copy {
+    /// Its fields.
+    type Fields: FieldSet;
+    /// What is around them.
+    const CONTAINER: Container;
+}
+
+#[diagnostic::do_not_recommend]
+impl<V: EmbedField, P: Path, K> Followed for Field<V, P, K> {
+    type Fields = <V::Value as Structure>::Fields<P>;
+    const CONTAINER: Container = V::CONTAINER;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Embed, P: Path, K> Followed for Field<Cold<T>, P, K> {
+    type Fields = <T as Structure>::Fields<P>;
+    const CONTAINER: Container = Container::One;
+}
+
+#[diagnostic::do_not_recommend]
+impl<V: EmbedField, P: Path> Followed for Flattened<V, P> {
+    type Fields = <V::Value as Structure>::Fields<P>;
+    const CONTAINER: Container = V::CONTAINER;
+}
+
+/// Whether the path of an index can go through a field: the keys of a map are not known.
+pub const fn is_followed<F: Followed>(_: F) -> bool {
+    !matches!(F::CONTAINER, Container::Map)
+}
+
+/// The fields behind a field, through options and lists.
+pub const fn step<F: Followed>(_: F) -> F::Fields {
+    F::Fields::NEW
+}
+
+/// A field that an index can end at.
+#[diagnostic::on_unimplemented(
+    message = "an index cannot end at a flattened field",
+    label = "go on to one of its fields"
+)]
+pub trait Indexed: Copy {
+    /// Its stored path.
+    const PATH: &'static str;
+    /// Whether a document can lack it.
+    const OPTIONAL: bool;
+}
+
+impl<V, P: Path, K> Indexed for Field<V, P, K> {
+    const PATH: &'static str = P::TEXT;
+    const OPTIONAL: bool = P::OPTIONAL;
+}
+
+/// One field of an index.
+pub const fn index_field<F: Indexed>(_: F, direction: Direction) -> IndexField {
+    IndexField {
+        path: F::PATH,
+        direction,
+        optional: F::OPTIONAL,
+    }
+}

@@ -1,0 +1,93 @@
+//! Questions to a type that the compiler answers by the traits which it implements.
+
+use std::marker::PhantomData;
+
+use super::{
+    cycle::Entry,
+    field::{outline, shown},
+};
+use crate::model::{Document, EmbedField, Outline, Related, ShownNames, Subset};
+
+/// Asks a concrete type what it implements: an inherent constant hides the one of the trait where
+/// its bound holds. For a type parameter the answer is always the trait's.
+pub struct Probe<T: ?Sized>(PhantomData<T>);
+
+/// The answers for types that implement nothing.
+pub trait Unknown {
+    /// It holds no references or embedded values.
+    const RELATED: bool = false;
+    /// It is always there.
+    const OPTIONAL: bool = false;
+    /// It is no `Option`.
+    const NONE: bool = false;
+    /// It is no `Subset`.
+    const SUBSET: bool = false;
+    /// It has no names of its own.
+    const SHOWN: &'static ShownNames = &ShownNames {
+        own: &[],
+        flattened: &[],
+    };
+    /// It is no embedded value.
+    const EMBEDDED: bool = false;
+    /// Nothing is known of what is in it.
+    const OUTLINE: &'static Outline = Outline::EMPTY;
+    /// It is no document, which is reported elsewhere.
+    const MODEL: Entry = Entry::NONE;
+}
+
+impl<T: ?Sized> Unknown for Probe<T> {}
+
+impl<T: ?Sized + Related> Probe<T> {
+    /// It holds references or embedded values.
+    pub const RELATED: bool = true;
+}
+
+impl<T: ?Sized + Absent> Probe<T> {
+    /// A document can lack it, or a part of it.
+    pub const OPTIONAL: bool = true;
+}
+
+impl<T> Probe<Option<T>> {
+    /// It is an `Option`.
+    pub const NONE: bool = true;
+}
+
+macro_rules! subsets {
+    ($($type:ty)*) => { $(
+        impl<T> Probe<$type> {
+            /// It is a `Subset`, or a copy of one or of several.
+            pub const SUBSET: bool = true;
+        }
+    )* };
+}
+subsets!(Subset<T> Option<Subset<T>> Vec<Subset<T>>);
+
+impl<T: EmbedField> Probe<T> {
+    /// It is an embedded value, or a container of such.
+    pub const EMBEDDED: bool = true;
+    /// What is in the embedded value.
+    pub const OUTLINE: &'static Outline = outline::<T>();
+    /// Its stored names.
+    pub const SHOWN: &'static ShownNames = shown::<T>();
+}
+
+impl<T: Document> Probe<T> {
+    /// The collection, and what is in its documents.
+    pub const MODEL: Entry = Entry {
+        collection: T::COLLECTION,
+        hash: T::HASH,
+        outline: T::OUTLINE,
+    };
+}
+
+/// Values that can be absent, wholly or, as the elements of a list, for a path that goes through it.
+pub trait Absent {}
+
+impl<T> Absent for Option<T> {}
+impl<T> Absent for Vec<T> {}
+impl<T> Absent for std::collections::VecDeque<T> {}
+impl<T> Absent for std::collections::BTreeSet<T> {}
+impl<T, S> Absent for std::collections::HashSet<T, S> {}
+impl<K, V> Absent for std::collections::BTreeMap<K, V> {}
+impl<K, V, S> Absent for std::collections::HashMap<K, V, S> {}
+impl<T: Absent> Absent for Box<T> {}

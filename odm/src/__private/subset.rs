@@ -1,0 +1,98 @@
+//! Subsets: their description, their order and their items.
+
+use crate::{
+    model::{
+        DerivedShape, Document, Field, FieldKind, FieldSet, FieldShape, Flattened, Ordered, Path,
+        PathHash, Root, ShownNames, Structure, SubsetField, SubsetItem, SubsetShape,
+    },
+    mql::{self, Direction},
+};
+
+/// The declaration in `#[subset(..)]`.
+pub struct DeclaredSubset {
+    /// The number of children.
+    pub limit: i64,
+    /// Their order.
+    pub sort: &'static [(&'static str, Direction)],
+    /// The path of the reference to the holder.
+    pub via: &'static str,
+    /// The children that count.
+    pub filter: Option<fn() -> crate::Result<mql::Filter>>,
+}
+
+/// A field that is marked `#[subset(..)]`.
+pub const fn subset<T: SubsetField>(name: &'static str, declared: DeclaredSubset) -> FieldShape {
+    let kind = FieldKind::Derived(DerivedShape::Subset(SubsetShape {
+        collection: <T::Child as Document>::COLLECTION,
+        via: declared.via,
+        limit: declared.limit,
+        sort: declared.sort,
+        shown: <T::Item as SubsetItem>::SHOWN,
+        filter: declared.filter,
+    }));
+    FieldShape { name, kind }
+}
+
+/// The stored names that a subset shows, if it does not show the whole child.
+pub const fn shown_names<T: SubsetField>() -> Option<&'static ShownNames> {
+    match <T::Item as SubsetItem>::SHOWN {
+        Some(_) => Some(<T::Item as SubsetItem>::NAMES),
+        None => None,
+    }
+}
+
+/// The fields of the child that a subset shows.
+pub const fn child<T: SubsetField>() -> <T::Child as Structure>::Fields<Root<T::Child>> {
+    <<T::Child as Structure>::Fields<Root<T::Child>> as FieldSet>::NEW
+}
+
+/// A field to sort by.
+#[diagnostic::on_unimplemented(
+    message = "this field has no order to sort by",
+    label = "not a number, string, date, id, bool, or an `Option` of one"
+)]
+pub trait Sortable: Copy {
+    /// Its stored path.
+    const PATH: &'static str;
+    /// Whether it is in the cold part.
+    const COLD: bool;
+}
+
+impl<V: Ordered, P: Path, K> Sortable for Field<V, P, K> {
+    const PATH: &'static str = P::TEXT;
+    const COLD: bool = P::COLD;
+}
+
+/// Whether the children of a subset can be sorted by a field of the document itself.
+pub const fn is_hot<F: Sortable>(_: F) -> bool {
+    !F::COLD
+}
+
+/// A field by which children may be sorted. Whether it has an order is another question.
+pub trait SortPath: Copy {
+    /// Its path, to be compared with others.
+    const HASH: PathHash;
+}
+
+impl<V, P: Path, K> SortPath for Field<V, P, K> {
+    const HASH: PathHash = P::HASH;
+}
+
+impl<V, P: Path> SortPath for Flattened<V, P> {
+    const HASH: PathHash = P::HASH;
+}
+
+/// The path of a key of a sort.
+pub const fn sort_path<F: SortPath>(_: F) -> PathHash {
+    F::HASH
+}
+
+/// One key of a sort.
+pub const fn sort_key<F: Sortable>(_: F, direction: Direction) -> (&'static str, Direction) {
+    (F::PATH, direction)
+}
+
+/// The filter of a subset or of a count.
+pub fn subset_filter<C>(filter: crate::query::Filter<C>) -> crate::Result<mql::Filter> {
+    filter.into_mql()
+}

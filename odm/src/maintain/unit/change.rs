@@ -1,0 +1,261 @@
+//! Changes, which are queued by document and flushed as one batch.
+
+use bson::{RawBson, RawDocument, RawDocumentBuf};
+
+use super::{
+    super::{
+        places::{Fields, changes},
+        versions,
+    },
+    Doc, Numbers, Unit, id,
+};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    mql::{self, key, path},
+    store::{
+        CollectionWrites, DeleteWrite, Deleted, DocumentWrite, Find, UpdateWrite, Updated, id_first,
+    },
+};
+
+impl Unit<'_> {
+    /// Queues a new document, and returns its position.
+    ///
+    /// # Errors
+    ///
+    /// `DuplicateKey` if the unit knows that the `_id` is taken; else the flush finds it.
+    pub(in crate::maintain) async fn insert(
+        &mut self,
+        collection: &str,
+        document: &RawDocument,
+    ) -> Result<usize> {
+        let id = path::get(document, "_id");
+        let id = id.ok_or_else(|| without_id(collection))?;
+        let document = match id_first(document, id) {
+            Some(reordered) => reordered,
+            None => document.to_owned(),
+        };
+        let at = self.images_mut(collection).position_or_absent(key::of(id));
+        let image = self.images(collection).at(at);
+        if image.now().is_some() {
+            return Err(Error::duplicate_id(collection, id));
+        }
+        let document = versions::versioned(self.catalog, collection, image, document)?;
+        self.queue(collection, at, Some(document), true).await?;
+        Ok(at)
+    }
+
+    /// Queues a change of base data: of the user's, or an effect of one. The version of the document
+    /// counts the change. Returns whether anything is different.
+    pub(in crate::maintain) async fn change(
+        &mut self,
+        collection: &str,
+        at: usize,
+        after: RawDocumentBuf,
+    ) -> Result<bool> {
+        let image = self.images(collection).at(at);
+        let Some(now) = image.now() else {
+            return Ok(false);
+        };
+        let id = id(now);
+        if path::get(&after, "_id").is_none_or(|after| key::of(after) != key::of(id)) {
+            let error = Error::from(mql::Error::Immutable("_id".to_owned()));
+            return Err(error.at(collection, Some("_id"), Some(id.into())));
+        }
+        let after = id_first(&after, id).unwrap_or(after);
+        if after.as_bytes() == now.as_bytes() {
+            return Ok(false);
+        }
+        let after = versions::versioned(self.catalog, collection, image, after)?;
+        self.queue(collection, at, Some(after), true).await?;
+        Ok(true)
+    }
+
+    /// Queues a change of fields that are base data.
+    pub(in crate::maintain) async fn set(
+        &mut self,
+        collection: &str,
+        at: usize,
+        fields: Fields,
+    ) -> Result<bool> {
+        match self.with_fields(collection, at, fields)? {
+            Some(after) => self.change(collection, at, after).await,
+            None => Ok(false),
+        }
+    }
+
+    /// Queues a change of derived fields, which no version counts.
+    pub(in crate::maintain) async fn set_derived(
+        &mut self,
+        collection: &str,
+        at: usize,
+        fields: Fields,
+    ) -> Result<()> {
+        if let Some(after) = self.with_fields(collection, at, fields)? {
+            self.queue(collection, at, Some(after), false).await?;
+        }
+        Ok(())
+    }
+
+    fn with_fields(
+        &self,
+        collection: &str,
+        at: usize,
+        fields: Fields,
+    ) -> Result<Option<RawDocumentBuf>> {
+        let Some(now) = self.images(collection).at(at).now() else {
+            return Ok(None);
+        };
+        let update = changes(fields);
+        if update.is_empty() {
+            return Ok(None);
+        }
+        Ok(update.apply(now, false, self.now)?)
+    }
+
+    /// Records that the cold part of a document changed, which its version counts.
+    pub(in crate::maintain) async fn touch(&mut self, collection: &str, at: usize) -> Result<()> {
+        self.images_mut(collection).touch(at);
+        let image = self.images(collection).at(at);
+        if let (Some(_), Some(now)) = (self.catalog.version(collection), image.now()) {
+            let now = RawDocumentBuf::clone(now);
+            let after = versions::versioned(self.catalog, collection, image, now)?;
+            self.queue(collection, at, Some(after), true).await?;
+        }
+        Ok(())
+    }
+
+    /// Queues the removal of a document that exists.
+    pub(in crate::maintain) async fn remove(&mut self, collection: &str, at: usize) -> Result<()> {
+        if let Some(now) = self.images(collection).at(at).now() {
+            let id = RawBson::from(id(now));
+            self.removed.push((collection.to_owned(), id));
+            self.queue(collection, at, None, true).await?;
+        }
+        Ok(())
+    }
+
+    async fn queue(
+        &mut self,
+        collection: &str,
+        at: usize,
+        now: Option<RawDocumentBuf>,
+        is_base: bool,
+    ) -> Result<()> {
+        let (step, now) = (self.step, now.map(Doc::new));
+        let (is_queued, is_counted) = self.images_mut(collection).queue(at, now, is_base, step);
+        self.queued += usize::from(is_queued);
+        self.changed_images += u64::from(is_counted);
+        if self.queued > self.bounds.queue {
+            self.flush().await?;
+        }
+        Ok(())
+    }
+
+    /// Writes the queue as one batch.
+    pub(in crate::maintain) async fn flush(&mut self) -> Result<()> {
+        if self.queued == 0 {
+            return Ok(());
+        }
+        let mut batch = Vec::new();
+        for (collection, images) in &self.collections {
+            let writes: Vec<DocumentWrite<'_>> = images.writes().collect();
+            if !writes.is_empty() {
+                batch.push(CollectionWrites { collection, writes });
+            }
+        }
+        if !batch.is_empty() {
+            let applied = self.transaction.apply(&batch).await;
+            self.cost += applied.map_err(|error| self.with_numbers(error))?;
+        }
+        for images in self.collections.values_mut() {
+            images.flushed();
+        }
+        self.queued = 0;
+        Ok(())
+    }
+
+    /// Flushes a chunk of refreshed documents, and forgets those that nothing reads later.
+    pub(in crate::maintain) async fn end_chunk(
+        &mut self,
+        collection: &str,
+        is_read_later: bool,
+    ) -> Result<()> {
+        self.flush().await?;
+        self.images_mut(collection).forget(is_read_later);
+        Ok(())
+    }
+
+    /// Forgets the documents of a collection, changed ones included, after a flush.
+    pub(in crate::maintain) async fn forget_all(&mut self, collection: &str) -> Result<()> {
+        self.flush().await?;
+        self.images_mut(collection).forget_all();
+        Ok(())
+    }
+}
+
+/// The numbers of a unit that is too large.
+impl Unit<'_> {
+    /// Counts the documents that a search will find page by page, so that an error can say it.
+    pub(in crate::maintain) async fn expect_followers(&mut self, find: &Find) -> Result<()> {
+        let (number, cost) = self.transaction.count(find).await?;
+        self.cost += cost;
+        self.expected.insert(find.collection.clone(), number);
+        Ok(())
+    }
+
+    /// Adds to an error of a limit how many documents of which collections the unit changes.
+    fn with_numbers(&self, error: Error) -> Error {
+        if error.kind() != ErrorKind::Limit {
+            return error;
+        }
+        let numbers = self.collections.iter().filter_map(|(collection, images)| {
+            let numbers = images.numbers();
+            let known = numbers.inserted + numbers.changed + numbers.removed;
+            let expected = self.expected.get(collection).copied();
+            let number = known.max(expected.unwrap_or_default());
+            (number > 0).then(|| format!("{number} documents of `{collection}`"))
+        });
+        let numbers: Vec<String> = numbers.collect();
+        let message = format!("{error}; it changes {}", numbers.join(", "));
+        Error::new(ErrorKind::Limit, message).with_source(error)
+    }
+}
+
+/// Writes from which nothing follows: they go to the store as they are.
+impl Unit<'_> {
+    pub(in crate::maintain) async fn update_where(
+        &mut self,
+        write: &UpdateWrite,
+    ) -> Result<Updated> {
+        let updated = self.transaction.update(write).await?;
+        self.cost += updated.cost;
+        let numbers = Numbers {
+            inserted: updated.inserted.into(),
+            changed: updated.modified,
+            removed: 0,
+        };
+        self.changed_images += numbers.inserted + numbers.changed;
+        self.images_mut(&write.collection).count_unseen(numbers);
+        Ok(updated)
+    }
+
+    pub(in crate::maintain) async fn delete_where(
+        &mut self,
+        write: &DeleteWrite,
+    ) -> Result<Deleted> {
+        let deleted = self.transaction.delete(write).await?;
+        self.cost += deleted.cost;
+        let numbers = Numbers {
+            removed: deleted.removed,
+            ..Numbers::NONE
+        };
+        self.changed_images += numbers.removed;
+        self.images_mut(&write.collection).count_unseen(numbers);
+        Ok(deleted)
+    }
+}
+
+fn without_id(collection: &str) -> Error {
+    let message = format!("missing `_id`: a document of `{collection}` has none; give it one");
+    Error::new(ErrorKind::Encode, message)
+}

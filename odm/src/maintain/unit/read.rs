@@ -1,0 +1,112 @@
+//! Reads by `_id`, which are answered from the images where the unit holds them.
+
+use std::collections::{HashMap, HashSet};
+
+use async_trait::async_trait;
+use bson::RawBson;
+
+use super::{super::derived::Lookup, Doc, Unit, id};
+use crate::{
+    error::Result,
+    mql::key,
+    store::{FindByKey, ReaderExt},
+};
+
+impl Unit<'_> {
+    /// Reads those documents that the unit does not hold yet, in one call. Returns the positions of
+    /// all, each once, those of `_id`s that no document has included.
+    pub(in crate::maintain) async fn load(
+        &mut self,
+        collection: &str,
+        ids: &[RawBson],
+    ) -> Result<Vec<usize>> {
+        let keys: Vec<Vec<u8>> = ids.iter().map(|id| key::of(id.as_raw_bson_ref())).collect();
+        let images = self.images(collection);
+        let mut asked = HashSet::new();
+        let mut missing = Vec::new();
+        for (id, key) in ids.iter().zip(&keys) {
+            if images.position(key).is_none() && asked.insert(key) {
+                missing.push(id.clone());
+            }
+        }
+        if !missing.is_empty() {
+            let (found, cost) = self.transaction.get_all(collection, &missing).await?;
+            self.cost += cost;
+            let images = self.images_mut(collection);
+            for document in found {
+                images.remember(Doc::new(document));
+            }
+        }
+        let images = self.images_mut(collection);
+        let mut seen = HashSet::new();
+        let positions = keys.into_iter().map(|key| images.position_or_absent(key));
+        Ok(positions.filter(|at| seen.insert(*at)).collect())
+    }
+
+    /// Reads documents, and returns the positions of those that exist.
+    pub(in crate::maintain) async fn load_existing(
+        &mut self,
+        collection: &str,
+        ids: &[RawBson],
+    ) -> Result<Vec<usize>> {
+        let mut positions = self.load(collection, ids).await?;
+        let images = self.images(collection);
+        positions.retain(|&at| images.at(at).now().is_some());
+        Ok(positions)
+    }
+
+    /// Tells of each `_id` whether a document has it, without reading those that exist into the unit.
+    pub(in crate::maintain) async fn exist(
+        &mut self,
+        collection: &str,
+        ids: &[RawBson],
+    ) -> Result<Vec<bool>> {
+        let images = self.images(collection);
+        let mut exist = vec![false; ids.len()];
+        let (mut unknown, mut places) = (Vec::new(), Vec::new());
+        for (place, id) in ids.iter().enumerate() {
+            match images.position(&key::of(id.as_raw_bson_ref())) {
+                Some(at) => exist[place] = images.at(at).now().is_some(),
+                None => {
+                    unknown.push(id.clone());
+                    places.push(place);
+                }
+            }
+        }
+        if !unknown.is_empty() {
+            let (found, cost) = self.transaction.exist(collection, &unknown).await?;
+            self.cost += cost;
+            for (place, found) in places.into_iter().zip(found) {
+                exist[place] = found;
+            }
+        }
+        Ok(exist)
+    }
+}
+
+#[async_trait]
+impl Lookup for Unit<'_> {
+    async fn get(&mut self, collection: &str, ids: Vec<RawBson>) -> Result<HashMap<Vec<u8>, Doc>> {
+        let positions = self.load_existing(collection, &ids).await?;
+        let images = self.images(collection);
+        let found = positions.into_iter().filter_map(|at| {
+            let document = images.at(at).now()?;
+            Some((key::of(id(document)), document.clone()))
+        });
+        Ok(found.collect())
+    }
+
+    async fn find_by_key(&mut self, find: &FindByKey) -> Result<Vec<Vec<Doc>>> {
+        self.search_by_key(find).await
+    }
+
+    async fn count_by_key(&mut self, find: &FindByKey) -> Result<Vec<u64>> {
+        // A number cannot be corrected by the queue without the stored images.
+        if self.images(&find.find.collection).has_queue() {
+            self.flush().await?;
+        }
+        let (numbers, cost) = self.transaction.count_by_key(find).await?;
+        self.cost += cost;
+        Ok(numbers)
+    }
+}
