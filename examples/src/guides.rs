@@ -1,6 +1,7 @@
 //! One module for each kind of relationship in the guides. Each has the models, the guides'
 //! documents, and the guides' queries with what they print.
 
+pub mod blogs;
 pub mod favourites;
 pub mod hosts;
 pub mod messages;
@@ -35,7 +36,8 @@ pub async fn run(store: &Embedded) -> odm::Result<()> {
     messages::run(store).await?;
     reviews::run(store).await?;
     movies::run(store).await?;
-    favourites::run(store).await
+    favourites::run(store).await?;
+    blogs::run(store).await
 }
 
 /// Prints a change, and how many documents it wrote.

@@ -31,7 +31,7 @@ pub(crate) use derived::{Derived, FromDerived};
 use graph::Graph;
 pub(crate) use relations::Collection;
 pub use relations::Relations;
-pub(crate) use stored::{complete, declare, is_current, load, spec};
+pub(crate) use stored::{check_declaration, complete, declare, is_current, load, spec};
 pub(crate) use subset::Subset;
 
 pub(crate) use crate::model::OnDelete;
@@ -63,6 +63,9 @@ struct Node {
     into: Vec<usize>,
     /// The derived fields that read documents of this collection, by their position.
     readers: Vec<usize>,
+    /// The last level of the graph with a field that follows from a derived field in documents of
+    /// this collection.
+    last_read_level: Option<usize>,
     /// The paths whose change has consequences; empty for the whole document.
     watched: BTreeSet<String>,
     /// Documents are split, or are cold parts.
@@ -112,8 +115,9 @@ pub(crate) enum Cardinality {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ordered<'c> {
     pub(crate) field: &'c Derived,
-    /// Whether another derived field follows from it.
-    pub(crate) has_dependents: bool,
+    /// Whether a field of this level or of a later one follows from any derived field of the same
+    /// collection.
+    pub(crate) is_holder_read: bool,
     /// Whether older documents may not follow it yet.
     pub(crate) is_pending: bool,
 }
@@ -143,6 +147,13 @@ impl Catalog {
                 if node.readers.last() != Some(&at) {
                     node.readers.push(at);
                 }
+            }
+        }
+        for (at, level) in graph.levels.iter().enumerate() {
+            for source in graph.sources_of(level) {
+                let holder = relations.derived[source].holder();
+                let node = nodes.entry(holder.to_owned()).or_default();
+                node.last_read_level = Some(at);
             }
         }
         for split in &relations.splits {
@@ -198,12 +209,13 @@ impl Catalog {
         let Some(node) = self.nodes.get(collection) else {
             return false;
         };
-        let is_watched = |path: &str| {
+        let read = |path: &str| {
             let path = without_positions(path);
             let mut watched = node.watched.iter();
             watched.any(|watched| watched.is_empty() || path::overlap(watched, &path))
         };
-        node.is_split || paths.into_iter().any(is_watched)
+        // A definition may read the version, which every change changes.
+        node.is_split || node.version.as_deref().is_some_and(read) || paths.into_iter().any(read)
     }
 
     /// Whether a replacement of whole documents of a collection has consequences.
@@ -223,16 +235,18 @@ impl Catalog {
     /// The derived fields in levels: those of a level read only fields of earlier levels, and base
     /// data.
     pub(crate) fn levels(&self) -> impl Iterator<Item = Vec<Ordered<'_>>> {
-        let ordered = |&at: &usize| {
-            let field = &self.relations.derived[at];
+        let ordered = |level: usize, field: &'_ usize| {
+            let field = &self.relations.derived[*field];
+            let node = self.nodes.get(field.holder());
+            let last_read = node.and_then(|node| node.last_read_level);
             Ordered {
                 field,
-                has_dependents: !self.graph.dependents[at].is_empty(),
+                is_holder_read: last_read.is_some_and(|last| last >= level),
                 is_pending: self.is_pending(field.holder(), &field.path()),
             }
         };
-        let levels = self.graph.levels.iter();
-        levels.map(move |level| level.iter().map(ordered).collect())
+        let levels = self.graph.levels.iter().enumerate();
+        levels.map(move |(at, level)| level.iter().map(|field| ordered(at, field)).collect())
     }
 
     /// The derived fields in documents of a collection.

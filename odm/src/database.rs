@@ -63,6 +63,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
             session::refuse_inside_transaction(&store)?;
             let (relations, mut specs) = catalog::declared_by(&Self::models())?;
             specs.push(catalog::spec());
+            // Nothing is created for models that do not fit to those of others.
+            catalog::check_declaration(&store, Self::NAME, Self::VERSION, &relations).await?;
             store.ensure(&specs).await?;
             let catalog = catalog::declare(&store, Self::NAME, Self::VERSION, relations).await?;
             if !catalog.pending().is_empty() {

@@ -19,6 +19,8 @@ mod references;
 mod repair;
 mod run;
 mod subset;
+#[cfg(test)]
+mod tests;
 mod unit;
 mod versions;
 
@@ -31,7 +33,7 @@ pub(crate) use plan::plan;
 pub use plan::{PlannedChanges, Step, WritePlan};
 pub(crate) use run::run;
 pub(crate) use subset::{children_of, shown};
-use unit::{Doc, QUEUE, Unit};
+use unit::{Bounds, Doc, Unit};
 
 use crate::{
     catalog::Catalog,
@@ -117,17 +119,17 @@ pub(crate) async fn apply(
     transaction: &mut dyn Transaction,
     write: &Write,
 ) -> Result<Outcome> {
-    apply_with_queue(catalog, transaction, write, QUEUE).await
+    apply_within(catalog, transaction, write, Bounds::default()).await
 }
 
-/// [`apply`] with another bound of the queue, on which the result does not depend.
-async fn apply_with_queue(
+/// [`apply`] with other bounds.
+async fn apply_within(
     catalog: &Catalog,
     transaction: &mut dyn Transaction,
     write: &Write,
-    queue: usize,
+    bounds: Bounds,
 ) -> Result<Outcome> {
-    let mut unit = Unit::new(catalog, transaction, queue);
+    let mut unit = Unit::new(catalog, transaction, bounds);
     let touched = steps(&mut unit, write).await?;
     let documents = returned(&unit, write, &touched)?;
     let (steps, cost) = unit.into_cost();

@@ -2,6 +2,7 @@
 //! with the same types. An `_id` that the guides leave to the server stands first.
 
 use examples::guides::{
+    blogs::{self, Blogs},
     favourites::{self, Favourites},
     hosts::{self, Logs},
     messages::{self, Messages},
@@ -485,5 +486,31 @@ on_every_store! {
             ],
         };
         assert_stored(&store, "movies_with_cast", &[movie]).await;
+    }
+
+    async fn s13_a_blog_shows_its_ten_most_commented_posts(store: impl TestStore) {
+        let db = Blogs::open(store.clone()).await.unwrap();
+        blogs::load(&db).await.unwrap();
+        let shown = |id: i32, comments: i64| {
+            doc! { "_id": id, "title": format!("Rule of thumb {id}"), "comment_count": comments }
+        };
+        let blog = |posts: Vec<Document>| {
+            doc! { "_id": 1, "title": "Schema design", "most_commented": posts }
+        };
+        let top = (3..=12).rev().map(|id| shown(id, i64::from(id) - 1));
+        assert_stored(&store, "blogs", &[blog(top.collect())]).await;
+
+        let first = db.posts.get(1).await.unwrap();
+        let more = (101..=112).map(|id| blogs::comment(id, &first));
+        db.comments.insert_many(more).await.unwrap();
+        let rest = (4..=12).rev().map(|id| shown(id, i64::from(id) - 1));
+        let top = std::iter::once(shown(1, 12)).chain(rest);
+        assert_stored(&store, "blogs", &[blog(top.collect())]).await;
+
+        db.posts.delete(1).await.unwrap();
+        let comments = blogs::Comment::fields();
+        db.comments.delete_where(comments.post.eq(12)).await.unwrap();
+        let top = (2..=11).rev().map(|id| shown(id, i64::from(id) - 1));
+        assert_stored(&store, "blogs", &[blog(top.collect())]).await;
     }
 }

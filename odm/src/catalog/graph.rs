@@ -48,6 +48,13 @@ impl Graph {
         }
         Ok(Graph { levels, dependents })
     }
+
+    /// The fields from which one of these follows.
+    pub(super) fn sources_of(&self, fields: &[usize]) -> impl Iterator<Item = usize> {
+        let all = self.dependents.iter().enumerate();
+        let read = all.filter(|(_, dependents)| dependents.iter().any(|at| fields.contains(at)));
+        read.map(|(source, _)| source)
+    }
 }
 
 /// Adds all fields that follow from one of these, which are named as `collection.path`.

@@ -89,7 +89,13 @@ impl Relations {
             let mut all = self.collections.iter_mut();
             match all.find(|held| held.name == collection.name) {
                 None => self.collections.push(collection),
-                Some(held) => held.version = held.version.take().or(collection.version),
+                Some(held) => match (&held.version, collection.version) {
+                    (Some(held), Some(version)) if *held != version => {
+                        return Err(format!("{}.{version}", collection.name));
+                    }
+                    (None, version) => held.version = version,
+                    _ => {}
+                },
             }
         }
         merge_fields(&mut self.edges, other.edges)?;

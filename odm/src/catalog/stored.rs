@@ -69,6 +69,27 @@ pub(crate) fn spec() -> CollectionSpec {
     }
 }
 
+/// Checks whether the relations of a database fit together with those that are declared on a store.
+///
+/// # Errors
+///
+/// `Schema`, as [`declare`] finds it, before anything is stored.
+pub(crate) async fn check_declaration(
+    store: &dyn Store,
+    name: &str,
+    version: u32,
+    relations: &Relations,
+) -> Result<()> {
+    let declare = Declare::new(name, version, relations.clone());
+    let reader = store.reader()?;
+    let mut owners = owners(&*reader).await?;
+    let own = owners.iter().position(|owner| owner.id == owner_id(name));
+    let mine = own.map(|at| owners.swap_remove(at));
+    declare.check_version(mine.as_ref())?;
+    owners.push(declare.owner(BTreeSet::new()));
+    Catalog::new(merged(&owners)?, BTreeSet::new(), 0).map(drop)
+}
+
 /// Declares the relations of a database, and returns the catalog that is in force from now on.
 ///
 /// # Errors
@@ -81,12 +102,7 @@ pub(crate) async fn declare(
     version: u32,
     relations: Relations,
 ) -> Result<Catalog> {
-    let declare = Arc::new(Declare {
-        name: name.to_owned(),
-        version: version.into(),
-        relations,
-        catalog: Mutex::new(None),
-    });
+    let declare = Arc::new(Declare::new(name, version, relations));
     store.run(declare.clone(), Durability::Immediate).await?;
     let catalog = declare
         .catalog
@@ -113,12 +129,7 @@ impl UnitOfWork for Declare {
         self.check_version(mine)?;
         if mine.is_none_or(|mine| mine.relations != self.relations || mine.version < self.version) {
             let pending = self.pending(&*transaction, &owners).await?;
-            let owner = Owner {
-                id,
-                version: self.version,
-                relations: self.relations.clone(),
-                pending,
-            };
+            let owner = self.owner(pending);
             put(transaction, &owner.id, &owner).await?;
             next_epoch(transaction).await?;
         }
@@ -129,6 +140,25 @@ impl UnitOfWork for Declare {
 }
 
 impl Declare {
+    fn new(name: &str, version: u32, relations: Relations) -> Self {
+        Declare {
+            name: name.to_owned(),
+            version: version.into(),
+            relations,
+            catalog: Mutex::new(None),
+        }
+    }
+
+    /// The database as it is stored.
+    fn owner(&self, pending: BTreeSet<String>) -> Owner {
+        Owner {
+            id: owner_id(&self.name),
+            version: self.version,
+            relations: self.relations.clone(),
+            pending,
+        }
+    }
+
     fn check_version(&self, mine: Option<&Owner>) -> Result<()> {
         let Some(mine) = mine else {
             return Ok(());

@@ -13,7 +13,7 @@ use futures_core::{Stream, future::BoxFuture};
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    maintain::{Finding, Write},
+    maintain::{Finding, Problem, Write},
     repository::Cursor,
     session::Session,
     store::{Cost, Find},
@@ -74,7 +74,8 @@ enum AuditState {
 struct Auditor {
     session: Session,
     mode: AuditMode,
-    /// The pending backfills that are complete at the end.
+    /// The pending backfills that are complete at the end: without the references that dangle and
+    /// could not be repaired, since nothing may rely on those.
     pending: BTreeSet<String>,
     /// The collections that are left, and the last document of the first one that was checked.
     left: VecDeque<String>,
@@ -245,7 +246,7 @@ impl Auditor {
     }
 
     /// Repairs findings as one unit, and checks their documents again.
-    async fn repair(&self, collection: &str, findings: &mut [Finding]) -> Result<()> {
+    async fn repair(&mut self, collection: &str, findings: &mut [Finding]) -> Result<()> {
         let mut ids: Vec<RawBson> = Vec::new();
         for finding in findings.iter() {
             if ids.last() != Some(&finding.id) {
@@ -260,6 +261,10 @@ impl Auditor {
         let left = self.session.check_documents(collection, &ids).await?;
         for finding in findings {
             finding.repaired = !left.contains(finding);
+            if !finding.repaired && finding.problem == Problem::Dangling {
+                self.pending
+                    .remove(&format!("{collection}.{}", finding.path));
+            }
         }
         Ok(())
     }

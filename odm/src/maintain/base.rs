@@ -213,12 +213,13 @@ async fn replace(
         .load_existing(collection, std::slice::from_ref(id))
         .await?;
     if let Some(path) = catalog.version(collection) {
-        let held = versions::version(document, path)?;
         let current = found.first().and_then(|&at| unit.document(collection, at));
-        let is_stale = match current {
-            Some(current) => held != versions::version(current, path)?,
+        let is_stale = match (versions::held(document, path)?, current) {
+            (Some(held), Some(current)) => held != versions::version(current, path)?,
             // The document was read, and is gone.
-            None => held > 0 && upsert,
+            (Some(held), None) => held > 0 && upsert,
+            // Of a program whose model has no version, which another declares.
+            (None, _) => false,
         };
         if is_stale {
             return Err(stale(collection, id));

@@ -176,7 +176,7 @@ fn own_id(split: &Split, value: &RawDocument) -> Result<RawBson> {
 }
 
 /// Records that documents changed of which the cold part alone did.
-async fn touch(unit: &mut Unit<'_>, split: &Split, changed: &[RawBson]) -> Result<()> {
+pub(super) async fn touch(unit: &mut Unit<'_>, split: &Split, changed: &[RawBson]) -> Result<()> {
     for at in unit.load_existing(&split.hot, changed).await? {
         unit.touch(&split.hot, at).await?;
     }

@@ -18,7 +18,7 @@ use super::{
     Problem,
     derived::{Kind, Lookup, of_kind, step_name},
     places::Fields,
-    unit::{CHUNK, Doc, Pages, Unit},
+    unit::{Doc, Pages, Unit},
 };
 use crate::{
     catalog::{Along, Copied, Derived, FromDerived, Ordered},
@@ -40,7 +40,7 @@ impl Kind for Copies {
                 let key = (&*copy.holder, &*copy.within, &copy.along);
                 let group = groups.entry(key).or_default();
                 group.copies.push(copy);
-                group.has_dependents |= ordered.has_dependents;
+                group.is_holder_read = ordered.is_holder_read;
                 group.paths.push(ordered.field.path().into_owned());
             }
         }
@@ -76,7 +76,7 @@ impl Kind for Copies {
 #[derive(Default)]
 struct Group<'c> {
     copies: Vec<&'c Copied>,
-    has_dependents: bool,
+    is_holder_read: bool,
     /// Their paths.
     paths: Vec<String>,
 }
@@ -89,7 +89,7 @@ async fn refresh_whole(
     stale: &Stale<'_>,
 ) -> Result<()> {
     let ids: Vec<RawBson> = stale.whole.values().cloned().collect();
-    for chunk in ids.chunks(CHUNK) {
+    for chunk in ids.chunks(unit.bounds.chunk) {
         let positions = unit.load_existing(holder, chunk).await?;
         let images = unit.images(holder);
         let images = positions.iter().map(|&at| images.at(at));
@@ -100,8 +100,8 @@ async fn refresh_whole(
         for (at, fields) in positions.into_iter().zip(wrong) {
             unit.set_derived(holder, at, fields).await?;
         }
-        if ids.len() > CHUNK {
-            unit.end_chunk(holder, group.has_dependents).await?;
+        if ids.len() > unit.bounds.chunk {
+            unit.end_chunk(holder, group.is_holder_read).await?;
         }
     }
     Ok(())
@@ -128,7 +128,7 @@ async fn refresh_followers(
         }
         change_page(unit, holder, stale, follow, &page).await?;
         if is_chunked {
-            unit.end_chunk(holder, group.has_dependents).await?;
+            unit.end_chunk(holder, group.is_holder_read).await?;
         }
     }
 }

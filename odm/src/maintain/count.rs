@@ -13,7 +13,7 @@ use super::{
     Problem,
     derived::{Kind, Lookup, of_kind, step_name},
     places::Fields,
-    unit::{CHUNK, Doc, Image, Unit, id},
+    unit::{Doc, Image, Unit, id},
 };
 use crate::{
     catalog::{Count, Derived, FromDerived, Ordered, references},
@@ -72,7 +72,7 @@ async fn refresh(unit: &mut Unit<'_>, count: &Count, ordered: &Ordered<'_>) -> R
     let stale: Vec<Stale> = stale(unit, count).into_values().collect();
     let counts_all = unit.repairs || ordered.is_pending;
     let is_certain = unit.catalog.is_certain(&count.child, &count.reference);
-    for chunk in stale.chunks(CHUNK) {
+    for chunk in stale.chunks(unit.bounds.chunk) {
         let ids: Vec<RawBson> = chunk.iter().map(|stale| stale.id.clone()).collect();
         unit.load(&count.parent, &ids).await?;
         let mut numbers: Vec<(usize, i64)> = Vec::new();
@@ -105,8 +105,8 @@ async fn refresh(unit: &mut Unit<'_>, count: &Count, ordered: &Ordered<'_>) -> R
             let fields = Fields::from_iter(fields);
             unit.set_derived(&count.parent, at, fields).await?;
         }
-        if stale.len() > CHUNK {
-            unit.end_chunk(&count.parent, ordered.has_dependents)
+        if stale.len() > unit.bounds.chunk {
+            unit.end_chunk(&count.parent, ordered.is_holder_read)
                 .await?;
         }
     }

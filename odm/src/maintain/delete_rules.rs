@@ -7,7 +7,7 @@ use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 use super::{
     cold,
     places::{Fields, lists, structs},
-    unit::{CHUNK, Pages, Unit, find_where, id},
+    unit::{Pages, Unit, find_where, id},
 };
 use crate::{
     catalog::{Edge, OnDelete, join, references},
@@ -99,9 +99,31 @@ async fn clear(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<
         for at in page {
             if let Some(document) = unit.document(&edge.from, at) {
                 let fields = cleared(document, edge, &gone);
-                unit.set(&edge.from, at, fields).await?;
+                set_references(unit, edge, at, fields).await?;
             }
         }
+    }
+}
+
+/// Changes references along an edge in a document. Those in a cold part are base data of the
+/// document that it belongs to, whose version counts the change.
+pub(super) async fn set_references(
+    unit: &mut Unit<'_>,
+    edge: &Edge,
+    at: usize,
+    fields: Fields,
+) -> Result<()> {
+    if !unit.set(&edge.from, at, fields).await? {
+        return Ok(());
+    }
+    let Some(split) = unit.catalog.split_in(&edge.from) else {
+        return Ok(());
+    };
+    let part = unit.document(&edge.from, at);
+    let owner = part.and_then(|part| path::get(part, &split.key));
+    match owner.map(RawBson::from) {
+        Some(owner) => cold::touch(unit, split, &[owner]).await,
+        None => Ok(()),
     }
 }
 
@@ -156,7 +178,7 @@ fn pulled(document: &RawDocument, edge: &Edge, list: &str, gone: &HashSet<Vec<u8
 }
 
 async fn restrict(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<()> {
-    for keys in deleted.chunks(CHUNK) {
+    for keys in deleted.chunks(unit.bounds.chunk) {
         let referrers = FindByKey {
             find: Find {
                 collection: edge.from.clone(),

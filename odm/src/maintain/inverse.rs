@@ -8,7 +8,7 @@ mod sides;
 
 use std::collections::{BTreeMap, HashSet};
 
-use bson::{RawBson, RawBsonRef, RawDocument};
+use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 
 use super::unit::{Unit, id};
 use crate::{
@@ -33,6 +33,7 @@ pub(super) async fn apply(
         let Some(other) = catalog.inverse_of(edge) else {
             continue;
         };
+        store_missing_lists(unit, edge, positions).await?;
         let Changes { claims, lost } = changes(unit, edge, positions)?;
         let mut sides = Sides::default();
         let named = claims.iter().chain(&lost).map(|(_, target)| target);
@@ -52,6 +53,20 @@ pub(super) async fn apply(
             sides.detach(unit, other, target, own).await?;
         }
         sides.store(unit).await?;
+    }
+    Ok(())
+}
+
+/// Stores an empty list where a write left it out, as an upsert can: a list that is missing is one
+/// from before it was declared, and is reported by an audit.
+async fn store_missing_lists(unit: &mut Unit<'_>, edge: &Edge, positions: &[usize]) -> Result<()> {
+    for &at in positions {
+        let document = unit.document(&edge.from, at);
+        if document.is_some_and(|document| is_list_missing(document, edge)) {
+            let empty = RawBson::Array(RawArrayBuf::new());
+            let fields = vec![(edge.path.clone(), Some(empty))];
+            unit.set(&edge.from, at, fields).await?;
+        }
     }
     Ok(())
 }
@@ -148,8 +163,14 @@ fn once(edge: &Edge, document: &RawDocument, own: &RawBson) -> Result<()> {
 /// Whether a list of inverse references is missing, as from before it was declared, or holds one
 /// twice.
 pub(super) fn is_no_list(document: &RawDocument, edge: &Edge) -> bool {
+    is_list_missing(document, edge)
+        || (edge.inverse.is_some()
+            && edge.cardinality == Cardinality::Many
+            && doubled(document, edge).is_some())
+}
+
+fn is_list_missing(document: &RawDocument, edge: &Edge) -> bool {
     edge.inverse.is_some()
         && edge.cardinality == Cardinality::Many
-        && (matches!(path::lookup(document, &edge.path), Lookup::Missing)
-            || doubled(document, edge).is_some())
+        && matches!(path::lookup(document, &edge.path), Lookup::Missing)
 }

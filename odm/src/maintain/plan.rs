@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Unit, Write, steps, unit::QUEUE};
+use super::{Bounds, Unit, Write, steps};
 use crate::{
     catalog::{Catalog, is_current},
     error::Result,
@@ -80,7 +80,7 @@ pub(crate) async fn plan(
         transaction.rollback().await?;
         return Ok(None);
     }
-    let mut unit = Unit::new(catalog, &mut *transaction, QUEUE);
+    let mut unit = Unit::new(catalog, &mut *transaction, Bounds::default());
     let touched = steps(&mut unit, write).await?;
     let collections = planned(&unit);
     let (steps, _) = unit.into_cost();
@@ -93,7 +93,7 @@ pub(crate) async fn plan(
     Ok(Some(plan))
 }
 
-fn planned(unit: &Unit<'_>) -> Vec<PlannedChanges> {
+pub(super) fn planned(unit: &Unit<'_>) -> Vec<PlannedChanges> {
     let collections = unit.collections().map(|collection| {
         let numbers = unit.images(collection).numbers();
         PlannedChanges {

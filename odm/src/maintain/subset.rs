@@ -16,7 +16,7 @@ use super::{
     Problem,
     derived::{Kind, Lookup, of_kind, step_name},
     places::Fields,
-    unit::{CHUNK, Doc, Unit, id},
+    unit::{Doc, Unit, id},
 };
 use crate::{
     catalog::{Derived, FromDerived, Ordered, Subset, references},
@@ -74,7 +74,7 @@ impl Kind for Subsets {
 /// A subset of a level.
 struct Refreshed<'c> {
     subset: &'c Subset,
-    has_dependents: bool,
+    is_holder_read: bool,
     /// No stored array is taken for right.
     reads_all: bool,
     /// A parent that is new has no children but those of the unit.
@@ -88,7 +88,7 @@ impl<'c> Refreshed<'c> {
         let reads_all = unit.repairs || ordered.is_pending;
         Refreshed {
             subset,
-            has_dependents: ordered.has_dependents,
+            is_holder_read: ordered.is_holder_read,
             reads_all,
             is_certain: !reads_all && unit.catalog.is_certain(&subset.child, &subset.reference),
             children: None,
@@ -98,8 +98,8 @@ impl<'c> Refreshed<'c> {
 
 async fn refresh(unit: &mut Unit<'_>, parent: &str, subsets: &mut [Refreshed<'_>]) -> Result<()> {
     let stale: Vec<Stale> = stale(unit, subsets)?;
-    let has_dependents = subsets.iter().any(|refreshed| refreshed.has_dependents);
-    for chunk in stale.chunks(CHUNK) {
+    let is_holder_read = subsets.iter().any(|refreshed| refreshed.is_holder_read);
+    for chunk in stale.chunks(unit.bounds.chunk) {
         let ids: Vec<RawBson> = chunk.iter().map(|stale| stale.id.clone()).collect();
         unit.load(parent, &ids).await?;
         // A document is changed once, whatever is stale in it.
@@ -119,8 +119,8 @@ async fn refresh(unit: &mut Unit<'_>, parent: &str, subsets: &mut [Refreshed<'_>
         for (at, fields) in changes {
             unit.set_derived(parent, at, fields).await?;
         }
-        if stale.len() > CHUNK {
-            unit.end_chunk(parent, has_dependents).await?;
+        if stale.len() > unit.bounds.chunk {
+            unit.end_chunk(parent, is_holder_read).await?;
         }
     }
     Ok(())

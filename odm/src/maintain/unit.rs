@@ -27,18 +27,30 @@ use crate::{
     store::{Cost, Transaction},
 };
 
-/// How many changed documents are queued before they are flushed.
-pub(super) const QUEUE: usize = 500;
+/// How much a unit holds at once. Unless documents exchange the values of a unique index, which they
+/// can in one batch only, the result does not depend on it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    /// How many changed documents are queued before they are flushed.
+    pub(super) queue: usize,
+    /// How many documents a step reads, computes and flushes at once, where there are many.
+    pub(super) chunk: usize,
+}
 
-/// How many documents a step reads, computes and flushes at once, where there are many.
-pub(super) const CHUNK: usize = 1000;
+impl Default for Bounds {
+    fn default() -> Self {
+        Bounds {
+            queue: 500,
+            chunk: 1000,
+        }
+    }
+}
 
 /// One write while it runs.
 pub(super) struct Unit<'a> {
     pub(super) catalog: &'a Catalog,
     transaction: &'a mut dyn Transaction,
-    /// The bound of the queue.
-    queue: usize,
+    pub(super) bounds: Bounds,
     queued: usize,
     collections: BTreeMap<String, Images>,
     /// The documents that were removed, in order, by collection and `_id`.
@@ -62,12 +74,12 @@ impl<'a> Unit<'a> {
     pub(super) fn new(
         catalog: &'a Catalog,
         transaction: &'a mut dyn Transaction,
-        queue: usize,
+        bounds: Bounds,
     ) -> Self {
         Unit {
             catalog,
             transaction,
-            queue,
+            bounds,
             queued: 0,
             collections: BTreeMap::new(),
             removed: Vec::new(),

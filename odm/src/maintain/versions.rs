@@ -60,13 +60,17 @@ fn base_data(
     Ok(base.unwrap_or_else(|| document.to_owned()))
 }
 
-/// Reads the version of a document.
+/// Reads the version of a stored document: 0 in one from before the model had a version.
 pub(super) fn version(document: &RawDocument, path: &str) -> Result<i64> {
+    held(document, path).map(Option::unwrap_or_default)
+}
+
+/// Reads the version that a document holds.
+pub(super) fn held(document: &RawDocument, path: &str) -> Result<Option<i64>> {
     match path::get(document, path) {
-        Some(RawBsonRef::Int64(version)) => Ok(version),
-        Some(RawBsonRef::Int32(version)) => Ok(version.into()),
-        // A document from before the model had a version.
-        None => Ok(0),
+        Some(RawBsonRef::Int64(version)) => Ok(Some(version)),
+        Some(RawBsonRef::Int32(version)) => Ok(Some(version.into())),
+        None => Ok(None),
         Some(_) => Err(Error::new(
             ErrorKind::Decode,
             format!("unreadable version: `{path}` of a document is no integer; set it to one"),

@@ -92,7 +92,7 @@ on_every_store! {
         let error = db.films.insert(Film {
             facts: Facts { rating: 1, code: 1, sequel: Some(Ref::new(key(9))) }.into(), ..film(1)
         });
-        assert!(error.await.unwrap_err().to_string().contains("`facts.sequel`"));
+        assert!(error.await.unwrap_err().to_string().contains("`films.facts.sequel`"));
     }
 
     async fn a_lone_half_takes_no_place_in_a_result(store: impl TestStore) {

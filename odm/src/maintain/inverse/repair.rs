@@ -7,7 +7,7 @@ use bson::RawBson;
 
 use super::{
     super::{
-        delete_rules::cleared,
+        delete_rules::{cleared, set_references},
         unit::{Doc, Unit, id},
     },
     Sides, is_no_list, refers_to, targets,
@@ -72,7 +72,7 @@ pub(in crate::maintain) async fn repair(
         );
         if has_rule && !gone.is_empty() {
             let fields = cleared(document, edge, &gone);
-            unit.set(&edge.from, *at, fields).await?;
+            set_references(unit, edge, *at, fields).await?;
         }
     }
     sides.store(unit).await

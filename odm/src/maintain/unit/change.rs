@@ -145,7 +145,7 @@ impl Unit<'_> {
         let (is_queued, is_counted) = self.images_mut(collection).queue(at, now, is_base, step);
         self.queued += usize::from(is_queued);
         self.changed_images += u64::from(is_counted);
-        if self.queued > self.queue {
+        if self.queued > self.bounds.queue {
             self.flush().await?;
         }
         Ok(())

@@ -1,6 +1,9 @@
 //! The images of documents that a unit holds.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use bson::{RawDocument, RawDocumentBuf};
 
@@ -24,6 +27,8 @@ pub(in crate::maintain) struct Image {
     is_base: bool,
     /// Its cold part changed.
     is_touched: bool,
+    /// An earlier image of it was forgotten, and is counted as changed.
+    is_counted: bool,
     /// The last step that changed it.
     step: usize,
 }
@@ -80,6 +85,8 @@ pub(in crate::maintain) struct Images {
     queue: Vec<usize>,
     /// The numbers of changed documents of which there is no image.
     unseen: Numbers,
+    /// The keys of those whose images were forgotten, so that each is counted once.
+    counted: BTreeSet<Vec<u8>>,
 }
 
 /// How many documents a unit has changed.
@@ -119,6 +126,7 @@ impl Images {
         positions: None,
         queue: Vec::new(),
         unseen: Numbers::NONE,
+        counted: BTreeSet::new(),
     };
 
     pub(in crate::maintain) fn at(&self, at: usize) -> &Image {
@@ -146,11 +154,13 @@ impl Images {
         if let Some(at) = self.position(&key) {
             return at;
         }
+        let is_counted = self.counted.contains(&key);
         let at = self.position_or_absent(key);
         self.all[at] = Image {
             before: Some(document.clone()),
             stored: Some(document.clone()),
             now: Some(document),
+            is_counted,
             ..Image::default()
         };
         at
@@ -165,7 +175,8 @@ impl Images {
     /// How many documents are different from what they were before the unit.
     pub(in crate::maintain) fn numbers(&self) -> Numbers {
         let mut numbers = self.unseen;
-        self.changed().for_each(|(_, image)| numbers.count(image));
+        let uncounted = self.changed().filter(|(_, image)| !image.is_counted);
+        uncounted.for_each(|(_, image)| numbers.count(image));
         numbers
     }
 
@@ -237,14 +248,15 @@ impl Images {
         let Some(positions) = &mut self.positions else {
             return;
         };
-        let (all, unseen) = (&mut self.all, &mut self.unseen);
-        positions.retain(|_, at| {
+        let (all, unseen, counted) = (&mut self.all, &mut self.unseen, &mut self.counted);
+        positions.retain(|key, at| {
             let image = &all[*at];
             if image.is_queued || !forgets(image) {
                 return true;
             }
-            if image.is_changed() {
+            if image.is_changed() && !image.is_counted {
                 unseen.count(image);
+                counted.insert(key.clone());
             }
             all[*at] = Image::default();
             false

@@ -4,7 +4,7 @@ use std::vec;
 
 use bson::RawBson;
 
-use super::{CHUNK, Unit, id};
+use super::{Unit, id};
 use crate::{
     error::Result,
     mql::{Filter, Test},
@@ -60,7 +60,7 @@ impl Unit<'_> {
                 Next::First => None,
                 Next::After(after) => Some(after),
                 Next::Ids(mut ids) => {
-                    let page: Vec<RawBson> = ids.by_ref().take(CHUNK).collect();
+                    let page: Vec<RawBson> = ids.by_ref().take(self.bounds.chunk).collect();
                     if ids.len() > 0 {
                         pages.next = Next::Ids(ids);
                     }
@@ -81,15 +81,15 @@ impl Unit<'_> {
         after: Option<Vec<RawBson>>,
     ) -> Result<Vec<usize>> {
         let page = Find {
-            limit: Some(CHUNK as u64 + 1),
+            limit: Some(self.bounds.chunk as u64 + 1),
             after,
             ..pages.find.clone()
         };
         let mut found = self.search_images(&page).await?;
-        if found.len() <= CHUNK {
+        if found.len() <= self.bounds.chunk {
             return Ok(found);
         }
-        found.truncate(CHUNK);
+        found.truncate(self.bounds.chunk);
         let last = found.last().copied();
         let last = last.and_then(|at| self.document(&page.collection, at));
         let after = last.map(|last| vec![RawBson::from(id(last))]);

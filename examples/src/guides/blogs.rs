@@ -1,0 +1,137 @@
+//! A blog that shows its most commented posts: a subset that is sorted by a count, which follows the
+//! children's own children.
+
+use odm::{measure, prelude::*, store::embedded::Embedded};
+use serde::{Deserialize, Serialize};
+
+use super::{found, stored, title, written};
+
+/// A blog that shows its ten most commented posts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "blogs")]
+pub struct Blog {
+    /// Its number.
+    #[serde(rename = "_id")]
+    pub id: i32,
+    /// What it is called.
+    pub title: String,
+    /// The most commented posts, the most commented first.
+    #[subset(limit = 10, sort = "-comment_count")]
+    pub most_commented: Subset<PostSummary>,
+}
+
+/// A post in a blog.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "blog_posts")]
+pub struct Post {
+    /// Its number.
+    #[serde(rename = "_id")]
+    pub id: i32,
+    /// In which blog.
+    #[reference(parent, on_delete = "cascade")]
+    pub blog: Ref<Blog>,
+    /// What it is called.
+    pub title: String,
+    /// How many comments there are.
+    #[count(of = "Comment")]
+    pub comment_count: i64,
+}
+
+/// What a blog shows of a post.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Projection)]
+#[projection(of = "Post")]
+pub struct PostSummary {
+    /// Its number.
+    #[serde(rename = "_id")]
+    pub id: i32,
+    /// What it is called.
+    pub title: String,
+    /// How many comments there are.
+    pub comment_count: i64,
+}
+
+/// A comment on a post.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "blog_comments")]
+pub struct Comment {
+    /// Its number.
+    #[serde(rename = "_id")]
+    pub id: i32,
+    /// On which post.
+    #[reference(parent, on_delete = "cascade")]
+    pub post: Ref<Post>,
+    /// What it says.
+    pub text: String,
+}
+
+/// Blogs.
+#[derive(Database)]
+#[database(name = "blogs", version = 1)]
+pub struct Blogs {
+    /// The blogs.
+    pub blogs: Repository<Blog>,
+    /// Their posts.
+    pub posts: Repository<Post>,
+    /// The comments on these.
+    pub comments: Repository<Comment>,
+}
+
+/// Stores a blog with twelve posts, where the n-th post has n - 1 comments.
+pub async fn load(db: &Blogs) -> odm::Result<()> {
+    let blog = db
+        .blogs
+        .insert(Blog {
+            id: 1,
+            title: "Schema design".into(),
+            most_commented: Subset::new(),
+        })
+        .await?;
+    let posts = (1..=12).map(|id| Post {
+        id,
+        blog: Ref::from(&blog),
+        title: format!("Rule of thumb {id}"),
+        comment_count: 0,
+    });
+    let posts = db.posts.insert_many(posts).await?;
+    let mut comments = Vec::new();
+    for post in &posts {
+        for _ in 1..post.id {
+            comments.push(comment(comments.len() as i32 + 1, post));
+        }
+    }
+    db.comments.insert_many(comments).await?;
+    Ok(())
+}
+
+/// A comment on a post.
+pub fn comment(id: i32, post: &Post) -> Comment {
+    Comment {
+        id,
+        post: Ref::from(post),
+        text: format!("Comment {id}"),
+    }
+}
+
+/// Runs the queries.
+pub async fn run(store: &Embedded) -> odm::Result<()> {
+    let db = Blogs::open(store.clone()).await?;
+    load(&db).await?;
+
+    title("S13: a blog with its ten most commented posts");
+    let (blog, cost) = measure(async { db.blogs.get(1).await }).await;
+    found(
+        "the blog's page, by one query:",
+        &blog?.most_commented,
+        cost,
+    );
+
+    let first = db.posts.get(1).await?;
+    let comments = (101..=112).map(|id| comment(id, &first));
+    let (result, cost) = measure(async { db.comments.insert_many(comments).await }).await;
+    result?;
+    written("twelve comments on the first post:", cost);
+    let (blog, cost) = measure(async { db.blogs.get(1).await }).await;
+    found("it leads the page:", &blog?.most_commented, cost);
+    stored(store, "blog_posts").await?;
+    Ok(())
+}

@@ -1,0 +1,462 @@
+//! The result of a unit does not depend on how much of it is held at once.
+
+use bson::{Document, RawBson, RawDocumentBuf, doc};
+use proptest::{
+    prelude::*,
+    test_runner::{Config, TestRunner},
+};
+
+use super::{Bounds, Outcome, Unit, Write, apply_within, check, plan::planned, steps};
+use crate::{
+    catalog::{
+        Along, Cardinality, Catalog, Collection, Copied, Count, Derived, Edge, OnDelete, Relations,
+        Split, Subset,
+    },
+    error::Result,
+    mql::{Filter, Sort, Update},
+    store::{
+        Change, CollectionSpec, DeleteWrite, Find, ReaderExt, Store, TransactionOptions,
+        UpdateWrite, embedded::Embedded,
+    },
+};
+
+const COLLECTIONS: [&str; 6] = ["authors", "posts", "comments", "nodes", "bios", "logs"];
+
+fn edge(from: &str, path: &str, to: &str, on_delete: OnDelete) -> Edge {
+    Edge {
+        from: from.to_owned(),
+        path: path.to_owned(),
+        to: to.to_owned(),
+        cardinality: Cardinality::Optional,
+        list: None,
+        unchecked: false,
+        on_delete,
+        inverse: None,
+    }
+}
+
+fn copy(holder: &str, name: &str, source: &str, value: &str, along: &str) -> Derived {
+    let along = match along.strip_prefix("by ") {
+        Some(path) => Along::Reverse(path.to_owned()),
+        None => Along::Local(along.to_owned()),
+    };
+    Derived::from(Copied {
+        holder: holder.to_owned(),
+        within: String::new(),
+        name: name.to_owned(),
+        source: source.to_owned(),
+        value: value.to_owned(),
+        along,
+        frozen: false,
+        optional: true,
+    })
+}
+
+fn count(path: &str, child: &str, filter: Document) -> Derived {
+    let (path, reference) = path.split_once(" by ").unwrap();
+    let (parent, path) = path.split_once('.').unwrap();
+    Derived::from(Count {
+        parent: parent.to_owned(),
+        path: path.to_owned(),
+        child: child.to_owned(),
+        reference: reference.to_owned(),
+        filter: Filter::parse(&filter).unwrap(),
+    })
+}
+
+fn subset(path: &str, child: &str, sort: Document, shown: &[&str]) -> Derived {
+    let (path, reference) = path.split_once(" by ").unwrap();
+    let (parent, path) = path.split_once('.').unwrap();
+    Derived::from(Subset {
+        parent: parent.to_owned(),
+        path: path.to_owned(),
+        child: child.to_owned(),
+        reference: reference.to_owned(),
+        sort: Sort::parse(&sort).unwrap().total(),
+        limit: 2,
+        shown: Some(shown.iter().map(|&name| name.to_owned()).collect()),
+        filter: Filter::default(),
+    })
+}
+
+fn catalog() -> Catalog {
+    let collections = COLLECTIONS.iter().map(|&name| Collection {
+        name: name.to_owned(),
+        model: name.to_owned(),
+        version: ["authors", "posts", "logs"]
+            .contains(&name)
+            .then(|| "v".to_owned()),
+    });
+    let owner = Edge {
+        inverse: Some("owned".to_owned()),
+        ..edge("posts", "owner", "authors", OnDelete::Nullify)
+    };
+    let owned = Edge {
+        cardinality: Cardinality::Many,
+        list: Some("owned".to_owned()),
+        inverse: Some("owner".to_owned()),
+        ..edge("authors", "owned", "posts", OnDelete::Pull)
+    };
+    let unchecked = Edge {
+        unchecked: true,
+        ..edge("comments", "fan", "authors", OnDelete::Keep)
+    };
+    let relations = Relations {
+        collections: collections.collect(),
+        edges: vec![
+            edge("posts", "author", "authors", OnDelete::Nullify),
+            edge("comments", "post", "posts", OnDelete::Cascade),
+            edge("nodes", "parent", "nodes", OnDelete::Cascade),
+            edge("bios", "mentor", "authors", OnDelete::Nullify),
+            owner,
+            owned,
+            unchecked,
+        ],
+        splits: vec![Split {
+            hot: "authors".to_owned(),
+            path: "bio".to_owned(),
+            cold: "bios".to_owned(),
+            key: "_id".to_owned(),
+            own_id: false,
+            optional: true,
+        }],
+        derived: vec![
+            count("authors.posts by author", "posts", doc! {}),
+            copy("authors", "talk", "posts", "n", "by author"),
+            subset(
+                "authors.top by author",
+                "posts",
+                doc! { "n": -1 },
+                &["_id", "title", "n"],
+            ),
+            copy("bios", "mentor_posts", "authors", "posts", "mentor"),
+            copy("posts", "author_name", "authors", "name", "author"),
+            copy("posts", "author_posts", "authors", "posts", "author"),
+            copy("posts", "owner_name", "authors", "name", "owner"),
+            count("posts.n by post", "comments", doc! { "hidden": false }),
+            subset(
+                "posts.best by post",
+                "comments",
+                doc! { "s": -1 },
+                &["author", "s"],
+            ),
+            copy("comments", "title", "posts", "title", "post"),
+            copy("comments", "author", "posts", "author_name", "post"),
+            copy("comments", "fan_posts", "authors", "posts", "fan"),
+            count(
+                "authors.fans by fan",
+                "comments",
+                doc! { "author": { "$ne": null } },
+            ),
+            count("nodes.size by parent", "nodes", doc! {}),
+            subset(
+                "nodes.largest by parent",
+                "nodes",
+                doc! { "size": -1 },
+                &["name", "size"],
+            ),
+            copy("nodes", "parent_size", "nodes", "size", "parent"),
+            subset(
+                "nodes.latest by parent",
+                "nodes",
+                doc! { "name": 1 },
+                &["parent_size"],
+            ),
+        ],
+    };
+    Catalog::new(relations, Default::default(), 0).unwrap()
+}
+
+fn document(collection: &str, id: i32, [a, b, c]: [i32; 3]) -> Document {
+    // Numbers of different types are equal as `_id`s.
+    let id_of = |id: i32| match b % 2 {
+        0 => bson::Bson::from(id),
+        _ => bson::Bson::from(f64::from(id)),
+    };
+    let optional = |id: i32| if id < 4 { id_of(id) } else { bson::Bson::Null };
+    let name = format!("name {a}");
+    match collection {
+        "authors" => doc! {
+            "_id": id, "name": name, "owned": if a == 0 { vec![b % 4] } else { vec![] },
+            "bio": { "text": c, "mentor": optional(c) }, "v": 0_i64,
+        },
+        "posts" => doc! {
+            "_id": id, "title": name, "author": optional(b), "owner": optional(c), "v": 0_i64,
+        },
+        "comments" => doc! {
+            "_id": id, "post": id_of(a % 4), "fan": optional(b), "s": c, "hidden": c == 0,
+            "author": "junk",
+        },
+        "nodes" => doc! { "_id": id, "name": name, "parent": optional(b), "size": 7 },
+        _ => doc! { "_id": id, "n": c, "v": 0_i64 },
+    }
+}
+
+fn update(collection: &str, values: [i32; 3]) -> Document {
+    let mut document = document(collection, 0, values);
+    for name in ["_id", "v", "size", "author", "bio"] {
+        if name != "author" || collection == "comments" {
+            document.remove(name);
+        }
+    }
+    let names: Vec<String> = document.keys().cloned().collect();
+    let [a, b, c] = values;
+    match (collection, c % 4) {
+        ("authors", 0) => doc! { "$set": { "bio.mentor": (a < 4).then_some(a) } },
+        ("authors", 1) => doc! { "$set": { "bio.text": a } },
+        ("logs", _) => doc! { "$inc": { "n": 1 } },
+        _ => {
+            let name = &names[(a + b + c) as usize % names.len()];
+            doc! { "$set": { name: document[name].clone() } }
+        }
+    }
+}
+
+fn raw(document: Document) -> RawDocumentBuf {
+    RawDocumentBuf::try_from(&document).unwrap()
+}
+
+fn some(ids: Vec<i32>) -> Filter {
+    Filter::parse(&doc! { "_id": { "$in": ids } }).unwrap()
+}
+
+fn update_write(collection: &str, filter: Filter, update: Document, upsert: bool) -> Write {
+    Write::Update {
+        write: UpdateWrite {
+            collection: collection.to_owned(),
+            filter,
+            change: Change::Update(Update::parse(&update, &[]).unwrap()),
+            upsert,
+        },
+        check_inserted: |_| Ok(()),
+    }
+}
+
+/// Any write.
+fn write() -> impl Strategy<Value = Write> {
+    let collection = prop::sample::select(&["authors", "posts", "comments", "nodes", "logs"][..]);
+    let ids = || prop::collection::vec(0..8_i32, 1..6);
+    let values = || [0..6_i32, 0..6_i32, 0..6_i32];
+    let parts = (collection, 0..9, ids(), values());
+    parts.prop_map(|(collection, kind, ids, values)| {
+        let new = |id: i32| {
+            let [a, b, c] = values;
+            raw(document(collection, id, [(a + id) % 6, b, (c + id) % 6]))
+        };
+        let owned = collection.to_owned();
+        match kind {
+            0..3 => Write::Insert {
+                collection: owned,
+                documents: ids.iter().map(|id| new(*id)).collect(),
+            },
+            3 | 4 => Write::Replace {
+                collection: owned,
+                id: RawBson::Int32(ids[0]),
+                document: new(ids[0]),
+                upsert: kind == 3,
+            },
+            5 => update_write(
+                collection,
+                Filter::default(),
+                update(collection, values),
+                false,
+            ),
+            6 => update_write(collection, some(ids), update(collection, values), false),
+            7 => update_write(
+                collection,
+                Filter::parse(&doc! { "_id": ids[0] }).unwrap(),
+                update(collection, values),
+                true,
+            ),
+            _ => Write::Delete(DeleteWrite {
+                collection: owned,
+                filter: some(ids[..ids.len().min(2)].to_vec()),
+            }),
+        }
+    })
+}
+
+/// Documents of everything, some of which name an author that does not exist yet.
+fn beginning() -> Vec<Write> {
+    let insert = |collection: &str, number: i32, values: fn(i32) -> [i32; 3]| {
+        let documents = (0..number).map(|id| raw(document(collection, id, values(id))));
+        Write::Insert {
+            collection: collection.to_owned(),
+            documents: documents.collect(),
+        }
+    };
+    vec![
+        insert("authors", 2, |id| [1 + id, 0, 9]),
+        insert("posts", 4, |id| [id, id % 2, if id == 0 { 1 } else { 9 }]),
+        insert("comments", 8, |id| [id % 3, id % 4, id % 3]),
+        insert("nodes", 5, |id| [id, if id == 0 { 9 } else { id / 2 }, 0]),
+        insert("logs", 5, |id| [id, id, id]),
+    ]
+}
+
+async fn all(store: &Embedded, collection: &str) -> Vec<RawDocumentBuf> {
+    let find = Find {
+        collection: collection.to_owned(),
+        ..Find::default()
+    };
+    let reader = store.reader().unwrap();
+    reader.find_all(&find).await.unwrap().0
+}
+
+/// A replacement with the version that is stored.
+async fn fresh(store: &Embedded, write: &Write) -> Write {
+    let mut write = write.clone();
+    if let Write::Replace {
+        collection,
+        id,
+        document,
+        ..
+    } = &mut write
+    {
+        let stored = all(store, collection).await;
+        let stored = stored.iter().find(|stored| {
+            let stored = stored.get("_id").unwrap().unwrap();
+            crate::mql::key::of(stored) == crate::mql::key::of(id.as_raw_bson_ref())
+        });
+        let version = stored.and_then(|stored| stored.get_i64("v").ok());
+        let mut with_version = Document::try_from(&**document).unwrap();
+        if with_version.contains_key("v") {
+            with_version.insert("v", version.unwrap_or_default());
+        }
+        *document = raw(with_version);
+    }
+    write
+}
+
+/// The result of a write, as far as it must not depend on the bounds.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    matched: u64,
+    modified: u64,
+    inserted: bool,
+    documents: Vec<RawDocumentBuf>,
+    /// The planned changes: collection, inserted, changed, removed.
+    planned: Vec<(String, u64, u64, u64)>,
+}
+
+impl Seen {
+    fn new(outcome: Outcome, planned: Vec<(String, u64, u64, u64)>) -> Self {
+        Seen {
+            matched: outcome.matched,
+            modified: outcome.modified,
+            inserted: outcome.inserted,
+            documents: outcome.documents,
+            planned,
+        }
+    }
+}
+
+async fn run(catalog: &Catalog, store: &Embedded, write: &Write, bounds: Bounds) -> Result<Seen> {
+    let options = TransactionOptions::default;
+    let mut dry = store.begin(options()).await.unwrap();
+    let mut unit = Unit::new(catalog, &mut *dry, bounds);
+    let planned = match steps(&mut unit, write).await {
+        Ok(_) => planned(&unit).into_iter(),
+        Err(_) => Vec::new().into_iter(),
+    };
+    let planned = planned.map(|of| (of.collection, of.inserted, of.changed, of.removed));
+    let planned = planned.collect();
+    dry.rollback().await.unwrap();
+    let mut transaction = store.begin(options()).await.unwrap();
+    match apply_within(catalog, &mut *transaction, write, bounds).await {
+        Ok(outcome) => {
+            transaction.commit().await.unwrap();
+            Ok(Seen::new(outcome, planned))
+        }
+        Err(error) => {
+            transaction.rollback().await.unwrap();
+            Err(error)
+        }
+    }
+}
+
+/// The numbers of documents that are new, different and gone in a collection.
+fn differences(before: &[RawDocumentBuf], after: &[RawDocumentBuf]) -> (u64, u64, u64) {
+    let by_id = |documents: &[RawDocumentBuf]| {
+        let documents = documents.iter().cloned();
+        let key = |of: &RawDocumentBuf| crate::mql::key::of(of.get("_id").unwrap().unwrap());
+        let documents = documents.map(|of| (key(&of), of));
+        documents.collect::<std::collections::BTreeMap<_, _>>()
+    };
+    let (before, after) = (by_id(before), by_id(after));
+    let inserted = after.keys().filter(|id| !before.contains_key(*id));
+    let removed = before.keys().filter(|id| !after.contains_key(*id));
+    let changed = after.iter().filter(|(id, document)| {
+        before
+            .get(*id)
+            .is_some_and(|before| before.as_bytes() != document.as_bytes())
+    });
+    (
+        inserted.count() as u64,
+        changed.count() as u64,
+        removed.count() as u64,
+    )
+}
+
+#[test]
+fn the_bounds_of_a_unit_do_not_change_its_result() {
+    const BOUNDS: [(usize, usize); 5] = [(500, 1000), (0, 1), (1, 2), (0, 1000), (500, 1)];
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let mut runner = TestRunner::new(Config {
+        cases: 40,
+        failure_persistence: None,
+        max_shrink_iters: 300,
+        ..Config::default()
+    });
+    let history = prop::collection::vec(write(), 1..30);
+    let result = runner.run(&history, |history| {
+        runtime.block_on(async {
+            let catalog = catalog();
+            let mut stores = Vec::new();
+            for (queue, chunk) in BOUNDS {
+                let store = Embedded::memory().await.unwrap();
+                let specs = COLLECTIONS.map(|name| CollectionSpec {
+                    name: name.to_owned(),
+                    indexes: Vec::new(),
+                });
+                store.ensure(&specs).await.unwrap();
+                stores.push((store, Bounds { queue, chunk }));
+            }
+            for (at, write) in beginning().into_iter().chain(history).enumerate() {
+                let write = fresh(&stores[0].0, &write).await;
+                let mut results = Vec::new();
+                let mut before = Vec::new();
+                for name in COLLECTIONS {
+                    before.push(all(&stores[0].0, name).await);
+                }
+                for (store, bounds) in &stores {
+                    // Of several errors, any may come first.
+                    results.push(run(&catalog, store, &write, *bounds).await.ok());
+                }
+                let is_beginning = at < beginning().len();
+                assert!(!is_beginning || results[0].is_some(), "{write:?}");
+                for (at, result) in results.iter().enumerate() {
+                    assert_eq!(*result, results[0], "{:?}: {write:?}", BOUNDS[at]);
+                }
+                for (name, before) in COLLECTIONS.into_iter().zip(before) {
+                    let first = all(&stores[0].0, name).await;
+                    let reader = stores[0].0.reader().unwrap();
+                    let found = check(&catalog, &*reader, name, &first).await.unwrap();
+                    assert_eq!(found.0, [], "{write:?}");
+                    if let Some(seen) = &results[0] {
+                        let planned = seen.planned.iter().find(|of| of.0 == name);
+                        let planned = planned.map_or((0, 0, 0), |of| (of.1, of.2, of.3));
+                        assert_eq!(planned, differences(&before, &first), "{name}: {write:?}");
+                    }
+                    for ((store, _), bounds) in stores.iter().zip(BOUNDS) {
+                        assert_eq!(all(store, name).await, first, "{bounds:?}: {write:?}");
+                    }
+                }
+            }
+        });
+        Ok(())
+    });
+    result.unwrap_or_else(|error| panic!("{error}"));
+}

@@ -1,0 +1,129 @@
+//! Random histories of writes: after each step every definition holds, versions count what changed,
+//! and what was refused has changed nothing.
+
+use odm::{Error, ErrorKind, prelude::*, store::embedded::Embedded};
+use proptest::{
+    prelude::*,
+    test_runner::{Config, TestRunner},
+};
+
+use super::{
+    acts::{Act, Acts, act, beginning},
+    left::Left,
+    right::Right,
+    whole::Whole,
+    world::World,
+};
+
+#[derive(Debug, Clone)]
+enum Step {
+    One(Act),
+    /// Several writes in one transaction, which is rolled back at the end or not.
+    Transaction(Vec<Act>, bool),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => act().prop_map(Step::One),
+        1 => (prop::collection::vec(act(), 1..5), prop::bool::weighted(0.3))
+            .prop_map(|(acts, rolls_back)| Step::Transaction(acts, rolls_back)),
+    ]
+}
+
+async fn run(db: &impl Acts, step: &Step) -> odm::Result<()> {
+    match step {
+        Step::One(act) => db.act(act).await,
+        Step::Transaction(acts, rolls_back) => {
+            db.transaction(async |db| {
+                for act in acts {
+                    db.act(act).await?;
+                }
+                match rolls_back {
+                    true => Err(Error::new(ErrorKind::NotFound, "rolled back")),
+                    false => Ok(()),
+                }
+            })
+            .await
+        }
+    }
+}
+
+/// Runs a step, and checks all that is stored then.
+async fn checked(db: &impl Acts, store: &Embedded, before: World, step: &Step) -> World {
+    let result = run(db, step).await;
+    let after = World::read(store).await;
+    match result {
+        Ok(()) => {
+            after.assert_right(&before);
+            let units = match step {
+                Step::One(_) => 1,
+                Step::Transaction(acts, _) => acts.len() as i64,
+            };
+            after.assert_versions(&before, units);
+        }
+        Err(error) => assert!(
+            after.is(&before),
+            "{step:?} was refused, {error}, and has left something"
+        ),
+    }
+    after
+}
+
+fn histories(cases: u32, databases: usize) {
+    let mut runner = TestRunner::new(Config {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: 200,
+        ..Config::default()
+    });
+    let history = prop::collection::vec(step(), 1..40);
+    let result = runner.run(&history, |history| {
+        tests::run(async {
+            let store = Embedded::memory().await.unwrap();
+            let whole = match databases {
+                1 => Some(Whole::open(store.clone()).await.unwrap()),
+                _ => None,
+            };
+            let left = Left::open(store.clone()).await.unwrap();
+            let right = Right::open(store.clone()).await.unwrap();
+            let mut world = World::read(&store).await;
+            let beginning = beginning().into_iter().map(Step::One);
+            for (at, step) in beginning.chain(history).enumerate() {
+                world = match (&whole, at % 2) {
+                    (Some(whole), _) => checked(whole, &store, world, &step).await,
+                    (None, 0) => checked(&left, &store, world, &step).await,
+                    (None, _) => checked(&right, &store, world, &step).await,
+                };
+            }
+            assert_eq!(left.audit().await.unwrap(), []);
+        });
+        Ok(())
+    });
+    result.unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn a_random_history_leaves_every_definition_true_in_one_database() {
+    histories(40, 1);
+}
+
+#[test]
+fn a_random_history_leaves_every_definition_true_in_two_databases_on_one_store() {
+    histories(30, 2);
+}
+
+#[test]
+fn the_beginning_of_a_history_is_not_refused() {
+    tests::run(async {
+        let store = Embedded::memory().await.unwrap();
+        let db = Whole::open(store.clone()).await.unwrap();
+        let mut world = World::read(&store).await;
+        for act in beginning() {
+            db.act(&act).await.unwrap();
+            let after = World::read(&store).await;
+            after.assert_right(&world);
+            world = after;
+        }
+        assert_eq!(db.audit().await.unwrap(), []);
+    });
+}

@@ -1,0 +1,12 @@
+//! Derived fields that follow from derived fields, through every kind.
+
+mod acts;
+mod cycles;
+mod history;
+mod large;
+mod left;
+mod pending;
+mod right;
+mod versions;
+mod whole;
+mod world;
