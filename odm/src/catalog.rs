@@ -25,14 +25,14 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use build::declared_by;
 pub(crate) use cold::{ColdValue, Split, value_of};
-pub(crate) use copy::{Along, Copied};
-pub(crate) use count::Count;
-pub(crate) use derived::{Derived, FromDerived};
-use graph::Graph;
+pub(crate) use copy::{Along, CopyDefinition};
+pub(crate) use count::CountDefinition;
+pub(crate) use derived::{DerivedField, FromDerived};
+use graph::DerivedGraph;
 pub(crate) use relations::Collection;
 pub use relations::Relations;
 pub(crate) use stored::{check_declaration, complete, declare, is_current, load, spec};
-pub(crate) use subset::Subset;
+pub(crate) use subset::SubsetDefinition;
 
 pub(crate) use crate::model::OnDelete;
 use crate::{
@@ -44,8 +44,8 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     relations: Relations,
-    graph: Graph,
-    nodes: HashMap<String, Node>,
+    graph: DerivedGraph,
+    nodes: HashMap<String, CollectionNode>,
     /// The fields that older documents may not follow yet, as `collection.path`.
     pending: BTreeSet<String>,
     /// The number of changes of the stored catalog that led to this state of it.
@@ -54,7 +54,7 @@ pub(crate) struct Catalog {
 
 /// One collection in the catalog.
 #[derive(Debug, Default)]
-struct Node {
+struct CollectionNode {
     /// The path of the field that counts the changes of a document.
     version: Option<String>,
     /// The edges that start here, by their position in `Relations::edges`.
@@ -113,8 +113,8 @@ pub(crate) enum Cardinality {
 
 /// One derived field in the order of the graph.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ordered<'c> {
-    pub(crate) field: &'c Derived,
+pub(crate) struct OrderedField<'c> {
+    pub(crate) field: &'c DerivedField,
     /// Whether a field of this level or of a later one follows from any derived field of the same
     /// collection.
     pub(crate) is_holder_read: bool,
@@ -126,8 +126,8 @@ impl Catalog {
     /// Builds the graph of these relations.
     pub(crate) fn new(relations: Relations, pending: BTreeSet<String>, epoch: i64) -> Result<Self> {
         check::check(&relations)?;
-        let graph = Graph::new(&relations.derived)?;
-        let mut nodes: HashMap<String, Node> = HashMap::new();
+        let graph = DerivedGraph::new(&relations.derived)?;
+        let mut nodes: HashMap<String, CollectionNode> = HashMap::new();
         for collection in &relations.collections {
             let node = nodes.entry(collection.name.clone()).or_default();
             node.version.clone_from(&collection.version);
@@ -234,12 +234,12 @@ impl Catalog {
 
     /// The derived fields in levels: those of a level read only fields of earlier levels, and base
     /// data.
-    pub(crate) fn levels(&self) -> impl Iterator<Item = Vec<Ordered<'_>>> {
+    pub(crate) fn levels(&self) -> impl Iterator<Item = Vec<OrderedField<'_>>> {
         let ordered = |level: usize, field: &'_ usize| {
             let field = &self.relations.derived[*field];
             let node = self.nodes.get(field.holder());
             let last_read = node.and_then(|node| node.last_read_level);
-            Ordered {
+            OrderedField {
                 field,
                 is_holder_read: last_read.is_some_and(|last| last >= level),
                 is_pending: self.is_pending(field.holder(), &field.path()),
@@ -250,14 +250,15 @@ impl Catalog {
     }
 
     /// The derived fields in documents of a collection.
-    pub(crate) fn derived_in(&self, collection: &str) -> impl Iterator<Item = &Derived> {
+    pub(crate) fn derived_in(&self, collection: &str) -> impl Iterator<Item = &DerivedField> {
         let all = self.relations.derived.iter();
         all.filter(move |field| field.holder() == collection)
     }
 
     /// The subsets in documents of a collection.
-    pub(crate) fn subsets_in(&self, collection: &str) -> impl Iterator<Item = &Subset> {
-        self.derived_in(collection).filter_map(Subset::from_derived)
+    pub(crate) fn subsets_in(&self, collection: &str) -> impl Iterator<Item = &SubsetDefinition> {
+        self.derived_in(collection)
+            .filter_map(SubsetDefinition::from_derived)
     }
 
     /// Whether every document that the reference at this path of a collection names exists.

@@ -83,7 +83,7 @@ pub(crate) enum Write {
 
 /// The result of a write.
 #[derive(Debug, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct WriteOutcome {
     /// How many documents matched.
     pub(crate) matched: u64,
     /// How many of them are different now.
@@ -118,7 +118,7 @@ pub(crate) async fn apply(
     catalog: &Catalog,
     transaction: &mut dyn Transaction,
     write: &Write,
-) -> Result<Outcome> {
+) -> Result<WriteOutcome> {
     apply_within(catalog, transaction, write, Bounds::default()).await
 }
 
@@ -128,12 +128,12 @@ async fn apply_within(
     transaction: &mut dyn Transaction,
     write: &Write,
     bounds: Bounds,
-) -> Result<Outcome> {
+) -> Result<WriteOutcome> {
     let mut unit = Unit::new(catalog, transaction, bounds);
     let touched = steps(&mut unit, write).await?;
     let documents = returned(&unit, write, &touched)?;
     let (steps, cost) = unit.into_cost();
-    Ok(Outcome {
+    Ok(WriteOutcome {
         matched: touched.matched,
         modified: touched.modified,
         inserted: touched.inserted,

@@ -24,7 +24,7 @@ pub(crate) use view::ReadView;
 use crate::{
     catalog::{self, Catalog},
     error::{Error, ErrorKind, Result},
-    maintain::{self, Outcome, Step, Write, WritePlan},
+    maintain::{self, Step, Write, WriteOutcome, WritePlan},
     store::{Durability, Reader, Store, Transaction, TransactionOptions},
     trace::{record_cost, record_step},
 };
@@ -124,7 +124,7 @@ impl Session {
     }
 
     /// Applies one write as a unit, with all that follows from it.
-    pub(crate) async fn write(&self, write: Write) -> Result<Outcome> {
+    pub(crate) async fn write(&self, write: Write) -> Result<WriteOutcome> {
         let operation = write.name();
         let collection = write.collection().to_owned();
         let outcome = match &self.bound {
@@ -139,7 +139,7 @@ impl Session {
     }
 
     /// Applies one write in a transaction of its own.
-    async fn write_alone(&self, write: Write) -> Result<Outcome> {
+    async fn write_alone(&self, write: Write) -> Result<WriteOutcome> {
         self.refuse_inside_transaction()?;
         let write = Arc::new(write);
         loop {
@@ -153,7 +153,7 @@ impl Session {
 
     /// Applies one write in the transaction of the session. An error aborts the transaction, and so
     /// does dropping the future: a part of the write may be in it.
-    async fn write_in(&self, bound: &Bound, write: &Write) -> Result<Outcome> {
+    async fn write_in(&self, bound: &Bound, write: &Write) -> Result<WriteOutcome> {
         let mut transaction = bound.lock().await?;
         let mut aborting = AbortOnDrop::new(bound, bound::dropped());
         let result = self.apply(transaction.get_mut(), write).await;
@@ -168,7 +168,11 @@ impl Session {
     }
 
     /// Applies one write in a transaction, by the catalog that is in force in it.
-    async fn apply(&self, transaction: &mut dyn Transaction, write: &Write) -> Result<Outcome> {
+    async fn apply(
+        &self,
+        transaction: &mut dyn Transaction,
+        write: &Write,
+    ) -> Result<WriteOutcome> {
         let mut catalog = self.catalog();
         if !catalog::is_current(&catalog, &*transaction).await? {
             catalog = self.reload(&*transaction).await?;

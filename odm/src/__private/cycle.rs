@@ -18,16 +18,16 @@ use crate::model::{Copied, Outline, PathHash, ShownFields, ShownNames};
 
 /// A model of a database.
 #[derive(Clone, Copy)]
-pub struct Entry {
+pub struct ModelEntry {
     pub(super) collection: &'static str,
     /// The hash of the collection.
     pub(super) hash: u64,
     pub(super) outline: &'static Outline,
 }
 
-impl Entry {
+impl ModelEntry {
     /// The entry of a type that is no document.
-    pub(super) const NONE: Entry = Entry {
+    pub(super) const NONE: ModelEntry = ModelEntry {
         collection: "",
         hash: 0,
         outline: Outline::EMPTY,
@@ -36,7 +36,7 @@ impl Entry {
 
 /// Checks that no derived field is computed from itself, by way of others.
 #[track_caller]
-pub const fn assert_acyclic(models: &[Entry]) {
+pub const fn assert_acyclic(models: &[ModelEntry]) {
     let mut count = 0;
     let mut i = 0;
     while i < models.len() {
@@ -67,8 +67,8 @@ const fn definitions_in(outline: &Outline) -> usize {
 }
 
 #[track_caller]
-const fn search<const N: usize, const T: usize>(models: &[Entry]) {
-    let mut graph = Graph::<N, T>::new();
+const fn search<const N: usize, const T: usize>(models: &[ModelEntry]) {
+    let mut graph = CycleGraph::<N, T>::new();
     let mut i = 0;
     while i < models.len() {
         let start = graph.len;
@@ -79,7 +79,7 @@ const fn search<const N: usize, const T: usize>(models: &[Entry]) {
         i += 1;
     }
     let mut trail = Trail {
-        steps: [Step::START; N],
+        steps: [TrailStep::START; N],
         len: 0,
     };
     let mut node = 0;
@@ -93,30 +93,30 @@ const fn search<const N: usize, const T: usize>(models: &[Entry]) {
 
 /// What defines a derived field.
 #[derive(Clone, Copy)]
-enum Definition {
+enum DerivedPath {
     Copy(&'static Copied),
     Subset(&'static ShownFields),
 }
 
 /// A path that a definition reads.
-struct Read {
+struct PathRead {
     /// The hash of the collection.
     collection: u64,
     path: PathHash,
 }
 
-impl Definition {
+impl DerivedPath {
     /// The paths that it reads, by number.
-    const fn read(&self, number: usize) -> Option<Read> {
+    const fn read(&self, number: usize) -> Option<PathRead> {
         match self {
-            Definition::Copy(copied) => match number {
-                0 => Some(Read {
+            DerivedPath::Copy(copied) => match number {
+                0 => Some(PathRead {
                     collection: copied.source,
                     path: copied.value,
                 }),
                 _ => None,
             },
-            Definition::Subset(shown) => {
+            DerivedPath::Subset(shown) => {
                 let path = if number < shown.sort.len() {
                     shown.sort[number]
                 } else {
@@ -130,7 +130,7 @@ impl Definition {
                         None => return None,
                     }
                 };
-                Some(Read {
+                Some(PathRead {
                     collection: shown.child,
                     path,
                 })
@@ -158,15 +158,15 @@ const fn name(names: &ShownNames, number: usize) -> Result<u64, usize> {
 
 /// A derived field.
 #[derive(Clone, Copy)]
-struct Node {
-    definition: Definition,
+struct CycleNode {
+    definition: DerivedPath,
     path: PathHash,
-    seen: Seen,
+    seen: Visit,
 }
 
 /// How far the search has come with a node.
 #[derive(Clone, Copy)]
-enum Seen {
+enum Visit {
     Never,
     /// It is on the trail.
     Now,
@@ -184,25 +184,25 @@ struct Slot {
 }
 
 /// All derived fields, those of one model beside each other.
-struct Graph<const N: usize, const T: usize> {
-    nodes: [Node; N],
+struct CycleGraph<const N: usize, const T: usize> {
+    nodes: [CycleNode; N],
     len: usize,
     /// At most half full, and a power of two long.
     table: [Slot; T],
 }
 
-impl<const N: usize, const T: usize> Graph<N, T> {
+impl<const N: usize, const T: usize> CycleGraph<N, T> {
     const fn new() -> Self {
         const NONE: &ShownFields = &ShownFields {
             child: 0,
             sort: &[],
             names: None,
         };
-        Graph {
-            nodes: [Node {
-                definition: Definition::Subset(NONE),
+        CycleGraph {
+            nodes: [CycleNode {
+                definition: DerivedPath::Subset(NONE),
                 path: PathHash::EMPTY,
-                seen: Seen::Never,
+                seen: Visit::Never,
             }; N],
             len: 0,
             table: [Slot {
@@ -213,7 +213,7 @@ impl<const N: usize, const T: usize> Graph<N, T> {
         }
     }
 
-    const fn push(&mut self, definition: Definition, path: PathHash) {
+    const fn push(&mut self, definition: DerivedPath, path: PathHash) {
         self.nodes[self.len].definition = definition;
         self.nodes[self.len].path = path;
         self.len += 1;
@@ -223,13 +223,13 @@ impl<const N: usize, const T: usize> Graph<N, T> {
         let mut i = 0;
         while i < outline.copies.len() {
             let (_, hash, copied) = &outline.copies[i];
-            self.push(Definition::Copy(copied), prefix.then(*hash));
+            self.push(DerivedPath::Copy(copied), prefix.then(*hash));
             i += 1;
         }
         let mut i = 0;
         while i < outline.subsets.len() {
             let (_, hash, shown) = &outline.subsets[i];
-            self.push(Definition::Subset(shown), prefix.then(*hash));
+            self.push(DerivedPath::Subset(shown), prefix.then(*hash));
             i += 1;
         }
         let mut i = 0;
@@ -273,10 +273,10 @@ impl<const N: usize, const T: usize> Graph<N, T> {
     /// Follows what a node reads, and all that this reads. Returns the start of a cycle, which ends
     /// with the trail.
     const fn visit(&mut self, trail: &mut Trail<N>, node: usize) -> Option<usize> {
-        if !matches!(self.nodes[node].seen, Seen::Never) {
+        if !matches!(self.nodes[node].seen, Visit::Never) {
             return None;
         }
-        self.nodes[node].seen = Seen::Now;
+        self.nodes[node].seen = Visit::Now;
         trail.len = 0;
         trail.push(node);
         while trail.len > 0 {
@@ -284,7 +284,7 @@ impl<const N: usize, const T: usize> Graph<N, T> {
             let node = step.node;
             if step.next == step.end {
                 let Some(read) = self.nodes[node].definition.read(step.read) else {
-                    self.nodes[node].seen = Seen::Done;
+                    self.nodes[node].seen = Visit::Done;
                     trail.len -= 1;
                     continue;
                 };
@@ -299,18 +299,18 @@ impl<const N: usize, const T: usize> Graph<N, T> {
                 continue;
             }
             match self.nodes[next].seen {
-                Seen::Never => {
-                    self.nodes[next].seen = Seen::Now;
+                Visit::Never => {
+                    self.nodes[next].seen = Visit::Now;
                     trail.push(next);
                 }
-                Seen::Now => {
+                Visit::Now => {
                     let mut start = 0;
                     while trail.steps[start].node != next {
                         start += 1;
                     }
                     return Some(start);
                 }
-                Seen::Done => {}
+                Visit::Done => {}
             }
         }
         None
@@ -319,12 +319,12 @@ impl<const N: usize, const T: usize> Graph<N, T> {
 
 /// The nodes from the start of a search, each followed by one that it reads.
 struct Trail<const N: usize> {
-    steps: [Step; N],
+    steps: [TrailStep; N],
     len: usize,
 }
 
 #[derive(Clone, Copy)]
-struct Step {
+struct TrailStep {
     node: usize,
     /// The next of the paths that the node reads.
     read: usize,
@@ -334,8 +334,8 @@ struct Step {
     end: usize,
 }
 
-impl Step {
-    const START: Step = Step {
+impl TrailStep {
+    const START: TrailStep = TrailStep {
         node: 0,
         read: 0,
         path: PathHash::EMPTY,
@@ -346,9 +346,9 @@ impl Step {
 
 impl<const N: usize> Trail<N> {
     const fn push(&mut self, node: usize) {
-        self.steps[self.len] = Step {
+        self.steps[self.len] = TrailStep {
             node,
-            ..Step::START
+            ..TrailStep::START
         };
         self.len += 1;
     }

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::{
-    cycle::Entry,
+    cycle::ModelEntry,
     field::{outline, shown},
 };
 use crate::model::{Document, EmbedField, Outline, Related, ShownNames, Subset};
@@ -32,7 +32,7 @@ pub trait Unknown {
     /// Nothing is known of what is in it.
     const OUTLINE: &'static Outline = Outline::EMPTY;
     /// It is no document, which is reported elsewhere.
-    const MODEL: Entry = Entry::NONE;
+    const MODEL: ModelEntry = ModelEntry::NONE;
 }
 
 impl<T: ?Sized> Unknown for Probe<T> {}
@@ -73,7 +73,7 @@ impl<T: EmbedField> Probe<T> {
 
 impl<T: Document> Probe<T> {
     /// The collection, and what is in its documents.
-    pub const MODEL: Entry = Entry {
+    pub const MODEL: ModelEntry = ModelEntry {
         collection: T::COLLECTION,
         hash: T::HASH,
         outline: T::OUTLINE,

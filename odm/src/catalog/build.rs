@@ -2,10 +2,11 @@
 //! they need.
 
 use super::{
-    Cardinality, Catalog, Collection, Edge, FromDerived, OnDelete, Relations, Split, Subset,
-    indexes::{Declared, cold_indexes, declared, index_of_subset, index_on, indexes_of},
+    Cardinality, Catalog, Collection, Edge, FromDerived, OnDelete, Relations, Split,
+    SubsetDefinition,
+    indexes::{DeclaredIndex, cold_indexes, declared, index_of_subset, index_on, indexes_of},
     schema,
-    walk::{Reference, Walk},
+    walk::{FoundReference, Walk},
 };
 use crate::{
     error::Result,
@@ -27,7 +28,11 @@ pub(crate) fn declared_by(models: &[&'static Model]) -> Result<(Relations, Vec<C
     for model in models {
         add_model(&mut relations, &mut parts, model)?;
     }
-    for subset in relations.derived.iter().filter_map(Subset::from_derived) {
+    for subset in relations
+        .derived
+        .iter()
+        .filter_map(SubsetDefinition::from_derived)
+    {
         add_index_of_subset(&mut parts, subset)?;
     }
     let mut specs = Vec::new();
@@ -47,16 +52,16 @@ pub(crate) fn declared_by(models: &[&'static Model]) -> Result<(Relations, Vec<C
 }
 
 /// What a model declares of one collection: its own, or that of a cold part.
-struct Part {
+struct CollectionPart {
     model: &'static str,
     collection: String,
-    references: Vec<Reference>,
-    indexes: Vec<Declared>,
+    references: Vec<FoundReference>,
+    indexes: Vec<DeclaredIndex>,
 }
 
 fn add_model(
     relations: &mut Relations,
-    parts: &mut Vec<Part>,
+    parts: &mut Vec<CollectionPart>,
     model: &'static Model,
 ) -> Result<()> {
     let walk = Walk::through(model.name, model.collection, (model.shape)())?;
@@ -67,9 +72,9 @@ fn add_model(
         relations.derived.extend(cold.derived);
         let mut indexes = cold_indexes(model, &split, &mut indexes)?;
         if split.key != "_id" {
-            indexes.push(Declared::implied(index_on(&split.key)));
+            indexes.push(DeclaredIndex::implied(index_on(&split.key)));
         }
-        parts.push(Part {
+        parts.push(CollectionPart {
             model: model.name,
             collection: split.cold.clone(),
             references: cold.references,
@@ -77,7 +82,7 @@ fn add_model(
         });
         relations.splits.push(split);
     }
-    parts.push(Part {
+    parts.push(CollectionPart {
         model: model.name,
         collection: model.collection.to_owned(),
         references: walk.references,
@@ -86,7 +91,7 @@ fn add_model(
     Ok(())
 }
 
-fn add_index_of_subset(parts: &mut [Part], subset: &Subset) -> Result<()> {
+fn add_index_of_subset(parts: &mut [CollectionPart], subset: &SubsetDefinition) -> Result<()> {
     // The derive has checked that the database has the child.
     let children = parts
         .iter_mut()
@@ -98,7 +103,7 @@ fn add_index_of_subset(parts: &mut [Part], subset: &Subset) -> Result<()> {
             subset.parent, subset.path, subset.child
         ))
     })?;
-    let index = Declared::implied(index_of_subset(subset));
+    let index = DeclaredIndex::implied(index_of_subset(subset));
     if !children.indexes.iter().any(|other| other.serves(&index)) {
         children.indexes.push(index);
     }
@@ -129,8 +134,8 @@ fn add_collection(
     Ok(())
 }
 
-fn add_edge(relations: &mut Relations, from: &str, reference: Reference) -> Result<()> {
-    let Reference { path, list, shape } = reference;
+fn add_edge(relations: &mut Relations, from: &str, reference: FoundReference) -> Result<()> {
+    let FoundReference { path, list, shape } = reference;
     let cardinality = match shape.container {
         Container::Many => Cardinality::Many,
         Container::Optional => Cardinality::Optional,

@@ -1,7 +1,7 @@
 //! The rules that relations obey together, whether they are declared by one database or merged of
 //! several: the compiler has checked them for the models of one database only.
 
-use super::{Copied, Derived, FromDerived, Relations, schema};
+use super::{CopyDefinition, DerivedField, FromDerived, Relations, schema};
 use crate::{error::Result, mql::path};
 
 pub(super) fn check(relations: &Relations) -> Result<()> {
@@ -11,7 +11,7 @@ pub(super) fn check(relations: &Relations) -> Result<()> {
     for field in &relations.derived {
         is_base_data_free(relations, field)?;
         reads_no_cold_part(relations, field)?;
-        if let Some(copy) = Copied::from_derived(field) {
+        if let Some(copy) = CopyDefinition::from_derived(field) {
             copies_no_reference(relations, copy)?;
         }
     }
@@ -38,7 +38,7 @@ fn inverse_exists(relations: &Relations, edge: &super::Edge) -> Result<()> {
 }
 
 /// A refresh changes no reference: else the graph would cause effects.
-fn is_base_data_free(relations: &Relations, field: &Derived) -> Result<()> {
+fn is_base_data_free(relations: &Relations, field: &DerivedField) -> Result<()> {
     let holder = field.holder();
     let mut edges = relations.edges.iter();
     let path = field.path();
@@ -53,7 +53,7 @@ fn is_base_data_free(relations: &Relations, field: &Derived) -> Result<()> {
     }
 }
 
-fn copies_no_reference(relations: &Relations, copy: &Copied) -> Result<()> {
+fn copies_no_reference(relations: &Relations, copy: &CopyDefinition) -> Result<()> {
     let mut edges = relations.edges.iter();
     let reference =
         edges.find(|edge| edge.from == copy.source && path::overlap(&edge.path, &copy.value));
@@ -69,7 +69,7 @@ fn copies_no_reference(relations: &Relations, copy: &Copied) -> Result<()> {
 
 /// The hot document and its cold part change in different writes, so nothing is derived from the
 /// latter.
-fn reads_no_cold_part(relations: &Relations, field: &Derived) -> Result<()> {
+fn reads_no_cold_part(relations: &Relations, field: &DerivedField) -> Result<()> {
     for read in field.reads() {
         let mut splits = relations.splits.iter();
         let split = splits.find(|split| {

@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    derived::{Definition, Read},
+    derived::{FieldDefinition, FieldRead},
     join,
 };
 use crate::model::{CopyShape, Via};
 
 /// A field that holds a copy of a field of another document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Copied {
+pub(crate) struct CopyDefinition {
     /// The collection of the holder.
     pub(crate) holder: String,
     /// The path of the struct that the copy is in, through lists; empty for the document itself.
@@ -41,9 +41,9 @@ pub(crate) enum Along {
     Reverse(String),
 }
 
-impl Copied {
+impl CopyDefinition {
     pub(super) fn from_shape(holder: &str, within: &str, name: &str, shape: &CopyShape) -> Self {
-        Copied {
+        CopyDefinition {
             holder: holder.to_owned(),
             within: within.to_owned(),
             name: name.to_owned(),
@@ -67,7 +67,7 @@ impl Copied {
     }
 }
 
-impl Definition for Copied {
+impl FieldDefinition for CopyDefinition {
     fn holder(&self) -> &str {
         &self.holder
     }
@@ -80,11 +80,11 @@ impl Definition for Copied {
         &self.source
     }
 
-    fn reads(&self) -> Vec<Read<'_>> {
-        let value = Read::new(&self.source, &*self.value);
+    fn reads(&self) -> Vec<FieldRead<'_>> {
+        let value = FieldRead::new(&self.source, &*self.value);
         let reference = match &self.along {
-            Along::Local(name) => Read::new(&self.holder, join(&self.within, name)),
-            Along::Reverse(path) => Read::new(&self.source, &**path),
+            Along::Local(name) => FieldRead::new(&self.holder, join(&self.within, name)),
+            Along::Reverse(path) => FieldRead::new(&self.source, &**path),
         };
         vec![value, reference]
     }

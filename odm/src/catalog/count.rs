@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    derived::{Definition, Read},
+    derived::{FieldDefinition, FieldRead},
     stored_form,
 };
 use crate::{error::Result, model::CountShape, mql::Filter};
 
 /// The number of children of a parent, in the parent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Count {
+pub(crate) struct CountDefinition {
     /// The collection of the holder.
     pub(crate) parent: String,
     /// The path of the number in the holder.
@@ -26,9 +26,9 @@ pub(crate) struct Count {
     pub(crate) filter: Filter,
 }
 
-impl Count {
+impl CountDefinition {
     pub(super) fn from_shape(parent: &str, path: String, shape: &CountShape) -> Result<Self> {
-        Ok(Count {
+        Ok(CountDefinition {
             parent: parent.to_owned(),
             path,
             child: shape.collection.to_owned(),
@@ -40,7 +40,7 @@ impl Count {
     }
 }
 
-impl Definition for Count {
+impl FieldDefinition for CountDefinition {
     fn holder(&self) -> &str {
         &self.parent
     }
@@ -53,9 +53,9 @@ impl Definition for Count {
         &self.child
     }
 
-    fn reads(&self) -> Vec<Read<'_>> {
-        let mut reads = vec![Read::new(&self.child, &*self.reference)];
-        reads.extend(Read::by_filter(&self.child, &self.filter));
+    fn reads(&self) -> Vec<FieldRead<'_>> {
+        let mut reads = vec![FieldRead::new(&self.child, &*self.reference)];
+        reads.extend(FieldRead::by_filter(&self.child, &self.filter));
         reads
     }
 

@@ -8,11 +8,11 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Copied, Count, Subset, join};
+use super::{CopyDefinition, CountDefinition, SubsetDefinition, join};
 use crate::{error::Result, model::DerivedShape};
 
 /// What every kind of derived field states of itself.
-pub(crate) trait Definition {
+pub(crate) trait FieldDefinition {
     /// The collection of the documents that hold the field.
     fn holder(&self) -> &str;
 
@@ -23,7 +23,7 @@ pub(crate) trait Definition {
     fn source(&self) -> &str;
 
     /// The paths that the definition reads. Each is an edge of the graph.
-    fn reads(&self) -> Vec<Read<'_>>;
+    fn reads(&self) -> Vec<FieldRead<'_>>;
 
     /// The arrow of the diagram, from the source to the holder, and its label.
     fn arrow(&self) -> (&'static str, String);
@@ -31,16 +31,16 @@ pub(crate) trait Definition {
 
 /// A path that a definition reads.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Read<'a> {
+pub(crate) struct FieldRead<'a> {
     /// The collection of the documents.
     pub(crate) collection: &'a str,
     /// The path in them; empty for the whole document.
     pub(crate) path: Cow<'a, str>,
 }
 
-impl<'a> Read<'a> {
+impl<'a> FieldRead<'a> {
     pub(super) fn new(collection: &'a str, path: impl Into<Cow<'a, str>>) -> Self {
-        Read {
+        FieldRead {
             collection,
             path: path.into(),
         }
@@ -52,14 +52,14 @@ impl<'a> Read<'a> {
         filter: &'a crate::mql::Filter,
     ) -> impl Iterator<Item = Self> {
         let paths = filter.paths().into_iter();
-        paths.map(move |path| Read::new(collection, super::without_positions(path)))
+        paths.map(move |path| FieldRead::new(collection, super::without_positions(path)))
     }
 }
 
 /// A definition that can be picked out of the list of all derived fields.
-pub(crate) trait FromDerived: Definition + Sized {
+pub(crate) trait FromDerived: FieldDefinition + Sized {
     /// Returns the definition if it is of this kind.
-    fn from_derived(derived: &Derived) -> Option<&Self>;
+    fn from_derived(derived: &DerivedField) -> Option<&Self>;
 }
 
 /// Declares the list of all kinds. The name of a kind is also that of its entries in the stored
@@ -69,46 +69,50 @@ macro_rules! kinds {
         /// A derived field of any kind.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
-        pub(crate) enum Derived {
+        pub(crate) enum DerivedField {
             $(
                 #[allow(missing_docs, reason = "the definition has the documentation")]
                 $kind($definition),
             )+
         }
 
-        impl std::ops::Deref for Derived {
-            type Target = dyn Definition + Send + Sync;
+        impl std::ops::Deref for DerivedField {
+            type Target = dyn FieldDefinition + Send + Sync;
 
             fn deref(&self) -> &Self::Target {
                 match self {
-                    $(Derived::$kind(definition) => definition,)+
+                    $(DerivedField::$kind(definition) => definition,)+
                 }
             }
         }
 
         $(
             impl FromDerived for $definition {
-                fn from_derived(derived: &Derived) -> Option<&Self> {
+                fn from_derived(derived: &DerivedField) -> Option<&Self> {
                     match derived {
-                        Derived::$kind(definition) => Some(definition),
+                        DerivedField::$kind(definition) => Some(definition),
                         #[allow(unreachable_patterns, reason = "there may be one kind only")]
                         _ => None,
                     }
                 }
             }
 
-            impl From<$definition> for Derived {
+            impl From<$definition> for DerivedField {
                 fn from(definition: $definition) -> Self {
-                    Derived::$kind(definition)
+                    DerivedField::$kind(definition)
                 }
             }
         )+
     };
 }
 
-kinds!(Copy(Copied), Count(Count), Subset(Subset));
+kinds!(
+    Copy(CopyDefinition),
+    Count(CountDefinition),
+    Subset(SubsetDefinition)
+);
 
-impl Derived {
+impl DerivedField {
     /// Returns the definition that a model declares of the field `name` of the struct `within`, in
     /// documents of a collection.
     pub(super) fn from_shape(
@@ -118,12 +122,14 @@ impl Derived {
         shape: &DerivedShape,
     ) -> Result<Self> {
         Ok(match shape {
-            DerivedShape::Copy(shape) => Copied::from_shape(holder, within, name, shape).into(),
+            DerivedShape::Copy(shape) => {
+                CopyDefinition::from_shape(holder, within, name, shape).into()
+            }
             DerivedShape::Count(shape) => {
-                Count::from_shape(holder, join(within, name), shape)?.into()
+                CountDefinition::from_shape(holder, join(within, name), shape)?.into()
             }
             DerivedShape::Subset(shape) => {
-                Subset::from_shape(holder, join(within, name), shape)?.into()
+                SubsetDefinition::from_shape(holder, join(within, name), shape)?.into()
             }
         })
     }

@@ -3,23 +3,23 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Derived, schema};
+use super::{DerivedField, schema};
 use crate::{error::Result, mql::path};
 
 /// The order of the derived fields, by their positions in the list of all.
 #[derive(Debug, Default)]
-pub(super) struct Graph {
+pub(super) struct DerivedGraph {
     /// Every field reads only fields of earlier levels, and base data.
     pub(super) levels: Vec<Vec<usize>>,
     /// For each field, those that read it.
     pub(super) dependents: Vec<Vec<usize>>,
 }
 
-impl Graph {
+impl DerivedGraph {
     /// # Errors
     ///
     /// `Schema` if derived fields follow from each other in a cycle, naming them.
-    pub(super) fn new(derived: &[Derived]) -> Result<Self> {
+    pub(super) fn new(derived: &[DerivedField]) -> Result<Self> {
         let sources = sources(derived);
         let mut dependents = vec![Vec::new(); derived.len()];
         for (field, sources) in sources.iter().enumerate() {
@@ -46,7 +46,7 @@ impl Graph {
         if placed < derived.len() {
             return Err(schema(cycle(derived, &sources, &missing)));
         }
-        Ok(Graph { levels, dependents })
+        Ok(DerivedGraph { levels, dependents })
     }
 
     /// The fields from which one of these follows.
@@ -58,9 +58,9 @@ impl Graph {
 }
 
 /// Adds all fields that follow from one of these, which are named as `collection.path`.
-pub(super) fn close_over_dependents(derived: &[Derived], fields: &mut BTreeSet<String>) {
+pub(super) fn close_over_dependents(derived: &[DerivedField], fields: &mut BTreeSet<String>) {
     let sources = sources(derived);
-    let name = |field: &Derived| format!("{}.{}", field.holder(), field.path());
+    let name = |field: &DerivedField| format!("{}.{}", field.holder(), field.path());
     loop {
         let before = fields.len();
         for (field, sources) in derived.iter().zip(&sources) {
@@ -76,7 +76,7 @@ pub(super) fn close_over_dependents(derived: &[Derived], fields: &mut BTreeSet<S
 }
 
 /// For each field, the positions of those that its definition reads.
-fn sources(derived: &[Derived]) -> Vec<Vec<usize>> {
+fn sources(derived: &[DerivedField]) -> Vec<Vec<usize>> {
     let mut by_holder: HashMap<&str, Vec<(usize, String)>> = HashMap::new();
     for (at, field) in derived.iter().enumerate() {
         let fields = by_holder.entry(field.holder()).or_default();
@@ -99,7 +99,7 @@ fn sources(derived: &[Derived]) -> Vec<Vec<usize>> {
 }
 
 /// Describes a cycle among the fields that could not be placed.
-fn cycle(derived: &[Derived], sources: &[Vec<usize>], missing: &[usize]) -> String {
+fn cycle(derived: &[DerivedField], sources: &[Vec<usize>], missing: &[usize]) -> String {
     // Each of them reads another of them, so a walk along these comes back to where it was.
     let mut walk: Vec<usize> = Vec::new();
     let mut at = missing.iter().position(|&missing| missing > 0);
@@ -129,12 +129,12 @@ fn cycle(derived: &[Derived], sources: &[Vec<usize>], missing: &[usize]) -> Stri
 mod tests {
     use super::*;
     use crate::{
-        catalog::{Along, Copied, Count, Subset},
+        catalog::{Along, CopyDefinition, CountDefinition, SubsetDefinition},
         mql::{Direction, Filter, Sort, Test},
     };
 
-    fn copy(holder: &str, name: &str, source: &str, value: &str) -> Derived {
-        Derived::from(Copied {
+    fn copy(holder: &str, name: &str, source: &str, value: &str) -> DerivedField {
+        DerivedField::from(CopyDefinition {
             holder: holder.to_owned(),
             within: String::new(),
             name: name.to_owned(),
@@ -146,8 +146,8 @@ mod tests {
         })
     }
 
-    fn count(parent: &str, path: &str, child: &str, filter: Filter) -> Derived {
-        Derived::from(Count {
+    fn count(parent: &str, path: &str, child: &str, filter: Filter) -> DerivedField {
+        DerivedField::from(CountDefinition {
             parent: parent.to_owned(),
             path: path.to_owned(),
             child: child.to_owned(),
@@ -156,8 +156,8 @@ mod tests {
         })
     }
 
-    fn subset(parent: &str, path: &str, child: &str, sort: &str, shown: &[&str]) -> Derived {
-        Derived::from(Subset {
+    fn subset(parent: &str, path: &str, child: &str, sort: &str, shown: &[&str]) -> DerivedField {
+        DerivedField::from(SubsetDefinition {
             parent: parent.to_owned(),
             path: path.to_owned(),
             child: child.to_owned(),
@@ -175,8 +175,8 @@ mod tests {
         Filter::Path(path.to_owned().into(), Test::Exists(true))
     }
 
-    fn message(derived: &[Derived]) -> String {
-        Graph::new(derived).unwrap_err().to_string()
+    fn message(derived: &[DerivedField]) -> String {
+        DerivedGraph::new(derived).unwrap_err().to_string()
     }
 
     #[test]
@@ -186,7 +186,7 @@ mod tests {
             count("posts", "comment_count", "comments", Filter::default()),
             copy("shelves", "top", "blogs", "top"),
         ];
-        let graph = Graph::new(&derived).unwrap();
+        let graph = DerivedGraph::new(&derived).unwrap();
         assert_eq!(graph.levels, [vec![1], vec![0], vec![2]]);
         assert_eq!(graph.dependents, [vec![2], vec![0], vec![]]);
     }
@@ -197,7 +197,10 @@ mod tests {
             subset("nodes", "largest", "nodes", "size", &["name"]),
             count("nodes", "size", "nodes", Filter::default()),
         ];
-        assert_eq!(Graph::new(&derived).unwrap().levels, [vec![1], vec![0]]);
+        assert_eq!(
+            DerivedGraph::new(&derived).unwrap().levels,
+            [vec![1], vec![0]]
+        );
     }
 
     #[test]
@@ -206,7 +209,10 @@ mod tests {
             count("shops", "unreviewed", "products", reads("reviews.0.text")),
             subset("products", "reviews", "reviews", "date", &["text"]),
         ];
-        assert_eq!(Graph::new(&derived).unwrap().levels, [vec![1], vec![0]]);
+        assert_eq!(
+            DerivedGraph::new(&derived).unwrap().levels,
+            [vec![1], vec![0]]
+        );
     }
 
     #[test]
@@ -241,7 +247,7 @@ mod tests {
             copy("b", "y", "c", "v"),
             copy("c", "v.w", "d", "u"),
         ];
-        let levels = Graph::new(&derived).unwrap().levels;
+        let levels = DerivedGraph::new(&derived).unwrap().levels;
         assert_eq!(levels, [vec![2], vec![1], vec![0]]);
     }
 }

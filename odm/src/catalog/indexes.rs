@@ -1,6 +1,6 @@
 //! The indexes of a collection: those that its model declares, and those that relations need.
 
-use super::{Split, Subset, schema, walk::Reference};
+use super::{Split, SubsetDefinition, schema, walk::FoundReference};
 use crate::{
     error::Result,
     model::{Index, Model},
@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// An index that a model or a relation declares.
-pub(super) struct Declared {
+pub(super) struct DeclaredIndex {
     spec: IndexSpec,
     /// By the user.
     named: bool,
@@ -17,10 +17,10 @@ pub(super) struct Declared {
     complete: bool,
 }
 
-impl Declared {
+impl DeclaredIndex {
     /// One that a relation needs.
     pub(super) fn implied(spec: IndexSpec) -> Self {
-        Declared {
+        DeclaredIndex {
             spec,
             named: false,
             complete: true,
@@ -28,12 +28,12 @@ impl Declared {
     }
 
     /// Whether this index makes another superfluous.
-    pub(super) fn serves(&self, other: &Declared) -> bool {
+    pub(super) fn serves(&self, other: &DeclaredIndex) -> bool {
         self.spec.keys == other.spec.keys && self.complete && !self.spec.present_only
     }
 }
 
-pub(super) fn declared(indexes: &[Index]) -> Vec<Declared> {
+pub(super) fn declared(indexes: &[Index]) -> Vec<DeclaredIndex> {
     let declared = indexes.iter().map(|index| {
         let keys: Vec<_> = index
             .fields
@@ -46,7 +46,7 @@ pub(super) fn declared(indexes: &[Index]) -> Vec<Declared> {
             unique: index.unique,
             present_only: index.unique && index.fields.iter().any(|field| field.optional),
         };
-        Declared {
+        DeclaredIndex {
             spec,
             named: index.name.is_some(),
             complete: !index.unique || index.fields[1..].iter().all(|field| !field.optional),
@@ -58,8 +58,8 @@ pub(super) fn declared(indexes: &[Index]) -> Vec<Declared> {
 /// The indexes of a collection: the declared ones, and those that find the holders of a reference.
 pub(super) fn indexes_of(
     model: &str,
-    declared: Vec<Declared>,
-    references: &[Reference],
+    declared: Vec<DeclaredIndex>,
+    references: &[FoundReference],
 ) -> Result<Vec<IndexSpec>> {
     let mut indexes: Vec<IndexSpec> = Vec::new();
     let mut add = |index: IndexSpec| match indexes.iter().find(|other| other.name == index.name) {
@@ -77,10 +77,10 @@ pub(super) fn indexes_of(
     for index in &declared {
         add(index.spec.clone())?;
     }
-    for Reference { path, shape, .. } in references {
+    for FoundReference { path, shape, .. } in references {
         // Any index that starts with the reference finds its holders, unless it leaves out those
         // that lack another of its fields.
-        let finds = |index: &Declared| index.spec.keys[0].0 == *path && index.complete;
+        let finds = |index: &DeclaredIndex| index.spec.keys[0].0 == *path && index.complete;
         if !shape.one && declared.iter().any(finds) {
             continue;
         }
@@ -121,8 +121,8 @@ fn name(keys: &[(String, Direction)]) -> String {
 pub(super) fn cold_indexes(
     model: &Model,
     split: &Split,
-    indexes: &mut Vec<Declared>,
-) -> Result<Vec<Declared>> {
+    indexes: &mut Vec<DeclaredIndex>,
+) -> Result<Vec<DeclaredIndex>> {
     let mut taken = Vec::new();
     for mut index in std::mem::take(indexes) {
         let inside = |(path, _): &(String, Direction)| split.inside(path).is_some();
@@ -156,7 +156,7 @@ pub(super) fn cold_indexes(
 }
 
 /// The index in which the children of a parent stand in the order of the subset.
-pub(super) fn index_of_subset(subset: &Subset) -> IndexSpec {
+pub(super) fn index_of_subset(subset: &SubsetDefinition) -> IndexSpec {
     let mut keys = vec![(subset.reference.clone(), Direction::Ascending)];
     let sort = subset.sort.keys().iter();
     keys.extend(sort.map(|(path, direction)| (path.clone().into_owned(), *direction)));

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt::Write as _};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Derived, Edge, Split};
+use super::{DerivedField, Edge, Split};
 
 /// The relations that the models of a database declare.
 ///
@@ -16,7 +16,7 @@ pub struct Relations {
     pub(crate) collections: Vec<Collection>,
     pub(crate) edges: Vec<Edge>,
     pub(crate) splits: Vec<Split>,
-    pub(crate) derived: Vec<Derived>,
+    pub(crate) derived: Vec<DerivedField>,
 }
 
 /// One collection.
@@ -67,9 +67,9 @@ impl Relations {
 
     /// The fields that are derived or hold references or cold parts, as `collection.path`.
     pub(crate) fn fields(&self) -> BTreeSet<String> {
-        let edges = self.edges.iter().map(Field::name);
-        let splits = self.splits.iter().map(Field::name);
-        let derived = self.derived.iter().map(Field::name);
+        let edges = self.edges.iter().map(DeclaredField::name);
+        let splits = self.splits.iter().map(DeclaredField::name);
+        let derived = self.derived.iter().map(DeclaredField::name);
         edges.chain(splits).chain(derived).collect()
     }
 
@@ -120,30 +120,30 @@ impl Relations {
 }
 
 /// What declares something of one field.
-trait Field: PartialEq {
+trait DeclaredField: PartialEq {
     /// The field, as `collection.path`.
     fn name(&self) -> String;
 }
 
-impl Field for Edge {
+impl DeclaredField for Edge {
     fn name(&self) -> String {
         format!("{}.{}", self.from, self.path)
     }
 }
 
-impl Field for Split {
+impl DeclaredField for Split {
     fn name(&self) -> String {
         format!("{}.{}", self.hot, self.path)
     }
 }
 
-impl Field for Derived {
+impl DeclaredField for DerivedField {
     fn name(&self) -> String {
         format!("{}.{}", self.holder(), self.path())
     }
 }
 
-fn merge_fields<T: Field>(all: &mut Vec<T>, more: Vec<T>) -> Result<(), String> {
+fn merge_fields<T: DeclaredField>(all: &mut Vec<T>, more: Vec<T>) -> Result<(), String> {
     for one in more {
         let name = one.name();
         match all.iter().find(|held| held.name() == name) {

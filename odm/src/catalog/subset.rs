@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    derived::{Definition, Read},
+    derived::{FieldDefinition, FieldRead},
     stored_form,
 };
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 
 /// One bounded array of children in their parent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Subset {
+pub(crate) struct SubsetDefinition {
     /// The collection of the holder.
     pub(crate) parent: String,
     /// The path of the array in the holder.
@@ -37,13 +37,13 @@ pub(crate) struct Subset {
     pub(crate) filter: Filter,
 }
 
-impl Subset {
+impl SubsetDefinition {
     pub(super) fn from_shape(parent: &str, path: String, shape: &SubsetShape) -> Result<Self> {
         let keys = shape.sort.iter();
         let sort = keys.fold(Sort::new(), |sort, &(path, direction)| {
             sort.by(path, direction)
         });
-        Ok(Subset {
+        Ok(SubsetDefinition {
             parent: parent.to_owned(),
             path,
             child: shape.collection.to_owned(),
@@ -61,7 +61,7 @@ impl Subset {
     }
 }
 
-impl Definition for Subset {
+impl FieldDefinition for SubsetDefinition {
     fn holder(&self) -> &str {
         &self.parent
     }
@@ -74,18 +74,18 @@ impl Definition for Subset {
         &self.child
     }
 
-    fn reads(&self) -> Vec<Read<'_>> {
-        let mut reads = vec![Read::new(&self.child, &*self.reference)];
+    fn reads(&self) -> Vec<FieldRead<'_>> {
+        let mut reads = vec![FieldRead::new(&self.child, &*self.reference)];
         let keys = self.sort.keys().iter();
-        reads.extend(keys.map(|(path, _)| Read::new(&self.child, &**path)));
+        reads.extend(keys.map(|(path, _)| FieldRead::new(&self.child, &**path)));
         match &self.shown {
-            None => reads.push(Read::new(&self.child, "")),
+            None => reads.push(FieldRead::new(&self.child, "")),
             Some(shown) => {
                 let shown = shown.iter();
-                reads.extend(shown.map(|path| Read::new(&self.child, &**path)));
+                reads.extend(shown.map(|path| FieldRead::new(&self.child, &**path)));
             }
         }
-        reads.extend(Read::by_filter(&self.child, &self.filter));
+        reads.extend(FieldRead::by_filter(&self.child, &self.filter));
         reads
     }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, ptr};
 
-use super::{Derived, join, schema};
+use super::{DerivedField, join, schema};
 use crate::{
     error::Result,
     model::{Container, FieldKind, FieldShape, OnDelete, ReferenceShape, Shape, SplitShape},
@@ -14,12 +14,12 @@ pub(super) struct Walk {
     name: &'static str,
     /// The collection that the documents are in.
     collection: String,
-    pub(super) references: Vec<Reference>,
-    pub(super) derived: Vec<Derived>,
+    pub(super) references: Vec<FoundReference>,
+    pub(super) derived: Vec<DerivedField>,
     /// The fields that are stored in collections of their own, which only a document itself can have.
     pub(super) splits: Vec<(String, SplitShape)>,
     /// What is stored at each path.
-    leaves: HashMap<String, Leaf>,
+    leaves: HashMap<String, DeclaredLeaf>,
     /// The innermost list that the search is in.
     list: Option<String>,
     /// The shapes that the search is inside.
@@ -27,7 +27,7 @@ pub(super) struct Walk {
 }
 
 /// A reference that was found.
-pub(super) struct Reference {
+pub(super) struct FoundReference {
     /// Its path in the document.
     pub(super) path: String,
     /// The path of the innermost list around it, or of itself if it is a list.
@@ -93,7 +93,7 @@ impl Walk {
         };
         match field.kind {
             FieldKind::Plain => {
-                self.leaf(&path, Leaf::Plain)?;
+                self.leaf(&path, DeclaredLeaf::Plain)?;
             }
             FieldKind::Embed { shape, container } => {
                 let (shape, around) = (shape(), container.within(around));
@@ -112,17 +112,18 @@ impl Walk {
             }
             FieldKind::Reference(shape) => {
                 self.reachable(&path, shape.container.within(around))?;
-                if self.leaf(&path, Leaf::reference(&shape))? {
+                if self.leaf(&path, DeclaredLeaf::reference(&shape))? {
                     let list = match shape.container {
                         Container::Many => Some(path.clone()),
                         _ => self.list.clone(),
                     };
-                    self.references.push(Reference { path, list, shape });
+                    self.references.push(FoundReference { path, list, shape });
                 }
             }
             FieldKind::Derived(shape) => {
-                let derived = Derived::from_shape(&self.collection, prefix, field.name, &shape)?;
-                if self.leaf(&path, Leaf::Derived(derived.clone()))? {
+                let derived =
+                    DerivedField::from_shape(&self.collection, prefix, field.name, &shape)?;
+                if self.leaf(&path, DeclaredLeaf::Derived(Box::new(derived.clone())))? {
                     self.derived.push(derived);
                 }
             }
@@ -147,7 +148,7 @@ impl Walk {
 
     /// Records what is stored at a path, and returns whether the path is new. Variants of an enum may
     /// share a path if they hold the same at it.
-    fn leaf(&mut self, path: &str, held: Leaf) -> Result<bool> {
+    fn leaf(&mut self, path: &str, held: DeclaredLeaf) -> Result<bool> {
         match self.leaves.get(path) {
             None => {
                 self.leaves.insert(path.to_owned(), held);
@@ -164,16 +165,16 @@ impl Walk {
 
 /// What is stored at a path.
 #[derive(PartialEq)]
-enum Leaf {
+enum DeclaredLeaf {
     Plain,
     /// The collection that it names, whether it is unchecked, its rule for deletes, and its inverse.
     Reference(&'static str, bool, Option<OnDelete>, Option<&'static str>),
-    Derived(Derived),
+    Derived(Box<DerivedField>),
 }
 
-impl Leaf {
+impl DeclaredLeaf {
     fn reference(shape: &ReferenceShape) -> Self {
-        Leaf::Reference(
+        DeclaredLeaf::Reference(
             shape.collection,
             shape.unchecked,
             shape.on_delete,

@@ -8,12 +8,12 @@ use std::{
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 
 use super::{
-    derived::{Lookup, Snapshot, problems},
+    derived::{Inputs, SnapshotInputs, problems},
     inverse,
     unit::{Doc, id},
 };
 use crate::{
-    catalog::{Catalog, Derived, Edge, Split, references},
+    catalog::{Catalog, DerivedField, Edge, Split, references},
     error::{Result, show},
     mql::{key, path},
     store::{Cost, Find, FindByKey, Reader},
@@ -97,15 +97,15 @@ pub(crate) async fn check(
     documents: &[RawDocumentBuf],
 ) -> Result<(Vec<Finding>, Cost)> {
     let documents: Vec<Doc> = documents.iter().cloned().map(Doc::new).collect();
-    let mut lookup = Snapshot {
+    let mut lookup = SnapshotInputs {
         reader,
         cost: Cost::default(),
     };
-    let mut found = Found {
+    let mut found = AuditFindings {
         collection,
         findings: Vec::new(),
     };
-    let fields: Vec<&Derived> = catalog.derived_in(collection).collect();
+    let fields: Vec<&DerivedField> = catalog.derived_in(collection).collect();
     let problems = problems(&mut lookup, &fields, &documents).await?;
     for (document, problems) in documents.iter().zip(problems) {
         for (path, problem) in problems {
@@ -127,12 +127,12 @@ pub(crate) async fn check(
 }
 
 /// The findings in one collection.
-struct Found<'a> {
+struct AuditFindings<'a> {
     collection: &'a str,
     findings: Vec<Finding>,
 }
 
-impl Found<'_> {
+impl AuditFindings<'_> {
     fn add(&mut self, document: &RawDocument, path: &str, problem: Problem) {
         self.findings.push(Finding {
             collection: self.collection.to_owned(),
@@ -145,11 +145,11 @@ impl Found<'_> {
 }
 
 async fn check_references(
-    lookup: &mut Snapshot<'_>,
+    lookup: &mut SnapshotInputs<'_>,
     catalog: &Catalog,
     edge: &Edge,
     documents: &[Doc],
-    found: &mut Found<'_>,
+    found: &mut AuditFindings<'_>,
 ) -> Result<()> {
     let mut ids = HashMap::new();
     for document in documents {
@@ -183,10 +183,10 @@ async fn check_references(
 }
 
 async fn check_cold_parts(
-    lookup: &mut Snapshot<'_>,
+    lookup: &mut SnapshotInputs<'_>,
     split: &Split,
     documents: &[Doc],
-    found: &mut Found<'_>,
+    found: &mut AuditFindings<'_>,
 ) -> Result<()> {
     let find = FindByKey {
         find: Find {
@@ -215,10 +215,10 @@ async fn check_cold_parts(
 }
 
 async fn check_owners(
-    lookup: &mut Snapshot<'_>,
+    lookup: &mut SnapshotInputs<'_>,
     split: &Split,
     parts: &[Doc],
-    found: &mut Found<'_>,
+    found: &mut AuditFindings<'_>,
 ) -> Result<()> {
     let owner = |part: &Doc| {
         let owner = path::get(part, &split.key);

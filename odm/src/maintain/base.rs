@@ -4,7 +4,7 @@ use bson::{RawBson, RawDocument, RawDocumentBuf};
 
 use super::{
     Write, cold, repair,
-    unit::{Pages, Unit},
+    unit::{DocumentPages, Unit},
     versions,
 };
 use crate::{
@@ -106,7 +106,7 @@ async fn update(unit: &mut Unit<'_>, write: &UpdateWrite, change: &Update) -> Re
             ..touched
         });
     }
-    let mut pages = Pages::new(Find {
+    let mut pages = DocumentPages::new(Find {
         collection: collection.to_owned(),
         filter: write.filter.clone(),
         ..Find::default()

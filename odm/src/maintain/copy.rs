@@ -16,27 +16,27 @@ use bson::RawBson;
 
 use super::{
     Problem,
-    derived::{Kind, Lookup, of_kind, step_name},
-    places::Fields,
-    unit::{Doc, Pages, Unit},
+    derived::{DerivedKind, Inputs, of_kind, step_name},
+    places::FieldValues,
+    unit::{Doc, DocumentPages, Unit},
 };
 use crate::{
-    catalog::{Along, Copied, Derived, FromDerived, Ordered},
+    catalog::{Along, CopyDefinition, DerivedField, FromDerived, OrderedField},
     error::Result,
 };
 use recompute::{followed, wrong};
-use stale::{Follow, Stale, stale};
+use stale::{FollowedSources, StaleCopies, stale};
 
 /// The kind `#[denormalize]`.
 pub(super) struct Copies;
 
 #[async_trait]
-impl Kind for Copies {
-    async fn refresh(&self, unit: &mut Unit<'_>, level: &[Ordered<'_>]) -> Result<()> {
+impl DerivedKind for Copies {
+    async fn refresh(&self, unit: &mut Unit<'_>, level: &[OrderedField<'_>]) -> Result<()> {
         // The copies beside one reference depend on the same fields of their holder.
-        let mut groups: BTreeMap<(&str, &str, &Along), Group<'_>> = BTreeMap::new();
+        let mut groups: BTreeMap<(&str, &str, &Along), CopyGroup<'_>> = BTreeMap::new();
         for ordered in level {
-            if let Some(copy) = Copied::from_derived(ordered.field) {
+            if let Some(copy) = CopyDefinition::from_derived(ordered.field) {
                 let key = (&*copy.holder, &*copy.within, &copy.along);
                 let group = groups.entry(key).or_default();
                 group.copies.push(copy);
@@ -57,11 +57,11 @@ impl Kind for Copies {
 
     async fn differences(
         &self,
-        lookup: &mut dyn Lookup,
-        fields: &[&Derived],
+        lookup: &mut dyn Inputs,
+        fields: &[&DerivedField],
         documents: &[Doc],
-    ) -> Result<Vec<Fields>> {
-        let copies: Vec<&Copied> = of_kind(fields);
+    ) -> Result<Vec<FieldValues>> {
+        let copies: Vec<&CopyDefinition> = of_kind(fields);
         let before: Vec<Option<Doc>> = documents.iter().cloned().map(Some).collect();
         wrong(lookup, &copies, documents, &before).await
     }
@@ -74,8 +74,8 @@ impl Kind for Copies {
 /// The copies of a level beside one reference in documents of one collection, or along one reference
 /// of their sources.
 #[derive(Default)]
-struct Group<'c> {
-    copies: Vec<&'c Copied>,
+struct CopyGroup<'c> {
+    copies: Vec<&'c CopyDefinition>,
     is_holder_read: bool,
     /// Their paths.
     paths: Vec<String>,
@@ -85,8 +85,8 @@ struct Group<'c> {
 async fn refresh_whole(
     unit: &mut Unit<'_>,
     holder: &str,
-    group: &Group<'_>,
-    stale: &Stale<'_>,
+    group: &CopyGroup<'_>,
+    stale: &StaleCopies<'_>,
 ) -> Result<()> {
     let ids: Vec<RawBson> = stale.whole.values().cloned().collect();
     for chunk in ids.chunks(unit.bounds.chunk) {
@@ -111,11 +111,11 @@ async fn refresh_whole(
 async fn refresh_followers(
     unit: &mut Unit<'_>,
     holder: &str,
-    group: &Group<'_>,
-    stale: &Stale<'_>,
-    follow: &Follow<'_>,
+    group: &CopyGroup<'_>,
+    stale: &StaleCopies<'_>,
+    follow: &FollowedSources<'_>,
 ) -> Result<()> {
-    let mut pages = Pages::new(follow.holders(holder));
+    let mut pages = DocumentPages::new(follow.holders(holder));
     let mut is_chunked = false;
     loop {
         let page = unit.next_page(&mut pages).await?;
@@ -136,8 +136,8 @@ async fn refresh_followers(
 async fn change_page(
     unit: &mut Unit<'_>,
     holder: &str,
-    stale: &Stale<'_>,
-    follow: &Follow<'_>,
+    stale: &StaleCopies<'_>,
+    follow: &FollowedSources<'_>,
     page: &[usize],
 ) -> Result<()> {
     for &at in page {

@@ -11,12 +11,12 @@ use bson::{RawBson, RawBsonRef, RawDocument};
 
 use super::{
     Problem,
-    derived::{Kind, Lookup, of_kind, step_name},
-    places::Fields,
+    derived::{DerivedKind, Inputs, of_kind, step_name},
+    places::FieldValues,
     unit::{Doc, Image, Unit, id},
 };
 use crate::{
-    catalog::{Count, Derived, FromDerived, Ordered, references},
+    catalog::{CountDefinition, DerivedField, FromDerived, OrderedField, references},
     error::Result,
     mql::{key, path},
     store::{Find, FindByKey},
@@ -26,10 +26,10 @@ use crate::{
 pub(super) struct Counts;
 
 #[async_trait]
-impl Kind for Counts {
-    async fn refresh(&self, unit: &mut Unit<'_>, level: &[Ordered<'_>]) -> Result<()> {
+impl DerivedKind for Counts {
+    async fn refresh(&self, unit: &mut Unit<'_>, level: &[OrderedField<'_>]) -> Result<()> {
         for ordered in level {
-            if let Some(count) = Count::from_derived(ordered.field) {
+            if let Some(count) = CountDefinition::from_derived(ordered.field) {
                 refresh(unit, count, ordered).await?;
                 unit.end_step(|| step_name([&*count.path].into_iter(), &count.parent));
             }
@@ -39,12 +39,12 @@ impl Kind for Counts {
 
     async fn differences(
         &self,
-        lookup: &mut dyn Lookup,
-        fields: &[&Derived],
+        lookup: &mut dyn Inputs,
+        fields: &[&DerivedField],
         documents: &[Doc],
-    ) -> Result<Vec<Fields>> {
-        let mut differences = vec![Fields::new(); documents.len()];
-        for count in of_kind::<Count>(fields) {
+    ) -> Result<Vec<FieldValues>> {
+        let mut differences = vec![FieldValues::new(); documents.len()];
+        for count in of_kind::<CountDefinition>(fields) {
             let ids = documents.iter().map(|document| id(document).into());
             let numbers = lookup.count_by_key(&children(count, ids.collect())).await?;
             for ((document, number), fields) in documents.iter().zip(numbers).zip(&mut differences)
@@ -62,14 +62,18 @@ impl Kind for Counts {
 }
 
 /// A parent whose count may be wrong.
-struct Stale {
+struct StaleCount {
     id: RawBson,
     /// How many more children the unit has made.
     by: i64,
 }
 
-async fn refresh(unit: &mut Unit<'_>, count: &Count, ordered: &Ordered<'_>) -> Result<()> {
-    let stale: Vec<Stale> = stale(unit, count).into_values().collect();
+async fn refresh(
+    unit: &mut Unit<'_>,
+    count: &CountDefinition,
+    ordered: &OrderedField<'_>,
+) -> Result<()> {
+    let stale: Vec<StaleCount> = stale(unit, count).into_values().collect();
     let counts_all = unit.repairs || ordered.is_pending;
     let is_certain = unit.catalog.is_certain(&count.child, &count.reference);
     for chunk in stale.chunks(unit.bounds.chunk) {
@@ -78,7 +82,7 @@ async fn refresh(unit: &mut Unit<'_>, count: &Count, ordered: &Ordered<'_>) -> R
         let mut numbers: Vec<(usize, i64)> = Vec::new();
         let mut counted: Vec<(usize, RawBson)> = Vec::new();
         let images = unit.images(&count.parent);
-        for Stale { id, by } in chunk {
+        for StaleCount { id, by } in chunk {
             let at = images.position(&key::of(id.as_raw_bson_ref()));
             // A child may refer to a parent that does not exist, and is counted when it does.
             let Some((at, image)) = at.map(|at| (at, images.at(at))) else {
@@ -102,7 +106,7 @@ async fn refresh(unit: &mut Unit<'_>, count: &Count, ordered: &Ordered<'_>) -> R
         for (at, number) in numbers {
             let document = unit.document(&count.parent, at);
             let fields = document.and_then(|document| difference(count, document, number));
-            let fields = Fields::from_iter(fields);
+            let fields = FieldValues::from_iter(fields);
             unit.set_derived(&count.parent, at, fields).await?;
         }
         if stale.len() > unit.bounds.chunk {
@@ -114,15 +118,15 @@ async fn refresh(unit: &mut Unit<'_>, count: &Count, ordered: &Ordered<'_>) -> R
 }
 
 /// The parents whose counts may be wrong, by the keys of their `_id`s.
-fn stale(unit: &Unit<'_>, count: &Count) -> BTreeMap<Vec<u8>, Stale> {
-    let mut stale: BTreeMap<Vec<u8>, Stale> = BTreeMap::new();
+fn stale(unit: &Unit<'_>, count: &CountDefinition) -> BTreeMap<Vec<u8>, StaleCount> {
+    let mut stale: BTreeMap<Vec<u8>, StaleCount> = BTreeMap::new();
     for (_, image) in unit.images(&count.child).changed() {
         for (child, by) in [(image.before(), -1), (image.now(), 1)] {
             let Some(child) = child.filter(|child| count.filter.matches(child)) else {
                 continue;
             };
             for (key, id) in parents(count, child) {
-                stale.entry(key).or_insert(Stale { id, by: 0 }).by += by;
+                stale.entry(key).or_insert(StaleCount { id, by: 0 }).by += by;
             }
         }
     }
@@ -135,14 +139,14 @@ fn stale(unit: &Unit<'_>, count: &Count) -> BTreeMap<Vec<u8>, Stale> {
         if before != Some(number(now)) {
             let id = RawBson::from(id(now));
             let key = key::of(id.as_raw_bson_ref());
-            stale.entry(key).or_insert(Stale { id, by: 0 });
+            stale.entry(key).or_insert(StaleCount { id, by: 0 });
         }
     }
     stale
 }
 
 /// The right number before the unit, if it is known.
-fn base(count: &Count, image: &Image, is_certain: bool) -> Option<i64> {
+fn base(count: &CountDefinition, image: &Image, is_certain: bool) -> Option<i64> {
     match image.before() {
         Some(before) => integer(path::get(before, &count.path)),
         // A document that is new has no children but those of the unit.
@@ -151,7 +155,7 @@ fn base(count: &Count, image: &Image, is_certain: bool) -> Option<i64> {
 }
 
 /// The query of the children that are counted, for these parents.
-fn children(count: &Count, parents: Vec<RawBson>) -> FindByKey {
+fn children(count: &CountDefinition, parents: Vec<RawBson>) -> FindByKey {
     FindByKey {
         find: Find {
             collection: count.child.clone(),
@@ -164,7 +168,7 @@ fn children(count: &Count, parents: Vec<RawBson>) -> FindByKey {
 }
 
 /// The parents of a child, each once.
-fn parents(count: &Count, child: &RawDocument) -> HashMap<Vec<u8>, RawBson> {
+fn parents(count: &CountDefinition, child: &RawDocument) -> HashMap<Vec<u8>, RawBson> {
     let mut parents = HashMap::new();
     references(child, &count.reference, |parent| {
         parents.insert(key::of(parent), parent.into());
@@ -174,7 +178,7 @@ fn parents(count: &Count, child: &RawDocument) -> HashMap<Vec<u8>, RawBson> {
 
 /// The field with the right number, if the document has another.
 fn difference(
-    count: &Count,
+    count: &CountDefinition,
     document: &RawDocument,
     number: i64,
 ) -> Option<(String, Option<RawBson>)> {

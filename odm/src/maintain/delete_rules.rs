@@ -6,8 +6,8 @@ use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 
 use super::{
     cold,
-    places::{Fields, lists, structs},
-    unit::{Pages, Unit, find_where, id},
+    places::{FieldValues, lists, structs},
+    unit::{DocumentPages, Unit, find_where, id},
 };
 use crate::{
     catalog::{Edge, OnDelete, join, references},
@@ -72,7 +72,7 @@ async fn cascade(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Resul
         }
         return Ok(());
     }
-    let mut pages = Pages::new(referrers);
+    let mut pages = DocumentPages::new(referrers);
     loop {
         let page = unit.next_page(&mut pages).await?;
         if page.is_empty() {
@@ -90,7 +90,7 @@ async fn clear(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<
         .iter()
         .map(|id| key::of(id.as_raw_bson_ref()))
         .collect();
-    let mut pages = Pages::new(find_where(&edge.from, &edge.path, deleted.to_vec()));
+    let mut pages = DocumentPages::new(find_where(&edge.from, &edge.path, deleted.to_vec()));
     loop {
         let page = unit.next_page(&mut pages).await?;
         if page.is_empty() {
@@ -111,7 +111,7 @@ pub(super) async fn set_references(
     unit: &mut Unit<'_>,
     edge: &Edge,
     at: usize,
-    fields: Fields,
+    fields: FieldValues,
 ) -> Result<()> {
     if !unit.set(&edge.from, at, fields).await? {
         return Ok(());
@@ -128,7 +128,7 @@ pub(super) async fn set_references(
 }
 
 /// The references of a document to gone documents, cleared by the rule of the edge.
-pub(super) fn cleared(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8>>) -> Fields {
+pub(super) fn cleared(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8>>) -> FieldValues {
     match (&edge.on_delete, &edge.list) {
         (OnDelete::Pull, Some(list)) => pulled(document, edge, list, gone),
         _ => nullified(document, edge, gone),
@@ -136,9 +136,9 @@ pub(super) fn cleared(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8
 }
 
 /// The references to gone documents as null.
-fn nullified(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8>>) -> Fields {
+fn nullified(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8>>) -> FieldValues {
     let (within, name) = edge.path.rsplit_once('.').unwrap_or(("", &edge.path));
-    let mut fields = Fields::new();
+    let mut fields = FieldValues::new();
     structs(document, within, &mut |place, inner| {
         if path::get(inner, name).is_some_and(|id| gone.contains(&key::of(id))) {
             fields.push((join(&place, name), Some(RawBson::Null)));
@@ -148,7 +148,7 @@ fn nullified(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8>>) -> Fi
 }
 
 /// The lists without the elements that are, or hold, references to gone documents.
-fn pulled(document: &RawDocument, edge: &Edge, list: &str, gone: &HashSet<Vec<u8>>) -> Fields {
+fn pulled(document: &RawDocument, edge: &Edge, list: &str, gone: &HashSet<Vec<u8>>) -> FieldValues {
     let rest = edge.path[list.len()..].trim_start_matches('.');
     let refers = |element: RawBsonRef<'_>| match element {
         _ if rest.is_empty() => gone.contains(&key::of(element)),
@@ -159,7 +159,7 @@ fn pulled(document: &RawDocument, edge: &Edge, list: &str, gone: &HashSet<Vec<u8
         }
         _ => false,
     };
-    let mut fields = Fields::new();
+    let mut fields = FieldValues::new();
     lists(document, list, &mut |place, elements| {
         let mut left = RawArrayBuf::new();
         let mut all = true;

@@ -10,34 +10,34 @@ use bson::RawBson;
 
 use super::{
     Problem, copy, count,
-    places::Fields,
+    places::FieldValues,
     subset,
     unit::{Doc, Unit, id},
 };
 use crate::{
-    catalog::{Derived, FromDerived, Ordered},
+    catalog::{DerivedField, FromDerived, OrderedField},
     error::Result,
     mql::key,
     store::{Cost, FindByKey, Reader, ReaderExt},
 };
 
 /// All kinds.
-const KINDS: [&dyn Kind; 3] = [&copy::Copies, &count::Counts, &subset::Subsets];
+const KINDS: [&dyn DerivedKind; 3] = [&copy::Copies, &count::Counts, &subset::Subsets];
 
 /// A kind of derived field.
 #[async_trait]
-pub(super) trait Kind: Sync {
+pub(super) trait DerivedKind: Sync {
     /// Recomputes those fields of a level, of this kind, that the changes of a unit make wrong.
-    async fn refresh(&self, unit: &mut Unit<'_>, level: &[Ordered<'_>]) -> Result<()>;
+    async fn refresh(&self, unit: &mut Unit<'_>, level: &[OrderedField<'_>]) -> Result<()>;
 
     /// Returns for each document, of the one collection that holds the fields, those of this kind
     /// that are not what their definitions say, with their right values.
     async fn differences(
         &self,
-        lookup: &mut dyn Lookup,
-        fields: &[&Derived],
+        lookup: &mut dyn Inputs,
+        fields: &[&DerivedField],
         documents: &[Doc],
-    ) -> Result<Vec<Fields>>;
+    ) -> Result<Vec<FieldValues>>;
 
     /// What an audit calls a difference.
     fn problem(&self) -> Problem;
@@ -45,7 +45,7 @@ pub(super) trait Kind: Sync {
 
 /// The reads of a computation: of a unit, which sees its own changes, or of a snapshot.
 #[async_trait]
-pub(super) trait Lookup: Send {
+pub(super) trait Inputs: Send {
     /// Returns those documents with these `_id`s that exist, by the keys of the `_id`s.
     async fn get(&mut self, collection: &str, ids: Vec<RawBson>) -> Result<HashMap<Vec<u8>, Doc>>;
 
@@ -57,13 +57,13 @@ pub(super) trait Lookup: Send {
 }
 
 /// One state of the data, and what was read of it.
-pub(super) struct Snapshot<'a> {
+pub(super) struct SnapshotInputs<'a> {
     pub(super) reader: &'a dyn Reader,
     pub(super) cost: Cost,
 }
 
 #[async_trait]
-impl Lookup for Snapshot<'_> {
+impl Inputs for SnapshotInputs<'_> {
     async fn get(&mut self, collection: &str, ids: Vec<RawBson>) -> Result<HashMap<Vec<u8>, Doc>> {
         let (found, cost) = self.reader.get_all(collection, &ids).await?;
         self.cost += cost;
@@ -101,7 +101,8 @@ pub(super) async fn refresh(unit: &mut Unit<'_>) -> Result<()> {
 pub(super) async fn repair(unit: &mut Unit<'_>, collection: &str, ids: &[RawBson]) -> Result<()> {
     for level in unit.catalog.levels() {
         let here = level.iter().map(|ordered| ordered.field);
-        let fields: Vec<&Derived> = here.filter(|field| field.holder() == collection).collect();
+        let fields: Vec<&DerivedField> =
+            here.filter(|field| field.holder() == collection).collect();
         for kind in KINDS {
             if !fields.is_empty() {
                 let positions = unit.load_existing(collection, ids).await?;
@@ -124,8 +125,8 @@ pub(super) async fn repair(unit: &mut Unit<'_>, collection: &str, ids: &[RawBson
 /// The derived fields of documents that are not what their definitions say: for each document the
 /// paths, with the problem.
 pub(super) async fn problems(
-    lookup: &mut dyn Lookup,
-    fields: &[&Derived],
+    lookup: &mut dyn Inputs,
+    fields: &[&DerivedField],
     documents: &[Doc],
 ) -> Result<Vec<Vec<(String, Problem)>>> {
     let mut problems = vec![Vec::new(); documents.len()];
@@ -142,7 +143,7 @@ pub(super) async fn problems(
 }
 
 /// The definitions of one kind.
-pub(super) fn of_kind<'c, D: FromDerived + 'c>(fields: &[&'c Derived]) -> Vec<&'c D> {
+pub(super) fn of_kind<'c, D: FromDerived + 'c>(fields: &[&'c DerivedField]) -> Vec<&'c D> {
     let fields = fields.iter();
     fields.filter_map(|field| D::from_derived(field)).collect()
 }

@@ -11,10 +11,10 @@ use crate::{
 };
 
 /// New values of fields; `None` removes one.
-pub(super) type Fields = Vec<(String, Option<RawBson>)>;
+pub(super) type FieldValues = Vec<(String, Option<RawBson>)>;
 
 /// The update that gives fields these values.
-pub(super) fn changes(fields: Fields) -> Update {
+pub(super) fn changes(fields: FieldValues) -> Update {
     let mut update = Update::default();
     for (path, value) in fields {
         update.push(path, value.map_or(Operation::Unset, Operation::Set));

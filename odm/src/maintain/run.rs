@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-use super::{Outcome, Write, apply};
+use super::{Write, WriteOutcome, apply};
 use crate::{
     catalog::{Catalog, is_current},
     error::{Error, ErrorKind, Result},
@@ -18,7 +18,7 @@ pub(crate) async fn run(
     catalog: &Arc<Catalog>,
     write: &Arc<Write>,
     durability: Durability,
-) -> Result<Option<Outcome>> {
+) -> Result<Option<WriteOutcome>> {
     let unit = Arc::new(WriteUnit {
         catalog: catalog.clone(),
         write: write.clone(),
@@ -37,7 +37,7 @@ struct WriteUnit {
     catalog: Arc<Catalog>,
     write: Arc<Write>,
     /// The result of the last run: the store may run the unit more than once.
-    ran: Mutex<Option<Option<Outcome>>>,
+    ran: Mutex<Option<Option<WriteOutcome>>>,
 }
 
 #[async_trait]

@@ -14,27 +14,27 @@ use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::C
 
 use super::{
     Problem,
-    derived::{Kind, Lookup, of_kind, step_name},
-    places::Fields,
+    derived::{DerivedKind, Inputs, of_kind, step_name},
+    places::FieldValues,
     unit::{Doc, Unit, id},
 };
 use crate::{
-    catalog::{Derived, FromDerived, Ordered, Subset, references},
+    catalog::{DerivedField, FromDerived, OrderedField, SubsetDefinition, references},
     error::{Error, Result},
     mql::{Filter, Test, key, path},
     store::{Find, FindByKey},
 };
-use stale::{Elements, Stale, stale};
+use stale::{StaleElements, StaleParent, stale};
 
 /// The kind `#[subset]`.
 pub(super) struct Subsets;
 
 #[async_trait]
-impl Kind for Subsets {
-    async fn refresh(&self, unit: &mut Unit<'_>, level: &[Ordered<'_>]) -> Result<()> {
+impl DerivedKind for Subsets {
+    async fn refresh(&self, unit: &mut Unit<'_>, level: &[OrderedField<'_>]) -> Result<()> {
         let mut parents: BTreeMap<&str, Vec<Refreshed<'_>>> = BTreeMap::new();
         for ordered in level {
-            if let Some(subset) = Subset::from_derived(ordered.field) {
+            if let Some(subset) = SubsetDefinition::from_derived(ordered.field) {
                 let subsets = parents.entry(&subset.parent).or_default();
                 subsets.push(Refreshed::new(unit, subset, ordered));
             }
@@ -49,12 +49,12 @@ impl Kind for Subsets {
 
     async fn differences(
         &self,
-        lookup: &mut dyn Lookup,
-        fields: &[&Derived],
+        lookup: &mut dyn Inputs,
+        fields: &[&DerivedField],
         documents: &[Doc],
-    ) -> Result<Vec<Fields>> {
-        let mut differences = vec![Fields::new(); documents.len()];
-        for subset in of_kind::<Subset>(fields) {
+    ) -> Result<Vec<FieldValues>> {
+        let mut differences = vec![FieldValues::new(); documents.len()];
+        for subset in of_kind::<SubsetDefinition>(fields) {
             let ids = documents.iter().map(|document| id(document).into());
             let found = lookup
                 .find_by_key(&first_children(subset, ids.collect()))
@@ -73,7 +73,7 @@ impl Kind for Subsets {
 
 /// A subset of a level.
 struct Refreshed<'c> {
-    subset: &'c Subset,
+    subset: &'c SubsetDefinition,
     is_holder_read: bool,
     /// No stored array is taken for right.
     reads_all: bool,
@@ -84,7 +84,7 @@ struct Refreshed<'c> {
 }
 
 impl<'c> Refreshed<'c> {
-    fn new(unit: &Unit<'_>, subset: &'c Subset, ordered: &Ordered<'_>) -> Self {
+    fn new(unit: &Unit<'_>, subset: &'c SubsetDefinition, ordered: &OrderedField<'_>) -> Self {
         let reads_all = unit.repairs || ordered.is_pending;
         Refreshed {
             subset,
@@ -97,13 +97,13 @@ impl<'c> Refreshed<'c> {
 }
 
 async fn refresh(unit: &mut Unit<'_>, parent: &str, subsets: &mut [Refreshed<'_>]) -> Result<()> {
-    let stale: Vec<Stale> = stale(unit, subsets)?;
+    let stale: Vec<StaleParent> = stale(unit, subsets)?;
     let is_holder_read = subsets.iter().any(|refreshed| refreshed.is_holder_read);
     for chunk in stale.chunks(unit.bounds.chunk) {
         let ids: Vec<RawBson> = chunk.iter().map(|stale| stale.id.clone()).collect();
         unit.load(parent, &ids).await?;
         // A document is changed once, whatever is stale in it.
-        let mut changes: BTreeMap<usize, Fields> = BTreeMap::new();
+        let mut changes: BTreeMap<usize, FieldValues> = BTreeMap::new();
         for (place, refreshed) in subsets.iter_mut().enumerate() {
             let of_subset = chunk.iter().filter_map(|stale| {
                 let elements = stale.elements.get(&place)?;
@@ -131,7 +131,7 @@ async fn arrays(
     unit: &mut Unit<'_>,
     parent: &str,
     refreshed: &mut Refreshed<'_>,
-    stale: Vec<(&RawBson, &Elements)>,
+    stale: Vec<(&RawBson, &StaleElements)>,
 ) -> Result<Vec<(usize, RawArrayBuf)>> {
     let subset = refreshed.subset;
     let mut arrays: Vec<(usize, RawArrayBuf)> = Vec::new();
@@ -146,16 +146,16 @@ async fn arrays(
         let image = images.at(at);
         let Some(now) = image.now() else { continue };
         match elements {
-            Elements::Replaced(elements) => {
+            StaleElements::Replaced(elements) => {
                 arrays.extend(replaced(subset, now, elements)?.map(|array| (at, array)));
             }
-            Elements::Any if refreshed.is_certain && image.before().is_none() => {
+            StaleElements::Any if refreshed.is_certain && image.before().is_none() => {
                 let children = &mut refreshed.children;
                 let children = children.get_or_insert_with(|| changed_children(unit, subset));
                 let found = children.remove(&key).unwrap_or_default();
                 arrays.push((at, array_of(subset, found)?));
             }
-            Elements::Any => searched.push((at, id.clone())),
+            StaleElements::Any => searched.push((at, id.clone())),
         }
     }
     if !searched.is_empty() {
@@ -170,7 +170,7 @@ async fn arrays(
 
 /// The children that the unit has changed, by their parents, in the order of the subset and not more
 /// than it shows.
-fn changed_children(unit: &Unit<'_>, subset: &Subset) -> HashMap<Vec<u8>, Vec<Doc>> {
+fn changed_children(unit: &Unit<'_>, subset: &SubsetDefinition) -> HashMap<Vec<u8>, Vec<Doc>> {
     let mut children: HashMap<Vec<u8>, Vec<Doc>> = HashMap::new();
     for (_, image) in unit.images(&subset.child).changed() {
         let Some(child) = image.now().filter(|child| subset.filter.matches(child)) else {
@@ -197,7 +197,7 @@ fn changed_children(unit: &Unit<'_>, subset: &Subset) -> HashMap<Vec<u8>, Vec<Do
 
 /// The array with new elements for children that are shown already. `None` if none of them is.
 fn replaced(
-    subset: &Subset,
+    subset: &SubsetDefinition,
     parent: &RawDocument,
     elements: &HashMap<Vec<u8>, RawDocumentBuf>,
 ) -> Result<Option<RawArrayBuf>> {
@@ -224,7 +224,7 @@ fn replaced(
 }
 
 /// Returns what a subset shows of a child: the fields of the projection, in its order.
-pub(crate) fn shown(subset: &Subset, child: &RawDocument) -> Result<RawDocumentBuf> {
+pub(crate) fn shown(subset: &SubsetDefinition, child: &RawDocument) -> Result<RawDocumentBuf> {
     let Some(names) = &subset.shown else {
         return Ok(child.to_owned());
     };
@@ -240,7 +240,7 @@ pub(crate) fn shown(subset: &Subset, child: &RawDocument) -> Result<RawDocumentB
 
 /// Returns the query of all children of a parent that a subset can show, in the order in which it
 /// takes them: the last first if it shows the last ones.
-pub(crate) fn children_of(subset: &Subset, parent: RawBson) -> Find {
+pub(crate) fn children_of(subset: &SubsetDefinition, parent: RawBson) -> Find {
     let of_parent = Filter::Path(subset.reference.clone().into(), Test::Eq(parent));
     let children = children_in_order(subset);
     Find {
@@ -252,7 +252,7 @@ pub(crate) fn children_of(subset: &Subset, parent: RawBson) -> Find {
 
 /// The query of the children of some parent in the order in which a subset takes them, as many as it
 /// shows.
-fn children_in_order(subset: &Subset) -> Find {
+fn children_in_order(subset: &SubsetDefinition) -> Find {
     Find {
         collection: subset.child.clone(),
         filter: subset.filter.clone(),
@@ -266,7 +266,7 @@ fn children_in_order(subset: &Subset) -> Find {
 }
 
 /// The definition of a subset, for several parents.
-fn first_children(subset: &Subset, parents: Vec<RawBson>) -> FindByKey {
+fn first_children(subset: &SubsetDefinition, parents: Vec<RawBson>) -> FindByKey {
     FindByKey {
         find: children_in_order(subset),
         path: subset.reference.clone(),
@@ -275,7 +275,7 @@ fn first_children(subset: &Subset, parents: Vec<RawBson>) -> FindByKey {
 }
 
 /// The array that shows these children.
-fn array_of(subset: &Subset, mut children: Vec<Doc>) -> Result<RawArrayBuf> {
+fn array_of(subset: &SubsetDefinition, mut children: Vec<Doc>) -> Result<RawArrayBuf> {
     if subset.limit < 0 {
         children.reverse();
     }
@@ -288,7 +288,7 @@ fn array_of(subset: &Subset, mut children: Vec<Doc>) -> Result<RawArrayBuf> {
 
 /// The field with the right array, if the document has another.
 fn difference(
-    subset: &Subset,
+    subset: &SubsetDefinition,
     document: &RawDocument,
     array: RawArrayBuf,
 ) -> Option<(String, Option<RawBson>)> {

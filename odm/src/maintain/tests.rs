@@ -6,11 +6,11 @@ use proptest::{
     test_runner::{Config, TestRunner},
 };
 
-use super::{Bounds, Outcome, Unit, Write, apply_within, check, plan::planned, steps};
+use super::{Bounds, Unit, Write, WriteOutcome, apply_within, check, plan::planned, steps};
 use crate::{
     catalog::{
-        Along, Cardinality, Catalog, Collection, Copied, Count, Derived, Edge, OnDelete, Relations,
-        Split, Subset,
+        Along, Cardinality, Catalog, Collection, CopyDefinition, CountDefinition, DerivedField,
+        Edge, OnDelete, Relations, Split, SubsetDefinition,
     },
     error::Result,
     mql::{Filter, Sort, Update},
@@ -35,12 +35,12 @@ fn edge(from: &str, path: &str, to: &str, on_delete: OnDelete) -> Edge {
     }
 }
 
-fn copy(holder: &str, name: &str, source: &str, value: &str, along: &str) -> Derived {
+fn copy(holder: &str, name: &str, source: &str, value: &str, along: &str) -> DerivedField {
     let along = match along.strip_prefix("by ") {
         Some(path) => Along::Reverse(path.to_owned()),
         None => Along::Local(along.to_owned()),
     };
-    Derived::from(Copied {
+    DerivedField::from(CopyDefinition {
         holder: holder.to_owned(),
         within: String::new(),
         name: name.to_owned(),
@@ -52,10 +52,10 @@ fn copy(holder: &str, name: &str, source: &str, value: &str, along: &str) -> Der
     })
 }
 
-fn count(path: &str, child: &str, filter: Document) -> Derived {
+fn count(path: &str, child: &str, filter: Document) -> DerivedField {
     let (path, reference) = path.split_once(" by ").unwrap();
     let (parent, path) = path.split_once('.').unwrap();
-    Derived::from(Count {
+    DerivedField::from(CountDefinition {
         parent: parent.to_owned(),
         path: path.to_owned(),
         child: child.to_owned(),
@@ -64,10 +64,10 @@ fn count(path: &str, child: &str, filter: Document) -> Derived {
     })
 }
 
-fn subset(path: &str, child: &str, sort: Document, shown: &[&str]) -> Derived {
+fn subset(path: &str, child: &str, sort: Document, shown: &[&str]) -> DerivedField {
     let (path, reference) = path.split_once(" by ").unwrap();
     let (parent, path) = path.split_once('.').unwrap();
-    Derived::from(Subset {
+    DerivedField::from(SubsetDefinition {
         parent: parent.to_owned(),
         path: path.to_owned(),
         child: child.to_owned(),
@@ -340,7 +340,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn new(outcome: Outcome, planned: Vec<(String, u64, u64, u64)>) -> Self {
+    fn new(outcome: WriteOutcome, planned: Vec<(String, u64, u64, u64)>) -> Self {
         Seen {
             matched: outcome.matched,
             modified: outcome.modified,

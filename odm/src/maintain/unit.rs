@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 use bson::{RawBson, RawBsonRef, RawDocument};
 
 pub(super) use images::{Doc, Image, Images, Numbers};
-pub(super) use pages::Pages;
+pub(super) use pages::DocumentPages;
 pub(super) use search::find_where;
 
 use super::plan::Step;

@@ -7,7 +7,7 @@
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
 
 use super::{
-    places::{Fields, changes, structs},
+    places::{FieldValues, changes, structs},
     unit::Image,
 };
 use crate::{
@@ -46,7 +46,7 @@ fn base_data(
     document: &RawDocument,
     version: &str,
 ) -> Result<RawDocumentBuf> {
-    let mut fields: Fields = vec![(version.to_owned(), None)];
+    let mut fields: FieldValues = vec![(version.to_owned(), None)];
     for field in catalog.derived_in(collection) {
         let path = field.path();
         let (within, name) = path.rsplit_once('.').unwrap_or(("", &path));

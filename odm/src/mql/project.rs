@@ -18,7 +18,7 @@ pub struct Projection {
     /// The fields in the order of the request.
     fields: Vec<(Cow<'static, str>, Rule)>,
     /// The same fields and the implied `_id`, by the parts of their paths.
-    tree: Vec<(String, Node)>,
+    tree: Vec<(String, ProjectionNode)>,
 }
 
 /// The treatment of fields that are not named.
@@ -51,9 +51,9 @@ struct Slice {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Node {
+enum ProjectionNode {
     Rule(Rule),
-    Fields(Vec<(String, Node)>),
+    Fields(Vec<(String, ProjectionNode)>),
 }
 
 impl Projection {
@@ -129,7 +129,7 @@ impl Projection {
         }
         let id_is_named = fields.iter().any(|(path, _)| overlap(path, "_id"));
         if mode == Mode::Include && !id_is_named {
-            tree.push(("_id".to_owned(), Node::Rule(Rule::Include)));
+            tree.push(("_id".to_owned(), ProjectionNode::Rule(Rule::Include)));
         }
         Ok(Projection { mode, fields, tree })
     }
@@ -156,7 +156,7 @@ fn mode(fields: &[(Cow<'static, str>, Rule)]) -> Mode {
 }
 
 fn insert(
-    nodes: &mut Vec<(String, Node)>,
+    nodes: &mut Vec<(String, ProjectionNode)>,
     whole: &str,
     path: &str,
     rule: &Rule,
@@ -169,19 +169,19 @@ fn insert(
     };
     match (rest, found) {
         (None, None) => {
-            nodes.push((name.to_owned(), Node::Rule(rule.clone())));
+            nodes.push((name.to_owned(), ProjectionNode::Rule(rule.clone())));
             Ok(())
         }
         (None, Some(_)) => Err(conflict()),
         (Some(rest), None) => {
             let mut inner = Vec::new();
             insert(&mut inner, whole, rest, rule)?;
-            nodes.push((name.to_owned(), Node::Fields(inner)));
+            nodes.push((name.to_owned(), ProjectionNode::Fields(inner)));
             Ok(())
         }
         (Some(rest), Some(at)) => match &mut nodes[at].1 {
-            Node::Fields(inner) => insert(inner, whole, rest, rule),
-            Node::Rule(_) => Err(conflict()),
+            ProjectionNode::Fields(inner) => insert(inner, whole, rest, rule),
+            ProjectionNode::Rule(_) => Err(conflict()),
         },
     }
 }

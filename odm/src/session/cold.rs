@@ -29,7 +29,7 @@ pub(crate) struct ColdReader<'a> {
 }
 
 /// Documents with their positions in a result.
-type Found = Vec<(usize, RawDocumentBuf)>;
+type FoundDocuments = Vec<(usize, RawDocumentBuf)>;
 
 impl<'a> ColdReader<'a> {
     pub(super) fn new(
@@ -56,7 +56,7 @@ impl<'a> ColdReader<'a> {
         &self,
         collection: &str,
         loaded: Option<&Split>,
-        mut found: Found,
+        mut found: FoundDocuments,
         mut cost: Cost,
         each: Each<'_>,
     ) -> Result<Cost> {
@@ -77,7 +77,7 @@ impl<'a> ColdReader<'a> {
     }
 
     /// Loads one cold part of all these documents by one query.
-    async fn merge(&self, split: &Split, found: &mut Found) -> Result<Cost> {
+    async fn merge(&self, split: &Split, found: &mut FoundDocuments) -> Result<Cost> {
         let ids = found
             .iter()
             .filter_map(|(_, document)| path::get(document, "_id").map(RawBson::from))
@@ -95,8 +95,8 @@ impl<'a> ColdReader<'a> {
 
     /// The documents whose cold parts a query is about, in its order. The cold parts have been read,
     /// and so they are loaded.
-    async fn find_by_part(&self, split: &Split, find: &Find) -> Result<(Found, Cost)> {
-        let mut found: Found = Vec::new();
+    async fn find_by_part(&self, split: &Split, find: &Find) -> Result<(FoundDocuments, Cost)> {
+        let mut found: FoundDocuments = Vec::new();
         let mut cost = Cost::default();
         let mut query = split.find(find);
         let sort = query.sort.total();

@@ -1,17 +1,17 @@
 //! The message of a cycle, put together at compile time.
 
-use super::{Entry, Trail, definitions_in};
+use super::{ModelEntry, Trail, definitions_in};
 use crate::model::Outline;
 
 /// `cyclic derived fields: products.label <- parts.name <- products.label; remove one of them`
 ///
 /// A field may also read itself, in another document.
 pub(super) const fn message<const N: usize>(
-    models: &[Entry],
+    models: &[ModelEntry],
     trail: &Trail<N>,
     start: usize,
-) -> Text {
-    let mut text = Text::EMPTY;
+) -> MessageText {
+    let mut text = MessageText::EMPTY;
     text.push("cyclic derived fields: ");
     let mut i = start;
     while i <= trail.len {
@@ -35,13 +35,13 @@ pub(super) const fn message<const N: usize>(
 const MAX: usize = 2048;
 
 /// A text that is put together at compile time. What is too long for it is cut off.
-pub(super) struct Text {
+pub(super) struct MessageText {
     bytes: [u8; MAX],
     len: usize,
 }
 
-impl Text {
-    const EMPTY: Self = Text {
+impl MessageText {
+    const EMPTY: Self = MessageText {
         bytes: [0; MAX],
         len: 0,
     };
@@ -57,7 +57,7 @@ impl Text {
     }
 
     /// Adds the name of a node. The graph has only hashes.
-    const fn push_node(&mut self, models: &[Entry], mut node: usize) {
+    const fn push_node(&mut self, models: &[ModelEntry], mut node: usize) {
         let mut i = 0;
         while i < models.len() {
             let count = definitions_in(models[i].outline);

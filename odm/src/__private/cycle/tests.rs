@@ -87,12 +87,12 @@ fn outline(fields: Fields) -> &'static Outline {
 }
 
 fn cycle(models: Vec<(&'static str, Fields)>) -> Option<String> {
-    let entries = models.into_iter().map(|(collection, fields)| Entry {
+    let entries = models.into_iter().map(|(collection, fields)| ModelEntry {
         collection,
         hash: fnv1a(collection),
         outline: outline(fields),
     });
-    let entries: Vec<Entry> = entries.collect();
+    let entries: Vec<ModelEntry> = entries.collect();
     // The arrays that the compiler would have on its heap are here on the stack.
     let search = thread::Builder::new().stack_size(64 << 20);
     let found = search.spawn(move || assert_acyclic(&entries));

@@ -9,24 +9,24 @@ use crate::{
 };
 
 /// An update in parts.
-pub(super) struct Parts<'c> {
+pub(super) struct UpdateParts<'c> {
     /// Whether a path is in a cold part, also where nothing is done to one that exists.
     pub(super) is_divided: bool,
     pub(super) hot: Update,
-    pub(super) cold: Vec<(&'c Split, Part)>,
+    pub(super) cold: Vec<(&'c Split, PartChange)>,
 }
 
 /// The change of a cold part.
-pub(super) enum Part {
+pub(super) enum PartChange {
     /// The cold part becomes this.
     Whole(RawDocumentBuf),
     /// Fields of it are changed.
     Fields(Update),
 }
 
-impl<'c> Parts<'c> {
+impl<'c> UpdateParts<'c> {
     pub(super) fn new(catalog: &'c Catalog, collection: &str, update: &Update) -> Result<Self> {
-        let mut parts = Parts {
+        let mut parts = UpdateParts {
             is_divided: false,
             hot: Update::default(),
             cold: Vec::new(),
@@ -54,8 +54,8 @@ impl<'c> Parts<'c> {
     /// Gives each part those array filters that it names.
     fn add_array_filters(&mut self, update: &Update) {
         let cold = self.cold.iter_mut().filter_map(|(_, part)| match part {
-            Part::Whole(_) => None,
-            Part::Fields(update) => Some(update),
+            PartChange::Whole(_) => None,
+            PartChange::Fields(update) => Some(update),
         });
         for part in cold.chain([&mut self.hot]) {
             let named = |name: &str| {
@@ -88,7 +88,7 @@ impl<'c> Parts<'c> {
                 );
                 return Err(refused(&split.hot, path, message));
             };
-            self.cold.push((split, Part::Whole(value)));
+            self.cold.push((split, PartChange::Whole(value)));
             return Ok(());
         }
         let operation = match operation {
@@ -114,7 +114,7 @@ impl<'c> Parts<'c> {
             }
         }
         let part = self.cold.iter_mut().find_map(|(other, part)| match part {
-            Part::Fields(update) if *other == split => Some(update),
+            PartChange::Fields(update) if *other == split => Some(update),
             _ => None,
         });
         match part {
@@ -122,7 +122,7 @@ impl<'c> Parts<'c> {
             None => {
                 let mut update = Update::default();
                 update.push(inside.to_owned(), operation);
-                self.cold.push((split, Part::Fields(update)));
+                self.cold.push((split, PartChange::Fields(update)));
             }
         }
         Ok(())

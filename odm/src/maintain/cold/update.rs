@@ -8,7 +8,7 @@ use super::{
         unit::{Unit, id},
     },
     divide_stored, insert,
-    parts::{Part, Parts},
+    parts::{PartChange, UpdateParts},
     parts_of, put, touch,
 };
 use crate::{
@@ -26,7 +26,7 @@ pub(in crate::maintain) async fn update(
     update: &Update,
     upsert: bool,
 ) -> Result<Touched> {
-    let parts = Parts::new(unit.catalog, collection, update)?;
+    let parts = UpdateParts::new(unit.catalog, collection, update)?;
     let positions = matching(unit, collection, filter).await?;
     if positions.is_empty() && upsert {
         let seed = filter.upsert_seed()?;
@@ -56,11 +56,11 @@ pub(in crate::maintain) async fn update(
         .collect();
     for (split, part) in parts.cold {
         let changed = match part {
-            Part::Whole(value) => {
+            PartChange::Whole(value) => {
                 let values = owners.iter().map(|id| (id.clone(), value.clone()));
                 put(unit, split, values.collect()).await?
             }
-            Part::Fields(update) => update_parts(unit, split, &owners, &update).await?,
+            PartChange::Fields(update) => update_parts(unit, split, &owners, &update).await?,
         };
         touch(unit, split, &changed).await?;
     }

@@ -6,7 +6,7 @@ use bson::{RawBson, RawBsonRef, RawDocument};
 
 use super::super::places::structs;
 use crate::{
-    catalog::Copied,
+    catalog::CopyDefinition,
     mql::{key, path},
 };
 
@@ -38,7 +38,11 @@ pub(super) struct Held {
 }
 
 impl Held {
-    pub(super) fn new(copy: &Copied, reference: &str, before: Option<&RawDocument>) -> Self {
+    pub(super) fn new(
+        copy: &CopyDefinition,
+        reference: &str,
+        before: Option<&RawDocument>,
+    ) -> Self {
         let mut held = Held {
             at: HashMap::new(),
             by_reference: HashMap::new(),

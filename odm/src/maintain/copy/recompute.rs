@@ -6,14 +6,14 @@ use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 
 use super::{
     super::{
-        derived::Lookup,
-        places::{Fields, structs},
+        derived::Inputs,
+        places::{FieldValues, structs},
         unit::{Doc, id},
     },
     held::{CopyAt, Held},
 };
 use crate::{
-    catalog::{Along, Copied, join, references},
+    catalog::{Along, CopyDefinition, join, references},
     error::Result,
     mql::{
         key,
@@ -24,11 +24,11 @@ use crate::{
 
 /// The copies of these sources in a document that differ from them, with their right values.
 pub(super) fn followed(
-    copies: &[&Copied],
+    copies: &[&CopyDefinition],
     document: &RawDocument,
     sources: &BTreeMap<Vec<u8>, Doc>,
-) -> Fields {
-    let mut fields = Fields::new();
+) -> FieldValues {
+    let mut fields = FieldValues::new();
     for copy in copies {
         let Along::Local(reference) = &copy.along else {
             continue;
@@ -51,13 +51,13 @@ pub(super) fn followed(
 /// A copy has the value of a source that exists. A copy of a source that does not, and a frozen one,
 /// keep the value that was beside the same reference before.
 pub(super) async fn wrong(
-    lookup: &mut dyn Lookup,
-    copies: &[&Copied],
+    lookup: &mut dyn Inputs,
+    copies: &[&CopyDefinition],
     documents: &[Doc],
     before: &[Option<Doc>],
-) -> Result<Vec<Fields>> {
+) -> Result<Vec<FieldValues>> {
     let sources = sources(lookup, copies, documents).await?;
-    let mut wrong = vec![Fields::new(); documents.len()];
+    let mut wrong = vec![FieldValues::new(); documents.len()];
     for copy in copies {
         match &copy.along {
             Along::Local(reference) => {
@@ -92,8 +92,8 @@ fn is_same(stored: Option<RawBsonRef<'_>>, wanted: Option<&RawBson>) -> bool {
 type Sources = HashMap<String, HashMap<Vec<u8>, Doc>>;
 
 async fn sources(
-    lookup: &mut dyn Lookup,
-    copies: &[&Copied],
+    lookup: &mut dyn Inputs,
+    copies: &[&CopyDefinition],
     documents: &[Doc],
 ) -> Result<Sources> {
     let mut wanted: BTreeMap<&str, BTreeMap<Vec<u8>, RawBson>> = BTreeMap::new();
@@ -120,12 +120,12 @@ async fn sources(
 
 /// Adds the copies in all structs of a document that are wrong.
 fn compare(
-    copy: &Copied,
+    copy: &CopyDefinition,
     reference: &str,
     document: &RawDocument,
     before: Option<&RawDocument>,
     sources: &Sources,
-    fields: &mut Fields,
+    fields: &mut FieldValues,
 ) {
     let mut copies = Vec::new();
     structs(document, &copy.within, &mut |place, inner| {
@@ -157,7 +157,11 @@ fn compare(
 }
 
 /// The copy of a source that exists.
-fn copied(copy: &Copied, source: &RawDocument, stored: Option<RawBsonRef<'_>>) -> Option<RawBson> {
+fn copied(
+    copy: &CopyDefinition,
+    source: &RawDocument,
+    stored: Option<RawBsonRef<'_>>,
+) -> Option<RawBson> {
     match value(source, &copy.value) {
         None | Some(RawBsonRef::Null) => absent(copy, stored),
         Some(value) => Some(value.into()),
@@ -165,7 +169,7 @@ fn copied(copy: &Copied, source: &RawDocument, stored: Option<RawBsonRef<'_>>) -
 }
 
 /// An absent value is stored as null or not at all, as serde does it.
-fn absent(copy: &Copied, stored: Option<RawBsonRef<'_>>) -> Option<RawBson> {
+fn absent(copy: &CopyDefinition, stored: Option<RawBsonRef<'_>>) -> Option<RawBson> {
     stored.filter(|_| copy.optional).map(|_| RawBson::Null)
 }
 
@@ -181,8 +185,8 @@ pub(super) fn value<'a>(document: &'a RawDocument, path: &str) -> Option<RawBson
 /// For each document the values of all sources that refer to it, each value once, in the order of
 /// the sources' `_id`s.
 async fn reverse_copies(
-    lookup: &mut dyn Lookup,
-    copy: &Copied,
+    lookup: &mut dyn Inputs,
+    copy: &CopyDefinition,
     path: &str,
     documents: &[Doc],
 ) -> Result<Vec<RawBson>> {

@@ -9,7 +9,7 @@ use super::{
     recompute::value,
 };
 use crate::{
-    catalog::{Along, Copied, references},
+    catalog::{Along, CopyDefinition, references},
     error::Result,
     mql::{key, path},
     store::Find,
@@ -17,22 +17,22 @@ use crate::{
 
 /// The holders of copies beside one reference that may be wrong.
 #[derive(Default)]
-pub(super) struct Stale<'c> {
+pub(super) struct StaleCopies<'c> {
     /// Those in which any copy may be, by the key of their `_id`.
     pub(super) whole: BTreeMap<Vec<u8>, RawBson>,
     /// Those that refer to changed sources.
-    pub(super) followed: Option<Follow<'c>>,
+    pub(super) followed: Option<FollowedSources<'c>>,
 }
 
 /// The copies beside one reference, whose sources changed.
-pub(super) struct Follow<'c> {
+pub(super) struct FollowedSources<'c> {
     pub(super) reference: String,
-    pub(super) copies: Vec<&'c Copied>,
+    pub(super) copies: Vec<&'c CopyDefinition>,
     /// The changed sources by the key of their `_id`.
     pub(super) sources: BTreeMap<Vec<u8>, Doc>,
 }
 
-impl Stale<'_> {
+impl StaleCopies<'_> {
     fn add(&mut self, id: RawBson) {
         let key = key::of(id.as_raw_bson_ref());
         self.whole.entry(key).or_insert(id);
@@ -44,7 +44,7 @@ impl Stale<'_> {
     }
 }
 
-impl Follow<'_> {
+impl FollowedSources<'_> {
     /// The query of the holders.
     pub(super) fn holders(&self, holder: &str) -> Find {
         let sources = self.sources.values();
@@ -54,8 +54,12 @@ impl Follow<'_> {
 }
 
 /// The holders of these copies, which are beside one reference, that may be wrong.
-pub(super) fn stale<'c>(unit: &Unit<'_>, holder: &str, copies: &[&'c Copied]) -> Result<Stale<'c>> {
-    let mut stale = Stale::default();
+pub(super) fn stale<'c>(
+    unit: &Unit<'_>,
+    holder: &str,
+    copies: &[&'c CopyDefinition],
+) -> Result<StaleCopies<'c>> {
+    let mut stale = StaleCopies::default();
     for (_, image) in unit.images(holder).changed() {
         if let Some(now) = image.now()
             && copies.iter().any(|copy| is_touched(copy, image))
@@ -63,7 +67,7 @@ pub(super) fn stale<'c>(unit: &Unit<'_>, holder: &str, copies: &[&'c Copied]) ->
             stale.add(id(now).into());
         }
     }
-    let copies: Vec<&Copied> = copies.iter().copied().filter(|copy| !copy.frozen).collect();
+    let copies: Vec<&CopyDefinition> = copies.iter().copied().filter(|copy| !copy.frozen).collect();
     let Some(first) = copies.first() else {
         return Ok(stale);
     };
@@ -86,8 +90,8 @@ fn followed<'c>(
     unit: &Unit<'_>,
     holder: &str,
     reference: String,
-    copies: Vec<&'c Copied>,
-) -> Option<Follow<'c>> {
+    copies: Vec<&'c CopyDefinition>,
+) -> Option<FollowedSources<'c>> {
     let may_dangle = !unit.catalog.is_certain(holder, &reference);
     let source = &copies.first()?.source;
     let changed = unit.images(source).changed().map(|(_, image)| image);
@@ -99,7 +103,7 @@ fn followed<'c>(
         .filter_map(Image::now)
         .map(|source| (key::of(id(source)), source.clone()))
         .collect();
-    (!sources.is_empty()).then_some(Follow {
+    (!sources.is_empty()).then_some(FollowedSources {
         reference,
         copies,
         sources,
@@ -107,7 +111,7 @@ fn followed<'c>(
 }
 
 /// Adds the holders that changed sources name, or named.
-fn add_named(stale: &mut Stale<'_>, unit: &Unit<'_>, copy: &Copied, path: &str) {
+fn add_named(stale: &mut StaleCopies<'_>, unit: &Unit<'_>, copy: &CopyDefinition, path: &str) {
     for (_, image) in unit.images(&copy.source).changed() {
         let (before, now) = (image.before(), image.now());
         let seen = |source: &Doc| seen_by_holders(source, path, &copy.value);
@@ -121,7 +125,7 @@ fn add_named(stale: &mut Stale<'_>, unit: &Unit<'_>, copy: &Copied, path: &str) 
 }
 
 /// Whether a write of the holder may have made a copy wrong.
-fn is_touched(copy: &Copied, image: &Image) -> bool {
+fn is_touched(copy: &CopyDefinition, image: &Image) -> bool {
     let (Some(before), Some(now)) = (image.before(), image.now()) else {
         return true;
     };
@@ -141,7 +145,7 @@ fn is_touched(copy: &Copied, image: &Image) -> bool {
 }
 
 /// Whether there may be holders to whose copy a change of the source matters.
-fn is_source_changed(copy: &Copied, image: &Image, may_dangle: bool) -> bool {
+fn is_source_changed(copy: &CopyDefinition, image: &Image, may_dangle: bool) -> bool {
     match (image.before(), image.now()) {
         (Some(before), Some(now)) => {
             value(before, &copy.value).map(key::of) != value(now, &copy.value).map(key::of)

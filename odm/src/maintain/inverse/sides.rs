@@ -15,13 +15,13 @@ use crate::{
 /// The references that are being changed.
 #[derive(Default)]
 pub(super) struct Sides<'e> {
-    sides: Vec<Side<'e>>,
+    sides: Vec<InverseSide<'e>>,
     /// The position of each by the collection and path of the reference, and the `_id`.
     positions: HashMap<(&'e str, &'e str, Vec<u8>), usize>,
 }
 
 /// One reference, or list of references, in one document.
-struct Side<'e> {
+struct InverseSide<'e> {
     edge: &'e Edge,
     id: RawBson,
     /// The position of the document in the unit, if it exists.
@@ -65,7 +65,7 @@ impl<'e> Sides<'e> {
         let found = unit
             .load_existing(&edge.from, std::slice::from_ref(id))
             .await?;
-        let mut side = Side {
+        let mut side = InverseSide {
             edge,
             id: id.clone(),
             document: found.first().copied(),
@@ -89,7 +89,7 @@ impl<'e> Sides<'e> {
         unit: &mut Unit<'_>,
         edge: &'e Edge,
         id: &RawBson,
-    ) -> Result<&mut Side<'e>> {
+    ) -> Result<&mut InverseSide<'e>> {
         let position = self.position(unit, edge, id).await?;
         Ok(&mut self.sides[position])
     }
@@ -186,7 +186,7 @@ impl<'e> Sides<'e> {
     }
 }
 
-impl Side<'_> {
+impl InverseSide<'_> {
     fn add(&mut self, target: RawBson) {
         let key = key::of(target.as_raw_bson_ref());
         self.at.insert(key, self.targets.len());

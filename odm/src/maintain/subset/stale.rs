@@ -9,20 +9,20 @@ use super::{
     Refreshed, shown,
 };
 use crate::{
-    catalog::{Subset, references},
+    catalog::{SubsetDefinition, references},
     error::Result,
     mql::{key, path},
 };
 
 /// A parent of which a subset may be wrong.
-pub(super) struct Stale {
+pub(super) struct StaleParent {
     pub(super) id: RawBson,
     /// Those of its subsets that may be wrong, by their positions among all of the level.
-    pub(super) elements: BTreeMap<usize, Elements>,
+    pub(super) elements: BTreeMap<usize, StaleElements>,
 }
 
 /// How the elements of a subset change.
-pub(super) enum Elements {
+pub(super) enum StaleElements {
     /// Its members are the same, in the same order; these show other values, by the keys of the
     /// children's `_id`s.
     Replaced(HashMap<Vec<u8>, RawDocumentBuf>),
@@ -31,7 +31,7 @@ pub(super) enum Elements {
 }
 
 /// The parents of which subsets may be wrong.
-pub(super) fn stale(unit: &Unit<'_>, subsets: &[Refreshed<'_>]) -> Result<Vec<Stale>> {
+pub(super) fn stale(unit: &Unit<'_>, subsets: &[Refreshed<'_>]) -> Result<Vec<StaleParent>> {
     let mut stale = Parents::default();
     for (place, refreshed) in subsets.iter().enumerate() {
         add_by_children(&mut stale, place, unit, refreshed)?;
@@ -90,7 +90,7 @@ fn add_by_children(
 }
 
 /// All that the members of a subset and their order depend on: the parents and the sort keys.
-fn member(subset: &Subset, child: &RawDocument) -> (Vec<Vec<u8>>, Vec<u8>) {
+fn member(subset: &SubsetDefinition, child: &RawDocument) -> (Vec<Vec<u8>>, Vec<u8>) {
     let mut parents = Vec::new();
     references(child, &subset.reference, |parent| {
         parents.push(key::of(parent))
@@ -100,25 +100,27 @@ fn member(subset: &Subset, child: &RawDocument) -> (Vec<Vec<u8>>, Vec<u8>) {
 
 /// The stale parents by the keys of their `_id`s.
 #[derive(Default)]
-struct Parents(BTreeMap<Vec<u8>, Stale>);
+struct Parents(BTreeMap<Vec<u8>, StaleParent>);
 
 impl Parents {
-    fn parent(&mut self, id: RawBson) -> &mut Stale {
+    fn parent(&mut self, id: RawBson) -> &mut StaleParent {
         let key = key::of(id.as_raw_bson_ref());
-        self.0.entry(key).or_insert_with(|| Stale {
+        self.0.entry(key).or_insert_with(|| StaleParent {
             id,
             elements: BTreeMap::new(),
         })
     }
 
     fn search(&mut self, place: usize, parent: RawBson) {
-        self.parent(parent).elements.insert(place, Elements::Any);
+        self.parent(parent)
+            .elements
+            .insert(place, StaleElements::Any);
     }
 
     fn replace(&mut self, place: usize, parent: RawBson, child: Vec<u8>, element: &RawDocumentBuf) {
         let elements = self.parent(parent).elements.entry(place);
-        let elements = elements.or_insert_with(|| Elements::Replaced(HashMap::new()));
-        if let Elements::Replaced(elements) = elements {
+        let elements = elements.or_insert_with(|| StaleElements::Replaced(HashMap::new()));
+        if let StaleElements::Replaced(elements) = elements {
             elements.insert(child, element.clone());
         }
     }

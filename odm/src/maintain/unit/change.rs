@@ -4,7 +4,7 @@ use bson::{RawBson, RawDocument, RawDocumentBuf};
 
 use super::{
     super::{
-        places::{Fields, changes},
+        places::{FieldValues, changes},
         versions,
     },
     Doc, Numbers, Unit, id,
@@ -75,7 +75,7 @@ impl Unit<'_> {
         &mut self,
         collection: &str,
         at: usize,
-        fields: Fields,
+        fields: FieldValues,
     ) -> Result<bool> {
         match self.with_fields(collection, at, fields)? {
             Some(after) => self.change(collection, at, after).await,
@@ -88,7 +88,7 @@ impl Unit<'_> {
         &mut self,
         collection: &str,
         at: usize,
-        fields: Fields,
+        fields: FieldValues,
     ) -> Result<()> {
         if let Some(after) = self.with_fields(collection, at, fields)? {
             self.queue(collection, at, Some(after), false).await?;
@@ -100,7 +100,7 @@ impl Unit<'_> {
         &self,
         collection: &str,
         at: usize,
-        fields: Fields,
+        fields: FieldValues,
     ) -> Result<Option<RawDocumentBuf>> {
         let Some(now) = self.images(collection).at(at).now() else {
             return Ok(None);

@@ -13,7 +13,7 @@ use crate::{
 
 /// A search of documents in the order of their `_id`s. Between its pages the unit may flush and
 /// forget, as long as it changes neither an `_id` nor whether a later document matches.
-pub(in crate::maintain) struct Pages {
+pub(in crate::maintain) struct DocumentPages {
     find: Find,
     next: Next,
 }
@@ -27,9 +27,9 @@ enum Next {
     End,
 }
 
-impl Pages {
+impl DocumentPages {
     pub(in crate::maintain) fn new(find: Find) -> Self {
-        Pages {
+        DocumentPages {
             find,
             next: Next::First,
         }
@@ -53,7 +53,10 @@ impl Pages {
 
 impl Unit<'_> {
     /// Returns the positions of the next documents; none at the end.
-    pub(in crate::maintain) async fn next_page(&mut self, pages: &mut Pages) -> Result<Vec<usize>> {
+    pub(in crate::maintain) async fn next_page(
+        &mut self,
+        pages: &mut DocumentPages,
+    ) -> Result<Vec<usize>> {
         loop {
             let after = match std::mem::replace(&mut pages.next, Next::End) {
                 Next::End => return Ok(Vec::new()),
@@ -77,7 +80,7 @@ impl Unit<'_> {
 
     async fn page_after(
         &mut self,
-        pages: &mut Pages,
+        pages: &mut DocumentPages,
         after: Option<Vec<RawBson>>,
     ) -> Result<Vec<usize>> {
         let page = Find {

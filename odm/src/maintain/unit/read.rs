@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use async_trait::async_trait;
 use bson::RawBson;
 
-use super::{super::derived::Lookup, Doc, Unit, id};
+use super::{super::derived::Inputs, Doc, Unit, id};
 use crate::{
     error::Result,
     mql::key,
@@ -85,7 +85,7 @@ impl Unit<'_> {
 }
 
 #[async_trait]
-impl Lookup for Unit<'_> {
+impl Inputs for Unit<'_> {
     async fn get(&mut self, collection: &str, ids: Vec<RawBson>) -> Result<HashMap<Vec<u8>, Doc>> {
         let positions = self.load_existing(collection, &ids).await?;
         let images = self.images(collection);

@@ -8,14 +8,14 @@ use crate::mql::types::{self, from_raw, is_operators};
 pub(super) fn filter(filter: &Filter) -> Document {
     let mut all = Vec::new();
     flatten(filter, &mut all);
-    let mut fields = Fields::default();
+    let mut fields = FormatFields::default();
     for (at, one) in all.iter().enumerate() {
         if !fields.add(one) {
             // A filter that does not fit beside the others follows in full, so that the order stays.
             let rest = all[at..].iter().map(|one| document(one));
             fields
                 .0
-                .push(("$and".to_owned(), Entry::Value(rest.collect())));
+                .push(("$and".to_owned(), FormatEntry::Value(rest.collect())));
             break;
         }
     }
@@ -31,14 +31,14 @@ fn flatten<'a>(filter: &'a Filter, all: &mut Vec<&'a Filter>) {
 
 /// The fields of a filter document that is being built.
 #[derive(Default)]
-struct Fields(Vec<(String, Entry)>);
+struct FormatFields(Vec<(String, FormatEntry)>);
 
-enum Entry {
+enum FormatEntry {
     Tests(Document),
     Value(Bson),
 }
 
-impl Fields {
+impl FormatFields {
     /// Adds a filter, or returns `false` if it does not fit beside the others. The first one always
     /// fits.
     fn add(&mut self, filter: &Filter) -> bool {
@@ -60,15 +60,17 @@ impl Fields {
     fn add_value(&mut self, operator: &str, value: impl FnOnce() -> Vec<Bson>) -> bool {
         let free = self.0.iter().all(|(other, _)| other != operator);
         if free {
-            self.0
-                .push((operator.to_owned(), Entry::Value(Bson::Array(value()))));
+            self.0.push((
+                operator.to_owned(),
+                FormatEntry::Value(Bson::Array(value())),
+            ));
         }
         free
     }
 
     fn add_test(&mut self, path: &str, test: &Test) -> bool {
         // Only the last field can take more tests: another one would change the order.
-        if let Some((last, Entry::Tests(tests))) = self.0.last_mut()
+        if let Some((last, FormatEntry::Tests(tests))) = self.0.last_mut()
             && last == path
         {
             return add_operator(tests, test);
@@ -76,7 +78,7 @@ impl Fields {
         let mut tests = Document::new();
         let free = self.0.iter().all(|(other, _)| other != path);
         if free && add_operator(&mut tests, test) {
-            self.0.push((path.to_owned(), Entry::Tests(tests)));
+            self.0.push((path.to_owned(), FormatEntry::Tests(tests)));
             return true;
         }
         false
@@ -86,8 +88,8 @@ impl Fields {
         self.0
             .into_iter()
             .map(|(key, entry)| match entry {
-                Entry::Value(value) => (key, value),
-                Entry::Tests(tests) => (key, short(tests)),
+                FormatEntry::Value(value) => (key, value),
+                FormatEntry::Tests(tests) => (key, short(tests)),
             })
             .collect()
     }

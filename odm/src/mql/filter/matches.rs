@@ -13,7 +13,7 @@ pub(super) fn filter(filter: &Filter, document: &RawDocument) -> bool {
         Filter::And(all) => all.iter().all(|one| self::filter(one, document)),
         Filter::Or(any) => any.iter().any(|one| self::filter(one, document)),
         Filter::Nor(none) => !none.iter().any(|one| self::filter(one, document)),
-        Filter::Path(path, test) => self::test(test, &Field { document, path }),
+        Filter::Path(path, test) => self::test(test, &FieldSource { document, path }),
     }
 }
 
@@ -24,19 +24,21 @@ pub(super) fn value(test: &Test, value: Option<RawBsonRef<'_>>) -> bool {
 pub(super) fn element(test: &Test, element: RawBsonRef<'_>) -> bool {
     match test {
         Test::ElemMatch(filter) => fields(element).is_some_and(|it| self::filter(filter, it)),
-        Test::ElemTest(tests) => tests.iter().all(|test| self::test(test, &Element(element))),
+        Test::ElemTest(tests) => tests
+            .iter()
+            .all(|test| self::test(test, &ElementSource(element))),
         _ => false,
     }
 }
 
 /// A source of the values that a test examines.
-trait Source {
+trait ValueSource {
     /// Whether one of the values passes. A missing value is `None`.
     fn any(&self, leaf: Leaf, passes: impl FnMut(Option<RawBsonRef<'_>>) -> bool) -> bool;
 }
 
 /// A field of a document.
-struct Field<'a> {
+struct FieldSource<'a> {
     document: &'a RawDocument,
     path: &'a str,
 }
@@ -45,15 +47,15 @@ struct Field<'a> {
 struct Value<'a>(Option<RawBsonRef<'a>>);
 
 /// An element of an array, which is not opened if it is an array itself.
-struct Element<'a>(RawBsonRef<'a>);
+struct ElementSource<'a>(RawBsonRef<'a>);
 
-impl Source for Field<'_> {
+impl ValueSource for FieldSource<'_> {
     fn any(&self, leaf: Leaf, mut passes: impl FnMut(Option<RawBsonRef<'_>>) -> bool) -> bool {
         visit(self.document, self.path, leaf, &mut passes)
     }
 }
 
-impl Source for Value<'_> {
+impl ValueSource for Value<'_> {
     fn any(&self, leaf: Leaf, mut passes: impl FnMut(Option<RawBsonRef<'_>>) -> bool) -> bool {
         if let (Leaf::Elements, Some(RawBsonRef::Array(array))) = (leaf, self.0)
             && array
@@ -67,13 +69,13 @@ impl Source for Value<'_> {
     }
 }
 
-impl Source for Element<'_> {
+impl ValueSource for ElementSource<'_> {
     fn any(&self, _: Leaf, mut passes: impl FnMut(Option<RawBsonRef<'_>>) -> bool) -> bool {
         passes(Some(self.0))
     }
 }
 
-fn test<S: Source>(test: &Test, source: &S) -> bool {
+fn test<S: ValueSource>(test: &Test, source: &S) -> bool {
     let any =
         |passes: &mut dyn FnMut(Option<RawBsonRef<'_>>) -> bool| source.any(Leaf::Elements, passes);
     match test {
@@ -110,7 +112,7 @@ fn test<S: Source>(test: &Test, source: &S) -> bool {
     }
 }
 
-fn arrays<S: Source>(source: &S, mut passes: impl FnMut(&RawArray) -> bool) -> bool {
+fn arrays<S: ValueSource>(source: &S, mut passes: impl FnMut(&RawArray) -> bool) -> bool {
     source.any(Leaf::Whole, |value| match value {
         Some(RawBsonRef::Array(array)) => passes(array),
         _ => false,

@@ -57,18 +57,18 @@ pub(in crate::mql) fn sort_values<'a>(
 
 /// The progress on one path.
 #[derive(Clone, Copy)]
-enum Place<'a, 'p> {
+enum ArrayPlace<'a, 'p> {
     /// The value at the end of the path.
     Value(RawBsonRef<'a>),
     /// An array, and the rest of the path.
     Array(&'a RawArray, Option<&'p str>),
 }
 
-fn place<'a, 'p>(document: &'a RawDocument, path: &'p str) -> Place<'a, 'p> {
+fn place<'a, 'p>(document: &'a RawDocument, path: &'p str) -> ArrayPlace<'a, 'p> {
     match lookup(document, path) {
-        Lookup::Missing => Place::Value(RawBsonRef::Null),
-        Lookup::Value(value) => Place::Value(value),
-        Lookup::Array(array, rest) => Place::Array(array, rest),
+        Lookup::Missing => ArrayPlace::Value(RawBsonRef::Null),
+        Lookup::Value(value) => ArrayPlace::Value(value),
+        Lookup::Array(array, rest) => ArrayPlace::Array(array, rest),
     }
 }
 
@@ -91,18 +91,18 @@ struct Expansion<'e, 'a> {
 }
 
 impl<'a> Expansion<'_, 'a> {
-    fn expand(&mut self, places: Vec<Place<'a, '_>>) -> Result<(), Error> {
+    fn expand(&mut self, places: Vec<ArrayPlace<'a, '_>>) -> Result<(), Error> {
         let Some(array) = self.shared_array(&places)? else {
             let value = |place| match place {
-                Place::Value(value) => value,
-                Place::Array(array, _) => RawBsonRef::Array(array),
+                ArrayPlace::Value(value) => value,
+                ArrayPlace::Array(array, _) => RawBsonRef::Array(array),
             };
             (self.key)(places.into_iter().map(value).collect());
             return Ok(());
         };
         let mut by_position = vec![None; places.len()];
         for (i, place) in places.iter().enumerate() {
-            let &Place::Array(_, Some(rest)) = place else {
+            let &ArrayPlace::Array(_, Some(rest)) = place else {
                 continue;
             };
             let (name, rest_of_rest) = split(rest);
@@ -114,7 +114,7 @@ impl<'a> Expansion<'_, 'a> {
                 // with all of theirs.
                 for value in seen(array, rest) {
                     let mut places = places.clone();
-                    places[i] = Place::Value(value);
+                    places[i] = ArrayPlace::Value(value);
                     self.expand(places)?;
                 }
                 return Ok(());
@@ -125,16 +125,16 @@ impl<'a> Expansion<'_, 'a> {
                 .nth(at)
                 .map(|element| match element {
                     RawBsonRef::Array(inner) if rest_of_rest.is_some() => {
-                        Place::Array(inner, rest_of_rest)
+                        ArrayPlace::Array(inner, rest_of_rest)
                     }
                     element => place_in(element, rest_of_rest),
                 });
         }
         if array.into_iter().flatten().next().is_none() {
-            let empty = |place: &Place<'a, '_>| match place {
-                Place::Array(_, None) => RawBsonRef::Undefined,
-                Place::Array(_, Some(_)) => RawBsonRef::Null,
-                Place::Value(value) => *value,
+            let empty = |place: &ArrayPlace<'a, '_>| match place {
+                ArrayPlace::Array(_, None) => RawBsonRef::Undefined,
+                ArrayPlace::Array(_, Some(_)) => RawBsonRef::Null,
+                ArrayPlace::Value(value) => *value,
             };
             (self.key)(places.iter().map(empty).collect());
             return Ok(());
@@ -142,8 +142,8 @@ impl<'a> Expansion<'_, 'a> {
         for element in array.into_iter().flatten() {
             let next = places.iter().zip(&by_position).map(|places| match places {
                 (_, Some(place)) => *place,
-                (Place::Array(_, rest), None) => place_in(element, *rest),
-                (Place::Value(value), None) => Place::Value(*value),
+                (ArrayPlace::Array(_, rest), None) => place_in(element, *rest),
+                (ArrayPlace::Value(value), None) => ArrayPlace::Value(*value),
             });
             self.expand(next.collect())?;
         }
@@ -151,10 +151,13 @@ impl<'a> Expansion<'_, 'a> {
     }
 
     /// The array that all paths with an array meet.
-    fn shared_array(&mut self, places: &[Place<'a, '_>]) -> Result<Option<&'a RawArray>, Error> {
+    fn shared_array(
+        &mut self,
+        places: &[ArrayPlace<'a, '_>],
+    ) -> Result<Option<&'a RawArray>, Error> {
         let mut shared: Option<(usize, &'a RawArray)> = None;
         for (i, place) in places.iter().enumerate() {
-            let &Place::Array(array, _) = place else {
+            let &ArrayPlace::Array(array, _) = place else {
                 continue;
             };
             self.multikey[i] = true;
@@ -174,11 +177,11 @@ impl<'a> Expansion<'_, 'a> {
 }
 
 /// The rest of a path in an element of an array. An array in an array is one value.
-fn place_in<'a, 'p>(element: RawBsonRef<'a>, rest: Option<&'p str>) -> Place<'a, 'p> {
+fn place_in<'a, 'p>(element: RawBsonRef<'a>, rest: Option<&'p str>) -> ArrayPlace<'a, 'p> {
     match (element, rest) {
-        (element, None) => Place::Value(element),
+        (element, None) => ArrayPlace::Value(element),
         (RawBsonRef::Document(document), Some(rest)) => place(document, rest),
-        (_, Some(_)) => Place::Value(RawBsonRef::Null),
+        (_, Some(_)) => ArrayPlace::Value(RawBsonRef::Null),
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, spec::ElementType};
 
-use super::{Mode, Node, Projection, Rule, Slice};
+use super::{Mode, Projection, ProjectionNode, Rule, Slice};
 use crate::mql::{
     Error, Test,
     write::{Element, Name, Writer, elements, fields},
@@ -35,7 +35,11 @@ struct Projector {
 }
 
 impl Projector {
-    fn fields(&mut self, document: &RawDocument, nodes: &[(String, Node)]) -> Result<(), Error> {
+    fn fields(
+        &mut self,
+        document: &RawDocument,
+        nodes: &[(String, ProjectionNode)],
+    ) -> Result<(), Error> {
         for element in fields(document) {
             let element = element?;
             let name = Name::Field(element.name());
@@ -45,8 +49,8 @@ impl Projector {
                 .map(|(_, node)| node)
             {
                 None => self.unnamed(&element),
-                Some(Node::Rule(rule)) => self.rule(rule, &element)?,
-                Some(Node::Fields(nodes)) => self.nested(name, &element, nodes)?,
+                Some(ProjectionNode::Rule(rule)) => self.rule(rule, &element)?,
+                Some(ProjectionNode::Fields(nodes)) => self.nested(name, &element, nodes)?,
             }
         }
         Ok(())
@@ -77,7 +81,7 @@ impl Projector {
         &mut self,
         name: Name<'_>,
         element: &Element<'_>,
-        nodes: &[(String, Node)],
+        nodes: &[(String, ProjectionNode)],
     ) -> Result<(), Error> {
         match element.value()? {
             RawBsonRef::Document(document) => {

@@ -9,8 +9,8 @@ use bson::{
 
 use super::{
     ArrayFilter, Operation, Update,
-    operate::{Change, Moment, change, create, needs_no_path},
-    tree::{Action, Leaf, Node},
+    operate::{Moment, ValueChange, change, create, needs_no_path},
+    tree::{Action, TreeLeaf, TreeNode},
 };
 use crate::mql::{
     Error,
@@ -28,24 +28,24 @@ pub(super) fn apply(
     inserting: bool,
     now: DateTime,
 ) -> Result<Option<RawDocumentBuf>, Error> {
-    let mut root = Node::root();
+    let mut root = TreeNode::root();
     for (path, operation) in &update.operations {
         match operation {
             Operation::Rename(target) => {
                 let (from, to) = rename(document, path, target)?;
-                root.insert(Leaf { path, action: from })?;
-                root.insert(Leaf {
+                root.insert(TreeLeaf { path, action: from })?;
+                root.insert(TreeLeaf {
                     path: target,
                     action: to,
                 })?;
             }
-            operation => root.insert(Leaf {
+            operation => root.insert(TreeLeaf {
                 path,
                 action: Action::Operation(operation),
             })?,
         }
     }
-    let Node::Fields(nodes) = root else {
+    let TreeNode::Fields(nodes) = root else {
         return Ok(None);
     };
     let mut applier = Applier {
@@ -133,7 +133,7 @@ struct Applier<'u> {
     out: Writer,
 }
 
-type Nodes<'u> = [(&'u str, Node<'u>)];
+type Nodes<'u> = [(&'u str, TreeNode<'u>)];
 
 impl<'u> Applier<'u> {
     /// Writes the fields of a document.
@@ -202,7 +202,7 @@ impl<'u> Applier<'u> {
     fn filtered(&mut self, array: &RawArray, nodes: &Nodes<'u>) -> Result<(), Error> {
         for (at, element) in elements(array).enumerate() {
             let element = element?;
-            let mut merged: Option<Node<'u>> = None;
+            let mut merged: Option<TreeNode<'u>> = None;
             for (name, node) in nodes {
                 if self.is_meant(name, element.value()?)? {
                     merged = Some(match merged {
@@ -244,44 +244,44 @@ impl<'u> Applier<'u> {
         &mut self,
         name: Name<'_>,
         element: &Element<'_>,
-        node: &Node<'u>,
+        node: &TreeNode<'u>,
         in_array: bool,
     ) -> Result<(), Error> {
         let value = element.value()?;
         match (node, value) {
-            (Node::Leaf(leaf), value) => match change(leaf, value, self.moment)? {
-                Change::Keep => self.out.copy(element),
+            (TreeNode::Leaf(leaf), value) => match change(leaf, value, self.moment)? {
+                ValueChange::Keep => self.out.copy(element),
                 // The elements of an array keep their positions.
-                Change::Remove if in_array => self.out.element(name, RawBsonRef::Null),
-                Change::Remove => {}
-                Change::Put(new) => self.out.element(name, new),
-                Change::Make(new) => self.out.element(name, new.as_raw_bson_ref()),
+                ValueChange::Remove if in_array => self.out.element(name, RawBsonRef::Null),
+                ValueChange::Remove => {}
+                ValueChange::Put(new) => self.out.element(name, new),
+                ValueChange::Make(new) => self.out.element(name, new.as_raw_bson_ref()),
             },
-            (Node::Fields(nodes), RawBsonRef::Document(document)) => {
+            (TreeNode::Fields(nodes), RawBsonRef::Document(document)) => {
                 self.out.head(ElementType::EmbeddedDocument, name);
                 let open = self.out.begin();
                 self.document(document, nodes)?;
                 self.out.end(open)?;
             }
-            (Node::Fields(nodes), RawBsonRef::Array(array)) => {
+            (TreeNode::Fields(nodes), RawBsonRef::Array(array)) => {
                 self.out.head(ElementType::Array, name);
                 let open = self.out.begin();
                 self.array(array, nodes)?;
                 self.out.end(open)?;
             }
-            (Node::Fields(nodes), other) => {
+            (TreeNode::Fields(nodes), other) => {
                 for (part, node) in nodes {
                     self.refuse(part, node, other)?;
                 }
                 self.out.copy(element);
             }
-            (Node::Elements(nodes), RawBsonRef::Array(array)) => {
+            (TreeNode::Elements(nodes), RawBsonRef::Array(array)) => {
                 self.out.head(ElementType::Array, name);
                 let open = self.out.begin();
                 self.filtered(array, nodes)?;
                 self.out.end(open)?;
             }
-            (Node::Elements(_), other) => {
+            (TreeNode::Elements(_), other) => {
                 return Err(no_array(node, types::name(other.element_type())));
             }
         }
@@ -289,7 +289,7 @@ impl<'u> Applier<'u> {
     }
 
     /// Fails if one of the operations needs a field that cannot exist.
-    fn refuse(&self, part: &str, node: &Node<'_>, value: RawBsonRef<'_>) -> Result<(), Error> {
+    fn refuse(&self, part: &str, node: &TreeNode<'_>, value: RawBsonRef<'_>) -> Result<(), Error> {
         let mut refused = Ok(());
         node.leaves(&mut |leaf| {
             if refused.is_ok() && !needs_no_path(leaf, self.moment) {
@@ -300,29 +300,29 @@ impl<'u> Applier<'u> {
     }
 
     /// Whether a missing field is created.
-    fn creates(&self, node: &Node<'u>) -> Result<bool, Error> {
+    fn creates(&self, node: &TreeNode<'u>) -> Result<bool, Error> {
         Ok(match node {
-            Node::Leaf(leaf) => !matches!(create(leaf, self.moment)?, Change::Keep),
-            Node::Fields(nodes) => {
+            TreeNode::Leaf(leaf) => !matches!(create(leaf, self.moment)?, ValueChange::Keep),
+            TreeNode::Fields(nodes) => {
                 let mut any = false;
                 for (_, node) in nodes {
                     any |= self.creates(node)?;
                 }
                 any
             }
-            Node::Elements(_) => return Err(no_array(node, "missing")),
+            TreeNode::Elements(_) => return Err(no_array(node, "missing")),
         })
     }
 
     /// Writes a field that was missing.
-    fn create(&mut self, name: Name<'_>, node: &Node<'u>) -> Result<(), Error> {
+    fn create(&mut self, name: Name<'_>, node: &TreeNode<'u>) -> Result<(), Error> {
         match node {
-            Node::Leaf(leaf) => match create(leaf, self.moment)? {
-                Change::Keep | Change::Remove => {}
-                Change::Put(new) => self.out.element(name, new),
-                Change::Make(new) => self.out.element(name, new.as_raw_bson_ref()),
+            TreeNode::Leaf(leaf) => match create(leaf, self.moment)? {
+                ValueChange::Keep | ValueChange::Remove => {}
+                ValueChange::Put(new) => self.out.element(name, new),
+                ValueChange::Make(new) => self.out.element(name, new.as_raw_bson_ref()),
             },
-            Node::Fields(nodes) => {
+            TreeNode::Fields(nodes) => {
                 if self.creates(node)? {
                     self.out.head(ElementType::EmbeddedDocument, name);
                     let open = self.out.begin();
@@ -332,13 +332,13 @@ impl<'u> Applier<'u> {
                     self.out.end(open)?;
                 }
             }
-            Node::Elements(_) => return Err(no_array(node, "missing")),
+            TreeNode::Elements(_) => return Err(no_array(node, "missing")),
         }
         Ok(())
     }
 }
 
-fn no_array(node: &Node<'_>, found: &'static str) -> Error {
+fn no_array(node: &TreeNode<'_>, found: &'static str) -> Error {
     Error::WrongType {
         operator: "$[]",
         path: node.any_path().to_owned(),

@@ -6,7 +6,7 @@ use bson::{DateTime, RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, Ti
 
 use super::{
     CurrentDate, End, Operation, Pull, Push, PushSort,
-    tree::{Action, Leaf},
+    tree::{Action, TreeLeaf},
 };
 use crate::mql::{
     Error, Sort,
@@ -16,7 +16,7 @@ use crate::mql::{
 };
 
 /// The result of an operation on a value or on a missing one.
-pub(super) enum Change<'u> {
+pub(super) enum ValueChange<'u> {
     /// The value stays.
     Keep,
     /// The value is removed.
@@ -35,7 +35,7 @@ pub(super) struct Moment {
 }
 
 /// Whether an operation ignores a missing field, even if the field could not be created.
-pub(super) fn needs_no_path(leaf: &Leaf<'_>, moment: Moment) -> bool {
+pub(super) fn needs_no_path(leaf: &TreeLeaf<'_>, moment: Moment) -> bool {
     match leaf.action {
         Action::Operation(Operation::Unset) | Action::Release | Action::Nothing => true,
         Action::Operation(Operation::SetOnInsert(_)) => !moment.inserting,
@@ -44,22 +44,24 @@ pub(super) fn needs_no_path(leaf: &Leaf<'_>, moment: Moment) -> bool {
 }
 
 /// Applies an operation to a missing value.
-pub(super) fn create<'u>(leaf: &Leaf<'u>, moment: Moment) -> Result<Change<'u>, Error> {
+pub(super) fn create<'u>(leaf: &TreeLeaf<'u>, moment: Moment) -> Result<ValueChange<'u>, Error> {
     let operation = match leaf.action {
         Action::Operation(operation) => operation,
-        Action::Receive(value) => return Ok(Change::Put(value)),
-        Action::Release | Action::Nothing => return Ok(Change::Keep),
+        Action::Receive(value) => return Ok(ValueChange::Put(value)),
+        Action::Release | Action::Nothing => return Ok(ValueChange::Keep),
     };
     Ok(match operation {
         Operation::Set(value)
         | Operation::Inc(value)
         | Operation::Min(value)
-        | Operation::Max(value) => Change::Put(value.as_raw_bson_ref()),
-        Operation::Mul(factor) => Change::Make(zero(factor)),
-        Operation::SetOnInsert(value) if moment.inserting => Change::Put(value.as_raw_bson_ref()),
-        Operation::CurrentDate(kind) => Change::Make(current_date(*kind, moment.now)),
+        | Operation::Max(value) => ValueChange::Put(value.as_raw_bson_ref()),
+        Operation::Mul(factor) => ValueChange::Make(zero(factor)),
+        Operation::SetOnInsert(value) if moment.inserting => {
+            ValueChange::Put(value.as_raw_bson_ref())
+        }
+        Operation::CurrentDate(kind) => ValueChange::Make(current_date(*kind, moment.now)),
         Operation::Push(push) => self::push(push, &RawArrayBuf::new())?,
-        Operation::AddToSet(values) => Change::Make(RawBson::Array(
+        Operation::AddToSet(values) => ValueChange::Make(RawBson::Array(
             added(&RawArrayBuf::new(), values)?.unwrap_or_default(),
         )),
         Operation::SetOnInsert(_)
@@ -67,29 +69,29 @@ pub(super) fn create<'u>(leaf: &Leaf<'u>, moment: Moment) -> Result<Change<'u>, 
         | Operation::Rename(_)
         | Operation::Pop(_)
         | Operation::Pull(_)
-        | Operation::PullAll(_) => Change::Keep,
+        | Operation::PullAll(_) => ValueChange::Keep,
     })
 }
 
 /// Applies an operation to a value.
 pub(super) fn change<'u>(
-    leaf: &Leaf<'u>,
+    leaf: &TreeLeaf<'u>,
     value: RawBsonRef<'_>,
     moment: Moment,
-) -> Result<Change<'u>, Error> {
+) -> Result<ValueChange<'u>, Error> {
     let operation = match leaf.action {
         Action::Operation(operation) => operation,
-        Action::Receive(new) if equal(new, value) => return Ok(Change::Keep),
-        Action::Receive(new) => return Ok(Change::Put(new)),
-        Action::Release => return Ok(Change::Remove),
-        Action::Nothing => return Ok(Change::Keep),
+        Action::Receive(new) if equal(new, value) => return Ok(ValueChange::Keep),
+        Action::Receive(new) => return Ok(ValueChange::Put(new)),
+        Action::Release => return Ok(ValueChange::Remove),
+        Action::Nothing => return Ok(ValueChange::Keep),
     };
     Ok(match operation {
-        Operation::Set(new) => Change::Put(new.as_raw_bson_ref()),
-        Operation::SetOnInsert(new) if moment.inserting => Change::Put(new.as_raw_bson_ref()),
-        Operation::SetOnInsert(_) | Operation::Rename(_) => Change::Keep,
-        Operation::Unset => Change::Remove,
-        Operation::Inc(amount) => Change::Make(arithmetic(
+        Operation::Set(new) => ValueChange::Put(new.as_raw_bson_ref()),
+        Operation::SetOnInsert(new) if moment.inserting => ValueChange::Put(new.as_raw_bson_ref()),
+        Operation::SetOnInsert(_) | Operation::Rename(_) => ValueChange::Keep,
+        Operation::Unset => ValueChange::Remove,
+        Operation::Inc(amount) => ValueChange::Make(arithmetic(
             "$inc",
             leaf.path,
             value,
@@ -97,7 +99,7 @@ pub(super) fn change<'u>(
             i64::checked_add,
             |a, b| a + b,
         )?),
-        Operation::Mul(factor) => Change::Make(arithmetic(
+        Operation::Mul(factor) => ValueChange::Make(arithmetic(
             "$mul",
             leaf.path,
             value,
@@ -107,12 +109,12 @@ pub(super) fn change<'u>(
         )?),
         Operation::Min(new) => put_if(Ordering::Less, new, value),
         Operation::Max(new) => put_if(Ordering::Greater, new, value),
-        Operation::CurrentDate(kind) => Change::Make(current_date(*kind, moment.now)),
+        Operation::CurrentDate(kind) => ValueChange::Make(current_date(*kind, moment.now)),
         Operation::Push(push) => self::push(push, array("$push", leaf.path, value)?)?,
         Operation::AddToSet(values) => {
             match added(array("$addToSet", leaf.path, value)?, values)? {
-                Some(array) => Change::Make(RawBson::Array(array)),
-                None => Change::Keep,
+                Some(array) => ValueChange::Make(RawBson::Array(array)),
+                None => ValueChange::Keep,
             }
         }
         Operation::Pop(end) => pop(*end, array("$pop", leaf.path, value)?)?,
@@ -162,12 +164,12 @@ fn elements(array: &RawArray) -> Result<Vec<RawBsonRef<'_>>, Error> {
         .collect()
 }
 
-fn put_if<'u>(order: Ordering, new: &'u RawBson, value: RawBsonRef<'_>) -> Change<'u> {
+fn put_if<'u>(order: Ordering, new: &'u RawBson, value: RawBsonRef<'_>) -> ValueChange<'u> {
     let new = new.as_raw_bson_ref();
     if compare(new, value) == order {
-        Change::Put(new)
+        ValueChange::Put(new)
     } else {
-        Change::Keep
+        ValueChange::Keep
     }
 }
 
@@ -247,7 +249,7 @@ fn current_date(kind: CurrentDate, now: DateTime) -> RawBson {
     }
 }
 
-fn push<'u>(push: &Push, array: &RawArray) -> Result<Change<'u>, Error> {
+fn push<'u>(push: &Push, array: &RawArray) -> Result<ValueChange<'u>, Error> {
     let mut all = elements(array)?;
     let len = all.len();
     let amount = |number: i64| usize::try_from(number.unsigned_abs()).unwrap_or(usize::MAX);
@@ -271,7 +273,7 @@ fn push<'u>(push: &Push, array: &RawArray) -> Result<Change<'u>, Error> {
         Some(slice) => all.truncate(amount(slice)),
         None => {}
     }
-    Ok(Change::Make(RawBson::Array(all.into_iter().collect())))
+    Ok(ValueChange::Make(RawBson::Array(all.into_iter().collect())))
 }
 
 fn compare_fields(sort: &Sort, a: RawBsonRef<'_>, b: RawBsonRef<'_>) -> Ordering {
@@ -310,13 +312,15 @@ fn added(array: &RawArray, values: &[RawBson]) -> Result<Option<RawArrayBuf>, Er
     Ok((all.len() > len).then(|| all.into_iter().collect()))
 }
 
-fn pop<'u>(end: End, array: &RawArray) -> Result<Change<'u>, Error> {
+fn pop<'u>(end: End, array: &RawArray) -> Result<ValueChange<'u>, Error> {
     let all = elements(array)?;
     let rest = match (end, all.as_slice()) {
-        (_, []) => return Ok(Change::Keep),
+        (_, []) => return Ok(ValueChange::Keep),
         (End::First, [_, rest @ ..]) | (End::Last, [rest @ .., _]) => rest,
     };
-    Ok(Change::Make(RawBson::Array(rest.iter().copied().collect())))
+    Ok(ValueChange::Make(RawBson::Array(
+        rest.iter().copied().collect(),
+    )))
 }
 
 fn is_pulled(pull: &Pull, element: RawBsonRef<'_>) -> bool {
@@ -331,7 +335,7 @@ fn is_pulled(pull: &Pull, element: RawBsonRef<'_>) -> bool {
 fn keep_elements<'u>(
     array: &RawArray,
     mut keep: impl FnMut(RawBsonRef<'_>) -> bool,
-) -> Result<Change<'u>, Error> {
+) -> Result<ValueChange<'u>, Error> {
     let all = elements(array)?;
     let kept: Vec<_> = all
         .iter()
@@ -339,7 +343,9 @@ fn keep_elements<'u>(
         .filter(|element| keep(*element))
         .collect();
     if kept.len() == all.len() {
-        return Ok(Change::Keep);
+        return Ok(ValueChange::Keep);
     }
-    Ok(Change::Make(RawBson::Array(kept.into_iter().collect())))
+    Ok(ValueChange::Make(RawBson::Array(
+        kept.into_iter().collect(),
+    )))
 }

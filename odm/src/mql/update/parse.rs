@@ -5,7 +5,7 @@ use bson::{Bson, Document, RawBson};
 use super::{
     ArrayFilter, CurrentDate, End, Operation, Pull, Push, PushSort, Update,
     operate::bad_number,
-    tree::{Action, Leaf, Node, array_filters, check_path},
+    tree::{Action, TreeLeaf, TreeNode, array_filters, check_path},
 };
 use crate::mql::{
     Direction, Error, Filter, Sort, filter,
@@ -36,9 +36,9 @@ pub(super) fn update(document: &Document, filters: &[Document]) -> Result<Update
     Ok(update)
 }
 
-type Read = fn(&Bson) -> Result<Operation, Error>;
+type OperatorReader = fn(&Bson) -> Result<Operation, Error>;
 
-const OPERATORS: [(&str, Read); 14] = [
+const OPERATORS: [(&str, OperatorReader); 14] = [
     ("$set", |value| to_raw(value).map(Operation::Set)),
     ("$unset", |_| Ok(Operation::Unset)),
     ("$inc", |value| to_raw(value).map(Operation::Inc)),
@@ -196,15 +196,15 @@ fn collect_names<'f>(filter: &'f Filter, names: &mut Vec<&'f str>) {
 }
 
 pub(super) fn check(update: &Update) -> Result<(), Error> {
-    let mut root = Node::root();
+    let mut root = TreeNode::root();
     for (path, operation) in &update.operations {
         check_operation(path, operation)?;
-        root.insert(Leaf {
+        root.insert(TreeLeaf {
             path,
             action: Action::Operation(operation),
         })?;
         if let Operation::Rename(target) = operation {
-            root.insert(Leaf {
+            root.insert(TreeLeaf {
                 path: target,
                 action: Action::Nothing,
             })?;

@@ -12,17 +12,17 @@ use crate::mql::{Error, path};
 
 /// A node: the part of an update below one path.
 #[derive(Debug, Clone)]
-pub(super) enum Node<'u> {
-    Leaf(Leaf<'u>),
+pub(super) enum TreeNode<'u> {
+    Leaf(TreeLeaf<'u>),
     /// Operations on fields of a document, or on elements of an array by their positions.
-    Fields(Vec<(&'u str, Node<'u>)>),
+    Fields(Vec<(&'u str, TreeNode<'u>)>),
     /// Operations on elements of an array by array filters. The empty name stands for all elements.
-    Elements(Vec<(&'u str, Node<'u>)>),
+    Elements(Vec<(&'u str, TreeNode<'u>)>),
 }
 
 /// The end of a path.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Leaf<'u> {
+pub(super) struct TreeLeaf<'u> {
     /// The whole path.
     pub(super) path: &'u str,
     pub(super) action: Action<'u>,
@@ -39,21 +39,21 @@ pub(super) enum Action<'u> {
     Nothing,
 }
 
-impl<'u> Node<'u> {
-    pub(super) fn root() -> Node<'u> {
-        Node::Fields(Vec::new())
+impl<'u> TreeNode<'u> {
+    pub(super) fn root() -> TreeNode<'u> {
+        TreeNode::Fields(Vec::new())
     }
 
     /// Adds a leaf. Two leaves conflict if their paths are equal or one is a prefix of the other.
-    pub(super) fn insert(&mut self, leaf: Leaf<'u>) -> Result<(), Error> {
+    pub(super) fn insert(&mut self, leaf: TreeLeaf<'u>) -> Result<(), Error> {
         check_path(leaf.path)?;
         let mut node = self;
         let mut rest = Some(leaf.path);
         while let Some(path) = rest {
             let (part, next) = path::split(path);
             let (nodes, part) = match (node, array_filter(part)) {
-                (Node::Fields(nodes), None) => (nodes, part),
-                (Node::Elements(nodes), Some(name)) => (nodes, name),
+                (TreeNode::Fields(nodes), None) => (nodes, part),
+                (TreeNode::Elements(nodes), Some(name)) => (nodes, name),
                 (node, _) => return Err(conflict(leaf.path, node)),
             };
             let at = match nodes.binary_search_by(|(other, _)| compare_parts(other, part)) {
@@ -61,9 +61,9 @@ impl<'u> Node<'u> {
                 Ok(at) => at,
                 Err(at) => {
                     let child = match next.map(|next| array_filter(path::split(next).0)) {
-                        None => Node::Leaf(leaf),
-                        Some(None) => Node::Fields(Vec::new()),
-                        Some(Some(_)) => Node::Elements(Vec::new()),
+                        None => TreeNode::Leaf(leaf),
+                        Some(None) => TreeNode::Fields(Vec::new()),
+                        Some(Some(_)) => TreeNode::Elements(Vec::new()),
                     };
                     nodes.insert(at, (part, child));
                     at
@@ -76,10 +76,10 @@ impl<'u> Node<'u> {
     }
 
     /// Merges two nodes that apply to the same element of an array.
-    pub(super) fn merge(self, other: Node<'u>) -> Result<Node<'u>, Error> {
+    pub(super) fn merge(self, other: TreeNode<'u>) -> Result<TreeNode<'u>, Error> {
         match (self, other) {
-            (Node::Fields(a), Node::Fields(b)) => merge(a, b).map(Node::Fields),
-            (Node::Elements(a), Node::Elements(b)) => merge(a, b).map(Node::Elements),
+            (TreeNode::Fields(a), TreeNode::Fields(b)) => merge(a, b).map(TreeNode::Fields),
+            (TreeNode::Elements(a), TreeNode::Elements(b)) => merge(a, b).map(TreeNode::Elements),
             (a, b) => Err(conflict(b.any_path(), &a)),
         }
     }
@@ -87,17 +87,17 @@ impl<'u> Node<'u> {
     /// The path of some leaf.
     pub(super) fn any_path(&self) -> &'u str {
         match self {
-            Node::Leaf(leaf) => leaf.path,
-            Node::Fields(nodes) | Node::Elements(nodes) => {
+            TreeNode::Leaf(leaf) => leaf.path,
+            TreeNode::Fields(nodes) | TreeNode::Elements(nodes) => {
                 nodes.first().map_or("", |(_, node)| node.any_path())
             }
         }
     }
 
-    pub(super) fn leaves(&self, each: &mut dyn FnMut(&Leaf<'u>)) {
+    pub(super) fn leaves(&self, each: &mut dyn FnMut(&TreeLeaf<'u>)) {
         match self {
-            Node::Leaf(leaf) => each(leaf),
-            Node::Fields(nodes) | Node::Elements(nodes) => {
+            TreeNode::Leaf(leaf) => each(leaf),
+            TreeNode::Fields(nodes) | TreeNode::Elements(nodes) => {
                 nodes.iter().for_each(|(_, node)| node.leaves(each));
             }
         }
@@ -105,9 +105,9 @@ impl<'u> Node<'u> {
 }
 
 fn merge<'u>(
-    mut into: Vec<(&'u str, Node<'u>)>,
-    nodes: Vec<(&'u str, Node<'u>)>,
-) -> Result<Vec<(&'u str, Node<'u>)>, Error> {
+    mut into: Vec<(&'u str, TreeNode<'u>)>,
+    nodes: Vec<(&'u str, TreeNode<'u>)>,
+) -> Result<Vec<(&'u str, TreeNode<'u>)>, Error> {
     for (part, node) in nodes {
         match into.binary_search_by(|(other, _)| compare_parts(other, part)) {
             Ok(at) => {
@@ -120,7 +120,7 @@ fn merge<'u>(
     Ok(into)
 }
 
-fn conflict(path: &str, node: &Node<'_>) -> Error {
+fn conflict(path: &str, node: &TreeNode<'_>) -> Error {
     Error::ConflictingPaths {
         path: path.to_owned(),
         other: node.any_path().to_owned(),

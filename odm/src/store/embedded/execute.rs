@@ -11,7 +11,7 @@ use super::{
     ids::{Ids, Seen, TopN},
     layout::damaged,
     plan::{Conditions, OrderSpec, Plan, SortStrategy, fields_len, plan},
-    scan::{Documents, Entries},
+    scan::{Documents, PlanEntries},
     schema::Collection,
     view::View,
     wait::{YieldBudget, yield_now},
@@ -105,7 +105,7 @@ pub(super) async fn execute(
 struct Execution<'a, 'p, 'e, 'c, 'r> {
     sink: Sink<'e>,
     documents: Documents<'a>,
-    entries: Entries<'a, 'p>,
+    entries: PlanEntries<'a, 'p>,
     context: &'c mut ExecContext<'r>,
 }
 

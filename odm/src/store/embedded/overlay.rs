@@ -7,14 +7,14 @@ use std::{
 };
 
 /// A new value, or `None` for a key that is removed.
-pub(super) type Change = Option<Arc<[u8]>>;
+pub(super) type KeyChange = Option<Arc<[u8]>>;
 
 /// Changes on top of a committed state, in the order of their keys.
 #[derive(Debug, Default)]
 pub(super) struct Overlay {
-    changes: BTreeMap<Arc<[u8]>, Change>,
+    changes: BTreeMap<Arc<[u8]>, KeyChange>,
     /// The change that each change replaced, in order: `None` if the overlay did not have the key.
-    journal: Vec<(Arc<[u8]>, Option<Change>)>,
+    journal: Vec<(Arc<[u8]>, Option<KeyChange>)>,
     /// The approximate memory of the changes and the journal.
     bytes: usize,
 }
@@ -26,7 +26,7 @@ pub(super) struct Mark(usize);
 /// The approximate memory of a key and its value besides their bytes.
 const OVERHEAD: usize = 64;
 
-fn size(key: &[u8], change: &Change) -> usize {
+fn size(key: &[u8], change: &KeyChange) -> usize {
     OVERHEAD + key.len() + change.as_ref().map_or(0, |value| value.len())
 }
 
@@ -41,7 +41,7 @@ impl Overlay {
 
     /// The change of a key, if there is one.
     #[inline]
-    pub(super) fn get(&self, key: &[u8]) -> Option<&Change> {
+    pub(super) fn get(&self, key: &[u8]) -> Option<&KeyChange> {
         if self.changes.is_empty() {
             None
         } else {
@@ -57,7 +57,7 @@ impl Overlay {
         self.change(key, None);
     }
 
-    fn change(&mut self, key: &[u8], change: Change) {
+    fn change(&mut self, key: &[u8], change: KeyChange) {
         let added = size(key, &change);
         let (key, before) = match self.changes.get_key_value(key) {
             Some((key, _)) => {
@@ -123,7 +123,7 @@ impl Overlay {
         &self,
         lower: &[u8],
         upper: &[u8],
-    ) -> btree_map::Range<'_, Arc<[u8]>, Change> {
+    ) -> btree_map::Range<'_, Arc<[u8]>, KeyChange> {
         self.changes
             .range::<[u8], _>((Bound::Included(lower), Bound::Excluded(upper)))
     }

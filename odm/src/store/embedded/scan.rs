@@ -30,7 +30,7 @@ impl<'a> Documents<'a> {
 
     pub(super) fn with(
         &mut self,
-        entry: &Entry<'_>,
+        entry: &PlanEntry<'_>,
         then: impl FnOnce(&[u8], &RawDocument) -> Result<ControlFlow<()>>,
     ) -> Result<ControlFlow<()>> {
         match entry.document() {
@@ -61,17 +61,17 @@ pub(super) fn read(bytes: &[u8]) -> Result<&RawDocument> {
 }
 
 /// An entry of an index, or a document.
-pub(super) struct Entry<'a> {
+pub(super) struct PlanEntry<'a> {
     pub(super) key: Bytes<'a>,
     value: Bytes<'a>,
-    kind: Kind,
+    kind: EntryKind,
     /// Whether the document may have more entries.
     pub(super) repeats: bool,
 }
 
 /// The position of the key of `_id`.
 #[derive(Clone, Copy)]
-enum Kind {
+enum EntryKind {
     /// In the key, which is that of the document.
     Document,
     /// In the value.
@@ -80,22 +80,22 @@ enum Kind {
     Index(usize),
 }
 
-impl Entry<'_> {
+impl PlanEntry<'_> {
     pub(super) fn id(&self) -> &[u8] {
         match self.kind {
-            Kind::Document => &self.key[layout::TREE_LEN..],
-            Kind::Unique => &self.value,
-            Kind::Index(at) => &self.key[at..],
+            EntryKind::Document => &self.key[layout::TREE_LEN..],
+            EntryKind::Unique => &self.value,
+            EntryKind::Index(at) => &self.key[at..],
         }
     }
 
     fn document(&self) -> Option<&[u8]> {
-        matches!(self.kind, Kind::Document).then_some(&*self.value)
+        matches!(self.kind, EntryKind::Document).then_some(&*self.value)
     }
 }
 
 /// The entries that a plan finds, in the order in which it finds them.
-pub(super) struct Entries<'a, 'p> {
+pub(super) struct PlanEntries<'a, 'p> {
     view: View<'a>,
     access_paths: Vec<&'p AccessPath<'p, 'p>>,
     /// The access path and the range of it that come next.
@@ -104,12 +104,12 @@ pub(super) struct Entries<'a, 'p> {
 }
 
 impl Plan<'_, '_> {
-    pub(super) fn entries<'a>(&'a self, view: View<'a>) -> Entries<'a, 'a> {
+    pub(super) fn entries<'a>(&'a self, view: View<'a>) -> PlanEntries<'a, 'a> {
         let access_paths = match self {
             Plan::One(access) => vec![access],
             Plan::Union(union) => union.iter().collect(),
         };
-        Entries {
+        PlanEntries {
             view,
             access_paths,
             next: (0, 0),
@@ -118,13 +118,13 @@ impl Plan<'_, '_> {
     }
 }
 
-impl<'a> Entries<'a, '_> {
+impl<'a> PlanEntries<'a, '_> {
     /// The source of a plan with one access path.
     pub(super) fn source(&self) -> &Source<'_> {
         &self.access_paths[0].source
     }
 
-    pub(super) fn next(&mut self, cost: &mut Cost) -> Result<Option<Entry<'a>>> {
+    pub(super) fn next(&mut self, cost: &mut Cost) -> Result<Option<PlanEntry<'a>>> {
         loop {
             if let Some(range) = &mut self.current {
                 // `next` is already one range further.
@@ -179,18 +179,18 @@ fn entry<'a>(
     value: Bytes<'a>,
     several: bool,
     cost: &mut Cost,
-) -> Result<Entry<'a>> {
+) -> Result<PlanEntry<'a>> {
     let kind = match source.index {
-        None => Kind::Document,
+        None => EntryKind::Document,
         Some(index) => {
             cost.keys_examined += 1;
             match index.spec.unique {
-                true => Kind::Unique,
-                false => Kind::Index(layout::id_start(&key, &value)?),
+                true => EntryKind::Unique,
+                false => EntryKind::Index(layout::id_start(&key, &value)?),
             }
         }
     };
-    Ok(Entry {
+    Ok(PlanEntry {
         key,
         value,
         kind,

@@ -4,7 +4,7 @@ use std::{cmp::Ordering, collections::btree_map, ops::Deref, sync::Arc};
 
 use super::{
     engine::{self, State},
-    overlay::{Change, Overlay},
+    overlay::{KeyChange, Overlay},
     schema::Schema,
 };
 use crate::error::Result;
@@ -12,7 +12,7 @@ use crate::error::Result;
 type BaseRange = engine::Range;
 type BaseBytes = engine::Bytes;
 type BaseEntry = (BaseBytes, BaseBytes);
-type ChangedEntry<'a> = (&'a Arc<[u8]>, &'a Change);
+type ChangedEntry<'a> = (&'a Arc<[u8]>, &'a KeyChange);
 
 /// The state that a read sees.
 #[derive(Clone, Copy)]
@@ -76,7 +76,7 @@ impl<'a> View<'a> {
 pub(super) struct Range<'a> {
     /// `None` at its end.
     base: Option<BaseRange>,
-    changes: Option<btree_map::Range<'a, Arc<[u8]>, Change>>,
+    changes: Option<btree_map::Range<'a, Arc<[u8]>, KeyChange>>,
     backward: bool,
     /// The entries that were read from each side and not returned yet.
     next: (Option<BaseEntry>, Option<ChangedEntry<'a>>),
