@@ -106,8 +106,8 @@ pub(crate) struct WriteOutcome {
 ///    Versions are a function of the base data, and join its writes;
 /// 3. derived fields, in the order of the graph, each once for every holder that may be wrong. A
 ///    refresh has no effects;
-/// 4. the checks: every added reference names a document;
-/// 5. one batch that writes everything.
+/// 4. one batch that writes everything;
+/// 5. the checks: every added reference names a document. An error rolls everything back.
 ///
 /// So a unit that deletes a document and all that refers to it is no error, and a field is refreshed
 /// once, however many of its sources changed.
@@ -164,13 +164,13 @@ async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<Touched> {
             }
         }
     }
+    unit.flush().await?;
+    unit.end_step(|| "batch of writes".to_owned());
     // A repair leaves references that dangled before.
     if !unit.repairs {
         references::check(unit).await?;
     }
     unit.end_step(|| "added references".to_owned());
-    unit.flush().await?;
-    unit.end_step(|| "batch of writes".to_owned());
     Ok(touched)
 }
 

@@ -13,6 +13,7 @@ use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use super::{
     Write,
     unit::{Doc, Unit, id},
+    versions,
 };
 use crate::{
     catalog::{Catalog, ColdValue, Split, value_of},
@@ -143,7 +144,10 @@ async fn put(
         match held {
             Some((at, id)) if own.as_ref().is_none_or(|own| *own == id) => {
                 let part = split.cold_part(owner.as_raw_bson_ref(), id, &value)?;
-                if !unit.change(&split.cold, at, part).await? {
+                unit.change(&split.cold, at, part).await?;
+                // A derived field that the value lacks is computed again, and is no change.
+                let image = unit.images(&split.cold).at(at);
+                if !versions::is_base_changed(unit.catalog, &split.cold, image)? {
                     continue;
                 }
             }

@@ -8,7 +8,7 @@ use bson::{RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
 
 use super::{
     places::{FieldValues, changes, structs},
-    unit::Image,
+    unit::{Doc, Image},
 };
 use crate::{
     catalog::{Catalog, join},
@@ -31,12 +31,18 @@ pub(super) fn versioned(
         None => 1,
         Some(before) => {
             let is_changed = image.is_touched()
-                || base_data(catalog, collection, before, path)?
-                    != base_data(catalog, collection, &after, path)?;
+                || base_data(catalog, collection, before)?
+                    != base_data(catalog, collection, &after)?;
             version(before, path)? + i64::from(is_changed)
         }
     };
     with_version(&after, path, version)
+}
+
+/// Whether the unit has changed base data of a document.
+pub(super) fn is_base_changed(catalog: &Catalog, collection: &str, image: &Image) -> Result<bool> {
+    let base = |document: &Doc| base_data(catalog, collection, document);
+    Ok(image.before().map(base).transpose()? != image.now().map(base).transpose()?)
 }
 
 /// The document without its version and its derived fields.
@@ -44,9 +50,12 @@ fn base_data(
     catalog: &Catalog,
     collection: &str,
     document: &RawDocument,
-    version: &str,
 ) -> Result<RawDocumentBuf> {
-    let mut fields: FieldValues = vec![(version.to_owned(), None)];
+    let version = catalog.version(collection);
+    let mut fields: FieldValues = version
+        .map(|version| (version.to_owned(), None))
+        .into_iter()
+        .collect();
     for field in catalog.derived_in(collection) {
         let path = field.path();
         let (within, name) = path.rsplit_once('.').unwrap_or(("", &path));

@@ -234,7 +234,8 @@ on_every_store! {
         let found = db.raw.find(fields.r#type.eq("t") & fields.r#match.r#in.gt(6));
         let (read, of) = found.join(fields.r#ref).one().await.unwrap();
         assert_eq!((&read, of.as_ref()), (&raw, Some(&raw)));
-        assert_eq!(db.raw.replace(read).await.unwrap().r#move, 2);
+        let changed = Raw { r#type: "u".into(), ..read };
+        assert_eq!(db.raw.replace(changed).await.unwrap().r#move, 2);
     }
 
     async fn a_model_may_be_generic(store: impl TestStore) {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use odm::{bson::doc, prelude::*, store::Durability};
-use tests::{TestStore, on_every_store, stored};
+use tests::{TestStore, on_every_store, on_single_writer_stores, stored};
 
 use crate::items::{Item, Items, five, ids, item, with_five};
 
@@ -74,33 +74,6 @@ on_every_store! {
         assert_eq!(stored(&store, "items").await, all);
     }
 
-    async fn modify_loses_nothing_when_64_tasks_change_one_document(store: impl TestStore) {
-        let db = with_five(store).await;
-        let runs = AtomicUsize::new(0);
-        let runs = std::sync::Arc::new(runs);
-        let mut tasks = Vec::new();
-        for task in 0..64 {
-            let (items, runs) = (db.items.clone(), runs.clone());
-            tasks.push(tokio::spawn(async move {
-                for _ in 0..4 {
-                    let change = |item: &mut Item| {
-                        runs.fetch_add(1, Ordering::Relaxed);
-                        item.count += 1;
-                        item.tags.push(format!("task {task}"));
-                    };
-                    items.modify(1, change).await.unwrap();
-                }
-            }));
-        }
-        for task in tasks {
-            task.await.unwrap();
-        }
-        let item = db.items.get(1).await.unwrap();
-        assert_eq!(item.count, 5 + 64 * 4);
-        assert_eq!(item.tags.len(), 64 * 4);
-        assert!(runs.load(Ordering::Relaxed) >= 64 * 4);
-    }
-
     async fn updates_lose_nothing_when_64_tasks_change_one_document(store: impl TestStore) {
         let db = with_five(store).await;
         let mut tasks = Vec::new();
@@ -167,5 +140,34 @@ on_every_store! {
         assert_eq!(db.items.get(1).await.unwrap().count, 2);
         db.items.update(1).inc(Item::fields().count, 1).await.unwrap();
         assert_eq!(soon.get(1).await.unwrap().count, 3);
+    }
+}
+
+on_single_writer_stores! {
+    async fn modify_loses_nothing_when_64_tasks_change_one_document(store: impl TestStore) {
+        let db = with_five(store).await;
+        let runs = AtomicUsize::new(0);
+        let runs = std::sync::Arc::new(runs);
+        let mut tasks = Vec::new();
+        for task in 0..64 {
+            let (items, runs) = (db.items.clone(), runs.clone());
+            tasks.push(tokio::spawn(async move {
+                for _ in 0..4 {
+                    let change = |item: &mut Item| {
+                        runs.fetch_add(1, Ordering::Relaxed);
+                        item.count += 1;
+                        item.tags.push(format!("task {task}"));
+                    };
+                    items.modify(1, change).await.unwrap();
+                }
+            }));
+        }
+        for task in tasks {
+            task.await.unwrap();
+        }
+        let item = db.items.get(1).await.unwrap();
+        assert_eq!(item.count, 5 + 64 * 4);
+        assert_eq!(item.tags.len(), 64 * 4);
+        assert!(runs.load(Ordering::Relaxed) >= 64 * 4);
     }
 }

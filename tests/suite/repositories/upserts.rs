@@ -120,7 +120,7 @@ on_every_store! {
                 2 => drop(db.versioned.modify(1, |doc| doc.hits += 1).await.unwrap()),
                 _ => {
                     let read = db.versioned.get(1).await.unwrap();
-                    db.versioned.replace(read).await.unwrap();
+                    db.versioned.replace(Versioned { hits: read.hits + 1, ..read }).await.unwrap();
                 }
             }
         }

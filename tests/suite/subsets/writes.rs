@@ -112,7 +112,8 @@ on_every_store! {
         assert_eq!(numbers(&plan), [("comments".into(), 0, 0, 1), ("posts".into(), 0, 1, 0)]);
         let refill = plan.steps.iter().find(|step| step.name.contains("`posts`")).unwrap();
         assert_eq!(refill.name, "`newest`, `best`, `rated` of `posts`");
-        assert!(refill.cost.keys_examined <= (3 + 1) + (2 + 1) + (2 + 1), "{plan}");
+        // One more of each, in place of the one that goes.
+        assert!(refill.cost.keys_examined <= (4 + 1) + (3 + 1) + (3 + 1), "{plan}");
         assert_eq!(refill.cost.documents_written, 1);
         assert!(plan.to_string().contains("`comments`: 0 inserted, 0 changed, 1 removed"), "{plan}");
 

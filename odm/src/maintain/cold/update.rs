@@ -6,6 +6,7 @@ use super::{
     super::{
         base::Touched,
         unit::{Unit, id},
+        versions,
     },
     divide_stored, insert,
     parts::{PartChange, UpdateParts},
@@ -104,7 +105,9 @@ async fn update_parts(
                 continue;
             };
             if let Some(after) = update.apply(part, false, unit.time())? {
-                is_changed |= unit.change(&split.cold, at, after).await?;
+                unit.change(&split.cold, at, after).await?;
+                let image = unit.images(&split.cold).at(at);
+                is_changed |= versions::is_base_changed(unit.catalog, &split.cold, image)?;
             }
         }
         if is_changed {
