@@ -88,8 +88,9 @@ impl Model {
                 None => Err(ErrorKind::NotFound),
                 Some(held) if held.version != author.version => Err(ErrorKind::Stale),
                 Some(held) => {
+                    // Where nothing is different, nothing is counted.
                     *held = Author {
-                        version: author.version + 1,
+                        version: author.version + i64::from(*held != *author),
                         ..author.clone()
                     };
                     Ok(held.version as u64)
