@@ -527,7 +527,7 @@ struct Table {
 impl Table {
     fn print(self) {
         println!(
-            "| holders | products | soon, ms | by hand | durable, ms | by hand | keys examined | by \
+            "| holders | products | eventual, ms | by hand | durable, ms | by hand | keys examined | by \
              hand | documents examined | by hand | documents written | by hand |"
         );
         println!("|{}", "--:|".repeat(12));
