@@ -254,7 +254,7 @@ on_every_store! {
             "genres": ["Documentary", "Short"],
         };
         assert_stored(&store, "movies", &[movie]).await;
-        let half = doc! {
+        let part = doc! {
             "_id": made_ids(&store, "movie_details").await[0],
             "movie_id": 1,
             "poster": &details.poster,
@@ -267,7 +267,7 @@ on_every_store! {
                 "lastUpdated": date("2020-01-29T00:02:53Z"),
             },
         };
-        assert_stored(&store, "movie_details", &[half]).await;
+        assert_stored(&store, "movie_details", &[part]).await;
     }
 
     async fn s8_people_and_tasks_are_stored_as_in_the_guides(store: impl TestStore) {

@@ -513,7 +513,7 @@ struct Row {
     /// Which of the stores.
     place: usize,
     holders: usize,
-    /// All rounds, soon and durably, as the library does it and by hand.
+    /// All rounds, eventually and durably, as the library does it and by hand.
     times: [[Vec<Duration>; 2]; 2],
     /// As the library does it and by hand.
     touched: Option<[Touched; 2]>,

@@ -409,7 +409,7 @@ async fn run(folder: &Path, sizes: &[usize], rounds: usize) -> odm::Result<Table
         rows: Vec::new(),
     };
     for (durability, commit) in [
-        (Durability::Eventual, "soon"),
+        (Durability::Eventual, "eventual"),
         (Durability::Immediate, "durable"),
     ] {
         let mut open = Vec::new();

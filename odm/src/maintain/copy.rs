@@ -124,7 +124,7 @@ async fn refresh_followers(
         }
         if pages.has_more() && !is_chunked {
             is_chunked = true;
-            unit.expect_followers(pages.find()).await?;
+            unit.expect_followers(pages.find());
         }
         change_page(unit, holder, stale, follow, &page).await?;
         if is_chunked {

@@ -24,7 +24,7 @@ use crate::{
     catalog::Catalog,
     model::DateTime,
     mql::path,
-    store::{Cost, Transaction},
+    store::{Cost, Find, Transaction},
 };
 
 /// How much a unit holds at once. Unless documents exchange the values of a unique index, which they
@@ -66,8 +66,8 @@ pub(super) struct Unit<'a> {
     before_step: (Cost, u64),
     changed_images: u64,
     steps: Vec<Step>,
-    /// How many documents a chunked search will find, by collection.
-    expected: HashMap<String, u64>,
+    /// The chunked searches, by collection.
+    expected: HashMap<String, Find>,
 }
 
 impl<'a> Unit<'a> {

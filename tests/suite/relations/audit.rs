@@ -1,4 +1,4 @@
-//! What is wrong is found in every kind of derived field, and mended as far as it can be known.
+//! What is wrong is found in every kind of derived field, and repaired as far as it can be known.
 
 use odm::{Problem, bson::doc, prelude::*};
 use tests::{TestStore, behind_the_back, on_every_store};
@@ -41,7 +41,7 @@ async fn found(audit: odm::Audit) -> Vec<(String, String, Problem, bool)> {
 }
 
 on_every_store! {
-    async fn copies_and_counts_are_mended(store: impl TestStore) {
+    async fn copies_and_counts_are_repaired(store: impl TestStore) {
         let db = works(store.clone()).await;
         for (collection, update) in [
             ("products", doc! { "$set": { "parts.0.name": "x", "good_reviews": 7 } }),
@@ -62,10 +62,10 @@ on_every_store! {
             of("parts", "product_names", Problem::Copy),
             of("reviews", "maker_name", Problem::Copy),
         ];
-        let with = |mended| expected.clone().map(|(a, b, c)| (a, b, c, mended));
+        let with = |repaired| expected.clone().map(|(a, b, c)| (a, b, c, repaired));
         assert_eq!(found(db.audit()).await, with(false));
-        let mended = found(db.repair()).await;
-        assert!(mended.iter().all(|found| found.3), "{mended:?}");
+        let repaired = found(db.repair()).await;
+        assert!(repaired.iter().all(|found| found.3), "{repaired:?}");
         assert_right(&db).await;
     }
 
@@ -78,8 +78,8 @@ on_every_store! {
         behind_the_back(&store, "people", doc! { "_id": 2 }, doc! { "$set": { "spouse": 3 } }).await;
         let findings = found(db.audit()).await;
         assert_eq!(findings.iter().filter(|found| found.2 == Problem::OneSidedInverse).count(), 2, "{findings:?}");
-        let mended = found(db.repair()).await;
-        assert!(mended.iter().all(|found| found.3), "{mended:?}");
+        let repaired = found(db.repair()).await;
+        assert!(repaired.iter().all(|found| found.3), "{repaired:?}");
         let all = assert_right(&db).await;
         assert_eq!(ids(&all.people[&1].tasks), [1, 2].into());
         assert_eq!(all.people[&3].spouse, Some(Ref::<Person>::new(2)));
@@ -93,8 +93,8 @@ on_every_store! {
         let findings = found(db.audit()).await;
         let dangling = |found: &&(String, String, Problem, bool)| found.2 == Problem::Dangling;
         assert_eq!(findings.iter().filter(dangling).count(), 3, "{findings:?}");
-        let mended = found(db.repair()).await;
-        let left: Vec<_> = mended.iter().filter(|found| !found.3).collect();
+        let repaired = found(db.repair()).await;
+        let left: Vec<_> = repaired.iter().filter(|found| !found.3).collect();
         assert_eq!(left, [&("badges".into(), "holder".into(), Problem::Dangling, false)]);
         let product = db.products.get(1).await.unwrap();
         assert_eq!((product.maker, product.maker_name, product.parts.len()), (None, None, 1));

@@ -70,13 +70,13 @@ on_every_store! {
         assert_eq!(db.pending_backfills(), ["parts.product_names"]);
         assert_eq!(Works::open(store.clone()).await.unwrap().pending_backfills().len(), 1, "until it is rebuilt");
         let mut rebuild = db.backfill();
-        let mut mended = 0;
+        let mut repaired = 0;
         while let Some(finding) = rebuild.next().await {
             let finding = finding.unwrap();
             assert_eq!((finding.problem, finding.repaired), (Problem::Copy, true));
-            mended += 1;
+            repaired += 1;
         }
-        assert_eq!((mended, rebuild.progress().checked, rebuild.progress().total), (450, 450, 450));
+        assert_eq!((repaired, rebuild.progress().checked, rebuild.progress().total), (450, 450, 450));
         assert!(db.pending_backfills().is_empty());
         let again = Works::open(store).await.unwrap();
         assert!(again.pending_backfills().is_empty());

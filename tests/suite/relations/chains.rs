@@ -1,4 +1,4 @@
-//! Cascades through several models and in circles, and references in halves that are stored apart.
+//! Cascades through several models and in cycles, and references in cold parts.
 
 use odm::{bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -122,7 +122,7 @@ on_every_store! {
         assert_eq!(db.folders.all().count().await.unwrap(), 2);
         let files = db.files.all().await.unwrap();
         assert!(files.iter().all(|file| *file.folder.id() < 3) && files.len() == 4);
-        assert_eq!(tests::stored(&store, "contents").await.len(), 4, "the halves go too");
+        assert_eq!(tests::stored(&store, "contents").await.len(), 4, "the cold parts go too");
         assert_eq!(db.audit().await.unwrap(), []);
     }
 
@@ -134,7 +134,7 @@ on_every_store! {
         assert_eq!(db.files.all().count().await.unwrap(), 0);
     }
 
-    async fn a_half_has_copies_and_rules_of_its_own(store: impl TestStore) {
+    async fn a_cold_part_has_copies_and_rules_of_its_own(store: impl TestStore) {
         let db = disk(store).await;
         let content = File::fields().content;
         let text = async |id: i32| {
@@ -147,7 +147,7 @@ on_every_store! {
         assert_eq!(text(1).await.as_deref(), Some("license 1"));
         let error = db.files.update(1).raw(doc! { "$set": { "content.license_name": "x" } }).await;
         assert!(error.unwrap_err().to_string().contains("license_name"));
-        // A cascade into a half removes the whole document.
+        // A cascade into a cold part removes the whole document.
         db.licenses.delete(1).await.unwrap();
         let left = db.files.all().with(content).await.unwrap();
         assert!(left.len() == 4 && left.iter().all(|file| file.content.is_loaded()));

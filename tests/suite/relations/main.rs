@@ -1,4 +1,4 @@
-//! Everything that follows from other documents, together: copies, counts, pairs of references,
+//! Everything that follows from other documents, together: copies, counts, inverse references,
 //! delete rules and subsets in one schema.
 
 mod audit;
@@ -9,7 +9,7 @@ mod crash;
 mod deletes;
 mod found;
 mod history;
-mod pairs;
+mod inverse;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -116,7 +116,7 @@ struct Person {
     spouse: Option<Ref<Person>>,
     #[reference(child, inverse = "members")]
     teams: Vec<Ref<Team>>,
-    /// A pair that cannot be empty on the other side.
+    /// Inverse references of which one cannot be empty.
     #[reference(child, inverse = "holder")]
     badges: Vec<Ref<Badge>>,
 }
@@ -177,15 +177,15 @@ fn maker(id: i32) -> Maker {
 fn product(id: i32, maker: Option<i32>, parts: &[i32]) -> Product {
     let link = |part: &i32| PartLink {
         id: Ref::new(*part),
-        name: "left aside".into(),
-        name_then: "left aside".into(),
+        name: "ignored".into(),
+        name_then: "ignored".into(),
         quantity: *part,
     };
     Product {
         id,
         name: format!("product {id}"),
         maker: maker.map(Ref::new),
-        maker_name: Some("left aside".into()),
+        maker_name: Some("ignored".into()),
         city: None,
         parts: parts.iter().map(link).collect(),
         reviews: Subset::new(),
@@ -198,7 +198,7 @@ fn part(id: i32) -> Part {
     Part {
         id,
         name: format!("part {id}"),
-        product_names: vec!["left aside".into()],
+        product_names: vec!["ignored".into()],
     }
 }
 
@@ -206,7 +206,7 @@ fn review(id: i32, product: i32, score: i32) -> Review {
     Review {
         id,
         product: Ref::new(product),
-        product_name: "left aside".into(),
+        product_name: "ignored".into(),
         maker_name: None,
         score,
     }
@@ -293,7 +293,7 @@ async fn assert_right(db: &Works) -> Everything {
         );
         for link in &product.parts {
             assert_eq!(link.name, all.parts[link.id.id()].name, "{product:?}");
-            assert_ne!(link.name_then, "left aside", "{product:?}");
+            assert_ne!(link.name_then, "ignored", "{product:?}");
         }
         let mut of: Vec<&Review> = all
             .reviews

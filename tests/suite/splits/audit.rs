@@ -1,4 +1,4 @@
-//! Halves that do not fit together are found, and mended where nothing can be lost.
+//! Cold parts that do not fit their documents are found, and repaired where nothing can be lost.
 
 use odm::{Problem, bson::doc, prelude::*};
 use tests::{TestStore, behind_the_back, insert_behind_the_back, on_every_store};
@@ -27,7 +27,7 @@ async fn found(audit: odm::Audit) -> Vec<(i32, String, Problem, bool)> {
 }
 
 on_every_store! {
-    async fn a_half_that_is_missing_is_found(store: impl TestStore) {
+    async fn a_cold_part_that_is_missing_is_found(store: impl TestStore) {
         let db = movies(store).await;
         assert_eq!(found(db.audit()).await, []);
         db.movies.insert(Movie { script: Cold::unloaded(), ..movie(4) }).await.unwrap();
@@ -39,28 +39,28 @@ on_every_store! {
         assert_eq!(found(db.audit()).await, []);
     }
 
-    async fn a_half_that_is_doubled_is_found_and_kept_if_it_differs(store: impl TestStore) {
+    async fn a_cold_part_that_is_doubled_is_found_and_kept_if_it_differs(store: impl TestStore) {
         let db = movies(store.clone()).await;
-        let half = doc! {
+        let part = doc! {
             "movie_id": 1, "plot": "plot 1", "tags": ["old", "tag 1"],
             "imdb": { "rating": 1.0, "votes": 1_i64 }, "star": null,
         };
         let mut same = doc! { "_id": "same" };
-        same.extend(half.clone());
+        same.extend(part.clone());
         insert_behind_the_back(&store, "movie_details", same).await;
-        let doubled = |mended| [(1, "cold".into(), Problem::DuplicateColdPart, mended)];
+        let doubled = |repaired| [(1, "cold".into(), Problem::DuplicateColdPart, repaired)];
         assert_eq!(found(db.audit()).await, doubled(false));
         assert_eq!(found(db.repair()).await, doubled(true));
         assert_eq!(found(db.audit()).await, []);
         let mut other = doc! { "_id": "other" };
-        other.extend(half);
+        other.extend(part);
         other.insert("plot", "another");
         insert_behind_the_back(&store, "movie_details", other).await;
         assert_eq!(found(db.repair()).await, doubled(false));
         assert_eq!(tests::stored(&store, "movie_details").await.len(), 4, "nothing is thrown away");
     }
 
-    async fn a_half_without_a_document_is_found_and_kept(store: impl TestStore) {
+    async fn a_cold_part_without_a_document_is_found_and_kept(store: impl TestStore) {
         let db = movies(store.clone()).await;
         insert_behind_the_back(&store, "movie_scripts", doc! { "_id": 9, "text": "lone" }).await;
         let lone = [(9, "_id".into(), Problem::OrphanColdPart, false)];
@@ -83,7 +83,7 @@ on_every_store! {
         };
         insert_behind_the_back(&store, "movies", whole).await;
         insert_behind_the_back(&store, "movie_scripts", doc! { "_id": 5, "text": "s" }).await;
-        // The halves of another document differ, and both are kept.
+        // The cold parts of another document differ, and both are kept.
         let update = doc! { "$set": { "script": { "text": "other" } } };
         behind_the_back(&store, "movies", doc! { "_id": 1 }, update).await;
         let undivided = Problem::InlineColdPart;

@@ -61,7 +61,7 @@ async fn films(store: impl TestStore, number: i32) -> Films {
 }
 
 on_every_store! {
-    async fn a_half_that_is_set_on_insert_is_stored_apart(store: impl TestStore) {
+    async fn a_cold_part_that_is_set_on_insert_is_in_a_cold_part(store: impl TestStore) {
         let db = films(store.clone(), 0).await;
         let fields = Film::fields();
         let whole = doc! { "$setOnInsert": { "facts": { "rating": 1, "code": 1, "sequel": null } } };
@@ -75,10 +75,10 @@ on_every_store! {
         upsert(2).set(fields.title, "y").raw(one).await.unwrap();
         upsert(2).set(fields.title, "z").raw(whole).await.unwrap();
         assert!(!db.films.get(key(2)).with(fields.facts).await.unwrap().facts.is_loaded());
-        assert_eq!(db.audit().await.unwrap(), [], "a half that is optional may be missing");
+        assert_eq!(db.audit().await.unwrap(), [], "a cold part that is optional may be missing");
     }
 
-    async fn a_half_does_not_restrict_the_delete_of_its_document(store: impl TestStore) {
+    async fn a_cold_part_does_not_restrict_the_delete_of_its_document(store: impl TestStore) {
         let db = films(store, 3).await;
         let sequel = Film::fields().facts.sequel;
         db.films.update(key(1)).set(sequel, key(1)).await.unwrap();
@@ -95,7 +95,7 @@ on_every_store! {
         assert!(error.await.unwrap_err().to_string().contains("`films.facts.sequel`"));
     }
 
-    async fn a_lone_half_takes_no_place_in_a_result(store: impl TestStore) {
+    async fn a_lone_cold_part_takes_no_place_in_a_result(store: impl TestStore) {
         let db = films(store.clone(), 6).await;
         for n in 0..4 {
             let lone = doc! { "_id": n, "film": n, "rating": -1, "code": 100 + n, "sequel": null };
@@ -116,9 +116,9 @@ on_every_store! {
             let at = doc! { "_id": { "year": 1900, "n": n } };
             let facts = doc! { "facts": { "rating": 7, "code": 70 + n, "sequel": null } };
             behind_the_back(&store, "films", at, doc! { "$set": facts }).await;
-            // Its half comes from the time before, too.
-            let half = doc! { "code": n };
-            behind_the_back(&store, "film_facts", half, doc! { "$set": { "film": -1, "code": -n - 1 } }).await;
+            // Its cold part comes from the time before, too.
+            let part = doc! { "code": n };
+            behind_the_back(&store, "film_facts", part, doc! { "$set": { "film": -1, "code": -n - 1 } }).await;
         };
         undivide(0).await;
         undivide(1).await;
@@ -140,12 +140,12 @@ on_every_store! {
         }
     }
 
-    async fn the_key_of_a_half_comes_from_its_document_alone(store: impl TestStore) {
+    async fn the_key_of_a_cold_part_comes_from_its_document_alone(store: impl TestStore) {
         let db = films(store.clone(), 1).await;
         let facts = doc! { "film": 77, "rating": 1, "code": 5, "sequel": null };
         db.films.update(key(0)).raw(doc! { "$set": { "facts": facts } }).await.unwrap();
-        let half = tests::stored(&store, "film_facts").await.remove(0);
-        let keys = half.iter_elements().flatten().filter(|field| field.key().as_str() == "film");
+        let part = tests::stored(&store, "film_facts").await.remove(0);
+        let keys = part.iter_elements().flatten().filter(|field| field.key().as_str() == "film");
         assert_eq!(keys.count(), 1);
     }
 
@@ -157,7 +157,7 @@ on_every_store! {
 }
 
 on_embedded_stores! {
-    async fn an_index_of_a_half_gives_the_order_and_the_page(store: impl TestStore) {
+    async fn an_index_of_a_cold_part_gives_the_order_and_the_page(store: impl TestStore) {
         let db = films(store, 60).await;
         let fields = Film::fields();
         let best = || db.films.all().sort(fields.facts.rating.asc());
@@ -167,7 +167,7 @@ on_embedded_stores! {
         assert_eq!(page.unwrap().items.len(), 5);
         assert!(cost.documents_examined <= 12, "{cost:?}");
         let own = db.films.find(fields.facts.rating.eq(1) & Filter::raw(doc! { "_id.n": 7 }));
-        assert_eq!(own.one().await.unwrap().id, key(7), "a part of the `_id` is in both halves");
+        assert_eq!(own.one().await.unwrap().id, key(7), "a part of the `_id` is in both parts");
     }
 }
 
@@ -223,7 +223,7 @@ struct Blogs {
 }
 
 #[test]
-fn a_subset_cannot_be_filtered_by_what_is_stored_apart() {
+fn a_subset_cannot_be_filtered_by_what_is_in_a_cold_part() {
     tests::run(async {
         let error = Blogs::open(Embedded::memory().await.unwrap())
             .await

@@ -26,12 +26,12 @@ enum Op {
 
 fn op() -> impl Strategy<Value = Op> {
     let id = || 0..6;
-    let half = || prop::option::of(0..10);
+    let part = || prop::option::of(0..10);
     let rating = || (0..5).prop_map(f64::from);
     prop_oneof![
-        3 => prop::collection::vec((id(), half()), 0..3).prop_map(Op::Insert),
-        2 => (id(), half()).prop_map(|(id, half)| Op::Replace(id, half)),
-        2 => (id(), half()).prop_map(|(id, half)| Op::Upsert(id, half)),
+        3 => prop::collection::vec((id(), part()), 0..3).prop_map(Op::Insert),
+        2 => (id(), part()).prop_map(|(id, part)| Op::Replace(id, part)),
+        2 => (id(), part()).prop_map(|(id, part)| Op::Upsert(id, part)),
         2 => (id(), 0..3).prop_map(|(id, n)| Op::SetPlot(id, n)),
         2 => (id(), 0..10).prop_map(|(id, n)| Op::SetWhole(id, n)),
         2 => (rating(), 0..3).prop_map(|(rating, n)| Op::SetBoth(rating, n)),
@@ -42,10 +42,10 @@ fn op() -> impl Strategy<Value = Op> {
 
 type Model = BTreeMap<i32, (String, Option<Details>)>;
 
-fn of(id: i32, half: Option<i32>) -> Movie {
+fn of(id: i32, part: Option<i32>) -> Movie {
     Movie {
-        details: half.map_or_else(Cold::unloaded, |n| details(n).into()),
-        title: format!("movie {id} {half:?}"),
+        details: part.map_or_else(Cold::unloaded, |n| details(n).into()),
+        title: format!("movie {id} {part:?}"),
         ..movie(id)
     }
 }
@@ -54,18 +54,18 @@ fn of(id: i32, half: Option<i32>) -> Movie {
 async fn run(db: &Movies, model: &mut Model, op: Op) {
     let fields = Movie::fields();
     let put = |model: &mut Model, movie: Movie| {
-        let half = movie.details.into_inner();
+        let part = movie.details.into_inner();
         let entry = model.entry(movie.id).or_default();
-        *entry = (movie.title, half.or(entry.1.take()));
+        *entry = (movie.title, part.or(entry.1.take()));
     };
     match op {
         Op::Insert(new) => {
-            let new: Vec<Movie> = new.into_iter().map(|(id, half)| of(id, half)).collect();
+            let new: Vec<Movie> = new.into_iter().map(|(id, part)| of(id, part)).collect();
             if db.movies.insert_many(new.clone()).await.is_ok() {
                 new.into_iter().for_each(|movie| put(model, movie));
             }
         }
-        Op::Replace(id, half) | Op::Upsert(id, half) => {
+        Op::Replace(id, part) | Op::Upsert(id, part) => {
             let upsert = matches!(op, Op::Upsert(..));
             let revision = db
                 .movies
@@ -76,7 +76,7 @@ async fn run(db: &Movies, model: &mut Model, op: Op) {
                 .map_or(0, |m| m.revision);
             let new = Movie {
                 revision,
-                ..of(id, half)
+                ..of(id, part)
             };
             let result = match upsert {
                 true => db.movies.upsert(new.clone()).await,
@@ -94,17 +94,17 @@ async fn run(db: &Movies, model: &mut Model, op: Op) {
                 .update(id)
                 .set(fields.details.plot, plot.as_str())
                 .await;
-            let half = model.get_mut(&id).and_then(|(_, half)| half.as_mut());
-            assert_eq!(result.is_ok(), half.is_some());
-            if let Some(half) = half {
-                half.plot = plot;
+            let part = model.get_mut(&id).and_then(|(_, part)| part.as_mut());
+            assert_eq!(result.is_ok(), part.is_some());
+            if let Some(part) = part {
+                part.plot = plot;
             }
         }
         Op::SetWhole(id, n) => {
             let result = db.movies.update(id).set(fields.details, details(n)).await;
             assert_eq!(result.is_ok(), model.contains_key(&id));
-            if let Some((_, half)) = model.get_mut(&id) {
-                *half = Some(details(n));
+            if let Some((_, part)) = model.get_mut(&id) {
+                *part = Some(details(n));
             }
         }
         Op::SetBoth(rating, n) => {
@@ -117,9 +117,9 @@ async fn run(db: &Movies, model: &mut Model, op: Op) {
                 .await
                 .unwrap();
             let mut matched = 0;
-            for (old, half) in model.values_mut() {
-                if let Some(half) = half.as_mut().filter(|half| half.imdb.rating == rating) {
-                    half.imdb.votes += 1;
+            for (old, part) in model.values_mut() {
+                if let Some(part) = part.as_mut().filter(|part| part.imdb.rating == rating) {
+                    part.imdb.votes += 1;
                     old.clone_from(&title);
                     matched += 1;
                 }
@@ -136,7 +136,7 @@ async fn run(db: &Movies, model: &mut Model, op: Op) {
             let filter = fields.details.imdb.rating.eq(rating);
             let before = model.len();
             model
-                .retain(|_, (_, half)| half.as_ref().is_none_or(|half| half.imdb.rating != rating));
+                .retain(|_, (_, part)| part.as_ref().is_none_or(|part| part.imdb.rating != rating));
             let deleted = db.movies.delete_where(filter).await.unwrap();
             assert_eq!(deleted as usize, before - model.len());
         }

@@ -1,4 +1,4 @@
-//! A value whose cold half is stored apart is one value to whoever writes it.
+//! A document with a cold part is one value to whoever writes it.
 
 mod audit;
 mod found;

@@ -1,4 +1,4 @@
-//! Reading with a half and without, and by fields of either.
+//! Reading with a cold part and without, and by fields of either.
 
 use futures_util::TryStreamExt as _;
 use odm::{ErrorKind, measure, prelude::*};
@@ -17,7 +17,7 @@ fn ids(movies: &[Movie]) -> Vec<i32> {
 }
 
 on_every_store! {
-    async fn a_half_is_loaded_where_it_is_asked_for_by_one_query_for_all(store: impl TestStore) {
+    async fn a_cold_part_is_loaded_where_it_is_asked_for_by_one_query_for_all(store: impl TestStore) {
         let db = movies(store).await;
         let fields = Movie::fields();
         let plain = db.movies.all().await.unwrap();
@@ -47,7 +47,7 @@ on_every_store! {
         assert_eq!(page.items, loaded[..3]);
     }
 
-    async fn a_query_that_mixes_halves_is_refused(store: impl TestStore) {
+    async fn a_query_that_mixes_cold_parts_is_refused(store: impl TestStore) {
         let db = movies(store).await;
         let fields = Movie::fields();
         let mixed = fields.title.eq("movie 1") & fields.details.imdb.rating.gt(1.0);
@@ -67,7 +67,7 @@ on_every_store! {
         assert_eq!(db.movies.all().count().await.unwrap(), 20);
     }
 
-    async fn a_half_that_is_not_loaded_is_null_in_json_and_comes_back_as_such(store: impl TestStore) {
+    async fn a_cold_part_that_is_not_loaded_is_null_in_json_and_comes_back_as_such(store: impl TestStore) {
         let db = movies(store).await;
         let hot = db.movies.get(1).await.unwrap();
         let json = serde_json::to_value(&hot).unwrap();
@@ -81,7 +81,7 @@ on_every_store! {
 }
 
 on_embedded_stores! {
-    async fn a_query_by_a_half_finds_the_documents_in_its_order_and_loads_them(store: impl TestStore) {
+    async fn a_query_by_a_cold_part_finds_the_documents_in_its_order_and_loads_them(store: impl TestStore) {
         let db = movies(store).await;
         let fields = Movie::fields();
         let best = db.movies.find(fields.details.imdb.rating.gte(3.0))
@@ -89,7 +89,7 @@ on_embedded_stores! {
         assert_eq!(ids(&best), [4, 9, 14, 19, 3, 8, 13, 18]);
         assert!(best.iter().all(|movie| movie.details == details(movie.id).into()));
         let query = || db.movies.find(fields.details.imdb.rating.eq(2.0) & fields.id.gt(2));
-        assert_eq!(ids(&query().await.unwrap()), [7, 12, 17], "the `_id` is in both halves");
+        assert_eq!(ids(&query().await.unwrap()), [7, 12, 17], "the `_id` is in both parts");
         assert_eq!(query().count().await.unwrap(), 3);
         assert_eq!(query().explain().await.unwrap().index.unwrap(), "imdb.rating_1");
         assert_eq!(query().skip(1).first().await.unwrap().unwrap().id, 12);

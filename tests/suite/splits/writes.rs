@@ -1,4 +1,4 @@
-//! Writing whole values, and paths into either half.
+//! Writing whole values, and paths into either part.
 
 use odm::{
     ErrorKind,
@@ -35,7 +35,7 @@ async fn raw(store: &impl Store, collection: &str) -> Vec<Document> {
 }
 
 on_every_store! {
-    async fn both_halves_are_stored_and_the_hot_one_has_no_trace_of_the_other(store: impl TestStore) {
+    async fn both_cold_parts_are_stored_and_the_hot_one_has_no_trace_of_the_other(store: impl TestStore) {
         let db = Movies::open(store.clone()).await.unwrap();
         let sent = Movie { script: Script { text: "fade in".into() }.into(), ..movie(1) };
         let stored = db.movies.insert(sent.clone()).await.unwrap();
@@ -43,16 +43,16 @@ on_every_store! {
         assert_eq!(raw(&store, "movies").await, [doc! {
             "_id": 1, "title": "movie 1", "releaseYear": 1901, "revision": 1_i64,
         }]);
-        let mut half = raw(&store, "movie_details").await.remove(0);
-        assert!(half.remove("_id").unwrap().as_object_id().is_some());
-        assert_eq!(half, doc! {
+        let mut part = raw(&store, "movie_details").await.remove(0);
+        assert!(part.remove("_id").unwrap().as_object_id().is_some());
+        assert_eq!(part, doc! {
             "movie_id": 1, "plot": "plot 1", "tags": ["old", "tag 1"],
             "imdb": { "rating": 1.0, "votes": 1_i64 }, "star": null,
         });
         assert_eq!(raw(&store, "movie_scripts").await, [doc! { "_id": 1, "text": "fade in" }]);
     }
 
-    async fn a_replace_leaves_a_half_that_is_not_loaded_and_stores_one_that_is(store: impl TestStore) {
+    async fn a_replace_leaves_a_cold_part_that_is_not_loaded_and_stores_one_that_is(store: impl TestStore) {
         let db = movies(store).await;
         let mut hot = db.movies.get(1).await.unwrap();
         assert!(!hot.details.is_loaded());
@@ -63,11 +63,11 @@ on_every_store! {
         let stored = db.movies.replace(sent.clone()).await.unwrap();
         assert_eq!((&stored.title, stored.details.get()), (&"new".into(), Some(&details(9))));
         assert_eq!(whole(&db, 1).await, stored);
-        // Also where nothing but the half is new, the version counts.
+        // Also where nothing but the part is new, the version counts.
         assert_eq!(stored.revision, 3);
     }
 
-    async fn an_upsert_stores_both_halves_or_leaves_the_cold_one(store: impl TestStore) {
+    async fn an_upsert_stores_both_cold_parts_or_leaves_the_cold_one(store: impl TestStore) {
         let db = movies(store).await;
         db.movies.upsert(movie(7)).await.unwrap();
         assert_eq!(whole(&db, 7).await.details, details(7).into());
@@ -78,7 +78,7 @@ on_every_store! {
         assert!(!whole(&db, 8).await.details.is_loaded(), "an insert without one makes none");
     }
 
-    async fn updates_by_path_go_to_the_half_they_lead_into(store: impl TestStore) {
+    async fn updates_by_path_go_to_the_cold_part_they_lead_into(store: impl TestStore) {
         let db = movies(store).await;
         let fields = Movie::fields();
         let (result, cost) = measure(async {
@@ -94,14 +94,14 @@ on_every_store! {
         let after = whole(&db, 1).await;
         assert_eq!(after.title, "both");
         assert_eq!(after.revision, 2);
-        let half = after.details.get().unwrap();
-        assert_eq!((half.plot.as_str(), half.imdb.votes, half.tags.len()), ("new plot", 11, 3));
+        let part = after.details.get().unwrap();
+        assert_eq!((part.plot.as_str(), part.imdb.votes, part.tags.len()), ("new plot", 11, 3));
 
         let many = db.movies.update_where(fields.release_year.gt(1902))
             .set(fields.details.imdb, Imdb { rating: 9.5, votes: 0 }).await.unwrap();
         assert_eq!((many.matched, many.modified), (2, 2));
         assert_eq!(whole(&db, 4).await.details.get().unwrap().imdb.rating, 9.5);
-        assert_eq!(whole(&db, 4).await.revision, 2, "the version counts changes of either half");
+        assert_eq!(whole(&db, 4).await.revision, 2, "the version counts changes of either part");
         assert_eq!(whole(&db, 2).await.details, details(2).into());
 
         db.movies.update(2).set(fields.details, details(20)).await.unwrap();
@@ -124,7 +124,7 @@ on_every_store! {
         assert_eq!(whole(&db, 1).await.details, details(30).into());
     }
 
-    async fn a_half_that_is_not_there_has_no_fields_to_change(store: impl TestStore) {
+    async fn a_cold_part_that_is_not_there_has_no_fields_to_change(store: impl TestStore) {
         let db = movies(store).await;
         let fields = Movie::fields();
         let error = db.movies.update(1).set(fields.script.text, "x").await.unwrap_err();
@@ -138,7 +138,7 @@ on_every_store! {
         assert_eq!(whole(&db, 1).await.script.get().unwrap().text, "x");
     }
 
-    async fn a_delete_removes_both_halves(store: impl TestStore) {
+    async fn a_delete_removes_both_cold_parts(store: impl TestStore) {
         let db = movies(store.clone()).await;
         assert!(db.movies.delete(1).await.unwrap());
         assert_eq!(raw(&store, "movie_details").await.len(), 3);
@@ -150,7 +150,7 @@ on_every_store! {
         assert!(raw(&store, "movie_details").await.is_empty());
     }
 
-    async fn an_upsert_by_a_filter_makes_both_halves(store: impl TestStore) {
+    async fn an_upsert_by_a_filter_makes_both_cold_parts(store: impl TestStore) {
         let db = movies(store).await;
         let fields = Movie::fields();
         let updated = db.movies.update_where(fields.id.eq(50)).upsert()
@@ -161,7 +161,7 @@ on_every_store! {
         assert_eq!(whole(&db, 50).await.revision, 1);
     }
 
-    async fn what_the_library_keeps_in_a_half_cannot_be_updated(store: impl TestStore) {
+    async fn what_the_library_keeps_in_a_cold_part_cannot_be_updated(store: impl TestStore) {
         let db = movies(store).await;
         for update in [
             doc! { "$set": { "cold.movie_id": 3 } },
@@ -182,7 +182,7 @@ on_every_store! {
         db.movies.update(1).raw(doc! { "$rename": { "cold.plot": "cold.was" } }).await.unwrap();
     }
 
-    async fn references_in_a_half_are_checked_and_restrict(store: impl TestStore) {
+    async fn references_in_a_cold_part_are_checked_and_restrict(store: impl TestStore) {
         let db = movies(store).await;
         let fields = Movie::fields();
         let starring = |id| Details { star: Some(Ref::new(id)), ..details(1) };

@@ -1,4 +1,4 @@
-//! What is wrong is found, and mended.
+//! What is wrong is found, and repaired.
 
 use odm::{Problem, bson::doc, measure, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -65,7 +65,7 @@ on_every_store! {
         assert_right(&db).await;
     }
 
-    async fn damage_is_found_where_it_is_and_mended(store: impl TestStore) {
+    async fn damage_is_found_where_it_is_and_repaired(store: impl TestStore) {
         let db = blog(store.clone(), 3).await;
         behind_the_back(&store, "posts", doc! { "_id": 1 }, doc! { "$set": { "newest.0.text": "x" } }).await;
         behind_the_back(&store, "posts", doc! { "_id": 2 }, doc! { "$pop": { "best": 1 } }).await;
@@ -76,7 +76,7 @@ on_every_store! {
             findings[0].to_string(),
             "wrong subset: `posts.newest` of the document with `_id` = 1"
         );
-        // In a transaction that is rolled back, nothing is mended for others.
+        // In a transaction that is rolled back, nothing is repaired for others.
         let result: odm::Result<()> = db.transaction(async |db| {
             assert_eq!(db.repair().await?.len(), 2);
             assert_eq!(db.audit().await?, []);

@@ -165,7 +165,11 @@ impl Unit<'_> {
         }
         if !batch.is_empty() {
             let applied = self.transaction.apply(&batch).await;
-            self.cost += applied.map_err(|error| self.with_numbers(error))?;
+            drop(batch);
+            match applied {
+                Ok(cost) => self.cost += cost,
+                Err(error) => return Err(self.with_numbers(error).await),
+            }
         }
         for images in self.collections.values_mut() {
             images.flushed();
@@ -195,28 +199,32 @@ impl Unit<'_> {
 
 /// The numbers of a unit that is too large.
 impl Unit<'_> {
-    /// Counts the documents that a search will find page by page, so that an error can say it.
-    pub(in crate::maintain) async fn expect_followers(&mut self, find: &Find) -> Result<()> {
-        let (number, cost) = self.transaction.count(find).await?;
-        self.cost += cost;
-        self.expected.insert(find.collection.clone(), number);
-        Ok(())
+    /// Remembers a search whose documents are changed page by page, so that an error can say how many
+    /// there are.
+    pub(in crate::maintain) fn expect_followers(&mut self, find: &Find) {
+        self.expected.insert(find.collection.clone(), find.clone());
     }
 
     /// Adds to an error of a limit how many documents of which collections the unit changes.
-    fn with_numbers(&self, error: Error) -> Error {
+    async fn with_numbers(&self, error: Error) -> Error {
         if error.kind() != ErrorKind::Limit {
             return error;
         }
-        let numbers = self.collections.iter().filter_map(|(collection, images)| {
+        let mut texts = Vec::new();
+        for (collection, images) in &self.collections {
             let numbers = images.numbers();
-            let known = numbers.inserted + numbers.changed + numbers.removed;
-            let expected = self.expected.get(collection).copied();
-            let number = known.max(expected.unwrap_or_default());
-            (number > 0).then(|| format!("{number} documents of `{collection}`"))
-        });
-        let numbers: Vec<String> = numbers.collect();
-        let message = format!("{error}; it changes {}", numbers.join(", "));
+            let mut number = numbers.inserted + numbers.changed + numbers.removed;
+            // A store may refuse to read after an error: then the error says what is known.
+            if let Some(find) = self.expected.get(collection)
+                && let Ok((expected, _)) = self.transaction.count(find).await
+            {
+                number = number.max(expected);
+            }
+            if number > 0 {
+                texts.push(format!("{number} documents of `{collection}`"));
+            }
+        }
+        let message = format!("{error}; it changes {}", texts.join(", "));
         Error::new(ErrorKind::Limit, message).with_source(error)
     }
 }

@@ -1,4 +1,4 @@
-//! Both sides of a pair say the same, from whichever side it is written.
+//! Inverse references say the same, from whichever side they are written.
 
 use odm::{ErrorKind, prelude::*};
 use tests::{TestStore, on_every_store};
