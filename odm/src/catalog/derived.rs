@@ -71,7 +71,6 @@ macro_rules! kinds {
         #[serde(rename_all = "snake_case")]
         pub(crate) enum DerivedField {
             $(
-                #[allow(missing_docs, reason = "the definition has the documentation")]
                 $kind($definition),
             )+
         }
@@ -91,7 +90,6 @@ macro_rules! kinds {
                 fn from_derived(derived: &DerivedField) -> Option<&Self> {
                     match derived {
                         DerivedField::$kind(definition) => Some(definition),
-                        #[allow(unreachable_patterns, reason = "there may be one kind only")]
                         _ => None,
                     }
                 }
