@@ -33,7 +33,8 @@ pub(crate) use plan::plan;
 pub use plan::{PlannedChanges, Step, WritePlan};
 pub(crate) use run::run;
 pub(crate) use subset::{children_of, shown};
-use unit::{Bounds, Doc, Unit};
+pub(crate) use unit::Doc;
+use unit::{Bounds, Unit};
 
 use crate::{
     catalog::Catalog,
@@ -47,7 +48,7 @@ pub(crate) enum Write {
     /// New documents.
     Insert {
         collection: String,
-        documents: Vec<RawDocumentBuf>,
+        documents: Vec<Doc>,
     },
     /// A change of the documents that match.
     Update {
@@ -60,7 +61,7 @@ pub(crate) enum Write {
     Replace {
         collection: String,
         id: RawBson,
-        document: RawDocumentBuf,
+        document: Doc,
         upsert: bool,
     },
     /// The difference between a document as it was read and as the caller left it, if it is still
@@ -70,7 +71,7 @@ pub(crate) enum Write {
         id: RawBson,
         read: RawDocumentBuf,
         from: RawDocumentBuf,
-        to: RawDocumentBuf,
+        to: Doc,
     },
     /// A removal of the documents that match.
     Delete(DeleteWrite),
@@ -92,10 +93,10 @@ pub(crate) struct WriteOutcome {
     pub(crate) inserted: bool,
     /// The whole documents as they are stored, for writes that return them: inserts in their order,
     /// and a replaced or modified document if it is different.
-    pub(crate) documents: Vec<RawDocumentBuf>,
+    pub(crate) documents: Vec<Doc>,
     /// What the whole unit touched.
     pub(crate) cost: Cost,
-    /// The same by its steps.
+    /// The same by its steps, if it was asked for.
     pub(crate) steps: Vec<Step>,
 }
 
@@ -118,8 +119,9 @@ pub(crate) async fn apply(
     catalog: &Catalog,
     transaction: &mut dyn Transaction,
     write: &Write,
+    with_steps: bool,
 ) -> Result<WriteOutcome> {
-    apply_within(catalog, transaction, write, Bounds::default()).await
+    apply_within(catalog, transaction, write, Bounds::default(), with_steps).await
 }
 
 /// [`apply`] with other bounds.
@@ -128,8 +130,9 @@ async fn apply_within(
     transaction: &mut dyn Transaction,
     write: &Write,
     bounds: Bounds,
+    with_steps: bool,
 ) -> Result<WriteOutcome> {
-    let mut unit = Unit::new(catalog, transaction, bounds);
+    let mut unit = Unit::new(catalog, transaction, bounds, with_steps);
     let touched = steps(&mut unit, write).await?;
     let documents = returned(&unit, write, &touched)?;
     let (steps, cost) = unit.into_cost();
@@ -175,7 +178,7 @@ async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<Touched> {
 }
 
 /// The whole documents that a write returns.
-fn returned(unit: &Unit<'_>, write: &Write, touched: &Touched) -> Result<Vec<RawDocumentBuf>> {
+fn returned(unit: &Unit<'_>, write: &Write, touched: &Touched) -> Result<Vec<Doc>> {
     if !matches!(
         write,
         Write::Insert { .. } | Write::Replace { .. } | Write::Modify { .. }
@@ -187,10 +190,7 @@ fn returned(unit: &Unit<'_>, write: &Write, touched: &Touched) -> Result<Vec<Raw
         .positions
         .iter()
         .filter_map(|&at| images.at(at).now().cloned());
-    let documents = cold::whole_documents(unit.catalog, write, documents.collect())?;
-    let owned =
-        |document: Doc| Doc::try_unwrap(document).unwrap_or_else(|shared| (*shared).clone());
-    Ok(documents.into_iter().map(owned).collect())
+    cold::whole_documents(unit.catalog, write, documents.collect())
 }
 
 impl Write {

@@ -26,7 +26,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     maintain::{self, Step, Write, WriteOutcome, WritePlan},
     store::{Durability, Reader, Store, Transaction, TransactionOptions},
-    trace::{record_cost, record_step},
+    trace::{is_tracing_steps, record_cost, record_step},
 };
 
 /// A store with the relations of one database, and the transaction that operations are part of.
@@ -144,7 +144,9 @@ impl Session {
         let write = Arc::new(write);
         loop {
             let (store, catalog) = (&*self.store, self.catalog());
-            match maintain::run(store, &catalog, &write, self.durability).await? {
+            match maintain::run(store, &catalog, &write, self.durability, is_tracing_steps())
+                .await?
+            {
                 Some(outcome) => return Ok(outcome),
                 None => self.reload(&*store.reader()?).await?,
             };
@@ -177,7 +179,7 @@ impl Session {
         if !catalog::is_current(&catalog, &*transaction).await? {
             catalog = self.reload(&*transaction).await?;
         }
-        maintain::apply(&catalog, transaction, write).await
+        maintain::apply(&catalog, transaction, write, is_tracing_steps()).await
     }
 
     /// Records that all documents follow what is declared at these places.

@@ -17,6 +17,12 @@ pub(crate) fn record_cost(operation: &'static str, collection: &str, cost: Cost)
     );
 }
 
+/// Whether the current task traces the steps of writes. The store may run them on another thread, which
+/// cannot tell.
+pub(crate) fn is_tracing_steps() -> bool {
+    tracing::enabled!(target: "odm", tracing::Level::TRACE)
+}
+
 /// Emits the cost of one step of a write as an event.
 pub(crate) fn record_step(operation: &'static str, collection: &str, step: &str, cost: Cost) {
     tracing::trace!(

@@ -4,7 +4,7 @@ use bson::{RawBson, RawDocument, RawDocumentBuf};
 
 use super::{
     Write, cold, repair,
-    unit::{DocumentPages, Unit},
+    unit::{Doc, DocumentPages, Unit},
     versions,
 };
 use crate::{
@@ -140,7 +140,7 @@ async fn update(unit: &mut Unit<'_>, write: &UpdateWrite, change: &Update) -> Re
         let seed = write.filter.upsert_seed()?;
         let seed = RawDocumentBuf::try_from(&seed).map_err(Error::malformed)?;
         let made = change.apply(&seed, true, unit.time())?.unwrap_or(seed);
-        let at = unit.insert(collection, &made).await?;
+        let at = unit.insert(collection, Doc::new(made)).await?;
         return Ok(Touched::inserted(vec![at]));
     }
     Ok(touched)
@@ -192,7 +192,7 @@ async fn replace(
     unit: &mut Unit<'_>,
     collection: &str,
     id: &RawBson,
-    document: &RawDocumentBuf,
+    document: &Doc,
     upsert: bool,
 ) -> Result<Touched> {
     let catalog = unit.catalog;
@@ -200,7 +200,7 @@ async fn replace(
         let write = UpdateWrite {
             collection: collection.to_owned(),
             filter: Filter::Path("_id".into(), Test::Eq(id.clone())),
-            change: Change::Replace(document.clone()),
+            change: Change::Replace(RawDocumentBuf::clone(document)),
             upsert,
         };
         let touched = statement(unit, &write).await?;

@@ -27,13 +27,13 @@ pub(super) use update::{matching, update};
 pub(super) async fn insert(
     unit: &mut Unit<'_>,
     collection: &str,
-    documents: &[RawDocumentBuf],
+    documents: &[Doc],
 ) -> Result<Vec<usize>> {
     let catalog = unit.catalog;
     let mut positions = Vec::with_capacity(documents.len());
     if catalog.splits_of(collection).next().is_none() {
         for document in documents {
-            positions.push(unit.insert(collection, document).await?);
+            positions.push(unit.insert(collection, document.clone()).await?);
         }
         return Ok(positions);
     }
@@ -46,7 +46,7 @@ pub(super) async fn insert(
                 values.push((id(&hot).into(), value));
             }
         }
-        positions.push(unit.insert(collection, &hot).await?);
+        positions.push(unit.insert(collection, Doc::new(hot.into_owned())).await?);
     }
     for (split, values) in values.into_values() {
         put(unit, split, values).await?;
@@ -157,7 +157,7 @@ async fn put(
                 }
                 let id = own.unwrap_or_else(|| ObjectId::new().into());
                 let part = split.cold_part(owner.as_raw_bson_ref(), id, &value)?;
-                unit.insert(&split.cold, &part).await?;
+                unit.insert(&split.cold, Doc::new(part)).await?;
             }
         }
         changed.push(owner);

@@ -80,7 +80,7 @@ pub(crate) async fn plan(
         transaction.rollback().await?;
         return Ok(None);
     }
-    let mut unit = Unit::new(catalog, &mut *transaction, Bounds::default());
+    let mut unit = Unit::new(catalog, &mut *transaction, Bounds::default(), true);
     let touched = steps(&mut unit, write).await?;
     let collections = planned(&unit);
     let (steps, _) = unit.into_cost();

@@ -18,10 +18,12 @@ pub(crate) async fn run(
     catalog: &Arc<Catalog>,
     write: &Arc<Write>,
     durability: Durability,
+    with_steps: bool,
 ) -> Result<Option<WriteOutcome>> {
     let unit = Arc::new(WriteUnit {
         catalog: catalog.clone(),
         write: write.clone(),
+        with_steps,
         ran: Mutex::new(None),
     });
     store.run(unit.clone(), durability).await?;
@@ -36,6 +38,7 @@ pub(crate) async fn run(
 struct WriteUnit {
     catalog: Arc<Catalog>,
     write: Arc<Write>,
+    with_steps: bool,
     /// The result of the last run: the store may run the unit more than once.
     ran: Mutex<Option<Option<WriteOutcome>>>,
 }
@@ -44,7 +47,7 @@ struct WriteUnit {
 impl UnitOfWork for WriteUnit {
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
         let outcome = match is_current(&self.catalog, &*transaction).await? {
-            true => Some(apply(&self.catalog, transaction, &self.write).await?),
+            true => Some(apply(&self.catalog, transaction, &self.write, self.with_steps).await?),
             false => None,
         };
         *self.ran.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);

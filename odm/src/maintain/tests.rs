@@ -6,7 +6,7 @@ use proptest::{
     test_runner::{Config, TestRunner},
 };
 
-use super::{Bounds, Unit, Write, WriteOutcome, apply_within, check, plan::planned, steps};
+use super::{Bounds, Doc, Unit, Write, WriteOutcome, apply_within, check, plan::planned, steps};
 use crate::{
     catalog::{
         Along, Cardinality, Catalog, Collection, CopyDefinition, CountDefinition, DerivedField,
@@ -241,7 +241,11 @@ fn write() -> impl Strategy<Value = Write> {
     parts.prop_map(|(collection, kind, ids, values)| {
         let new = |id: i32| {
             let [a, b, c] = values;
-            raw(document(collection, id, [(a + id) % 6, b, (c + id) % 6]))
+            Doc::new(raw(document(
+                collection,
+                id,
+                [(a + id) % 6, b, (c + id) % 6],
+            )))
         };
         let owned = collection.to_owned();
         match kind {
@@ -279,7 +283,7 @@ fn write() -> impl Strategy<Value = Write> {
 /// Documents of everything, some of which name an author that does not exist yet.
 fn beginning() -> Vec<Write> {
     let insert = |collection: &str, number: i32, values: fn(i32) -> [i32; 3]| {
-        let documents = (0..number).map(|id| raw(document(collection, id, values(id))));
+        let documents = (0..number).map(|id| Doc::new(raw(document(collection, id, values(id)))));
         Write::Insert {
             collection: collection.to_owned(),
             documents: documents.collect(),
@@ -323,7 +327,7 @@ async fn fresh(store: &Embedded, write: &Write) -> Write {
         if with_version.contains_key("v") {
             with_version.insert("v", version.unwrap_or_default());
         }
-        *document = raw(with_version);
+        *document = Doc::new(raw(with_version));
     }
     write
 }
@@ -334,7 +338,7 @@ struct Seen {
     matched: u64,
     modified: u64,
     inserted: bool,
-    documents: Vec<RawDocumentBuf>,
+    documents: Vec<Doc>,
     /// The planned changes: collection, inserted, changed, removed.
     planned: Vec<(String, u64, u64, u64)>,
 }
@@ -354,7 +358,7 @@ impl Seen {
 async fn run(catalog: &Catalog, store: &Embedded, write: &Write, bounds: Bounds) -> Result<Seen> {
     let options = TransactionOptions::default;
     let mut dry = store.begin(options()).await.unwrap();
-    let mut unit = Unit::new(catalog, &mut *dry, bounds);
+    let mut unit = Unit::new(catalog, &mut *dry, bounds, true);
     let planned = match steps(&mut unit, write).await {
         Ok(_) => planned(&unit).into_iter(),
         Err(_) => Vec::new().into_iter(),
@@ -363,7 +367,7 @@ async fn run(catalog: &Catalog, store: &Embedded, write: &Write, bounds: Bounds)
     let planned = planned.collect();
     dry.rollback().await.unwrap();
     let mut transaction = store.begin(options()).await.unwrap();
-    match apply_within(catalog, &mut *transaction, write, bounds).await {
+    match apply_within(catalog, &mut *transaction, write, bounds, false).await {
         Ok(outcome) => {
             transaction.commit().await.unwrap();
             Ok(Seen::new(outcome, planned))

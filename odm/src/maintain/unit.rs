@@ -15,7 +15,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use bson::{RawBson, RawBsonRef, RawDocument};
 
-pub(super) use images::{Doc, Image, Images, Numbers};
+pub(crate) use images::Doc;
+pub(super) use images::{Image, Images, Numbers};
 pub(super) use pages::DocumentPages;
 pub(super) use search::find_where;
 
@@ -65,7 +66,8 @@ pub(super) struct Unit<'a> {
     step: usize,
     before_step: (Cost, u64),
     changed_images: u64,
-    steps: Vec<Step>,
+    /// What the steps touched, if it is asked for.
+    steps: Option<Vec<Step>>,
     /// The chunked searches, by collection.
     expected: HashMap<String, Find>,
 }
@@ -75,6 +77,7 @@ impl<'a> Unit<'a> {
         catalog: &'a Catalog,
         transaction: &'a mut dyn Transaction,
         bounds: Bounds,
+        with_steps: bool,
     ) -> Self {
         Unit {
             catalog,
@@ -89,7 +92,7 @@ impl<'a> Unit<'a> {
             step: 1,
             before_step: (Cost::default(), 0),
             changed_images: 0,
-            steps: Vec::new(),
+            steps: with_steps.then(Vec::new),
             expected: HashMap::new(),
         }
     }
@@ -102,6 +105,9 @@ impl<'a> Unit<'a> {
     /// Ends a step, and records what it touched, if anything. Steps of one name are one.
     pub(super) fn end_step(&mut self, name: impl FnOnce() -> String) {
         self.step += 1;
+        let Some(steps) = &mut self.steps else {
+            return;
+        };
         let now = (self.cost, self.changed_images);
         let (start, changed) = std::mem::replace(&mut self.before_step, now);
         let cost = Cost {
@@ -112,15 +118,15 @@ impl<'a> Unit<'a> {
             return;
         }
         let name = name();
-        match self.steps.iter_mut().find(|step| step.name == name) {
+        match steps.iter_mut().find(|step| step.name == name) {
             Some(step) => step.cost += cost,
-            None => self.steps.push(Step { name, cost }),
+            None => steps.push(Step { name, cost }),
         }
     }
 
     /// Returns what the unit touched, by its steps and as a whole.
     pub(super) fn into_cost(self) -> (Vec<Step>, Cost) {
-        (self.steps, self.cost)
+        (self.steps.unwrap_or_default(), self.cost)
     }
 
     /// The documents of a collection that the unit holds.

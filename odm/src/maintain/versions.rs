@@ -22,8 +22,8 @@ pub(super) fn versioned(
     catalog: &Catalog,
     collection: &str,
     image: &Image,
-    after: RawDocumentBuf,
-) -> Result<RawDocumentBuf> {
+    after: Doc,
+) -> Result<Doc> {
     let Some(path) = catalog.version(collection) else {
         return Ok(after);
     };
@@ -36,7 +36,7 @@ pub(super) fn versioned(
             version(before, path)? + i64::from(is_changed)
         }
     };
-    with_version(&after, path, version)
+    with_version(&after, path, version).map(Doc::new)
 }
 
 /// Whether the unit has changed base data of a document.

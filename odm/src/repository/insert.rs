@@ -2,15 +2,13 @@
 
 use std::future::IntoFuture;
 
-use bson::RawDocumentBuf;
-
 use super::{
     Deferred, impl_debug,
     rows::{encode, stored},
 };
 use crate::{
     error::Result,
-    maintain::{Write, WritePlan},
+    maintain::{Doc, Write, WritePlan},
     model::Document,
     session::Session,
 };
@@ -96,11 +94,11 @@ async fn insert<M: Document>(session: &Session, documents: Vec<M>) -> Result<Vec
         .collect()
 }
 
-fn encoded<M: Document>(documents: &[M]) -> Result<Vec<RawDocumentBuf>> {
+fn encoded<M: Document>(documents: &[M]) -> Result<Vec<Doc>> {
     documents.iter().map(encode).collect()
 }
 
-fn write<M: Document>(documents: Vec<RawDocumentBuf>) -> Write {
+fn write<M: Document>(documents: Vec<Doc>) -> Write {
     Write::Insert {
         collection: M::COLLECTION.to_owned(),
         documents,

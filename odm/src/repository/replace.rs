@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    maintain::{Write, WritePlan},
+    maintain::{Doc, Write, WritePlan},
     model::{Document, to_raw},
     session::Session,
     store::{ReaderExt, TransactionOptions},
@@ -42,7 +42,7 @@ impl<M: Document> Replace<M> {
         self.session.plan(write).await
     }
 
-    fn write(&self, document: RawDocumentBuf) -> Result<Write> {
+    fn write(&self, document: Doc) -> Result<Write> {
         Ok(Write::Replace {
             collection: M::COLLECTION.to_owned(),
             id: to_raw(self.document.id())?,
@@ -63,7 +63,7 @@ impl<M: Document> IntoFuture for Replace<M> {
             let sent = encode(&self.document)?;
             let outcome = self.session.write(self.write(sent.clone())?).await?;
             let after = outcome.documents.first();
-            stored(self.document, &sent, after.map(|after| &**after))
+            stored(self.document, &sent, after.map(|after| &***after))
         })
     }
 }
@@ -109,7 +109,7 @@ async fn attempt<M: Document>(
         collection: M::COLLECTION.to_owned(),
         id: id.clone(),
         read,
-        from: from.clone(),
+        from: RawDocumentBuf::clone(&from),
         to: to.clone(),
     };
     let outcome = session.write(write).await?;

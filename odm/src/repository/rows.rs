@@ -6,6 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::Joins;
 use crate::{
     error::{Error, ErrorKind, Result, show},
+    maintain::Doc,
     model::Document,
     session::Session,
     store::{Find, ReaderExt},
@@ -33,8 +34,12 @@ pub(super) fn decode<T: DeserializeOwned>(collection: &str, document: &RawDocume
 }
 
 /// Writes a document as it is stored.
-pub(super) fn encode<M: Document + Serialize>(document: &M) -> Result<RawDocumentBuf> {
-    let raw = bson::serialize_to_raw_document_buf(document).map_err(|error| {
+pub(super) fn encode<M: Document + Serialize>(document: &M) -> Result<Doc> {
+    // Most documents fit, so that the buffer seldom grows.
+    let mut bytes = Vec::with_capacity(256);
+    let encoded = bson::serialize_to_buffer(document, &mut bytes);
+    let raw = encoded.and_then(|()| RawDocumentBuf::from_bytes(bytes).map_err(Into::into));
+    let raw = raw.map_err(|error| {
         let message = format!(
             "document of `{}` cannot be written as BSON: {error}",
             M::COLLECTION
@@ -49,7 +54,7 @@ pub(super) fn encode<M: Document + Serialize>(document: &M) -> Result<RawDocumen
         );
         return Err(Error::new(ErrorKind::Encode, message));
     }
-    Ok(raw)
+    Ok(Doc::new(raw))
 }
 
 /// Runs a query with its joins, all on one view.

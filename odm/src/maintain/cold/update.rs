@@ -5,7 +5,7 @@ use bson::{RawBson, RawDocumentBuf};
 use super::{
     super::{
         base::Touched,
-        unit::{Unit, id},
+        unit::{Doc, Unit, id},
         versions,
     },
     divide_stored, insert,
@@ -33,7 +33,7 @@ pub(in crate::maintain) async fn update(
         let seed = filter.upsert_seed()?;
         let seed = RawDocumentBuf::try_from(&seed).map_err(Error::malformed)?;
         let made = update.apply(&seed, true, unit.time())?.unwrap_or(seed);
-        let positions = insert(unit, collection, &[made]).await?;
+        let positions = insert(unit, collection, &[Doc::new(made)]).await?;
         return Ok(Touched::inserted(positions));
     }
     let mut touched = Touched {

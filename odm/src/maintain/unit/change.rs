@@ -1,6 +1,6 @@
 //! Changes, which are queued by document and flushed as one batch.
 
-use bson::{RawBson, RawDocument, RawDocumentBuf};
+use bson::{RawBson, RawDocumentBuf};
 
 use super::{
     super::{
@@ -26,19 +26,19 @@ impl Unit<'_> {
     pub(in crate::maintain) async fn insert(
         &mut self,
         collection: &str,
-        document: &RawDocument,
+        document: Doc,
     ) -> Result<usize> {
-        let id = path::get(document, "_id");
+        let id = path::get(&document, "_id");
         let id = id.ok_or_else(|| without_id(collection))?;
-        let document = match id_first(document, id) {
-            Some(reordered) => reordered,
-            None => document.to_owned(),
-        };
         let at = self.images_mut(collection).position_or_absent(key::of(id));
         let image = self.images(collection).at(at);
         if image.now().is_some() {
             return Err(Error::duplicate_id(collection, id));
         }
+        let document = match id_first(&document, id) {
+            Some(reordered) => Doc::new(reordered),
+            None => document,
+        };
         let document = versions::versioned(self.catalog, collection, image, document)?;
         self.queue(collection, at, Some(document), true).await?;
         Ok(at)
@@ -65,7 +65,7 @@ impl Unit<'_> {
         if after.as_bytes() == now.as_bytes() {
             return Ok(false);
         }
-        let after = versions::versioned(self.catalog, collection, image, after)?;
+        let after = versions::versioned(self.catalog, collection, image, Doc::new(after))?;
         self.queue(collection, at, Some(after), true).await?;
         Ok(true)
     }
@@ -91,7 +91,8 @@ impl Unit<'_> {
         fields: FieldValues,
     ) -> Result<()> {
         if let Some(after) = self.with_fields(collection, at, fields)? {
-            self.queue(collection, at, Some(after), false).await?;
+            self.queue(collection, at, Some(Doc::new(after)), false)
+                .await?;
         }
         Ok(())
     }
@@ -117,8 +118,7 @@ impl Unit<'_> {
         self.images_mut(collection).touch(at);
         let image = self.images(collection).at(at);
         if let (Some(_), Some(now)) = (self.catalog.version(collection), image.now()) {
-            let now = RawDocumentBuf::clone(now);
-            let after = versions::versioned(self.catalog, collection, image, now)?;
+            let after = versions::versioned(self.catalog, collection, image, now.clone())?;
             self.queue(collection, at, Some(after), true).await?;
         }
         Ok(())
@@ -138,10 +138,10 @@ impl Unit<'_> {
         &mut self,
         collection: &str,
         at: usize,
-        now: Option<RawDocumentBuf>,
+        now: Option<Doc>,
         is_base: bool,
     ) -> Result<()> {
-        let (step, now) = (self.step, now.map(Doc::new));
+        let step = self.step;
         let (is_queued, is_counted) = self.images_mut(collection).queue(at, now, is_base, step);
         self.queued += usize::from(is_queued);
         self.changed_images += u64::from(is_counted);

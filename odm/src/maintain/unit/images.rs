@@ -10,8 +10,8 @@ use bson::{RawDocument, RawDocumentBuf};
 use super::id;
 use crate::{mql::key, store::DocumentWrite};
 
-/// A document, shared between the images of it that are equal.
-pub(in crate::maintain) type Doc = Arc<RawDocumentBuf>;
+/// A document, shared between the write that brings it, the images that are equal, and the outcome.
+pub(crate) type Doc = Arc<RawDocumentBuf>;
 
 /// What a unit knows of one document. Each state is `None` where the document does not exist.
 #[derive(Debug, Default)]
