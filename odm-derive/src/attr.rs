@@ -7,27 +7,21 @@ use syn::{Attribute, LitInt, LitStr, Path, Type};
 use crate::{ast::Derive, ctxt::Ctxt};
 
 mod case;
-mod count;
-mod denormalize;
 mod field;
-mod index;
+pub(crate) mod index;
 mod position;
 mod reference;
 pub(crate) mod serde;
 mod split;
-mod subset;
-mod value;
+pub(crate) mod value;
 
 pub(crate) use case::Rule;
-pub(crate) use count::Count;
-pub(crate) use denormalize::{Denormalize, From, Via};
 pub(crate) use field::Field;
-pub(crate) use index::{Index, Key};
+pub(crate) use index::Index;
 use position::Position;
 pub(crate) use position::variant;
 pub(crate) use reference::{OnDelete, Reference};
 pub(crate) use split::Split;
-pub(crate) use subset::Subset;
 pub(crate) use value::unraw;
 use value::{Once, keys, string, unknown};
 
@@ -95,6 +89,6 @@ impl Container {
 }
 
 /// The text of tokens without the spaces that printing them adds.
-fn text(tokens: &impl ToTokens) -> String {
+pub(crate) fn text(tokens: &impl ToTokens) -> String {
     tokens.to_token_stream().to_string().replace(' ', "")
 }

@@ -11,7 +11,6 @@ use crate::{
     types,
 };
 
-mod copies;
 mod database;
 mod document;
 mod embed;
@@ -75,7 +74,7 @@ fn name_tokens(field: &Field<'_>) -> impl ToTokens {
 }
 
 /// Names in backticks, with commas.
-fn list<'a>(names: impl IntoIterator<Item = &'a Field<'a>>) -> String {
+pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a Field<'a>>) -> String {
     let names: Vec<String> = names
         .into_iter()
         .filter_map(|field| field.ident)

@@ -13,8 +13,6 @@ use crate::{
 };
 
 mod children;
-mod copies;
-mod count;
 mod database;
 mod document;
 mod embed;
@@ -25,14 +23,13 @@ mod reference;
 mod related;
 mod split;
 mod structure;
-mod subset;
 
 pub(crate) use children::expand as children;
 pub(crate) use document::{generics as document_generics, into_id};
 pub(crate) use embed::embedded;
 pub(crate) use projection::itself as projection;
 pub(crate) use reference::inverses;
-pub(crate) use structure::expand as structure;
+pub(crate) use structure::{at, expand as structure};
 
 /// `RefersWithin` of any database.
 pub(crate) fn refers_within(head: &Head) -> TokenStream {

@@ -11,6 +11,8 @@
 //! | `expand` | one implementation each, its output shown above it |
 //! | `fallback` | stub implementations beside errors, so that one mistake gives one error |
 //!
+//! A kind of derived field has all of its stages in `derived`.
+//!
 //! What they emit is data and one-line calls of `odm::__private`. A rule that needs types, such as
 //! that a reference is to a document, is emitted as an obligation at the user's tokens, and
 //! worded where the trait is defined.
@@ -24,6 +26,7 @@ mod ast;
 mod attr;
 mod check;
 mod ctxt;
+mod derived;
 mod expand;
 mod fallback;
 mod model;

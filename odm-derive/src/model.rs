@@ -5,16 +5,15 @@ use syn::{LitInt, LitStr, Type};
 
 use crate::{
     ast::{Data, Derive, Field as AstField, Input, Style},
-    attr::{Count, Index, Key, OnDelete, Split, Subset},
+    attr::{Index, OnDelete, Split, index::Key},
+    derived::{Derived, copy::Copy},
     types,
 };
 
-mod copies;
 mod head;
 mod structure;
 mod variants;
 
-pub(crate) use copies::{Along, Copy, references_to};
 pub(crate) use head::Head;
 pub(crate) use structure::{Member, Optional, Place, Structure};
 pub(crate) use variants::{Form, variant_field};
@@ -84,7 +83,6 @@ pub(crate) struct Database {
 }
 
 /// The role of a field for the library.
-#[derive(Clone)]
 pub(crate) enum Role {
     Plain,
     Embed {
@@ -99,9 +97,7 @@ pub(crate) enum Role {
         /// The literal that names the inverse reference, and its field.
         inverse: Option<(LitStr, Ident)>,
     },
-    Subset(Box<Subset>),
-    Copy(Box<Copy>),
-    Count(Box<Count>),
+    Derived(Derived),
     Split(Box<Split>),
 }
 
@@ -119,20 +115,12 @@ impl Role {
     /// That of one of some fields that stand together.
     fn of(head: &Head, field: &AstField<'_>, fields: &[AstField<'_>]) -> Self {
         let attrs = &field.attrs;
-        if let Some(subset) = attrs.subset() {
-            return Role::Subset(Box::new(subset.clone()));
-        }
         if let Some(split) = attrs.split() {
             return Role::Split(Box::new(split.clone()));
         }
-        if let Some(count) = attrs.count() {
-            let mut count = count.clone();
-            count.of = count.of.map(|of| head.without_self(&of));
-            return Role::Count(Box::new(count));
-        }
-        let denormalize = attrs.denormalize();
-        if let Some(copy) = denormalize.and_then(|copy| Copy::new(head, copy, fields)) {
-            return Role::Copy(Box::new(copy));
+        let declared = attrs.derived();
+        if let Some(derived) = declared.and_then(|of| of.declaration.field(head, fields)) {
+            return Role::Derived(derived);
         }
         match (attrs.embed(), attrs.reference()) {
             (Some(embed), _) => Role::Embed {
@@ -153,11 +141,9 @@ impl Role {
 impl Kind {
     fn of(derive: Derive, field: &AstField<'_>) -> Self {
         let attrs = &field.attrs;
-        let derived =
-            attrs.subset().is_some() || attrs.denormalize().is_some() || attrs.count().is_some();
         match (attrs.version(), attrs.reference()) {
             _ if derive == Derive::Document && field.stored == "_id" => Kind::Identity,
-            _ if derived => Kind::Derived,
+            _ if attrs.derived().is_some() => Kind::Derived,
             (Some(_), _) => Kind::Version,
             (None, Some(reference)) if reference.dangles() => Kind::Unchecked,
             (None, _) => Kind::Plain,
@@ -268,8 +254,10 @@ fn link(structure: &Structure, fields: usize) -> Option<Link> {
         match &member.role {
             Role::Reference { .. } => references.push((position, member)),
             Role::Embed { .. } => return None,
-            Role::Copy(copy) => copies += usize::from(is_taken(copy, &member.ty)),
-            Role::Plain | Role::Subset(_) | Role::Split(_) | Role::Count(_) => {}
+            Role::Derived(Derived::Copy(copy)) => {
+                copies += usize::from(is_taken(copy, &member.ty));
+            }
+            Role::Plain | Role::Derived(_) | Role::Split(_) => {}
         }
     }
     match references.as_slice() {

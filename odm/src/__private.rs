@@ -10,17 +10,16 @@ mod path;
 mod probe;
 mod projection;
 mod reference;
-mod subset;
 
 pub use crate::{
     database::{Database, RepositoryField},
     model::{
-        ById, ChildOf, Cold, ColdOf, ColdPath, Container, Copied, Derived, Document, Embed,
+        ById, ChildOf, Cold, ColdOf, ColdPath, Container, Derived, DerivedReads, Document, Embed,
         EmbedField, Field, FieldKind, FieldPath, FieldSet, FieldShape, FlatPath, Flattened, Has,
         HasCold, HasSubset, Identity, Index, IndexField, IntoId, Link, Linked, Model, OnDelete,
         Outline, Path, PathHash, Plain, Projection, Ref, ReferenceField, ReferenceShape,
-        RefersWithin, Related, Root, Shape, ShownFields, ShownNames, SplitField, Structure, Subset,
-        SubsetField, SubsetItem, SubsetOf, Through, Unchecked, Version,
+        RefersWithin, Related, Root, Shape, ShownNames, SplitField, Structure, Subset, SubsetField,
+        SubsetItem, SubsetOf, Through, Unchecked, Version, derived::*,
     },
     mql::Direction,
     repository::{Any, AtMostOne},
@@ -28,12 +27,12 @@ pub use crate::{
 };
 pub use copy::{
     Back, Beside, CopiesOf, CopyOf, Declared, Original, OriginalField, back, beside, check, copied,
-    copy, from_source, is_single,
+    from_source, is_single,
 };
 pub use cycle::assert_acyclic;
 pub use field::{
-    Counter, StoredOtherwise, complete, count, counter, embed, holds_references, holds_relations,
-    is_flat, model, outline, plain, shown, split, wrapped,
+    StoredOtherwise, complete, counter, embed, holds_references, holds_relations, is_flat, model,
+    outline, plain, shown, split, subset_filter, wrapped,
 };
 pub use path::{Followed, Indexed, fields_of, index_field, is_followed, step};
 pub use probe::{Absent, Probe, Unknown};
@@ -44,7 +43,3 @@ pub use reference::{
 };
 pub use serde::{Serialize, de::DeserializeOwned};
 pub use std::marker::PhantomData as Phantom;
-pub use subset::{
-    DeclaredSubset, SortPath, Sortable, child, is_hot, shown_names, sort_key, sort_path, subset,
-    subset_filter,
-};

@@ -7,15 +7,12 @@
 mod build;
 mod check;
 mod cold;
-mod copy;
-mod count;
 mod derived;
 mod graph;
 mod indexes;
 mod relations;
 mod stored;
 mod stored_form;
-mod subset;
 mod walk;
 
 use std::collections::{BTreeSet, HashMap};
@@ -25,14 +22,11 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use build::declared_by;
 pub(crate) use cold::{ColdValue, Split, value_of};
-pub(crate) use copy::{Along, CopyDefinition};
-pub(crate) use count::CountDefinition;
-pub(crate) use derived::{DerivedField, FromDerived};
+pub(crate) use derived::*;
 use graph::DerivedGraph;
 pub(crate) use relations::Collection;
 pub use relations::Relations;
 pub(crate) use stored::{check_declaration, complete, declare, is_current, load, spec};
-pub(crate) use subset::SubsetDefinition;
 
 pub(crate) use crate::model::OnDelete;
 use crate::{

@@ -95,7 +95,7 @@ pub use bson;
 pub use catalog::Relations;
 pub use database::{Audit, Progress, TransactionGuard};
 pub use error::{Error, ErrorKind, Location, Result};
-pub use maintain::{Finding, PlannedChanges, Problem, Step, WritePlan};
+pub use maintain::{DerivedKind, Finding, PlannedChanges, Problem, Step, WritePlan};
 pub use measure::measure;
 pub use model::{Cold, DateTime, ObjectId, Ref, Subset};
 pub use prelude::{Database, Document, Embed, Projection};

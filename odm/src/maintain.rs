@@ -7,8 +7,6 @@
 mod audit;
 mod base;
 mod cold;
-mod copy;
-mod count;
 mod delete_rules;
 mod derived;
 mod inverse;
@@ -18,7 +16,6 @@ mod read_only;
 mod references;
 mod repair;
 mod run;
-mod subset;
 #[cfg(test)]
 mod tests;
 mod unit;
@@ -29,10 +26,11 @@ use bson::{RawBson, RawDocument, RawDocumentBuf};
 pub(crate) use audit::check;
 pub use audit::{Finding, Problem};
 use base::Touched;
+pub use derived::DerivedKind;
+pub(crate) use derived::{children_of, shown};
 pub(crate) use plan::plan;
 pub use plan::{PlannedChanges, Step, WritePlan};
 pub(crate) use run::run;
-pub(crate) use subset::{children_of, shown};
 pub(crate) use unit::Doc;
 use unit::{Bounds, Unit};
 

@@ -3,6 +3,7 @@
 
 mod cold;
 mod date_time;
+pub(crate) mod derived;
 mod document;
 mod field;
 mod object_id;
@@ -39,9 +40,8 @@ pub use reference::Linked;
 pub use related::{EmbedField, Has, ReferenceField, RefersWithin, Related};
 #[doc(hidden)]
 pub use shape::{
-    Container, Copied, CopyShape, CountShape, DerivedShape, FieldKind, FieldShape, Index,
-    IndexField, Model, OnDelete, Outline, ReferenceShape, Shape, ShownFields, ShownNames,
-    SplitShape, SubsetShape, Via,
+    Container, DerivedReads, FieldKind, FieldShape, Index, IndexField, Model, OnDelete, Outline,
+    ReferenceShape, Shape, ShownNames, SplitShape,
 };
 #[doc(hidden)]
 pub use subset::{HasSubset, SubsetField, SubsetItem, SubsetOf};

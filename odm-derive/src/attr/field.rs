@@ -3,13 +3,17 @@
 use syn::{Attribute, LitStr, Path};
 
 use super::{
-    Count, Denormalize, Reference, Split, Subset,
+    Reference, Split,
     index::name,
     position::{Position, own},
     unraw,
     value::{Once, flag, keys, unknown},
 };
-use crate::{ast::Derive, ctxt::Ctxt};
+use crate::{
+    ast::Derive,
+    ctxt::Ctxt,
+    derived::{Declared, DerivedKind, Indexed},
+};
 
 /// The attributes of this library on a field, all of which go together.
 ///
@@ -25,10 +29,8 @@ enum Mark {
     Reference(Reference),
     Index(FieldIndex),
     Version(Path),
-    Subset(Subset),
-    Denormalize(Denormalize),
-    Count(Count),
     Split(Split),
+    Derived(Declared),
 }
 
 /// `#[embed]`.
@@ -84,17 +86,16 @@ impl Field {
         reference: Reference -> Reference;
         index: Index -> FieldIndex;
         version: Version -> Path;
-        subset: Subset -> Subset;
-        denormalize: Denormalize -> Denormalize;
-        count: Count -> Count;
         split: Split -> Split;
+        derived: Derived -> Declared;
     }
 
     /// The name of the attribute because of which the library reads the field.
-    pub(crate) fn read_by(&self) -> Option<&'static str> {
+    pub(crate) fn read_by(&self) -> Option<String> {
         let mut marks = self.marks.iter();
         let role = marks.find(|mark| !matches!(mark, Mark::Index(_)));
-        role.or(self.marks.first()).map(Mark::name)
+        let mark = role.or(self.marks.first())?;
+        Some(format!("#[{}]", mark.name()))
     }
 }
 
@@ -105,7 +106,10 @@ fn combine(one: &str, other: &str) -> bool {
         ("index", name) | (name, "index") => name,
         _ => return false,
     };
-    !matches!(indexed, "index" | "subset" | "split")
+    match DerivedKind::of(indexed) {
+        Some(kind) => kind.indexed != Indexed::Nothing,
+        None => !matches!(indexed, "index" | "split"),
+    }
 }
 
 impl Mark {
@@ -115,29 +119,27 @@ impl Mark {
             "embed" => Mark::Embed(Embed::new(cx, attr)),
             "reference" => Mark::Reference(Reference::new(cx, attr)),
             "index" => Mark::Index(FieldIndex::new(cx, attr)),
-            "subset" => Mark::Subset(Subset::new(cx, attr)),
-            "denormalize" => Mark::Denormalize(Denormalize::new(cx, attr)),
-            "count" => Mark::Count(Count::new(cx, attr)),
             "split" => Mark::Split(Split::new(cx, attr)?),
-            _ => {
-                for (_, meta) in keys(cx, attr) {
-                    cx.error(meta, "`#[version]` takes no keys");
+            _ => match DerivedKind::of(name) {
+                Some(kind) => Mark::Derived(Declared::new(cx, kind, attr)),
+                None => {
+                    for (_, meta) in keys(cx, attr) {
+                        cx.error(meta, "`#[version]` takes no keys");
+                    }
+                    Mark::Version(attr.path().clone())
                 }
-                Mark::Version(attr.path().clone())
-            }
+            },
         })
     }
 
     fn name(&self) -> &'static str {
         match self {
-            Mark::Embed(_) => "#[embed]",
-            Mark::Reference(_) => "#[reference]",
-            Mark::Index(_) => "#[index]",
-            Mark::Version(_) => "#[version]",
-            Mark::Subset(_) => "#[subset]",
-            Mark::Denormalize(_) => "#[denormalize]",
-            Mark::Count(_) => "#[count]",
-            Mark::Split(_) => "#[split]",
+            Mark::Embed(_) => "embed",
+            Mark::Reference(_) => "reference",
+            Mark::Index(_) => "index",
+            Mark::Version(_) => "version",
+            Mark::Split(_) => "split",
+            Mark::Derived(declared) => declared.kind.attribute,
         }
     }
 }

@@ -77,7 +77,7 @@ pub(super) fn name(cx: &Ctxt, meta: &Meta) -> Option<LitStr> {
 }
 
 /// Reads `a, -b.c`.
-pub(super) fn keys(literal: &LitStr, what: &str, form: &str) -> Result<Vec<Key>, String> {
+pub(crate) fn keys(literal: &LitStr, what: &str, form: &str) -> Result<Vec<Key>, String> {
     let text = literal.value();
     if text.trim().is_empty() {
         return Err(format!("{what} has at least one field: `{form}`"));

@@ -3,7 +3,7 @@
 use syn::Attribute;
 
 use super::unraw;
-use crate::{ATTRIBUTES, ast::Derive, ctxt::Ctxt};
+use crate::{ATTRIBUTES, ast::Derive, ctxt::Ctxt, derived::DerivedKind};
 
 /// The position of an attribute.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,10 @@ fn fits(derive: Derive, position: Position, name: &str) -> bool {
         Position::Variant => false,
         Position::Field => match derive {
             Derive::Document => position_of(name) == Position::Field,
-            Derive::Embed => matches!(name, "embed" | "reference" | "denormalize"),
+            Derive::Embed => {
+                matches!(name, "embed" | "reference")
+                    || DerivedKind::of(name).is_some_and(|kind| kind.is_embedded)
+            }
             Derive::Projection => name == "embed",
             Derive::Database => false,
         },
@@ -59,19 +62,16 @@ fn misplaced(derive: Derive, position: Position, name: &str) -> Option<String> {
     if fits(derive, position, name) {
         return None;
     }
+    let derived = DerivedKind::of(name);
     let message = match (position, derive, name) {
         (Position::Variant, _, "embed" | "reference") => format!(
             "`#[{name}]` belongs on the field in the variant: `Variant(#[{name}{}] Type)`",
             if name == "reference" { "(..)" } else { "" }
         ),
-        (Position::Variant, _, "denormalize") => {
-            "`#[denormalize]` belongs on a field in the variant, beside a reference".into()
+        (Position::Variant, ..) if derived.is_some_and(|kind| kind.is_embedded) => {
+            format!("`#[{name}]` belongs on a field in the variant, beside a reference")
         }
-        (
-            Position::Container,
-            _,
-            "embed" | "reference" | "version" | "subset" | "split" | "denormalize" | "count",
-        ) => {
+        (Position::Container, ..) if name != "index" && position_of(name) == Position::Field => {
             format!("`#[{name}]` belongs on a field")
         }
         (Position::Container, Derive::Document, "index") => {
@@ -87,15 +87,13 @@ fn misplaced(derive: Derive, position: Position, name: &str) -> Option<String> {
             "a version counts the changes of a whole document: put it on a field of the document"
                 .into()
         }
-        (Position::Field, Derive::Embed, "subset") => {
-            "a subset belongs to a whole document: put it on a field of the document".into()
-        }
-        (Position::Field, Derive::Embed, "count") => {
-            "a count belongs to a whole document: put it on a field of the document".into()
-        }
         (Position::Field, Derive::Embed, "split") => {
             "a document is split as a whole: put `#[split]` on a field of the document".into()
         }
+        (Position::Field, Derive::Embed, _) if let Some(kind) = derived => format!(
+            "{} belongs to a whole document: put it on a field of the document",
+            kind.noun
+        ),
         (Position::Field, Derive::Projection, "split") => {
             "a projection shows fields of the document itself, not of its cold part".into()
         }
@@ -122,8 +120,8 @@ fn misplaced(derive: Derive, position: Position, name: &str) -> Option<String> {
 
 fn position_of(name: &str) -> Position {
     match name {
-        "embed" | "reference" | "index" | "version" | "subset" | "split" | "denormalize"
-        | "count" => Position::Field,
+        "embed" | "reference" | "index" | "version" | "split" => Position::Field,
+        _ if DerivedKind::of(name).is_some() => Position::Field,
         _ => Position::Container,
     }
 }

@@ -11,14 +11,14 @@ use super::text;
 use crate::{ctxt::Ctxt, types};
 
 /// A key that may be given once.
-pub(super) struct Once<T> {
+pub(crate) struct Once<T> {
     key: &'static str,
     seen: bool,
     value: Option<T>,
 }
 
 impl<T> Once<T> {
-    pub(super) fn new(key: &'static str) -> Self {
+    pub(crate) fn new(key: &'static str) -> Self {
         Once {
             key,
             seen: false,
@@ -27,7 +27,7 @@ impl<T> Once<T> {
     }
 
     /// Sets the value of the key at `at`. One that was wrong, and reported, is `None`.
-    pub(super) fn set(&mut self, cx: &Ctxt, at: &Meta, value: Option<T>) {
+    pub(crate) fn set(&mut self, cx: &Ctxt, at: &Meta, value: Option<T>) {
         if self.seen {
             cx.error(at, format!("duplicate key `{}`", self.key));
         } else {
@@ -36,7 +36,7 @@ impl<T> Once<T> {
         }
     }
 
-    pub(super) fn get(self) -> Option<T> {
+    pub(crate) fn get(self) -> Option<T> {
         self.value
     }
 }
@@ -50,7 +50,7 @@ pub(crate) fn unraw(path: &Path) -> String {
 }
 
 /// The keys of `#[attribute(key, key = value, key(..))]`.
-pub(super) fn keys(cx: &Ctxt, attr: &Attribute) -> Vec<(String, Meta)> {
+pub(crate) fn keys(cx: &Ctxt, attr: &Attribute) -> Vec<(String, Meta)> {
     match &attr.meta {
         Meta::Path(_) => Vec::new(),
         Meta::NameValue(_) => {
@@ -89,7 +89,7 @@ pub(super) fn nested(cx: &Ctxt, meta: &Meta) -> Vec<(String, Meta)> {
 }
 
 /// A key without a value.
-pub(super) fn flag(cx: &Ctxt, meta: &Meta) -> Option<Span> {
+pub(crate) fn flag(cx: &Ctxt, meta: &Meta) -> Option<Span> {
     match meta {
         Meta::Path(path) => Some(path.span()),
         _ => {
@@ -100,7 +100,7 @@ pub(super) fn flag(cx: &Ctxt, meta: &Meta) -> Option<Span> {
 }
 
 /// `key = "text"`.
-pub(super) fn string(cx: &Ctxt, meta: &Meta) -> Option<LitStr> {
+pub(crate) fn string(cx: &Ctxt, meta: &Meta) -> Option<LitStr> {
     match literal(meta) {
         Some(Lit::Str(value)) => Some(value.clone()),
         _ => {
@@ -137,7 +137,7 @@ pub(super) fn path(cx: &Ctxt, meta: &Meta) -> Option<Path> {
 }
 
 /// `key = "Type"`. Errors in the type stand under the literal, but no fix is proposed for it.
-pub(super) fn ty(cx: &Ctxt, meta: &Meta) -> Option<Type> {
+pub(crate) fn ty(cx: &Ctxt, meta: &Meta) -> Option<Type> {
     let value = string(cx, meta)?;
     let tokens = value.value().parse().ok();
     let tokens = tokens.map(|tokens| types::located(tokens, value.span()));
@@ -150,7 +150,7 @@ pub(super) fn ty(cx: &Ctxt, meta: &Meta) -> Option<Type> {
 }
 
 /// A key that is not known here.
-pub(super) fn unknown(cx: &Ctxt, meta: &Meta, attribute: &str, valid: &str) {
+pub(crate) fn unknown(cx: &Ctxt, meta: &Meta, attribute: &str, valid: &str) {
     let key = text(meta.path());
     let attribute = match attribute.ends_with(')') {
         true => attribute.to_owned(),

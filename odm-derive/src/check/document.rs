@@ -128,9 +128,9 @@ fn id(cx: &Ctxt, input: &Input<'_>, all: &[Field<'_>]) {
 
 /// The mark of a field whose value the library changes, and what such a field is.
 fn changing(attrs: &attr::Field) -> Option<(&Path, &'static str)> {
-    None.or_else(|| Some((&attrs.subset()?.at, "a subset")))
-        .or_else(|| Some((&attrs.denormalize()?.at, "a copy")))
-        .or_else(|| Some((&attrs.count()?.at, "a count")))
+    let derived = attrs.derived();
+    derived
+        .map(|declared| (&declared.at, declared.kind.noun))
         .or_else(|| Some((&attrs.split()?.at, "a cold part")))
         .or_else(|| Some((attrs.version()?, "a version")))
 }

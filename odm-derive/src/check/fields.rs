@@ -2,11 +2,10 @@
 
 use syn::Path;
 
-use super::{copies, name_tokens, references};
+use super::{name_tokens, references};
 use crate::{
     ast::{Data, Derive, Field, Input},
     ctxt::Ctxt,
-    types,
 };
 
 /// Checks the fields of a struct or of a variant.
@@ -17,7 +16,11 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
         references::check(cx, input, field);
         storage(cx, input, field);
     }
-    copies::check(cx, input, fields);
+    for field in fields {
+        if let Some(declared) = field.attrs.derived() {
+            declared.declaration.check(cx, input, field, fields);
+        }
+    }
     names(cx, fields);
     if let (Some(tag), Data::Struct(..)) = (&input.serde.tag, &input.data) {
         let name = tag.value();
@@ -59,10 +62,10 @@ fn always_stored(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
         "an `_id`"
     } else if attrs.version().is_some() {
         "a version"
-    } else if attrs.subset().is_some() {
-        "a subset"
-    } else if attrs.count().is_some() {
-        "a count"
+    } else if let Some(declared) = attrs.derived()
+        && !declared.kind.is_optional
+    {
+        declared.kind.noun
     } else {
         return;
     };
@@ -72,17 +75,8 @@ fn always_stored(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
     );
 }
 
-/// The rules for a subset and for a cold part alone.
+/// The rules for a cold part alone.
 fn single(cx: &Ctxt, field: &Field<'_>) {
-    // Of other types, such as an alias, the compiler knows what they are.
-    if let Some(subset) = field.attrs.subset()
-        && types::is_written(field.ty, "Vec")
-    {
-        cx.error(
-            &subset.at,
-            "a field with `#[subset(..)]` is a `Subset` of the child or of a projection of it",
-        );
-    }
     if let Some(split) = field.attrs.split()
         && let Some(problem) = problem(&split.key.value())
     {
@@ -150,10 +144,11 @@ fn read_by(input: &Input<'_>, field: &Field<'_>) -> Option<String> {
 
 fn flattened(cx: &Ctxt, field: &Field<'_>, flatten: &Path) {
     let name = field.name();
-    if field.attrs.denormalize().is_some() {
+    if let Some(declared) = field.attrs.derived() {
+        let noun = declared.kind.noun;
         cx.error(
             flatten,
-            "a copy is stored under a name of its own: remove `flatten`",
+            format!("{noun} is stored under a name of its own: remove `flatten`"),
         );
     } else if field.attrs.embed().is_none() {
         cx.error(

@@ -8,6 +8,7 @@ use crate::{
     ast::{Field, Input},
     attr::Index,
     ctxt::Ctxt,
+    derived::{Declared, Indexed},
     types,
 };
 
@@ -70,7 +71,9 @@ fn problem(
     }
     if goes_on {
         let attrs = &field.attrs;
-        if attrs.embed().is_some() || attrs.split().is_some() || attrs.denormalize().is_some() {
+        let within = |declared: &Declared| declared.kind.indexed == Indexed::Within;
+        if attrs.embed().is_some() || attrs.split().is_some() || attrs.derived().is_some_and(within)
+        {
             return None;
         }
         return Some(if field.attrs.reference().is_some() {

@@ -5,7 +5,6 @@ use quote::ToTokens;
 use super::fields;
 use crate::{
     ast::{Field, Input, Style, Variant},
-    attr::Via,
     ctxt::Ctxt,
     model::{Form, variant_field},
     types,
@@ -132,22 +131,12 @@ fn shared_places(cx: &Ctxt, form: &Form, variants: &[&Variant<'_>]) {
     }
 }
 
-/// The target of a reference or the source of a copy, as it is written.
+/// The target of a reference or the definition of a derived field, as it is written.
 fn target(field: &Field<'_>) -> Option<String> {
     if field.attrs.reference().is_some() {
         return Some(field.ty.to_token_stream().to_string());
     }
-    let copy = field.attrs.denormalize()?;
-    let via = copy.via.as_ref().map(|via| match via {
-        Via::Beside(literal, _) => literal.value(),
-        Via::Back(back) => back.literal.value(),
-    });
-    let from = copy.from.as_ref()?.literal.value();
-    Some(format!(
-        "{from} {} {}",
-        via.unwrap_or_default(),
-        copy.freeze
-    ))
+    field.attrs.derived()?.declaration.written()
 }
 
 fn report(cx: &Ctxt, field: &Field<'_>, variant: &Variant<'_>, other: &Variant<'_>, place: &str) {

@@ -4,9 +4,10 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Generics, Type, parse_quote, spanned::Spanned};
 
-use super::{children, reference, related, split, structure, subset};
+use super::{children, reference, related, split, structure};
 use crate::{
     attr::Index,
+    derived::subset,
     model::{Document, Head},
     types,
 };

@@ -4,6 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use crate::{
+    derived::Derived,
     model::{Head, Link, Role, Structure},
     types,
 };
@@ -33,7 +34,7 @@ pub(super) fn expand(head: &Head, structure: &Structure, link: &Link) -> TokenSt
             .members
             .iter()
             .filter_map(|member| match &member.role {
-                Role::Copy(copy) => {
+                Role::Derived(Derived::Copy(copy)) => {
                     let (ident, path) = (&member.ident, &copy.from.path);
                     let span = copy.from.literal.span();
                     let private = types::located(private.clone(), span);

@@ -3,7 +3,6 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
-use super::{copies, subset};
 use crate::{
     model::{Head, Member, Place, Role, Structure},
     types,
@@ -13,8 +12,7 @@ use crate::{
 /// const FLATTENED: &'static [&'static ShownNames] = &[<Audit as Structure>::SHOWN];
 /// const OUTLINE: &'static Outline = &Outline {
 ///     references: false,
-///     copies: <Product as Structure>::COPIES,
-///     subsets: &[("reviews", 0x.., ShownFields { .. })],
+///     derived: &[("reviews", 0x.., DerivedReads { .. })],
 ///     embedded: &[("parts", 0x.., Probe::<Vec<PartLink>>::OUTLINE)],
 /// };
 /// ```
@@ -23,16 +21,14 @@ use crate::{
 /// defaults.
 pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
     let private = &head.private;
-    let this = &structure.this;
     let flattened = flattened(head, structure);
-    let copies = copies::copies(structure).next().is_some();
-    let subsets: Vec<_> = structure
+    let derived: Vec<_> = structure
         .members
         .iter()
         .filter_map(|member| match &member.role {
-            Role::Subset(declared) => {
-                let shown = subset::shown(head, &member.ty, declared);
-                Some(named(structure, member, &shown))
+            Role::Derived(derived) => {
+                let reads = derived.reads(head, structure, member)?;
+                Some(named(structure, member, &reads))
             }
             _ => None,
         })
@@ -54,17 +50,15 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
         .members
         .iter()
         .any(|member| matches!(member.role, Role::Reference { .. }));
-    let outline =
-        (references || copies || !subsets.is_empty() || !embedded.is_empty()).then(|| {
-            quote! {
-                const OUTLINE: &'static #private::Outline = &#private::Outline {
-                    references: #references,
-                    copies: <#this as #private::Structure>::COPIES,
-                    subsets: &[#(#subsets),*],
-                    embedded: &[#(#embedded),*],
-                };
-            }
-        });
+    let outline = (references || !derived.is_empty() || !embedded.is_empty()).then(|| {
+        quote! {
+            const OUTLINE: &'static #private::Outline = &#private::Outline {
+                references: #references,
+                derived: &[#(#derived),*],
+                embedded: &[#(#embedded),*],
+            };
+        }
+    });
     quote!(#flattened #outline)
 }
 

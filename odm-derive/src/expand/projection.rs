@@ -4,8 +4,9 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Generics, Type, parse_quote};
 
-use super::{structure, subset};
+use super::structure;
 use crate::{
+    derived::subset,
     model::{Head, Projection},
     types,
 };

@@ -7,7 +7,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{Type, spanned::Spanned};
 
 use crate::{
-    model::{Along, Head, Role, Structure},
+    model::{Head, Role, Structure},
     types,
 };
 
@@ -22,25 +22,14 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
                 Role::Embed { recursive } => {
                     (!*recursive && !head.is_recursive(ty)).then(|| quote!(#ty))
                 }
-                Role::Reference { .. } | Role::Subset(_) | Role::Split(_) => Some(quote!(#ty)),
-                Role::Copy(copy) => match &copy.along {
-                    // The reference beside it says so.
-                    Along::Beside(..) => None,
-                    Along::Back(via) => Some(reference_to(head, &via.ty)),
-                },
-                Role::Count(count) => count.of.as_ref().map(|of| reference_to(head, of)),
+                Role::Reference { .. } | Role::Split(_) => Some(quote!(#ty)),
+                Role::Derived(derived) => derived.refers_to(head, ty),
                 Role::Plain => None,
             }
         });
     let refers_within = refers_within(head, marked);
     let unmarked = unmarked(head, structure);
     quote!(#refers_within #unmarked)
-}
-
-/// The database must have the document as if this was a reference to it.
-fn reference_to(head: &Head, document: &Type) -> TokenStream {
-    let private = &head.private;
-    quote!(#private::Ref<#document>)
 }
 
 /// ```ignore

@@ -4,8 +4,9 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::{copies, count, embed, outline, reference, split, subset};
+use super::{embed, outline, reference, split};
 use crate::{
+    derived::copy,
     model::{Head, Kind, Member, Optional, Place, Role, Structure},
     types,
 };
@@ -58,9 +59,9 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
         .members
         .iter()
         .filter_map(|member| shape(head, structure, member));
-    let copies = copies::expand(head, structure);
+    let copies = copy::constant(head, structure);
     let outline = outline::expand(head, structure);
-    let checks = copies::checks(head, structure);
+    let checks = copy::checks(head, structure);
     let variants = structure
         .variants
         .iter()
@@ -209,7 +210,7 @@ fn field_type(head: &Head, structure: &Structure, member: &Member) -> TokenStrea
 }
 
 /// The path of the field that is stored under one of the names of `this`.
-pub(super) fn at(
+pub(crate) fn at(
     head: &Head,
     this: &TokenStream,
     position: usize,
@@ -268,9 +269,7 @@ fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStr
         }
         (Role::Embed { .. }, _) => quote!(#private::embed::<#ty>(#stored)),
         (Role::Reference { .. }, _) => return reference::shape(head, stored, member),
-        (Role::Subset(declared), _) => subset::shape(head, stored, ty, declared),
-        (Role::Copy(_), _) => return copies::shape(head, structure, member),
-        (Role::Count(declared), _) => return count::shape(head, stored, ty, declared),
+        (Role::Derived(derived), _) => return derived.shape(head, structure, member),
         (Role::Split(declared), _) => split::shape(head, stored, ty, declared),
     })
 }

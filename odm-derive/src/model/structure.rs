@@ -122,8 +122,7 @@ impl Structure {
             match role {
                 Role::Embed { .. } => head.bound_embed(&ty),
                 Role::Reference { .. } => head.bound_reference(&ty),
-                Role::Plain | Role::Subset(_) | Role::Split(_) | Role::Copy(_) | Role::Count(_) => {
-                }
+                Role::Plain | Role::Split(_) | Role::Derived(_) => {}
             }
             let place = if field.serde.flatten.is_some() {
                 Place::Flattened {

@@ -1,6 +1,6 @@
 //! Derived fields that are derived of derived fields, of any kind.
 
-use odm::model::{CopyShape, CountShape, DerivedShape, SubsetShape, Via};
+use odm::__private::{CopyShape, CountShape, DerivedShape, SubsetShape, Via};
 
 use super::*;
 

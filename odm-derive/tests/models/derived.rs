@@ -1,6 +1,6 @@
 //! Copies and counts, which are derived from other documents.
 
-use odm::model::{CopyShape, CountShape, DerivedShape, Via};
+use odm::__private::{CopyShape, CountShape, DerivedShape, Via};
 
 use super::*;
 

@@ -4,8 +4,9 @@ use std::marker::PhantomData;
 
 use super::{path::Followed, reference::RefersTo};
 use crate::model::{
-    Container, Copied, CopyShape, Derived, DerivedShape, Document, Field, FieldKind, FieldShape,
-    Identity, Path, Plain, ReferenceField, Structure, Unchecked, Version, Via,
+    Container, Derived, Document, Field, Identity, Path, Plain, ReferenceField, Structure,
+    Unchecked, Version,
+    derived::{Copied, CopyShape, Via},
 };
 
 /// A field that can be copied, as far as its place tells.
@@ -244,15 +245,6 @@ pub struct Declared {
     pub unchecked: bool,
     /// Whether it has `skip_serializing_if`.
     pub skipped: bool,
-}
-
-/// A field that is marked `#[denormalize(..)]`: one of the copies of its struct.
-pub const fn copy<S: Structure>(position: usize) -> FieldShape {
-    let (name, _, copied) = &S::COPIES[position];
-    FieldShape {
-        name,
-        kind: FieldKind::Derived(DerivedShape::Copy(copied.shape)),
-    }
 }
 
 /// Whether there is one value behind a field, or none: a copy has one source.

@@ -1,9 +1,8 @@
 //! Cycles of derived fields, which no order of computing could settle.
 //!
-//! Copies and subsets are the nodes, and an edge leads from each path that a definition reads to the
-//! field that it defines. A count reads nothing but references, and references are never derived, so
-//! neither counts nor the references that the others follow can close a cycle. Filters are functions,
-//! and values that embed their own kind have no end of paths: the catalog looks for cycles through
+//! Derived fields are the nodes, and an edge leads from each path that a definition reads to the field
+//! that it defines. References are never derived, so those that a definition follows cannot close a
+//! cycle, and a kind that reads nothing else, as a count, is no node. Filters are functions, and values that embed their own kind have no end of paths: the catalog looks for cycles through
 //! these when it is built.
 //!
 //! The compiler runs this for each database, and slowly. So paths and collections are compared by
@@ -14,7 +13,7 @@ mod message;
 
 use message::message;
 
-use crate::model::{Copied, Outline, PathHash, ShownFields, ShownNames};
+use crate::model::{DerivedReads, Outline, PathHash, ShownNames};
 
 /// A model of a database.
 #[derive(Clone, Copy)]
@@ -57,7 +56,7 @@ pub const fn assert_acyclic(models: &[ModelEntry]) {
 }
 
 const fn definitions_in(outline: &Outline) -> usize {
-    let mut count = outline.copies.len() + outline.subsets.len();
+    let mut count = outline.derived.len();
     let mut i = 0;
     while i < outline.embedded.len() {
         count += definitions_in(outline.embedded[i].2);
@@ -91,13 +90,6 @@ const fn search<const N: usize, const T: usize>(models: &[ModelEntry]) {
     }
 }
 
-/// What defines a derived field.
-#[derive(Clone, Copy)]
-enum DerivedPath {
-    Copy(&'static Copied),
-    Subset(&'static ShownFields),
-}
-
 /// A path that a definition reads.
 struct PathRead {
     /// The hash of the collection.
@@ -105,38 +97,25 @@ struct PathRead {
     path: PathHash,
 }
 
-impl DerivedPath {
-    /// The paths that it reads, by number.
-    const fn read(&self, number: usize) -> Option<PathRead> {
-        match self {
-            DerivedPath::Copy(copied) => match number {
-                0 => Some(PathRead {
-                    collection: copied.source,
-                    path: copied.value,
-                }),
-                _ => None,
+/// The paths that a definition reads, by number.
+const fn read(reads: &DerivedReads, number: usize) -> Option<PathRead> {
+    let path = if number < reads.paths.len() {
+        reads.paths[number]
+    } else {
+        match reads.names {
+            Some(names) => match name(names, number - reads.paths.len()) {
+                Ok(hash) => PathHash::EMPTY.then(hash),
+                Err(_) => return None,
             },
-            DerivedPath::Subset(shown) => {
-                let path = if number < shown.sort.len() {
-                    shown.sort[number]
-                } else {
-                    match shown.names {
-                        Some(names) => match name(names, number - shown.sort.len()) {
-                            Ok(hash) => PathHash::EMPTY.then(hash),
-                            Err(_) => return None,
-                        },
-                        // The whole document, which is all of its paths at once.
-                        None if number == shown.sort.len() => PathHash::EMPTY,
-                        None => return None,
-                    }
-                };
-                Some(PathRead {
-                    collection: shown.child,
-                    path,
-                })
-            }
+            // The whole document, which is all of its paths at once.
+            None if number == reads.paths.len() => PathHash::EMPTY,
+            None => return None,
         }
-    }
+    };
+    Some(PathRead {
+        collection: reads.collection,
+        path,
+    })
 }
 
 /// The hash of a stored name by its number, or the count of names if there are not as many.
@@ -159,7 +138,7 @@ const fn name(names: &ShownNames, number: usize) -> Result<u64, usize> {
 /// A derived field.
 #[derive(Clone, Copy)]
 struct CycleNode {
-    definition: DerivedPath,
+    reads: &'static DerivedReads,
     path: PathHash,
     seen: Visit,
 }
@@ -193,14 +172,14 @@ struct CycleGraph<const N: usize, const T: usize> {
 
 impl<const N: usize, const T: usize> CycleGraph<N, T> {
     const fn new() -> Self {
-        const NONE: &ShownFields = &ShownFields {
-            child: 0,
-            sort: &[],
+        const NONE: &DerivedReads = &DerivedReads {
+            collection: 0,
+            paths: &[],
             names: None,
         };
         CycleGraph {
             nodes: [CycleNode {
-                definition: DerivedPath::Subset(NONE),
+                reads: NONE,
                 path: PathHash::EMPTY,
                 seen: Visit::Never,
             }; N],
@@ -213,23 +192,17 @@ impl<const N: usize, const T: usize> CycleGraph<N, T> {
         }
     }
 
-    const fn push(&mut self, definition: DerivedPath, path: PathHash) {
-        self.nodes[self.len].definition = definition;
+    const fn push(&mut self, reads: &'static DerivedReads, path: PathHash) {
+        self.nodes[self.len].reads = reads;
         self.nodes[self.len].path = path;
         self.len += 1;
     }
 
     const fn add(&mut self, outline: &'static Outline, prefix: PathHash) {
         let mut i = 0;
-        while i < outline.copies.len() {
-            let (_, hash, copied) = &outline.copies[i];
-            self.push(DerivedPath::Copy(copied), prefix.then(*hash));
-            i += 1;
-        }
-        let mut i = 0;
-        while i < outline.subsets.len() {
-            let (_, hash, shown) = &outline.subsets[i];
-            self.push(DerivedPath::Subset(shown), prefix.then(*hash));
+        while i < outline.derived.len() {
+            let (_, hash, reads) = &outline.derived[i];
+            self.push(reads, prefix.then(*hash));
             i += 1;
         }
         let mut i = 0;
@@ -283,7 +256,7 @@ impl<const N: usize, const T: usize> CycleGraph<N, T> {
             let step = &mut trail.steps[trail.len - 1];
             let node = step.node;
             if step.next == step.end {
-                let Some(read) = self.nodes[node].definition.read(step.read) else {
+                let Some(read) = read(self.nodes[node].reads, step.read) else {
                     self.nodes[node].seen = Visit::Done;
                     trail.len -= 1;
                     continue;

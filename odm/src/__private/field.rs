@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::{
     model::{
-        Container, CountShape, DerivedShape, Document, Embed, EmbedField, FieldKind, FieldShape,
-        Model, Outline, RefersWithin, Shape, ShownNames, SplitField, SplitShape, Structure,
+        Container, Document, Embed, EmbedField, FieldKind, FieldShape, Model, Outline,
+        RefersWithin, Shape, ShownNames, SplitField, SplitShape, Structure, derived::Counter,
     },
     mql,
 };
@@ -75,34 +75,13 @@ pub const fn split<T: SplitField>(
     FieldShape { name, kind }
 }
 
-/// A field that is marked `#[count(..)]`.
-pub const fn count<T: Counter, C: Document>(
-    name: &'static str,
-    via: &'static str,
-    filter: Option<fn() -> crate::Result<mql::Filter>>,
-) -> FieldShape {
-    let kind = FieldKind::Derived(DerivedShape::Count(CountShape {
-        collection: C::COLLECTION,
-        via,
-        filter,
-    }));
-    FieldShape { name, kind }
-}
-
-/// The types of a `#[version]` and of a `#[count(..)]`.
-#[diagnostic::on_unimplemented(
-    message = "a `#[version]` or `#[count(..)]` is an `i32`, `i64`, `u32` or `u64`, not a `{Self}`",
-    label = "not an integer that is stored as one"
-)]
-pub trait Counter {}
-
-impl Counter for i32 {}
-impl Counter for i64 {}
-impl Counter for u32 {}
-impl Counter for u64 {}
-
 /// Checks the type of a `#[version]`.
 pub const fn counter<T: Counter>() {}
+
+/// The filter of a subset or of a count.
+pub fn subset_filter<C>(filter: crate::query::Filter<C>) -> crate::Result<mql::Filter> {
+    filter.into_mql()
+}
 
 /// The model of a repository.
 pub fn model<T: Document>() -> &'static Model {
@@ -128,9 +107,9 @@ pub const fn holds_references(outline: &Outline) -> bool {
     found
 }
 
-/// Whether there are references or copies in a value.
+/// Whether there are references or derived fields in a value.
 pub const fn holds_relations(outline: &Outline) -> bool {
-    if outline.references || !outline.copies.is_empty() {
+    if outline.references || !outline.derived.is_empty() {
         return true;
     }
     let mut i = 0;

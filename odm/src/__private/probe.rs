@@ -23,10 +23,7 @@ pub trait Unknown {
     /// It is no `Subset`.
     const SUBSET: bool = false;
     /// It has no names of its own.
-    const SHOWN: &'static ShownNames = &ShownNames {
-        own: &[],
-        flattened: &[],
-    };
+    const SHOWN: &'static ShownNames = ShownNames::NONE;
     /// It is no embedded value.
     const EMBEDDED: bool = false;
     /// Nothing is known of what is in it.

@@ -8,8 +8,15 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CopyDefinition, CountDefinition, SubsetDefinition, join};
-use crate::{error::Result, model::DerivedShape};
+use crate::{error::Result, model::derived::DerivedShape};
+
+mod copy;
+mod count;
+mod subset;
+
+pub(crate) use copy::{Along, CopyDefinition};
+pub(crate) use count::CountDefinition;
+pub(crate) use subset::SubsetDefinition;
 
 /// What every kind of derived field states of itself.
 pub(crate) trait FieldDefinition {
@@ -39,7 +46,7 @@ pub(crate) struct FieldRead<'a> {
 }
 
 impl<'a> FieldRead<'a> {
-    pub(super) fn new(collection: &'a str, path: impl Into<Cow<'a, str>>) -> Self {
+    fn new(collection: &'a str, path: impl Into<Cow<'a, str>>) -> Self {
         FieldRead {
             collection,
             path: path.into(),
@@ -47,7 +54,7 @@ impl<'a> FieldRead<'a> {
     }
 
     /// The paths that a filter of documents reads, without the positions in lists.
-    pub(super) fn by_filter(
+    fn by_filter(
         collection: &'a str,
         filter: &'a crate::mql::Filter,
     ) -> impl Iterator<Item = Self> {
@@ -73,6 +80,23 @@ macro_rules! kinds {
             $(
                 $kind($definition),
             )+
+        }
+
+        impl DerivedField {
+            /// Returns the definition that a model declares of the field `name` of the struct
+            /// `within`, in documents of a collection.
+            pub(super) fn from_shape(
+                holder: &str,
+                within: &str,
+                name: &str,
+                shape: &DerivedShape,
+            ) -> Result<Self> {
+                Ok(match shape {
+                    $(DerivedShape::$kind(shape) => {
+                        <$definition>::from_shape(holder, within, name, shape)?.into()
+                    })+
+                })
+            }
         }
 
         impl std::ops::Deref for DerivedField {
@@ -109,26 +133,3 @@ kinds!(
     Count(CountDefinition),
     Subset(SubsetDefinition)
 );
-
-impl DerivedField {
-    /// Returns the definition that a model declares of the field `name` of the struct `within`, in
-    /// documents of a collection.
-    pub(super) fn from_shape(
-        holder: &str,
-        within: &str,
-        name: &str,
-        shape: &DerivedShape,
-    ) -> Result<Self> {
-        Ok(match shape {
-            DerivedShape::Copy(shape) => {
-                CopyDefinition::from_shape(holder, within, name, shape).into()
-            }
-            DerivedShape::Count(shape) => {
-                CountDefinition::from_shape(holder, join(within, name), shape)?.into()
-            }
-            DerivedShape::Subset(shape) => {
-                SubsetDefinition::from_shape(holder, join(within, name), shape)?.into()
-            }
-        })
-    }
-}

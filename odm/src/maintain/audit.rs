@@ -8,7 +8,7 @@ use std::{
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 
 use super::{
-    derived::{Inputs, SnapshotInputs, problems},
+    derived::{DerivedKind, Inputs, SnapshotInputs, problems},
     inverse,
     unit::{Doc, id},
 };
@@ -40,12 +40,8 @@ pub struct Finding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Problem {
-    /// A subset does not show the children that its definition names.
-    Subset,
-    /// A copy differs from its source.
-    Copy,
-    /// A count is not the number of children.
-    Count,
+    /// A derived field is not what its definition says.
+    Derived(DerivedKind),
     /// A reference names a document that does not exist. A repair empties it or takes it out of its
     /// list, if that is its rule for deletes.
     Dangling,
@@ -68,9 +64,7 @@ pub enum Problem {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let problem = match self.problem {
-            Problem::Subset => "wrong subset",
-            Problem::Copy => "wrong copy",
-            Problem::Count => "wrong count",
+            Problem::Derived(kind) => &*format!("wrong {kind}"),
             Problem::Dangling => "dangling reference",
             Problem::OneSidedInverse => "one-sided inverse reference",
             Problem::MissingColdPart => "missing cold part",

@@ -3,15 +3,14 @@
 //! A kind has its definition in `catalog` and its computation here, in files of one name. The same
 //! computation serves a write, an audit and a repair.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, fmt};
 
 use async_trait::async_trait;
 use bson::RawBson;
 
 use super::{
-    Problem, copy, count,
+    Problem,
     places::FieldValues,
-    subset,
     unit::{Doc, Unit, id},
 };
 use crate::{
@@ -21,12 +20,40 @@ use crate::{
     store::{Cost, FindByKey, Reader, ReaderExt},
 };
 
-/// All kinds.
-const KINDS: [&dyn DerivedKind; 3] = [&copy::Copies, &count::Counts, &subset::Subsets];
+mod copy;
+mod count;
+mod subset;
 
-/// A kind of derived field.
+pub(crate) use subset::{children_of, shown};
+
+/// All kinds, as they are computed.
+const KINDS: [&dyn Derivation; 3] = [&copy::Copies, &count::Counts, &subset::Subsets];
+
+/// The kinds of derived fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DerivedKind {
+    /// The copy of a field of another document.
+    Copy,
+    /// The number of children.
+    Count,
+    /// The first children of a document, in order.
+    Subset,
+}
+
+impl fmt::Display for DerivedKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            DerivedKind::Copy => "copy",
+            DerivedKind::Count => "count",
+            DerivedKind::Subset => "subset",
+        })
+    }
+}
+
+/// How the fields of a kind are computed.
 #[async_trait]
-pub(super) trait DerivedKind: Sync {
+trait Derivation: Sync {
     /// Recomputes those fields of a level, of this kind, that the changes of a unit make wrong.
     async fn refresh(&self, unit: &mut Unit<'_>, level: &[OrderedField<'_>]) -> Result<()>;
 
@@ -39,8 +66,8 @@ pub(super) trait DerivedKind: Sync {
         documents: &[Doc],
     ) -> Result<Vec<FieldValues>>;
 
-    /// What an audit calls a difference.
-    fn problem(&self) -> Problem;
+    /// The kind.
+    fn kind(&self) -> DerivedKind;
 }
 
 /// The reads of a computation: of a unit, which sees its own changes, or of a snapshot.
@@ -136,20 +163,21 @@ pub(super) async fn problems(
     for kind in KINDS {
         let differences = kind.differences(lookup, fields, documents).await?;
         for (problems, fields) in problems.iter_mut().zip(differences) {
-            problems.extend(fields.into_iter().map(|(path, _)| (path, kind.problem())));
+            let problem = Problem::Derived(kind.kind());
+            problems.extend(fields.into_iter().map(|(path, _)| (path, problem)));
         }
     }
     Ok(problems)
 }
 
 /// The definitions of one kind.
-pub(super) fn of_kind<'c, D: FromDerived + 'c>(fields: &[&'c DerivedField]) -> Vec<&'c D> {
+fn of_kind<'c, D: FromDerived + 'c>(fields: &[&'c DerivedField]) -> Vec<&'c D> {
     let fields = fields.iter();
     fields.filter_map(|field| D::from_derived(field)).collect()
 }
 
 /// The name of the step that refreshes fields of a collection.
-pub(super) fn step_name<'p>(paths: impl Iterator<Item = &'p str>, holder: &str) -> String {
+fn step_name<'p>(paths: impl Iterator<Item = &'p str>, holder: &str) -> String {
     let paths: Vec<String> = paths.map(|path| format!("`{path}`")).collect();
     format!("{} of `{holder}`", paths.join(", "))
 }

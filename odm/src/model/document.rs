@@ -5,7 +5,8 @@ use std::fmt::Debug;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    Copied, EmbedField, FieldSet, Model, Outline, Path, Ref, Root, Shape, ShownNames, Through,
+    EmbedField, FieldSet, Model, Outline, Path, Ref, Root, Shape, ShownNames, Through,
+    derived::Copied,
 };
 
 /// A type with named, stored fields: a document, an embedded value or a projection.

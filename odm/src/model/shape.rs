@@ -2,11 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::PathHash;
-use crate::{
-    error::Result,
-    mql::{self, Direction},
-};
+use super::{PathHash, derived::DerivedShape};
+use crate::mql::Direction;
 
 /// A model: what a `Document` declares besides its fields.
 #[derive(Debug, Clone, Copy)]
@@ -79,17 +76,6 @@ pub enum FieldKind {
     Split(SplitShape),
 }
 
-/// The kinds of derived fields.
-#[derive(Debug, Clone, Copy)]
-pub enum DerivedShape {
-    /// A copy of a field of another document.
-    Copy(CopyShape),
-    /// The number of children.
-    Count(CountShape),
-    /// A bounded array of children.
-    Subset(SubsetShape),
-}
-
 /// The containers around an embedded value or a reference. Types nest; the widest counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Container {
@@ -151,23 +137,6 @@ pub enum OnDelete {
     Keep,
 }
 
-/// A bounded array of children.
-#[derive(Debug, Clone, Copy)]
-pub struct SubsetShape {
-    /// The collection of the children.
-    pub collection: &'static str,
-    /// The stored path of the children's reference to the holder.
-    pub via: &'static str,
-    /// The number of children; negative for the last ones.
-    pub limit: i64,
-    /// The order.
-    pub sort: &'static [(&'static str, Direction)],
-    /// The shown fields of a child; `None` for all.
-    pub shown: Option<fn() -> &'static Shape>,
-    /// The children that count; all by default.
-    pub filter: Option<fn() -> Result<mql::Filter>>,
-}
-
 /// The cold part of a split document, in a collection of its own.
 #[derive(Debug, Clone, Copy)]
 pub struct SplitShape {
@@ -181,64 +150,27 @@ pub struct SplitShape {
     pub shape: fn() -> &'static Shape,
 }
 
-/// A copy of a field of another document.
-#[derive(Debug, Clone, Copy)]
-pub struct CopyShape {
-    /// The collection of the document that it is copied from.
-    pub source: &'static str,
-    /// The stored path of the value there.
-    pub path: &'static str,
-    /// The reference to follow.
-    pub via: Via,
-    /// Whether it keeps the value of the time of writing: `freeze`.
-    pub frozen: bool,
-    /// Whether the copy can be absent: it is an `Option`.
-    pub optional: bool,
-}
-
-/// The reference that a copy follows to its source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Via {
-    /// The reference with this stored name, in the same struct.
-    Beside(&'static str),
-    /// References to the holder at this stored path of the source. The copy is then an array, of one
-    /// element for each value.
-    Back(&'static str),
-}
-
-/// The number of a document's children.
-#[derive(Debug, Clone, Copy)]
-pub struct CountShape {
-    /// The collection of the children.
-    pub collection: &'static str,
-    /// The stored path of the children's reference to the holder.
-    pub via: &'static str,
-    /// The children that count; all by default.
-    pub filter: Option<fn() -> Result<mql::Filter>>,
-}
-
 /// The derived fields of a type and of the values embedded in it, for checks at compile time. They cannot call
 /// [`Structure::shape`](super::Structure::shape).
 #[doc(hidden)]
 pub struct Outline {
     /// Whether it holds references itself.
     pub references: bool,
-    /// Its own copies, with their stored names and the hashes of these.
-    pub copies: &'static [(&'static str, u64, Copied)],
-    /// Its own subsets, likewise.
-    pub subsets: &'static [(&'static str, u64, ShownFields)],
+    /// Its own derived fields that may follow from others, with their stored names and the hashes of
+    /// these.
+    pub derived: &'static [(&'static str, u64, DerivedReads)],
     /// The embedded values, likewise, but not the type within itself. A flattened one has no name.
     pub embedded: &'static [(&'static str, u64, &'static Outline)],
 }
 
-/// What a subset reads of its children, besides their references to the parent.
+/// What a derived field reads, besides references.
 #[doc(hidden)]
-pub struct ShownFields {
-    /// The hash of the collection of the children.
-    pub child: u64,
-    /// The paths by which they are sorted.
-    pub sort: &'static [PathHash],
-    /// The stored names that are shown; `None` for all.
+pub struct DerivedReads {
+    /// The hash of the collection of the documents.
+    pub collection: u64,
+    /// The paths in them.
+    pub paths: &'static [PathHash],
+    /// The stored names that it reads besides; `None` for all.
     pub names: Option<&'static ShownNames>,
 }
 
@@ -251,23 +183,19 @@ pub struct ShownNames {
     pub flattened: &'static [&'static ShownNames],
 }
 
-/// A copy, and the problem of its declaration, if there is one.
-#[doc(hidden)]
-pub struct Copied {
-    pub(crate) shape: CopyShape,
-    /// The hash of the collection of the source.
-    pub(crate) source: u64,
-    /// The path of the value in the source.
-    pub(crate) value: PathHash,
-    pub(crate) problem: Option<&'static str>,
+impl ShownNames {
+    /// No names.
+    pub const NONE: &'static ShownNames = &ShownNames {
+        own: &[],
+        flattened: &[],
+    };
 }
 
 impl Outline {
     /// That of a type that the checks need not look into.
     pub const EMPTY: &'static Outline = &Outline {
         references: false,
-        copies: &[],
-        subsets: &[],
+        derived: &[],
         embedded: &[],
     };
 }

@@ -1,6 +1,6 @@
 //! What is wrong is found in every kind of derived field, and repaired as far as it can be known.
 
-use odm::{Problem, bson::doc, prelude::*};
+use odm::{DerivedKind, Problem, bson::doc, prelude::*};
 use tests::{TestStore, behind_the_back, on_every_store};
 
 use super::{Badge, Person, Works, assert_right, ids, maker, part, person, product, review, task};
@@ -55,12 +55,12 @@ on_every_store! {
             (collection.to_owned(), path.to_owned(), problem)
         };
         let expected = [
-            of("makers", "products", Problem::Count),
-            of("products", "parts.0.name", Problem::Copy),
-            of("products", "good_reviews", Problem::Count),
-            of("products", "reviews", Problem::Subset),
-            of("parts", "product_names", Problem::Copy),
-            of("reviews", "maker_name", Problem::Copy),
+            of("makers", "products", Problem::Derived(DerivedKind::Count)),
+            of("products", "parts.0.name", Problem::Derived(DerivedKind::Copy)),
+            of("products", "good_reviews", Problem::Derived(DerivedKind::Count)),
+            of("products", "reviews", Problem::Derived(DerivedKind::Subset)),
+            of("parts", "product_names", Problem::Derived(DerivedKind::Copy)),
+            of("reviews", "maker_name", Problem::Derived(DerivedKind::Copy)),
         ];
         let with = |repaired| expected.clone().map(|(a, b, c)| (a, b, c, repaired));
         assert_eq!(found(db.audit()).await, with(false));

@@ -1,6 +1,6 @@
 //! Several programs on one store: each keeps right what the others derive.
 
-use odm::{ErrorKind, Problem, prelude::*};
+use odm::{DerivedKind, ErrorKind, Problem, prelude::*};
 use serde::{Deserialize, Serialize};
 use tests::{TestStore, on_every_store};
 
@@ -73,7 +73,7 @@ on_every_store! {
         let mut repaired = 0;
         while let Some(finding) = rebuild.next().await {
             let finding = finding.unwrap();
-            assert_eq!((finding.problem, finding.repaired), (Problem::Copy, true));
+            assert_eq!((finding.problem, finding.repaired), (Problem::Derived(DerivedKind::Copy), true));
             repaired += 1;
         }
         assert_eq!((repaired, rebuild.progress().checked, rebuild.progress().total), (450, 450, 450));

@@ -73,17 +73,12 @@ impl MessageText {
 
     /// Adds the path of a definition by its number in an outline.
     const fn push_path(&mut self, outline: &Outline, mut number: usize) {
-        let copies = outline.copies.len();
-        if number < copies + outline.subsets.len() {
+        if number < outline.derived.len() {
             self.push(".");
-            self.push(if number < copies {
-                outline.copies[number].0
-            } else {
-                outline.subsets[number - copies].0
-            });
+            self.push(outline.derived[number].0);
             return;
         }
-        number -= copies + outline.subsets.len();
+        number -= outline.derived.len();
         let mut i = 0;
         while i < outline.embedded.len() {
             let (name, _, inner) = outline.embedded[i];

@@ -3,45 +3,33 @@
 use std::thread;
 
 use super::*;
-use crate::model::{CopyShape, Via, fnv1a};
+use crate::model::fnv1a;
 
 fn hash(path: &str) -> PathHash {
     let names = path.split('.');
     names.fold(PathHash::EMPTY, |path, name| path.then(fnv1a(name)))
 }
 
-fn copy(
-    name: &'static str,
-    source: &'static str,
-    path: &'static str,
-) -> (&'static str, u64, Copied) {
-    let shape = CopyShape {
-        source,
-        path,
-        via: Via::Beside("of"),
-        frozen: false,
-        optional: false,
-    };
-    let copied = Copied {
-        shape,
-        source: fnv1a(source),
-        value: hash(path),
-        problem: None,
-    };
-    (name, fnv1a(name), copied)
-}
+type Derived = (&'static str, u64, DerivedReads);
 
-type Subset = (&'static str, u64, ShownFields);
+fn copy(name: &'static str, source: &'static str, path: &'static str) -> Derived {
+    let reads = DerivedReads {
+        collection: fnv1a(source),
+        paths: vec![hash(path)].leak(),
+        names: Some(ShownNames::NONE),
+    };
+    (name, fnv1a(name), reads)
+}
 
 fn subset(
     name: &'static str,
     child: &'static str,
     sort: &[&'static str],
     shown: Option<&[&'static str]>,
-) -> Subset {
-    let shown = ShownFields {
-        child: fnv1a(child),
-        sort: sort
+) -> Derived {
+    let reads = DerivedReads {
+        collection: fnv1a(child),
+        paths: sort
             .iter()
             .map(|path| hash(path))
             .collect::<Vec<_>>()
@@ -65,13 +53,12 @@ fn subset(
             }))
         }),
     };
-    (name, fnv1a(name), shown)
+    (name, fnv1a(name), reads)
 }
 
 #[derive(Default)]
 struct Fields {
-    copies: Vec<(&'static str, u64, Copied)>,
-    subsets: Vec<Subset>,
+    derived: Vec<Derived>,
     embedded: Vec<(&'static str, Fields)>,
 }
 
@@ -80,8 +67,7 @@ fn outline(fields: Fields) -> &'static Outline {
     let embedded = embedded.map(|(name, fields)| (name, fnv1a(name), outline(fields)));
     Box::leak(Box::new(Outline {
         references: true,
-        copies: fields.copies.leak(),
-        subsets: fields.subsets.leak(),
+        derived: fields.derived.leak(),
         embedded: embedded.collect::<Vec<_>>().leak(),
     }))
 }
@@ -102,34 +88,26 @@ fn cycle(models: Vec<(&'static str, Fields)>) -> Option<String> {
     Some(cycle.split(';').next()?.to_owned())
 }
 
-fn copies(copies: Vec<(&'static str, u64, Copied)>) -> Fields {
+fn derived(derived: Vec<Derived>) -> Fields {
     Fields {
-        copies,
-        ..Fields::default()
-    }
-}
-
-fn subsets(subsets: Vec<Subset>) -> Fields {
-    Fields {
-        subsets,
+        derived,
         ..Fields::default()
     }
 }
 
 #[test]
 fn chains_end() {
-    let link = copies(vec![copy("name", "parts", "name")]);
+    let link = derived(vec![copy("name", "parts", "name")]);
     let products = Fields {
-        copies: vec![copy("label", "makers", "name")],
+        derived: vec![copy("label", "makers", "name")],
         embedded: vec![("parts", link)],
-        ..Fields::default()
     };
-    let parts = copies(vec![copy("name", "products", "parts.name2")]);
+    let parts = derived(vec![copy("name", "products", "parts.name2")]);
     assert_eq!(
         cycle(vec![
             ("products", products),
             ("parts", parts),
-            ("makers", copies(vec![]))
+            ("makers", derived(vec![]))
         ]),
         None
     );
@@ -143,21 +121,21 @@ fn chains_may_be_longer_than_the_stack_of_the_compiler() {
         .collect();
     let model = |n: usize| {
         let next = collections[n + 1];
-        copies(NAMES.iter().map(|name| copy(name, next, name)).collect())
+        derived(NAMES.iter().map(|name| copy(name, next, name)).collect())
     };
     let mut models: Vec<_> = (0..399).map(|n| (collections[n], model(n))).collect();
-    models.push((collections[399], copies(vec![])));
+    models.push((collections[399], derived(vec![])));
     assert_eq!(cycle(models), None);
 }
 
 #[test]
 fn a_copy_of_a_copy_of_itself_is_a_cycle() {
     let link = || Fields {
-        embedded: vec![("parts", copies(vec![copy("name", "parts", "name")]))],
+        embedded: vec![("parts", derived(vec![copy("name", "parts", "name")]))],
         ..Fields::default()
     };
     let found = |path| {
-        let parts = copies(vec![copy("name", "products", path)]);
+        let parts = derived(vec![copy("name", "products", path)]);
         cycle(vec![("products", link()), ("parts", parts)])
     };
     let text = "products.parts.name <- parts.name <- products.parts.name";
@@ -171,7 +149,7 @@ fn a_copy_of_a_copy_of_itself_is_a_cycle() {
 #[test]
 fn a_flattened_value_has_no_name_in_a_path() {
     let flat = Fields {
-        embedded: vec![("", copies(vec![copy("label", "products", "label")]))],
+        embedded: vec![("", derived(vec![copy("label", "products", "label")]))],
         ..Fields::default()
     };
     let text = "products.label <- products.label";
@@ -181,8 +159,8 @@ fn a_flattened_value_has_no_name_in_a_path() {
 #[test]
 fn a_subset_that_shows_a_copy_of_itself_is_a_cycle() {
     let found = |shown: Option<&[&'static str]>| {
-        let products = subsets(vec![subset("reviews", "reviews", &["written"], shown)]);
-        let reviews = copies(vec![copy("others", "products", "reviews")]);
+        let products = derived(vec![subset("reviews", "reviews", &["written"], shown)]);
+        let reviews = derived(vec![copy("others", "products", "reviews")]);
         cycle(vec![("products", products), ("reviews", reviews)])
     };
     let text = Some("products.reviews <- reviews.others <- products.reviews".to_owned());
@@ -194,7 +172,7 @@ fn a_subset_that_shows_a_copy_of_itself_is_a_cycle() {
 
 #[test]
 fn a_subset_that_is_sorted_by_what_is_copied_from_it_is_a_cycle() {
-    let products = subsets(vec![subset(
+    let products = derived(vec![subset(
         "reviews",
         "reviews",
         &["-x", "info.rank"],
@@ -203,7 +181,7 @@ fn a_subset_that_is_sorted_by_what_is_copied_from_it_is_a_cycle() {
     let info = Fields {
         embedded: vec![(
             "info",
-            copies(vec![copy("rank", "products", "reviews.0.rank")]),
+            derived(vec![copy("rank", "products", "reviews.0.rank")]),
         )],
         ..Fields::default()
     };

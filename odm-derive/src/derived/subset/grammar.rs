@@ -3,17 +3,18 @@
 use proc_macro2::Ident;
 use syn::{Attribute, Expr, ExprLit, ExprUnary, Lit, LitStr, Meta, Path, UnOp};
 
-use super::{
-    index::{self, Key},
-    value::{Once, keys, string, unknown},
+use super::super::children;
+use crate::{
+    attr::{
+        index::{self, Key},
+        value::{Once, keys, string, unknown},
+    },
+    ctxt::Ctxt,
 };
-use crate::{ctxt::Ctxt, types::ident};
 
 /// A bounded array of children.
 #[derive(Clone)]
 pub(crate) struct Subset {
-    /// The attribute's name.
-    pub(crate) at: Path,
     /// The number of children; negative for the last ones.
     pub(crate) limit: i64,
     /// The literal in which the sort keys are named, and the keys.
@@ -35,8 +36,8 @@ impl Subset {
             match key.as_str() {
                 "limit" => limit.set(cx, &meta, self::limit(cx, &meta)),
                 "sort" => sort.set(cx, &meta, self::sort(cx, &meta)),
-                "via" => via.set(cx, &meta, self::via(cx, &meta)),
-                "filter" => filter.set(cx, &meta, self::filter(cx, &meta)),
+                "via" => via.set(cx, &meta, children::via(cx, &meta)),
+                "filter" => filter.set(cx, &meta, children::filter(cx, &meta)),
                 _ => unknown(cx, &meta, "subset", "`limit`, `sort`, `via` or `filter`"),
             }
         }
@@ -48,7 +49,6 @@ impl Subset {
             );
         }
         Subset {
-            at: attr.path().clone(),
             limit: limit.unwrap_or(1),
             sort,
             via: via.get(),
@@ -102,34 +102,4 @@ fn sort(cx: &Ctxt, meta: &Meta) -> Option<(LitStr, Vec<Key>)> {
             None
         }
     }
-}
-
-/// The name of a field of the child.
-pub(super) fn via(cx: &Ctxt, meta: &Meta) -> Option<(LitStr, Ident)> {
-    let literal = string(cx, meta)?;
-    let field = ident(&literal.value(), literal.span());
-    if field.is_none() {
-        cx.error(
-            &literal,
-            format!(
-                "`{}` is not the name of a field of the child",
-                literal.value()
-            ),
-        );
-    }
-    field.map(|field| (literal, field))
-}
-
-/// A function that returns a filter.
-pub(super) fn filter(cx: &Ctxt, meta: &Meta) -> Option<Path> {
-    if let Meta::NameValue(pair) = meta
-        && let Expr::Path(path) = &pair.value
-    {
-        return Some(path.path.clone());
-    }
-    cx.error(
-        meta,
-        "expected a function that returns a `Filter` of the child: `filter = published`",
-    );
-    None
 }

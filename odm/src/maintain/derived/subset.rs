@@ -12,15 +12,14 @@ use std::collections::{BTreeMap, HashMap};
 use async_trait::async_trait;
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
 
-use super::{
-    Problem,
-    derived::{DerivedKind, Inputs, of_kind, step_name},
-    places::FieldValues,
-    unit::{Doc, Unit, id},
-};
+use super::{Derivation, DerivedKind, Inputs, of_kind, step_name};
 use crate::{
     catalog::{DerivedField, FromDerived, OrderedField, SubsetDefinition, references},
     error::{Error, Result},
+    maintain::{
+        places::FieldValues,
+        unit::{Doc, Unit, id},
+    },
     mql::{Filter, Test, key, path},
     store::{Find, FindByKey},
 };
@@ -30,7 +29,7 @@ use stale::{StaleElements, StaleParent, stale};
 pub(super) struct Subsets;
 
 #[async_trait]
-impl DerivedKind for Subsets {
+impl Derivation for Subsets {
     async fn refresh(&self, unit: &mut Unit<'_>, level: &[OrderedField<'_>]) -> Result<()> {
         let mut parents: BTreeMap<&str, Vec<Refreshed<'_>>> = BTreeMap::new();
         for ordered in level {
@@ -66,8 +65,8 @@ impl DerivedKind for Subsets {
         Ok(differences)
     }
 
-    fn problem(&self) -> Problem {
-        Problem::Subset
+    fn kind(&self) -> DerivedKind {
+        DerivedKind::Subset
     }
 }
 

@@ -3,25 +3,19 @@
 use proc_macro2::Ident;
 use quote::ToTokens;
 
-use super::list;
+use super::{
+    grammar::{Denormalize, From, Via},
+    references_to,
+};
 use crate::{
     ast::{Derive, Field, Input},
-    attr::{Denormalize, From, Via},
+    check::list,
     ctxt::Ctxt,
-    model::references_to,
     types,
 };
 
-/// Checks the copies among fields that stand together.
-pub(super) fn check(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
-    for field in fields {
-        if let Some(denormalize) = field.attrs.denormalize() {
-            copy(cx, input, denormalize, fields);
-        }
-    }
-}
-
-fn copy(cx: &Ctxt, input: &Input<'_>, denormalize: &Denormalize, fields: &[Field<'_>]) {
+/// Checks a copy among the fields that it stands with.
+pub(super) fn check(cx: &Ctxt, input: &Input<'_>, denormalize: &Denormalize, fields: &[Field<'_>]) {
     let Some(from) = &denormalize.from else {
         return;
     };

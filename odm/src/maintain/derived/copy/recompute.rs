@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 
 use super::{
-    super::{
-        derived::Inputs,
-        places::{FieldValues, structs},
-        unit::{Doc, id},
-    },
+    super::Inputs,
     held::{CopyAt, Held},
 };
 use crate::{
     catalog::{Along, CopyDefinition, join, references},
     error::Result,
+    maintain::{
+        places::{FieldValues, structs},
+        unit::{Doc, id},
+    },
     mql::{
         key,
         path::{self, Lookup as Found},

@@ -9,15 +9,14 @@ use std::collections::{BTreeMap, HashMap};
 use async_trait::async_trait;
 use bson::{RawBson, RawBsonRef, RawDocument};
 
-use super::{
-    Problem,
-    derived::{DerivedKind, Inputs, of_kind, step_name},
-    places::FieldValues,
-    unit::{Doc, Image, Unit, id},
-};
+use super::{Derivation, DerivedKind, Inputs, of_kind, step_name};
 use crate::{
     catalog::{CountDefinition, DerivedField, FromDerived, OrderedField, references},
     error::Result,
+    maintain::{
+        places::FieldValues,
+        unit::{Doc, Image, Unit, id},
+    },
     mql::{key, path},
     store::{Find, FindByKey},
 };
@@ -26,7 +25,7 @@ use crate::{
 pub(super) struct Counts;
 
 #[async_trait]
-impl DerivedKind for Counts {
+impl Derivation for Counts {
     async fn refresh(&self, unit: &mut Unit<'_>, level: &[OrderedField<'_>]) -> Result<()> {
         for ordered in level {
             if let Some(count) = CountDefinition::from_derived(ordered.field) {
@@ -56,8 +55,8 @@ impl DerivedKind for Counts {
         Ok(differences)
     }
 
-    fn problem(&self) -> Problem {
-        Problem::Count
+    fn kind(&self) -> DerivedKind {
+        DerivedKind::Count
     }
 }
 

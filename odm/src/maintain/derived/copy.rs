@@ -14,15 +14,14 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use bson::RawBson;
 
-use super::{
-    Problem,
-    derived::{DerivedKind, Inputs, of_kind, step_name},
-    places::FieldValues,
-    unit::{Doc, DocumentPages, Unit},
-};
+use super::{Derivation, DerivedKind, Inputs, of_kind, step_name};
 use crate::{
     catalog::{Along, CopyDefinition, DerivedField, FromDerived, OrderedField},
     error::Result,
+    maintain::{
+        places::FieldValues,
+        unit::{Doc, DocumentPages, Unit},
+    },
 };
 use recompute::{followed, wrong};
 use stale::{FollowedSources, StaleCopies, stale};
@@ -31,7 +30,7 @@ use stale::{FollowedSources, StaleCopies, stale};
 pub(super) struct Copies;
 
 #[async_trait]
-impl DerivedKind for Copies {
+impl Derivation for Copies {
     async fn refresh(&self, unit: &mut Unit<'_>, level: &[OrderedField<'_>]) -> Result<()> {
         // The copies beside one reference depend on the same fields of their holder.
         let mut groups: BTreeMap<(&str, &str, &Along), CopyGroup<'_>> = BTreeMap::new();
@@ -66,8 +65,8 @@ impl DerivedKind for Copies {
         wrong(lookup, &copies, documents, &before).await
     }
 
-    fn problem(&self) -> Problem {
-        Problem::Copy
+    fn kind(&self) -> DerivedKind {
+        DerivedKind::Copy
     }
 }
 

@@ -1,28 +1,43 @@
-//! The reference that a copy follows.
+//! Copies of fields of other documents: `#[denormalize(from = "Part.name", via = "part", freeze)]`.
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream};
 use syn::Type;
 
-use super::Head;
+use super::{Declaration, Derived, DerivedField, DerivedKind, Indexed, reference_to};
 use crate::{
-    ast::Field as AstField,
-    attr::{Denormalize, From, Via},
+    ast::{Field, Input},
+    ctxt::Ctxt,
+    model::{Head, Member, Structure},
     types,
 };
 
+mod check;
+mod expand;
+mod grammar;
+
+pub(crate) use expand::{checks, constant};
+use grammar::{Denormalize, From, Via};
+
+pub(super) const KIND: DerivedKind = DerivedKind {
+    attribute: "denormalize",
+    noun: "a copy",
+    is_embedded: true,
+    is_optional: true,
+    indexed: Indexed::Within,
+    read: |cx, attr| Box::new(Denormalize::new(cx, attr)),
+};
+
 /// A copy of a field of another document.
-#[derive(Clone)]
 pub(crate) struct Copy {
     pub(crate) from: From,
-    pub(crate) along: Along,
-    pub(crate) frozen: bool,
+    along: Along,
+    frozen: bool,
     /// The reference beside it is `unchecked`.
-    pub(crate) unchecked: bool,
+    unchecked: bool,
 }
 
 /// The reference to the source.
-#[derive(Clone)]
-pub(crate) enum Along {
+enum Along {
     /// A field of the same struct, and where it is named.
     Beside(Ident, Span),
     /// A reference of the source to the holder.
@@ -31,11 +46,7 @@ pub(crate) enum Along {
 
 impl Copy {
     /// A copy that has been checked, and `None` of one that did not pass.
-    pub(super) fn new(
-        head: &Head,
-        denormalize: &Denormalize,
-        fields: &[AstField<'_>],
-    ) -> Option<Self> {
+    fn new(head: &Head, denormalize: &Denormalize, fields: &[Field<'_>]) -> Option<Self> {
         let mut from = denormalize.from.clone()?;
         let along = match &denormalize.via {
             Some(Via::Beside(literal, field)) => Along::Beside(field.clone(), literal.span()),
@@ -70,24 +81,59 @@ impl Copy {
     }
 }
 
+impl Declaration for Denormalize {
+    fn check(&self, cx: &Ctxt, input: &Input<'_>, _: &Field<'_>, fields: &[Field<'_>]) {
+        check::check(cx, input, self, fields);
+    }
+
+    fn written(&self) -> Option<String> {
+        let via = self.via.as_ref().map(|via| match via {
+            Via::Beside(literal, _) => literal.value(),
+            Via::Back(back) => back.literal.value(),
+        });
+        let from = self.from.as_ref()?.literal.value();
+        let freeze = self.freeze;
+        Some(format!("{from} {} {freeze}", via.unwrap_or_default()))
+    }
+
+    fn field(&self, head: &Head, fields: &[Field<'_>]) -> Option<Derived> {
+        let copy = Copy::new(head, self, fields)?;
+        Some(Derived::Copy(Box::new(copy)))
+    }
+}
+
+impl DerivedField for Copy {
+    fn shape(&self, head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
+        expand::shape(head, structure, member)
+    }
+
+    fn reads(&self, head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
+        expand::reads(head, structure, member)
+    }
+
+    fn refers_to(&self, head: &Head, _: &Type) -> Option<TokenStream> {
+        match &self.along {
+            // The reference beside it says so.
+            Along::Beside(..) => None,
+            Along::Back(via) => Some(reference_to(head, &via.ty)),
+        }
+    }
+}
+
 /// The references beside a copy that could be to a document.
 ///
 /// The only one is taken at its word, which the compiler checks. Of several, those that are written
 /// like the document are, if the types of all of them are written out; an alias could be any.
-pub(crate) fn references_to<'a>(
-    this: &Ident,
-    fields: &'a [AstField<'a>],
-    document: &Type,
-) -> Vec<&'a AstField<'a>> {
+fn references_to<'a>(this: &Ident, fields: &'a [Field<'a>], document: &Type) -> Vec<&'a Field<'a>> {
     let references: Vec<_> = fields
         .iter()
         .filter(|field| field.attrs.reference().is_some() && field.serde.skip.is_none())
         .collect();
-    let target = |field: &AstField<'a>| types::argument(types::innermost(field.ty), "Ref");
+    let target = |field: &Field<'a>| types::argument(types::innermost(field.ty), "Ref");
     if references.len() < 2 || references.iter().any(|field| target(field).is_none()) {
         return references;
     }
-    let to = |field: &&&AstField<'a>| {
+    let to = |field: &&&Field<'a>| {
         target(field).is_some_and(|target| types::is_same_name(target, document, this))
     };
     let named: Vec<_> = references.iter().filter(to).copied().collect();

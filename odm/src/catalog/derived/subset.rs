@@ -4,13 +4,11 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    derived::{FieldDefinition, FieldRead},
-    stored_form,
-};
+use super::{FieldDefinition, FieldRead};
 use crate::{
+    catalog::{join, stored_form},
     error::Result,
-    model::SubsetShape,
+    model::derived::SubsetShape,
     mql::{Filter, Sort},
 };
 
@@ -38,14 +36,19 @@ pub(crate) struct SubsetDefinition {
 }
 
 impl SubsetDefinition {
-    pub(super) fn from_shape(parent: &str, path: String, shape: &SubsetShape) -> Result<Self> {
+    pub(super) fn from_shape(
+        parent: &str,
+        within: &str,
+        name: &str,
+        shape: &SubsetShape,
+    ) -> Result<Self> {
         let keys = shape.sort.iter();
         let sort = keys.fold(Sort::new(), |sort, &(path, direction)| {
             sort.by(path, direction)
         });
         Ok(SubsetDefinition {
             parent: parent.to_owned(),
-            path,
+            path: join(within, name),
             child: shape.collection.to_owned(),
             reference: shape.via.to_owned(),
             sort: sort.total(),

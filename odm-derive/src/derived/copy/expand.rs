@@ -3,9 +3,10 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 
+use super::{Along, Copy, grammar::From};
 use crate::{
-    attr::From,
-    model::{Along, Copy, Head, Member, Role, Structure},
+    derived::Derived,
+    model::{Head, Member, Role, Structure},
     types,
 };
 
@@ -16,7 +17,7 @@ use crate::{
 /// ```
 ///
 /// The number is the hash of the name.
-pub(super) fn expand(head: &Head, structure: &Structure) -> Option<TokenStream> {
+pub(crate) fn constant(head: &Head, structure: &Structure) -> Option<TokenStream> {
     let private = &head.private;
     let copies: Vec<_> = copies(structure)
         .map(|(member, copy)| {
@@ -35,12 +36,12 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> Option<TokenStream> 
 }
 
 /// The copies of a type, in the order of `COPIES`.
-pub(super) fn copies(structure: &Structure) -> impl Iterator<Item = (&Member, &Copy)> {
+fn copies(structure: &Structure) -> impl Iterator<Item = (&Member, &Copy)> {
     structure
         .members
         .iter()
         .filter_map(|member| match &member.role {
-            Role::Copy(copy) => Some((member, &**copy)),
+            Role::Derived(Derived::Copy(copy)) => Some((member, &**copy)),
             _ => None,
         })
 }
@@ -53,9 +54,7 @@ pub(super) fn copies(structure: &Structure) -> impl Iterator<Item = (&Member, &C
 pub(super) fn shape(head: &Head, structure: &Structure, of: &Member) -> Option<TokenStream> {
     let private = &head.private;
     let this = &structure.this;
-    let (position, (_, copy)) = copies(structure)
-        .enumerate()
-        .find(|(_, (member, _))| std::ptr::eq(*member, of))?;
+    let (position, copy) = position(structure, of)?;
     let shape = quote!(#private::copy::<#this>(#position));
     Some(if head.generics.params.is_empty() {
         shape
@@ -66,9 +65,27 @@ pub(super) fn shape(head: &Head, structure: &Structure, of: &Member) -> Option<T
 }
 
 /// ```ignore
+/// copy_reads::<PartLink>(0)
+/// ```
+pub(super) fn reads(head: &Head, structure: &Structure, of: &Member) -> Option<TokenStream> {
+    let private = &head.private;
+    let this = &structure.this;
+    let (position, _) = position(structure, of)?;
+    Some(quote!(#private::copy_reads::<#this>(#position)))
+}
+
+/// The position of a copy in `COPIES`.
+fn position<'a>(structure: &'a Structure, of: &Member) -> Option<(usize, &'a Copy)> {
+    copies(structure)
+        .enumerate()
+        .find(|(_, (member, _))| std::ptr::eq(*member, of))
+        .map(|(position, (_, copy))| (position, copy))
+}
+
+/// ```ignore
 /// const _: () = { check::<PartLink>(0); };
 /// ```
-pub(super) fn checks(head: &Head, structure: &Structure) -> Option<TokenStream> {
+pub(crate) fn checks(head: &Head, structure: &Structure) -> Option<TokenStream> {
     let checks: Vec<_> = copies(structure)
         .enumerate()
         .map(|(position, (_, copy))| check(head, structure, position, copy))

@@ -2,14 +2,62 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Generics, Path, Type, parse_quote, spanned::Spanned};
+use syn::{Generics, Type, parse_quote, spanned::Spanned};
 
-use super::structure;
+use super::{Declaration, Derived, DerivedField, DerivedKind, Indexed, children};
 use crate::{
-    attr::{Key, Subset},
-    model::{Head, Place, Role, Structure},
+    ast::{Field, Input},
+    attr::index::Key,
+    ctxt::Ctxt,
+    expand::at,
+    model::{Head, Member, Place, Role, Structure},
     types,
 };
+
+mod grammar;
+
+pub(crate) use grammar::Subset;
+
+pub(super) const KIND: DerivedKind = DerivedKind {
+    attribute: "subset",
+    noun: "a subset",
+    is_embedded: false,
+    is_optional: false,
+    indexed: Indexed::Nothing,
+    read: |cx, attr| Box::new(Subset::new(cx, attr)),
+};
+
+impl Declaration for Subset {
+    fn check(&self, cx: &Ctxt, _: &Input<'_>, field: &Field<'_>, _: &[Field<'_>]) {
+        // Of other types, such as an alias, the compiler knows what they are.
+        if let Some(declared) = field.attrs.derived()
+            && types::is_written(field.ty, "Vec")
+        {
+            cx.error(
+                &declared.at,
+                "a field with `#[subset(..)]` is a `Subset` of the child or of a projection of it",
+            );
+        }
+    }
+
+    fn field(&self, _: &Head, _: &[Field<'_>]) -> Option<Derived> {
+        Some(Derived::Subset(Box::new(self.clone())))
+    }
+}
+
+impl DerivedField for Subset {
+    fn shape(&self, head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
+        Some(shape(head, member.stored(structure), &member.ty, self))
+    }
+
+    fn reads(&self, head: &Head, _: &Structure, member: &Member) -> Option<TokenStream> {
+        Some(reads(head, &member.ty, self))
+    }
+
+    fn refers_to(&self, _: &Head, ty: &Type) -> Option<TokenStream> {
+        Some(quote!(#ty))
+    }
+}
 
 /// ```ignore
 /// {
@@ -26,7 +74,7 @@ use crate::{
 ///     })
 /// }
 /// ```
-pub(super) fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> TokenStream {
+fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> TokenStream {
     let this = &head.this;
     // Gives an error the span of the type alone.
     let private = types::located(head.private.clone(), ty.span());
@@ -44,7 +92,7 @@ pub(super) fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> 
         },
     };
     let child = quote_spanned!(ty.span()=> <#ty as #private::SubsetField>::Child);
-    let filter = filter(head, declared.filter.as_ref(), &child);
+    let filter = children::emit_filter(head, declared.filter.as_ref(), &child);
     let nested =
         "a subset cannot be shown inside a subset: show a projection of the child without it";
     quote_spanned! {ty.span()=> {
@@ -59,13 +107,13 @@ pub(super) fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> 
 }
 
 /// ```ignore
-/// ShownFields {
-///     child: <<Subset<ReviewSummary> as SubsetField>::Child as Document>::HASH,
-///     sort: &[sort_path(child::<Subset<ReviewSummary>>().published_date)],
+/// DerivedReads {
+///     collection: <<Subset<ReviewSummary> as SubsetField>::Child as Document>::HASH,
+///     paths: &[sort_path(child::<Subset<ReviewSummary>>().published_date)],
 ///     names: shown_names::<Subset<ReviewSummary>>(),
 /// }
 /// ```
-pub(super) fn shown(head: &Head, ty: &Type, declared: &Subset) -> TokenStream {
+fn reads(head: &Head, ty: &Type, declared: &Subset) -> TokenStream {
     // Gives an error the span of the type alone.
     let private = types::located(head.private.clone(), ty.span());
     let sort = declared.sort.iter().flat_map(|(literal, keys)| {
@@ -77,24 +125,11 @@ pub(super) fn shown(head: &Head, ty: &Type, declared: &Subset) -> TokenStream {
         })
     });
     quote_spanned! {ty.span()=>
-        #private::ShownFields {
-            child: <<#ty as #private::SubsetField>::Child as #private::Document>::HASH,
-            sort: &[#(#sort),*],
+        #private::DerivedReads {
+            collection: <<#ty as #private::SubsetField>::Child as #private::Document>::HASH,
+            paths: &[#(#sort),*],
             names: #private::shown_names::<#ty>(),
         }
-    }
-}
-
-/// ```ignore
-/// Some(|| subset_filter::<Review>(published()))
-/// ```
-pub(super) fn filter(head: &Head, filter: Option<&Path>, child: &TokenStream) -> TokenStream {
-    let private = &head.private;
-    match filter {
-        Some(path) => quote_spanned! {path.span()=>
-            ::core::option::Option::Some(|| #private::subset_filter::<#child>(#path()))
-        },
-        None => quote!(::core::option::Option::None),
     }
 }
 
@@ -139,7 +174,7 @@ fn sort_key(head: &Head, ty: &Type, key: &Key, span: Span) -> TokenStream {
 ///     const NAMES: &'static ShownNames = <Self as Structure>::SHOWN;
 /// }
 /// ```
-pub(super) fn item(
+pub(crate) fn item(
     head: &Head,
     generics: &Generics,
     structure: &Structure,
@@ -150,12 +185,12 @@ pub(super) fn item(
     let marked = structure
         .members
         .iter()
-        .any(|member| matches!(member.role, Role::Subset(_)));
+        .any(|member| matches!(member.role, Role::Derived(Derived::Subset(_))));
     // Copies of subsets, and in projections, whose fields have no marks, all of them.
     let others = structure
         .members
         .iter()
-        .filter(|member| of.is_some() || matches!(member.role, Role::Copy(_)))
+        .filter(|member| of.is_some() || matches!(member.role, Role::Derived(Derived::Copy(_))))
         .filter(|member| !types::is_plain(&member.ty))
         .map(|member| &member.ty);
     let (child, shown) = match of {
@@ -186,7 +221,7 @@ pub(super) fn item(
 /// ```
 ///
 /// The item is a parameter, so that the type of the field can be an alias.
-pub(super) fn holder(head: &Head, generics: &Generics, structure: &Structure) -> TokenStream {
+pub(crate) fn holder(head: &Head, generics: &Generics, structure: &Structure) -> TokenStream {
     let Head { private, this, .. } = head;
     let item = head.fresh("T");
     let mut generics = generics.clone();
@@ -197,13 +232,13 @@ pub(super) fn holder(head: &Head, generics: &Generics, structure: &Structure) ->
         .flat_map(|clause| &clause.predicates)
         .collect();
     let subsets = structure.members.iter().filter_map(|member| {
-        let (Role::Subset(_), Place::At(position), Some(ident)) =
+        let (Role::Derived(Derived::Subset(_)), Place::At(position), Some(ident)) =
             (&member.role, member.place, &member.ident)
         else {
             return None;
         };
         let ty = &member.ty;
-        let at = structure::at(head, this, position, quote!(#private::Root<#this>));
+        let at = at(head, this, position, quote!(#private::Root<#this>));
         Some(quote! {
             #[automatically_derived]
             impl #impl_generics #private::HasSubset<#at, #item> for #this

@@ -1,19 +1,16 @@
 //! `#[denormalize(from = "Part.name", via = "part", freeze)]`.
 
 use proc_macro2::Ident;
-use syn::{Attribute, LitStr, Meta, Path, Type};
+use syn::{Attribute, LitStr, Meta, Type};
 
-use super::value::{Once, flag, keys, string, unknown};
 use crate::{
+    attr::value::{Once, flag, keys, string, unknown},
     ctxt::Ctxt,
     types::{ident, located},
 };
 
-/// A copy of a field of another document.
-#[derive(Clone)]
+/// A copy of a field of another document, as its attribute says.
 pub(crate) struct Denormalize {
-    /// The attribute's name.
-    pub(crate) at: Path,
     /// The source. `None` after an error only.
     pub(crate) from: Option<From>,
     /// The reference to follow.
@@ -64,7 +61,6 @@ impl Denormalize {
             );
         }
         Denormalize {
-            at: attr.path().clone(),
             from,
             via: via.get(),
             freeze: freeze.get().is_some(),
@@ -140,7 +136,7 @@ mod tests {
     fn parse(text: &str) -> Result<(String, Vec<String>), String> {
         let from = path(&LitStr::new(text, proc_macro2::Span::call_site()))?;
         let fields = from.path.iter().map(ToString::to_string).collect();
-        Ok((super::super::text(&from.ty.to_token_stream()), fields))
+        Ok((crate::attr::text(&from.ty.to_token_stream()), fields))
     }
 
     #[test]

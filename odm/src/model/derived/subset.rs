@@ -1,12 +1,31 @@
-//! Subsets: their description, their order and their items.
+//! The description of subsets, their order and their items.
 
+use super::DerivedShape;
 use crate::{
+    error::Result,
     model::{
-        DerivedShape, Document, Field, FieldKind, FieldSet, FieldShape, Flattened, Ordered, Path,
-        PathHash, Root, ShownNames, Structure, SubsetField, SubsetItem, SubsetShape,
+        Document, Field, FieldKind, FieldSet, FieldShape, Flattened, Ordered, Path, PathHash, Root,
+        Shape, ShownNames, Structure, SubsetField, SubsetItem,
     },
     mql::{self, Direction},
 };
+
+/// A bounded array of children.
+#[derive(Debug, Clone, Copy)]
+pub struct SubsetShape {
+    /// The collection of the children.
+    pub collection: &'static str,
+    /// The stored path of the children's reference to the holder.
+    pub via: &'static str,
+    /// The number of children; negative for the last ones.
+    pub limit: i64,
+    /// The order.
+    pub sort: &'static [(&'static str, Direction)],
+    /// The shown fields of a child; `None` for all.
+    pub shown: Option<fn() -> &'static Shape>,
+    /// The children that count; all by default.
+    pub filter: Option<fn() -> Result<mql::Filter>>,
+}
 
 /// The declaration in `#[subset(..)]`.
 pub struct DeclaredSubset {
@@ -17,7 +36,7 @@ pub struct DeclaredSubset {
     /// The path of the reference to the holder.
     pub via: &'static str,
     /// The children that count.
-    pub filter: Option<fn() -> crate::Result<mql::Filter>>,
+    pub filter: Option<fn() -> Result<mql::Filter>>,
 }
 
 /// A field that is marked `#[subset(..)]`.
@@ -90,9 +109,4 @@ pub const fn sort_path<F: SortPath>(_: F) -> PathHash {
 /// One key of a sort.
 pub const fn sort_key<F: Sortable>(_: F, direction: Direction) -> (&'static str, Direction) {
     (F::PATH, direction)
-}
-
-/// The filter of a subset or of a count.
-pub fn subset_filter<C>(filter: crate::query::Filter<C>) -> crate::Result<mql::Filter> {
-    filter.into_mql()
 }

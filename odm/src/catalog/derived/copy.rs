@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    derived::{FieldDefinition, FieldRead},
-    join,
+use super::{FieldDefinition, FieldRead};
+use crate::{
+    catalog::join,
+    error::Result,
+    model::derived::{CopyShape, Via},
 };
-use crate::model::{CopyShape, Via};
 
 /// A field that holds a copy of a field of another document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,8 +43,13 @@ pub(crate) enum Along {
 }
 
 impl CopyDefinition {
-    pub(super) fn from_shape(holder: &str, within: &str, name: &str, shape: &CopyShape) -> Self {
-        CopyDefinition {
+    pub(super) fn from_shape(
+        holder: &str,
+        within: &str,
+        name: &str,
+        shape: &CopyShape,
+    ) -> Result<Self> {
+        Ok(CopyDefinition {
             holder: holder.to_owned(),
             within: within.to_owned(),
             name: name.to_owned(),
@@ -55,7 +61,7 @@ impl CopyDefinition {
             },
             frozen: shape.frozen,
             optional: shape.optional,
-        }
+        })
     }
 
     /// The path of the reference in the holder, if the holder has it.

@@ -4,13 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 
-use super::{
-    super::unit::{Doc, Unit, id},
-    Refreshed, shown,
-};
+use super::{Refreshed, shown};
 use crate::{
     catalog::{SubsetDefinition, references},
     error::Result,
+    maintain::unit::{Doc, Unit, id},
     mql::{key, path},
 };
 

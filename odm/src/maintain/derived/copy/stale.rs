@@ -4,13 +4,11 @@ use std::collections::BTreeMap;
 
 use bson::{RawBson, RawDocument};
 
-use super::{
-    super::unit::{Doc, Image, Unit, find_where, id},
-    recompute::value,
-};
+use super::recompute::value;
 use crate::{
     catalog::{Along, CopyDefinition, references},
     error::Result,
+    maintain::unit::{Doc, Image, Unit, find_where, id},
     mql::{key, path},
     store::Find,
 };

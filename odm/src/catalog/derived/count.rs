@@ -4,11 +4,13 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    derived::{FieldDefinition, FieldRead},
-    stored_form,
+use super::{FieldDefinition, FieldRead};
+use crate::{
+    catalog::{join, stored_form},
+    error::Result,
+    model::derived::CountShape,
+    mql::Filter,
 };
-use crate::{error::Result, model::CountShape, mql::Filter};
 
 /// The number of children of a parent, in the parent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,10 +29,15 @@ pub(crate) struct CountDefinition {
 }
 
 impl CountDefinition {
-    pub(super) fn from_shape(parent: &str, path: String, shape: &CountShape) -> Result<Self> {
+    pub(super) fn from_shape(
+        parent: &str,
+        within: &str,
+        name: &str,
+        shape: &CountShape,
+    ) -> Result<Self> {
         Ok(CountDefinition {
             parent: parent.to_owned(),
-            path,
+            path: join(within, name),
             child: shape.collection.to_owned(),
             reference: shape.via.to_owned(),
             filter: shape

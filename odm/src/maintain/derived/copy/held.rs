@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use bson::{RawBson, RawBsonRef, RawDocument};
 
-use super::super::places::structs;
 use crate::{
     catalog::CopyDefinition,
+    maintain::places::structs,
     mql::{key, path},
 };
 

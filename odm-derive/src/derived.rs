@@ -1,0 +1,134 @@
+//! Derived fields: the list of their kinds, and what every kind states of itself.
+//!
+//! A kind goes through the same stages as everything else, and has all of them here in a file of its
+//! own: the grammar of its attribute, its rules, and what is emitted for a field. The other modules do
+//! not ask which kinds there are.
+
+use std::ops::Deref;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Attribute, Path, Type};
+
+use crate::{
+    ast::{Field, Input},
+    ctxt::Ctxt,
+    model::{Head, Member, Structure},
+};
+
+mod children;
+pub(crate) mod copy;
+mod count;
+pub(crate) mod subset;
+
+use copy::Copy;
+use count::Count;
+use subset::Subset;
+
+/// All kinds, as their attributes are read.
+const KINDS: [&DerivedKind; 3] = [&copy::KIND, &count::KIND, &subset::KIND];
+
+/// A derived field of a checked input.
+pub(crate) enum Derived {
+    Copy(Box<Copy>),
+    Count(Box<Count>),
+    Subset(Box<Subset>),
+}
+
+impl Deref for Derived {
+    type Target = dyn DerivedField;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Derived::Copy(copy) => &**copy,
+            Derived::Count(count) => &**count,
+            Derived::Subset(subset) => &**subset,
+        }
+    }
+}
+
+/// A kind of derived field.
+pub(crate) struct DerivedKind {
+    /// The name of its attribute.
+    pub(crate) attribute: &'static str,
+    /// What messages call such a field: `a count`.
+    pub(crate) noun: &'static str,
+    /// Whether an embedded value can have one, beside a reference.
+    pub(crate) is_embedded: bool,
+    /// Whether a stored document can lack it: the type decides.
+    pub(crate) is_optional: bool,
+    /// What an index can be of.
+    pub(crate) indexed: Indexed,
+    /// Reads its attribute.
+    pub(crate) read: fn(&Ctxt, &Attribute) -> Box<dyn Declaration>,
+}
+
+/// What of a field an index can be of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Indexed {
+    Nothing,
+    /// The field itself.
+    Whole,
+    /// The field itself, and what is in it.
+    Within,
+}
+
+impl DerivedKind {
+    /// The kind with this attribute.
+    pub(crate) fn of(attribute: &str) -> Option<&'static Self> {
+        KINDS.into_iter().find(|kind| kind.attribute == attribute)
+    }
+}
+
+/// The attribute of a derived field.
+pub(crate) struct Declared {
+    pub(crate) kind: &'static DerivedKind,
+    /// The attribute's name.
+    pub(crate) at: Path,
+    pub(crate) declaration: Box<dyn Declaration>,
+}
+
+impl Declared {
+    pub(crate) fn new(cx: &Ctxt, kind: &'static DerivedKind, attr: &Attribute) -> Self {
+        Declared {
+            kind,
+            at: attr.path().clone(),
+            declaration: (kind.read)(cx, attr),
+        }
+    }
+}
+
+/// What the attribute of a derived field says.
+pub(crate) trait Declaration {
+    /// Checks the field, which stands among others.
+    fn check(&self, _cx: &Ctxt, _input: &Input<'_>, _field: &Field<'_>, _fields: &[Field<'_>]) {}
+
+    /// What is stored there, as it is written: variants of an enum that share a place store the same in
+    /// it. Of a kind that no embedded value has, it is not asked.
+    fn written(&self) -> Option<String> {
+        None
+    }
+
+    /// The field that has been checked, and `None` of one that did not pass.
+    fn field(&self, head: &Head, fields: &[Field<'_>]) -> Option<Derived>;
+}
+
+/// What is emitted for a derived field.
+pub(crate) trait DerivedField {
+    /// The call that describes the field, under the tokens of which a type that does not fit is
+    /// reported.
+    fn shape(&self, head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream>;
+
+    /// What the field reads that may be derived itself: a `DerivedReads`.
+    fn reads(&self, head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream>;
+
+    /// A type that holds references to the documents that a database must have for the field of this
+    /// type.
+    fn refers_to(&self, head: &Head, ty: &Type) -> Option<TokenStream>;
+}
+
+/// The type of a reference to a document, as if the field was one.
+fn reference_to(head: &Head, document: &Type) -> TokenStream {
+    let private = &head.private;
+    quote!(#private::Ref<#document>)
+}

@@ -1,0 +1,100 @@
+//! Counts of children: `#[count(of = "Child", via = "parent", filter = path)]`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{Attribute, LitStr, Path, Type, spanned::Spanned};
+
+use super::{Declaration, Derived, DerivedField, DerivedKind, Indexed, children, reference_to};
+use crate::{
+    ast::Field,
+    attr::value::{Once, keys, ty, unknown},
+    ctxt::Ctxt,
+    model::{Head, Member, Structure},
+};
+
+pub(super) const KIND: DerivedKind = DerivedKind {
+    attribute: "count",
+    noun: "a count",
+    is_embedded: false,
+    is_optional: false,
+    indexed: Indexed::Whole,
+    read: |cx, attr| Box::new(Count::new(cx, attr)),
+};
+
+/// The number of children.
+#[derive(Clone)]
+pub(crate) struct Count {
+    /// The child. `None` after an error only.
+    of: Option<Type>,
+    /// The child's field that refers to the holder.
+    via: Option<(LitStr, Ident)>,
+    /// A function that returns a filter.
+    filter: Option<Path>,
+}
+
+impl Count {
+    fn new(cx: &Ctxt, attr: &Attribute) -> Self {
+        let mut of = Once::new("of");
+        let mut via = Once::new("via");
+        let mut filter = Once::new("filter");
+        let before = cx.count();
+        for (key, meta) in keys(cx, attr) {
+            match key.as_str() {
+                "of" => of.set(cx, &meta, ty(cx, &meta)),
+                "via" => via.set(cx, &meta, children::via(cx, &meta)),
+                "filter" => filter.set(cx, &meta, children::filter(cx, &meta)),
+                _ => unknown(cx, &meta, "count", "`of`, `via` or `filter`"),
+            }
+        }
+        let of = of.get();
+        if of.is_none() && cx.count() == before {
+            cx.error(
+                &attr.meta,
+                "count without children: write `#[count(of = \"Child\")]`",
+            );
+        }
+        Count {
+            of,
+            via: via.get(),
+            filter: filter.get(),
+        }
+    }
+}
+
+impl Declaration for Count {
+    fn field(&self, head: &Head, _: &[Field<'_>]) -> Option<Derived> {
+        let mut count = self.clone();
+        count.of = count.of.map(|of| head.without_self(&of));
+        Some(Derived::Count(Box::new(count)))
+    }
+}
+
+impl DerivedField for Count {
+    /// ```ignore
+    /// count::<u32, Review>("reviews", parent_path::<Review, Product, _>(), None)
+    /// ```
+    fn shape(&self, head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
+        let Head { private, this, .. } = head;
+        let (stored, ty) = (member.stored(structure), &member.ty);
+        let child = self.of.as_ref()?;
+        let via = match &self.via {
+            Some((literal, field)) => quote_spanned! {literal.span()=>
+                #private::path_to::<#this, _, _, _>(#private::fields_of::<#child>().#field)
+            },
+            None => quote_spanned! {child.span()=> #private::parent_path::<#child, #this, _>() },
+        };
+        let filter = children::emit_filter(head, self.filter.as_ref(), &quote!(#child));
+        Some(quote_spanned! {ty.span()=>
+            #private::count::<#ty, #child>(#stored, #via, #filter)
+        })
+    }
+
+    /// References only.
+    fn reads(&self, _: &Head, _: &Structure, _: &Member) -> Option<TokenStream> {
+        None
+    }
+
+    fn refers_to(&self, head: &Head, _: &Type) -> Option<TokenStream> {
+        Some(reference_to(head, self.of.as_ref()?))
+    }
+}
