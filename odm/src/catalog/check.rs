@@ -1,6 +1,8 @@
 //! The rules that relations obey together, whether they are declared by one database or merged of
 //! several: the compiler has checked them for the models of one database only.
 
+use std::borrow::Cow;
+
 use super::{CopyDefinition, DerivedField, FromDerived, Relations, schema};
 use crate::{error::Result, mql::path};
 
@@ -8,8 +10,9 @@ pub(super) fn check(relations: &Relations) -> Result<()> {
     for edge in &relations.edges {
         inverse_exists(relations, edge)?;
     }
+    has_own_collections(relations)?;
+    is_apart(&roles(relations))?;
     for field in &relations.derived {
-        is_base_data_free(relations, field)?;
         reads_no_cold_part(relations, field)?;
         if let Some(copy) = CopyDefinition::from_derived(field) {
             copies_no_reference(relations, copy)?;
@@ -37,19 +40,93 @@ fn inverse_exists(relations: &Relations, edge: &super::Edge) -> Result<()> {
     )))
 }
 
-/// A refresh changes no reference: else the graph would cause effects.
-fn is_base_data_free(relations: &Relations, field: &DerivedField) -> Result<()> {
-    let holder = field.holder();
-    let mut edges = relations.edges.iter();
-    let path = field.path();
-    let edge = edges.find(|edge| edge.from == holder && path::overlap(&edge.path, &path));
-    match edge {
-        None => Ok(()),
-        Some(edge) => Err(schema(format!(
-            "derived reference: `{holder}.{path}` is derived, and `{holder}.{}` is a reference; store \
-             them in different fields",
-            edge.path
-        ))),
+/// No two splits store their cold parts in one collection.
+fn has_own_collections(relations: &Relations) -> Result<()> {
+    for (at, split) in relations.splits.iter().enumerate() {
+        let mut others = relations.splits[..at].iter();
+        if let Some(other) = others.find(|other| other.cold == split.cold) {
+            return Err(schema(format!(
+                "shared collection: the cold parts `{}.{}` and `{}.{}` are both stored in `{}`; give \
+                 each a collection of its own",
+                other.hot, other.path, split.hot, split.path, split.cold
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A field that is not only the user's.
+struct FieldRole<'a> {
+    collection: &'a str,
+    path: Cow<'a, str>,
+    role: Role,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    Reference,
+    Derived,
+    Version,
+    ColdPart,
+}
+
+fn roles(relations: &Relations) -> Vec<FieldRole<'_>> {
+    let new = |collection, path, role| FieldRole {
+        collection,
+        path,
+        role,
+    };
+    let edges = relations.edges.iter();
+    let edges = edges.map(|edge| new(&*edge.from, (&*edge.path).into(), Role::Reference));
+    let derived = relations.derived.iter();
+    let derived = derived.map(|field| new(field.holder(), field.path(), Role::Derived));
+    let versions = relations.collections.iter().filter_map(|collection| {
+        let version = collection.version.as_deref()?;
+        Some(new(&*collection.name, version.into(), Role::Version))
+    });
+    let splits = relations.splits.iter();
+    let splits = splits.map(|split| new(&*split.hot, (&*split.path).into(), Role::ColdPart));
+    let mut roles: Vec<FieldRole<'_>> =
+        edges.chain(derived).chain(versions).chain(splits).collect();
+    roles.sort_by(|a, b| a.collection.cmp(b.collection));
+    roles
+}
+
+/// What the library writes itself is not stored in what it writes for another reason, nor in a
+/// reference: a refresh changes no reference, else the graph would cause effects. References in
+/// different variants of an enum can overlap.
+fn is_apart(roles: &[FieldRole<'_>]) -> Result<()> {
+    for roles in roles.chunk_by(|a, b| a.collection == b.collection) {
+        for (at, one) in roles.iter().enumerate() {
+            let mut others = roles[..at].iter();
+            let other = others.find(|other| {
+                let are_references = [one.role, other.role] == [Role::Reference; 2];
+                !are_references && path::overlap(&one.path, &other.path)
+            });
+            if let Some(other) = other {
+                return Err(schema(format!(
+                    "overlapping fields: `{0}.{1}` is {2}, and `{0}.{3}` is {4}; store them in \
+                     different fields",
+                    one.collection,
+                    other.path,
+                    other.role.name(),
+                    one.path,
+                    one.role.name()
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Role {
+    fn name(self) -> &'static str {
+        match self {
+            Role::Reference => "a reference",
+            Role::Derived => "derived",
+            Role::Version => "the version",
+            Role::ColdPart => "a cold part",
+        }
     }
 }
 
@@ -90,4 +167,163 @@ fn reads_no_cold_part(relations: &Relations, field: &DerivedField) -> Result<()>
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::{Along, Cardinality, Collection, CountDefinition, Edge, OnDelete, Split};
+
+    fn collection(name: &str, version: Option<&str>) -> Collection {
+        Collection {
+            name: name.to_owned(),
+            model: name.to_owned(),
+            version: version.map(str::to_owned),
+        }
+    }
+
+    fn edge(path: &str) -> Edge {
+        Edge {
+            from: "things".to_owned(),
+            path: path.to_owned(),
+            to: "regions".to_owned(),
+            cardinality: Cardinality::One,
+            list: None,
+            unchecked: false,
+            on_delete: OnDelete::Restrict,
+            inverse: None,
+        }
+    }
+
+    fn split(hot: &str, path: &str) -> Split {
+        Split {
+            hot: hot.to_owned(),
+            path: path.to_owned(),
+            cold: "details".to_owned(),
+            key: "of".to_owned(),
+            own_id: false,
+            optional: false,
+        }
+    }
+
+    fn copy(within: &str, name: &str) -> DerivedField {
+        DerivedField::from(CopyDefinition {
+            holder: "things".to_owned(),
+            within: within.to_owned(),
+            name: name.to_owned(),
+            source: "regions".to_owned(),
+            value: "name".to_owned(),
+            along: Along::Local("region".to_owned()),
+            frozen: false,
+            optional: false,
+        })
+    }
+
+    fn count(path: &str) -> DerivedField {
+        DerivedField::from(CountDefinition {
+            parent: "things".to_owned(),
+            path: path.to_owned(),
+            child: "regions".to_owned(),
+            reference: "thing".to_owned(),
+            filter: Default::default(),
+        })
+    }
+
+    /// What two programs that know a part of the fields declare together.
+    fn merged(one: Relations, other: Relations) -> String {
+        for alone in [&one, &other] {
+            check(alone).unwrap();
+        }
+        let mut all = one.clone();
+        all.merge(other.clone()).unwrap();
+        let mut reversed = other;
+        reversed.merge(one).unwrap();
+        check(&reversed).unwrap_err();
+        check(&all).unwrap_err().to_string()
+    }
+
+    fn with_version(path: &str) -> Relations {
+        Relations {
+            collections: vec![collection("things", Some(path))],
+            ..Relations::default()
+        }
+    }
+
+    fn with_edge(path: &str) -> Relations {
+        Relations {
+            edges: vec![edge(path)],
+            ..Relations::default()
+        }
+    }
+
+    fn with_split(hot: &str, path: &str) -> Relations {
+        Relations {
+            splits: vec![split(hot, path)],
+            ..Relations::default()
+        }
+    }
+
+    fn with(derived: DerivedField) -> Relations {
+        Relations {
+            derived: vec![derived],
+            ..Relations::default()
+        }
+    }
+
+    #[test]
+    fn fields_that_two_programs_declare_for_different_ends_do_not_overlap() {
+        for (one, other, fields) in [
+            (
+                with(copy("", "home")),
+                with(copy("home", "city")),
+                "`things.home` is derived, and `things.home.city` is derived",
+            ),
+            (
+                with(count("n")),
+                with_version("n"),
+                "`things.n` is the version",
+            ),
+            (
+                with(count("detail.n")),
+                with_split("things", "detail"),
+                "`things.detail` is a cold part",
+            ),
+            (
+                with_edge("detail.region"),
+                with_split("things", "detail"),
+                "`things.detail.region` is a reference",
+            ),
+            (
+                with(copy("", "home")),
+                with_edge("home.id"),
+                "`things.home.id` is a reference",
+            ),
+            (
+                with_version("region"),
+                with_edge("region"),
+                "`things.region` is the version",
+            ),
+        ] {
+            let message = merged(one, other);
+            assert!(
+                message.starts_with("overlapping fields: ") && message.contains(fields),
+                "{message}"
+            );
+        }
+        let mut both = with_edge("detail.region");
+        both.merge(with_edge("detail")).unwrap();
+        check(&both).unwrap();
+    }
+
+    #[test]
+    fn two_programs_do_not_store_different_cold_parts_in_one_collection() {
+        let message = merged(
+            with_split("things", "detail"),
+            with_split("others", "detail"),
+        );
+        assert!(
+            message.contains("`things.detail` and `others.detail` are both stored in `details`"),
+            "{message}"
+        );
+    }
 }

@@ -296,15 +296,9 @@ fn unreadable(source: impl std::error::Error + Send + Sync + 'static) -> Error {
 fn merged(owners: &[Owner]) -> Result<Relations> {
     let mut all = Relations::default();
     for owner in owners {
-        all.merge(owner.relations.clone()).map_err(|field| {
-            Error::new(
-                ErrorKind::Schema,
-                format!(
-                    "conflicting declarations: the {} declares `{field}` differently from another \
-                     database on the same store; let both declare the same",
-                    owner.id
-                ),
-            )
+        all.merge(owner.relations.clone()).map_err(|conflict| {
+            let message = format!("conflicting declarations: the {} {conflict}", owner.id);
+            Error::new(ErrorKind::Schema, message)
         })?;
     }
     Ok(all)

@@ -6,6 +6,7 @@ mod history;
 mod large;
 mod left;
 mod pending;
+mod programs;
 mod right;
 mod versions;
 mod whole;
