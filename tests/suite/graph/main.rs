@@ -8,6 +8,7 @@ mod left;
 mod pending;
 mod programs;
 mod right;
+mod shapes;
 mod versions;
 mod whole;
 mod world;
