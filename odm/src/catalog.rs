@@ -190,6 +190,11 @@ impl Catalog {
         self.relations.holder_of(field)
     }
 
+    /// Whether a field that is named as `collection.path` is derived.
+    pub(crate) fn is_derived(&self, field: &str) -> bool {
+        self.relations.is_derived(field)
+    }
+
     /// Whether an update of these paths of documents of a collection has consequences: a change of
     /// another document, of another field, or a check.
     pub(crate) fn is_update_watched<'p>(

@@ -73,6 +73,11 @@ impl Relations {
         edges.chain(splits).chain(derived).collect()
     }
 
+    /// Whether a field, as `collection.path`, is derived.
+    pub(crate) fn is_derived(&self, field: &str) -> bool {
+        self.derived.iter().any(|derived| derived.name() == field)
+    }
+
     /// The fields that these relations declare and others do not, or declare differently.
     pub(crate) fn fields_not_in(&self, others: &Relations) -> BTreeSet<String> {
         let mut new = self.clone();
@@ -137,7 +142,7 @@ impl Relations {
 }
 
 /// What declares something of one field.
-trait DeclaredField: PartialEq {
+pub(super) trait DeclaredField: PartialEq {
     /// The field, as `collection.path`.
     fn name(&self) -> String;
 }

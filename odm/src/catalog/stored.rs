@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{Catalog, Relations, graph};
+use super::{Catalog, Relations, Split, graph, relations::DeclaredField};
 use crate::{
     error::{Error, ErrorKind, Result},
     mql::path,
@@ -190,41 +190,68 @@ impl Declare {
     /// The fields that older documents may not follow: those that are declared anew over documents
     /// that exist, those that were pending before, and all that follow from one of them.
     async fn pending(&self, reader: &dyn Reader, owners: &[Owner]) -> Result<BTreeSet<String>> {
-        let before = merged(owners)?;
-        let mut pending = BTreeSet::new();
-        for field in self.relations.fields_not_in(&before) {
+        let declared = self.relations.fields();
+        let left = owners.iter().flat_map(|owner| owner.pending.clone());
+        let mut pending: BTreeSet<String> = left.filter(|field| declared.contains(field)).collect();
+        let (in_cold_parts, others): (Vec<String>, Vec<String>) = self
+            .relations
+            .fields_not_in(&merged(owners)?)
+            .into_iter()
+            .partition(|field| self.split_of(field).is_some());
+        // What is in cold parts comes last: documents that are not divided yet hold theirs inline.
+        for field in others.into_iter().chain(in_cold_parts) {
             let find = Find {
                 collection: self.relations.holder_of(&field).to_owned(),
                 limit: Some(1),
                 ..Find::default()
             };
-            if reader.count(&find).await?.0 > 0 {
+            let is_inline = self
+                .split_of(&field)
+                .is_some_and(|split| pending.contains(&split.name()));
+            if is_inline || reader.count(&find).await?.0 > 0 {
                 pending.insert(field);
             }
         }
-        let declared = self.relations.fields();
-        let left = owners.iter().flat_map(|owner| owner.pending.clone());
-        pending.extend(left.filter(|field| declared.contains(field)));
         graph::close_over_dependents(&self.relations.derived, &mut pending);
         Ok(pending)
     }
+
+    /// The split in whose cold parts a field is.
+    fn split_of(&self, field: &str) -> Option<&Split> {
+        let holder = self.relations.holder_of(field);
+        let mut splits = self.relations.splits.iter();
+        splits.find(|split| split.cold == holder)
+    }
 }
 
-/// Records that all documents follow what is declared of these fields.
-pub(crate) async fn complete(store: &dyn Store, fields: BTreeSet<String>) -> Result<()> {
-    store
-        .run(Arc::new(Complete(fields)), Durability::Immediate)
-        .await
+/// Records that all documents follow what a catalog declares of these fields. A field that is declared
+/// otherwise by now stays as it is.
+pub(crate) async fn complete(
+    store: &dyn Store,
+    catalog: &Catalog,
+    fields: BTreeSet<String>,
+) -> Result<()> {
+    let complete = Complete {
+        fields,
+        declared: catalog.relations.clone(),
+    };
+    store.run(Arc::new(complete), Durability::Immediate).await
 }
 
-struct Complete(BTreeSet<String>);
+struct Complete {
+    fields: BTreeSet<String>,
+    declared: Relations,
+}
 
 #[async_trait]
 impl UnitOfWork for Complete {
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
-        for mut owner in owners(&*transaction).await? {
+        let owners = owners(&*transaction).await?;
+        let changed = merged(&owners)?.fields_not_in(&self.declared);
+        let is_complete = |field: &String| self.fields.contains(field) && !changed.contains(field);
+        for mut owner in owners {
             let before = owner.pending.len();
-            owner.pending.retain(|field| !self.0.contains(field));
+            owner.pending.retain(|field| !is_complete(field));
             if owner.pending.len() < before {
                 put(transaction, &owner.id, &owner).await?;
             }

@@ -1,6 +1,7 @@
 //! Derived fields that follow from derived fields, through every kind.
 
 mod acts;
+mod backfill;
 mod cycles;
 mod history;
 mod large;
