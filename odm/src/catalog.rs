@@ -192,7 +192,7 @@ impl Catalog {
 
     /// Whether a field that is named as `collection.path` is derived.
     pub(crate) fn is_derived(&self, field: &str) -> bool {
-        self.relations.is_derived(field)
+        self.relations.derived(field).is_some()
     }
 
     /// Whether an update of these paths of documents of a collection has consequences: a change of

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     derived::{FieldDefinition, FieldRead},
-    stored_form,
+    stored_form::ChildFilter,
 };
-use crate::{error::Result, model::CountShape, mql::Filter};
+use crate::{error::Result, model::CountShape};
 
 /// The number of children of a parent, in the parent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,20 +22,18 @@ pub(crate) struct CountDefinition {
     /// The path of the children's reference to the holder.
     pub(crate) reference: String,
     /// The children that are counted.
-    #[serde(with = "stored_form::filter")]
-    pub(crate) filter: Filter,
+    pub(crate) filter: ChildFilter,
 }
 
 impl CountDefinition {
     pub(super) fn from_shape(parent: &str, path: String, shape: &CountShape) -> Result<Self> {
+        let filter = ChildFilter::declared(shape.filter, parent, &path)?;
         Ok(CountDefinition {
             parent: parent.to_owned(),
             path,
             child: shape.collection.to_owned(),
             reference: shape.via.to_owned(),
-            filter: shape
-                .filter
-                .map_or_else(|| Ok(Filter::default()), |filter| filter())?,
+            filter,
         })
     }
 }
@@ -57,6 +55,10 @@ impl FieldDefinition for CountDefinition {
         let mut reads = vec![FieldRead::new(&self.child, &*self.reference)];
         reads.extend(FieldRead::by_filter(&self.child, &self.filter));
         reads
+    }
+
+    fn filter(&self) -> Option<&ChildFilter> {
+        Some(&self.filter)
     }
 
     fn arrow(&self) -> (&'static str, String) {

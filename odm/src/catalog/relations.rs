@@ -73,9 +73,9 @@ impl Relations {
         edges.chain(splits).chain(derived).collect()
     }
 
-    /// Whether a field, as `collection.path`, is derived.
-    pub(crate) fn is_derived(&self, field: &str) -> bool {
-        self.derived.iter().any(|derived| derived.name() == field)
+    /// The definition of a field, as `collection.path`, if it is derived.
+    pub(crate) fn derived(&self, field: &str) -> Option<&DerivedField> {
+        self.derived.iter().find(|derived| derived.name() == field)
     }
 
     /// The fields that these relations declare and others do not, or declare differently.

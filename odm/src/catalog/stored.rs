@@ -179,8 +179,15 @@ impl Declare {
                 ErrorKind::Schema,
                 format!(
                     "the models of `{}` changed without a new version: version {} has declared \
-                     `{field}` on this store differently; increase `version`",
-                    self.name, self.version
+                     `{field}` on this store differently; {}",
+                    self.name,
+                    self.version,
+                    match is_filter_other(&mine.relations, &self.relations, &field) {
+                        true =>
+                            "increase `version` if its filter changed. If it did not: a filter has to be \
+                             a constant, and what holds the time is another filter at each open",
+                        false => "increase `version`",
+                    }
                 ),
             )),
             _ => Ok(()),
@@ -222,6 +229,13 @@ impl Declare {
         let mut splits = self.relations.splits.iter();
         splits.find(|split| split.cold == holder)
     }
+}
+
+/// Whether two declarations of a field have different filters.
+fn is_filter_other(one: &Relations, other: &Relations, field: &str) -> bool {
+    let filter = |relations: &Relations| relations.derived(field)?.filter().cloned();
+    let filters = (filter(one), filter(other));
+    matches!(filters, (Some(one), Some(other)) if one != other)
 }
 
 /// Records that all documents follow what a catalog declares of these fields. A field that is declared

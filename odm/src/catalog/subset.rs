@@ -6,13 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     derived::{FieldDefinition, FieldRead},
-    stored_form,
+    stored_form::{self, ChildFilter},
 };
-use crate::{
-    error::Result,
-    model::SubsetShape,
-    mql::{Filter, Sort},
-};
+use crate::{error::Result, model::SubsetShape, mql::Sort};
 
 /// One bounded array of children in their parent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,8 +29,7 @@ pub(crate) struct SubsetDefinition {
     /// The fields that are shown; `None` for all.
     pub(crate) shown: Option<Vec<String>>,
     /// The children that can be in the array.
-    #[serde(with = "stored_form::filter")]
-    pub(crate) filter: Filter,
+    pub(crate) filter: ChildFilter,
 }
 
 impl SubsetDefinition {
@@ -43,6 +38,7 @@ impl SubsetDefinition {
         let sort = keys.fold(Sort::new(), |sort, &(path, direction)| {
             sort.by(path, direction)
         });
+        let filter = ChildFilter::declared(shape.filter, parent, &path)?;
         Ok(SubsetDefinition {
             parent: parent.to_owned(),
             path,
@@ -54,9 +50,7 @@ impl SubsetDefinition {
                 let names = shown().names().into_iter();
                 names.map(str::to_owned).collect()
             }),
-            filter: shape
-                .filter
-                .map_or_else(|| Ok(Filter::default()), |filter| filter())?,
+            filter,
         })
     }
 }
@@ -87,6 +81,10 @@ impl FieldDefinition for SubsetDefinition {
         }
         reads.extend(FieldRead::by_filter(&self.child, &self.filter));
         reads
+    }
+
+    fn filter(&self) -> Option<&ChildFilter> {
+        Some(&self.filter)
     }
 
     fn arrow(&self) -> (&'static str, String) {

@@ -3,6 +3,7 @@
 mod acts;
 mod backfill;
 mod cycles;
+mod filters;
 mod history;
 mod large;
 mod left;
