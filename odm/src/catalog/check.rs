@@ -11,8 +11,18 @@ pub(super) fn check(relations: &Relations) -> Result<()> {
         inverse_exists(relations, edge)?;
     }
     has_own_collections(relations)?;
-    is_apart(&roles(relations))?;
+    let roles = roles(relations);
+    for FieldRole {
+        collection, path, ..
+    } in &roles
+    {
+        is_named(collection, path)?;
+    }
+    is_apart(&roles)?;
     for field in &relations.derived {
+        for read in field.reads() {
+            is_named(read.collection, &read.path)?;
+        }
         reads_no_cold_part(relations, field)?;
         if let Some(copy) = CopyDefinition::from_derived(field) {
             copies_no_reference(relations, copy)?;
@@ -90,6 +100,17 @@ fn roles(relations: &Relations) -> Vec<FieldRole<'_>> {
         edges.chain(derived).chain(versions).chain(splits).collect();
     roles.sort_by(|a, b| a.collection.cmp(b.collection));
     roles
+}
+
+/// A number in a path is a position in a list, so that no path could say that it is a name.
+fn is_named(collection: &str, path: &str) -> Result<()> {
+    match path.split('.').find(|step| path::position(step).is_some()) {
+        None => Ok(()),
+        Some(name) => Err(schema(format!(
+            "numbered field: `{name}` in `{collection}.{path}` is a position in a list, and cannot be the \
+             name of a field that relations read; store it under another name"
+        ))),
+    }
 }
 
 /// What the library writes itself is not stored in what it writes for another reason, nor in a

@@ -172,3 +172,31 @@ fn two_programs_do_not_store_different_cold_parts_in_one_collection() {
         "{message}"
     );
 }
+
+#[test]
+fn no_relation_reads_a_field_whose_name_is_a_number() {
+    let of = |value: &str| {
+        DerivedField::from(CopyDefinition {
+            value: value.to_owned(),
+            holder: "things".to_owned(),
+            within: String::new(),
+            name: "copy".to_owned(),
+            source: "regions".to_owned(),
+            along: Along::Local("region".to_owned()),
+            frozen: false,
+            optional: false,
+        })
+    };
+    for relations in [
+        with_edge("links.0"),
+        with_split("things", "7"),
+        with_version("12"),
+        with(of("0")),
+        with(of("1.name")),
+        with(copy("2", "name")),
+    ] {
+        let message = check(&relations).unwrap_err().to_string();
+        assert!(message.starts_with("numbered field: "), "{message}");
+    }
+    check(&with(of("a0"))).unwrap();
+}
