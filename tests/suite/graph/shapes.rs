@@ -2,11 +2,12 @@
 //! values that serde leaves out.
 
 use odm::{
+    ErrorKind,
     bson::{self, Bson, bson, doc},
     prelude::*,
 };
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_every_store};
+use tests::{TestStore, on_embedded_stores, on_every_store, stored};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "parts")]
@@ -101,7 +102,7 @@ on_every_store! {
         }
         db.parts.delete(2).await.unwrap();
         assert_eq!(db.audit().await.unwrap(), []);
-        let stored = tests::stored(&store, "orders").await;
+        let stored = stored(&store, "orders").await;
         let stored = stored.iter().map(|stored| bson::Document::try_from(stored).unwrap());
         let left: Vec<bson::Document> = stored.map(|mut stored| {
             ["_id", "part", "note_then"].iter().for_each(|name| drop(stored.remove(name)));
@@ -117,5 +118,97 @@ on_every_store! {
             order(Bson::Null, none(), none()),
             order(Bson::Null, bson!([[2]]), none()),
         ]);
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "sources")]
+struct Source {
+    #[serde(rename = "_id")]
+    id: i32,
+    n: i32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "holders")]
+struct Holder {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[reference(parent)]
+    source: Ref<Source>,
+    #[denormalize(from = "Source.n")]
+    #[index(unique)]
+    n: i32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "keyed")]
+struct Keyed {
+    #[serde(rename = "_id")]
+    id: Bson,
+    name: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "keepers")]
+struct Keeper {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[reference(parent)]
+    keyed: Ref<Keyed>,
+    #[denormalize(from = "Keyed.name", via = "keyed")]
+    name: String,
+    #[reference(child)]
+    others: Vec<Ref<Keyed>>,
+}
+
+#[derive(Database)]
+#[database(name = "odd", version = 1)]
+struct Odd {
+    sources: Repository<Source>,
+    holders: Repository<Holder>,
+    keyed: Repository<Keyed>,
+    keepers: Repository<Keeper>,
+}
+
+on_embedded_stores! {
+    async fn unique_copies_exchange_their_values_in_one_update(store: impl TestStore) {
+        let db = Odd::open(store).await.unwrap();
+        let ids = || (-20..=20).filter(|id| *id != 0);
+        db.sources.insert_many(ids().map(|id| Source { id, n: id })).await.unwrap();
+        let holder = |id| Holder { id, source: Ref::new(id), n: 0 };
+        db.holders.insert_many(ids().map(holder)).await.unwrap();
+        let all = db.sources.update_where(Filter::all());
+        assert_eq!(all.mul(Source::fields().n, -1).await.unwrap().modified, 40);
+        let holders = db.holders.all().await.unwrap();
+        assert!(holders.iter().all(|holder| holder.n == -holder.id));
+        assert_eq!(db.audit().await.unwrap(), []);
+    }
+}
+
+on_every_store! {
+    async fn a_reference_to_what_is_no_id_is_dangling(store: impl TestStore) {
+        let db = Odd::open(store.clone()).await.unwrap();
+        let keeper = |id: &Bson, keys: Vec<Bson>| Keeper {
+            id: 1,
+            keyed: Ref::new(id.clone()),
+            name: String::new(),
+            others: keys.into_iter().map(Ref::new).collect(),
+        };
+        let document = bson!({});
+        for id in [Bson::Null, bson!([]), bson!([[1]]), bson!([null])] {
+            let error = db.keyed.insert(Keyed { id: id.clone(), name: "x".into() }).await;
+            assert!(error.is_err(), "{id:?} is no `_id`");
+            let error = db.keepers.insert(keeper(&id, Vec::new())).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::DanglingReference, "{id:?}: {error}");
+        }
+        db.keyed.insert(Keyed { id: document.clone(), name: "x".into() }).await.unwrap();
+        let error = db.keepers.insert(keeper(&document, vec![document.clone(), Bson::Null])).await;
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::DanglingReference);
+        db.keepers.insert(keeper(&document, vec![document.clone()])).await.unwrap();
+        let error = db.keepers.replace(keeper(&Bson::Null, Vec::new())).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::DanglingReference);
+        assert_eq!(stored(&store, "keepers").await.len(), 1);
+        assert_eq!(db.audit().await.unwrap(), []);
     }
 }
