@@ -72,7 +72,7 @@ fn added(edge: &Edge, images: &Images) -> Vec<RawBson> {
     for (_, image) in images.changed() {
         let Some(now) = image.now() else { continue };
         let mut before = HashSet::new();
-        if let Some(document) = image.before() {
+        if let Some(document) = image.held() {
             references(document, &edge.path, |id| {
                 before.insert(key::of(id));
             });
@@ -91,7 +91,7 @@ fn added(edge: &Edge, images: &Images) -> Vec<RawBson> {
 fn added_nameless(edge: &Edge, images: &Images) -> Option<RawBson> {
     let mut changed = images.changed();
     changed.find_map(|(_, image)| {
-        let before = image.before().and_then(|document| nameless(edge, document));
+        let before = image.held().and_then(|document| nameless(edge, document));
         let now = image.now().filter(|_| before.is_none())?;
         nameless(edge, now)
     })

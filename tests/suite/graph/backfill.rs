@@ -24,6 +24,8 @@ mod whole {
         pub(super) other: Option<Ref<Doc>>,
         #[denormalize(from = "Doc.name")]
         pub(super) other_name: Option<String>,
+        #[denormalize(from = "Doc.name", freeze)]
+        pub(super) other_then: Option<String>,
     }
 
     #[derive(Database)]
@@ -49,6 +51,8 @@ struct Detail {
     other: Option<Ref<Doc>>,
     #[denormalize(from = "Doc.name")]
     other_name: Option<String>,
+    #[denormalize(from = "Doc.name", freeze)]
+    other_then: Option<String>,
 }
 
 #[derive(Database)]
@@ -57,7 +61,12 @@ struct Docs {
     docs: Repository<Doc>,
 }
 
-const SPLIT: [&str; 3] = ["details.other", "details.other_name", "docs.detail"];
+const SPLIT: [&str; 4] = [
+    "details.other",
+    "details.other_name",
+    "details.other_then",
+    "docs.detail",
+];
 
 /// Documents that each name the next one, from before they were split.
 async fn older(store: &impl TestStore) {
@@ -68,6 +77,7 @@ async fn older(store: &impl TestStore) {
         detail: whole::Detail {
             other: (id < 4).then_some(Ref::new(id + 1)),
             other_name: None,
+            other_then: None,
         },
     });
     db.docs.insert_many(docs).await.unwrap();
@@ -105,6 +115,45 @@ on_every_store! {
         assert_eq!(detail(&db, 2).await, (None, None));
         let again = Docs::open(store).await.unwrap();
         assert!(again.pending_backfills().is_empty());
+    }
+
+    async fn a_cold_part_that_is_divided_off_keeps_its_frozen_copies(store: impl TestStore) {
+        older(&store).await;
+        let old = whole::Docs::open(store.clone()).await.unwrap();
+        old.docs.update_where(Filter::all()).set(whole::Doc::fields().name, "renamed").await.unwrap();
+        let db = Docs::open(store.clone()).await.unwrap();
+        let detail = async |id: i32| {
+            let doc = db.docs.get(id).with(Doc::fields().detail).await.unwrap();
+            doc.detail.into_inner().unwrap()
+        };
+        // By a write to it, by a write of the whole, and by the backfill.
+        let other = Doc::fields().detail.other;
+        db.docs.update(1).set(other, Ref::new(2)).set(Doc::fields().name, "first").await.unwrap();
+        let mut second = db.docs.get(2).with(Doc::fields().detail).await.unwrap();
+        second.detail.get_mut().unwrap().other_then = Some("junk".into());
+        db.docs.replace(second).await.unwrap();
+        db.docs.delete(4).await.unwrap();
+        let findings = db.backfill().await.unwrap();
+        assert_eq!(unrepaired(&findings), []);
+        for id in [1, 2] {
+            let detail = detail(id).await;
+            assert_eq!(detail.other_name.as_deref(), Some("renamed"), "doc {id}");
+            assert_eq!(detail.other_then, Some(format!("doc {}", id + 1)), "doc {id}");
+        }
+        assert_eq!(detail(3).await.other_then, None, "it names nothing now");
+        assert_eq!(db.audit().await.unwrap(), []);
+    }
+
+    async fn a_reference_that_dangles_does_not_keep_its_document_from_being_divided(store: impl TestStore) {
+        older(&store).await;
+        let db = Docs::open(store.clone()).await.unwrap();
+        db.docs.delete(4).await.unwrap();
+        db.docs.update(3).raw(doc! { "$set": { "detail.text": "new" } }).await.unwrap();
+        let (other, name) = detail(&db, 3).await;
+        assert_eq!((other, name.as_deref()), (Some(4), Some("doc 4")), "the last copy");
+        db.backfill().await.unwrap();
+        assert_eq!(detail(&db, 3).await, (None, None));
+        assert_eq!(db.audit().await.unwrap(), []);
     }
 
     async fn what_a_backfill_could_not_repair_stays_pending(store: impl TestStore) {
