@@ -184,6 +184,11 @@ impl Catalog {
         self.relations.holder_of(field)
     }
 
+    /// Whether a field that is named as `collection.path` is derived.
+    pub(crate) fn is_derived(&self, field: &str) -> bool {
+        self.relations.derived(field).is_some()
+    }
+
     /// Whether an update of these paths of documents of a collection has consequences: a change of
     /// another document, of another field, or a check.
     pub(crate) fn is_update_watched<'p>(

@@ -98,7 +98,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     }
 
     /// Computes the [pending](Database::pending_backfills) relations, as [`repair`](Database::repair)
-    /// does, in the collections that hold them. They are complete when the stream ends.
+    /// does, in the collections that hold them. They are complete when the stream ends, except those
+    /// with a finding that could not be repaired.
     fn backfill(&self) -> Audit {
         Audit::new(self.session(), AuditMode::Backfill)
     }

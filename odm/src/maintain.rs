@@ -169,7 +169,7 @@ async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<Touched> {
     unit.end_step(|| "batch of writes".to_owned());
     // A repair leaves references that dangled before.
     if !unit.repairs {
-        references::check(unit).await?;
+        references::check(unit, write).await?;
     }
     unit.end_step(|| "added references".to_owned());
     Ok(touched)

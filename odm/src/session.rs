@@ -183,9 +183,13 @@ impl Session {
     }
 
     /// Records that all documents follow what is declared at these places.
-    pub(crate) async fn complete(&self, places: BTreeSet<String>) -> Result<()> {
+    pub(crate) async fn complete(
+        &self,
+        declared: &Catalog,
+        fields: BTreeSet<String>,
+    ) -> Result<()> {
         self.refuse_inside_transaction()?;
-        catalog::complete(&*self.store, places).await?;
+        catalog::complete(&*self.store, declared, fields).await?;
         self.current_catalog().await.map(drop)
     }
 

@@ -182,6 +182,19 @@ fn names(cx: &Ctxt, fields: &[Field<'_>]) {
                 ),
             );
         }
+        if let Some(mark) = field.attrs.read_by()
+            && !field.stored.is_empty()
+            && field.stored.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            cx.error(
+                name_tokens(field),
+                format!(
+                    "`{0}` cannot be the stored name of a field with `{mark}`: in a path, a number is a \
+                     position in a list",
+                    field.stored
+                ),
+            );
+        }
         if let Some(other) = seen.iter().find(|other| other.stored == field.stored) {
             cx.error(
                 name_tokens(field),

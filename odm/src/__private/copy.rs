@@ -118,7 +118,11 @@ impl<F: OriginalField> Original<F> {
 
     /// The copies from all documents that refer to the holder.
     pub const fn along_back(self, back: Back, declared: Declared) -> Copied {
-        self.with(Via::Back(back.path), declared)
+        let original = self.where_(
+            !back.cold,
+            "a reference in a cold part cannot be followed backwards: move it to the document itself",
+        );
+        original.with(Via::Back(back.path), declared)
     }
 
     const fn with(self, via: Via, declared: Declared) -> Copied {
@@ -217,11 +221,15 @@ pub const fn beside<M, V: Follows<M>, P: Path, K>(_: Field<V, P, K>) -> Beside {
 /// A reference of the source to the holder of the copy.
 pub struct Back {
     path: &'static str,
+    cold: bool,
 }
 
 /// A reference in `D`, which must be the source `S`, to `M`.
 pub const fn back<M, S, D: IsSource<S>, V: RefersTo<M>, P: Path, K>(_: Field<V, P, K>) -> Back {
-    Back { path: P::TEXT }
+    Back {
+        path: P::TEXT,
+        cold: P::COLD,
+    }
 }
 
 /// The document that has the reference which a copy follows backwards.

@@ -1,6 +1,8 @@
 //! The rules that relations obey together, whether they are declared by one database or merged of
 //! several: the compiler has checked them for the models of one database only.
 
+use std::borrow::Cow;
+
 use super::{CopyDefinition, DerivedField, FromDerived, Relations, schema};
 use crate::{error::Result, mql::path};
 
@@ -8,8 +10,19 @@ pub(super) fn check(relations: &Relations) -> Result<()> {
     for edge in &relations.edges {
         inverse_exists(relations, edge)?;
     }
+    has_own_collections(relations)?;
+    let roles = roles(relations);
+    for FieldRole {
+        collection, path, ..
+    } in &roles
+    {
+        is_named(collection, path)?;
+    }
+    is_apart(&roles)?;
     for field in &relations.derived {
-        is_base_data_free(relations, field)?;
+        for read in field.reads() {
+            is_named(read.collection, &read.path)?;
+        }
         reads_no_cold_part(relations, field)?;
         if let Some(copy) = CopyDefinition::from_derived(field) {
             copies_no_reference(relations, copy)?;
@@ -37,19 +50,104 @@ fn inverse_exists(relations: &Relations, edge: &super::Edge) -> Result<()> {
     )))
 }
 
-/// A refresh changes no reference: else the graph would cause effects.
-fn is_base_data_free(relations: &Relations, field: &DerivedField) -> Result<()> {
-    let holder = field.holder();
-    let mut edges = relations.edges.iter();
-    let path = field.path();
-    let edge = edges.find(|edge| edge.from == holder && path::overlap(&edge.path, &path));
-    match edge {
+/// No two splits store their cold parts in one collection.
+fn has_own_collections(relations: &Relations) -> Result<()> {
+    for (at, split) in relations.splits.iter().enumerate() {
+        let mut others = relations.splits[..at].iter();
+        if let Some(other) = others.find(|other| other.cold == split.cold) {
+            return Err(schema(format!(
+                "shared collection: the cold parts `{}.{}` and `{}.{}` are both stored in `{}`; give \
+                 each a collection of its own",
+                other.hot, other.path, split.hot, split.path, split.cold
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A field that is not only the user's.
+struct FieldRole<'a> {
+    collection: &'a str,
+    path: Cow<'a, str>,
+    role: Role,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    Reference,
+    Derived,
+    Version,
+    ColdPart,
+}
+
+fn roles(relations: &Relations) -> Vec<FieldRole<'_>> {
+    let new = |collection, path, role| FieldRole {
+        collection,
+        path,
+        role,
+    };
+    let edges = relations.edges.iter();
+    let edges = edges.map(|edge| new(&*edge.from, (&*edge.path).into(), Role::Reference));
+    let derived = relations.derived.iter();
+    let derived = derived.map(|field| new(field.holder(), field.path(), Role::Derived));
+    let versions = relations.collections.iter().filter_map(|collection| {
+        let version = collection.version.as_deref()?;
+        Some(new(&*collection.name, version.into(), Role::Version))
+    });
+    let splits = relations.splits.iter();
+    let splits = splits.map(|split| new(&*split.hot, (&*split.path).into(), Role::ColdPart));
+    let mut roles: Vec<FieldRole<'_>> =
+        edges.chain(derived).chain(versions).chain(splits).collect();
+    roles.sort_by(|a, b| a.collection.cmp(b.collection));
+    roles
+}
+
+/// A number in a path is a position in a list, so that no path could say that it is a name.
+fn is_named(collection: &str, path: &str) -> Result<()> {
+    match path.split('.').find(|step| path::position(step).is_some()) {
         None => Ok(()),
-        Some(edge) => Err(schema(format!(
-            "derived reference: `{holder}.{path}` is derived, and `{holder}.{}` is a reference; store \
-             them in different fields",
-            edge.path
+        Some(name) => Err(schema(format!(
+            "numbered field: `{name}` in `{collection}.{path}` is a position in a list, and cannot be the \
+             name of a field that relations read; store it under another name"
         ))),
+    }
+}
+
+/// What the library writes itself is not stored in what it writes for another reason, nor in a
+/// reference: a refresh changes no reference, else the graph would cause effects. References in
+/// different variants of an enum can overlap.
+fn is_apart(roles: &[FieldRole<'_>]) -> Result<()> {
+    for roles in roles.chunk_by(|a, b| a.collection == b.collection) {
+        for (at, one) in roles.iter().enumerate() {
+            let mut others = roles[..at].iter();
+            let other = others.find(|other| {
+                let are_references = [one.role, other.role] == [Role::Reference; 2];
+                !are_references && path::overlap(&one.path, &other.path)
+            });
+            if let Some(other) = other {
+                return Err(schema(format!(
+                    "overlapping fields: `{0}.{1}` is {2}, and `{0}.{3}` is {4}; store them in \
+                     different fields",
+                    one.collection,
+                    other.path,
+                    other.role.name(),
+                    one.path,
+                    one.role.name()
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Role {
+    fn name(self) -> &'static str {
+        match self {
+            Role::Reference => "a reference",
+            Role::Derived => "derived",
+            Role::Version => "the version",
+            Role::ColdPart => "a cold part",
+        }
     }
 }
 
@@ -91,3 +189,6 @@ fn reads_no_cold_part(relations: &Relations, field: &DerivedField) -> Result<()>
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

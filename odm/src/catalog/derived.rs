@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::stored_form::ChildFilter;
 use crate::{error::Result, model::derived::DerivedShape};
 
 mod copy;
@@ -31,6 +32,11 @@ pub(crate) trait FieldDefinition {
 
     /// The paths that the definition reads. Each is an edge of the graph.
     fn reads(&self) -> Vec<FieldRead<'_>>;
+
+    /// The filter of the definition, if its kind has one.
+    fn filter(&self) -> Option<&ChildFilter> {
+        None
+    }
 
     /// The arrow of the diagram, from the source to the holder, and its label.
     fn arrow(&self) -> (&'static str, String);

@@ -152,7 +152,7 @@ mod tests {
             path: path.to_owned(),
             child: child.to_owned(),
             reference: "parent".to_owned(),
-            filter,
+            filter: filter.into(),
         })
     }
 
@@ -167,7 +167,7 @@ mod tests {
                 .total(),
             limit: 10,
             shown: Some(shown.iter().map(|&name| name.to_owned()).collect()),
-            filter: Filter::default(),
+            filter: Default::default(),
         })
     }
 

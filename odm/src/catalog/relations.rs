@@ -73,6 +73,11 @@ impl Relations {
         edges.chain(splits).chain(derived).collect()
     }
 
+    /// The definition of a field, as `collection.path`, if it is derived.
+    pub(crate) fn derived(&self, field: &str) -> Option<&DerivedField> {
+        self.derived.iter().find(|derived| derived.name() == field)
+    }
+
     /// The fields that these relations declare and others do not, or declare differently.
     pub(crate) fn fields_not_in(&self, others: &Relations) -> BTreeSet<String> {
         let mut new = self.clone();
@@ -82,16 +87,33 @@ impl Relations {
         new.fields()
     }
 
-    /// Adds the relations of another owner. Returns the field that the two declare differently, if
-    /// there is one.
+    /// Whether a collection holds the cold parts of other documents.
+    fn is_cold(&self, collection: &str) -> bool {
+        self.splits.iter().any(|split| split.cold == collection)
+    }
+
+    /// Adds the relations of another owner.
+    ///
+    /// # Errors
+    ///
+    /// What the other declares differently.
     pub(crate) fn merge(&mut self, other: Relations) -> Result<(), String> {
+        let shared = |name: &str| self.collections.iter().any(|held| held.name == name);
+        for Collection { name, .. } in &other.collections {
+            if shared(name) && self.is_cold(name) != other.is_cold(name) {
+                return Err(format!(
+                    "stores documents in `{name}` where another database on the same store has cold \
+                     parts, or the reverse; use another collection"
+                ));
+            }
+        }
         for collection in other.collections {
             let mut all = self.collections.iter_mut();
             match all.find(|held| held.name == collection.name) {
                 None => self.collections.push(collection),
                 Some(held) => match (&held.version, collection.version) {
                     (Some(held), Some(version)) if *held != version => {
-                        return Err(format!("{}.{version}", collection.name));
+                        return Err(differs(&format!("{}.{version}", collection.name)));
                     }
                     (None, version) => held.version = version,
                     _ => {}
@@ -120,7 +142,7 @@ impl Relations {
 }
 
 /// What declares something of one field.
-trait DeclaredField: PartialEq {
+pub(super) trait DeclaredField: PartialEq {
     /// The field, as `collection.path`.
     fn name(&self) -> String;
 }
@@ -149,8 +171,15 @@ fn merge_fields<T: DeclaredField>(all: &mut Vec<T>, more: Vec<T>) -> Result<(), 
         match all.iter().find(|held| held.name() == name) {
             None => all.push(one),
             Some(held) if *held == one => {}
-            Some(_) => return Err(name),
+            Some(_) => return Err(differs(&name)),
         }
     }
     Ok(())
+}
+
+fn differs(field: &str) -> String {
+    format!(
+        "declares `{field}` differently from another database on the same store; let both declare the \
+         same"
+    )
 }

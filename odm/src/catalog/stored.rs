@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{Catalog, Relations, graph};
+use super::{Catalog, Relations, Split, graph, relations::DeclaredField};
 use crate::{
     error::{Error, ErrorKind, Result},
     mql::path,
@@ -179,8 +179,15 @@ impl Declare {
                 ErrorKind::Schema,
                 format!(
                     "the models of `{}` changed without a new version: version {} has declared \
-                     `{field}` on this store differently; increase `version`",
-                    self.name, self.version
+                     `{field}` on this store differently; {}",
+                    self.name,
+                    self.version,
+                    match is_filter_other(&mine.relations, &self.relations, &field) {
+                        true =>
+                            "increase `version` if its filter changed. If it did not: a filter has to be \
+                             a constant, and what holds the time is another filter at each open",
+                        false => "increase `version`",
+                    }
                 ),
             )),
             _ => Ok(()),
@@ -190,41 +197,75 @@ impl Declare {
     /// The fields that older documents may not follow: those that are declared anew over documents
     /// that exist, those that were pending before, and all that follow from one of them.
     async fn pending(&self, reader: &dyn Reader, owners: &[Owner]) -> Result<BTreeSet<String>> {
-        let before = merged(owners)?;
-        let mut pending = BTreeSet::new();
-        for field in self.relations.fields_not_in(&before) {
+        let declared = self.relations.fields();
+        let left = owners.iter().flat_map(|owner| owner.pending.clone());
+        let mut pending: BTreeSet<String> = left.filter(|field| declared.contains(field)).collect();
+        let (in_cold_parts, others): (Vec<String>, Vec<String>) = self
+            .relations
+            .fields_not_in(&merged(owners)?)
+            .into_iter()
+            .partition(|field| self.split_of(field).is_some());
+        // What is in cold parts comes last: documents that are not divided yet hold theirs inline.
+        for field in others.into_iter().chain(in_cold_parts) {
             let find = Find {
                 collection: self.relations.holder_of(&field).to_owned(),
                 limit: Some(1),
                 ..Find::default()
             };
-            if reader.count(&find).await?.0 > 0 {
+            let is_inline = self
+                .split_of(&field)
+                .is_some_and(|split| pending.contains(&split.name()));
+            if is_inline || reader.count(&find).await?.0 > 0 {
                 pending.insert(field);
             }
         }
-        let declared = self.relations.fields();
-        let left = owners.iter().flat_map(|owner| owner.pending.clone());
-        pending.extend(left.filter(|field| declared.contains(field)));
         graph::close_over_dependents(&self.relations.derived, &mut pending);
         Ok(pending)
     }
+
+    /// The split in whose cold parts a field is.
+    fn split_of(&self, field: &str) -> Option<&Split> {
+        let holder = self.relations.holder_of(field);
+        let mut splits = self.relations.splits.iter();
+        splits.find(|split| split.cold == holder)
+    }
 }
 
-/// Records that all documents follow what is declared of these fields.
-pub(crate) async fn complete(store: &dyn Store, fields: BTreeSet<String>) -> Result<()> {
-    store
-        .run(Arc::new(Complete(fields)), Durability::Immediate)
-        .await
+/// Whether two declarations of a field have different filters.
+fn is_filter_other(one: &Relations, other: &Relations, field: &str) -> bool {
+    let filter = |relations: &Relations| relations.derived(field)?.filter().cloned();
+    let filters = (filter(one), filter(other));
+    matches!(filters, (Some(one), Some(other)) if one != other)
 }
 
-struct Complete(BTreeSet<String>);
+/// Records that all documents follow what a catalog declares of these fields. A field that is declared
+/// otherwise by now stays as it is.
+pub(crate) async fn complete(
+    store: &dyn Store,
+    catalog: &Catalog,
+    fields: BTreeSet<String>,
+) -> Result<()> {
+    let complete = Complete {
+        fields,
+        declared: catalog.relations.clone(),
+    };
+    store.run(Arc::new(complete), Durability::Immediate).await
+}
+
+struct Complete {
+    fields: BTreeSet<String>,
+    declared: Relations,
+}
 
 #[async_trait]
 impl UnitOfWork for Complete {
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
-        for mut owner in owners(&*transaction).await? {
+        let owners = owners(&*transaction).await?;
+        let changed = merged(&owners)?.fields_not_in(&self.declared);
+        let is_complete = |field: &String| self.fields.contains(field) && !changed.contains(field);
+        for mut owner in owners {
             let before = owner.pending.len();
-            owner.pending.retain(|field| !self.0.contains(field));
+            owner.pending.retain(|field| !is_complete(field));
             if owner.pending.len() < before {
                 put(transaction, &owner.id, &owner).await?;
             }
@@ -296,15 +337,9 @@ fn unreadable(source: impl std::error::Error + Send + Sync + 'static) -> Error {
 fn merged(owners: &[Owner]) -> Result<Relations> {
     let mut all = Relations::default();
     for owner in owners {
-        all.merge(owner.relations.clone()).map_err(|field| {
-            Error::new(
-                ErrorKind::Schema,
-                format!(
-                    "conflicting declarations: the {} declares `{field}` differently from another \
-                     database on the same store; let both declare the same",
-                    owner.id
-                ),
-            )
+        all.merge(owner.relations.clone()).map_err(|conflict| {
+            let message = format!("conflicting declarations: the {} {conflict}", owner.id);
+            Error::new(ErrorKind::Schema, message)
         })?;
     }
     Ok(all)

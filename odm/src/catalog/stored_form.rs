@@ -1,28 +1,93 @@
 //! How filters and sorts lie in the stored catalog.
 
-/// A filter is stored as the bytes of its BSON form: its operators are no names of fields.
-pub(super) mod filter {
-    use bson::{Binary, Document, spec::BinarySubtype};
-    use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+use std::ops::Deref;
 
-    use crate::mql::Filter;
+use bson::{Binary, Document, RawDocumentBuf, spec::BinarySubtype};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-    pub(in crate::catalog) fn serialize<S: Serializer>(
-        filter: &Filter,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let bytes = bson::serialize_to_vec(&filter.to_document()).map_err(ser::Error::custom)?;
-        let subtype = BinarySubtype::Generic;
+use crate::{
+    error::{Error, ErrorKind, Result},
+    mql::{self, Filter},
+};
+
+/// The filter of the children that a definition is about.
+///
+/// It is stored as the bytes of its BSON form: its operators are no names of fields. The filter is the
+/// one that is read from there, so that all programs follow the same. Filters are equal if their bytes
+/// are, whatever the values in them say of themselves, as NaN does.
+#[derive(Debug, Clone)]
+pub(crate) struct ChildFilter {
+    filter: Filter,
+    form: Vec<u8>,
+}
+
+impl Default for ChildFilter {
+    fn default() -> Self {
+        ChildFilter {
+            filter: Filter::default(),
+            form: RawDocumentBuf::new().into_bytes(),
+        }
+    }
+}
+
+impl ChildFilter {
+    /// The filter that a model declares for a field.
+    pub(super) fn declared(
+        declare: Option<fn() -> Result<Filter>>,
+        collection: &str,
+        path: &str,
+    ) -> Result<Self> {
+        let Some(declare) = declare else {
+            return Ok(ChildFilter::default());
+        };
+        let unstorable = |source: mql::Error| {
+            let message = format!(
+                "unstorable filter: the filter of `{collection}.{path}` has no form in which it could be \
+                 stored in the catalog: {source}; filter by what has one"
+            );
+            Error::new(ErrorKind::Schema, message).with_source(source)
+        };
+        let (form, filter) = declare()?.to_parsed_form().map_err(unstorable)?;
+        let form = bson::serialize_to_vec(&form).map_err(Error::malformed)?;
+        Ok(ChildFilter { filter, form })
+    }
+}
+
+#[cfg(test)]
+impl From<Filter> for ChildFilter {
+    fn from(filter: Filter) -> Self {
+        let form = bson::serialize_to_vec(&filter.to_document()).unwrap();
+        ChildFilter { filter, form }
+    }
+}
+
+impl Deref for ChildFilter {
+    type Target = Filter;
+
+    fn deref(&self) -> &Filter {
+        &self.filter
+    }
+}
+
+impl PartialEq for ChildFilter {
+    fn eq(&self, other: &Self) -> bool {
+        self.form == other.form
+    }
+}
+
+impl Serialize for ChildFilter {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (subtype, bytes) = (BinarySubtype::Generic, self.form.clone());
         Binary { subtype, bytes }.serialize(serializer)
     }
+}
 
-    pub(in crate::catalog) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Filter, D::Error> {
-        let stored = Binary::deserialize(deserializer)?;
-        let document: Document =
-            bson::deserialize_from_slice(&stored.bytes).map_err(de::Error::custom)?;
-        Filter::parse(&document).map_err(de::Error::custom)
+impl<'de> Deserialize<'de> for ChildFilter {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let form = Binary::deserialize(deserializer)?.bytes;
+        let document: Document = bson::deserialize_from_slice(&form).map_err(de::Error::custom)?;
+        let filter = Filter::parse(&document).map_err(de::Error::custom)?;
+        Ok(ChildFilter { filter, form })
     }
 }
 

@@ -5,6 +5,7 @@ use std::{
     fmt,
     future::{IntoFuture, poll_fn},
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll},
 };
 
@@ -12,8 +13,9 @@ use bson::RawBson;
 use futures_core::{Stream, future::BoxFuture};
 
 use crate::{
+    catalog::{Catalog, without_positions},
     error::{Error, ErrorKind, Result},
-    maintain::{Finding, Problem, Write},
+    maintain::{Finding, Write},
     repository::Cursor,
     session::Session,
     store::{Cost, Find},
@@ -74,8 +76,10 @@ enum AuditState {
 struct Auditor {
     session: Session,
     mode: AuditMode,
-    /// The pending backfills that are complete at the end: without the references that dangle and
-    /// could not be repaired, since nothing may rely on those.
+    /// What was declared when it started.
+    catalog: Option<Arc<Catalog>>,
+    /// The pending backfills that are complete at the end: without what could not be repaired, since
+    /// nothing may rely on that.
     pending: BTreeSet<String>,
     /// The collections that are left, and the last document of the first one that was checked.
     left: VecDeque<String>,
@@ -96,6 +100,7 @@ impl Audit {
         let auditor = Auditor {
             session: session.clone(),
             mode,
+            catalog: None,
             pending: BTreeSet::new(),
             left: VecDeque::new(),
             after: None,
@@ -112,6 +117,9 @@ impl Audit {
 
     /// Resumes an earlier audit at the position of its [`progress`](Audit::progress). The findings of
     /// its last chunk may be found again.
+    ///
+    /// A backfill that is resumed leaves the references pending in the collections before the position:
+    /// it does not know which of them dangle.
     pub fn resume(mut self, position: &Cursor) -> Self {
         if let AuditState::Ready(auditor) = &mut self.state {
             auditor.from = Some(position.clone());
@@ -183,8 +191,8 @@ impl Auditor {
     /// Records the backfills that are complete.
     async fn end(&mut self) -> Result<()> {
         let complete = std::mem::take(&mut self.pending);
-        if !complete.is_empty() {
-            self.session.complete(complete).await?;
+        if let (Some(catalog), false) = (&self.catalog, complete.is_empty()) {
+            self.session.complete(catalog, complete).await?;
         }
         Ok(())
     }
@@ -214,6 +222,12 @@ impl Auditor {
                     ),
                 ));
             };
+            // What was found there is not known any more, and a reference may dangle.
+            let skips: Vec<&String> = self.left.iter().take(skipped + 1).collect();
+            self.pending.retain(|field| {
+                let holder = catalog.holder_of(field);
+                catalog.is_derived(field) || !skips.iter().any(|name| *name == holder)
+            });
             before = skipped;
             self.after = Some(id);
         }
@@ -241,6 +255,7 @@ impl Auditor {
         record_cost("audit", "", cost);
         drop(view);
         self.left.drain(..before);
+        self.catalog = Some(catalog);
         self.started = true;
         Ok(())
     }
@@ -261,12 +276,23 @@ impl Auditor {
         let left = self.session.check_documents(collection, &ids).await?;
         for finding in findings {
             finding.repaired = !left.contains(finding);
-            if !finding.repaired && finding.problem == Problem::Dangling {
-                self.pending
-                    .remove(&format!("{collection}.{}", finding.path));
+            if !finding.repaired {
+                self.keep_pending(finding);
             }
         }
         Ok(())
+    }
+
+    /// Keeps a field pending that could not be repaired, and with a cold part all that is in it.
+    fn keep_pending(&mut self, finding: &Finding) {
+        let Some(catalog) = &self.catalog else { return };
+        let path = without_positions(&finding.path);
+        self.pending
+            .remove(&format!("{}.{path}", finding.collection));
+        if let Some(split) = catalog.split_at(&finding.collection, &path) {
+            self.pending
+                .retain(|field| catalog.holder_of(field) != split.cold);
+        }
     }
 }
 

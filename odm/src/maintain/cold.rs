@@ -96,13 +96,28 @@ pub(super) async fn divide_stored(
         for (at, id, value) in inline {
             let has_part = parts.contains_key(&key::of(id.as_raw_bson_ref()));
             if let Some(value) = value.filter(|_| !has_part) {
-                put(unit, split, vec![(id, value)]).await?;
+                divide_off(unit, split, &id, &value).await?;
             }
             let fields = vec![(split.path.clone(), None)];
             unit.set(collection, at, fields).await?;
         }
     }
     Ok(())
+}
+
+/// Makes a value that a document holds inline its cold part, which it has none of.
+pub(super) async fn divide_off(
+    unit: &mut Unit<'_>,
+    split: &Split,
+    owner: &RawBson,
+    value: &RawDocument,
+) -> Result<()> {
+    let id = match split.own_id {
+        true => own_id(split, value)?,
+        false => ObjectId::new().into(),
+    };
+    let part = split.cold_part(owner.as_raw_bson_ref(), id, value)?;
+    unit.insert_moved(&split.cold, Doc::new(part)).await
 }
 
 /// The positions of the cold parts of documents, by the keys of these documents' `_id`s, in the order

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
+use bson::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 
 use super::{
     cold,
-    places::{FieldValues, lists, structs},
+    places::{FieldValues, structs},
     unit::{DocumentPages, Unit, find_where, id},
 };
 use crate::{
@@ -135,19 +135,31 @@ pub(super) fn cleared(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8
     }
 }
 
-/// The references to gone documents as null.
+/// The references to gone documents as null, or taken out of the array that a raw update has put in the
+/// place of one.
 fn nullified(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8>>) -> FieldValues {
     let (within, name) = edge.path.rsplit_once('.').unwrap_or(("", &edge.path));
+    let is_gone = |id: RawBsonRef<'_>| gone.contains(&key::of(id));
     let mut fields = FieldValues::new();
     structs(document, within, &mut |place, inner| {
-        if path::get(inner, name).is_some_and(|id| gone.contains(&key::of(id))) {
-            fields.push((join(&place, name), Some(RawBson::Null)));
+        let left = match path::get(inner, name) {
+            Some(RawBsonRef::Array(ids)) => without(ids, is_gone),
+            Some(id) if is_gone(id) => Some(RawArrayBuf::new()),
+            _ => None,
+        };
+        if let Some(left) = left {
+            let value = match left.is_empty() {
+                true => RawBson::Null,
+                false => RawBson::Array(left),
+            };
+            fields.push((join(&place, name), Some(value)));
         }
     });
     fields
 }
 
-/// The lists without the elements that are, or hold, references to gone documents.
+/// The lists without the elements that are, or hold, references to gone documents. A value that a raw
+/// update has put in the place of a list is one element.
 fn pulled(document: &RawDocument, edge: &Edge, list: &str, gone: &HashSet<Vec<u8>>) -> FieldValues {
     let rest = edge.path[list.len()..].trim_start_matches('.');
     let refers = |element: RawBsonRef<'_>| match element {
@@ -159,22 +171,33 @@ fn pulled(document: &RawDocument, edge: &Edge, list: &str, gone: &HashSet<Vec<u8
         }
         _ => false,
     };
+    let (within, name) = list.rsplit_once('.').unwrap_or(("", list));
     let mut fields = FieldValues::new();
-    lists(document, list, &mut |place, elements| {
-        let mut left = RawArrayBuf::new();
-        let mut all = true;
-        for element in elements.into_iter().flatten() {
-            if refers(element) {
-                all = false;
-            } else {
-                left.push(element);
-            }
-        }
-        if !all {
-            fields.push((place, Some(RawBson::Array(left))));
+    structs(document, within, &mut |place, inner| {
+        let left = match path::get(inner, name) {
+            Some(RawBsonRef::Array(elements)) => without(elements, refers),
+            Some(element) if refers(element) => Some(RawArrayBuf::new()),
+            _ => None,
+        };
+        if let Some(left) = left {
+            fields.push((join(&place, name), Some(RawBson::Array(left))));
         }
     });
     fields
+}
+
+/// An array without some of its elements; `None` if it has none of them.
+fn without(array: &RawArray, leaves: impl Fn(RawBsonRef<'_>) -> bool) -> Option<RawArrayBuf> {
+    let mut left = RawArrayBuf::new();
+    let mut is_same = true;
+    for element in array.into_iter().flatten() {
+        if leaves(element) {
+            is_same = false;
+        } else {
+            left.push(element);
+        }
+    }
+    (!is_same).then_some(left)
 }
 
 async fn restrict(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<()> {
@@ -214,3 +237,6 @@ fn restricted(unit: &Unit<'_>, edge: &Edge, deleted: &RawBson, referrer: &RawDoc
     );
     Error::new(ErrorKind::Restricted, message).at(&collection, Some(&path), Some(referrer))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! The locations in a document that a path through lists names.
 
-use bson::{RawArray, RawBson, RawBsonRef, RawDocument};
+use bson::{RawBson, RawBsonRef, RawDocument};
 
 use crate::{
     catalog::join,
@@ -55,18 +55,4 @@ fn walk<'a>(
         }
         _ => {}
     }
-}
-
-/// Passes each list that a path names, with its own path.
-pub(super) fn lists<'a>(
-    document: &'a RawDocument,
-    path: &str,
-    each: &mut impl FnMut(String, &'a RawArray),
-) {
-    let (within, name) = path.rsplit_once('.').unwrap_or(("", path));
-    structs(document, within, &mut |place, inner| {
-        if let Some(RawBsonRef::Array(list)) = get(inner, name) {
-            each(join(&place, name), list);
-        }
-    });
 }

@@ -2,25 +2,41 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use bson::RawBson;
+use bson::{RawBson, RawBsonRef, RawDocument};
 
-use super::unit::{Images, Unit};
+use super::{
+    Write,
+    unit::{Images, Unit},
+};
 use crate::{
-    catalog::{Edge, references},
+    catalog::{Cardinality, Edge, references},
     error::{Error, ErrorKind, Result, show},
-    mql::key,
+    mql::{
+        key,
+        path::{self, Leaf},
+    },
 };
 
 /// Checks the references that the unit has added, with one call for each collection that they name.
 ///
 /// References that a document held before are not checked again: one that was allowed to dangle
 /// does not make its holder unchangeable.
-pub(super) async fn check(unit: &mut Unit<'_>) -> Result<()> {
+///
+/// In a whole document that a caller sent, what names nothing is no reference either: a value that its
+/// type has for an `_id` can be null or an array, which no document has for one.
+pub(super) async fn check(unit: &mut Unit<'_>, write: &Write) -> Result<()> {
+    let is_sent_whole = matches!(
+        write,
+        Write::Insert { .. } | Write::Replace { .. } | Write::Modify { .. }
+    );
     let catalog = unit.catalog;
     let mut targets: BTreeMap<&str, Vec<(&Edge, RawBson)>> = BTreeMap::new();
     for collection in unit.collections() {
         for edge in catalog.edges_from(collection) {
             if !edge.unchecked {
+                if is_sent_whole && let Some(id) = added_nameless(edge, unit.images(collection)) {
+                    return Err(dangling(unit, edge, &id));
+                }
                 let added = added(edge, unit.images(collection));
                 let targets = targets.entry(&edge.to).or_default();
                 targets.extend(added.into_iter().map(|id| (edge, id)));
@@ -56,7 +72,7 @@ fn added(edge: &Edge, images: &Images) -> Vec<RawBson> {
     for (_, image) in images.changed() {
         let Some(now) = image.now() else { continue };
         let mut before = HashSet::new();
-        if let Some(document) = image.before() {
+        if let Some(document) = image.held() {
             references(document, &edge.path, |id| {
                 before.insert(key::of(id));
             });
@@ -69,4 +85,32 @@ fn added(edge: &Edge, images: &Images) -> Vec<RawBson> {
         });
     }
     added
+}
+
+/// A value in the place of a reference that no document has for its `_id`, where there was none before.
+fn added_nameless(edge: &Edge, images: &Images) -> Option<RawBson> {
+    let mut changed = images.changed();
+    changed.find_map(|(_, image)| {
+        let before = image.held().and_then(|document| nameless(edge, document));
+        let now = image.now().filter(|_| before.is_none())?;
+        nameless(edge, now)
+    })
+}
+
+fn nameless(edge: &Edge, document: &RawDocument) -> Option<RawBson> {
+    let is_nameless = |id: &RawBsonRef<'_>| matches!(id, RawBsonRef::Null | RawBsonRef::Array(_));
+    let mut found = None;
+    path::visit(document, &edge.path, Leaf::Whole, &mut |value| {
+        found = match (edge.cardinality, value) {
+            (Cardinality::One, Some(id)) if is_nameless(&id) => Some(id.into()),
+            (Cardinality::Many, Some(RawBsonRef::Array(ids))) => ids
+                .into_iter()
+                .flatten()
+                .find(is_nameless)
+                .map(RawBson::from),
+            _ => None,
+        };
+        found.is_some()
+    });
+    found
 }

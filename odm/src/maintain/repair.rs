@@ -72,7 +72,7 @@ async fn repair_parts(unit: &mut Unit<'_>, split: &Split, ids: &[RawBson]) -> Re
             }
         }
         if let Inline::Moved(value) = &inline {
-            cold::replace(unit, &own, vec![(split, Some(value.clone()))]).await?;
+            cold::divide_off(unit, split, &own, value).await?;
         }
         if !matches!(inline, Inline::None) {
             let fields = vec![(split.path.clone(), None)];

@@ -60,7 +60,7 @@ fn count(path: &str, child: &str, filter: Document) -> DerivedField {
         path: path.to_owned(),
         child: child.to_owned(),
         reference: reference.to_owned(),
-        filter: Filter::parse(&filter).unwrap(),
+        filter: Filter::parse(&filter).unwrap().into(),
     })
 }
 
@@ -75,7 +75,7 @@ fn subset(path: &str, child: &str, sort: Document, shown: &[&str]) -> DerivedFie
         sort: Sort::parse(&sort).unwrap().total(),
         limit: 2,
         shown: Some(shown.iter().map(|&name| name.to_owned()).collect()),
-        filter: Filter::default(),
+        filter: Default::default(),
     })
 }
 

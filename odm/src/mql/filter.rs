@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use bson::{Document, RawBson, RawBsonRef, RawDocument, spec::ElementType};
 
-use crate::mql::Error;
+use crate::mql::{Error, types::bad};
 
 pub use pattern::Pattern;
 
@@ -94,6 +94,23 @@ impl Filter {
     /// Returns the filter in MongoDB's form.
     pub fn to_document(&self) -> Document {
         format::filter(self)
+    }
+
+    /// Returns MongoDB's form of the filter, and the filter that is parsed from it.
+    ///
+    /// # Errors
+    ///
+    /// If the filter has no form that means the same.
+    pub(crate) fn to_parsed_form(&self) -> Result<(Document, Filter), Error> {
+        if format::has_literal_regex(self) {
+            return Err(bad(
+                "$in",
+                "values other than regular expressions, which it takes for patterns",
+            ));
+        }
+        let form = self.to_document();
+        let filter = Filter::parse(&form)?;
+        Ok((form, filter))
     }
 
     /// Whether a document matches. Fields that cannot be read count as missing.

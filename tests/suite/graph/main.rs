@@ -1,12 +1,16 @@
 //! Derived fields that follow from derived fields, through every kind.
 
 mod acts;
+mod backfill;
 mod cycles;
+mod filters;
 mod history;
 mod large;
 mod left;
 mod pending;
+mod programs;
 mod right;
+mod shapes;
 mod versions;
 mod whole;
 mod world;

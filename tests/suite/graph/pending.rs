@@ -181,6 +181,28 @@ on_every_store! {
         assert!(db.pending_backfills().is_empty());
     }
 
+    async fn a_backfill_that_is_resumed_answers_for_no_reference_before_it(store: impl TestStore) {
+        older(&store).await;
+        let old = old::Family::open(store.clone()).await.unwrap();
+        let child = |id| old::Child { id, parent: 1, later: 3, n: id };
+        old.children.insert_many((11..450).map(child)).await.unwrap();
+        let db = Family::open(store).await.unwrap();
+        let mut first = db.backfill();
+        while first.progress().checked < 400 {
+            first.next().await.unwrap().unwrap();
+        }
+        let position = first.progress().position.clone().unwrap();
+        drop(first);
+        let findings = db.backfill().resume(&position).await.unwrap();
+        assert!(findings.iter().all(|finding| finding.repaired), "{findings:?}");
+        let left = ["children.later", "children.parent"];
+        assert_eq!(db.pending_backfills(), left, "one of them dangles before the position");
+        db.parents.insert(parent(7)).await.unwrap();
+        assert_eq!(derived(&db, 7).await, (1, vec![7], 0, vec![]));
+        assert_eq!(db.backfill().await.unwrap(), []);
+        assert!(db.pending_backfills().is_empty());
+    }
+
     async fn a_parent_that_comes_later_counts_and_shows_its_children(store: impl TestStore) {
         let db = Family::open(store).await.unwrap();
         db.parents.insert(parent(1)).await.unwrap();

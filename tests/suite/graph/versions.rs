@@ -88,3 +88,44 @@ on_every_store! {
         assert!(error.to_string().contains("`notes.edition`"), "{error}");
     }
 }
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "people")]
+struct Person {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[split(collection = "lives", key = "person")]
+    life: Cold<Life>,
+    #[version]
+    revision: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+struct Life {
+    #[reference(child, on_delete = "nullify")]
+    mentor: Option<Ref<Person>>,
+}
+
+#[derive(Database)]
+#[database(name = "people", version = 1)]
+struct People {
+    people: Repository<Person>,
+}
+
+on_every_store! {
+    async fn a_rule_that_clears_a_reference_in_a_cold_part_is_a_change_of_the_document(store: impl TestStore) {
+        let db = People::open(store).await.unwrap();
+        let person = |id, mentor: Option<i32>| {
+            let life = Life { mentor: mentor.map(Ref::new) }.into();
+            Person { id, life, revision: 0 }
+        };
+        db.people.insert(person(1, None)).await.unwrap();
+        db.people.insert_many([person(2, Some(1)), person(3, None)]).await.unwrap();
+        let held = db.people.get(2).with(Person::fields().life).await.unwrap();
+        db.people.delete(1).await.unwrap();
+        let versions: Vec<i64> = db.people.all().await.unwrap().iter().map(|of| of.revision).collect();
+        assert_eq!(versions, [2, 1]);
+        let stale = db.people.replace(held).await.unwrap_err();
+        assert_eq!(stale.kind(), ErrorKind::Stale, "it would bring the reference back");
+    }
+}

@@ -6,10 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{FieldDefinition, FieldRead};
 use crate::{
-    catalog::{join, stored_form},
+    catalog::{join, stored_form::ChildFilter},
     error::Result,
     model::derived::CountShape,
-    mql::Filter,
 };
 
 /// The number of children of a parent, in the parent.
@@ -24,8 +23,7 @@ pub(crate) struct CountDefinition {
     /// The path of the children's reference to the holder.
     pub(crate) reference: String,
     /// The children that are counted.
-    #[serde(with = "stored_form::filter")]
-    pub(crate) filter: Filter,
+    pub(crate) filter: ChildFilter,
 }
 
 impl CountDefinition {
@@ -35,14 +33,14 @@ impl CountDefinition {
         name: &str,
         shape: &CountShape,
     ) -> Result<Self> {
+        let path = join(within, name);
+        let filter = ChildFilter::declared(shape.filter, parent, &path)?;
         Ok(CountDefinition {
             parent: parent.to_owned(),
-            path: join(within, name),
+            path,
             child: shape.collection.to_owned(),
             reference: shape.via.to_owned(),
-            filter: shape
-                .filter
-                .map_or_else(|| Ok(Filter::default()), |filter| filter())?,
+            filter,
         })
     }
 }
@@ -64,6 +62,10 @@ impl FieldDefinition for CountDefinition {
         let mut reads = vec![FieldRead::new(&self.child, &*self.reference)];
         reads.extend(FieldRead::by_filter(&self.child, &self.filter));
         reads
+    }
+
+    fn filter(&self) -> Option<&ChildFilter> {
+        Some(&self.filter)
     }
 
     fn arrow(&self) -> (&'static str, String) {

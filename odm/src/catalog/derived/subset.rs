@@ -6,10 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{FieldDefinition, FieldRead};
 use crate::{
-    catalog::{join, stored_form},
+    catalog::{
+        join,
+        stored_form::{self, ChildFilter},
+    },
     error::Result,
     model::derived::SubsetShape,
-    mql::{Filter, Sort},
+    mql::Sort,
 };
 
 /// One bounded array of children in their parent.
@@ -31,8 +34,7 @@ pub(crate) struct SubsetDefinition {
     /// The fields that are shown; `None` for all.
     pub(crate) shown: Option<Vec<String>>,
     /// The children that can be in the array.
-    #[serde(with = "stored_form::filter")]
-    pub(crate) filter: Filter,
+    pub(crate) filter: ChildFilter,
 }
 
 impl SubsetDefinition {
@@ -46,9 +48,11 @@ impl SubsetDefinition {
         let sort = keys.fold(Sort::new(), |sort, &(path, direction)| {
             sort.by(path, direction)
         });
+        let path = join(within, name);
+        let filter = ChildFilter::declared(shape.filter, parent, &path)?;
         Ok(SubsetDefinition {
             parent: parent.to_owned(),
-            path: join(within, name),
+            path,
             child: shape.collection.to_owned(),
             reference: shape.via.to_owned(),
             sort: sort.total(),
@@ -57,9 +61,7 @@ impl SubsetDefinition {
                 let names = shown().names().into_iter();
                 names.map(str::to_owned).collect()
             }),
-            filter: shape
-                .filter
-                .map_or_else(|| Ok(Filter::default()), |filter| filter())?,
+            filter,
         })
     }
 }
@@ -90,6 +92,10 @@ impl FieldDefinition for SubsetDefinition {
         }
         reads.extend(FieldRead::by_filter(&self.child, &self.filter));
         reads
+    }
+
+    fn filter(&self) -> Option<&ChildFilter> {
+        Some(&self.filter)
     }
 
     fn arrow(&self) -> (&'static str, String) {

@@ -158,7 +158,7 @@ fn children(count: &CountDefinition, parents: Vec<RawBson>) -> FindByKey {
     FindByKey {
         find: Find {
             collection: count.child.clone(),
-            filter: count.filter.clone(),
+            filter: (*count.filter).clone(),
             ..Find::default()
         },
         path: count.reference.clone(),

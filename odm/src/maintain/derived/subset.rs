@@ -254,7 +254,7 @@ pub(crate) fn children_of(subset: &SubsetDefinition, parent: RawBson) -> Find {
 fn children_in_order(subset: &SubsetDefinition) -> Find {
     Find {
         collection: subset.child.clone(),
-        filter: subset.filter.clone(),
+        filter: (*subset.filter).clone(),
         sort: match subset.limit < 0 {
             true => subset.sort.reversed(),
             false => subset.sort.clone(),

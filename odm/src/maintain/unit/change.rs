@@ -44,6 +44,17 @@ impl Unit<'_> {
         Ok(at)
     }
 
+    /// Queues a document whose value was stored elsewhere before: its references and copies are not new.
+    pub(in crate::maintain) async fn insert_moved(
+        &mut self,
+        collection: &str,
+        document: Doc,
+    ) -> Result<()> {
+        let at = self.insert(collection, document).await?;
+        self.images_mut(collection).moved(at);
+        Ok(())
+    }
+
     /// Queues a change of base data: of the user's, or an effect of one. The version of the document
     /// counts the change. Returns whether anything is different.
     pub(in crate::maintain) async fn change(

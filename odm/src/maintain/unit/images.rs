@@ -27,6 +27,8 @@ pub(in crate::maintain) struct Image {
     is_base: bool,
     /// Its cold part changed.
     is_touched: bool,
+    /// Of a new document, the value that was stored elsewhere before.
+    moved: Option<Doc>,
     /// An earlier image of it was forgotten, and is counted as changed.
     is_counted: bool,
     /// The last step that changed it.
@@ -37,6 +39,11 @@ impl Image {
     /// The document before the unit.
     pub(in crate::maintain) fn before(&self) -> Option<&Doc> {
         self.before.as_ref()
+    }
+
+    /// What its references and copies held before the unit.
+    pub(in crate::maintain) fn held(&self) -> Option<&Doc> {
+        self.before.as_ref().or(self.moved.as_ref())
     }
 
     /// The document with all that the unit has changed in it so far.
@@ -183,6 +190,11 @@ impl Images {
     /// Adds changed documents of which there is no image.
     pub(super) fn count_unseen(&mut self, numbers: Numbers) {
         self.unseen.add(numbers);
+    }
+
+    pub(super) fn moved(&mut self, at: usize) {
+        let image = &mut self.all[at];
+        image.moved.clone_from(&image.now);
     }
 
     pub(super) fn touch(&mut self, at: usize) {

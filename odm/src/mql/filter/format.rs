@@ -1,6 +1,6 @@
 //! The formatter of MongoDB's form of a filter.
 
-use bson::{Bson, Document, doc};
+use bson::{Bson, Document, RawBson, doc};
 
 use super::{Filter, Test};
 use crate::mql::types::{self, from_raw, is_operators};
@@ -20,6 +20,40 @@ pub(super) fn filter(filter: &Filter) -> Document {
         }
     }
     fields.into_document()
+}
+
+/// Whether a filter compares values with a regular expression by an operator that takes it for a
+/// pattern in MongoDB's form.
+pub(super) fn has_literal_regex(filter: &Filter) -> bool {
+    match filter {
+        Filter::And(all) | Filter::Or(all) | Filter::Nor(all) => all.iter().any(has_literal_regex),
+        Filter::Path(_, test) => tests_literal_regex(test),
+    }
+}
+
+fn tests_literal_regex(test: &Test) -> bool {
+    let is_regex = |value: &RawBson| matches!(value, RawBson::RegularExpression(_));
+    match test {
+        Test::In(values) | Test::Nin(values) => values.iter().any(is_regex),
+        Test::All(tests) => tests.iter().any(|test| match test {
+            Test::Eq(value) => is_regex(value),
+            test => tests_literal_regex(test),
+        }),
+        Test::Any(tests) | Test::ElemTest(tests) | Test::Not(tests) => {
+            tests.iter().any(tests_literal_regex)
+        }
+        Test::ElemMatch(filter) => has_literal_regex(filter),
+        Test::Eq(_)
+        | Test::Ne(_)
+        | Test::Gt(_)
+        | Test::Gte(_)
+        | Test::Lt(_)
+        | Test::Lte(_)
+        | Test::Exists(_)
+        | Test::Type(_)
+        | Test::Size(_)
+        | Test::Regex(_) => false,
+    }
 }
 
 fn flatten<'a>(filter: &'a Filter, all: &mut Vec<&'a Filter>) {

@@ -150,6 +150,10 @@ fn compare(
                 None => held.or_else(absent),
             },
         };
+        // A frozen copy of nothing is null, not missing, so that it is not taken for one that was never
+        // filled in.
+        let is_frozen = copy.frozen && copy.optional && at.key.is_some();
+        let wanted = wanted.or(is_frozen.then_some(RawBson::Null));
         if !is_same(at.stored, wanted.as_ref()) {
             fields.push((join(&at.place, &copy.name), wanted));
         }
@@ -168,7 +172,7 @@ fn copied(
     }
 }
 
-/// An absent value is stored as null or not at all, as serde does it.
+/// An absent value is stored as null or not at all, as serde does it; that of a frozen copy as null.
 fn absent(copy: &CopyDefinition, stored: Option<RawBsonRef<'_>>) -> Option<RawBson> {
     stored.filter(|_| copy.optional).map(|_| RawBson::Null)
 }
