@@ -6,7 +6,9 @@ use proptest::{
     test_runner::{Config, TestRunner},
 };
 
-use super::{Bounds, Doc, Unit, Write, WriteOutcome, apply_within, check, plan::planned, steps};
+use super::{
+    Bounds, Doc, PlannedChanges, Unit, Write, WriteOutcome, apply_within, check, plan::planned, steps,
+};
 use crate::{
     catalog::{
         Along, Cardinality, Catalog, Collection, CopyDefinition, CountDefinition, DerivedField,
@@ -201,7 +203,17 @@ fn update(collection: &str, values: [i32; 3]) -> Document {
     }
     let names: Vec<String> = document.keys().cloned().collect();
     let [a, b, c] = values;
+    // References in shapes that no model states.
+    let some = |a: i32| bson::Bson::from(vec![a % 4, b % 4]);
     match (collection, c % 4) {
+        ("posts", 2) if a == 0 => doc! { "$set": { "author": some(1) } },
+        ("posts", 3) if a == 0 => doc! { "$set": { "owner": some(1) } },
+        ("posts", 3) if a == 1 => doc! { "$set": { "author": [some(1), 2] } },
+        ("comments", 2) if a == 0 => doc! { "$set": { "post": some(1), "fan": [] } },
+        ("comments", 3) if a == 0 => doc! { "$set": { "fan": some(2) } },
+        ("nodes", 3) if a == 0 => doc! { "$set": { "parent": some(2) } },
+        ("authors", 2) if a == 0 => doc! { "$set": { "owned": b % 4 } },
+        ("authors", 0) if a == 5 => doc! { "$set": { "bio.mentor": some(1) } },
         ("authors", 0) => doc! { "$set": { "bio.mentor": (a < 4).then_some(a) } },
         ("authors", 1) => doc! { "$set": { "bio.text": a } },
         ("logs", _) => doc! { "$inc": { "n": 1 } },
@@ -355,13 +367,21 @@ impl Seen {
     }
 }
 
+/// In place of a plan: what is refused is not applied either, so that this is seen only if it is.
+fn refused(error: crate::Error) -> PlannedChanges {
+    PlannedChanges {
+        collection: error.to_string(),
+        ..PlannedChanges::default()
+    }
+}
+
 async fn run(catalog: &Catalog, store: &Embedded, write: &Write, bounds: Bounds) -> Result<Seen> {
     let options = TransactionOptions::default;
     let mut dry = store.begin(options()).await.unwrap();
     let mut unit = Unit::new(catalog, &mut *dry, bounds, true);
     let planned = match steps(&mut unit, write).await {
         Ok(_) => planned(&unit).into_iter(),
-        Err(_) => Vec::new().into_iter(),
+        Err(error) => vec![refused(error)].into_iter(),
     };
     let planned = planned.map(|of| (of.collection, of.inserted, of.changed, of.removed));
     let planned = planned.collect();

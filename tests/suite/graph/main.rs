@@ -2,6 +2,7 @@
 
 mod acts;
 mod backfill;
+mod bare;
 mod cycles;
 mod filters;
 mod history;
