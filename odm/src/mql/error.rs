@@ -44,6 +44,16 @@ pub enum Error {
         /// Why it does not compile.
         reason: String,
     },
+    /// A regular expression whose match on a value takes more steps or memory than the bound.
+    #[error(
+        "regular expression `{pattern}` is too expensive ({reason}); write it with fewer ways to match"
+    )]
+    RegexLimit {
+        /// The expression.
+        pattern: String,
+        /// The bound that was met.
+        reason: String,
+    },
     /// A filter, or a value in it, that is nested too deeply.
     #[error("filter nested deeper than {0} levels")]
     TooDeep(usize),

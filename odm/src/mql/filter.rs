@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 use bson::{Document, RawBson, RawBsonRef, RawDocument, spec::ElementType};
 
+use self::matches::Matcher;
 use crate::mql::Error;
 
 pub use pattern::Pattern;
@@ -97,8 +98,20 @@ impl Filter {
     }
 
     /// Whether a document matches. Fields that cannot be read count as missing.
+    ///
+    /// # Errors
+    ///
+    /// [`RegexLimit`](Error::RegexLimit) if a regular expression needs too many steps.
+    pub fn try_matches(&self, document: &RawDocument) -> Result<bool, Error> {
+        let matcher = Matcher::default();
+        let matches = matcher.filter(self, document);
+        matcher.finish(matches)
+    }
+
+    /// Whether a document matches, as [`try_matches`](Filter::try_matches) says. A document on which the
+    /// filter fails does not match, wherever and whenever it is asked.
     pub fn matches(&self, document: &RawDocument) -> bool {
-        matches::filter(self, document)
+        self.try_matches(document).unwrap_or(false)
     }
 
     /// Combines two filters: both must match.
@@ -151,14 +164,26 @@ impl Filter {
 impl Test {
     /// Whether a value passes the test as the value of a field: an array passes by its elements or as a
     /// whole.
-    pub fn matches(&self, value: Option<RawBsonRef<'_>>) -> bool {
-        matches::value(self, value)
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Filter::try_matches`].
+    pub fn matches(&self, value: Option<RawBsonRef<'_>>) -> Result<bool, Error> {
+        let matcher = Matcher::default();
+        let matches = matcher.value(self, value);
+        matcher.finish(matches)
     }
 
     /// Whether an [`ElemMatch`](Test::ElemMatch) or an [`ElemTest`](Test::ElemTest) passes by this
     /// element. No other test passes by an element.
-    pub fn matches_element(&self, element: RawBsonRef<'_>) -> bool {
-        matches::element(self, element)
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Filter::try_matches`].
+    pub fn matches_element(&self, element: RawBsonRef<'_>) -> Result<bool, Error> {
+        let matcher = Matcher::default();
+        let matches = matcher.element(self, element);
+        matcher.finish(matches)
     }
 }
 

@@ -1,33 +1,101 @@
 //! The matching of documents.
 
+use std::cell::OnceCell;
+
 use bson::{RawArray, RawBson, RawBsonRef, RawDocument};
 
 use super::{Filter, Test};
 use crate::mql::{
+    Error,
     order::{compare, equal, is_nan, same_type_bracket},
     path::{Leaf, visit},
 };
 
-pub(super) fn filter(filter: &Filter, document: &RawDocument) -> bool {
-    match filter {
-        Filter::And(all) => all.iter().all(|one| self::filter(one, document)),
-        Filter::Or(any) => any.iter().any(|one| self::filter(one, document)),
-        Filter::Nor(none) => !none.iter().any(|one| self::filter(one, document)),
-        Filter::Path(path, test) => self::test(test, &FieldSource { document, path }),
+/// A match in progress, with the first error that it met.
+#[derive(Default)]
+pub(super) struct Matcher {
+    failure: OnceCell<Error>,
+}
+
+impl Matcher {
+    /// The answer, unless an error was met.
+    pub(super) fn finish(self, matches: bool) -> Result<bool, Error> {
+        match self.failure.into_inner() {
+            None => Ok(matches),
+            Some(error) => Err(error),
+        }
     }
-}
 
-pub(super) fn value(test: &Test, value: Option<RawBsonRef<'_>>) -> bool {
-    self::test(test, &Value(value))
-}
+    pub(super) fn filter(&self, filter: &Filter, document: &RawDocument) -> bool {
+        match filter {
+            Filter::And(all) => all.iter().all(|one| self.filter(one, document)),
+            Filter::Or(any) => any.iter().any(|one| self.filter(one, document)),
+            Filter::Nor(none) => !none.iter().any(|one| self.filter(one, document)),
+            Filter::Path(path, test) => self.test(test, &FieldSource { document, path }),
+        }
+    }
 
-pub(super) fn element(test: &Test, element: RawBsonRef<'_>) -> bool {
-    match test {
-        Test::ElemMatch(filter) => fields(element).is_some_and(|it| self::filter(filter, it)),
-        Test::ElemTest(tests) => tests
-            .iter()
-            .all(|test| self::test(test, &ElementSource(element))),
-        _ => false,
+    pub(super) fn value(&self, test: &Test, value: Option<RawBsonRef<'_>>) -> bool {
+        self.test(test, &Value(value))
+    }
+
+    pub(super) fn element(&self, test: &Test, element: RawBsonRef<'_>) -> bool {
+        match test {
+            Test::ElemMatch(filter) => fields(element).is_some_and(|it| self.filter(filter, it)),
+            Test::ElemTest(tests) => tests
+                .iter()
+                .all(|test| self.test(test, &ElementSource(element))),
+            _ => false,
+        }
+    }
+
+    /// The result of a part that can fail. After an error the whole match has no answer.
+    fn ok(&self, result: Result<bool, Error>) -> bool {
+        result.unwrap_or_else(|error| {
+            // Only the first error is told.
+            let _ = self.failure.set(error);
+            false
+        })
+    }
+
+    fn test<S: ValueSource>(&self, test: &Test, source: &S) -> bool {
+        let any = |passes: &mut dyn FnMut(Option<RawBsonRef<'_>>) -> bool| {
+            source.any(Leaf::Elements, passes)
+        };
+        match test {
+            Test::Eq(operand) => source.any(Leaf::Elements, |value| equals(value, operand)),
+            Test::Ne(operand) => !source.any(Leaf::Elements, |value| equals(value, operand)),
+            Test::Gt(operand) => {
+                any(&mut |value| compares(value, operand, |order| order.is_gt(), Side::After))
+            }
+            Test::Gte(operand) => {
+                any(&mut |value| compares(value, operand, |order| order.is_ge(), Side::After))
+            }
+            Test::Lt(operand) => {
+                any(&mut |value| compares(value, operand, |order| order.is_lt(), Side::Before))
+            }
+            Test::Lte(operand) => {
+                any(&mut |value| compares(value, operand, |order| order.is_le(), Side::Before))
+            }
+            Test::In(operands) => any(&mut |value| equals_one(value, operands)),
+            Test::Nin(operands) => !any(&mut |value| equals_one(value, operands)),
+            Test::Any(tests) => tests.iter().any(|one| self.test(one, source)),
+            Test::All(tests) => !tests.is_empty() && tests.iter().all(|one| self.test(one, source)),
+            Test::Exists(exists) => any(&mut |value| value.is_some()) == *exists,
+            Test::Type(types) => {
+                any(&mut |value| value.is_some_and(|value| types.contains(&value.element_type())))
+            }
+            Test::Size(size) => arrays(source, |array| {
+                i64::try_from(array.into_iter().flatten().count()) == Ok(*size)
+            }),
+            Test::ElemMatch(_) | Test::ElemTest(_) => arrays(source, |array| {
+                array.into_iter().flatten().any(|it| self.element(test, it))
+            }),
+            Test::Regex(pattern) => {
+                any(&mut |value| value.is_some_and(|value| self.ok(pattern.matches(value))))
+            }
+            Test::Not(tests) => !tests.iter().all(|one| self.test(one, source)),
+        }
     }
 }
 
@@ -72,43 +140,6 @@ impl ValueSource for Value<'_> {
 impl ValueSource for ElementSource<'_> {
     fn any(&self, _: Leaf, mut passes: impl FnMut(Option<RawBsonRef<'_>>) -> bool) -> bool {
         passes(Some(self.0))
-    }
-}
-
-fn test<S: ValueSource>(test: &Test, source: &S) -> bool {
-    let any =
-        |passes: &mut dyn FnMut(Option<RawBsonRef<'_>>) -> bool| source.any(Leaf::Elements, passes);
-    match test {
-        Test::Eq(operand) => source.any(Leaf::Elements, |value| equals(value, operand)),
-        Test::Ne(operand) => !source.any(Leaf::Elements, |value| equals(value, operand)),
-        Test::Gt(operand) => {
-            any(&mut |value| compares(value, operand, |order| order.is_gt(), Side::After))
-        }
-        Test::Gte(operand) => {
-            any(&mut |value| compares(value, operand, |order| order.is_ge(), Side::After))
-        }
-        Test::Lt(operand) => {
-            any(&mut |value| compares(value, operand, |order| order.is_lt(), Side::Before))
-        }
-        Test::Lte(operand) => {
-            any(&mut |value| compares(value, operand, |order| order.is_le(), Side::Before))
-        }
-        Test::In(operands) => any(&mut |value| equals_one(value, operands)),
-        Test::Nin(operands) => !any(&mut |value| equals_one(value, operands)),
-        Test::Any(tests) => tests.iter().any(|one| self::test(one, source)),
-        Test::All(tests) => !tests.is_empty() && tests.iter().all(|one| self::test(one, source)),
-        Test::Exists(exists) => any(&mut |value| value.is_some()) == *exists,
-        Test::Type(types) => {
-            any(&mut |value| value.is_some_and(|value| types.contains(&value.element_type())))
-        }
-        Test::Size(size) => arrays(source, |array| {
-            i64::try_from(array.into_iter().flatten().count()) == Ok(*size)
-        }),
-        Test::ElemMatch(_) | Test::ElemTest(_) => arrays(source, |array| {
-            array.into_iter().flatten().any(|it| element(test, it))
-        }),
-        Test::Regex(pattern) => any(&mut |value| value.is_some_and(|value| pattern.matches(value))),
-        Test::Not(tests) => !tests.iter().all(|one| self::test(one, source)),
     }
 }
 

@@ -1,3 +1,5 @@
+mod patterns;
+
 use bson::{Bson, Regex, doc};
 use proptest::prelude::*;
 

@@ -161,7 +161,7 @@ impl Projector {
         };
         for candidate in elements(array) {
             let candidate = candidate?;
-            if test.matches_element(candidate.value()?) {
+            if test.matches_element(candidate.value()?)? {
                 self.out
                     .head(ElementType::Array, Name::Field(element.name()));
                 let open = self.out.begin();

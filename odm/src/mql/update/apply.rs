@@ -236,7 +236,7 @@ impl<'u> Applier<'u> {
         let field = CString::try_from(name).map_err(|error| Error::Encode(error.to_string()))?;
         let mut document = RawDocumentBuf::new();
         document.append(field, element);
-        Ok(filter.filter.matches(&document))
+        filter.filter.try_matches(&document)
     }
 
     /// Writes the changed element.

@@ -119,13 +119,13 @@ pub(super) fn change<'u>(
         }
         Operation::Pop(end) => pop(*end, array("$pop", leaf.path, value)?)?,
         Operation::Pull(pull) => keep_elements(array("$pull", leaf.path, value)?, |element| {
-            !is_pulled(pull, element)
+            is_pulled(pull, element).map(|is_pulled| !is_pulled)
         })?,
         Operation::PullAll(values) => {
             keep_elements(array("$pullAll", leaf.path, value)?, |element| {
-                !values
+                Ok(!values
                     .iter()
-                    .any(|value| equal(element, value.as_raw_bson_ref()))
+                    .any(|value| equal(element, value.as_raw_bson_ref())))
             })?
         }
     })
@@ -323,25 +323,28 @@ fn pop<'u>(end: End, array: &RawArray) -> Result<ValueChange<'u>, Error> {
     )))
 }
 
-fn is_pulled(pull: &Pull, element: RawBsonRef<'_>) -> bool {
+fn is_pulled(pull: &Pull, element: RawBsonRef<'_>) -> Result<bool, Error> {
     match (pull, element) {
-        (Pull::Value(value), element) => equal(element, value.as_raw_bson_ref()),
-        (Pull::Filter(filter), RawBsonRef::Document(document)) => filter.matches(document),
-        (Pull::Filter(_), _) => false,
-        (Pull::Tests(tests), element) => tests.iter().all(|test| test.matches(Some(element))),
+        (Pull::Value(value), element) => Ok(equal(element, value.as_raw_bson_ref())),
+        (Pull::Filter(filter), RawBsonRef::Document(document)) => filter.try_matches(document),
+        (Pull::Filter(_), _) => Ok(false),
+        (Pull::Tests(tests), element) => tests.iter().try_fold(true, |pulled, test| {
+            Ok(pulled && test.matches(Some(element))?)
+        }),
     }
 }
 
 fn keep_elements<'u>(
     array: &RawArray,
-    mut keep: impl FnMut(RawBsonRef<'_>) -> bool,
+    mut keep: impl FnMut(RawBsonRef<'_>) -> Result<bool, Error>,
 ) -> Result<ValueChange<'u>, Error> {
     let all = elements(array)?;
-    let kept: Vec<_> = all
-        .iter()
-        .copied()
-        .filter(|element| keep(*element))
-        .collect();
+    let mut kept = Vec::with_capacity(all.len());
+    for element in &all {
+        if keep(*element)? {
+            kept.push(*element);
+        }
+    }
     if kept.len() == all.len() {
         return Ok(ValueChange::Keep);
     }
