@@ -35,7 +35,7 @@ use bson::{RawBson, RawDocument};
 
 pub use collection::{CollectionSpec, IndexSpec};
 pub use document::check_document;
-pub(crate) use document::id_first;
+pub(crate) use document::{id_first, stamped};
 pub use query::{Cost, Explain, Find, FindByKey};
 pub(crate) use reader_ext::ReaderExt;
 pub use write::{

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    derived::{FieldDefinition, FieldRead},
+    derived::{FieldDefinition, FieldRead, declared_filter},
     stored_form,
 };
 use crate::{error::Result, model::CountShape, mql::Filter};
@@ -33,9 +33,7 @@ impl CountDefinition {
             path,
             child: shape.collection.to_owned(),
             reference: shape.via.to_owned(),
-            filter: shape
-                .filter
-                .map_or_else(|| Ok(Filter::default()), |filter| filter())?,
+            filter: declared_filter(shape.filter)?,
         })
     }
 }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::{CopyDefinition, CountDefinition, SubsetDefinition, join};
-use crate::{error::Result, model::DerivedShape};
+use crate::{error::Result, model::DerivedShape, mql::Filter};
 
 /// What every kind of derived field states of itself.
 pub(crate) trait FieldDefinition {
@@ -47,13 +47,22 @@ impl<'a> FieldRead<'a> {
     }
 
     /// The paths that a filter of documents reads, without the positions in lists.
-    pub(super) fn by_filter(
-        collection: &'a str,
-        filter: &'a crate::mql::Filter,
-    ) -> impl Iterator<Item = Self> {
+    pub(super) fn by_filter(collection: &'a str, filter: &'a Filter) -> impl Iterator<Item = Self> {
         let paths = filter.paths().into_iter();
         paths.map(move |path| FieldRead::new(collection, super::without_positions(path)))
     }
+}
+
+/// The filter of a definition. An expression can fail on a document, or depend on the time of the
+/// declaration, and what is derived by it would not be a function of what is stored.
+pub(super) fn declared_filter(filter: Option<fn() -> Result<Filter>>) -> Result<Filter> {
+    let filter = filter.map_or_else(|| Ok(Filter::default()), |filter| filter())?;
+    if filter.has_expr() {
+        let message =
+            "invalid filter: that of a derived field has no `$expr`; compare fields with values";
+        return Err(super::schema(message.to_owned()));
+    }
+    Ok(filter)
 }
 
 /// A definition that can be picked out of the list of all derived fields.

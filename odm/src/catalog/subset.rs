@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    derived::{FieldDefinition, FieldRead},
+    derived::{FieldDefinition, FieldRead, declared_filter},
     stored_form,
 };
 use crate::{
@@ -54,9 +54,7 @@ impl SubsetDefinition {
                 let names = shown().names().into_iter();
                 names.map(str::to_owned).collect()
             }),
-            filter: shape
-                .filter
-                .map_or_else(|| Ok(Filter::default()), |filter| filter())?,
+            filter: declared_filter(shape.filter)?,
         })
     }
 }

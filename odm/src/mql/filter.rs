@@ -1,22 +1,27 @@
 //! Filters: conditions on documents.
 
+mod bits;
 mod format;
 mod matches;
 mod parse;
 mod pattern;
+mod position;
 mod seed;
+mod values;
 
 use std::borrow::Cow;
 
 use bson::{Document, RawBson, RawBsonRef, RawDocument, spec::ElementType};
 
 use self::matches::Matcher;
-use crate::mql::Error;
+use crate::mql::{Error, Expr};
 
+pub use bits::Bits;
 pub use pattern::Pattern;
+pub use values::Values;
 
 pub(super) use format::element_test;
-pub(super) use parse::{element_tests, fields};
+pub(super) use parse::{Place, element_tests, fields, filter as parse_in};
 
 /// A condition on documents.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,6 +35,8 @@ pub enum Filter {
     Nor(Vec<Filter>),
     /// A test on the values at a path.
     Path(Cow<'static, str>, Test),
+    /// The value of an expression on the document counts as true.
+    Expr(Expr),
 }
 
 /// A condition on the values at a path.
@@ -54,9 +61,9 @@ pub enum Test {
     Lte(RawBson),
     /// Equal to one of the values. A regular expression among them is compared as a value; see
     /// [`Any`](Test::Any).
-    In(Vec<RawBson>),
+    In(Values),
     /// The negation of [`In`](Test::In).
-    Nin(Vec<RawBson>),
+    Nin(Values),
     /// At least one of the tests passes, each an [`In`](Test::In) or a [`Regex`](Test::Regex): the
     /// meaning of `$in` with regular expressions.
     Any(Vec<Test>),
@@ -70,6 +77,16 @@ pub enum Test {
     Type(Vec<ElementType>),
     /// An array of this length.
     Size(i64),
+    /// A number whose whole part, divided by this divisor, leaves this remainder, of the sign of the
+    /// number. The divisor is not 0.
+    Mod {
+        /// The divisor.
+        divisor: i64,
+        /// The remainder.
+        remainder: i64,
+    },
+    /// A whole number, or binary data, whose bits at these positions pass. The lowest bit is 0.
+    Bits(Bits, Vec<u32>),
     /// An array with an element that the filter matches. The element is a document or an array.
     ElemMatch(Box<Filter>),
     /// An array with an element that passes all tests.
@@ -89,7 +106,7 @@ impl Default for Filter {
 impl Filter {
     /// Parses a filter in MongoDB's form.
     pub fn parse(document: &Document) -> Result<Filter, Error> {
-        parse::filter(document)
+        parse::filter(document, Place::Document)
     }
 
     /// Returns the filter in MongoDB's form.
@@ -101,7 +118,8 @@ impl Filter {
     ///
     /// # Errors
     ///
-    /// [`RegexLimit`](Error::RegexLimit) if a regular expression needs too many steps.
+    /// [`RegexLimit`](Error::RegexLimit) if a regular expression needs too many steps;
+    /// [`Expression`](Error::Expression) if an expression fails.
     pub fn try_matches(&self, document: &RawDocument) -> Result<bool, Error> {
         let matcher = Matcher::default();
         let matches = matcher.filter(self, document);
@@ -112,6 +130,16 @@ impl Filter {
     /// filter fails does not match, wherever and whenever it is asked.
     pub fn matches(&self, document: &RawDocument) -> bool {
         self.try_matches(document).unwrap_or(false)
+    }
+
+    /// The position of the element of an array by which a document matches, which `$` stands for in a
+    /// projection and in an update.
+    pub(super) fn position(&self, document: &RawDocument) -> Result<Option<usize>, Error> {
+        let matcher = Matcher::default();
+        if !matcher.filter(self, document) {
+            return matcher.finish(false).map(|_| None);
+        }
+        Ok(position::of_filter(&matcher, self, document))
     }
 
     /// Combines two filters: both must match.
@@ -130,13 +158,27 @@ impl Filter {
         }
     }
 
-    /// Returns the tested paths, in order, except those inside of array elements.
+    /// Whether an expression is a part of the filter. What it gives for a document is not known before it
+    /// is evaluated: it can fail, and no index helps.
+    pub fn has_expr(&self) -> bool {
+        match self {
+            Filter::And(all) | Filter::Or(all) | Filter::Nor(all) => {
+                all.iter().any(Filter::has_expr)
+            }
+            Filter::Path(..) => false,
+            Filter::Expr(_) => true,
+        }
+    }
+
+    /// Returns the tested paths, in order, except those inside of array elements. An expression that reads
+    /// the whole document has the empty path.
     pub fn paths(&self) -> Vec<&str> {
         match self {
             Filter::And(all) | Filter::Or(all) | Filter::Nor(all) => {
                 all.iter().flat_map(Filter::paths).collect()
             }
             Filter::Path(path, _) => vec![path.as_ref()],
+            Filter::Expr(expr) => expr.paths(),
         }
     }
 
@@ -151,6 +193,7 @@ impl Filter {
             Filter::Or(any) => Filter::Or(each(any)),
             Filter::Nor(none) => Filter::Nor(each(none)),
             Filter::Path(path, test) => Filter::Path(change(&path), test),
+            Filter::Expr(expr) => Filter::Expr(expr.with_paths(change)),
         }
     }
 

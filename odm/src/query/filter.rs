@@ -137,7 +137,7 @@ impl<V: Serialize, P: Path, K> Field<V, P, K> {
         self,
         values: impl IntoIterator<Item = T>,
     ) -> Filter<P::Root> {
-        Filter::test(P::TEXT, raws(values).map(Test::In))
+        Filter::test(P::TEXT, raws(values).map(|values| Test::In(values.into())))
     }
 
     /// Matches if the field equals none of the values, or is missing.
@@ -145,7 +145,7 @@ impl<V: Serialize, P: Path, K> Field<V, P, K> {
         self,
         values: impl IntoIterator<Item = T>,
     ) -> Filter<P::Root> {
-        Filter::test(P::TEXT, raws(values).map(Test::Nin))
+        Filter::test(P::TEXT, raws(values).map(|values| Test::Nin(values.into())))
     }
 }
 

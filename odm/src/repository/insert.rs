@@ -13,6 +13,7 @@ use crate::{
     maintain::{Write, WritePlan},
     model::Document,
     session::Session,
+    store::stamped,
 };
 
 /// An insert of one document, from [`Repository::insert`](super::Repository::insert). Awaiting it
@@ -103,6 +104,6 @@ fn encoded<M: Document>(documents: &[M]) -> Result<Vec<RawDocumentBuf>> {
 fn write<M: Document>(documents: Vec<RawDocumentBuf>) -> Write {
     Write::Insert {
         collection: M::COLLECTION.to_owned(),
-        documents,
+        documents: documents.into_iter().map(stamped).collect(),
     }
 }

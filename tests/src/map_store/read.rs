@@ -82,7 +82,7 @@ fn pass(
     cost.documents_returned += 1;
     match &find.projection {
         None => each(position, document),
-        Some(projection) => each(position, &projection.apply(document)?),
+        Some(projection) => each(position, &projection.apply_matched(&find.filter, document)?),
     }
 }
 

@@ -4,9 +4,9 @@ use std::cell::OnceCell;
 
 use bson::{RawArray, RawBson, RawBsonRef, RawDocument};
 
-use super::{Filter, Test};
+use super::{Filter, Test, Values, bits};
 use crate::mql::{
-    Error,
+    Error, number,
     order::{compare, equal, is_nan, same_type_bracket},
     path::{Leaf, visit},
 };
@@ -32,6 +32,7 @@ impl Matcher {
             Filter::Or(any) => any.iter().any(|one| self.filter(one, document)),
             Filter::Nor(none) => !none.iter().any(|one| self.filter(one, document)),
             Filter::Path(path, test) => self.test(test, &FieldSource { document, path }),
+            Filter::Expr(expr) => self.ok(expr.holds(document)),
         }
     }
 
@@ -59,42 +60,44 @@ impl Matcher {
     }
 
     fn test<S: ValueSource>(&self, test: &Test, source: &S) -> bool {
-        let any = |passes: &mut dyn FnMut(Option<RawBsonRef<'_>>) -> bool| {
-            source.any(Leaf::Elements, passes)
-        };
         match test {
-            Test::Eq(operand) => source.any(Leaf::Elements, |value| equals(value, operand)),
             Test::Ne(operand) => !source.any(Leaf::Elements, |value| equals(value, operand)),
-            Test::Gt(operand) => {
-                any(&mut |value| compares(value, operand, |order| order.is_gt(), Side::After))
-            }
-            Test::Gte(operand) => {
-                any(&mut |value| compares(value, operand, |order| order.is_ge(), Side::After))
-            }
-            Test::Lt(operand) => {
-                any(&mut |value| compares(value, operand, |order| order.is_lt(), Side::Before))
-            }
-            Test::Lte(operand) => {
-                any(&mut |value| compares(value, operand, |order| order.is_le(), Side::Before))
-            }
-            Test::In(operands) => any(&mut |value| equals_one(value, operands)),
-            Test::Nin(operands) => !any(&mut |value| equals_one(value, operands)),
+            Test::Nin(operands) => !source.any(Leaf::Elements, |value| is_one_of(value, operands)),
             Test::Any(tests) => tests.iter().any(|one| self.test(one, source)),
             Test::All(tests) => !tests.is_empty() && tests.iter().all(|one| self.test(one, source)),
-            Test::Exists(exists) => any(&mut |value| value.is_some()) == *exists,
-            Test::Type(types) => {
-                any(&mut |value| value.is_some_and(|value| types.contains(&value.element_type())))
-            }
+            Test::Exists(exists) => source.any(Leaf::Elements, |value| value.is_some()) == *exists,
             Test::Size(size) => arrays(source, |array| {
                 i64::try_from(array.into_iter().flatten().count()) == Ok(*size)
             }),
             Test::ElemMatch(_) | Test::ElemTest(_) => arrays(source, |array| {
                 array.into_iter().flatten().any(|it| self.element(test, it))
             }),
-            Test::Regex(pattern) => {
-                any(&mut |value| value.is_some_and(|value| self.ok(pattern.matches(value))))
-            }
             Test::Not(tests) => !tests.iter().all(|one| self.test(one, source)),
+            test => source.any(Leaf::Elements, |value| self.passes(test, value)),
+        }
+    }
+
+    /// Whether one value passes a test of single values.
+    pub(super) fn passes(&self, test: &Test, value: Option<RawBsonRef<'_>>) -> bool {
+        match test {
+            Test::Eq(operand) => equals(value, operand),
+            Test::Gt(operand) => compares(value, operand, |order| order.is_gt(), Side::After),
+            Test::Gte(operand) => compares(value, operand, |order| order.is_ge(), Side::After),
+            Test::Lt(operand) => compares(value, operand, |order| order.is_lt(), Side::Before),
+            Test::Lte(operand) => compares(value, operand, |order| order.is_le(), Side::Before),
+            Test::In(operands) => is_one_of(value, operands),
+            Test::Type(types) => value.is_some_and(|value| types.contains(&value.element_type())),
+            Test::Mod { divisor, remainder } => {
+                let number = value.and_then(number::truncated);
+                number.is_some_and(|number| number.wrapping_rem(*divisor) == *remainder)
+            }
+            Test::Bits(bits, positions) => {
+                value.is_some_and(|value| bits::pass(*bits, positions, value))
+            }
+            Test::Regex(pattern) => value.is_some_and(|value| self.ok(pattern.matches(value))),
+            Test::Exists(exists) => value.is_some() == *exists,
+            // The others are tests of all values together.
+            _ => false,
         }
     }
 }
@@ -166,8 +169,8 @@ fn equals(value: Option<RawBsonRef<'_>>, operand: &RawBson) -> bool {
     }
 }
 
-fn equals_one(value: Option<RawBsonRef<'_>>, operands: &[RawBson]) -> bool {
-    operands.iter().any(|operand| equals(value, operand))
+fn is_one_of(value: Option<RawBsonRef<'_>>, operands: &Values) -> bool {
+    operands.has(value.unwrap_or(RawBsonRef::Null))
 }
 
 /// The side of the operand on which the values of a comparison are.

@@ -3,7 +3,7 @@
 use bson::{RawBsonRef, Regex};
 use pcre2::bytes::RegexBuilder;
 
-use crate::mql::{Error, types::bad};
+use crate::mql::{Error, types::bad_as};
 
 /// The longest expression, in bytes.
 const MAX_LEN: usize = 32_764;
@@ -32,7 +32,8 @@ impl Pattern {
         letters.sort_unstable();
         letters.dedup();
         if letters.iter().any(|letter| !"imsxu".contains(*letter)) {
-            return Err(bad("$options", "letters among `i`, `m`, `s`, `x` and `u`"));
+            let expected = "letters among `i`, `m`, `s`, `x` and `u`";
+            return Err(bad_as(51_108, "$options", expected));
         }
         let invalid = |reason: String| Error::InvalidRegex {
             pattern: source.chars().take(100).collect(),

@@ -55,7 +55,7 @@ impl<'f> Constraints<'f> {
                 self.others += 1;
                 self.disjunctions.push(filters);
             }
-            Filter::Nor(_) => self.others += 1,
+            Filter::Nor(_) | Filter::Expr(_) => self.others += 1,
             Filter::Path(path, test) => self.add_test(Cow::Borrowed(path), test, true),
         }
     }
@@ -109,7 +109,7 @@ impl<'f> Constraints<'f> {
                     self.add_test(Cow::Owned(path), test, false);
                 }
             }
-            Filter::Or(_) | Filter::Nor(_) => {}
+            Filter::Or(_) | Filter::Nor(_) | Filter::Expr(_) => {}
         }
     }
 }
@@ -124,7 +124,7 @@ fn intervals(test: &Test) -> Option<(Vec<Interval>, bool)> {
         }
         Test::In(values) => {
             let mut points: Vec<Interval> = Vec::with_capacity(values.len());
-            for value in values {
+            for value in values.iter() {
                 points.push(point(value.as_raw_bson_ref())?);
             }
             points.sort_unstable_by(|a, b| match (a, b) {
