@@ -62,9 +62,9 @@ impl Decimal {
         Decimal::scientific(value, format!("{:.14e}", value.abs()))
     }
 
-    /// A double with the fewest digits that distinguish it from others.
-    pub(super) fn shortest(value: f64) -> Decimal {
-        Decimal::scientific(value, format!("{:e}", value.abs()))
+    /// A double, rounded to all digits that a decimal has.
+    pub(super) fn wide_double(value: f64) -> Decimal {
+        Decimal::scientific(value, format!("{:.33e}", value.abs()))
     }
 
     fn scientific(value: f64, text: String) -> Decimal {
@@ -194,6 +194,26 @@ impl Decimal {
         let (mut coefficient, dropped) = dropped(0, it.coefficient, drop as u32, false);
         coefficient += u128::from(grows(dropped, it.negative, coefficient % 2 == 1));
         rounded(it.negative, 0, coefficient, false, place)
+    }
+
+    /// The value with `10^place` as its last digit, with zeros if need be, or NaN if it has more digits then
+    /// than a decimal can have. See [`cut`](Decimal::cut).
+    pub(super) fn quantized(self, place: i32, grows: fn(Dropped, bool, bool) -> bool) -> Decimal {
+        match self.cut(place, grows) {
+            Decimal::Finite(it) => {
+                let more = u32::try_from(it.exponent - place).unwrap_or(0);
+                if it.coefficient != 0 && digits(it.coefficient) + more > DIGITS {
+                    return NaN;
+                }
+                let zeros = if it.coefficient == 0 { 0 } else { more };
+                Decimal::Finite(Finite {
+                    coefficient: it.coefficient * power(zeros),
+                    exponent: place.clamp(MIN_EXPONENT, MAX_EXPONENT),
+                    ..it
+                })
+            }
+            _ => NaN,
+        }
     }
 
     /// The whole part, if it has 64 bits.

@@ -47,7 +47,8 @@ fn a_double_is_rounded_to_fifteen_digits() {
     assert_eq!(text(-1e300), "-1.00000000000000E+300");
     assert_eq!(text(-0.0), "-0");
     assert_eq!(text(f64::NEG_INFINITY), "-Infinity");
-    assert_eq!(Decimal::shortest(0.1).pack().to_string(), "0.1");
+    let wide = Decimal::wide_double(0.1).pack().to_string();
+    assert_eq!(wide, "0.1000000000000000055511151231257827");
 }
 
 #[test]
@@ -67,6 +68,22 @@ fn digits_are_cut_off_as_asked() {
     assert_eq!(decimal("-0.9").truncated(), Some(0));
     assert_eq!(decimal("-9223372036854775808").truncated(), Some(i64::MIN));
     assert_eq!(decimal("NaN").truncated(), None);
+}
+
+#[test]
+fn a_quantized_value_has_its_last_digit_at_the_place() {
+    let text = |text: &str, place| {
+        decimal(text)
+            .quantized(place, half_to_even)
+            .pack()
+            .to_string()
+    };
+    assert_eq!(text("1.1", -3), "1.100");
+    assert_eq!(text("1.15", -1), "1.2");
+    assert_eq!(text("1E+3", 0), "1000");
+    assert_eq!(text("0E+3", -2), "0.00");
+    assert_eq!(text("1E+34", 0), "NaN");
+    assert_eq!(text("Infinity", 0), "NaN");
 }
 
 proptest! {

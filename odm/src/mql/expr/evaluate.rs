@@ -42,7 +42,7 @@ pub(super) fn node(node: &Node, document: &RawDocument) -> Result<Option<RawBson
                 None => Err(Error::Expression {
                     operator: "$switch",
                     reason: "no case holds, and there is no default".into(),
-                    code: 40_066,
+                    code: 40_069,
                 }),
             }
         }

@@ -148,14 +148,16 @@ pub(super) fn calculate(
         (_, values) if values.iter().any(is_null) => Ok(Some(RawBson::Null)),
         (operator, values) => {
             let mut numbers = Vec::with_capacity(values.len());
-            for value in values {
-                numbers.push(Num::new(value).ok_or_else(|| no_number(operator, value))?);
+            for (at, value) in values.iter().enumerate() {
+                numbers.push(Num::new(value).ok_or_else(|| no_number(operator, at, value))?);
             }
             let result = match (operator, numbers.as_slice()) {
                 (Operator::Subtract, [a, b]) => subtract(*a, *b),
                 (Operator::Divide, [a, b]) => divide(*a, *b)?,
                 (Operator::Mod, [a, b]) => modulo(*a, *b)?,
                 (Operator::Abs, [number]) => abs(*number)?,
+                (Operator::Ceil, [Num::Decimal(value)]) => Num::Decimal(value.quantized(0, up)),
+                (Operator::Floor, [Num::Decimal(value)]) => Num::Decimal(value.quantized(0, down)),
                 (Operator::Ceil, [number]) => cut(*number, 0, f64::ceil, up)?,
                 (Operator::Floor, [number]) => cut(*number, 0, f64::floor, down)?,
                 (Operator::Round, [number, place @ ..]) => {
@@ -174,8 +176,10 @@ pub(super) fn calculate(
     }
 }
 
-fn no_number(operator: Operator, value: &Option<RawBson>) -> Error {
+/// The error of an operand, of which this is not the first if `at` is not 0.
+fn no_number(operator: Operator, at: usize, value: &Option<RawBson>) -> Error {
     let code = match operator {
+        Operator::Round | Operator::Trunc if at > 0 => 16_004,
         Operator::Mod => 16_611,
         Operator::Abs | Operator::Ceil | Operator::Floor => 28_765,
         Operator::Round | Operator::Trunc => 51_081,
@@ -198,7 +202,7 @@ fn fold(
         }
         result = step(
             result,
-            Num::new(value).ok_or_else(|| no_number(operator, value))?,
+            Num::new(value).ok_or_else(|| no_number(operator, 0, value))?,
         );
     }
     Ok(Some(result.into_raw()))
@@ -215,7 +219,7 @@ fn add_to_date(values: &[Option<RawBson>]) -> Result<Option<RawBson>, Error> {
             }
             Some(RawBson::DateTime(it)) => date = Some(it.timestamp_millis()),
             value => {
-                let number = Num::new(value).ok_or_else(|| no_number(Operator::Add, value))?;
+                let number = Num::new(value).ok_or_else(|| no_number(Operator::Add, 0, value))?;
                 millis = add(millis, number);
             }
         }
@@ -239,7 +243,7 @@ fn subtract_from_date(date: DateTime, other: &Option<RawBson>) -> Result<Option<
         let difference = date.checked_sub(other.timestamp_millis());
         return Ok(Some(RawBson::Int64(difference.ok_or_else(range)?)));
     }
-    let number = Num::new(other).ok_or_else(|| no_number(Operator::Subtract, other))?;
+    let number = Num::new(other).ok_or_else(|| no_number(Operator::Subtract, 1, other))?;
     let difference = whole_millis(number).and_then(|millis| date.checked_sub(millis));
     Ok(Some(RawBson::DateTime(DateTime::from_millis(
         difference.ok_or_else(range)?,
@@ -268,7 +272,9 @@ fn modulo(a: Num, b: Num) -> Result<Num, Error> {
         Pair::Whole(_, 0, _) | Pair::Double(_, 0.0) => Err(zero()),
         Pair::Whole(a, b, is_int) => Ok(narrow(a.wrapping_rem(b), is_int)),
         Pair::Double(a, b) => Ok(Num::Double(a % b)),
-        Pair::Decimal(_, b) if b.is_zero() => Err(zero()),
+        Pair::Decimal(_, b) if b.is_zero() => {
+            Err(failed(Operator::Mod, "the divisor is zero", 5_733_415))
+        }
         Pair::Decimal(a, b) => Ok(Num::Decimal(a.modulo(b))),
     }
 }
@@ -309,7 +315,11 @@ fn place(operator: Operator, value: Option<&Option<RawBson>>, given: &[Num]) -> 
             "the place is not within -20 and 100",
             51_083,
         )),
-        None => Err(failed(operator, "the place is no whole number", 51_082)),
+        None => {
+            let is_finite = !matches!(value, RawBson::Double(double) if !double.is_finite());
+            let code = if is_finite { 51_082 } else { 31_109 };
+            Err(failed(operator, "the place is no whole number", code))
+        }
     }
 }
 
@@ -324,14 +334,17 @@ fn cut(
         Num::Double(value) if place == 0 => Num::Double(real(value)),
         Num::Double(value) if !value.is_finite() => number,
         Num::Double(value) => {
-            // The digits that the double is written with decide.
-            let text = Decimal::shortest(value)
+            let text = Decimal::wide_double(value)
                 .cut(-place, grows)
                 .pack()
                 .to_string();
             Num::Double(text.parse().unwrap_or(value))
         }
-        Num::Decimal(value) => Num::Decimal(value.cut(-place, grows)),
+        Num::Decimal(value) => match value.quantized(-place, grows) {
+            // It has no room for the digits.
+            Decimal::NaN => Num::Decimal(value),
+            rounded => Num::Decimal(rounded),
+        },
         whole if place >= 0 => whole,
         whole => {
             let is_int = matches!(whole, Num::Int(_));

@@ -90,7 +90,7 @@ fn conditions_evaluate_only_what_they_choose() {
     let none = doc! { "$switch": { "branches": [{ "case": false, "then": 1 }] } };
     assert_eq!(
         evaluated(none, doc! {}).expect_err("no case").code(),
-        40_066
+        40_069
     );
 }
 
