@@ -1,27 +1,38 @@
 //! Regular expressions, with the meaning that PCRE2 gives them in MongoDB.
 
-use bson::{RawBsonRef, Regex};
-use pcre2::bytes::RegexBuilder;
+mod backtracking;
+mod linear;
+#[cfg(test)]
+mod tests;
 
 use crate::mql::{Error, types::bad_as};
+use bson::{RawBsonRef, Regex};
 
 /// The longest expression, in bytes.
 const MAX_LEN: usize = 32_764;
 
-/// The bounds of a match: its steps from one position of the text, and its memory in KiB. Their place is
-/// in front of the expression, which can only lower them.
-const BOUNDS: &str = "(*LIMIT_MATCH=1000000)(*LIMIT_HEAP=65536)";
+/// The longest text that an expression is matched with that needs backtracking, in bytes.
+const MAX_BACKTRACKED: usize = 64 << 10;
 
 /// A compiled regular expression, with the syntax and the meaning of PCRE2.
 ///
 /// The text is UTF-8: `.` is a character, and the option `i` is about the letters of all scripts. `\d`,
-/// `\w`, `\s` and `\b` are about ASCII, unless the expression begins with `(*UCP)`. A match takes a
-/// bounded number of steps: see [`Error::RegexLimit`].
+/// `\w`, `\s` and `\b` are about ASCII, unless the expression begins with `(*UCP)`.
+///
+/// Most expressions are matched in linear time. One that needs backtracking, as look-around and back
+/// references do, takes a bounded number of steps, on texts of at most 64 KiB: see
+/// [`Error::RegexLimit`].
 #[derive(Debug, Clone)]
 pub struct Pattern {
     source: String,
     options: String,
-    regex: pcre2::bytes::Regex,
+    engine: Engine,
+}
+
+#[derive(Debug, Clone)]
+enum Engine {
+    Linear(regex::Regex),
+    Backtracking(pcre2::bytes::Regex),
 }
 
 impl Pattern {
@@ -42,19 +53,21 @@ impl Pattern {
         if source.len() > MAX_LEN {
             return Err(invalid(format!("it is longer than {MAX_LEN} bytes")));
         }
-        let has = |letter| letters.contains(&letter);
-        let regex = RegexBuilder::new()
-            .utf(true)
-            .caseless(has('i'))
-            .multi_line(has('m'))
-            .dotall(has('s'))
-            .extended(has('x'))
-            .build(&format!("{BOUNDS}{source}"))
-            .map_err(|error| invalid(reason(&error)))?;
+        let options: String = letters.into_iter().collect();
+        // What an expression means, and whether it means anything, is up to PCRE2.
+        let plain = backtracking::compile(source, &options);
+        let plain = plain.map_err(|error| invalid(reason(&error)))?;
+        let engine = match linear::compile(source, &options) {
+            Some(regex) => Engine::Linear(regex),
+            None => {
+                let search = backtracking::compile_search(source, &options);
+                Engine::Backtracking(search.unwrap_or(plain))
+            }
+        };
         Ok(Pattern {
             source: source.to_owned(),
-            options: letters.into_iter().collect(),
-            regex,
+            options,
+            engine,
         })
     }
 
@@ -74,12 +87,21 @@ impl Pattern {
     ///
     /// [`RegexLimit`](Error::RegexLimit) if that is not known after a bounded number of steps.
     pub fn is_match(&self, text: &str) -> Result<bool, Error> {
-        self.regex
-            .is_match(text.as_bytes())
-            .map_err(|error| Error::RegexLimit {
-                pattern: self.source.clone(),
-                reason: error.to_string(),
-            })
+        let regex = match &self.engine {
+            Engine::Linear(regex) => return Ok(regex.is_match(text)),
+            Engine::Backtracking(regex) => regex,
+        };
+        let limit = |reason: String| Error::RegexLimit {
+            pattern: self.source.clone(),
+            reason,
+        };
+        if text.len() > MAX_BACKTRACKED {
+            return Err(limit(format!(
+                "a text is longer than {MAX_BACKTRACKED} bytes"
+            )));
+        }
+        let found = regex.is_match(text.as_bytes());
+        found.map_err(|error| limit(error.to_string()))
     }
 
     pub(super) fn from_bson(regex: &Regex) -> Result<Pattern, Error> {
@@ -110,7 +132,10 @@ fn reason(error: &pcre2::Error) -> String {
     let (Some(offset), Some((_, what))) = (error.offset(), text.rsplit_once(": ")) else {
         return text;
     };
-    format!("{what}, at byte {}", offset.saturating_sub(BOUNDS.len()))
+    format!(
+        "{what}, at byte {}",
+        offset.saturating_sub(backtracking::BOUNDS.len())
+    )
 }
 
 impl PartialEq for Pattern {

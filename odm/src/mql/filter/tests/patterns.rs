@@ -86,10 +86,10 @@ fn an_error_in_a_pattern_is_at_its_place_in_the_source() {
 #[test]
 fn a_match_that_explodes_is_an_error_that_names_the_pattern() {
     let text = "a".repeat(60);
-    let filter = parse(doc! { "t": { "$regex": "^(a+)+$" } });
+    let filter = parse(doc! { "t": { "$regex": r"^(a+)+(?!c)$" } });
     let document = raw(doc! { "t": format!("{text}b") });
     let error = filter.try_matches(&document).expect_err("too many steps");
-    assert!(error.to_string().contains("`^(a+)+$`"), "{error}");
+    assert!(error.to_string().contains(r"`^(a+)+(?!c)$`"), "{error}");
     assert!(!filter.matches(&document));
     assert!(filter.matches(&raw(doc! { "t": text })));
     // The bound cannot be raised from within.
@@ -98,6 +98,6 @@ fn a_match_that_explodes_is_an_error_that_names_the_pattern() {
             .is_ok_and(|pattern| { pattern.is_match(&format!("{}b", "a".repeat(60))).is_err() })
     );
     // No negation turns the error into a match.
-    let negated = parse(doc! { "t": { "$not": { "$regex": "^(a+)+$" } } });
+    let negated = parse(doc! { "t": { "$not": { "$regex": r"^(a+)+(?!c)$" } } });
     assert!(negated.try_matches(&document).is_err());
 }
