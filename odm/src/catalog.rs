@@ -332,7 +332,7 @@ pub(crate) fn join(path: &str, name: &str) -> String {
 pub(crate) fn without_positions(path: &str) -> String {
     let names = path
         .split('.')
-        .filter(|step| !step.starts_with("$[") && path::position(step).is_none());
+        .filter(|step| *step != "$" && !step.starts_with("$[") && path::position(step).is_none());
     names.collect::<Vec<_>>().join(".")
 }
 

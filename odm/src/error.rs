@@ -4,6 +4,8 @@ use std::{borrow::Cow, error::Error as StdError, fmt, sync::Arc};
 
 use bson::{RawBson, RawBsonRef};
 
+use crate::mql;
+
 /// The result of an operation of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -182,6 +184,25 @@ impl Error {
         self.0.location.as_ref()
     }
 
+    /// Returns MongoDB's code of the error, if MongoDB has such an error.
+    pub fn code(&self) -> Option<i32> {
+        let source = StdError::source(self);
+        if let Some(error) = source.and_then(|source| source.downcast_ref::<mql::Error>()) {
+            return Some(error.code());
+        }
+        match self.kind() {
+            ErrorKind::DuplicateKey => Some(11_000),
+            ErrorKind::Limit => Some(10_334),
+            ErrorKind::Encode => Some(2),
+            _ => None,
+        }
+    }
+
+    /// Returns MongoDB's name of [`code`](Error::code).
+    pub fn code_name(&self) -> Option<Cow<'static, str>> {
+        self.code().map(mql::code_name)
+    }
+
     /// Returns whether the same call may succeed if it is made again.
     pub fn is_retryable(&self) -> bool {
         self.0.retryable
@@ -241,8 +262,8 @@ impl StdError for Error {
     }
 }
 
-impl From<crate::mql::Error> for Error {
-    fn from(error: crate::mql::Error) -> Self {
+impl From<mql::Error> for Error {
+    fn from(error: mql::Error) -> Self {
         let kind = if error.is_about_document() {
             ErrorKind::InvalidUpdate
         } else {

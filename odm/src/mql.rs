@@ -1,10 +1,26 @@
 //! MongoDB's query language as pure functions on BSON: comparison, filters, updates, sorts and
 //! projections. No I/O and no models.
 //!
+//! The meaning is MongoDB's, that of its errors' [codes](Error::code) included. The operators are:
+//!
+//! | in | operators |
+//! |---|---|
+//! | [filters](Filter) | `$eq` `$ne` `$gt` `$gte` `$lt` `$lte` `$in` `$nin`, `$and` `$or` `$nor` `$not`, `$exists` `$type`, `$regex` with `$options`, `$mod`, `$size` `$all` `$elemMatch`, `$bitsAllSet` `$bitsAllClear` `$bitsAnySet` `$bitsAnyClear`, `$expr`, `$comment` |
+//! | [expressions](Expr) | paths, `$$ROOT` `$$CURRENT` `$$NOW` `$$REMOVE`, `$literal`, `$eq` `$ne` `$gt` `$gte` `$lt` `$lte` `$cmp` `$in`, `$and` `$or` `$not`, `$add` `$subtract` `$multiply` `$divide` `$mod` `$abs` `$ceil` `$floor` `$round` `$trunc`, `$cond` `$ifNull` `$switch`, `$size` |
+//! | [updates](Update) | `$set` `$unset` `$setOnInsert` `$rename` `$currentDate`, `$inc` `$mul` `$min` `$max` `$bit`, `$push` with `$each` `$position` `$slice` `$sort`, `$addToSet` with `$each`, `$pop` `$pull` `$pullAll`; in paths `$`, `$[]` and `$[name]` |
+//! | [projections](Projection) | 1, 0, `$slice` `$elemMatch`, and `$` at the end of a path |
+//! | [sorts](Sort) | 1, -1, `$natural` |
+//!
+//! Any other operator is an error that names it: `$where` `$text` `$jsonSchema` `$rand` `$sampleRate`
+//! `$meta`, those of geometry, computed fields of projections, and pipelines as updates.
+//!
+//! Regular expressions are those of PCRE2: see [`Pattern`]. Decimals have 34 digits, rounded half to even.
 //! The types will grow with the language: they are `#[non_exhaustive]`.
 
+mod decimal;
 pub(crate) mod diff;
 mod error;
+mod expr;
 mod filter;
 pub mod key;
 mod number;
@@ -21,7 +37,11 @@ mod update;
 mod write;
 
 pub use error::Error;
-pub use filter::{Filter, Pattern, Test};
+pub(crate) use error::code::name as code_name;
+pub use expr::Expr;
+pub use filter::{Bits, Filter, Pattern, Test, Values};
 pub use project::Projection;
 pub use sort::{Direction, Sort};
-pub use update::{ArrayFilter, CurrentDate, End, Operation, Pull, Push, PushSort, Update};
+pub use update::{
+    ArrayFilter, BitOperation, CurrentDate, End, Operation, Pull, Push, PushSort, Update,
+};

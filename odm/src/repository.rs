@@ -115,7 +115,7 @@ impl<M: Document> Repository<M> {
     /// # Errors
     ///
     /// `DuplicateKey` if its `_id` or the key of a unique index is taken; `DanglingReference` if a
-    /// reference in it is dangling; `Limit` if it is over 16 MiB or nested over 100 levels.
+    /// reference in it is dangling; `Limit` if it is over 16 MiB or nested over 180 levels.
     pub fn insert(&self, document: M) -> Insert<M> {
         Insert::new(self.session.clone(), document)
     }

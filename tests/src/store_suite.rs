@@ -126,7 +126,7 @@ macro_rules! store_suite {
             }
             limits {
                 a_document_of_16_mib_is_stored_and_a_larger_one_is_refused
-                a_document_of_100_levels_is_stored_and_a_deeper_one_is_refused
+                a_document_of_180_levels_is_stored_and_a_deeper_one_is_refused
                 a_document_without_a_valid_id_is_refused
                 a_malformed_document_is_refused
             }

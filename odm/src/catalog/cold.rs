@@ -90,7 +90,7 @@ impl Split {
     pub(crate) fn cold_parts_of(&self, ids: Vec<RawBson>) -> Find {
         Find {
             collection: self.cold.clone(),
-            filter: Filter::Path(self.key.clone().into(), Test::In(ids)),
+            filter: Filter::Path(self.key.clone().into(), Test::In(ids.into())),
             ..Find::default()
         }
     }

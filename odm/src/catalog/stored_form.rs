@@ -5,6 +5,7 @@ use std::ops::Deref;
 use bson::{Binary, Document, RawDocumentBuf, spec::BinarySubtype};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use super::schema;
 use crate::{
     error::{Error, ErrorKind, Result},
     mql::{self, Filter},
@@ -47,7 +48,16 @@ impl ChildFilter {
             );
             Error::new(ErrorKind::Schema, message).with_source(source)
         };
-        let (form, filter) = declare()?.to_parsed_form().map_err(unstorable)?;
+        let filter = declare()?;
+        // An expression can fail on a document, or depend on the time of the declaration, and what is
+        // derived by it would not be a function of what is stored.
+        if filter.has_expr() {
+            return Err(schema(format!(
+                "invalid filter: the filter of the derived field `{collection}.{path}` has an `$expr`; \
+                 compare fields with values"
+            )));
+        }
+        let (form, filter) = filter.to_parsed_form().map_err(unstorable)?;
         let form = bson::serialize_to_vec(&form).map_err(Error::malformed)?;
         Ok(ChildFilter { filter, form })
     }

@@ -124,7 +124,7 @@ async fn update(unit: &mut Unit<'_>, write: &UpdateWrite, change: &Update) -> Re
             let Some(document) = unit.document(collection, at) else {
                 continue;
             };
-            if let Some(after) = change.apply(document, false, unit.time())?
+            if let Some(after) = change.apply_matched(&write.filter, document, unit.time())?
                 && unit.change(collection, at, after).await?
             {
                 touched.modified += 1;

@@ -7,7 +7,8 @@ use proptest::{
 };
 
 use super::{
-    Bounds, Doc, PlannedChanges, Unit, Write, WriteOutcome, apply_within, check, plan::planned, steps,
+    Bounds, Doc, PlannedChanges, Unit, Write, WriteOutcome, apply_within, check, plan::planned,
+    steps,
 };
 use crate::{
     catalog::{

@@ -1,12 +1,31 @@
 //! Errors in filters, updates, sorts and projections.
 
+use std::borrow::Cow;
+
+pub(crate) mod code;
+
 /// An error in a request, or the reason why it cannot be applied to a document.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An operator that does not exist, or is not supported at this position.
-    #[error("unknown operator `{0}`: it does not exist, or is not supported here")]
-    UnknownOperator(String),
+    #[error("unknown operator `{operator}`: it does not exist, or is not supported here")]
+    UnknownOperator {
+        /// The operator.
+        operator: String,
+        /// MongoDB's code.
+        code: i32,
+    },
+    /// An operator of MongoDB that this library does not have.
+    #[error("operator `{operator}` is not supported; {instead}")]
+    NotSupported {
+        /// The operator.
+        operator: String,
+        /// What to do instead.
+        instead: &'static str,
+        /// MongoDB's code.
+        code: i32,
+    },
     /// An operand that an operator does not accept.
     #[error("`{operator}` needs {expected}")]
     BadOperand {
@@ -14,6 +33,8 @@ pub enum Error {
         operator: String,
         /// The operand that it needs.
         expected: &'static str,
+        /// MongoDB's code.
+        code: i32,
     },
     /// A path that names no field.
     #[error("invalid path `{path}`: {reason}")]
@@ -22,6 +43,8 @@ pub enum Error {
         path: String,
         /// Why it is invalid.
         reason: &'static str,
+        /// MongoDB's code.
+        code: i32,
     },
     /// Two operations of one update, or two fields of one projection, whose paths overlap.
     #[error("conflicting paths: `{path}` and `{other}` overlap; name each field once")]
@@ -30,12 +53,19 @@ pub enum Error {
         path: String,
         /// The earlier path.
         other: String,
+        /// MongoDB's code.
+        code: i32,
     },
     /// A projection that both includes and excludes fields.
     #[error(
-        "mixed projection: `{0}` is excluded among included fields, or included among excluded ones"
+        "mixed projection: `{path}` is excluded among included fields, or included among excluded ones"
     )]
-    MixedProjection(String),
+    MixedProjection {
+        /// The path that differs from the others.
+        path: String,
+        /// Whether it is the included one.
+        included: bool,
+    },
     /// A regular expression that does not compile.
     #[error("invalid regular expression `{pattern}`: {reason}")]
     InvalidRegex {
@@ -43,6 +73,26 @@ pub enum Error {
         pattern: String,
         /// Why it does not compile.
         reason: String,
+    },
+    /// A regular expression whose match on a value takes more steps or memory than the bound.
+    #[error(
+        "regular expression `{pattern}` is too expensive ({reason}); write it with fewer ways to match"
+    )]
+    RegexLimit {
+        /// The expression.
+        pattern: String,
+        /// The bound that was met.
+        reason: String,
+    },
+    /// An operator of an expression that does not accept a value.
+    #[error("expression failed: `{operator}`: {reason}")]
+    Expression {
+        /// The operator.
+        operator: &'static str,
+        /// What it does not accept.
+        reason: Cow<'static, str>,
+        /// MongoDB's code.
+        code: i32,
     },
     /// A filter, or a value in it, that is nested too deeply.
     #[error("filter nested deeper than {0} levels")]
@@ -57,6 +107,8 @@ pub enum Error {
         name: String,
         /// Why it is invalid.
         reason: &'static str,
+        /// MongoDB's code.
+        code: i32,
     },
     /// A value that cannot be encoded as BSON.
     #[error("value cannot be encoded as BSON: {0}")]
@@ -72,7 +124,7 @@ pub enum Error {
         /// The type of the value that the path goes through.
         found: &'static str,
     },
-    /// A value of a type that an operator does not accept.
+    /// A value of a type that an operator of an update does not accept.
     #[error("cannot apply `{operator}` to `{path}`: it needs {expected}, not {found}")]
     WrongType {
         /// The operator.
@@ -83,6 +135,8 @@ pub enum Error {
         expected: &'static str,
         /// The type of the value there.
         found: &'static str,
+        /// MongoDB's code.
+        code: i32,
     },
     /// The result of `$inc` or `$mul` is out of range.
     #[error("integer overflow: `{operator}` of `{path}` is out of range")]
@@ -99,6 +153,17 @@ pub enum Error {
         path: String,
         /// The greatest number of nulls.
         limit: usize,
+    },
+    /// A positional `$` where the filter matched by no element of an array, or by one that the array on the
+    /// path does not have.
+    #[error(
+        "no position for `{path}`: the filter must match the document by an element of the array"
+    )]
+    NoPosition {
+        /// The path.
+        path: String,
+        /// MongoDB's code.
+        code: i32,
     },
     /// A change of `_id`.
     #[error("immutable field `{0}` cannot change")]
@@ -128,11 +193,44 @@ pub enum Error {
 }
 
 impl Error {
+    /// Returns MongoDB's code of the error.
+    pub fn code(&self) -> i32 {
+        match self {
+            Error::UnknownOperator { code, .. }
+            | Error::NotSupported { code, .. }
+            | Error::BadOperand { code, .. }
+            | Error::BadPath { code, .. }
+            | Error::ConflictingPaths { code, .. }
+            | Error::Expression { code, .. }
+            | Error::ArrayFilter { code, .. }
+            | Error::NoPosition { code, .. }
+            | Error::WrongType { code, .. } => *code,
+            Error::MixedProjection { included, .. } => 31_254 - i32::from(*included),
+            Error::InvalidRegex { .. } => 51_091,
+            Error::RegexLimit { .. } => 51_156,
+            Error::TooDeep(_) => code::OVERFLOW,
+            Error::NotAnOperator(_) => code::FAILED_TO_PARSE,
+            Error::Overflow { .. } | Error::TooMuchPadding { .. } => code::BAD_VALUE,
+            Error::CannotCreateField { .. } => code::PATH_NOT_VIABLE,
+            Error::Immutable(_) => code::IMMUTABLE_FIELD,
+            Error::RenameInArray { .. } => code::BAD_VALUE,
+            Error::ParallelArrays { .. } => code::CANNOT_INDEX_PARALLEL_ARRAYS,
+            Error::AmbiguousSeed(_) => code::NOT_SINGLE_VALUE_FIELD,
+            Error::Encode(_) | Error::Malformed(_) => code::INVALID_BSON,
+        }
+    }
+
+    /// Returns MongoDB's name of [`code`](Error::code).
+    pub fn code_name(&self) -> Cow<'static, str> {
+        code::name(self.code())
+    }
+
     /// Whether the request is well-formed, and fails only on the document that it met.
     pub fn is_about_document(&self) -> bool {
         matches!(
             self,
             Error::CannotCreateField { .. }
+                | Error::NoPosition { .. }
                 | Error::WrongType { .. }
                 | Error::Overflow { .. }
                 | Error::TooMuchPadding { .. }

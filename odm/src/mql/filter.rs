@@ -1,21 +1,27 @@
 //! Filters: conditions on documents.
 
+mod bits;
 mod format;
 mod matches;
 mod parse;
 mod pattern;
+mod position;
 mod seed;
+mod values;
 
 use std::borrow::Cow;
 
 use bson::{Document, RawBson, RawBsonRef, RawDocument, spec::ElementType};
 
-use crate::mql::{Error, types::bad};
+use self::matches::Matcher;
+use crate::mql::{Error, Expr, types::bad};
 
+pub use bits::Bits;
 pub use pattern::Pattern;
+pub use values::Values;
 
 pub(super) use format::element_test;
-pub(super) use parse::{element_tests, fields};
+pub(super) use parse::{Place, element_tests, fields, filter as parse_in};
 
 /// A condition on documents.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +35,8 @@ pub enum Filter {
     Nor(Vec<Filter>),
     /// A test on the values at a path.
     Path(Cow<'static, str>, Test),
+    /// The value of an expression on the document counts as true.
+    Expr(Expr),
 }
 
 /// A condition on the values at a path.
@@ -53,9 +61,9 @@ pub enum Test {
     Lte(RawBson),
     /// Equal to one of the values. A regular expression among them is compared as a value; see
     /// [`Any`](Test::Any).
-    In(Vec<RawBson>),
+    In(Values),
     /// The negation of [`In`](Test::In).
-    Nin(Vec<RawBson>),
+    Nin(Values),
     /// At least one of the tests passes, each an [`In`](Test::In) or a [`Regex`](Test::Regex): the
     /// meaning of `$in` with regular expressions.
     Any(Vec<Test>),
@@ -69,6 +77,16 @@ pub enum Test {
     Type(Vec<ElementType>),
     /// An array of this length.
     Size(i64),
+    /// A number whose whole part, divided by this divisor, leaves this remainder, of the sign of the
+    /// number. The divisor is not 0.
+    Mod {
+        /// The divisor.
+        divisor: i64,
+        /// The remainder.
+        remainder: i64,
+    },
+    /// A whole number, or binary data, whose bits at these positions pass. The lowest bit is 0.
+    Bits(Bits, Vec<u32>),
     /// An array with an element that the filter matches. The element is a document or an array.
     ElemMatch(Box<Filter>),
     /// An array with an element that passes all tests.
@@ -88,7 +106,7 @@ impl Default for Filter {
 impl Filter {
     /// Parses a filter in MongoDB's form.
     pub fn parse(document: &Document) -> Result<Filter, Error> {
-        parse::filter(document)
+        parse::filter(document, Place::Document)
     }
 
     /// Returns the filter in MongoDB's form.
@@ -114,8 +132,31 @@ impl Filter {
     }
 
     /// Whether a document matches. Fields that cannot be read count as missing.
+    ///
+    /// # Errors
+    ///
+    /// [`RegexLimit`](Error::RegexLimit) if a regular expression needs too many steps;
+    /// [`Expression`](Error::Expression) if an expression fails.
+    pub fn try_matches(&self, document: &RawDocument) -> Result<bool, Error> {
+        let matcher = Matcher::default();
+        let matches = matcher.filter(self, document);
+        matcher.finish(matches)
+    }
+
+    /// Whether a document matches, as [`try_matches`](Filter::try_matches) says. A document on which the
+    /// filter fails does not match, wherever and whenever it is asked.
     pub fn matches(&self, document: &RawDocument) -> bool {
-        matches::filter(self, document)
+        self.try_matches(document).unwrap_or(false)
+    }
+
+    /// The position of the element of an array by which a document matches, which `$` stands for in a
+    /// projection and in an update.
+    pub(super) fn position(&self, document: &RawDocument) -> Result<Option<usize>, Error> {
+        let matcher = Matcher::default();
+        if !matcher.filter(self, document) {
+            return matcher.finish(false).map(|_| None);
+        }
+        Ok(position::of_filter(&matcher, self, document))
     }
 
     /// Combines two filters: both must match.
@@ -134,13 +175,27 @@ impl Filter {
         }
     }
 
-    /// Returns the tested paths, in order, except those inside of array elements.
+    /// Whether an expression is a part of the filter. What it gives for a document is not known before it
+    /// is evaluated: it can fail, and no index helps.
+    pub fn has_expr(&self) -> bool {
+        match self {
+            Filter::And(all) | Filter::Or(all) | Filter::Nor(all) => {
+                all.iter().any(Filter::has_expr)
+            }
+            Filter::Path(..) => false,
+            Filter::Expr(_) => true,
+        }
+    }
+
+    /// Returns the tested paths, in order, except those inside of array elements. An expression that reads
+    /// the whole document has the empty path.
     pub fn paths(&self) -> Vec<&str> {
         match self {
             Filter::And(all) | Filter::Or(all) | Filter::Nor(all) => {
                 all.iter().flat_map(Filter::paths).collect()
             }
             Filter::Path(path, _) => vec![path.as_ref()],
+            Filter::Expr(expr) => expr.paths(),
         }
     }
 
@@ -155,6 +210,7 @@ impl Filter {
             Filter::Or(any) => Filter::Or(each(any)),
             Filter::Nor(none) => Filter::Nor(each(none)),
             Filter::Path(path, test) => Filter::Path(change(&path), test),
+            Filter::Expr(expr) => Filter::Expr(expr.with_paths(change)),
         }
     }
 
@@ -168,14 +224,26 @@ impl Filter {
 impl Test {
     /// Whether a value passes the test as the value of a field: an array passes by its elements or as a
     /// whole.
-    pub fn matches(&self, value: Option<RawBsonRef<'_>>) -> bool {
-        matches::value(self, value)
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Filter::try_matches`].
+    pub fn matches(&self, value: Option<RawBsonRef<'_>>) -> Result<bool, Error> {
+        let matcher = Matcher::default();
+        let matches = matcher.value(self, value);
+        matcher.finish(matches)
     }
 
     /// Whether an [`ElemMatch`](Test::ElemMatch) or an [`ElemTest`](Test::ElemTest) passes by this
     /// element. No other test passes by an element.
-    pub fn matches_element(&self, element: RawBsonRef<'_>) -> bool {
-        matches::element(self, element)
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Filter::try_matches`].
+    pub fn matches_element(&self, element: RawBsonRef<'_>) -> Result<bool, Error> {
+        let matcher = Matcher::default();
+        let matches = matcher.element(self, element);
+        matcher.finish(matches)
     }
 }
 

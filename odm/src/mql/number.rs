@@ -8,6 +8,8 @@ use std::cmp::Ordering;
 
 use bson::{Decimal128, RawBsonRef};
 
+use crate::mql::decimal;
+
 /// The value of a number: a double, and the exact value if that is greater.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Number {
@@ -23,16 +25,6 @@ struct Decimal {
     exponent: i32,
 }
 
-/// The value of the sixteen bytes of a Decimal128.
-enum Unpacked {
-    NaN,
-    Infinity { negative: bool },
-    Zero,
-    Finite(Decimal),
-}
-
-/// A coefficient has at most 34 digits.
-const MAX_COEFFICIENT: u128 = 9_999_999_999_999_999_999_999_999_999_999_999;
 /// An exact double has at most 767 significant digits.
 const EXACT_DIGITS: usize = 767;
 
@@ -72,12 +64,14 @@ impl Number {
     }
 
     fn decimal(value: Decimal128) -> Number {
-        match unpack(value) {
-            Unpacked::NaN => Number::double(f64::NAN),
-            Unpacked::Infinity { negative: false } => Number::double(f64::INFINITY),
-            Unpacked::Infinity { negative: true } => Number::double(f64::NEG_INFINITY),
-            Unpacked::Zero => Number::double(0.0),
-            Unpacked::Finite(decimal) => {
+        use decimal::Decimal::{Finite, Infinity, NaN};
+        match decimal::Decimal::new(value) {
+            NaN => Number::double(f64::NAN),
+            Infinity { negative: false } => Number::double(f64::INFINITY),
+            Infinity { negative: true } => Number::double(f64::NEG_INFINITY),
+            Finite(finite) if finite.coefficient == 0 => Number::double(0.0),
+            Finite(finite) => {
+                let decimal = Decimal::new(finite.negative, finite.coefficient, finite.exponent);
                 let nearest = decimal.nearest();
                 match decimal.compare_to(nearest) {
                     Ordering::Equal => Number::double(nearest),
@@ -237,23 +231,37 @@ impl Decimal {
     }
 }
 
-fn unpack(value: Decimal128) -> Unpacked {
-    let bits = u128::from_le_bytes(value.bytes());
-    let negative = bits >> 127 == 1;
-    if bits >> 123 & 0xf == 0xf {
-        return if bits >> 122 & 1 == 1 {
-            Unpacked::NaN
-        } else {
-            Unpacked::Infinity { negative }
-        };
+/// The whole number that a value is, if it has 64 bits.
+pub(super) fn whole(value: RawBsonRef<'_>) -> Option<i64> {
+    match value {
+        RawBsonRef::Int32(value) => Some(value.into()),
+        RawBsonRef::Int64(value) => Some(value),
+        RawBsonRef::Double(value) => whole_double(value),
+        RawBsonRef::Decimal128(value) => {
+            let value = decimal::Decimal::new(value);
+            value.cut(0, |_, _, _| false).truncated().filter(|whole| {
+                // The decimal has no fraction if it equals its whole part.
+                value
+                    .plus(decimal::Decimal::int(*whole).negated())
+                    .is_zero()
+            })
+        }
+        _ => None,
     }
-    // The other form of a coefficient is always too large, and such a number is zero.
-    let coefficient = bits & ((1 << 113) - 1);
-    if bits >> 125 & 3 == 3 || coefficient > MAX_COEFFICIENT || coefficient == 0 {
-        return Unpacked::Zero;
+}
+
+/// The whole part of a number, if it has 64 bits.
+pub(super) fn truncated(value: RawBsonRef<'_>) -> Option<i64> {
+    match value {
+        RawBsonRef::Double(value) => whole_double(value.trunc()),
+        RawBsonRef::Decimal128(value) => decimal::Decimal::new(value).truncated(),
+        other => whole(other),
     }
-    let exponent = (bits >> 113 & 0x3fff) as i32 - 6176;
-    Unpacked::Finite(Decimal::new(negative, coefficient, exponent))
+}
+
+fn whole_double(value: f64) -> Option<i64> {
+    let whole = value as i64;
+    (whole as f64 == value && whole != i64::MAX).then_some(whole)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod index;
 
 use bson::{RawArray, RawBsonRef, RawDocument};
 
-use crate::mql::Error;
+use crate::mql::{Error, error::code};
 
 pub(crate) use index::compound_index_values;
 pub(super) use index::sort_values;
@@ -59,29 +59,42 @@ pub(crate) fn position(part: &str) -> Option<usize> {
 
 /// Rejects paths with too many parts, or with a NUL.
 pub(crate) fn check(path: &str) -> Result<(), Error> {
-    let reason = if path.contains('\0') {
-        "it contains a NUL"
-    } else if path.split('.').count() > MAX_PARTS {
-        "it has too many parts"
-    } else {
-        return Ok(());
-    };
-    Err(Error::BadPath {
-        path: path.to_owned(),
-        reason,
-    })
-}
-
-/// Rejects paths that name no field: as [`check`] does, and if a part is empty.
-pub(crate) fn check_strictly(path: &str) -> Result<(), Error> {
-    check(path)?;
-    if path.split('.').any(str::is_empty) {
-        return Err(Error::BadPath {
-            path: path.to_owned(),
-            reason: "a part of it is empty",
-        });
+    if path.contains('\0') {
+        return Err(bad(path, "it contains a NUL", code::BAD_VALUE));
+    }
+    if path.split('.').count() > MAX_PARTS {
+        return Err(bad(path, "it has too many parts", code::OVERFLOW));
     }
     Ok(())
+}
+
+/// Rejects paths that name no field in a sort or a projection: as [`check`] does, and if a part is empty
+/// or begins with `$`.
+pub(crate) fn check_strictly(path: &str) -> Result<(), Error> {
+    check(path)?;
+    if path.is_empty() {
+        return Err(bad(path, "it is empty", 40_352));
+    }
+    if path.ends_with('.') {
+        return Err(bad(path, "it ends with a dot", 40_353));
+    }
+    for part in path.split('.') {
+        if part.is_empty() {
+            return Err(bad(path, "a part of it is empty", 15_998));
+        }
+        if part.starts_with('$') {
+            return Err(bad(path, "a part of it begins with `$`", 16_410));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn bad(path: &str, reason: &'static str, code: i32) -> Error {
+    Error::BadPath {
+        path: path.to_owned(),
+        reason,
+        code,
+    }
 }
 
 /// A field of a document by its name. A field that cannot be read counts as missing.
@@ -119,32 +132,65 @@ pub(crate) fn visit<'a, F>(document: &'a RawDocument, path: &str, leaf: Leaf, te
 where
     F: FnMut(Option<RawBsonRef<'a>>) -> bool,
 {
+    visit_in(document, path, leaf, None, &mut |value, _| test(value))
+}
+
+/// The same as [`visit`], with the position in the first array whose elements the path goes on in, if there
+/// is one.
+pub(super) fn visit_at<'a, F>(
+    document: &'a RawDocument,
+    path: &str,
+    leaf: Leaf,
+    test: &mut F,
+) -> bool
+where
+    F: FnMut(Option<RawBsonRef<'a>>, Option<usize>) -> bool,
+{
+    visit_in(document, path, leaf, None, test)
+}
+
+fn visit_in<'a, F>(
+    document: &'a RawDocument,
+    path: &str,
+    leaf: Leaf,
+    outer: Option<usize>,
+    test: &mut F,
+) -> bool
+where
+    F: FnMut(Option<RawBsonRef<'a>>, Option<usize>) -> bool,
+{
     let (mut document, mut path) = (document, path);
     loop {
         let (name, rest) = split(path);
         return match (get(document, name), rest) {
-            (None, _) => test(None),
+            (None, _) => test(None, outer),
             (Some(RawBsonRef::Document(inner)), Some(rest)) => {
                 (document, path) = (inner, rest);
                 continue;
             }
-            (Some(RawBsonRef::Array(array)), Some(rest)) => visit_array(array, rest, leaf, test),
-            (Some(_), Some(_)) => test(None),
-            (Some(value @ RawBsonRef::Array(array)), None) if leaf == Leaf::Elements => {
-                array
-                    .into_iter()
-                    .flatten()
-                    .any(|element| test(Some(element)))
-                    || test(Some(value))
+            (Some(RawBsonRef::Array(array)), Some(rest)) => {
+                visit_array(array, rest, leaf, outer, test)
             }
-            (Some(value), None) => test(Some(value)),
+            (Some(_), Some(_)) => test(None, outer),
+            (Some(value @ RawBsonRef::Array(array)), None) if leaf == Leaf::Elements => {
+                let mut elements = array.into_iter().flatten().enumerate();
+                elements.any(|(at, element)| test(Some(element), outer.or(Some(at))))
+                    || test(Some(value), outer)
+            }
+            (Some(value), None) => test(Some(value), outer),
         };
     }
 }
 
-fn visit_array<'a, F>(array: &'a RawArray, path: &str, leaf: Leaf, test: &mut F) -> bool
+fn visit_array<'a, F>(
+    array: &'a RawArray,
+    path: &str,
+    leaf: Leaf,
+    outer: Option<usize>,
+    test: &mut F,
+) -> bool
 where
-    F: FnMut(Option<RawBsonRef<'a>>) -> bool,
+    F: FnMut(Option<RawBsonRef<'a>>, Option<usize>) -> bool,
 {
     let (name, rest) = split(path);
     let position = position(name);
@@ -154,17 +200,19 @@ where
         .enumerate()
         .any(|(at, element)| {
             if let RawBsonRef::Document(document) = element
-                && visit(document, path, leaf, test)
+                && visit_in(document, path, leaf, outer.or(Some(at)), test)
             {
                 return true;
             }
             position == Some(at)
                 && match (element, rest) {
-                    (element, None) => test(Some(element)),
+                    (element, None) => test(Some(element), outer),
                     (RawBsonRef::Document(document), Some(rest)) => {
-                        visit(document, rest, leaf, test)
+                        visit_in(document, rest, leaf, outer, test)
                     }
-                    (RawBsonRef::Array(inner), Some(rest)) => visit_array(inner, rest, leaf, test),
+                    (RawBsonRef::Array(inner), Some(rest)) => {
+                        visit_array(inner, rest, leaf, outer, test)
+                    }
                     _ => false,
                 }
         })

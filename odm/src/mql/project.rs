@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
 
-use crate::mql::{Error, Filter, Test, path::overlap};
+use crate::mql::{Error, Filter, Test, error::code, path::overlap, types::bad_as};
 
 /// The fields of a document that are returned, in the order of the document.
 ///
@@ -36,6 +36,8 @@ enum Rule {
     Include,
     Exclude,
     Slice(Slice),
+    /// Included, but of the first array on the path only the element by which the filter matches.
+    Positional,
     /// The first element by which the test passes, an [`Test::ElemMatch`] or [`Test::ElemTest`].
     ElemMatch(Test),
 }
@@ -57,8 +59,8 @@ enum ProjectionNode {
 }
 
 impl Projection {
-    /// Parses a projection in MongoDB's form: fields to include or fields to exclude, `$slice` and
-    /// `$elemMatch`.
+    /// Parses a projection in MongoDB's form: fields to include or fields to exclude, `$slice`,
+    /// `$elemMatch` and the positional `$`.
     pub fn parse(document: &Document) -> Result<Self, Error> {
         let mut fields = Vec::new();
         parse::fields(document, "", &mut fields)?;
@@ -87,7 +89,7 @@ impl Projection {
     /// Returns the projection in MongoDB's form.
     pub fn to_document(&self) -> Document {
         let value = |rule: &Rule| match rule {
-            Rule::Include => Bson::Int32(1),
+            Rule::Include | Rule::Positional => Bson::Int32(1),
             Rule::Exclude => Bson::Int32(0),
             Rule::Slice(Slice { skip: None, limit }) => doc! { "$slice": limit }.into(),
             Rule::Slice(Slice {
@@ -101,7 +103,10 @@ impl Projection {
         };
         self.fields
             .iter()
-            .map(|(path, rule)| (path.to_string(), value(rule)))
+            .map(|(path, rule)| match rule {
+                Rule::Positional => (format!("{path}.$"), value(rule)),
+                rule => (path.to_string(), value(rule)),
+            })
             .collect()
     }
 
@@ -109,20 +114,70 @@ impl Projection {
     ///
     /// # Errors
     ///
-    /// [`Malformed`](Error::Malformed) if the document cannot be decoded.
+    /// [`Malformed`](Error::Malformed) if the document cannot be decoded;
+    /// [`NoPosition`](Error::NoPosition) if the positional `$` meets an array, since this document was not
+    /// matched by a filter.
     pub fn apply(&self, document: &RawDocument) -> Result<RawDocumentBuf, Error> {
-        apply::apply(self, document)
+        apply::apply(self, document, None)
+    }
+
+    /// Returns a document that the filter matches with these fields only. The positional `$` is the first
+    /// element of an array by which it matches.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`apply`](Projection::apply).
+    pub fn apply_matched(
+        &self,
+        filter: &Filter,
+        document: &RawDocument,
+    ) -> Result<RawDocumentBuf, Error> {
+        let position = match self.positional() {
+            None => None,
+            Some(_) if filter.has_expr() => {
+                return Err(bad_as(
+                    code::QUERY_FEATURE_NOT_ALLOWED,
+                    "$",
+                    "a filter without `$expr`",
+                ));
+            }
+            Some(_) => filter.position(document)?,
+        };
+        apply::apply(self, document, position)
+    }
+
+    /// The path of the positional `$`.
+    fn positional(&self) -> Option<&str> {
+        let mut fields = self.fields.iter();
+        let (path, _) = fields.find(|(_, rule)| *rule == Rule::Positional)?;
+        Some(path)
     }
 
     fn new(fields: Vec<(Cow<'static, str>, Rule)>) -> Result<Self, Error> {
         let mode = mode(&fields);
+        let first = |wanted: fn(&Rule) -> bool| fields.iter().position(|(_, rule)| wanted(rule));
+        let positional = |rule: &Rule| *rule == Rule::Positional;
+        let elem_match = first(|rule| matches!(rule, Rule::ElemMatch(_)));
+        if let Some(at) = first(positional) {
+            if fields[at + 1..].iter().any(|(_, rule)| positional(rule)) {
+                return Err(bad_as(31_276, "$", "to be the only one of a projection"));
+            }
+            if let Some(other) = elem_match {
+                let code = if other < at { 31_256 } else { 31_255 };
+                return Err(bad_as(code, "$elemMatch", "a projection without `$`"));
+            }
+        }
         let mut tree = Vec::new();
         for (path, rule) in &fields {
             match (mode, rule) {
                 (Mode::Include, Rule::Exclude) | (Mode::Exclude, Rule::Include)
                     if path == "_id" => {}
-                (Mode::Include, Rule::Exclude) | (Mode::Exclude, Rule::Include) => {
-                    return Err(Error::MixedProjection(path.to_string()));
+                (Mode::Include, Rule::Exclude)
+                | (Mode::Exclude, Rule::Include | Rule::Positional) => {
+                    return Err(Error::MixedProjection {
+                        path: path.to_string(),
+                        included: mode == Mode::Exclude,
+                    });
                 }
                 (_, rule) => insert(&mut tree, path, path, rule)?,
             }
@@ -136,18 +191,21 @@ impl Projection {
 }
 
 /// The treatment of other fields, decided by the first field that is included or excluded. `_id` decides
-/// only if it is alone, since it may differ from the others; `$slice` fits both.
+/// only if it is included and no other field decides, since it may differ from the others; `$slice` fits
+/// both.
 fn mode(fields: &[(Cow<'static, str>, Rule)]) -> Mode {
     let decisive = fields.iter().find_map(|(path, rule)| match rule {
-        Rule::Include if path != "_id" => Some(Mode::Include),
+        Rule::Include | Rule::Positional if path != "_id" => Some(Mode::Include),
         Rule::Exclude if path != "_id" => Some(Mode::Exclude),
         _ => None,
     });
     let has = |wanted: fn(&Rule) -> bool| fields.iter().any(|(_, rule)| wanted(rule));
     decisive.unwrap_or_else(|| {
-        if has(|rule| matches!(rule, Rule::Slice(_))) {
+        if has(|rule| matches!(rule, Rule::Include | Rule::Positional)) {
+            Mode::Include
+        } else if has(|rule| matches!(rule, Rule::Slice(_))) {
             Mode::Exclude
-        } else if has(|rule| matches!(rule, Rule::ElemMatch(_) | Rule::Include)) {
+        } else if has(|rule| matches!(rule, Rule::ElemMatch(_))) {
             Mode::Include
         } else {
             Mode::Exclude
@@ -163,16 +221,17 @@ fn insert(
 ) -> Result<(), Error> {
     let (name, rest) = crate::mql::path::split(path);
     let found = nodes.iter().position(|(other, _)| other == name);
-    let conflict = || Error::ConflictingPaths {
+    let conflict = |code| Error::ConflictingPaths {
         path: whole.to_owned(),
         other: whole[..whole.len() - rest.map_or(0, |rest| rest.len() + 1)].to_owned(),
+        code,
     };
     match (rest, found) {
         (None, None) => {
             nodes.push((name.to_owned(), ProjectionNode::Rule(rule.clone())));
             Ok(())
         }
-        (None, Some(_)) => Err(conflict()),
+        (None, Some(_)) => Err(conflict(31_250)),
         (Some(rest), None) => {
             let mut inner = Vec::new();
             insert(&mut inner, whole, rest, rule)?;
@@ -181,7 +240,7 @@ fn insert(
         }
         (Some(rest), Some(at)) => match &mut nodes[at].1 {
             ProjectionNode::Fields(inner) => insert(inner, whole, rest, rule),
-            ProjectionNode::Rule(_) => Err(conflict()),
+            ProjectionNode::Rule(_) => Err(conflict(31_249)),
         },
     }
 }

@@ -5,10 +5,15 @@ use std::{borrow::Cow, cmp::Ordering};
 use bson::{Bson, Document, RawBson, RawBsonRef, RawDocument};
 
 use crate::mql::{
-    Error, key, order,
+    Error, decimal,
+    error::code,
+    key, number, order,
     path::{self, Lookup, lookup, sort_values},
-    types::{bad, whole_number},
+    types::{as_number, bad, bad_as, unknown, whole_number},
 };
+
+/// The greatest number of fields of a sort in MongoDB's form.
+const MAX_KEYS: usize = 32;
 
 /// The direction of one key of a sort or of an index.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -37,7 +42,27 @@ impl Direction {
         }
     }
 
-    pub(super) fn parse(value: &Bson) -> Option<Direction> {
+    /// Parses 1 or -1. A double is cut towards zero, and a decimal is rounded.
+    fn parse(value: &Bson) -> Result<Direction, Error> {
+        let expected = |code| bad_as(code, "sort", "1 or -1 for each field");
+        let sign = match value {
+            Bson::Decimal128(value) => decimal::Decimal::new(*value)
+                .cut(0, decimal::half_to_even)
+                .truncated(),
+            value => {
+                let number = as_number(value).ok_or_else(|| expected(15_974))?;
+                number::truncated(number)
+            }
+        };
+        match sign {
+            Some(1) => Ok(Direction::Ascending),
+            Some(-1) => Ok(Direction::Descending),
+            _ => Err(expected(15_975)),
+        }
+    }
+
+    /// Parses 1 or -1, and nothing else.
+    pub(super) fn parse_exactly(value: &Bson) -> Option<Direction> {
         match whole_number(value)? {
             1 => Some(Direction::Ascending),
             -1 => Some(Direction::Descending),
@@ -77,13 +102,44 @@ impl Sort {
     }
 
     /// Parses `{ path: 1, other: -1 }`.
+    ///
+    /// `{ $natural: 1 }` is the order of `_id`, in which the documents are stored, and `{ $natural: -1 }`
+    /// the opposite.
     pub fn parse(document: &Document) -> Result<Self, Error> {
         let mut sort = Sort::new();
+        if document.len() > MAX_KEYS {
+            return Err(bad_as(13_103, "sort", "at most 32 fields"));
+        }
+        if let Some(value) = document.get("$natural") {
+            return match (Direction::parse_exactly(value), document.len()) {
+                (Some(direction), 1) => Ok(sort.by("_id", direction)),
+                _ => Err(bad("$natural", "1 or -1, and no field beside it")),
+            };
+        }
         for (path, value) in document {
+            let direction = match value {
+                Bson::Document(meta) => return Err(no_meta(meta)),
+                value => Direction::parse(value)?,
+            };
             path::check_strictly(path)?;
-            let direction =
-                Direction::parse(value).ok_or_else(|| bad("sort", "1 or -1 for each field"))?;
             sort.0.push((path.clone().into(), direction));
+        }
+        Ok(sort)
+    }
+
+    /// Parses the sort of the elements of an array, whose directions are exact.
+    pub(super) fn parse_exactly(document: &Document) -> Result<Self, Error> {
+        let mut sort = Sort::new();
+        for (path, value) in document {
+            let direction = Direction::parse_exactly(value);
+            let valid = path::check(path).is_ok()
+                && !path
+                    .split('.')
+                    .any(|part| part.is_empty() || part.starts_with('$'));
+            match direction {
+                Some(direction) if valid => sort.0.push((path.clone().into(), direction)),
+                _ => return Err(bad("$sort", "fields with 1 or -1")),
+            }
         }
         Ok(sort)
     }
@@ -198,6 +254,30 @@ impl Sort {
     }
 }
 
+/// The error of a document in place of a direction.
+fn no_meta(document: &Document) -> Error {
+    const INSTEAD: &str = "there is no metadata of documents; sort by fields";
+    let not_supported = |code| Error::NotSupported {
+        operator: "$meta".to_owned(),
+        instead: INSTEAD,
+        code,
+    };
+    match document.get("$meta") {
+        _ if document.len() > 1 && document.contains_key("$meta") => {
+            unknown(code::FAILED_TO_PARSE, "$meta")
+        }
+        None => bad_as(17_312, "sort", "1 or -1 for each field"),
+        Some(Bson::String(kind)) => match kind.as_str() {
+            "textScore" | "geoNearDistance" => not_supported(40_218),
+            "randVal" | "searchScore" | "vectorSearchScore" | "score" => {
+                not_supported(code::NOT_IMPLEMENTED)
+            }
+            _ => not_supported(31_138),
+        },
+        Some(_) => not_supported(31_138),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use bson::doc;
@@ -270,6 +350,48 @@ mod tests {
         assert_eq!(sort.to_document(), doc! { "a": -1, "_id": 1 });
         assert_eq!(sort.total(), sort);
         assert_eq!(Sort::parse(&sort.to_document()), Ok(sort));
+    }
+
+    #[test]
+    fn a_double_in_place_of_a_direction_is_cut_and_a_decimal_is_rounded() {
+        let direction =
+            |value: Bson| Sort::parse(&doc! { "a": value }).map(|sort| sort.keys()[0].1);
+        let decimal = |text: &str| Bson::Decimal128(text.parse().expect("a decimal"));
+        assert_eq!(direction(1.999.into()), Ok(Direction::Ascending));
+        assert_eq!(direction((-1.5).into()), Ok(Direction::Descending));
+        assert_eq!(direction(decimal("0.51")), Ok(Direction::Ascending));
+        assert_eq!(direction(decimal("-1.49")), Ok(Direction::Descending));
+        for wrong in [0.5.into(), f64::NAN.into(), decimal("1.5"), Bson::Int32(2)] {
+            assert_eq!(direction(wrong).map_err(|error| error.code()), Err(15_975));
+        }
+        assert_eq!(
+            direction("asc".into()).map_err(|error| error.code()),
+            Err(15_974)
+        );
+    }
+
+    #[test]
+    fn a_sort_has_at_most_32_fields_none_of_which_begins_with_a_dollar() {
+        let fields = |count: usize| {
+            (0..count)
+                .map(|at| (format!("f{at}"), Bson::Int32(1)))
+                .collect()
+        };
+        assert!(Sort::parse(&fields(32)).is_ok());
+        let code = |sort| Sort::parse(&sort).expect_err("no sort").code();
+        assert_eq!(code(fields(33)), 13_103);
+        for path in ["$a", "$", "$$", "a.$b"] {
+            assert_eq!(code(doc! { path: 1 }), 16_410, "{path}");
+        }
+        let meta = Sort::parse(&doc! { "a": { "$meta": "textScore" } }).expect_err("no metadata");
+        assert!(meta.to_string().contains("`$meta`"), "{meta}");
+    }
+
+    #[test]
+    fn the_natural_order_is_that_of_the_ids() {
+        let sort = Sort::parse(&doc! { "$natural": -1 }).expect("a sort");
+        assert_eq!(sort, Sort::new().by("_id", Direction::Descending));
+        assert!(Sort::parse(&doc! { "$natural": 1, "a": 1 }).is_err());
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! The names and codes of BSON types, and helpers of the parsers of MongoDB's forms.
 
-use bson::{Bson, Document, RawBson, spec::ElementType};
+use bson::{Bson, Document, RawBson, RawBsonRef, spec::ElementType};
 
-use crate::mql::Error;
+use crate::mql::{Error, error::code, number};
 
 /// The greatest depth of a filter or a value in a request.
-pub(super) const MAX_NESTING: usize = 100;
+pub(super) const MAX_NESTING: usize = 180;
 
 const TYPES: [(&str, i32, ElementType); 21] = [
     ("minKey", -1, ElementType::MinKey),
@@ -64,9 +64,22 @@ pub(super) fn by_code(code: i64) -> Option<ElementType> {
 }
 
 pub(super) fn bad(operator: &str, expected: &'static str) -> Error {
+    bad_as(code::BAD_VALUE, operator, expected)
+}
+
+/// The same with another code than that of a bad value.
+pub(super) fn bad_as(code: i32, operator: &str, expected: &'static str) -> Error {
     Error::BadOperand {
         operator: operator.to_owned(),
         expected,
+        code,
+    }
+}
+
+pub(super) fn unknown(code: i32, operator: &str) -> Error {
+    Error::UnknownOperator {
+        operator: operator.to_owned(),
+        code,
     }
 }
 
@@ -106,22 +119,22 @@ pub(super) fn check_nesting(value: &Bson, left: usize) -> Result<(), Error> {
 
 /// A whole number, of any numeric type.
 pub(super) fn whole_number(value: &Bson) -> Option<i64> {
-    match value {
-        Bson::Int32(value) => Some((*value).into()),
-        Bson::Int64(value) => Some(*value),
-        Bson::Double(value) => whole_double(*value),
-        Bson::Decimal128(value) => {
-            let value: f64 = value.to_string().parse().ok()?;
-            // Beyond this limit, neighbouring whole numbers have the same double.
-            whole_double(value).filter(|value| value.unsigned_abs() < 1 << 53)
-        }
-        _ => None,
-    }
+    number::whole(as_number(value)?)
 }
 
-fn whole_double(value: f64) -> Option<i64> {
-    let whole = value as i64;
-    (whole as f64 == value && whole != i64::MAX).then_some(whole)
+/// The whole part of a number of any numeric type.
+pub(super) fn truncated(value: &Bson) -> Option<i64> {
+    number::truncated(as_number(value)?)
+}
+
+pub(super) fn as_number(value: &Bson) -> Option<RawBsonRef<'static>> {
+    Some(match value {
+        Bson::Int32(value) => RawBsonRef::Int32(*value),
+        Bson::Int64(value) => RawBsonRef::Int64(*value),
+        Bson::Double(value) => RawBsonRef::Double(*value),
+        Bson::Decimal128(value) => RawBsonRef::Decimal128(*value),
+        _ => return None,
+    })
 }
 
 /// Whether a value counts as true.

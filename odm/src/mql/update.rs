@@ -1,6 +1,7 @@
 //! Updates: operations on the fields of a document.
 
 mod apply;
+mod arithmetic;
 mod format;
 mod operate;
 mod parse;
@@ -14,8 +15,8 @@ use crate::mql::{Direction, Error, Filter, Sort, Test};
 
 /// Changes of single fields.
 ///
-/// A path may name all elements of an array by `$[]`, and those that meet an array filter by
-/// `$[name]`.
+/// A path may name all elements of an array by `$[]`, those that meet an array filter by `$[name]`, and the
+/// one by which the filter matches the document by `$`.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Update {
@@ -48,6 +49,9 @@ pub enum Operation {
     Inc(RawBson),
     /// Multiplies the field by the number. A missing field becomes zero.
     Mul(RawBson),
+    /// Combines the bits of a whole number with those of the operands, one after another. A missing field
+    /// counts as zero.
+    Bit(Vec<(BitOperation, RawBson)>),
     /// Sets the field to the value if that is less, or if the field is missing.
     Min(RawBson),
     /// Sets the field to the value if that is greater, or if the field is missing.
@@ -68,6 +72,17 @@ pub enum Operation {
     Pull(Pull),
     /// Removes the elements of the array that equal one of the values.
     PullAll(Vec<RawBson>),
+}
+
+/// How bits are combined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BitOperation {
+    /// A bit is 1 if both are.
+    And,
+    /// A bit is 1 if one is.
+    Or,
+    /// A bit is 1 if just one is.
+    Xor,
 }
 
 /// The type of a current date.
@@ -176,7 +191,8 @@ impl Update {
     /// Returns the document after the update, or `None` if it stays the same, byte for byte.
     ///
     /// With `inserting`, the document is about to be inserted by an upsert, so that
-    /// [`SetOnInsert`](Operation::SetOnInsert) takes effect. An existing `_id` cannot change.
+    /// [`SetOnInsert`](Operation::SetOnInsert) takes effect. An existing `_id` cannot change. A path with
+    /// the positional `$` is an error: see [`apply_matched`](Update::apply_matched).
     pub fn apply(
         &self,
         document: &RawDocument,
@@ -184,6 +200,42 @@ impl Update {
         now: DateTime,
     ) -> Result<Option<RawDocumentBuf>, Error> {
         apply::apply(self, document, inserting, now)
+    }
+
+    /// Returns what becomes of a document that the filter matches, as [`apply`](Update::apply) does. The
+    /// positional `$` is the first element of an array by which it matches.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`apply`](Update::apply), and [`NoPosition`](Error::NoPosition) if the filter matches by no
+    /// element of an array.
+    pub fn apply_matched(
+        &self,
+        filter: &Filter,
+        document: &RawDocument,
+        now: DateTime,
+    ) -> Result<Option<RawDocumentBuf>, Error> {
+        if !self.paths().any(tree::is_positional) {
+            return apply::apply(self, document, false, now);
+        }
+        let position = filter.position(document)?;
+        self.at_position(position)?.apply(document, false, now)
+    }
+
+    /// The update with a position in place of each `$`.
+    fn at_position(&self, position: Option<usize>) -> Result<Update, Error> {
+        let mut update = self.clone();
+        for (path, _) in &mut update.operations {
+            if tree::is_positional(path) {
+                let position = position
+                    .ok_or_else(|| apply::no_position(path))?
+                    .to_string();
+                let parts = path.split('.');
+                let parts = parts.map(|part| if part == "$" { &position } else { part });
+                *path = parts.collect::<Vec<&str>>().join(".").into();
+            }
+        }
+        Ok(update)
     }
 
     /// Iterates over all paths that the update touches, including the targets of renames.

@@ -137,7 +137,7 @@ impl<V: Serialize, P: Path, K> Field<V, P, K> {
         self,
         values: impl IntoIterator<Item = T>,
     ) -> Filter<P::Root> {
-        Filter::test(P::TEXT, raws(values).map(Test::In))
+        Filter::test(P::TEXT, raws(values).map(|values| Test::In(values.into())))
     }
 
     /// Matches if the field equals none of the values, or is missing.
@@ -145,7 +145,7 @@ impl<V: Serialize, P: Path, K> Field<V, P, K> {
         self,
         values: impl IntoIterator<Item = T>,
     ) -> Filter<P::Root> {
-        Filter::test(P::TEXT, raws(values).map(Test::Nin))
+        Filter::test(P::TEXT, raws(values).map(|values| Test::Nin(values.into())))
     }
 }
 
@@ -201,11 +201,11 @@ impl<V, P: Path, K> Field<V, P, K> {
     where
         V: Text,
     {
-        self.regex(&format!("^{}", regex::escape(prefix)))
+        self.regex(&format!("^{}", pcre2::escape(prefix)))
     }
 
-    /// Matches by a regular expression, in the syntax of the `regex` crate. Flags are part of it, as
-    /// in `(?i)abc`.
+    /// Matches by a regular expression, in the syntax of PCRE2. Options are part of it, as in
+    /// `(?i)abc`.
     pub fn regex(self, pattern: &str) -> Filter<P::Root>
     where
         V: Text,
@@ -227,7 +227,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     {
         let test = raw(value).and_then(|value| match value {
             RawBson::String(part) if V::SUBSTRING => {
-                Ok(Test::Regex(Pattern::new(&regex::escape(&part), "")?))
+                Ok(Test::Regex(Pattern::new(&pcre2::escape(&part), "")?))
             }
             element => Ok(Test::Eq(element)),
         });

@@ -11,6 +11,7 @@ use crate::{
     maintain::{Doc, Write, WritePlan},
     model::Document,
     session::Session,
+    store::stamped,
 };
 
 /// An insert of one document, from [`Repository::insert`](super::Repository::insert). Awaiting it
@@ -101,6 +102,9 @@ fn encoded<M: Document>(documents: &[M]) -> Result<Vec<Doc>> {
 fn write<M: Document>(documents: Vec<Doc>) -> Write {
     Write::Insert {
         collection: M::COLLECTION.to_owned(),
-        documents,
+        documents: documents
+            .into_iter()
+            .map(|document| stamped(&document).map_or(document, Doc::new))
+            .collect(),
     }
 }

@@ -1,6 +1,8 @@
 //! The rules that every stored document obeys.
 
-use bson::{RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use bson::{DateTime, RawBsonRef, RawDocument, RawDocumentBuf, Timestamp, raw::cstr};
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -8,10 +10,10 @@ use crate::error::{Error, ErrorKind, Result};
 const MAX_LEN: usize = 16 << 20;
 
 /// How deeply documents and arrays may be nested in each other.
-const MAX_DEPTH: usize = 100;
+const MAX_DEPTH: usize = 180;
 
 /// Checks that a document can be stored: that it is well-formed BSON, has an `_id` that is neither an
-/// array, a regular expression nor undefined, and is within the limits of 16 MiB and 100 levels.
+/// array, a regular expression nor undefined, and is within the limits of 16 MiB and 180 levels.
 ///
 /// # Errors
 ///
@@ -63,6 +65,38 @@ fn check_id(collection: &str, id: RawBsonRef<'_>) -> Result<()> {
         _ => return Ok(()),
     };
     Err(refused(collection, &format!("its `_id` is {refused_type}")))
+}
+
+/// Returns the document as MongoDB inserts it: with the time in place of each field `Timestamp(0, 0)` of the
+/// document itself, but for `_id`. No two such times of one process are equal. Returns `None` if there is no
+/// such field.
+pub(crate) fn stamped(document: &RawDocument) -> Option<RawDocumentBuf> {
+    static COUNT: AtomicU32 = AtomicU32::new(1);
+    let is_open = |name: &str, value: RawBsonRef<'_>| {
+        let zero = Timestamp {
+            time: 0,
+            increment: 0,
+        };
+        name != "_id" && value == RawBsonRef::Timestamp(zero)
+    };
+    let mut elements = document.iter().flatten();
+    if !elements.any(|(name, value)| is_open(name.as_str(), value)) {
+        return None;
+    }
+    let mut stamped = RawDocumentBuf::new();
+    for (name, value) in document.iter().flatten() {
+        if is_open(name.as_str(), value) {
+            let seconds = DateTime::now().timestamp_millis().div_euclid(1000);
+            let now = Timestamp {
+                time: u32::try_from(seconds).unwrap_or(u32::MAX),
+                increment: COUNT.fetch_add(1, Ordering::Relaxed),
+            };
+            stamped.append(name, now);
+        } else {
+            stamped.append(name, value);
+        }
+    }
+    Some(stamped)
 }
 
 #[cold]
@@ -121,9 +155,9 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_levels_are_stored_and_one_more_is_not() {
-        assert_eq!(kind(&nested(100)), None);
-        assert_eq!(kind(&nested(101)), Some(ErrorKind::Limit));
+    fn a_hundred_and_eighty_levels_are_stored_and_one_more_is_not() {
+        assert_eq!(kind(&nested(180)), None);
+        assert_eq!(kind(&nested(181)), Some(ErrorKind::Limit));
     }
 
     #[test]
@@ -154,6 +188,25 @@ mod tests {
         assert_eq!(kind(&rawdoc! { "a": 1 }), Some(ErrorKind::Encode));
         assert_eq!(kind(&rawdoc! { "_id": [1] }), Some(ErrorKind::Encode));
         assert_eq!(kind(&rawdoc! { "_id": { "a": 1 } }), None);
+    }
+
+    #[test]
+    fn an_open_timestamp_is_the_time_of_the_insert() {
+        let open = Timestamp {
+            time: 0,
+            increment: 0,
+        };
+        let document = rawdoc! { "_id": open, "a": open, "b": { "c": open }, "d": open };
+        let after = stamped(&document).unwrap();
+        let time = |name| after.get_timestamp(name).expect("a timestamp");
+        assert!(time("a").time > 0 && time("a") < time("d"));
+        assert_eq!(time("_id"), open);
+        assert_eq!(
+            after.get_document("b").ok(),
+            document.get_document("b").ok()
+        );
+        let other = rawdoc! { "_id": 1, "a": 1 };
+        assert_eq!(stamped(&other), None);
     }
 
     #[test]

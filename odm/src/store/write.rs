@@ -89,7 +89,7 @@ impl UpdateWrite {
     /// [`InvalidQuery`](ErrorKind::InvalidQuery) if it can be applied to none.
     pub fn changed(&self, before: &RawDocument, now: DateTime) -> Result<Option<RawDocumentBuf>> {
         let after = match &self.change {
-            Change::Update(update) => update.apply(before, false, now)?,
+            Change::Update(update) => update.apply_matched(&self.filter, before, now)?,
             Change::Replace(document) => {
                 let id = path::get(before, "_id").unwrap_or(RawBsonRef::Null);
                 Some(replacement(&self.collection, document, id)?)

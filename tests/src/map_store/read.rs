@@ -34,7 +34,7 @@ fn select<'s>(
         return Ok(Vec::new());
     };
     cost.documents_examined += collection.len();
-    let mut found = collection.matching(filters);
+    let mut found = collection.matching(filters)?;
     if !find.sort.is_empty() {
         found.sort_by_cached_key(|document| total.encode_key(document));
     }
@@ -82,7 +82,7 @@ fn pass(
     cost.documents_returned += 1;
     match &find.projection {
         None => each(position, document),
-        Some(projection) => each(position, &projection.apply(document)?),
+        Some(projection) => each(position, &projection.apply_matched(&find.filter, document)?),
     }
 }
 

@@ -115,10 +115,18 @@ impl Collection {
     }
 
     /// The documents that match all filters, in the order of `_id`.
-    pub(super) fn matching(&self, filters: &[&Filter]) -> Vec<&Arc<RawDocumentBuf>> {
-        let matches =
-            |document: &&Arc<RawDocumentBuf>| filters.iter().all(|filter| filter.matches(document));
-        self.documents.values().filter(matches).collect()
+    pub(super) fn matching(&self, filters: &[&Filter]) -> Result<Vec<&Arc<RawDocumentBuf>>> {
+        let mut found = Vec::new();
+        for document in self.documents.values() {
+            let mut matches = true;
+            for filter in filters {
+                matches = matches && filter.try_matches(document)?;
+            }
+            if matches {
+                found.push(document);
+            }
+        }
+        Ok(found)
     }
 
     pub(super) fn len(&self) -> u64 {

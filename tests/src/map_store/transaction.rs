@@ -68,10 +68,11 @@ impl MapTransaction {
         self.write(&[CollectionWrites { collection, writes }])
     }
 
-    fn matching(&self, collection: &str, filter: &Filter) -> Vec<Arc<RawDocumentBuf>> {
+    fn matching(&self, collection: &str, filter: &Filter) -> Result<Vec<Arc<RawDocumentBuf>>> {
         let collection = self.state.collection(collection);
         let found = collection.map(|collection| collection.matching(&[filter]));
-        found.unwrap_or_default().into_iter().cloned().collect()
+        let found = found.transpose()?.unwrap_or_default();
+        Ok(found.into_iter().cloned().collect())
     }
 
     /// Commits, if no document and no unique key that was written has changed since the snapshot.
@@ -156,7 +157,7 @@ impl Transaction for MapTransaction {
         let now = DateTime::now();
         let mut updated = Updated::default();
         let mut changed = Vec::new();
-        for before in self.matching(&write.collection, &write.filter) {
+        for before in self.matching(&write.collection, &write.filter)? {
             updated.matched += 1;
             if let Some(after) = write.changed(&before, now)? {
                 changed.push((before, after));
@@ -178,7 +179,7 @@ impl Transaction for MapTransaction {
     }
 
     async fn delete(&mut self, write: &DeleteWrite) -> Result<Deleted> {
-        let found = self.matching(&write.collection, &write.filter);
+        let found = self.matching(&write.collection, &write.filter)?;
         let writes = found.iter().map(|document| DocumentWrite::Remove(document));
         let cost = self.write_to(&write.collection, writes.collect())?;
         Ok(Deleted {

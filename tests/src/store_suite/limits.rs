@@ -46,9 +46,9 @@ pub async fn a_document_of_16_mib_is_stored_and_a_larger_one_is_refused(store: i
     );
 }
 
-pub async fn a_document_of_100_levels_is_stored_and_a_deeper_one_is_refused(store: impl Store) {
-    assert_refused(&store, of_depth(101), ErrorKind::Limit).await;
-    let deepest = of_depth(100);
+pub async fn a_document_of_180_levels_is_stored_and_a_deeper_one_is_refused(store: impl Store) {
+    assert_refused(&store, of_depth(181), ErrorKind::Limit).await;
+    let deepest = of_depth(180);
     write(&store, &[Write::Insert(deepest.clone())])
         .await
         .expect("the batch is applied");

@@ -40,6 +40,44 @@ mod filtered {
     }
 }
 
+/// A count whose filter is an expression.
+mod computed {
+    use super::*;
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "makers")]
+    struct Maker {
+        #[serde(rename = "_id")]
+        id: i32,
+        #[count(of = "Product", filter = costly)]
+        costly: i64,
+    }
+
+    fn costly() -> Filter<Product> {
+        Filter::raw(odm::bson::doc! { "code": 1, "$expr": { "$gt": ["$cost", "$price"] } })
+    }
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "products")]
+    struct Product {
+        #[serde(rename = "_id")]
+        id: i32,
+        #[reference(parent)]
+        maker: Ref<Maker>,
+        code: i32,
+        cost: i32,
+        price: i32,
+    }
+
+    #[derive(Database)]
+    #[database(name = "computed", version = 1)]
+    #[allow(dead_code, reason = "it cannot be opened")]
+    pub(super) struct Computed {
+        makers: Repository<Maker>,
+        products: Repository<Product>,
+    }
+}
+
 /// It counts by a label that it takes for base data.
 mod counts {
     use super::*;
@@ -121,6 +159,12 @@ fn a_cycle_through_a_filter_is_an_error_of_the_catalog() {
 }
 
 on_every_store! {
+    async fn a_count_whose_filter_is_an_expression_is_refused(store: impl TestStore) {
+        let error = computed::Computed::open(store).await.map(drop).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Schema);
+        assert!(error.to_string().contains("`$expr`"), "{error}");
+    }
+
     async fn a_database_with_a_cycle_through_a_filter_does_not_open(store: impl TestStore) {
         let error = filtered::Cyclic::open(store).await.err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Schema);

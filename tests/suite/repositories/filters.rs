@@ -196,7 +196,7 @@ on_every_store! {
         for (operator, filter) in [
             ("$near", doc! { "count": { "$near": 1 } }),
             ("$where", doc! { "$where": "true" }),
-            ("$expr", doc! { "$expr": { "$eq": ["$a", "$b"] } }),
+            ("$concat", doc! { "$expr": { "$concat": ["$a", "$b"] } }),
             ("$frob", doc! { "$or": [{ "a": { "$not": { "$frob": 1 } } }] }),
         ] {
             let error = db.items.find(Filter::raw(filter.clone())).await.unwrap_err();

@@ -42,11 +42,11 @@ on_every_store! {
         assert!(db.items.get(1).await.unwrap().tags.is_empty());
     }
 
-    async fn a_document_of_over_100_levels_is_refused(store: impl TestStore) {
+    async fn a_document_of_over_180_levels_is_refused(store: impl TestStore) {
         let db = with_five(store).await;
         let nested = |depth: usize| (0..depth).fold(Bson::Int32(1), |inner, _| doc! { "n": inner }.into());
-        db.items.update(1).raw(doc! { "$set": { "extra": nested(90) } }).await.unwrap();
-        let error = db.items.update(2).raw(doc! { "$set": { "extra": nested(110) } }).await;
+        db.items.update(1).raw(doc! { "$set": { "extra": nested(170) } }).await.unwrap();
+        let error = db.items.update(2).raw(doc! { "$set": { "extra": nested(190) } }).await;
         let error = error.unwrap_err();
         let kinds = [ErrorKind::Limit, ErrorKind::InvalidQuery, ErrorKind::InvalidUpdate];
         assert!(kinds.contains(&error.kind()), "{error:?}");

@@ -55,6 +55,15 @@ on_every_store! {
         let item = applied(&store, &db, 3, doc! { "$pop": { "tags": -1 } }).await;
         assert_eq!(item.get_array("tags").unwrap()[0].as_str(), Some("q"));
 
+        let by_element = Filter::raw(doc! { "_id": 3, "stock.qty": 9 });
+        let raised = doc! { "$inc": { "stock.$.qty": 1 } };
+        assert_eq!(db.items.update_where(by_element).raw(raised.clone()).await.unwrap().modified, 1);
+        let error = db.items.update(3).raw(raised.clone()).await.unwrap_err();
+        assert_eq!((error.kind(), error.code()), (ErrorKind::InvalidUpdate, Some(2)));
+        let by_element = Filter::raw(doc! { "_id": 3, "stock.qty": 10 });
+        let lowered = doc! { "$inc": { "stock.$.qty": -1 } };
+        db.items.update_where(by_element).raw(lowered).await.unwrap();
+
         let item = applied(&store, &db, 3, doc! { "$inc": { "stock.$[].qty": 10 } }).await;
         let stock = item.get_array("stock").unwrap();
         assert_eq!(stock[0].as_document().unwrap().get_i64("qty").unwrap(), 19);
@@ -97,7 +106,7 @@ on_every_store! {
         let before = stored(&store, "items").await;
         for (named, update) in [
             ("$frob", doc! { "$frob": { "count": 1 } }),
-            ("$bit", doc! { "$set": { "kind": "cog" }, "$bit": { "count": { "and": 1 } } }),
+            ("$bits", doc! { "$set": { "kind": "cog" }, "$bits": { "count": { "and": 1 } } }),
             ("$order", doc! { "$push": { "tags": { "$each": ["a"], "$order": 1 } } }),
             // A whole document is no update.
             ("count", doc! { "count": 1 }),

@@ -47,7 +47,7 @@ pub(in crate::maintain) async fn update(
         let Some(document) = unit.document(collection, at) else {
             continue;
         };
-        if let Some(after) = parts.hot.apply(document, false, unit.time())? {
+        if let Some(after) = parts.hot.apply_matched(filter, document, unit.time())? {
             unit.change(collection, at, after).await?;
         }
     }

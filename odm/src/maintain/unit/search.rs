@@ -151,7 +151,7 @@ pub(in crate::maintain) fn find_where(
     let filter = match values.len() {
         // By one value, an index gives the order of `_id`.
         1 => Filter::Path(path, Test::Eq(values.remove(0))),
-        _ => Filter::Path(path, Test::In(values)),
+        _ => Filter::Path(path, Test::In(values.into())),
     };
     Find {
         collection: collection.to_owned(),

@@ -2,7 +2,7 @@
 
 use bson::{Bson, Document, RawBson, doc};
 
-use super::{Filter, Test};
+use super::{Bits, Filter, Test};
 use crate::mql::types::{self, from_raw, is_operators};
 
 pub(super) fn filter(filter: &Filter) -> Document {
@@ -28,6 +28,7 @@ pub(super) fn has_literal_regex(filter: &Filter) -> bool {
     match filter {
         Filter::And(all) | Filter::Or(all) | Filter::Nor(all) => all.iter().any(has_literal_regex),
         Filter::Path(_, test) => tests_literal_regex(test),
+        Filter::Expr(_) => false,
     }
 }
 
@@ -52,6 +53,8 @@ fn tests_literal_regex(test: &Test) -> bool {
         | Test::Exists(_)
         | Test::Type(_)
         | Test::Size(_)
+        | Test::Mod { .. }
+        | Test::Bits(..)
         | Test::Regex(_) => false,
     }
 }
@@ -84,6 +87,14 @@ impl FormatFields {
             Filter::Or(any) => self.add_value("$or", || any.iter().map(document).collect()),
             Filter::Nor(none) if none.is_empty() => true,
             Filter::Nor(none) => self.add_value("$nor", || none.iter().map(document).collect()),
+            Filter::Expr(expr) => {
+                let free = self.0.iter().all(|(other, _)| other != "$expr");
+                if free {
+                    let entry = FormatEntry::Value(expr.to_bson());
+                    self.0.push(("$expr".to_owned(), entry));
+                }
+                free
+            }
             Filter::Path(path, Test::Not(tests)) if operators(tests).is_none() => {
                 self.add_value("$nor", || vec![Bson::Document(all_of(path, tests))])
             }
@@ -192,6 +203,17 @@ fn add_operator(tests: &mut Document, test: &Test) -> bool {
             ),
         },
         Test::Size(size) => ("$size", (*size).into()),
+        Test::Mod { divisor, remainder } => ("$mod", Bson::from(vec![*divisor, *remainder])),
+        Test::Bits(bits, positions) => {
+            let operator = match bits {
+                Bits::AllSet => "$bitsAllSet",
+                Bits::AllClear => "$bitsAllClear",
+                Bits::AnySet => "$bitsAnySet",
+                Bits::AnyClear => "$bitsAnyClear",
+            };
+            let positions = positions.iter().map(|at| Bson::from(i64::from(*at)));
+            (operator, positions.collect())
+        }
         Test::ElemMatch(filter) => ("$elemMatch", self::filter(filter).into()),
         Test::ElemTest(tests) => ("$elemMatch", element_test(tests).into()),
         Test::Regex(pattern) => {

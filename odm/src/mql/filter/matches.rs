@@ -1,33 +1,104 @@
 //! The matching of documents.
 
+use std::cell::OnceCell;
+
 use bson::{RawArray, RawBson, RawBsonRef, RawDocument};
 
-use super::{Filter, Test};
+use super::{Filter, Test, Values, bits};
 use crate::mql::{
+    Error, number,
     order::{compare, equal, is_nan, same_type_bracket},
     path::{Leaf, visit},
 };
 
-pub(super) fn filter(filter: &Filter, document: &RawDocument) -> bool {
-    match filter {
-        Filter::And(all) => all.iter().all(|one| self::filter(one, document)),
-        Filter::Or(any) => any.iter().any(|one| self::filter(one, document)),
-        Filter::Nor(none) => !none.iter().any(|one| self::filter(one, document)),
-        Filter::Path(path, test) => self::test(test, &FieldSource { document, path }),
+/// A match in progress, with the first error that it met.
+#[derive(Default)]
+pub(super) struct Matcher {
+    failure: OnceCell<Error>,
+}
+
+impl Matcher {
+    /// The answer, unless an error was met.
+    pub(super) fn finish(self, matches: bool) -> Result<bool, Error> {
+        match self.failure.into_inner() {
+            None => Ok(matches),
+            Some(error) => Err(error),
+        }
     }
-}
 
-pub(super) fn value(test: &Test, value: Option<RawBsonRef<'_>>) -> bool {
-    self::test(test, &Value(value))
-}
+    pub(super) fn filter(&self, filter: &Filter, document: &RawDocument) -> bool {
+        match filter {
+            Filter::And(all) => all.iter().all(|one| self.filter(one, document)),
+            Filter::Or(any) => any.iter().any(|one| self.filter(one, document)),
+            Filter::Nor(none) => !none.iter().any(|one| self.filter(one, document)),
+            Filter::Path(path, test) => self.test(test, &FieldSource { document, path }),
+            Filter::Expr(expr) => self.ok(expr.holds(document)),
+        }
+    }
 
-pub(super) fn element(test: &Test, element: RawBsonRef<'_>) -> bool {
-    match test {
-        Test::ElemMatch(filter) => fields(element).is_some_and(|it| self::filter(filter, it)),
-        Test::ElemTest(tests) => tests
-            .iter()
-            .all(|test| self::test(test, &ElementSource(element))),
-        _ => false,
+    pub(super) fn value(&self, test: &Test, value: Option<RawBsonRef<'_>>) -> bool {
+        self.test(test, &Value(value))
+    }
+
+    pub(super) fn element(&self, test: &Test, element: RawBsonRef<'_>) -> bool {
+        match test {
+            Test::ElemMatch(filter) => fields(element).is_some_and(|it| self.filter(filter, it)),
+            Test::ElemTest(tests) => tests
+                .iter()
+                .all(|test| self.test(test, &ElementSource(element))),
+            _ => false,
+        }
+    }
+
+    /// The result of a part that can fail. After an error the whole match has no answer.
+    fn ok(&self, result: Result<bool, Error>) -> bool {
+        result.unwrap_or_else(|error| {
+            // Only the first error is told.
+            let _ = self.failure.set(error);
+            false
+        })
+    }
+
+    fn test<S: ValueSource>(&self, test: &Test, source: &S) -> bool {
+        match test {
+            Test::Ne(operand) => !source.any(Leaf::Elements, |value| equals(value, operand)),
+            Test::Nin(operands) => !source.any(Leaf::Elements, |value| is_one_of(value, operands)),
+            Test::Any(tests) => tests.iter().any(|one| self.test(one, source)),
+            Test::All(tests) => !tests.is_empty() && tests.iter().all(|one| self.test(one, source)),
+            Test::Exists(exists) => source.any(Leaf::Elements, |value| value.is_some()) == *exists,
+            Test::Size(size) => arrays(source, |array| {
+                i64::try_from(array.into_iter().flatten().count()) == Ok(*size)
+            }),
+            Test::ElemMatch(_) | Test::ElemTest(_) => arrays(source, |array| {
+                array.into_iter().flatten().any(|it| self.element(test, it))
+            }),
+            Test::Not(tests) => !tests.iter().all(|one| self.test(one, source)),
+            test => source.any(Leaf::Elements, |value| self.passes(test, value)),
+        }
+    }
+
+    /// Whether one value passes a test of single values.
+    pub(super) fn passes(&self, test: &Test, value: Option<RawBsonRef<'_>>) -> bool {
+        match test {
+            Test::Eq(operand) => equals(value, operand),
+            Test::Gt(operand) => compares(value, operand, |order| order.is_gt(), Side::After),
+            Test::Gte(operand) => compares(value, operand, |order| order.is_ge(), Side::After),
+            Test::Lt(operand) => compares(value, operand, |order| order.is_lt(), Side::Before),
+            Test::Lte(operand) => compares(value, operand, |order| order.is_le(), Side::Before),
+            Test::In(operands) => is_one_of(value, operands),
+            Test::Type(types) => value.is_some_and(|value| types.contains(&value.element_type())),
+            Test::Mod { divisor, remainder } => {
+                let number = value.and_then(number::truncated);
+                number.is_some_and(|number| number.wrapping_rem(*divisor) == *remainder)
+            }
+            Test::Bits(bits, positions) => {
+                value.is_some_and(|value| bits::pass(*bits, positions, value))
+            }
+            Test::Regex(pattern) => value.is_some_and(|value| self.ok(pattern.matches(value))),
+            Test::Exists(exists) => value.is_some() == *exists,
+            // The others are tests of all values together.
+            _ => false,
+        }
     }
 }
 
@@ -75,43 +146,6 @@ impl ValueSource for ElementSource<'_> {
     }
 }
 
-fn test<S: ValueSource>(test: &Test, source: &S) -> bool {
-    let any =
-        |passes: &mut dyn FnMut(Option<RawBsonRef<'_>>) -> bool| source.any(Leaf::Elements, passes);
-    match test {
-        Test::Eq(operand) => source.any(Leaf::Elements, |value| equals(value, operand)),
-        Test::Ne(operand) => !source.any(Leaf::Elements, |value| equals(value, operand)),
-        Test::Gt(operand) => {
-            any(&mut |value| compares(value, operand, |order| order.is_gt(), Side::After))
-        }
-        Test::Gte(operand) => {
-            any(&mut |value| compares(value, operand, |order| order.is_ge(), Side::After))
-        }
-        Test::Lt(operand) => {
-            any(&mut |value| compares(value, operand, |order| order.is_lt(), Side::Before))
-        }
-        Test::Lte(operand) => {
-            any(&mut |value| compares(value, operand, |order| order.is_le(), Side::Before))
-        }
-        Test::In(operands) => any(&mut |value| equals_one(value, operands)),
-        Test::Nin(operands) => !any(&mut |value| equals_one(value, operands)),
-        Test::Any(tests) => tests.iter().any(|one| self::test(one, source)),
-        Test::All(tests) => !tests.is_empty() && tests.iter().all(|one| self::test(one, source)),
-        Test::Exists(exists) => any(&mut |value| value.is_some()) == *exists,
-        Test::Type(types) => {
-            any(&mut |value| value.is_some_and(|value| types.contains(&value.element_type())))
-        }
-        Test::Size(size) => arrays(source, |array| {
-            i64::try_from(array.into_iter().flatten().count()) == Ok(*size)
-        }),
-        Test::ElemMatch(_) | Test::ElemTest(_) => arrays(source, |array| {
-            array.into_iter().flatten().any(|it| element(test, it))
-        }),
-        Test::Regex(pattern) => any(&mut |value| value.is_some_and(|value| pattern.matches(value))),
-        Test::Not(tests) => !tests.iter().all(|one| self::test(one, source)),
-    }
-}
-
 fn arrays<S: ValueSource>(source: &S, mut passes: impl FnMut(&RawArray) -> bool) -> bool {
     source.any(Leaf::Whole, |value| match value {
         Some(RawBsonRef::Array(array)) => passes(array),
@@ -135,8 +169,8 @@ fn equals(value: Option<RawBsonRef<'_>>, operand: &RawBson) -> bool {
     }
 }
 
-fn equals_one(value: Option<RawBsonRef<'_>>, operands: &[RawBson]) -> bool {
-    operands.iter().any(|operand| equals(value, operand))
+fn is_one_of(value: Option<RawBsonRef<'_>>, operands: &Values) -> bool {
+    operands.has(value.unwrap_or(RawBsonRef::Null))
 }
 
 /// The side of the operand on which the values of a comparison are.

@@ -2,41 +2,128 @@
 
 use bson::{Bson, Document, RawBson, spec::ElementType};
 
-use super::{Filter, Pattern, Test};
+use super::{Bits, Filter, Pattern, Test, bits};
 use crate::mql::{
-    Error, path,
-    types::{self, MAX_NESTING, bad, check_nesting, is_operators, to_raw, truthy, whole_number},
+    Error, Expr,
+    error::code,
+    path,
+    types::{
+        self, MAX_NESTING, bad, bad_as, check_nesting, is_operators, to_raw, truncated, truthy,
+        unknown, whole_number,
+    },
 };
 
-pub(super) fn filter(document: &Document) -> Result<Filter, Error> {
+/// What a filter is on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::mql) enum Place {
+    /// A stored document.
+    Document,
+    /// A value in one.
+    Value,
+    /// An element of an array that an update changes.
+    ArrayFilter,
+}
+
+/// Operators that MongoDB has and this library has not, the code where they are refused by MongoDB as
+/// well, in a filter on a value, and what to do instead.
+const UNSUPPORTED: [(&str, i32, &str); 15] = [
+    (
+        "$where",
+        code::BAD_VALUE,
+        "write the condition by operators or by `$expr`",
+    ),
+    ("$text", code::BAD_VALUE, "search by a regular expression"),
+    (
+        "$jsonSchema",
+        code::QUERY_FEATURE_NOT_ALLOWED,
+        "write the condition by `$type` and `$exists`",
+    ),
+    (
+        "$sampleRate",
+        code::BAD_VALUE,
+        "choose documents by a field",
+    ),
+    ("$near", 5_626_500, "keep a geohash in a field"),
+    ("$nearSphere", 5_626_500, "keep a geohash in a field"),
+    ("$geoNear", code::BAD_VALUE, "keep a geohash in a field"),
+    (
+        "$geoWithin",
+        code::NOT_IMPLEMENTED,
+        "keep a geohash in a field",
+    ),
+    (
+        "$geoIntersects",
+        code::NOT_IMPLEMENTED,
+        "keep a geohash in a field",
+    ),
+    (
+        "$within",
+        code::NOT_IMPLEMENTED,
+        "keep a geohash in a field",
+    ),
+    ("$alwaysTrue", code::BAD_VALUE, "leave the condition out"),
+    ("$alwaysFalse", code::BAD_VALUE, "write `{ $nor: [{}] }`"),
+    (
+        "$meta",
+        code::BAD_VALUE,
+        "there is no metadata of documents",
+    ),
+    ("$rand", code::BAD_VALUE, "choose documents by a field"),
+    ("$_internalSchemaType", code::BAD_VALUE, "write `$type`"),
+];
+
+/// The error of an operator that is not one of this place.
+fn no_operator(operator: &str, place: Place) -> Error {
+    match UNSUPPORTED.iter().find(|(name, ..)| *name == operator) {
+        None => unknown(code::BAD_VALUE, operator),
+        Some((_, inner, instead)) => Error::NotSupported {
+            operator: operator.to_owned(),
+            instead,
+            code: match place {
+                Place::Document => code::NOT_IMPLEMENTED,
+                Place::Value | Place::ArrayFilter => *inner,
+            },
+        },
+    }
+}
+
+pub(in crate::mql) fn filter(document: &Document, place: Place) -> Result<Filter, Error> {
     // A filter is at most as deep as the document it is parsed from.
     document
         .values()
         .try_for_each(|value| check_nesting(value, MAX_NESTING - 1))?;
-    fields(document)
+    fields(document, place)
 }
 
 /// Parses a filter in a document whose depth was checked.
-pub(in crate::mql) fn fields(document: &Document) -> Result<Filter, Error> {
+pub(in crate::mql) fn fields(document: &Document, place: Place) -> Result<Filter, Error> {
     let mut all = Filter::default();
     for (key, value) in document {
         let one = match key.as_str() {
-            "$and" => filters(key, value)?
+            "$and" => filters(key, value, place)?
                 .into_iter()
                 .fold(Filter::default(), Filter::and),
-            "$or" => Filter::Or(filters(key, value)?),
-            "$nor" => Filter::Nor(filters(key, value)?),
-            operator if operator.starts_with('$') => {
-                return Err(Error::UnknownOperator(operator.to_owned()));
+            "$or" => Filter::Or(filters(key, value, place)?),
+            "$nor" => Filter::Nor(filters(key, value, place)?),
+            "$comment" => continue,
+            "$expr" if place == Place::Document => Filter::Expr(Expr::parse(value)?),
+            "$expr" => {
+                let expected = "to be on a whole document, not in a filter on a value";
+                let code = match place {
+                    Place::ArrayFilter => code::QUERY_FEATURE_NOT_ALLOWED,
+                    _ => code::BAD_VALUE,
+                };
+                return Err(bad_as(code, key, expected));
             }
-            path => field(path, value)?,
+            operator if operator.starts_with('$') => return Err(no_operator(operator, place)),
+            path => field(path, value, place)?,
         };
         all = all.and(one);
     }
     Ok(all)
 }
 
-fn filters(operator: &str, value: &Bson) -> Result<Vec<Filter>, Error> {
+fn filters(operator: &str, value: &Bson, place: Place) -> Result<Vec<Filter>, Error> {
     let expected = || bad(operator, "a non-empty array of filters");
     let Bson::Array(array) = value else {
         return Err(expected());
@@ -44,30 +131,28 @@ fn filters(operator: &str, value: &Bson) -> Result<Vec<Filter>, Error> {
     if array.is_empty() {
         return Err(expected());
     }
-    array
-        .iter()
-        .map(|value| value.as_document().ok_or_else(expected).and_then(fields))
-        .collect()
+    let one = |value: &Bson| fields(value.as_document().ok_or_else(expected)?, place);
+    array.iter().map(one).collect()
 }
 
-fn field(path: &str, value: &Bson) -> Result<Filter, Error> {
+fn field(path: &str, value: &Bson, place: Place) -> Result<Filter, Error> {
     path::check(path)?;
-    let tests = element_tests(value)?;
+    let tests = element_tests(value, place)?;
     Ok(tests.into_iter().fold(Filter::default(), |all, test| {
         all.and(Filter::Path(path.to_owned().into(), test))
     }))
 }
 
 /// The tests that a field's value in a filter stands for: operators, or equality.
-pub(in crate::mql) fn element_tests(value: &Bson) -> Result<Vec<Test>, Error> {
+pub(in crate::mql) fn element_tests(value: &Bson, place: Place) -> Result<Vec<Test>, Error> {
     match value {
-        Bson::Document(document) if is_operators(document) => operators(document),
+        Bson::Document(document) if is_operators(document) => operators(document, place),
         Bson::RegularExpression(regex) => Ok(vec![Test::Regex(Pattern::from_bson(regex)?)]),
         value => Ok(vec![Test::Eq(operand("$eq", value)?)]),
     }
 }
 
-fn operators(document: &Document) -> Result<Vec<Test>, Error> {
+fn operators(document: &Document, place: Place) -> Result<Vec<Test>, Error> {
     let mut tests = Vec::with_capacity(document.len());
     for (operator, value) in document {
         tests.push(match operator.as_str() {
@@ -78,29 +163,69 @@ fn operators(document: &Document) -> Result<Vec<Test>, Error> {
             "$lt" => Test::Lt(no_regex(operator, value)?),
             "$lte" => Test::Lte(no_regex(operator, value)?),
             "$in" => match one_of(operator, value)? {
-                (values, patterns) if patterns.is_empty() => Test::In(values),
+                (values, patterns) if patterns.is_empty() => Test::In(values.into()),
                 (values, patterns) => any(values, patterns),
             },
             "$nin" => match one_of(operator, value)? {
-                (values, patterns) if patterns.is_empty() => Test::Nin(values),
+                (values, patterns) if patterns.is_empty() => Test::Nin(values.into()),
                 (values, patterns) => Test::Not(vec![any(values, patterns)]),
             },
             "$all" => Test::All(all(value)?),
             "$exists" => Test::Exists(truthy(value)),
             "$type" => Test::Type(kinds(value)?),
             "$size" => match whole_number(value) {
-                Some(size) if size >= 0 => Test::Size(size),
-                _ => return Err(bad(operator, "a whole number that is not negative")),
+                Some(size) if (0..=i64::from(i32::MAX)).contains(&size) => Test::Size(size),
+                _ => return Err(bad(operator, "a whole number of 0 to 2147483647")),
             },
+            "$mod" => modulo(value)?,
+            "$bitsAllSet" => Test::Bits(Bits::AllSet, bits::positions(operator, value)?),
+            "$bitsAllClear" => Test::Bits(Bits::AllClear, bits::positions(operator, value)?),
+            "$bitsAnySet" => Test::Bits(Bits::AnySet, bits::positions(operator, value)?),
+            "$bitsAnyClear" => Test::Bits(Bits::AnyClear, bits::positions(operator, value)?),
             "$elemMatch" => elem_match(value)?,
-            "$regex" => Test::Regex(regex(value, document.get("$options"))?),
+            "$regex" => {
+                let before = document
+                    .keys()
+                    .find(|key| ["$regex", "$options"].contains(&key.as_str()));
+                let conflict = if before == Some(operator) {
+                    51_075
+                } else {
+                    51_074
+                };
+                Test::Regex(regex(value, document.get("$options"), conflict)?)
+            }
             "$options" if document.contains_key("$regex") => continue,
             "$options" => return Err(bad(operator, "a `$regex` beside it")),
-            "$not" => Test::Not(not(value)?),
-            _ => return Err(Error::UnknownOperator(operator.clone())),
+            "$not" => Test::Not(not(value, place)?),
+            // Of those that are not supported, a field has the ones of geometry only.
+            geo if geo.starts_with("$near") || geo.starts_with("$geo") => {
+                return Err(no_operator(operator, place));
+            }
+            _ => return Err(no_operator(operator, Place::Value)),
         });
     }
     Ok(tests)
+}
+
+/// Both numbers of `$mod` are cut towards zero.
+fn modulo(value: &Bson) -> Result<Test, Error> {
+    let expected = || {
+        bad(
+            "$mod",
+            "an array of a divisor that is not 0, and a remainder",
+        )
+    };
+    let Bson::Array(array) = value else {
+        return Err(expected());
+    };
+    let [divisor, remainder] = array.as_slice() else {
+        return Err(expected());
+    };
+    let [divisor, remainder] = [divisor, remainder].map(truncated);
+    match (divisor, remainder) {
+        (Some(divisor), Some(remainder)) if divisor != 0 => Ok(Test::Mod { divisor, remainder }),
+        _ => Err(expected()),
+    }
 }
 
 fn operand(operator: &str, value: &Bson) -> Result<RawBson, Error> {
@@ -135,7 +260,7 @@ fn one_of(operator: &str, value: &Bson) -> Result<(Vec<RawBson>, Vec<Pattern>), 
 }
 
 fn any(values: Vec<RawBson>, patterns: Vec<Pattern>) -> Test {
-    let values = (!values.is_empty()).then_some(Test::In(values));
+    let values = (!values.is_empty()).then(|| Test::In(values.into()));
     Test::Any(
         values
             .into_iter()
@@ -177,16 +302,19 @@ fn all(value: &Bson) -> Result<Vec<Test>, Error> {
 }
 
 fn kinds(value: &Bson) -> Result<Vec<ElementType>, Error> {
-    let expected = || bad("$type", "names or codes of BSON types");
+    let expected = |code| bad_as(code, "$type", "names or codes of BSON types");
     let one = |value: &Bson| match value {
-        Bson::String(name) => types::by_name(name).ok_or_else(expected),
-        value => whole_number(value)
-            .and_then(types::by_code)
-            .map(|kind| vec![kind])
-            .ok_or_else(expected),
+        Bson::String(name) => types::by_name(name).ok_or_else(|| expected(code::BAD_VALUE)),
+        Bson::Int32(_) | Bson::Int64(_) | Bson::Double(_) | Bson::Decimal128(_) => {
+            whole_number(value)
+                .and_then(types::by_code)
+                .map(|kind| vec![kind])
+                .ok_or_else(|| expected(code::BAD_VALUE))
+        }
+        _ => Err(expected(code::TYPE_MISMATCH)),
     };
     match value {
-        Bson::Array(array) if array.is_empty() => Err(expected()),
+        Bson::Array(array) if array.is_empty() => Err(expected(code::FAILED_TO_PARSE)),
         Bson::Array(array) => Ok(array
             .iter()
             .map(one)
@@ -204,15 +332,15 @@ fn elem_match(value: &Bson) -> Result<Test, Error> {
     };
     // A logical operator combines filters on the fields of the element; any other operator tests the
     // element.
-    let logical = |key: &String| ["$and", "$or", "$nor"].contains(&key.as_str());
+    let logical = |key: &String| ["$and", "$or", "$nor", "$expr"].contains(&key.as_str());
     if is_operators(document) && !document.keys().next().is_some_and(logical) {
-        Ok(Test::ElemTest(operators(document)?))
+        Ok(Test::ElemTest(operators(document, Place::Value)?))
     } else {
-        Ok(Test::ElemMatch(Box::new(fields(document)?)))
+        Ok(Test::ElemMatch(Box::new(fields(document, Place::Value)?)))
     }
 }
 
-fn regex(value: &Bson, options: Option<&Bson>) -> Result<Pattern, Error> {
+fn regex(value: &Bson, options: Option<&Bson>, conflict: i32) -> Result<Pattern, Error> {
     let options = match options {
         None => None,
         Some(Bson::String(options)) => Some(options.as_str()),
@@ -225,7 +353,8 @@ fn regex(value: &Bson, options: Option<&Bson>) -> Result<Pattern, Error> {
         Bson::String(source) => Pattern::new(source, options.unwrap_or_default()),
         Bson::RegularExpression(regex) => match options {
             Some(_) if !regex.options.is_empty() => {
-                Err(bad("$options", "a `$regex` without options of its own"))
+                let expected = "a `$regex` without options of its own";
+                Err(bad_as(conflict, "$options", expected))
             }
             Some(options) => Pattern::new(regex.pattern.as_str(), options),
             None => Pattern::from_bson(regex),
@@ -234,10 +363,10 @@ fn regex(value: &Bson, options: Option<&Bson>) -> Result<Pattern, Error> {
     }
 }
 
-fn not(value: &Bson) -> Result<Vec<Test>, Error> {
+fn not(value: &Bson, place: Place) -> Result<Vec<Test>, Error> {
     match value {
         Bson::RegularExpression(regex) => Ok(vec![Test::Regex(Pattern::from_bson(regex)?)]),
-        Bson::Document(document) if is_operators(document) => operators(document),
+        Bson::Document(document) if is_operators(document) => operators(document, place),
         _ => Err(bad("$not", "operators or a regular expression")),
     }
 }

@@ -1,44 +1,73 @@
-//! Regular expressions.
+//! Regular expressions, with the meaning that PCRE2 gives them in MongoDB.
 
+mod backtracking;
+mod linear;
+#[cfg(test)]
+mod tests;
+
+use crate::mql::{Error, types::bad_as};
 use bson::{RawBsonRef, Regex};
 
-use crate::mql::{Error, types::bad};
+/// The longest expression, in bytes.
+const MAX_LEN: usize = 32_764;
 
-/// A compiled regular expression.
+/// The longest text that an expression is matched with that needs backtracking, in bytes.
+const MAX_BACKTRACKED: usize = 64 << 10;
+
+/// A compiled regular expression, with the syntax and the meaning of PCRE2.
+///
+/// The text is UTF-8: `.` is a character, and the option `i` is about the letters of all scripts. `\d`,
+/// `\w`, `\s` and `\b` are about ASCII, unless the expression begins with `(*UCP)`.
+///
+/// Most expressions are matched in linear time. One that needs backtracking, as look-around and back
+/// references do, takes a bounded number of steps, on texts of at most 64 KiB: see
+/// [`Error::RegexLimit`].
 #[derive(Debug, Clone)]
 pub struct Pattern {
     source: String,
     options: String,
-    regex: regex::Regex,
+    engine: Engine,
+}
+
+#[derive(Debug, Clone)]
+enum Engine {
+    Linear(regex::Regex),
+    Backtracking(pcre2::bytes::Regex),
 }
 
 impl Pattern {
-    /// Compiles a regular expression. The options are `i`, `m`, `s` and `x`, in any order.
-    ///
-    /// The syntax is that of the crate `regex`: no look-around and no backreferences, in exchange for
-    /// linear time.
+    /// Compiles a regular expression. The options are `i`, `m`, `s`, `x` and `u`, in any order; `u` has
+    /// no effect.
     pub fn new(source: &str, options: &str) -> Result<Pattern, Error> {
         let mut letters: Vec<char> = options.chars().collect();
         letters.sort_unstable();
         letters.dedup();
-        if letters.iter().any(|letter| !"imsx".contains(*letter)) {
-            return Err(bad("$options", "letters among `i`, `m`, `s` and `x`"));
+        if letters.iter().any(|letter| !"imsxu".contains(*letter)) {
+            let expected = "letters among `i`, `m`, `s`, `x` and `u`";
+            return Err(bad_as(51_108, "$options", expected));
         }
-        let has = |letter| letters.contains(&letter);
-        let regex = regex::RegexBuilder::new(source)
-            .case_insensitive(has('i'))
-            .multi_line(has('m'))
-            .dot_matches_new_line(has('s'))
-            .ignore_whitespace(has('x'))
-            .build()
-            .map_err(|error| Error::InvalidRegex {
-                pattern: source.to_owned(),
-                reason: error.to_string(),
-            })?;
+        let invalid = |reason: String| Error::InvalidRegex {
+            pattern: source.chars().take(100).collect(),
+            reason,
+        };
+        if source.len() > MAX_LEN {
+            return Err(invalid(format!("it is longer than {MAX_LEN} bytes")));
+        }
+        let options: String = letters.into_iter().collect();
+        // What an expression means, and whether it means anything, is up to PCRE2.
+        let plain = backtracking::compile(source, &options);
+        let plain = plain.map_err(|error| invalid(reason(&error)))?;
+        let engine = match linear::compile(source, &options) {
+            Some(regex) => Engine::Linear(regex),
+            None => {
+                let search = backtracking::compile_search(source, &options);
+                Engine::Backtracking(search.unwrap_or(plain))
+            }
+        };
         Ok(Pattern {
             source: source.to_owned(),
-            options: letters.into_iter().collect(),
-            regex,
+            options,
+            engine,
         })
     }
 
@@ -53,8 +82,26 @@ impl Pattern {
     }
 
     /// Whether the expression matches a part of the text.
-    pub fn is_match(&self, text: &str) -> bool {
-        self.regex.is_match(text)
+    ///
+    /// # Errors
+    ///
+    /// [`RegexLimit`](Error::RegexLimit) if that is not known after a bounded number of steps.
+    pub fn is_match(&self, text: &str) -> Result<bool, Error> {
+        let regex = match &self.engine {
+            Engine::Linear(regex) => return Ok(regex.is_match(text)),
+            Engine::Backtracking(regex) => regex,
+        };
+        let limit = |reason: String| Error::RegexLimit {
+            pattern: self.source.clone(),
+            reason,
+        };
+        if text.len() > MAX_BACKTRACKED {
+            return Err(limit(format!(
+                "a text is longer than {MAX_BACKTRACKED} bytes"
+            )));
+        }
+        let found = regex.is_match(text.as_bytes());
+        found.map_err(|error| limit(error.to_string()))
     }
 
     pub(super) fn from_bson(regex: &Regex) -> Result<Pattern, Error> {
@@ -68,15 +115,27 @@ impl Pattern {
         Some(Regex { pattern, options })
     }
 
-    pub(super) fn matches(&self, value: RawBsonRef<'_>) -> bool {
+    pub(super) fn matches(&self, value: RawBsonRef<'_>) -> Result<bool, Error> {
         match value {
             RawBsonRef::String(text) | RawBsonRef::Symbol(text) => self.is_match(text),
             RawBsonRef::RegularExpression(other) => {
-                other.pattern.as_str() == self.source && other.options.as_str() == self.options
+                Ok(other.pattern.as_str() == self.source && other.options.as_str() == self.options)
             }
-            _ => false,
+            _ => Ok(false),
         }
     }
+}
+
+/// What PCRE2 says of an expression, with the offset in its source.
+fn reason(error: &pcre2::Error) -> String {
+    let text = error.to_string();
+    let (Some(offset), Some((_, what))) = (error.offset(), text.rsplit_once(": ")) else {
+        return text;
+    };
+    format!(
+        "{what}, at byte {}",
+        offset.saturating_sub(backtracking::BOUNDS.len())
+    )
 }
 
 impl PartialEq for Pattern {

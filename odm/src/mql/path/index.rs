@@ -188,7 +188,7 @@ fn place_in<'a, 'p>(element: RawBsonRef<'a>, rest: Option<&'p str>) -> ArrayPlac
 /// The values that a filter on the rest of a path sees in an array.
 fn seen<'a>(array: &'a RawArray, rest: &str) -> Vec<RawBsonRef<'a>> {
     let mut values = Vec::new();
-    visit_array(array, rest, Leaf::Elements, &mut |value| {
+    visit_array(array, rest, Leaf::Elements, None, &mut |value, _| {
         values.push(match value {
             None => RawBsonRef::Null,
             // An empty array is seen only as a whole.

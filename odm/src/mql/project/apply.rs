@@ -13,12 +13,15 @@ use crate::mql::{
 pub(super) fn apply(
     projection: &Projection,
     document: &RawDocument,
+    position: Option<usize>,
 ) -> Result<RawDocumentBuf, Error> {
     if projection.mode == Mode::Exclude && projection.tree.is_empty() {
         return Ok(document.to_owned());
     }
     let mut projector = Projector {
         mode: projection.mode,
+        positional: projection.positional(),
+        position,
         out: Writer::with_capacity(document.as_bytes().len()),
     };
     let open = projector.out.begin();
@@ -29,12 +32,15 @@ pub(super) fn apply(
     projector.out.finish(open)
 }
 
-struct Projector {
+struct Projector<'p> {
     mode: Mode,
+    /// The path of the positional `$`, and what it stands for.
+    positional: Option<&'p str>,
+    position: Option<usize>,
     out: Writer,
 }
 
-impl Projector {
+impl Projector<'_> {
     fn fields(
         &mut self,
         document: &RawDocument,
@@ -66,6 +72,12 @@ impl Projector {
         match rule {
             Rule::Include => self.out.copy(element),
             Rule::Exclude => {}
+            Rule::Positional => match element.value()? {
+                RawBsonRef::Array(array) => {
+                    self.matched_element(Name::Field(element.name()), array)?;
+                }
+                _ => self.out.copy(element),
+            },
             Rule::Slice(slice) => match element.value()? {
                 RawBsonRef::Array(array) => self.slice(*slice, element.name(), array)?,
                 _ => self.out.copy(element),
@@ -89,6 +101,9 @@ impl Projector {
                 let open = self.out.begin();
                 self.fields(document, nodes)?;
                 self.out.end(open)
+            }
+            RawBsonRef::Array(array) if leads_to_position(nodes) => {
+                self.matched_element(name, array)
             }
             RawBsonRef::Array(array) => {
                 self.out.head(ElementType::Array, name);
@@ -119,6 +134,21 @@ impl Projector {
                 Ok(())
             }
         }
+    }
+
+    /// Writes an array of the one element by which the filter matched.
+    fn matched_element(&mut self, name: Name<'_>, array: &RawArray) -> Result<(), Error> {
+        let missing = |code| Error::NoPosition {
+            path: format!("{}.$", self.positional.unwrap_or_default()),
+            code,
+        };
+        let position = self.position.ok_or_else(|| missing(51_246))?;
+        let element = elements(array).nth(position);
+        let element = element.ok_or_else(|| missing(51_247))??;
+        self.out.head(ElementType::Array, name);
+        let open = self.out.begin();
+        self.out.copy_as(Name::Position(0), &element);
+        self.out.end(open)
     }
 
     fn slice(&mut self, slice: Slice, name: &str, array: &RawArray) -> Result<(), Error> {
@@ -161,7 +191,7 @@ impl Projector {
         };
         for candidate in elements(array) {
             let candidate = candidate?;
-            if test.matches_element(candidate.value()?) {
+            if test.matches_element(candidate.value()?)? {
                 self.out
                     .head(ElementType::Array, Name::Field(element.name()));
                 let open = self.out.begin();
@@ -171,6 +201,14 @@ impl Projector {
         }
         Ok(())
     }
+}
+
+/// Whether the positional `$` is below these nodes.
+fn leads_to_position(nodes: &[(String, ProjectionNode)]) -> bool {
+    nodes.iter().any(|(_, node)| match node {
+        ProjectionNode::Rule(rule) => *rule == Rule::Positional,
+        ProjectionNode::Fields(nodes) => leads_to_position(nodes),
+    })
 }
 
 impl Slice {

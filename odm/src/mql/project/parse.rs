@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 
-use bson::{Bson, Document};
+use bson::{Bson, Document, RawBsonRef};
 
 use super::{Rule, Slice};
 use crate::mql::{
-    Error, Filter, Test, path,
-    types::{MAX_NESTING, bad, check_nesting, truthy, whole_number},
+    Error, Filter, Test,
+    error::code,
+    number, order, path,
+    types::{MAX_NESTING, as_number, bad, bad_as, check_nesting, truthy, unknown},
 };
 
 /// Collects the fields of a projection, and of a nested one under a longer path.
@@ -23,16 +25,18 @@ pub(super) fn fields(
         } else {
             format!("{prefix}.{key}")
         };
-        path::check_strictly(&path)?;
-        if path.split('.').any(|part| part.starts_with('$')) {
-            let reason = "a part of it begins with `$`";
-            return Err(Error::BadPath { path, reason });
+        if let Some(array) = path.strip_suffix(".$") {
+            path::check_strictly(array).map_err(|error| in_the_middle(array, error))?;
+            out.push((array.to_owned().into(), positional(&path, value)?));
+            continue;
         }
+        path::check_strictly(&path).map_err(|error| in_the_middle(&path, error))?;
         let rule = match value {
             Bson::Document(inner) => match inner.iter().next() {
                 Some((operator, operand)) if operator.starts_with('$') => {
                     if inner.len() > 1 {
-                        return Err(bad(operator, "to be the only operator of its field"));
+                        let expected = "to be the only operator of its field";
+                        return Err(bad_as(16_410, operator, expected));
                     }
                     self::operator(operator, operand, &path)?
                 }
@@ -42,34 +46,59 @@ pub(super) fn fields(
                 }
                 None => return Err(bad("projection", "a field in each document")),
             },
-            Bson::Boolean(_)
-            | Bson::Int32(_)
-            | Bson::Int64(_)
-            | Bson::Double(_)
-            | Bson::Decimal128(_) => {
-                if truthy(value) {
-                    Rule::Include
-                } else {
-                    Rule::Exclude
+            value => match included(value) {
+                Some(true) => Rule::Include,
+                Some(false) => Rule::Exclude,
+                None => {
+                    let expected = "0, 1, `$slice` or `$elemMatch` for each field";
+                    return Err(bad("projection", expected));
                 }
-            }
-            _ => {
-                return Err(bad(
-                    "projection",
-                    "0, 1, `$slice` or `$elemMatch` for each field",
-                ));
-            }
+            },
         };
         out.push((path.into(), rule));
     }
     Ok(())
 }
 
+/// Whether a number or a boolean includes a field.
+fn included(value: &Bson) -> Option<bool> {
+    let is_flag = as_number(value).is_some() || matches!(value, Bson::Boolean(_));
+    is_flag.then(|| truthy(value))
+}
+
+/// The error of a path that has a `$` before its end.
+fn in_the_middle(path: &str, error: Error) -> Error {
+    match path.split('.').skip(1).any(|part| part == "$") {
+        true => path::bad(path, "`$` is not its last part", 31_394),
+        false => error,
+    }
+}
+
+fn positional(path: &str, value: &Bson) -> Result<Rule, Error> {
+    match (included(value), value) {
+        (Some(true), _) => Ok(Rule::Positional),
+        (Some(false), _) => Err(Error::MixedProjection {
+            path: path.to_owned(),
+            included: false,
+        }),
+        (None, Bson::Document(document)) if document.contains_key("$elemMatch") => {
+            Err(bad_as(31_256, "$elemMatch", "a path without `$`"))
+        }
+        (None, Bson::Document(_)) => Err(bad_as(31_271, "$", "1")),
+        (None, _) => Err(bad_as(31_308, "$", "1")),
+    }
+}
+
 fn operator(operator: &str, operand: &Bson, path: &str) -> Result<Rule, Error> {
     match operator {
         "$slice" => slice(operand).map(Rule::Slice),
-        "$elemMatch" if path.contains('.') => Err(bad(operator, "a field that is not nested")),
+        "$elemMatch" if path.contains('.') => {
+            Err(bad_as(31_275, operator, "a field that is not nested"))
+        }
         "$elemMatch" => {
+            let Bson::Document(_) = operand else {
+                return Err(bad_as(31_274, operator, "a document"));
+            };
             let filter = bson::doc! { "": { operator: operand } };
             match Filter::parse(&filter)? {
                 Filter::Path(_, test @ (Test::ElemMatch(_) | Test::ElemTest(_))) => {
@@ -78,35 +107,47 @@ fn operator(operator: &str, operand: &Bson, path: &str) -> Result<Rule, Error> {
                 _ => Err(bad(operator, "a document")),
             }
         }
-        other => Err(Error::UnknownOperator(other.to_owned())),
+        "$meta" => Err(Error::NotSupported {
+            operator: operator.to_owned(),
+            instead: "there is no metadata of documents",
+            code: code::NOT_IMPLEMENTED,
+        }),
+        other => Err(unknown(31_325, other)),
     }
 }
 
 fn slice(operand: &Bson) -> Result<Slice, Error> {
-    let expected = || {
-        bad(
-            "$slice",
-            "a number, or an array of how many to skip and to return",
-        )
+    let expected = |code| {
+        let expected = "a number, or an array of how many to skip and, above 0, to return";
+        bad_as(code, "$slice", expected)
     };
     match operand {
         Bson::Array(array) => match array.as_slice() {
+            [] | [_] => Err(expected(28_667)),
             [skip, limit] => {
-                let skip = whole_number(skip).ok_or_else(expected)?;
-                let limit = whole_number(limit).ok_or_else(expected)?;
-                if limit <= 0 {
-                    return Err(bad("$slice", "a positive number of elements to return"));
-                }
-                Ok(Slice {
-                    skip: Some(skip),
-                    limit,
-                })
+                let skip = amount(skip).ok_or_else(|| expected(28_724))?;
+                let limit = amount(limit).filter(|limit| *limit > 0);
+                let limit = limit.ok_or_else(|| expected(28_724))?;
+                let skip = Some(skip);
+                Ok(Slice { skip, limit })
             }
-            _ => Err(expected()),
+            _ => Err(expected(28_724)),
         },
-        number => Ok(Slice {
-            skip: None,
-            limit: whole_number(number).ok_or_else(expected)?,
-        }),
+        number => {
+            let limit = amount(number).ok_or_else(|| expected(28_667))?;
+            Ok(Slice { skip: None, limit })
+        }
     }
+}
+
+/// A number of elements: cut towards zero, to 32 bits, and 0 for NaN.
+fn amount(value: &Bson) -> Option<i64> {
+    let number = as_number(value)?;
+    let (least, most) = (i32::MIN.into(), i32::MAX.into());
+    Some(match number::truncated(number) {
+        Some(amount) => amount.clamp(least, most),
+        None if order::is_nan(number) => 0,
+        None if order::compare(number, RawBsonRef::Int32(0)).is_lt() => least,
+        None => most,
+    })
 }

@@ -128,24 +128,44 @@ fn elem_match_returns_the_first_element_after_the_other_fields() {
 fn what_is_no_projection_is_refused() {
     assert_eq!(
         refused(doc! { "a": 1, "b": 0 }),
-        Error::MixedProjection("b".into())
+        Error::MixedProjection {
+            path: "b".into(),
+            included: false
+        }
     );
     assert_eq!(
         refused(doc! { "a": 1, "a.b": 1 }),
         Error::ConflictingPaths {
             path: "a.b".into(),
-            other: "a".into()
+            other: "a".into(),
+            code: 31_249
         }
     );
-    assert_eq!(
-        refused(doc! { "a": { "$meta": "x" } }),
-        Error::UnknownOperator("$meta".into())
+    for (wrong, code) in [
+        (doc! { "a": { "$x": 1 } }, 31_325),
+        (doc! { "a": 1, "b": 0 }, 31_254),
+        (doc! { "a": 0, "b": 1 }, 31_253),
+        (doc! { "a.b": 1, "a": 1 }, 31_250),
+        (doc! { "a.$": 0 }, 31_254),
+        (doc! { "a.$.b": 1 }, 31_394),
+        (doc! { "a.$": 1, "b.$": 1 }, 31_276),
+        (doc! { "a.$": 1, "b": { "$elemMatch": { "c": 1 } } }, 31_255),
+        (doc! { "$a": 1 }, 16_410),
+        (doc! { "a": { "$slice": "x" } }, 28_667),
+        (doc! { "a": { "$slice": [1, 0.9] } }, 28_724),
+        (doc! { "a": { "$elemMatch": 1 } }, 31_274),
+    ] {
+        assert_eq!(refused(wrong.clone()).code(), code, "{wrong}");
+    }
+    assert!(
+        refused(doc! { "a": { "$meta": "x" } })
+            .to_string()
+            .contains("`$meta` is not supported")
     );
     for wrong in [
         doc! { "a": "x" },
         doc! { "a": {} },
         doc! { "": 1 },
-        doc! { "a.$": 1 },
         doc! { "a": { "$slice": [1, 0] } },
         doc! { "a": { "$slice": "x" } },
         doc! { "a": { "$elemMatch": 1 } },
@@ -161,6 +181,76 @@ fn include_needs_no_path_beside_one_that_covers_it() {
     assert_eq!(projection.to_document(), doc! { "c": 1, "a": 1 });
     let none = Projection::include([""; 0]).expect("a projection");
     assert_eq!(none.to_document(), doc! { "_id": 1 });
+}
+
+#[test]
+fn an_id_that_is_included_beside_a_slice_excludes_the_other_fields() {
+    let document = || doc! { "_id": 1, "a": { "b": [1, 2, 3], "c": 1 }, "d": 2 };
+    assert_eq!(
+        project(doc! { "a.b": { "$slice": 2 }, "_id": 1 }, document()),
+        doc! { "_id": 1, "a": { "b": [1, 2] } }
+    );
+    assert_eq!(
+        project(doc! { "a.b": { "$slice": 2 }, "_id": 0 }, document()),
+        doc! { "a": { "b": [1, 2], "c": 1 }, "d": 2 }
+    );
+}
+
+#[test]
+fn a_slice_is_cut_towards_zero() {
+    let sliced = |slice: Bson| {
+        project(
+            doc! { "_id": 0, "a": { "$slice": slice } },
+            doc! { "a": [1, 2, 3] },
+        )
+    };
+    assert_eq!(sliced(1.5.into()), doc! { "a": [1] });
+    assert_eq!(sliced(vec![-1.5, 2.0].into()), doc! { "a": [3] });
+    assert_eq!(sliced(f64::INFINITY.into()), doc! { "a": [1, 2, 3] });
+    assert_eq!(sliced(f64::NAN.into()), doc! { "a": [] });
+    assert_eq!(
+        sliced(Bson::Decimal128("-1.9".parse().expect("a decimal"))),
+        doc! { "a": [3] }
+    );
+}
+
+#[test]
+fn a_position_returns_the_element_by_which_the_filter_matches() {
+    let matched = |filter: Document, projection: Document, document: Document| {
+        let filter = Filter::parse(&filter).expect("a filter");
+        let projection = Projection::parse(&projection).expect("a projection");
+        assert_eq!(
+            Projection::parse(&projection.to_document()).as_ref(),
+            Ok(&projection)
+        );
+        let document = projection.apply_matched(&filter, &raw(document))?;
+        Ok::<_, Error>(Document::try_from(document).expect("a document"))
+    };
+    let document =
+        || doc! { "_id": 1, "g": [80, 85, 90], "x": 1, "d": { "e": [{ "f": 1, "g": 2 }] } };
+    assert_eq!(
+        matched(doc! { "g": { "$gt": 80 } }, doc! { "g.$": 1 }, document()),
+        Ok(doc! { "_id": 1, "g": [85] })
+    );
+    assert_eq!(
+        matched(
+            doc! { "d.e.f": 1 },
+            doc! { "d.e.f.$": 1, "x": 1 },
+            document()
+        ),
+        Ok(doc! { "_id": 1, "x": 1, "d": { "e": [{ "f": 1, "g": 2 }] } })
+    );
+    // Where there is no array, nothing is chosen.
+    assert_eq!(
+        matched(doc! {}, doc! { "x.$": 1 }, document()),
+        Ok(doc! { "_id": 1, "x": 1 })
+    );
+    let code = |filter, projection| matched(filter, projection, document()).unwrap_err().code();
+    assert_eq!(code(doc! { "x": 1 }, doc! { "g.$": 1 }), 51_246);
+    assert_eq!(code(doc! { "g": 90 }, doc! { "d.e.$": 1 }), 51_247);
+    assert_eq!(code(doc! { "$expr": true }, doc! { "g.$": 1 }), 224);
+    let projection = Projection::parse(&doc! { "g.$": 1 }).expect("a projection");
+    assert!(projection.apply(&raw(document())).is_err());
 }
 
 proptest! {

@@ -10,10 +10,11 @@ use bson::{
 use super::{
     ArrayFilter, Operation, Update,
     operate::{Moment, ValueChange, change, create, needs_no_path},
-    tree::{Action, TreeLeaf, TreeNode},
+    tree::{Action, TreeLeaf, TreeNode, is_positional},
 };
 use crate::mql::{
     Error,
+    error::code,
     path::{get, position, split},
     types,
     write::{Element, Name, Writer, elements, fields},
@@ -30,6 +31,9 @@ pub(super) fn apply(
 ) -> Result<Option<RawDocumentBuf>, Error> {
     let mut root = TreeNode::root();
     for (path, operation) in &update.operations {
+        if is_positional(path) {
+            return Err(no_position(path));
+        }
         match operation {
             Operation::Rename(target) => {
                 let (from, to) = rename(document, path, target)?;
@@ -80,6 +84,10 @@ fn rename<'u>(
             (Some(other), Some(next)) => return Err(not_viable(from, split(next).0, other)),
         }
     };
+    let is_id = |path: &str| split(path).0 == "_id";
+    if (is_id(from) || is_id(to)) && get(document, "_id").is_some() {
+        return Err(Error::Immutable("_id".to_owned()));
+    }
     let (mut inner, mut rest) = (document, to);
     while let (name, Some(next)) = split(rest) {
         match get(inner, name) {
@@ -90,6 +98,14 @@ fn rename<'u>(
         }
     }
     Ok((Action::Release, Action::Receive(value)))
+}
+
+/// The error of a positional `$` that stands for no element.
+pub(super) fn no_position(path: &str) -> Error {
+    Error::NoPosition {
+        path: path.to_owned(),
+        code: code::BAD_VALUE,
+    }
 }
 
 fn in_array(path: &str, rest: &str) -> Error {
@@ -231,12 +247,13 @@ impl<'u> Applier<'u> {
             .ok_or_else(|| Error::ArrayFilter {
                 name: name.to_owned(),
                 reason: "it is missing",
+                code: code::BAD_VALUE,
             })?;
         // The filter is on a document whose only field has the name of the filter.
         let field = CString::try_from(name).map_err(|error| Error::Encode(error.to_string()))?;
         let mut document = RawDocumentBuf::new();
         document.append(field, element);
-        Ok(filter.filter.matches(&document))
+        filter.filter.try_matches(&document)
     }
 
     /// Writes the changed element.
@@ -344,5 +361,6 @@ fn no_array(node: &TreeNode<'_>, found: &'static str) -> Error {
         path: node.any_path().to_owned(),
         expected: "an array",
         found,
+        code: code::BAD_VALUE,
     }
 }

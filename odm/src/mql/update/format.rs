@@ -2,7 +2,7 @@
 
 use bson::{Bson, Document, RawBson, doc};
 
-use super::{CurrentDate, End, Operation, Pull, Push, PushSort, Update};
+use super::{BitOperation, CurrentDate, End, Operation, Pull, Push, PushSort, Update};
 use crate::mql::{filter, types::from_raw};
 
 pub(super) fn update(update: &Update) -> Document {
@@ -25,6 +25,20 @@ fn operation(operation: &Operation) -> (&'static str, Bson) {
         Operation::Unset => ("$unset", Bson::String(String::new())),
         Operation::Inc(value) => ("$inc", from_raw(value)),
         Operation::Mul(value) => ("$mul", from_raw(value)),
+        Operation::Bit(operands) => {
+            let operand = |(operation, value): &(BitOperation, RawBson)| {
+                let name = match operation {
+                    BitOperation::And => "and",
+                    BitOperation::Or => "or",
+                    BitOperation::Xor => "xor",
+                };
+                (name.to_owned(), from_raw(value))
+            };
+            (
+                "$bit",
+                Bson::Document(operands.iter().map(operand).collect()),
+            )
+        }
         Operation::Min(value) => ("$min", from_raw(value)),
         Operation::Max(value) => ("$max", from_raw(value)),
         Operation::Rename(target) => ("$rename", target.as_str().into()),

@@ -1,15 +1,17 @@
 //! The operations on single values.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, collections::HashSet};
 
 use bson::{DateTime, RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, Timestamp};
 
 use super::{
-    CurrentDate, End, Operation, Pull, Push, PushSort,
+    CurrentDate, End, Operation, Pull, Push, PushSort, arithmetic,
     tree::{Action, TreeLeaf},
 };
 use crate::mql::{
     Error, Sort,
+    error::code,
+    key,
     order::{compare, equal},
     path, types,
     write::malformed,
@@ -55,7 +57,10 @@ pub(super) fn create<'u>(leaf: &TreeLeaf<'u>, moment: Moment) -> Result<ValueCha
         | Operation::Inc(value)
         | Operation::Min(value)
         | Operation::Max(value) => ValueChange::Put(value.as_raw_bson_ref()),
-        Operation::Mul(factor) => ValueChange::Make(zero(factor)),
+        Operation::Mul(factor) => ValueChange::Make(arithmetic::zero(factor)),
+        Operation::Bit(operands) => {
+            ValueChange::Make(arithmetic::bit(leaf.path, RawBsonRef::Int32(0), operands)?)
+        }
         Operation::SetOnInsert(value) if moment.inserting => {
             ValueChange::Put(value.as_raw_bson_ref())
         }
@@ -91,22 +96,9 @@ pub(super) fn change<'u>(
         Operation::SetOnInsert(new) if moment.inserting => ValueChange::Put(new.as_raw_bson_ref()),
         Operation::SetOnInsert(_) | Operation::Rename(_) => ValueChange::Keep,
         Operation::Unset => ValueChange::Remove,
-        Operation::Inc(amount) => ValueChange::Make(arithmetic(
-            "$inc",
-            leaf.path,
-            value,
-            amount,
-            i64::checked_add,
-            |a, b| a + b,
-        )?),
-        Operation::Mul(factor) => ValueChange::Make(arithmetic(
-            "$mul",
-            leaf.path,
-            value,
-            factor,
-            i64::checked_mul,
-            |a, b| a * b,
-        )?),
+        Operation::Inc(amount) => made(value, arithmetic::inc(leaf.path, value, amount)?),
+        Operation::Mul(factor) => made(value, arithmetic::mul(leaf.path, value, factor)?),
+        Operation::Bit(operands) => made(value, arithmetic::bit(leaf.path, value, operands)?),
         Operation::Min(new) => put_if(Ordering::Less, new, value),
         Operation::Max(new) => put_if(Ordering::Greater, new, value),
         Operation::CurrentDate(kind) => ValueChange::Make(current_date(*kind, moment.now)),
@@ -119,13 +111,15 @@ pub(super) fn change<'u>(
         }
         Operation::Pop(end) => pop(*end, array("$pop", leaf.path, value)?)?,
         Operation::Pull(pull) => keep_elements(array("$pull", leaf.path, value)?, |element| {
-            !is_pulled(pull, element)
+            is_pulled(pull, element).map(|is_pulled| !is_pulled)
         })?,
         Operation::PullAll(values) => {
+            let keys: HashSet<Vec<u8>> = values
+                .iter()
+                .map(|value| key::of(value.as_raw_bson_ref()))
+                .collect();
             keep_elements(array("$pullAll", leaf.path, value)?, |element| {
-                !values
-                    .iter()
-                    .any(|value| equal(element, value.as_raw_bson_ref()))
+                Ok(!keys.contains(&key::of(element)))
             })?
         }
     })
@@ -138,22 +132,16 @@ fn array<'a>(
 ) -> Result<&'a RawArray, Error> {
     match value {
         RawBsonRef::Array(array) => Ok(array),
-        other => Err(wrong_type(operator, path, "an array", other)),
-    }
-}
-
-fn wrong_type(
-    operator: &'static str,
-    path: &str,
-    expected: &'static str,
-    found: RawBsonRef<'_>,
-) -> Error {
-    let found = types::name(found.element_type());
-    Error::WrongType {
-        operator,
-        path: path.to_owned(),
-        expected,
-        found,
+        other => Err(Error::WrongType {
+            operator,
+            path: path.to_owned(),
+            expected: "an array",
+            found: types::name(other.element_type()),
+            code: match operator {
+                "$pop" => code::TYPE_MISMATCH,
+                _ => code::BAD_VALUE,
+            },
+        }),
     }
 }
 
@@ -173,66 +161,13 @@ fn put_if<'u>(order: Ordering, new: &'u RawBson, value: RawBsonRef<'_>) -> Value
     }
 }
 
-fn arithmetic(
-    operator: &'static str,
-    path: &str,
-    value: RawBsonRef<'_>,
-    operand: &RawBson,
-    whole: fn(i64, i64) -> Option<i64>,
-    real: fn(f64, f64) -> f64,
-) -> Result<RawBson, Error> {
-    use RawBsonRef::{Double, Int32, Int64};
-    let operand = operand.as_raw_bson_ref();
-    let wide = |value| match value {
-        Int32(value) => Some(i64::from(value)),
-        Int64(value) => Some(value),
-        _ => None,
-    };
-    let narrow = |value| match value {
-        Int32(value) => Some(f64::from(value)),
-        Int64(value) => Some(value as f64),
-        Double(value) => Some(value),
-        _ => None,
-    };
-    if let (Some(a), Some(b)) = (wide(value), wide(operand)) {
-        let result = whole(a, b).ok_or_else(|| Error::Overflow {
-            operator,
-            path: path.to_owned(),
-        })?;
-        return Ok(match (value, operand, i32::try_from(result)) {
-            // The result is an int32 if both operands are, and it fits.
-            (Int32(_), Int32(_), Ok(result)) => RawBson::Int32(result),
-            _ => RawBson::Int64(result),
-        });
-    }
-    match (narrow(value), narrow(operand)) {
-        (Some(a), Some(b)) => Ok(RawBson::Double(real(a, b))),
-        (None, _) => {
-            let expected = match value {
-                RawBsonRef::Decimal128(_) => "a number that is no decimal, as these are not added",
-                _ => "a number",
-            };
-            Err(wrong_type(operator, path, expected, value))
-        }
-        (Some(_), None) => Err(bad_number(operator)),
-    }
-}
-
-/// The error of an operand of `$inc` or `$mul` that is not a number, or is out of range.
-pub(super) fn bad_number(operator: &str) -> Error {
-    types::bad(
-        operator,
-        "a number that is no decimal, as there is no arithmetic of decimals",
-    )
-}
-
-fn zero(factor: &RawBson) -> RawBson {
-    match factor {
-        RawBson::Int32(_) => RawBson::Int32(0),
-        RawBson::Int64(_) => RawBson::Int64(0),
-        // The product takes over the sign of the factor, and NaN.
-        RawBson::Double(factor) => RawBson::Double(factor * 0.0),
-        _ => RawBson::Int32(0),
+/// A computed number. One that equals the old one of the same type leaves it as it is: -0.0 stays.
+fn made<'u>(value: RawBsonRef<'_>, new: RawBson) -> ValueChange<'u> {
+    let same_type = new.element_type() == value.element_type();
+    if same_type && equal(new.as_raw_bson_ref(), value) {
+        ValueChange::Keep
+    } else {
+        ValueChange::Make(new)
     }
 }
 
@@ -303,11 +238,15 @@ fn field<'a>(element: RawBsonRef<'a>, path: &str) -> Option<RawBsonRef<'a>> {
 fn added(array: &RawArray, values: &[RawBson]) -> Result<Option<RawArrayBuf>, Error> {
     let mut all = elements(array)?;
     let len = all.len();
-    for value in values {
+    if let [value] = values {
         let value = value.as_raw_bson_ref();
         if !all.iter().any(|element| equal(*element, value)) {
             all.push(value);
         }
+    } else {
+        let mut keys: HashSet<Vec<u8>> = all.iter().map(|element| key::of(*element)).collect();
+        let values = values.iter().map(RawBson::as_raw_bson_ref);
+        all.extend(values.filter(|value| keys.insert(key::of(*value))));
     }
     Ok((all.len() > len).then(|| all.into_iter().collect()))
 }
@@ -323,25 +262,28 @@ fn pop<'u>(end: End, array: &RawArray) -> Result<ValueChange<'u>, Error> {
     )))
 }
 
-fn is_pulled(pull: &Pull, element: RawBsonRef<'_>) -> bool {
+fn is_pulled(pull: &Pull, element: RawBsonRef<'_>) -> Result<bool, Error> {
     match (pull, element) {
-        (Pull::Value(value), element) => equal(element, value.as_raw_bson_ref()),
-        (Pull::Filter(filter), RawBsonRef::Document(document)) => filter.matches(document),
-        (Pull::Filter(_), _) => false,
-        (Pull::Tests(tests), element) => tests.iter().all(|test| test.matches(Some(element))),
+        (Pull::Value(value), element) => Ok(equal(element, value.as_raw_bson_ref())),
+        (Pull::Filter(filter), RawBsonRef::Document(document)) => filter.try_matches(document),
+        (Pull::Filter(_), _) => Ok(false),
+        (Pull::Tests(tests), element) => tests.iter().try_fold(true, |pulled, test| {
+            Ok(pulled && test.matches(Some(element))?)
+        }),
     }
 }
 
 fn keep_elements<'u>(
     array: &RawArray,
-    mut keep: impl FnMut(RawBsonRef<'_>) -> bool,
+    mut keep: impl FnMut(RawBsonRef<'_>) -> Result<bool, Error>,
 ) -> Result<ValueChange<'u>, Error> {
     let all = elements(array)?;
-    let kept: Vec<_> = all
-        .iter()
-        .copied()
-        .filter(|element| keep(*element))
-        .collect();
+    let mut kept = Vec::with_capacity(all.len());
+    for element in &all {
+        if keep(*element)? {
+            kept.push(*element);
+        }
+    }
     if kept.len() == all.len() {
         return Ok(ValueChange::Keep);
     }

@@ -3,14 +3,18 @@
 use bson::{Bson, Document, RawBson};
 
 use super::{
-    ArrayFilter, CurrentDate, End, Operation, Pull, Push, PushSort, Update,
-    operate::bad_number,
+    ArrayFilter, BitOperation, CurrentDate, End, Operation, Pull, Push, PushSort, Update,
+    arithmetic,
     tree::{Action, TreeLeaf, TreeNode, array_filters, check_path},
 };
 use crate::mql::{
-    Direction, Error, Filter, Sort, filter,
-    path::{overlap, split},
-    types::{MAX_NESTING, bad, check_nesting, is_operators, to_raw, whole_number},
+    Direction, Error, Filter, Sort,
+    error::code,
+    filter::{self, Place},
+    path::{self, overlap, split},
+    types::{
+        self, MAX_NESTING, bad, bad_as, check_nesting, is_operators, to_raw, unknown, whole_number,
+    },
 };
 
 pub(super) fn update(document: &Document, filters: &[Document]) -> Result<Update, Error> {
@@ -20,9 +24,14 @@ pub(super) fn update(document: &Document, filters: &[Document]) -> Result<Update
             return Err(Error::NotAnOperator(operator.clone()));
         }
         let known = OPERATORS.iter().find(|(name, _)| name == operator);
-        let (_, operation) = known.ok_or_else(|| Error::UnknownOperator(operator.clone()))?;
+        let unknown = || unknown(code::FAILED_TO_PARSE, operator);
+        let (_, operation) = known.ok_or_else(unknown)?;
         let Bson::Document(fields) = value else {
-            return Err(bad(operator, "a document of paths"));
+            return Err(bad_as(
+                code::FAILED_TO_PARSE,
+                operator,
+                "a document of paths",
+            ));
         };
         for (path, operand) in fields {
             check_nesting(operand, MAX_NESTING)?;
@@ -38,11 +47,12 @@ pub(super) fn update(document: &Document, filters: &[Document]) -> Result<Update
 
 type OperatorReader = fn(&Bson) -> Result<Operation, Error>;
 
-const OPERATORS: [(&str, OperatorReader); 14] = [
+const OPERATORS: [(&str, OperatorReader); 15] = [
     ("$set", |value| to_raw(value).map(Operation::Set)),
     ("$unset", |_| Ok(Operation::Unset)),
     ("$inc", |value| to_raw(value).map(Operation::Inc)),
     ("$mul", |value| to_raw(value).map(Operation::Mul)),
+    ("$bit", |value| bit(value).map(Operation::Bit)),
     ("$min", |value| to_raw(value).map(Operation::Min)),
     ("$max", |value| to_raw(value).map(Operation::Max)),
     ("$rename", |value| match value {
@@ -62,7 +72,7 @@ const OPERATORS: [(&str, OperatorReader); 14] = [
     ("$pop", |value| match whole_number(value) {
         Some(-1) => Ok(Operation::Pop(End::First)),
         Some(1) => Ok(Operation::Pop(End::Last)),
-        _ => Err(bad("$pop", "1 or -1")),
+        _ => Err(bad_as(code::FAILED_TO_PARSE, "$pop", "1 or -1")),
     }),
     ("$pull", |value| pull(value).map(Operation::Pull)),
     ("$pullAll", |value| {
@@ -75,6 +85,25 @@ fn values(operator: &str, value: &Bson) -> Result<Vec<RawBson>, Error> {
         Bson::Array(array) => array.iter().map(to_raw).collect(),
         _ => Err(bad(operator, "an array")),
     }
+}
+
+fn bit(value: &Bson) -> Result<Vec<(BitOperation, RawBson)>, Error> {
+    let Bson::Document(document) = value else {
+        return Err(arithmetic::bad_bits());
+    };
+    if document.is_empty() {
+        return Err(arithmetic::bad_bits());
+    }
+    let operand = |(name, value): (&String, &Bson)| {
+        let operation = match (name.as_str(), value) {
+            ("and", Bson::Int32(_) | Bson::Int64(_)) => BitOperation::And,
+            ("or", Bson::Int32(_) | Bson::Int64(_)) => BitOperation::Or,
+            ("xor", Bson::Int32(_) | Bson::Int64(_)) => BitOperation::Xor,
+            _ => return Err(arithmetic::bad_bits()),
+        };
+        Ok((operation, to_raw(value)?))
+    };
+    document.iter().map(operand).collect()
 }
 
 fn current_date(value: &Bson) -> Result<CurrentDate, Error> {
@@ -113,7 +142,7 @@ fn push(value: &Bson) -> Result<Push, Error> {
             "$slice" => push.slice = Some(number()?),
             "$position" => push.position = Some(number()?),
             "$sort" => push.sort = Some(push_sort(value)?),
-            _ => return Err(Error::UnknownOperator(modifier.clone())),
+            _ => return Err(unknown(code::BAD_VALUE, modifier)),
         }
     }
     Ok(push)
@@ -123,8 +152,8 @@ fn push_sort(value: &Bson) -> Result<PushSort, Error> {
     let expected = || bad("$sort", "1, -1 or a non-empty document of them");
     match value {
         Bson::Document(document) if document.is_empty() => Err(expected()),
-        Bson::Document(document) => Sort::parse(document).map(PushSort::Fields),
-        value => Direction::parse(value)
+        Bson::Document(document) => Sort::parse_exactly(document).map(PushSort::Fields),
+        value => Direction::parse_exactly(value)
             .map(PushSort::Elements)
             .ok_or_else(expected),
     }
@@ -134,8 +163,11 @@ fn add_to_set(value: &Bson) -> Result<Vec<RawBson>, Error> {
     match value {
         Bson::Document(document) if document.keys().next().is_some_and(|key| key == "$each") => {
             match document.iter().nth(1) {
-                Some((other, _)) => Err(Error::UnknownOperator(other.clone())),
-                None => values("$each", document.get("$each").unwrap_or(&Bson::Null)),
+                Some((other, _)) => Err(unknown(code::BAD_VALUE, other)),
+                None => match document.get("$each") {
+                    Some(Bson::Array(array)) => array.iter().map(to_raw).collect(),
+                    _ => Err(bad_as(code::TYPE_MISMATCH, "$each", "an array")),
+                },
             }
         }
         value => Ok(vec![to_raw(value)?]),
@@ -148,21 +180,22 @@ fn pull(value: &Bson) -> Result<Pull, Error> {
         Bson::Document(document)
             if is_operators(document) && !document.keys().next().is_some_and(logical) =>
         {
-            filter::element_tests(value).map(Pull::Tests)
+            filter::element_tests(value, Place::Value).map(Pull::Tests)
         }
-        Bson::Document(document) => filter::fields(document).map(Pull::Filter),
-        Bson::RegularExpression(_) => filter::element_tests(value).map(Pull::Tests),
+        Bson::Document(document) => filter::fields(document, Place::Value).map(Pull::Filter),
+        Bson::RegularExpression(_) => filter::element_tests(value, Place::Value).map(Pull::Tests),
         value => to_raw(value).map(Pull::Value),
     }
 }
 
 fn array_filter(document: &Document) -> Result<ArrayFilter, Error> {
-    let filter = Filter::parse(document)?;
+    let filter = filter::parse_in(document, Place::ArrayFilter)?;
     let mut names = Vec::new();
     collect_names(&filter, &mut names);
     let bad = |name: &str, reason| Error::ArrayFilter {
         name: name.to_owned(),
         reason,
+        code: code::BAD_VALUE,
     };
     let Some(name) = names.first().map(|name| (*name).to_owned()) else {
         return Err(bad("", "it has no field"));
@@ -192,6 +225,7 @@ fn collect_names<'f>(filter: &'f Filter, names: &mut Vec<&'f str>) {
                 .for_each(|filter| collect_names(filter, names));
         }
         Filter::Path(path, _) => names.push(split(path).0),
+        Filter::Expr(_) => {}
     }
 }
 
@@ -214,66 +248,77 @@ pub(super) fn check(update: &Update) -> Result<(), Error> {
 }
 
 fn check_operation(path: &str, operation: &Operation) -> Result<(), Error> {
-    let is_number = |value: &RawBson| {
-        matches!(
-            value,
-            RawBson::Int32(_) | RawBson::Int64(_) | RawBson::Double(_)
-        )
-    };
+    let is_number = |value: &RawBson| types::as_number(&types::from_raw(value)).is_some();
     match operation {
-        Operation::Inc(amount) if !is_number(amount) => Err(bad_number("$inc")),
-        Operation::Mul(factor) if !is_number(factor) => Err(bad_number("$mul")),
+        Operation::Inc(amount) if !is_number(amount) => Err(arithmetic::bad_number("$inc")),
+        Operation::Mul(factor) if !is_number(factor) => Err(arithmetic::bad_number("$mul")),
         Operation::Rename(target) => {
             check_path(target)?;
+            check_no_dollar(target)?;
             for path in [path, target] {
-                if path.split('.').any(|part| part.starts_with("$[")) {
-                    let reason = "`$rename` needs a path without array filters";
-                    return Err(Error::BadPath {
-                        path: path.to_owned(),
-                        reason,
-                    });
+                let is_element = |part: &str| part == "$" || part.starts_with("$[");
+                if path.split('.').any(is_element) {
+                    let reason = "`$rename` needs a path without elements of arrays";
+                    return Err(path::bad(path, reason, code::BAD_VALUE));
                 }
+            }
+            if path == target {
+                return Err(bad("$rename", "another name"));
             }
             if overlap(path, target) {
                 return Err(Error::ConflictingPaths {
                     path: target.clone(),
                     other: path.to_owned(),
+                    code: code::CONFLICTING_UPDATE_OPERATORS,
                 });
             }
             Ok(())
         }
-        _ => Ok(()),
+        // What they name is removed at most, or is inserted.
+        Operation::Unset
+        | Operation::SetOnInsert(_)
+        | Operation::Pop(_)
+        | Operation::Pull(_)
+        | Operation::PullAll(_) => Ok(()),
+        _ => check_no_dollar(path),
     }
 }
 
+/// Rejects a field of a document whose name begins with `$`. An embedded document can have one.
+fn check_no_dollar(path: &str) -> Result<(), Error> {
+    if path.starts_with('$') && !path.starts_with("$[") && split(path).0 != "$" {
+        let reason = "it begins with `$`";
+        return Err(path::bad(path, reason, code::DOLLAR_PREFIXED_FIELD_NAME));
+    }
+    Ok(())
+}
+
 fn check_array_filters(update: &Update) -> Result<(), Error> {
-    let bad = |name: &str, reason| {
+    let bad = |name: &str, reason, code| {
         Err(Error::ArrayFilter {
             name: name.to_owned(),
             reason,
+            code,
         })
     };
     let filters = &update.array_filters;
+    for name in update.paths().flat_map(array_filters) {
+        if filters.iter().all(|filter| filter.name != name) {
+            let reason = "no filter has this name; add one to the array filters";
+            return bad(name, reason, code::BAD_VALUE);
+        }
+    }
     for (at, filter) in filters.iter().enumerate() {
         if filters[..at].iter().any(|other| other.name == filter.name) {
-            return bad(
-                &filter.name,
-                "several filters have this name; combine them by `$and`",
-            );
+            let reason = "several filters have this name; combine them by `$and`";
+            return bad(&filter.name, reason, code::FAILED_TO_PARSE);
         }
         let used = update
             .paths()
             .any(|path| array_filters(path).any(|name| name == filter.name));
         if !used {
-            return bad(&filter.name, "no path of the update uses it; remove it");
-        }
-    }
-    for name in update.paths().flat_map(array_filters) {
-        if filters.iter().all(|filter| filter.name != name) {
-            return bad(
-                name,
-                "no filter has this name; add one to the array filters",
-            );
+            let reason = "no path of the update uses it; remove it";
+            return bad(&filter.name, reason, code::FAILED_TO_PARSE);
         }
     }
     Ok(())

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use bson::RawBsonRef;
 
 use super::Operation;
-use crate::mql::{Error, path};
+use crate::mql::{Error, error::code, path};
 
 /// A node: the part of an update below one path.
 #[derive(Debug, Clone)]
@@ -124,6 +124,7 @@ fn conflict(path: &str, node: &TreeNode<'_>) -> Error {
     Error::ConflictingPaths {
         path: path.to_owned(),
         other: node.any_path().to_owned(),
+        code: code::CONFLICTING_UPDATE_OPERATORS,
     }
 }
 
@@ -156,20 +157,31 @@ pub(super) fn array_filters(path: &str) -> impl Iterator<Item = &str> {
 
 /// Rejects paths that an update cannot have.
 pub(super) fn check_path(path: &str) -> Result<(), Error> {
-    path::check_strictly(path)?;
+    if path.contains('\0') {
+        return Err(path::bad(path, "it contains a NUL", code::NUL_IN_PATH));
+    }
+    path::check(path)?;
+    if path.split('.').any(str::is_empty) {
+        let reason = "a part of it is empty";
+        return Err(path::bad(path, reason, code::EMPTY_FIELD_NAME));
+    }
+    if path.split('.').filter(|part| *part == "$").count() > 1 {
+        let reason = "it has several positional operators `$`";
+        return Err(path::bad(path, reason, code::BAD_VALUE));
+    }
     for (at, part) in path.split('.').enumerate() {
-        let reason = match part {
-            "$" => "the positional operator `$` is not supported",
-            "$ref" | "$id" | "$db" if at > 0 => continue,
-            _ if !part.starts_with('$') => continue,
-            _ if array_filter(part).is_none() => "a part of it begins with `$`",
-            _ if at == 0 => "it begins with an element of an array",
-            _ => continue,
+        let reason = match array_filter(part) {
+            None if part.starts_with("$[") => "a part of it begins with `$[` and has no `]`",
+            None if at > 0 || part != "$" => continue,
+            Some(_) if at > 0 => continue,
+            _ => "it begins with an element of an array",
         };
-        return Err(Error::BadPath {
-            path: path.to_owned(),
-            reason,
-        });
+        return Err(path::bad(path, reason, code::BAD_VALUE));
     }
     Ok(())
+}
+
+/// Whether a path has the positional `$`.
+pub(super) fn is_positional(path: &str) -> bool {
+    path.split('.').any(|part| part == "$")
 }

@@ -205,7 +205,7 @@ impl Execution<'_, '_, '_, '_, '_> {
             let (sink, cost) = (&self.sink, &mut *self.context.cost);
             let _ = self.documents.with(&entry, |id, document| {
                 cost.documents_examined += 1;
-                if let Some(key) = sink.sort_key(document) {
+                if let Some(key) = sink.sort_key(document)? {
                     top.push(key, id)?;
                 }
                 Ok(ControlFlow::Continue(()))

@@ -237,7 +237,7 @@ impl Reading<'_> {
             None => execute::find(self.view, collection, &query, &mut context, each).await,
             Some(projection) => {
                 let mut projected = |id: &[u8], document: &bson::RawDocument| {
-                    each(id, &projection.apply(document)?)
+                    each(id, &projection.apply_matched(&find.filter, document)?)
                 };
                 execute::find(self.view, collection, &query, &mut context, &mut projected).await
             }

@@ -32,6 +32,7 @@ fn operation() -> impl Strategy<Value = Operation> {
         Just(Operation::Unset),
         number().prop_map(Operation::Inc),
         number().prop_map(Operation::Mul),
+        (0..3_i32).prop_map(|mask| Operation::Bit(vec![(BitOperation::Xor, RawBson::Int32(mask))])),
         value().prop_map(Operation::Min),
         value().prop_map(Operation::Max),
         path().prop_map(Operation::Rename),

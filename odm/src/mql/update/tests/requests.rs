@@ -102,7 +102,6 @@ fn paths_that_touch_each_other_conflict() {
         doc! { "$set": { "a": 1 }, "$inc": { "a": 1 } },
         doc! { "$rename": { "a": "b" }, "$set": { "b.c": 1 } },
         doc! { "$rename": { "a": "a.b" } },
-        doc! { "$rename": { "a": "a" } },
         doc! { "$set": { "a.$[]": 1, "a.0": 1 } },
     ] {
         assert!(matches!(refused(conflict), Error::ConflictingPaths { .. }));
@@ -113,20 +112,18 @@ fn paths_that_touch_each_other_conflict() {
 #[test]
 fn what_is_no_update_is_refused() {
     assert_eq!(refused(doc! { "a": 1 }), Error::NotAnOperator("a".into()));
-    assert_eq!(
-        refused(doc! { "$bit": { "a": 1 } }),
-        Error::UnknownOperator("$bit".into())
-    );
-    assert_eq!(
-        refused(doc! { "$push": { "a": { "$each": [], "$x": 1 } } }),
-        Error::UnknownOperator("$x".into())
-    );
-    assert!(
-        refused(doc! { "$set": { "a.$.b": 1 } })
-            .to_string()
-            .contains("`$`")
-    );
-    for path in ["", "a.", ".a", "a..b", "$a", "a.$b", "$[]", "a\0b", "a.$[x"] {
+    for (update, operator) in [
+        (doc! { "$x": { "a": 1 } }, "$x"),
+        (doc! { "$push": { "a": { "$each": [], "$y": 1 } } }, "$y"),
+    ] {
+        let error = refused(update);
+        assert!(
+            matches!(&error, Error::UnknownOperator { operator: name, .. } if name == operator)
+        );
+    }
+    for path in [
+        "", "a.", ".a", "a..b", "$a", "$", "$.a", "a.$.b.$", "$[]", "a\0b", "a.$[x",
+    ] {
         let error = refused(doc! { "$set": { path: 1 } });
         assert!(matches!(error, Error::BadPath { .. }), "{path}: {error}");
     }
@@ -134,6 +131,11 @@ fn what_is_no_update_is_refused() {
         doc! { "$set": 1 },
         doc! { "$inc": { "a": "x" } },
         doc! { "$rename": { "a": 1 } },
+        doc! { "$rename": { "a": "a" } },
+        doc! { "$bit": { "a": 1 } },
+        doc! { "$bit": { "a": {} } },
+        doc! { "$bit": { "a": { "and": 1.0 } } },
+        doc! { "$bit": { "a": { "not": 1 } } },
         doc! { "$pop": { "a": 2 } },
         doc! { "$pullAll": { "a": 1 } },
         doc! { "$currentDate": { "a": 1 } },
@@ -153,4 +155,30 @@ fn what_is_no_update_is_refused() {
         refused(doc! { "$rename": { "a.$[]": "b" } }),
         Error::BadPath { .. }
     ));
+}
+
+#[test]
+fn the_codes_of_errors_are_those_of_mongodb() {
+    for (update, code) in [
+        (doc! { "$set": 1 }, 9),
+        (doc! { "$x": { "a": 1 } }, 9),
+        (doc! { "$set": { "": 1 } }, 56),
+        (doc! { "$set": { "$a": 1 } }, 52),
+        (doc! { "$set": { "a\0": 1 } }, 9_867_600),
+        (doc! { "$inc": { "a": "x" } }, 14),
+        (doc! { "$pop": { "a": 2 } }, 9),
+        (doc! { "$addToSet": { "a": { "$each": 1 } } }, 14),
+        (doc! { "$set": { "a": 1, "a.b": 1 } }, 40),
+    ] {
+        assert_eq!(refused(update.clone()).code(), code, "{update}");
+    }
+    for (update, document, code) in [
+        (doc! { "$inc": { "a": 1 } }, doc! { "a": "x" }, 14),
+        (doc! { "$push": { "a": 1 } }, doc! { "a": 1 }, 2),
+        (doc! { "$pop": { "a": 1 } }, doc! { "a": 1 }, 14),
+        (doc! { "$set": { "a.b": 1 } }, doc! { "a": 1 }, 28),
+        (doc! { "$set": { "_id": 2 } }, doc! { "_id": 1 }, 66),
+    ] {
+        assert_eq!(fails(update.clone(), document).code(), code, "{update}");
+    }
 }

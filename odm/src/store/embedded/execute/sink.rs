@@ -76,18 +76,23 @@ impl<'e> Sink<'e> {
         blind
     }
 
-    fn matches(&self, document: &RawDocument) -> bool {
-        self.filters.iter().all(|filter| filter.matches(document))
+    fn matches(&self, document: &RawDocument) -> Result<bool> {
+        for filter in self.filters {
+            if !filter.try_matches(document)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The sort key of a document that matches and comes after the position.
-    pub(super) fn sort_key(&self, document: &RawDocument) -> Option<Vec<u8>> {
-        if !self.matches(document) {
-            return None;
+    pub(super) fn sort_key(&self, document: &RawDocument) -> Result<Option<Vec<u8>>> {
+        if !self.matches(document)? {
+            return Ok(None);
         }
         let key = self.total.encode_key(document);
         let wanted = self.after.as_ref().is_none_or(|after| key > *after);
-        wanted.then_some(key)
+        Ok(wanted.then_some(key))
     }
 
     pub(super) fn offer(
@@ -97,7 +102,7 @@ impl<'e> Sink<'e> {
         cost: &mut Cost,
     ) -> Result<ControlFlow<()>> {
         cost.documents_examined += 1;
-        if !self.matches(document) {
+        if !self.matches(document)? {
             return Ok(ControlFlow::Continue(()));
         }
         if let Some(after) = &self.after {

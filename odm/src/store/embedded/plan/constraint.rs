@@ -55,7 +55,7 @@ impl<'f> Constraints<'f> {
                 self.others += 1;
                 self.disjunctions.push(filters);
             }
-            Filter::Nor(_) => self.others += 1,
+            Filter::Nor(_) | Filter::Expr(_) => self.others += 1,
             Filter::Path(path, test) => self.add_test(Cow::Borrowed(path), test, true),
         }
     }
@@ -109,7 +109,7 @@ impl<'f> Constraints<'f> {
                     self.add_test(Cow::Owned(path), test, false);
                 }
             }
-            Filter::Or(_) | Filter::Nor(_) => {}
+            Filter::Or(_) | Filter::Nor(_) | Filter::Expr(_) => {}
         }
     }
 }
@@ -124,7 +124,7 @@ fn intervals(test: &Test) -> Option<(Vec<Interval>, bool)> {
         }
         Test::In(values) => {
             let mut points: Vec<Interval> = Vec::with_capacity(values.len());
-            for value in values {
+            for value in values.iter() {
                 points.push(point(value.as_raw_bson_ref())?);
             }
             points.sort_unstable_by(|a, b| match (a, b) {
@@ -272,8 +272,12 @@ fn literal_prefix(pattern: &Pattern) -> Option<String> {
             '.' | '[' | '(' | ')' | '$' | '^' | '*' | '+' | '?' | '{' => break,
             literal => literal,
         };
-        // A letter that may be repeated may be absent.
-        if matches!(rest.peek(), Some('*' | '?' | '{')) {
+        // A letter that may be repeated may be absent. Between the two there may be what has no meaning.
+        let follows = rest.clone().take(3).collect::<String>();
+        let is_hidden = |text: &str| follows.starts_with(text);
+        if matches!(rest.peek(), Some('*' | '?' | '{'))
+            || [r"\E", r"\Q", "(?#"].into_iter().any(is_hidden)
+        {
             break;
         }
         prefix.push(literal);
@@ -301,5 +305,9 @@ mod tests {
         assert_eq!(prefix("abc"), None);
         assert_eq!(prefix("^abc|d"), None);
         assert_eq!(prefix("^a{0}"), None);
+        assert_eq!(prefix(r"^ab\E*").as_deref(), Some("a"));
+        assert_eq!(prefix(r"^ab\Q\E?").as_deref(), Some("a"));
+        assert_eq!(prefix("^ab(?#c)*").as_deref(), Some("a"));
+        assert_eq!(prefix("^ab(?:c)").as_deref(), Some("ab"));
     }
 }

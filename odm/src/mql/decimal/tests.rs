@@ -1,0 +1,129 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn decimal(text: &str) -> Decimal {
+    Decimal::new(text.parse().expect("a decimal"))
+}
+
+fn finite() -> impl Strategy<Value = Decimal> {
+    let coefficient = prop_oneof![0..100_u128, 0..LIMB, LIMB - 100..LIMB];
+    let exponent = prop_oneof![-5..5_i32, -80..80_i32, MIN_EXPONENT..=MAX_EXPONENT];
+    (any::<bool>(), coefficient, exponent).prop_map(|(negative, coefficient, exponent)| {
+        Decimal::Finite(Finite {
+            negative,
+            coefficient,
+            exponent,
+        })
+    })
+}
+
+/// Each line has an operator, its operands and the result, as Python's module `decimal` calculates it with
+/// the parameters of Decimal128.
+#[test]
+fn results_are_those_of_another_implementation() {
+    let lines: Vec<&str> = include_str!("vectors.txt").lines().collect();
+    assert!(lines.len() > 100);
+    for line in lines {
+        let [operator, a, b, expected] = line.split(' ').collect::<Vec<_>>()[..] else {
+            panic!("{line}");
+        };
+        let (a, b) = (decimal(a), decimal(b));
+        let result = match operator {
+            "+" => a.plus(b),
+            "*" => a.times(b),
+            "/" => a.over(b),
+            _ => a.modulo(b),
+        };
+        assert_eq!(result, decimal(expected), "{line}");
+    }
+}
+
+#[test]
+fn a_double_is_rounded_to_fifteen_digits() {
+    let text = |value: f64| Decimal::double(value).pack().to_string();
+    assert_eq!(text(0.1), "0.100000000000000");
+    assert_eq!(text(1.0 / 3.0), "0.333333333333333");
+    assert_eq!(text(-1e300), "-1.00000000000000E+300");
+    assert_eq!(text(-0.0), "-0");
+    assert_eq!(text(f64::NEG_INFINITY), "-Infinity");
+    let wide = Decimal::wide_double(0.1).pack().to_string();
+    assert_eq!(wide, "0.1000000000000000055511151231257827");
+}
+
+#[test]
+fn digits_are_cut_off_as_asked() {
+    let cut = |text: &str, place| decimal(text).cut(place, half_to_even).pack().to_string();
+    assert_eq!(cut("2.5", 0), "2");
+    assert_eq!(cut("3.5", 0), "4");
+    assert_eq!(cut("-2.51", 0), "-3");
+    assert_eq!(cut("2.25", -1), "2.2");
+    assert_eq!(cut("1250", 2), "1.2E+3");
+    assert_eq!(cut("1E-6000", 0), "0");
+    assert_eq!(
+        decimal("1E+18").truncated(),
+        Some(1_000_000_000_000_000_000)
+    );
+    assert_eq!(decimal("1E+19").truncated(), None);
+    assert_eq!(decimal("-0.9").truncated(), Some(0));
+    assert_eq!(decimal("-9223372036854775808").truncated(), Some(i64::MIN));
+    assert_eq!(decimal("NaN").truncated(), None);
+}
+
+#[test]
+fn a_quantized_value_has_its_last_digit_at_the_place() {
+    let text = |text: &str, place| {
+        decimal(text)
+            .quantized(place, half_to_even)
+            .pack()
+            .to_string()
+    };
+    assert_eq!(text("1.1", -3), "1.100");
+    assert_eq!(text("1.15", -1), "1.2");
+    assert_eq!(text("1E+3", 0), "1000");
+    assert_eq!(text("0E+3", -2), "0.00");
+    assert_eq!(text("1E+34", 0), "NaN");
+    assert_eq!(text("Infinity", 0), "NaN");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn a_value_survives_its_bytes(value in finite()) {
+        prop_assert_eq!(Decimal::new(value.pack()), value);
+    }
+
+    #[test]
+    fn sums_and_products_do_not_depend_on_the_order(a in finite(), b in finite()) {
+        prop_assert_eq!(a.plus(b), b.plus(a));
+        prop_assert_eq!(a.times(b), b.times(a));
+        prop_assert_eq!(a.plus(b).negated().is_zero(), a.negated().plus(b.negated()).is_zero());
+        prop_assert!(a.plus(a.negated()).is_zero());
+    }
+
+    #[test]
+    fn whole_numbers_are_calculated_with_exactly(a in any::<i64>(), b in any::<i64>()) {
+        let (x, y) = (Decimal::int(a), Decimal::int(b));
+        prop_assert_eq!(x.plus(y).truncated(), a.checked_add(b));
+        prop_assert_eq!(x.times(y).truncated(), a.checked_mul(b));
+        if b != 0 && (a, b) != (i64::MIN, -1) {
+            prop_assert_eq!(x.modulo(y).truncated(), Some(a % b));
+            let quotient = x.plus(x.modulo(y).negated()).over(y);
+            prop_assert_eq!(quotient.truncated(), Some(a / b));
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_calculated_with(a in any::<[u8; 16]>(), b in any::<[u8; 16]>(), place in any::<i16>()) {
+        let [a, b] = [a, b].map(|bytes| Decimal::new(Decimal128::from_bytes(bytes)));
+        for result in [a.plus(b), a.times(b), a.cut(place.into(), half_to_even)] {
+            prop_assert_eq!(Decimal::new(result.pack()), result);
+        }
+        if !b.is_zero() {
+            for result in [a.over(b), a.modulo(b)] {
+                prop_assert_eq!(Decimal::new(result.pack()), result);
+            }
+        }
+    }
+}

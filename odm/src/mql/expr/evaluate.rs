@@ -1,0 +1,192 @@
+//! The values of expressions.
+
+use std::cmp::Ordering;
+
+use bson::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString};
+
+use super::{Node, failed, numbers, operator::Operator};
+use crate::mql::{Error, order, path, types, write::malformed};
+
+pub(super) fn node(node: &Node, document: &RawDocument) -> Result<Option<RawBson>, Error> {
+    match node {
+        Node::Literal(value) => Ok(Some(value.clone())),
+        Node::Missing => Ok(None),
+        Node::Path(path) if path.is_empty() => Ok(Some(RawBson::Document(document.to_owned()))),
+        Node::Path(path) => Ok(at_path(document, path)),
+        Node::Object(fields) => {
+            let mut object = RawDocumentBuf::new();
+            for (name, node) in fields {
+                if let Some(value) = self::node(node, document)? {
+                    let name = CString::try_from(name.as_str()).map_err(malformed)?;
+                    object.append(name, value);
+                }
+            }
+            Ok(Some(RawBson::Document(object)))
+        }
+        Node::Array(nodes) => {
+            let mut array = RawArrayBuf::new();
+            for node in nodes {
+                array.push(self::node(node, document)?.unwrap_or(RawBson::Null));
+            }
+            Ok(Some(RawBson::Array(array)))
+        }
+        Node::Operator(operator, operands) => self::operator(*operator, operands, document),
+        Node::Switch { branches, default } => {
+            for (case, then) in branches {
+                if is_true(case, document)? {
+                    return self::node(then, document);
+                }
+            }
+            match default {
+                Some(default) => self::node(default, document),
+                None => Err(Error::Expression {
+                    operator: "$switch",
+                    reason: "no case holds, and there is no default".into(),
+                    code: 40_069,
+                }),
+            }
+        }
+    }
+}
+
+fn is_true(operand: &Node, document: &RawDocument) -> Result<bool, Error> {
+    let value = node(operand, document)?;
+    Ok(value.is_some_and(|value| truthy(value.as_raw_bson_ref())))
+}
+
+/// Whether a value counts as true.
+pub(super) fn truthy(value: RawBsonRef<'_>) -> bool {
+    match value {
+        RawBsonRef::Boolean(value) => value,
+        RawBsonRef::Null | RawBsonRef::Undefined => false,
+        RawBsonRef::Int32(0) | RawBsonRef::Int64(0) => false,
+        RawBsonRef::Double(value) => value != 0.0,
+        RawBsonRef::Decimal128(_) => !order::equal(value, RawBsonRef::Int32(0)),
+        _ => true,
+    }
+}
+
+/// The value at a path. Arrays on it give the values in their elements that are documents.
+fn at_path(document: &RawDocument, path: &str) -> Option<RawBson> {
+    let (name, rest) = path::split(path);
+    let value = path::get(document, name)?;
+    match (value, rest) {
+        (value, None) => Some(value.into()),
+        (RawBsonRef::Document(inner), Some(rest)) => at_path(inner, rest),
+        (RawBsonRef::Array(array), Some(rest)) => {
+            let mut values = RawArrayBuf::new();
+            for element in array.into_iter().flatten() {
+                if let RawBsonRef::Document(inner) = element
+                    && let Some(value) = at_path(inner, rest)
+                {
+                    values.push(value);
+                }
+            }
+            Some(RawBson::Array(values))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a value is null, undefined or missing.
+pub(super) fn is_null(value: &Option<RawBson>) -> bool {
+    matches!(value, None | Some(RawBson::Null | RawBson::Undefined))
+}
+
+/// The name of the type of a value.
+pub(super) fn type_of(value: &Option<RawBson>) -> &'static str {
+    match value {
+        None => "missing",
+        Some(value) => types::name(value.element_type()),
+    }
+}
+
+fn operator(
+    operator: Operator,
+    operands: &[Node],
+    document: &RawDocument,
+) -> Result<Option<RawBson>, Error> {
+    // These evaluate no more operands than they need.
+    match operator {
+        Operator::And | Operator::Or => {
+            let wanted = operator == Operator::Or;
+            for operand in operands {
+                if is_true(operand, document)? == wanted {
+                    return Ok(Some(RawBson::Boolean(wanted)));
+                }
+            }
+            return Ok(Some(RawBson::Boolean(!wanted)));
+        }
+        Operator::Cond => {
+            let [condition, yes, no] = operands else {
+                return Ok(None);
+            };
+            let chosen = if is_true(condition, document)? {
+                yes
+            } else {
+                no
+            };
+            return node(chosen, document);
+        }
+        Operator::IfNull => {
+            let mut last = None;
+            for operand in operands {
+                last = node(operand, document)?;
+                if !is_null(&last) {
+                    break;
+                }
+            }
+            return Ok(last);
+        }
+        _ => {}
+    }
+    let values = operands.iter().map(|operand| node(operand, document));
+    let values = values.collect::<Result<Vec<_>, _>>()?;
+    let boolean = |value| Ok(Some(RawBson::Boolean(value)));
+    match (operator, values.as_slice()) {
+        (Operator::Eq, [a, b]) => boolean(compare(a, b).is_eq()),
+        (Operator::Ne, [a, b]) => boolean(compare(a, b).is_ne()),
+        (Operator::Gt, [a, b]) => boolean(compare(a, b).is_gt()),
+        (Operator::Gte, [a, b]) => boolean(compare(a, b).is_ge()),
+        (Operator::Lt, [a, b]) => boolean(compare(a, b).is_lt()),
+        (Operator::Lte, [a, b]) => boolean(compare(a, b).is_le()),
+        (Operator::Cmp, [a, b]) => Ok(Some(RawBson::Int32(compare(a, b) as i32))),
+        (Operator::Not, [value]) => boolean(
+            !value
+                .as_ref()
+                .is_some_and(|value| truthy(value.as_raw_bson_ref())),
+        ),
+        (Operator::In, [value, Some(RawBson::Array(array))]) => boolean(has(array, value)),
+        (Operator::In, [_, other]) => {
+            let reason = format!("it needs an array, not {}", type_of(other));
+            Err(failed(operator, reason, 40_081))
+        }
+        (Operator::Size, [Some(RawBson::Array(array))]) => {
+            let len = array.into_iter().count();
+            Ok(Some(RawBson::Int32(i32::try_from(len).unwrap_or(i32::MAX))))
+        }
+        (Operator::Size, [other]) => {
+            let reason = format!("it needs an array, not {}", type_of(other));
+            Err(failed(operator, reason, 17_124))
+        }
+        (operator, values) => numbers::calculate(operator, values),
+    }
+}
+
+/// The order of two values. A missing one comes before null.
+fn compare(a: &Option<RawBson>, b: &Option<RawBson>) -> Ordering {
+    fn known(value: &Option<RawBson>) -> RawBsonRef<'_> {
+        value
+            .as_ref()
+            .map_or(RawBsonRef::Undefined, RawBson::as_raw_bson_ref)
+    }
+    order::compare(known(a), known(b))
+}
+
+fn has(array: &RawArray, value: &Option<RawBson>) -> bool {
+    let Some(value) = value else {
+        return false;
+    };
+    let mut elements = array.into_iter().flatten();
+    elements.any(|element| order::equal(element, value.as_raw_bson_ref()))
+}

@@ -1,0 +1,74 @@
+//! The operators of expressions.
+
+/// An operator with a list of operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operator {
+    Eq,
+    Ne,
+    Gt,
+    Gte,
+    Lt,
+    Lte,
+    Cmp,
+    And,
+    Or,
+    Not,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Mod,
+    Abs,
+    Ceil,
+    Floor,
+    Round,
+    Trunc,
+    Cond,
+    IfNull,
+    In,
+    Size,
+}
+
+use Operator::*;
+
+/// The operators with their names and with the least and the greatest number of operands.
+const OPERATORS: [(Operator, &str, usize, usize); 24] = [
+    (Eq, "$eq", 2, 2),
+    (Ne, "$ne", 2, 2),
+    (Gt, "$gt", 2, 2),
+    (Gte, "$gte", 2, 2),
+    (Lt, "$lt", 2, 2),
+    (Lte, "$lte", 2, 2),
+    (Cmp, "$cmp", 2, 2),
+    (And, "$and", 0, usize::MAX),
+    (Or, "$or", 0, usize::MAX),
+    (Not, "$not", 1, 1),
+    (Add, "$add", 0, usize::MAX),
+    (Subtract, "$subtract", 2, 2),
+    (Multiply, "$multiply", 0, usize::MAX),
+    (Divide, "$divide", 2, 2),
+    (Mod, "$mod", 2, 2),
+    (Abs, "$abs", 1, 1),
+    (Ceil, "$ceil", 1, 1),
+    (Floor, "$floor", 1, 1),
+    (Round, "$round", 1, 2),
+    (Trunc, "$trunc", 1, 2),
+    (Cond, "$cond", 3, 3),
+    (IfNull, "$ifNull", 2, usize::MAX),
+    (In, "$in", 2, 2),
+    (Size, "$size", 1, 1),
+];
+
+impl Operator {
+    /// The operator of a name, and how many operands it takes.
+    pub(super) fn by_name(name: &str) -> Option<(Operator, usize, usize)> {
+        let found = OPERATORS.iter().find(|(_, other, ..)| *other == name)?;
+        Some((found.0, found.2, found.3))
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        let found = OPERATORS.iter().find(|(other, ..)| *other == self);
+        // Each operator is in the list.
+        found.map_or("", |(_, name, ..)| name)
+    }
+}
