@@ -65,7 +65,7 @@ fn owner_id(name: &str) -> String {
 pub(crate) fn spec() -> CollectionSpec {
     CollectionSpec {
         name: COLLECTION.to_owned(),
-        indexes: Vec::new(),
+        ..CollectionSpec::default()
     }
 }
 
