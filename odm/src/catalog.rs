@@ -26,7 +26,7 @@ pub(crate) use derived::*;
 use graph::DerivedGraph;
 pub(crate) use relations::Collection;
 pub use relations::Relations;
-pub(crate) use stored::{check_declaration, complete, declare, is_current, load, spec};
+pub(crate) use stored::{OwnedIndex, Prepared, complete, declare, is_current, load, prepare};
 
 pub(crate) use crate::model::OnDelete;
 use crate::{

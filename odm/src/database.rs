@@ -1,6 +1,7 @@
 //! The database: all repositories of an application, over one store.
 
 mod audit;
+mod open;
 mod transaction;
 
 use std::{future::Future, sync::Arc};
@@ -50,32 +51,24 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn session(&self) -> &Session;
 
-    /// Opens the database on a store: checks how the models fit together, and creates missing
-    /// collections and indexes.
+    /// Opens the database on a store: checks how the models fit together, creates missing collections
+    /// and indexes, and removes the indexes that it or another database has declared here and that no
+    /// newest version of one declares any more.
+    ///
+    /// An index whose declaration has changed is built beside the old one, which stays in force until
+    /// it is complete. An index that is gone or has changed needs a new version of the database.
     ///
     /// # Errors
     ///
-    /// `Schema` if two models share a collection, or an index exists under the same name with other
-    /// fields; `DuplicateKey` if a unique index cannot be made, since two documents have the same
-    /// key.
+    /// `Schema` if two models share a collection, if models changed without a new version, or if
+    /// another database declares a field or an index differently, or somebody else has made an index of
+    /// that name; `DuplicateKey` if a unique index cannot be built, since two documents have the same
+    /// key. The indexes are then as before.
     fn open(store: impl Store) -> impl Future<Output = Result<Self>> + Send {
         async move {
             session::refuse_inside_transaction(&store)?;
-            let (relations, mut specs) = catalog::declared_by(&Self::models())?;
-            specs.push(catalog::spec());
-            // Nothing is created for models that do not fit to those of others.
-            catalog::check_declaration(&store, Self::NAME, Self::VERSION, &relations).await?;
-            store.ensure(&specs).await?;
-            let catalog = catalog::declare(&store, Self::NAME, Self::VERSION, relations).await?;
-            if !catalog.pending().is_empty() {
-                tracing::warn!(
-                    target: "odm",
-                    database = Self::NAME,
-                    places = ?catalog.pending(),
-                    "pending backfills: relations were declared over existing documents; run \
-                     `backfill()`",
-                );
-            }
+            let (relations, specs) = catalog::declared_by(&Self::models())?;
+            let catalog = open::open(&store, Self::NAME, Self::VERSION, relations, specs).await?;
             Ok(Self::bind(&Session::new(Arc::new(store), catalog)))
         }
     }

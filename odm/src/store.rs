@@ -63,16 +63,21 @@ pub trait Store: Send + Sync + 'static {
     /// A reader that lives long keeps old data alive; take a new one for each operation.
     fn reader(&self) -> Result<Arc<dyn Reader>>;
 
-    /// Creates the collections and indexes that are missing.
+    /// Creates the collections and indexes that are missing, and removes the
+    /// [obsolete](CollectionSpec::obsolete) indexes that exist with equal keys and options.
     ///
-    /// A store MUST leave existing ones as they are. After an error it MAY leave those that it has
-    /// created.
+    /// A store MUST leave all other indexes as they are. An obsolete index of the same name as a new
+    /// one MUST be in force until the new one is complete and takes its place, so that no write meets
+    /// neither of them. After an error, and after a crash, either all obsolete indexes are removed and
+    /// all missing ones exist, or all obsolete ones MUST exist as before; of the missing ones a store
+    /// MAY leave those that it has created.
     ///
     /// # Errors
     ///
-    /// [`Schema`](crate::ErrorKind::Schema) if an index exists under the same name with other keys or
-    /// options, or if a name is empty or has a NUL; [`DuplicateKey`](crate::ErrorKind::DuplicateKey)
-    /// if documents have the same key of a unique index that is missing.
+    /// [`Schema`](crate::ErrorKind::Schema) if an index that is not obsolete exists under the same
+    /// name with other keys or options, or if a name is empty or has a NUL;
+    /// [`DuplicateKey`](crate::ErrorKind::DuplicateKey) if documents have the same key of a unique
+    /// index that is missing.
     async fn ensure(&self, collections: &[CollectionSpec]) -> Result<()>;
 
     /// Runs a unit of work in a transaction of its own, and commits it.

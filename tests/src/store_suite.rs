@@ -135,6 +135,10 @@ macro_rules! store_suite {
                 an_index_with_other_keys_or_options_under_one_name_is_refused
                 a_new_index_has_the_documents_that_exist
                 a_unique_index_over_equal_keys_is_refused
+                an_obsolete_index_is_removed
+                an_index_that_is_not_exactly_the_obsolete_one_is_left
+                a_new_index_takes_the_place_of_an_obsolete_one_of_its_name
+                an_index_that_cannot_be_created_leaves_the_obsolete_ones_in_force
                 a_transaction_that_began_before_an_index_does_not_break_it
                 names_that_are_empty_or_have_a_nul_are_refused
             }

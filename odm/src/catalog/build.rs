@@ -41,6 +41,7 @@ pub(crate) fn declared_by(models: &[&'static Model]) -> Result<(Relations, Vec<C
         specs.push(CollectionSpec {
             name: part.collection.clone(),
             indexes,
+            ..CollectionSpec::default()
         });
         for reference in part.references {
             add_edge(&mut relations, &part.collection, reference)?;

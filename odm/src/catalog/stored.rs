@@ -1,8 +1,11 @@
 //! The catalog in the store: the relations of each database that was opened on it, by name and
-//! version, so that all programs that write to the store follow all of them.
+//! version, so that all programs that write to the store follow all of them, and the indexes that it
+//! declares.
 //!
 //! `docs/format.md` describes the stored documents. Their collection is the only one to which anything
 //! but `maintain` writes.
+
+mod indexes;
 
 use std::{
     collections::BTreeSet,
@@ -11,9 +14,10 @@ use std::{
 };
 
 use async_trait::async_trait;
-use bson::{RawBson, RawDocument, RawDocumentBuf};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+pub(crate) use self::indexes::OwnedIndex;
 use super::{Catalog, Relations, Split, graph, relations::DeclaredField};
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -31,8 +35,11 @@ const COLLECTION: &str = "_odm_catalog";
 const EPOCH: &str = "epoch";
 
 /// The format of the stored catalog. A library reads formats up to its own, and fields that it does
-/// not know are ignored; a new kind of relation is a new format.
-const FORMAT: i32 = 1;
+/// not know are ignored; a new kind of relation or of document is a new format.
+const FORMAT: i32 = 2;
+
+/// What the `_id` of the document of a database begins with.
+const OWNER: &str = "database ";
 
 /// What one database has declared.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -43,6 +50,10 @@ struct Owner {
     version: i64,
     #[serde(default)]
     relations: Relations,
+    /// The indexes that its newest version declares, those that its relations need among them. `None`
+    /// if a library of format 1 has stored the document.
+    #[serde(default)]
+    indexes: Option<BTreeSet<OwnedIndex>>,
     /// The fields that older documents may not follow yet, as `collection.path`.
     #[serde(default)]
     pending: BTreeSet<String>,
@@ -58,51 +69,83 @@ struct Epoch {
 }
 
 fn owner_id(name: &str) -> String {
-    format!("database {name}")
+    format!("{OWNER}{name}")
 }
 
-/// The collection of the stored catalog itself.
-pub(crate) fn spec() -> CollectionSpec {
-    CollectionSpec {
-        name: COLLECTION.to_owned(),
-        indexes: Vec::new(),
-    }
+/// What a store has to have when a database is declared on it.
+pub(crate) struct Prepared {
+    /// The collections, with all indexes in force and those that are obsolete, for [`Store::ensure`].
+    pub(crate) collections: Vec<CollectionSpec>,
+    /// The obsolete ones that the database itself has declared until now.
+    pub(crate) retired: BTreeSet<OwnedIndex>,
 }
 
-/// Checks whether the relations of a database fit together with those that are declared on a store.
+/// Checks whether what a database declares fits together with what is declared on a store, and returns
+/// what the store has to have for it.
 ///
 /// # Errors
 ///
 /// `Schema`, as [`declare`] finds it, before anything is stored.
-pub(crate) async fn check_declaration(
+pub(crate) async fn prepare(
     store: &dyn Store,
     name: &str,
     version: u32,
     relations: &Relations,
-) -> Result<()> {
-    let declare = Declare::new(name, version, relations.clone());
+    specs: &[CollectionSpec],
+) -> Result<Prepared> {
+    let declare = Declare::new(name, version, relations.clone(), specs);
     let reader = store.reader()?;
     let mut owners = owners(&*reader).await?;
     let own = owners.iter().position(|owner| owner.id == owner_id(name));
     let mine = own.map(|at| owners.swap_remove(at));
     declare.check_version(mine.as_ref())?;
     owners.push(declare.owner(BTreeSet::new()));
-    Catalog::new(merged(&owners)?, BTreeSet::new(), 0).map(drop)
+    Catalog::new(merged(&owners)?, BTreeSet::new(), 0)?;
+    let made = indexes::made(&*reader).await?;
+    let in_force = indexes::in_force(&owners)?;
+    let mut retired = indexes::obsolete(&owners, &in_force, &made);
+    let collections = indexes::wanted(specs, &in_force, &retired);
+    let declared = mine.and_then(|mine| mine.indexes).unwrap_or_default();
+    retired.retain(|index| declared.contains(index));
+    if !declare.indexes.is_subset(&made) {
+        let announce = Arc::new(Announce(declare.indexes));
+        store.run(announce, Durability::Immediate).await?;
+    }
+    Ok(Prepared {
+        collections,
+        retired,
+    })
 }
 
-/// Declares the relations of a database, and returns the catalog that is in force from now on.
+/// Records indexes as made before they are, so that one whose declaration comes to nothing, by an
+/// error or a crash, is known to be obsolete.
+struct Announce(BTreeSet<OwnedIndex>);
+
+#[async_trait]
+impl UnitOfWork for Announce {
+    async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
+        let mut made = indexes::made(&*transaction).await?;
+        made.extend(self.0.iter().cloned());
+        indexes::put_made(transaction, made).await?;
+        next_epoch(transaction).await
+    }
+}
+
+/// Declares the relations of a database and its indexes, which the store has now, and returns the
+/// catalog that is in force from now on.
 ///
 /// # Errors
 ///
 /// `Schema` if a newer version of the database has been opened here, or another database declares a
-/// field differently.
+/// field or an index differently.
 pub(crate) async fn declare(
     store: &dyn Store,
     name: &str,
     version: u32,
     relations: Relations,
+    specs: &[CollectionSpec],
 ) -> Result<Catalog> {
-    let declare = Arc::new(Declare::new(name, version, relations));
+    let declare = Arc::new(Declare::new(name, version, relations, specs));
     store.run(declare.clone(), Durability::Immediate).await?;
     let catalog = declare
         .catalog
@@ -116,6 +159,7 @@ struct Declare {
     name: String,
     version: i64,
     relations: Relations,
+    indexes: BTreeSet<OwnedIndex>,
     /// The result of the last run.
     catalog: Mutex<Option<Catalog>>,
 }
@@ -127,10 +171,18 @@ impl UnitOfWork for Declare {
         let owners = owners(&*transaction).await?;
         let mine = owners.iter().find(|owner| owner.id == id);
         self.check_version(mine)?;
-        if mine.is_none_or(|mine| mine.relations != self.relations || mine.version < self.version) {
+        let is_new = mine.is_none_or(|mine| {
+            mine.relations != self.relations
+                || mine.version < self.version
+                || mine.indexes.as_ref() != Some(&self.indexes)
+        });
+        if is_new {
             let pending = self.pending(&*transaction, &owners).await?;
             let owner = self.owner(pending);
             put(transaction, &owner.id, &owner).await?;
+        }
+        let has_forgotten = indexes::forget_obsolete(transaction).await?;
+        if is_new || has_forgotten {
             next_epoch(transaction).await?;
         }
         let catalog = load(&*transaction).await?;
@@ -140,11 +192,12 @@ impl UnitOfWork for Declare {
 }
 
 impl Declare {
-    fn new(name: &str, version: u32, relations: Relations) -> Self {
+    fn new(name: &str, version: u32, relations: Relations, specs: &[CollectionSpec]) -> Self {
         Declare {
             name: name.to_owned(),
             version: version.into(),
             relations,
+            indexes: indexes::all_of(specs),
             catalog: Mutex::new(None),
         }
     }
@@ -155,6 +208,7 @@ impl Declare {
             id: owner_id(&self.name),
             version: self.version,
             relations: self.relations.clone(),
+            indexes: Some(self.indexes.clone()),
             pending,
         }
     }
@@ -173,16 +227,25 @@ impl Declare {
                 ),
             ));
         }
-        let mut gone = mine.relations.fields_not_in(&self.relations).into_iter();
+        let fields = mine.relations.fields_not_in(&self.relations);
+        let is_filter = fields
+            .first()
+            .is_some_and(|field| is_filter_other(&mine.relations, &self.relations, field));
+        let fields = fields.into_iter();
+        let indexes = mine.indexes.iter().flatten();
+        let indexes = indexes.filter(|index| !self.indexes.contains(index));
+        let mut gone = fields
+            .map(|field| format!("`{field}`"))
+            .chain(indexes.map(|index| format!("the {index}")));
         match gone.next() {
-            Some(field) if mine.version == self.version => Err(Error::new(
+            Some(gone) if mine.version == self.version => Err(Error::new(
                 ErrorKind::Schema,
                 format!(
                     "the models of `{}` changed without a new version: version {} has declared \
-                     `{field}` on this store differently; {}",
+                     {gone} on this store differently; {}",
                     self.name,
                     self.version,
-                    match is_filter_other(&mine.relations, &self.relations, &field) {
+                    match is_filter {
                         true =>
                             "increase `version` if its filter changed. If it did not: a filter has to be \
                              a constant, and what holds the time is another filter at each open",
@@ -318,7 +381,8 @@ async fn owners(reader: &dyn Reader) -> Result<Vec<Owner>> {
     };
     let (documents, _) = reader.find_all(&find).await?;
     let is_owner = |document: &&RawDocumentBuf| {
-        path::get(document, "_id") != Some(RawBson::from(EPOCH).as_raw_bson_ref())
+        let id = path::get(document, "_id").and_then(RawBsonRef::as_str);
+        id.is_some_and(|id| id.starts_with(OWNER))
     };
     let owners = documents.iter().filter(is_owner);
     owners.map(|document| decode(document)).collect()

@@ -444,7 +444,7 @@ fn the_bounds_of_a_unit_do_not_change_its_result() {
                 let store = Embedded::memory().await.unwrap();
                 let specs = COLLECTIONS.map(|name| CollectionSpec {
                     name: name.to_owned(),
-                    indexes: Vec::new(),
+                    ..CollectionSpec::default()
                 });
                 store.ensure(&specs).await.unwrap();
                 stores.push((store, Bounds { queue, chunk }));

@@ -14,6 +14,8 @@ pub struct CollectionSpec {
     pub name: String,
     /// Its indexes, besides the one on `_id`.
     pub indexes: Vec<IndexSpec>,
+    /// Indexes that were declared and are no longer. One that is in both lists is not obsolete.
+    pub obsolete: Vec<IndexSpec>,
 }
 
 /// An index as the models declare it.

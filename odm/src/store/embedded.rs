@@ -129,6 +129,20 @@ impl Embedded {
         verify::verify(&*self.handle.published.get()?).await
     }
 
+    /// The indexes that are in force, each with its collection, in the order of both names.
+    #[cfg(test)]
+    pub(crate) fn indexes(&self) -> Result<Vec<(String, crate::store::IndexSpec)>> {
+        let snapshot = self.handle.published.get()?;
+        let collections = snapshot.schema.collections();
+        let indexes = collections.flat_map(|collection| {
+            let indexes = collection.indexes.iter();
+            indexes.map(|index| (collection.name.clone(), index.spec.clone()))
+        });
+        let mut indexes: Vec<_> = indexes.collect();
+        indexes.sort_by_key(|(collection, index)| (collection.clone(), index.name.clone()));
+        Ok(indexes)
+    }
+
     /// Opens a place on the writer's thread, where waiting for the disk blocks no task.
     async fn start(place: Place, settings: Settings) -> Result<Embedded> {
         let name = match &place {

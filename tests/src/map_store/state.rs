@@ -62,9 +62,12 @@ impl State {
         Ok(Arc::make_mut(collection))
     }
 
-    /// Creates what is missing of a collection.
+    /// Creates what is missing of a collection, and removes what is obsolete.
     pub(super) fn ensure(&mut self, spec: &CollectionSpec) -> Result<()> {
         let collection = self.collection_or_new(&spec.name)?;
+        collection.indexes.retain(|index| {
+            !spec.obsolete.contains(&index.spec) || spec.indexes.contains(&index.spec)
+        });
         for index in &spec.indexes {
             let same_name = |other: &&Index| other.spec.name == index.name;
             match collection.indexes.iter().find(same_name) {

@@ -73,6 +73,15 @@ pub(super) fn things(indexes: Vec<IndexSpec>) -> CollectionSpec {
     CollectionSpec {
         name: THINGS.to_owned(),
         indexes,
+        obsolete: Vec::new(),
+    }
+}
+
+/// `things` with these indexes, and without those.
+pub(super) fn things_without(indexes: Vec<IndexSpec>, obsolete: Vec<IndexSpec>) -> CollectionSpec {
+    CollectionSpec {
+        obsolete,
+        ..things(indexes)
     }
 }
 

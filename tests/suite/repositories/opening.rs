@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use odm::{Error, ErrorKind, prelude::*};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_embedded_stores, on_every_store};
+use tests::{TestStore, on_every_store};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "things", index(fields = "name", name = "by name"))]
@@ -20,19 +20,13 @@ struct Things {
     things: Repository<Thing>,
 }
 
-/// The same collection and the same name of an index, on another field.
+/// The same collection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
-#[document(collection = "things", index(fields = "size", name = "by name"))]
+#[document(collection = "things")]
 struct OtherThing {
     #[serde(rename = "_id")]
     id: i64,
     size: i32,
-}
-
-#[derive(Database)]
-#[database(name = "things", version = 2)]
-struct OtherThings {
-    things: Repository<OtherThing>,
 }
 
 #[derive(Database)]
@@ -142,19 +136,5 @@ on_every_store! {
         first.things.insert(Thing { id: 1, name: "a".into() }).await.unwrap();
         assert_eq!(second.things.get(1).await.unwrap().name, "a");
         assert!(second.things.insert(Thing { id: 1, name: "b".into() }).await.is_err());
-    }
-}
-
-on_embedded_stores! {
-    async fn another_index_of_the_same_name_is_refused(store: impl TestStore) {
-        let db = Things::open(store.clone()).await.unwrap();
-        db.things.insert(Thing { id: 1, name: "a".into() }).await.unwrap();
-        let text = schema_error::<OtherThings>(store.clone()).await.to_string();
-        assert!(text.contains("`by name`"), "{text}");
-        // What was there is as it was.
-        let again = Things::open(store).await.unwrap();
-        let by_name = || again.things.find(Thing::fields().name.eq("a"));
-        assert_eq!(by_name().explain().await.unwrap().index.as_deref(), Some("by name"));
-        assert_eq!(by_name().count().await.unwrap(), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Creates collections and indexes, and fills the indexes.
+//! Creates collections and indexes, fills the indexes, and removes obsolete ones.
 
 use std::{ops::ControlFlow, sync::Arc};
 
@@ -20,10 +20,12 @@ const CHUNK: usize = 16 << 20;
 /// A function that commits the changes of the work so far, and leaves the work empty.
 pub(super) type Spill<'s> = &'s mut dyn FnMut(&mut Work) -> Result<()>;
 
-/// Creates missing collections and indexes. They are visible when the work is committed.
+/// Creates missing collections and indexes, and removes obsolete indexes. All of that is visible when
+/// the work is committed, and nothing before.
 ///
 /// The stored schema lists the tree of an unfinished index as garbage, from the first spill until the
-/// commit that makes the index visible. So [`sweep`] finds its entries after an error or a crash.
+/// commit that makes the index visible, and from that commit on the trees of the indexes that it
+/// removes. So [`sweep`] finds their entries, also after an error or a crash.
 pub(super) fn ensure(
     work: &mut Work,
     collections: &[CollectionSpec],
@@ -34,7 +36,10 @@ pub(super) fn ensure(
     for spec in collections {
         plan(&mut schema, spec, &mut building)?;
     }
-    if building.is_empty() && schema.collections().count() == work.schema.collections().count() {
+    let is_as_wanted = building.is_empty()
+        && schema.garbage.len() == work.schema.garbage.len()
+        && schema.collections().count() == work.schema.collections().count();
+    if is_as_wanted {
         return Ok(());
     }
     // The finished schema is stored last. Until then the stored one lists the trees as garbage.
@@ -55,7 +60,8 @@ pub(super) fn ensure(
     work.set_schema(schema)
 }
 
-/// Adds a collection and its indexes to the schema, unless they exist.
+/// Adds a collection and its indexes to the schema, unless they exist, and takes its obsolete indexes
+/// out of it.
 fn plan(
     schema: &mut Schema,
     spec: &CollectionSpec,
@@ -73,6 +79,11 @@ fn plan(
             }
         }
     };
+    let is_obsolete = |index: &mut Index| {
+        spec.obsolete.contains(&index.spec) && !spec.indexes.contains(&index.spec)
+    };
+    let removed = collection.indexes.extract_if(.., is_obsolete);
+    schema.garbage.extend(removed.map(|index| index.tree));
     for index in &spec.indexes {
         match collection
             .indexes

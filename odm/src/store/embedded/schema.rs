@@ -20,7 +20,8 @@ pub(super) struct Schema {
     collections: HashMap<String, Arc<Collection>>,
     /// The greatest number of a tree that was ever used.
     last_tree: Tree,
-    /// Trees of indexes whose build is not finished, or never will be. They are not read.
+    /// Trees of indexes that were removed, or whose build is not finished, or never will be. They are
+    /// not read.
     pub(super) garbage: Vec<Tree>,
 }
 

@@ -236,13 +236,13 @@ impl Writer {
     fn ensure(&mut self, collections: &[crate::store::CollectionSpec]) -> Result<()> {
         let mut work = self.begin();
         let built = ensure::ensure(&mut work, collections, &mut |work| self.spill(work));
-        match built {
+        let result = match built {
             Ok(()) => self.commit(&work, true),
-            Err(error) => {
-                self.sweep();
-                Err(error)
-            }
-        }
+            Err(error) => Err(error),
+        };
+        // Of what was not built, or of what was removed.
+        self.sweep();
+        result
     }
 
     /// Commits a part of an index that is not read yet, so that its build takes bounded memory.
@@ -263,7 +263,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Removes the entries of indexes whose build was not finished.
+    /// Removes the entries of indexes that were removed, or whose build was not finished.
     pub(super) fn sweep(&mut self) {
         if self.failure.is_some() {
             return;
@@ -283,7 +283,7 @@ impl Writer {
             self.commit(&work, true)
         });
         if let Err(error) = swept {
-            warn!("entries of an unfinished index could not be removed: {error}");
+            warn!("entries of an index that is not in force could not be removed: {error}");
         }
     }
 }

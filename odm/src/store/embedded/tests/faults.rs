@@ -14,7 +14,7 @@ use super::support::*;
 use crate::{
     error::{ErrorKind, Result},
     store::{
-        Durability, Store,
+        CollectionSpec, Durability, Store,
         embedded::{Embedded, engine::Backend},
     },
 };
@@ -364,6 +364,73 @@ fn a_disk_that_fails_while_an_index_is_built_leaves_the_old_indexes() {
                 assert_eq!(all(&store).await.len(), 200);
             }
         }
+    });
+}
+
+#[test]
+fn a_disk_that_fails_while_an_index_takes_the_place_of_another_leaves_one_of_the_two() {
+    // An index whose name stays, and one that is only removed.
+    let old = || vec![index("i", &[("n", 1)]), unique("j", &[("m", 1)])];
+    let new = || CollectionSpec {
+        obsolete: old(),
+        ..collection("things", vec![unique("i", &[("n", -1)])])
+    };
+    block_on(async {
+        let before = Disk::default();
+        {
+            let store = open(&before).await.expect("a store");
+            let things = [collection("things", old())];
+            store.ensure(&things).await.expect("the old indexes");
+            let documents =
+                (0..200).map(|n| doc! { "_id": n, "n": format!("{n}{}", "x".repeat(100)), "m": n });
+            insert(&store, documents.collect())
+                .await
+                .expect("an insert");
+        }
+        let data = before.data().now.clone();
+        let whole = Disk::holding(data.clone());
+        let first = {
+            let store = open(&whole).await.expect("a store");
+            let first = whole.operations();
+            store.ensure(&[new()]).await.expect("the new index");
+            first
+        };
+        let mut seen = [0; 2];
+        for at in first..whole.operations() {
+            let disk = Disk::holding(data.clone());
+            disk.fail_after(at);
+            let mut ensured = None;
+            if let Ok(store) = open(&disk).await {
+                ensured = Some(store.ensure(&[new()]).await.is_ok());
+            }
+            for left in [
+                disk.after_exit(),
+                disk.after_power_loss(),
+                disk.after_partial_loss(at as u64),
+            ] {
+                let store = open(&left).await.expect("a store");
+                store.check_integrity().await.expect("sound indexes");
+                let schema = store
+                    .handle
+                    .published
+                    .get()
+                    .expect("a state")
+                    .schema
+                    .clone();
+                assert!(schema.garbage.is_empty(), "after operation {at}");
+                let things = schema.collection("things").expect("the collection");
+                let specs = things.indexes.iter().map(|index| index.spec.clone());
+                let specs: Vec<_> = specs.collect();
+                let is_new = specs == new().indexes;
+                assert!(is_new || specs == old(), "after operation {at}: {specs:?}");
+                assert!(is_new || ensured != Some(true), "after operation {at}");
+                seen[usize::from(is_new)] += 1;
+                store.ensure(&[new()]).await.expect("the new index");
+                store.check_integrity().await.expect("sound indexes");
+                assert_eq!(all(&store).await.len(), 200);
+            }
+        }
+        assert!(seen[0] > 0 && seen[1] > 0, "{seen:?}");
     });
 }
 

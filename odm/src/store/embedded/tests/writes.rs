@@ -7,7 +7,8 @@ use super::support::*;
 use crate::{
     error::{Error, ErrorKind},
     store::{
-        Change, IndexSpec, Store, TransactionOptions, UpdateWrite, Updated, embedded::Embedded,
+        Change, CollectionSpec, IndexSpec, Store, TransactionOptions, UpdateWrite, Updated,
+        embedded::Embedded,
     },
 };
 
@@ -441,12 +442,25 @@ fn an_index_that_is_too_large_for_one_commit_is_built_in_parts() {
             .await
             .expect("an index");
         store.check_integrity().await.expect("sound indexes");
-        let error = insert(
-            &store,
-            vec![doc! { "_id": 5000, "n": format!("{text}0-0") }],
-        )
-        .await;
+        let again = || vec![doc! { "_id": 5000, "n": format!("{text}0-0") }];
+        let error = insert(&store, again()).await;
         assert!(error.expect_err("taken").is_duplicate_key());
+        // Another of its name takes its place, and its entries are gone.
+        let plain = CollectionSpec {
+            obsolete: vec![unique("by_n", &[("n", 1)])],
+            ..collection("things", vec![index("by_n", &[("n", 1)])])
+        };
+        store.ensure(&[plain]).await.expect("an index");
+        insert(&store, again()).await.expect("it is not unique");
+        store.check_integrity().await.expect("sound indexes");
+        let schema = store
+            .handle
+            .published
+            .get()
+            .expect("a state")
+            .schema
+            .clone();
+        assert!(schema.garbage.is_empty());
     });
 }
 
