@@ -3,12 +3,15 @@
 //! A store over a network pays for each call. The table of upper bounds below is what careful code
 //! by hand needs, give or take a call; the reads of the catalog's epoch and the commit are not in it.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use async_trait::async_trait;
 use odm::{
     Result,
-    bson::RawBson,
+    bson::{RawBson, RawDocument},
     prelude::*,
     store::{
         Capabilities, CollectionSpec, CollectionWrites, Cost, DeleteWrite, Deleted, Durability,
@@ -121,6 +124,25 @@ struct Task {
     owner: Option<Ref<Person>>,
 }
 
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[document(collection = "tags")]
+struct Tag {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[denormalize(from = "Post.title", via = "Post.tags")]
+    posts: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[document(collection = "posts")]
+struct Post {
+    #[serde(rename = "_id")]
+    id: i32,
+    title: String,
+    #[reference(child)]
+    tags: Vec<Ref<Tag>>,
+}
+
 #[derive(Database)]
 #[database(name = "calls", version = 1)]
 struct Shop {
@@ -131,11 +153,13 @@ struct Shop {
     categories: Repository<Category>,
     people: Repository<Person>,
     tasks: Repository<Task>,
+    tags: Repository<Tag>,
+    posts: Repository<Post>,
 }
 
-/// The calls of a store, in order, with the collections.
+/// The calls of a store, in order, with the collections, and the bytes that a search by keys has passed.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<String>>>);
+struct Log(Arc<Mutex<Vec<String>>>, Arc<AtomicUsize>);
 
 impl Log {
     fn add(&self, call: &str, collection: &str) {
@@ -232,6 +256,11 @@ macro_rules! forward {
 
             async fn find_by_key(&self, find: &FindByKey, each: Each<'_>) -> Result<Cost> {
                 self.log.add("find_by_key", &find.find.collection);
+                let passed = self.log.1.clone();
+                let each = &mut |at: usize, document: &RawDocument| {
+                    passed.fetch_add(document.as_bytes().len(), Ordering::Relaxed);
+                    each(at, document)
+                };
                 self.transaction.find_by_key(find, each).await
             }
 
@@ -495,4 +524,65 @@ fn an_audit_asks_once_for_each_kind_of_thing_and_chunk() {
         // 100 products with two kinds of copies, a subset, a count and three references are one chunk.
         assert!(cost.queries <= 60, "{cost:?}");
     });
+}
+
+/// The bytes that searches pass while a post with this many tags is inserted and renamed.
+async fn bytes_of_links(shop: &Shop, log: &Log, id: i32, tags: i32) -> usize {
+    let post = Post {
+        id,
+        title: "first".to_owned(),
+        tags: (0..tags).map(Ref::new).collect(),
+    };
+    shop.posts.insert(post).await.unwrap();
+    log.1.store(0, Ordering::Relaxed);
+    shop.posts
+        .update(id)
+        .set(Post::fields().title, "renamed")
+        .await
+        .unwrap();
+    log.1.load(Ordering::Relaxed)
+}
+
+#[tokio::test]
+async fn a_reverse_copy_reads_of_a_source_nothing_but_the_value() {
+    let (shop, log) = shop().await;
+    let tag = |id| Tag {
+        id,
+        posts: Vec::new(),
+    };
+    shop.tags.insert_many((0..900).map(tag)).await.unwrap();
+    // Of the second post, more tags than fit into the queue.
+    let few = bytes_of_links(&shop, &log, 1, 20).await;
+    let many = bytes_of_links(&shop, &log, 2, 900).await;
+    let tag = shop.tags.get(7).await.unwrap();
+    assert_eq!(tag.posts, ["renamed"]);
+    assert!(
+        many <= 60 * few,
+        "{few} bytes of 20 links, {many} bytes of 900"
+    );
+}
+
+#[tokio::test]
+async fn a_reverse_copy_is_read_where_the_links_of_a_source_differ() {
+    let (shop, log) = shop().await;
+    let tag = |id| Tag {
+        id,
+        posts: Vec::new(),
+    };
+    shop.tags.insert_many((0..20).map(tag)).await.unwrap();
+    bytes_of_links(&shop, &log, 1, 19).await;
+    log.take();
+    let tags: Vec<Ref<Tag>> = (0..19).rev().map(Ref::new).collect();
+    let reversed = shop.posts.update(1).set(Post::fields().tags, tags).await;
+    reversed.unwrap();
+    assert_eq!(log.take(), ["find posts", "apply posts"]);
+
+    let ((), cost) = odm::measure(async {
+        let posts = shop.posts.update(1);
+        let pushed = posts.push(Post::fields().tags, Ref::new(19)).await;
+        pushed.unwrap();
+    })
+    .await;
+    assert_eq!(cost.documents_written, 2);
+    assert!(cost.documents_examined <= 4, "{cost:?}");
 }

@@ -1,10 +1,10 @@
 //! Searches that see what is queued.
 
-use std::ops::ControlFlow;
+use std::{collections::HashMap, ops::ControlFlow};
 
 use bson::{RawBson, RawDocument};
 
-use super::{Doc, Images, Unit, id};
+use super::{Doc, Image, Images, Unit, id};
 use crate::{
     catalog::references,
     error::Result,
@@ -33,9 +33,11 @@ impl Unit<'_> {
         let (found, cost) = self.transaction.find_all(&whole).await?;
         self.cost += cost;
         let images = self.images(&find.collection);
-        let found = merged(images, find, found.into_iter().map(Doc::new), |document| {
-            find.filter.matches(document)
-        });
+        let found = found.into_iter().map(Doc::new);
+        let found = found.filter(|document| !images.is_queued(document));
+        let queued = images.queued().filter_map(Image::now);
+        let queued = queued.filter(|document| find.filter.matches(document));
+        let found = merged(find, found.collect(), queued);
         match &find.projection {
             None => Ok(found),
             Some(projection) => {
@@ -67,7 +69,8 @@ impl Unit<'_> {
     }
 
     /// Runs one query for each of several keys of a field, in one call, on the store and the queue
-    /// together.
+    /// together. A projection of the query must keep `_id` and the fields of its sort; documents of
+    /// the queue come whole.
     pub(in crate::maintain) async fn search_by_key(
         &mut self,
         find: &FindByKey,
@@ -85,25 +88,42 @@ impl Unit<'_> {
             ..find.clone()
         };
         let each = &mut |at: usize, document: &RawDocument| {
-            found[at].push(Doc::new(document.to_owned()));
+            if !images.is_queued(document) {
+                found[at].push(Doc::new(document.to_owned()));
+            }
             Ok(ControlFlow::Continue(()))
         };
-        self.cost += self.transaction.find_by_key(&asked, each).await?;
-        let images = self.images(&find.find.collection);
+        let cost = self.transaction.find_by_key(&asked, each).await?;
         if images.has_queue() {
-            for (wanted, found) in find.keys.iter().zip(&mut found) {
-                let wanted = key::of(wanted.as_raw_bson_ref());
-                let holds = |document: &RawDocument| {
-                    let mut holds = false;
-                    references(document, &find.path, |id| holds |= key::of(id) == wanted);
-                    holds && find.find.filter.matches(document)
-                };
-                let stored = std::mem::take(found).into_iter();
-                *found = merged(images, &find.find, stored, holds);
+            let queued = queued_by_key(images, find);
+            for (key, found) in find.keys.iter().zip(&mut found) {
+                if let Some(queued) = queued.get(&key::of(key.as_raw_bson_ref())) {
+                    *found = merged(&find.find, std::mem::take(found), queued.iter());
+                }
             }
         }
+        self.cost += cost;
         Ok(found)
     }
+}
+
+/// The queued documents that a query finds for each key, from one walk through their references.
+fn queued_by_key(images: &Images, find: &FindByKey) -> HashMap<Vec<u8>, Vec<Doc>> {
+    let keys = find.keys.iter().map(|key| key::of(key.as_raw_bson_ref()));
+    let mut queued: HashMap<Vec<u8>, Vec<Doc>> = keys.map(|key| (key, Vec::new())).collect();
+    let documents = images.queued().filter_map(Image::now);
+    for document in documents.filter(|document| find.find.filter.matches(document)) {
+        references(document, &find.path, |id| {
+            if let Some(of_key) = queued.get_mut(&key::of(id))
+                && of_key
+                    .last()
+                    .is_none_or(|last| !Doc::ptr_eq(last, document))
+            {
+                of_key.push(document.clone());
+            }
+        });
+    }
+    queued
 }
 
 /// A limit with room for the documents that the queue makes out of date.
@@ -111,27 +131,15 @@ fn raised(limit: Option<u64>, images: &Images) -> Option<u64> {
     limit.map(|limit| limit.saturating_add(images.queued().len() as u64))
 }
 
-fn merged(
-    images: &Images,
-    find: &Find,
-    stored: impl Iterator<Item = Doc>,
-    matches: impl Fn(&RawDocument) -> bool,
-) -> Vec<Doc> {
-    let mut found: Vec<Doc> = stored
-        .filter(|document| !images.is_queued(document))
-        .collect();
+/// Merges what a query finds in the store, without the queued documents, and in the queue.
+fn merged<'d>(find: &Find, mut found: Vec<Doc>, queued: impl Iterator<Item = &'d Doc>) -> Vec<Doc> {
     let order = find.sort.total();
-    let is_after = |document: &Doc| {
+    let is_after = |document: &&Doc| {
         let after = find.after.as_ref();
         after.is_none_or(|after| order.compare_keys(&order.key(document), after).is_gt())
     };
-    let queued = images.queued().filter_map(|image| image.now());
     let before = found.len();
-    found.extend(
-        queued
-            .filter(|document| matches(document) && is_after(document))
-            .cloned(),
-    );
+    found.extend(queued.filter(is_after).cloned());
     if found.len() > before {
         found.sort_by_cached_key(|document| order.encode_key(document));
     }

@@ -16,7 +16,7 @@ use crate::{
         unit::{Doc, id},
     },
     mql::{
-        key,
+        Projection, key,
         path::{self, Lookup as Found},
     },
     store::{Find, FindByKey},
@@ -194,9 +194,12 @@ async fn reverse_copies(
     path: &str,
     documents: &[Doc],
 ) -> Result<Vec<RawBson>> {
+    // A source is passed once for each document that it names, without the names of all others.
+    let value_alone = Projection::include([copy.value.clone()])?;
     let find = FindByKey {
         find: Find {
             collection: copy.source.clone(),
+            projection: Some(value_alone),
             ..Find::default()
         },
         path: path.to_owned(),

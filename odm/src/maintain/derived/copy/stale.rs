@@ -108,17 +108,28 @@ fn followed<'c>(
     })
 }
 
-/// Adds the holders that changed sources name, or named.
+/// Adds the holders that changed sources name or named: all of them if the value changed, else those
+/// that are named only before or only now.
 fn add_named(stale: &mut StaleCopies<'_>, unit: &Unit<'_>, copy: &CopyDefinition, path: &str) {
     for (_, image) in unit.images(&copy.source).changed() {
-        let (before, now) = (image.before(), image.now());
-        let seen = |source: &Doc| seen_by_holders(source, path, &copy.value);
-        if before.map(seen) == now.map(seen) {
-            continue;
+        let seen = |source: &Doc| value(source, &copy.value).map(key::of);
+        let is_same_value = image.before().map(seen) == image.now().map(seen);
+        let named = |source: Option<&Doc>| {
+            let mut holders = BTreeMap::new();
+            if let Some(source) = source {
+                references(source, path, |holder| {
+                    holders.insert(key::of(holder), RawBson::from(holder));
+                });
+            }
+            holders
+        };
+        let (mut before, now) = (named(image.before()), named(image.now()));
+        for (key, holder) in now {
+            if before.remove(&key).is_none() || !is_same_value {
+                stale.whole.insert(key, holder);
+            }
         }
-        for source in before.into_iter().chain(now) {
-            references(source, path, |holder| stale.add(holder.into()));
-        }
+        stale.whole.append(&mut before);
     }
 }
 
@@ -151,15 +162,4 @@ fn is_source_changed(copy: &CopyDefinition, image: &Image, may_dangle: bool) -> 
         (None, Some(_)) => may_dangle,
         (_, None) => false,
     }
-}
-
-/// What the holders of a reverse copy see of a source: whom it names, and its value.
-fn seen_by_holders(
-    source: &RawDocument,
-    path: &str,
-    copied: &str,
-) -> (Vec<Vec<u8>>, Option<Vec<u8>>) {
-    let mut holders = Vec::new();
-    references(source, path, |holder| holders.push(key::of(holder)));
-    (holders, value(source, copied).map(key::of))
 }

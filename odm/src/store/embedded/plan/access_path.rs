@@ -9,7 +9,7 @@ use super::{
     ordering::order,
 };
 use crate::{
-    mql::Direction,
+    mql::{Direction, path::position},
     store::embedded::{
         layout::{Tree, begin},
         schema::{Collection, Index},
@@ -55,6 +55,13 @@ impl<'s> Source<'s> {
 
     pub(super) fn is_multikey(&self, at: usize) -> bool {
         self.index.is_some_and(|index| index.multikey[at])
+    }
+
+    /// Whether a test of a field sees the values that the index has of it, and no others. Of an array
+    /// within an array, which a path with a position can name, it sees more or less than the elements.
+    fn has_all_values(&self, at: usize) -> bool {
+        let has_position = |path: &str| path.split('.').any(|part| position(part).is_some());
+        !self.is_multikey(at) || !has_position(self.field(at).0)
     }
 
     /// Whether a document may have several entries.
@@ -197,7 +204,7 @@ impl<'f> KeyBounds<'f> {
             if prefixes > 1 && prefixes * intervals.len() > MAX_RANGES {
                 break;
             }
-            if !source.is_multikey(at) {
+            if source.has_all_values(at) {
                 bounds.exact += used.iter().filter(|constraint| constraint.exact).count();
             }
             bounds.used.push((at, used));

@@ -14,7 +14,7 @@ pub(in super::super) struct Constraint<'f> {
     pub(super) path: Cow<'f, str>,
     /// The intervals, disjoint, in ascending order.
     pub(super) intervals: Vec<Interval>,
-    /// Whether exactly the documents in the intervals pass the test, if no value is in an array.
+    /// Whether exactly the documents with a value in the intervals pass the test.
     pub(super) exact: bool,
     /// Whether the intervals exclude null.
     pub(super) present: bool,
