@@ -34,8 +34,8 @@ impl Unit<'_> {
         self.cost += cost;
         let images = self.images(&find.collection);
         let found = merged(images, find, found.into_iter().map(Doc::new), |document| {
-            find.filter.matches(document)
-        });
+            Ok(find.filter.try_matches(document)?)
+        })?;
         match &find.projection {
             None => Ok(found),
             Some(projection) => {
@@ -96,10 +96,10 @@ impl Unit<'_> {
                 let holds = |document: &RawDocument| {
                     let mut holds = false;
                     references(document, &find.path, |id| holds |= key::of(id) == wanted);
-                    holds && find.find.filter.matches(document)
+                    Ok(holds && find.find.filter.try_matches(document)?)
                 };
                 let stored = std::mem::take(found).into_iter();
-                *found = merged(images, &find.find, stored, holds);
+                *found = merged(images, &find.find, stored, holds)?;
             }
         }
         Ok(found)
@@ -115,8 +115,8 @@ fn merged(
     images: &Images,
     find: &Find,
     stored: impl Iterator<Item = Doc>,
-    matches: impl Fn(&RawDocument) -> bool,
-) -> Vec<Doc> {
+    matches: impl Fn(&RawDocument) -> Result<bool>,
+) -> Result<Vec<Doc>> {
     let mut found: Vec<Doc> = stored
         .filter(|document| !images.is_queued(document))
         .collect();
@@ -127,18 +127,18 @@ fn merged(
     };
     let queued = images.queued().filter_map(|image| image.now());
     let before = found.len();
-    found.extend(
-        queued
-            .filter(|document| matches(document) && is_after(document))
-            .cloned(),
-    );
+    for document in queued {
+        if matches(document)? && is_after(document) {
+            found.push(document.clone());
+        }
+    }
     if found.len() > before {
         found.sort_by_cached_key(|document| order.encode_key(document));
     }
     if let Some(limit) = find.limit.and_then(|limit| usize::try_from(limit).ok()) {
         found.truncate(limit);
     }
-    found
+    Ok(found)
 }
 
 /// The query of the documents in which a field equals one of these values, or holds it in an array.
