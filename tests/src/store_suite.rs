@@ -57,6 +57,8 @@ macro_rules! store_suite {
                 a_query_returns_the_documents_that_its_filter_matches_in_the_total_order_of_its_sort
                 a_query_skips_and_limits
                 a_query_returns_the_fields_of_its_projection
+                a_position_in_a_projection_is_the_element_by_which_the_filter_matches
+                a_filter_that_fails_on_a_document_is_an_error_of_the_query
                 pages_after_a_position_have_every_document_once_in_both_directions
                 a_position_need_not_be_that_of_a_document
                 a_position_with_another_number_of_values_than_the_order_is_refused

@@ -157,6 +157,46 @@ pub async fn a_query_returns_the_fields_of_its_projection(store: impl Store) {
     }
 }
 
+pub async fn a_position_in_a_projection_is_the_element_by_which_the_filter_matches(
+    store: impl Store,
+) {
+    let documents = [
+        doc! { "_id": 1, "a": [1, 5, 9] },
+        doc! { "_id": 2, "a": [7, 2] },
+    ];
+    let documents = documents.map(|document| Write::Insert(raw(document)));
+    write(&store, &documents)
+        .await
+        .expect("the batch is applied");
+    let find = Find {
+        projection: Some(Projection::parse(&doc! { "a.$": 1 }).expect("the projection is valid")),
+        ..query(doc! { "a": { "$gt": 4 } })
+    };
+    let expected = [doc! { "_id": 1, "a": [5] }, doc! { "_id": 2, "a": [7] }];
+    let reader = store.reader().expect("the store is open");
+    assert_eq!(found(&*reader, &find).await, expected.map(raw));
+}
+
+pub async fn a_filter_that_fails_on_a_document_is_an_error_of_the_query(store: impl Store) {
+    let documents = [doc! { "_id": 1, "a": 1 }, doc! { "_id": 2, "a": "text" }];
+    let documents = documents.map(|document| Write::Insert(raw(document)));
+    write(&store, &documents)
+        .await
+        .expect("the batch is applied");
+    let reader = store.reader().expect("the store is open");
+    let sum = |more: i32| query(doc! { "$expr": { "$gt": [{ "$add": ["$a", more] }, 0] } });
+    let error = reader.count(&sum(1)).await.expect_err("a text has no sum");
+    assert_eq!(
+        (error.kind(), error.code()),
+        (ErrorKind::InvalidQuery, Some(14))
+    );
+    let one = Find {
+        filter: filter(doc! { "_id": 1 }).and(sum(1).filter),
+        ..query(doc! {})
+    };
+    assert_eq!(found(&*reader, &one).await.len(), 1);
+}
+
 pub async fn pages_after_a_position_have_every_document_once_in_both_directions(store: impl Store) {
     let reader = reader_of_some(&store).await;
     for order in sorts() {

@@ -35,9 +35,8 @@ impl Unit<'_> {
         let images = self.images(&find.collection);
         let found = found.into_iter().map(Doc::new);
         let found = found.filter(|document| !images.is_queued(document));
-        let queued = images.queued().filter_map(Image::now);
-        let queued = queued.filter(|document| find.filter.matches(document));
-        let found = merged(find, found.collect(), queued);
+        let queued = queued(images, &find.filter)?;
+        let found = merged(find, found.collect(), queued.into_iter());
         match &find.projection {
             None => Ok(found),
             Some(projection) => {
@@ -95,7 +94,7 @@ impl Unit<'_> {
         };
         let cost = self.transaction.find_by_key(&asked, each).await?;
         if images.has_queue() {
-            let queued = queued_by_key(images, find);
+            let queued = queued_by_key(images, find)?;
             for (key, found) in find.keys.iter().zip(&mut found) {
                 if let Some(queued) = queued.get(&key::of(key.as_raw_bson_ref())) {
                     *found = merged(&find.find, std::mem::take(found), queued.iter());
@@ -107,12 +106,22 @@ impl Unit<'_> {
     }
 }
 
+/// The queued documents that match.
+fn queued<'a>(images: &'a Images, filter: &Filter) -> Result<Vec<&'a Doc>> {
+    let mut queued = Vec::new();
+    for document in images.queued().filter_map(Image::now) {
+        if filter.try_matches(document)? {
+            queued.push(document);
+        }
+    }
+    Ok(queued)
+}
+
 /// The queued documents that a query finds for each key, from one walk through their references.
-fn queued_by_key(images: &Images, find: &FindByKey) -> HashMap<Vec<u8>, Vec<Doc>> {
+fn queued_by_key(images: &Images, find: &FindByKey) -> Result<HashMap<Vec<u8>, Vec<Doc>>> {
     let keys = find.keys.iter().map(|key| key::of(key.as_raw_bson_ref()));
     let mut queued: HashMap<Vec<u8>, Vec<Doc>> = keys.map(|key| (key, Vec::new())).collect();
-    let documents = images.queued().filter_map(Image::now);
-    for document in documents.filter(|document| find.find.filter.matches(document)) {
+    for document in self::queued(images, &find.find.filter)? {
         references(document, &find.path, |id| {
             if let Some(of_key) = queued.get_mut(&key::of(id))
                 && of_key
@@ -123,7 +132,7 @@ fn queued_by_key(images: &Images, find: &FindByKey) -> HashMap<Vec<u8>, Vec<Doc>
             }
         });
     }
-    queued
+    Ok(queued)
 }
 
 /// A limit with room for the documents that the queue makes out of date.
