@@ -130,7 +130,9 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// Those of the closure; `TransactionExpired` if it ran into the time limit in every run;
+    /// Those of the closure; `TransactionExpired` if it ran into the time limit in every run, or in one
+    /// in which it called the store not once in the last half of the limit while other writes waited:
+    /// it may await one of these, as that of a task that it has spawned;
     /// `TransactionAborted` if it returned `Ok` although a write in it had failed.
     fn transaction<T, F>(&self, run: F) -> impl Future<Output = Result<T>>
     where

@@ -82,9 +82,10 @@ pub enum ErrorKind {
     Encode,
     /// A stored document cannot be read as the type that was asked for.
     Decode,
-    /// A document or a unit of work is larger than the limit.
+    /// A document or a unit of work is larger than the limit, or a unit of work takes longer.
     Limit,
-    /// The transaction ran longer than the limit, and was rolled back.
+    /// The transaction ran longer than the limit, and was rolled back. The error is not
+    /// [retryable](Error::is_retryable) if the transaction seems to await a write outside of it.
     TransactionExpired,
     /// The transaction was aborted, since an operation in it failed.
     TransactionAborted,
@@ -142,6 +143,12 @@ impl Error {
     #[must_use]
     pub fn retryable(mut self) -> Self {
         Arc::make_mut(&mut self.0).retryable = true;
+        self
+    }
+
+    /// Marks the error as one after which the same call will fail again.
+    pub(crate) fn not_retryable(mut self) -> Self {
+        Arc::make_mut(&mut self.0).retryable = false;
         self
     }
 

@@ -173,7 +173,11 @@ pub(super) fn dropped() -> Error {
 }
 
 fn aborted(failure: &Error) -> Error {
-    if failure.is_retryable() || failure.kind() == ErrorKind::TransactionAborted {
+    let is_end = matches!(
+        failure.kind(),
+        ErrorKind::TransactionAborted | ErrorKind::TransactionExpired
+    );
+    if failure.is_retryable() || is_end {
         return failure.clone();
     }
     Error::new(

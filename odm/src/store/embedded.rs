@@ -15,6 +15,7 @@ mod entries;
 mod execute;
 mod ids;
 mod layout;
+mod lease;
 mod open;
 mod overlay;
 mod plan;
@@ -38,7 +39,7 @@ mod tests;
 use std::{
     fmt,
     path::Path,
-    sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
+    sync::{Arc, Mutex, PoisonError},
     thread::{self, JoinHandle, ThreadId},
 };
 
@@ -48,6 +49,7 @@ use tokio::sync::{mpsc, oneshot};
 pub use builder::Builder;
 
 use self::{
+    lease::LeaseState,
     open::Place,
     queue::Request,
     session::{Lease, Session},
@@ -295,15 +297,15 @@ impl Store for Embedded {
         // The lease exists before the request is sent: if this future is dropped, the lease is dropped
         // with it, and a writer that has granted it goes on.
         let (ending, outcome) = oneshot::channel();
-        let expired = Arc::new(AtomicBool::new(false));
-        let lease = Lease::new(ending, expired.clone(), self.handle.clone());
+        let state = LeaseState::new();
+        let lease = Lease::new(ending, state.clone(), self.handle.clone());
         let (granted, answer) = oneshot::channel();
         let durability = options.durability;
         let request = Request::Lease {
             durability,
             granted,
             outcome,
-            expired,
+            state,
         };
         let work = self.handle.ask(request, answer).await?;
         Ok(Box::new(Session::for_caller(work, lease)))

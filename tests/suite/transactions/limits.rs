@@ -121,6 +121,42 @@ fn a_closure_that_expires_again_and_again_is_an_error() {
 }
 
 #[test]
+fn a_closure_that_awaits_a_write_of_a_spawned_task_is_not_run_again() {
+    with_limit(async |bank| {
+        let runs = AtomicUsize::new(0);
+        let run = async |inner: Bank| {
+            runs.fetch_add(1, Ordering::Relaxed);
+            inner.add(1, 5).await?;
+            let bank = bank.clone();
+            let spawned = tokio::spawn(async move { bank.add(2, 5).await });
+            spawned.await.unwrap().unwrap();
+            inner.add(1, 5).await
+        };
+        let error = bank.transaction(run).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TransactionExpired, "{error:?}");
+        assert!(!error.is_retryable());
+        let text = error.to_string();
+        assert!(text.contains("a write made outside of it"), "{text}");
+        assert_eq!(runs.load(Ordering::Relaxed), 1);
+        assert_eq!((bank.balance(1).await, bank.balance(2).await), (100, 105));
+
+        // Whatever the closure makes of it.
+        let run = async |inner: Bank| {
+            runs.fetch_add(1, Ordering::Relaxed);
+            let bank = bank.clone();
+            let spawned = tokio::spawn(async move { bank.add(2, 5).await });
+            spawned.await.unwrap().unwrap();
+            let _ = inner.add(1, 5).await;
+            Ok(())
+        };
+        let error = bank.transaction(run).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TransactionExpired, "{error:?}");
+        assert_eq!(runs.load(Ordering::Relaxed), 2);
+        assert_eq!(bank.balance(1).await, 100);
+    });
+}
+
+#[test]
 fn an_abandoned_guard_holds_up_others_no_longer_than_the_limit() {
     with_limit(async |bank| {
         let abandoned = bank.begin().await.unwrap();
@@ -133,7 +169,7 @@ fn an_abandoned_guard_holds_up_others_no_longer_than_the_limit() {
 
         let error = abandoned.add(1, 5).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TransactionExpired, "{error:?}");
-        assert!(error.is_retryable());
+        assert!(!error.is_retryable(), "a write outside was awaited");
         let error = abandoned.commit().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TransactionExpired, "{error:?}");
         assert_eq!((bank.balance(1).await, bank.balance(2).await), (100, 105));

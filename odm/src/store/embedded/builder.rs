@@ -51,7 +51,7 @@ impl Builder {
     }
 
     /// Limits the time that a transaction may be open; all other writes wait for it meanwhile. The
-    /// default is 10 s.
+    /// default is 10 s. A write outside of a transaction has [`unit_time_limit`](Builder::unit_time_limit).
     pub fn transaction_limit(mut self, limit: Duration) -> Self {
         self.settings.transaction_limit = limit;
         self
@@ -69,6 +69,17 @@ impl Builder {
     /// them to the file while it runs, and is durable when it returns.
     pub fn unit_limit(mut self, documents: u64) -> Self {
         self.settings.unit_documents = documents;
+        self
+    }
+
+    /// Limits the time that one unit of work may compute; all other writes wait for it meanwhile. The
+    /// default is 60 s.
+    ///
+    /// A unit is a write of a repository with all that follows from it. One that takes longer fails with
+    /// [`Limit`](crate::ErrorKind::Limit), and nothing of it is stored. The time is asked between chunks
+    /// of its work, so that it may be over by one of these. It does not include the commit.
+    pub fn unit_time_limit(mut self, limit: Duration) -> Self {
+        self.settings.unit_time = limit;
         self
     }
 

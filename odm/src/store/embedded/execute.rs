@@ -14,7 +14,7 @@ use super::{
     scan::{Documents, PlanEntries},
     schema::Collection,
     view::View,
-    wait::{YieldBudget, yield_now},
+    wait::YieldBudget,
 };
 use crate::{
     error::Result,
@@ -42,11 +42,12 @@ pub(super) struct ExecContext<'r> {
 }
 
 impl ExecContext<'_> {
-    /// Counts a step, and lets other tasks run if it is time.
+    /// Counts a step, and ends a chunk of them if it is time.
     #[inline]
-    async fn yield_if_due(&mut self) {
-        if self.budget.is_due() {
-            yield_now().await;
+    async fn end_chunk_if_due(&mut self) -> Result<()> {
+        match self.budget.is_due() {
+            true => self.budget.end_chunk().await,
+            false => Ok(()),
         }
     }
 }
@@ -114,7 +115,7 @@ impl Execution<'_, '_, '_, '_, '_> {
     async fn in_index_order(&mut self) -> Result<ControlFlow<()>> {
         let mut seen = Seen::default();
         while let Some(entry) = self.entries.next(self.context.cost)? {
-            self.context.yield_if_due().await;
+            self.context.end_chunk_if_due().await?;
             if entry.repeats && !seen.add(entry.id(), self.context.memory)? {
                 continue;
             }
@@ -139,7 +140,7 @@ impl Execution<'_, '_, '_, '_, '_> {
         let mut prefix: Vec<u8> = Vec::new();
         loop {
             let entry = self.entries.next(self.context.cost)?;
-            self.context.yield_if_due().await;
+            self.context.end_chunk_if_due().await?;
             let goes_on = match &entry {
                 None => false,
                 Some(entry) => entry.key.starts_with(&prefix) && !ids.is_empty(),
@@ -168,7 +169,7 @@ impl Execution<'_, '_, '_, '_, '_> {
     async fn sorted_by_id(&mut self, by_id: Direction) -> Result<ControlFlow<()>> {
         let mut ids = Ids::default();
         while let Some(entry) = self.entries.next(self.context.cost)? {
-            self.context.yield_if_due().await;
+            self.context.end_chunk_if_due().await?;
             ids.push(entry.id(), self.context.memory)?;
         }
         self.offer_by_id(&mut ids, by_id).await
@@ -177,7 +178,7 @@ impl Execution<'_, '_, '_, '_, '_> {
     async fn offer_by_id(&mut self, ids: &mut Ids, by_id: Direction) -> Result<ControlFlow<()>> {
         ids.sort(by_id);
         for id in ids.iter() {
-            self.context.yield_if_due().await;
+            self.context.end_chunk_if_due().await?;
             if self.sink.passes_over() {
                 continue;
             }
@@ -198,7 +199,7 @@ impl Execution<'_, '_, '_, '_, '_> {
         let mut top = TopN::new(count, self.context.memory);
         let mut seen = Seen::default();
         while let Some(entry) = self.entries.next(self.context.cost)? {
-            self.context.yield_if_due().await;
+            self.context.end_chunk_if_due().await?;
             if entry.repeats && !seen.add(entry.id(), self.context.memory)? {
                 continue;
             }
@@ -213,7 +214,7 @@ impl Execution<'_, '_, '_, '_, '_> {
         }
         self.sink.skip_comparisons();
         for sorted in top.into_sorted() {
-            self.context.yield_if_due().await;
+            self.context.end_chunk_if_due().await?;
             if self.sink.passes_over() {
                 continue;
             }
@@ -250,7 +251,7 @@ pub(super) async fn count_entries(
     let enough = query.limit.map(|limit| limit.saturating_add(query.skip));
     while Some(count) != enough && entries.next(context.cost)?.is_some() {
         count += 1;
-        context.yield_if_due().await;
+        context.end_chunk_if_due().await?;
     }
     Ok(Some(count.saturating_sub(query.skip)))
 }

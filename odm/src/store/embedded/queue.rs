@@ -1,10 +1,10 @@
 //! The requests to the writer.
 
-use std::sync::{Arc, atomic::AtomicBool};
+use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::{session::Outcome, work::Work};
+use super::{lease::LeaseState, session::Outcome, work::Work};
 use crate::{
     error::Result,
     store::{CollectionSpec, Durability, UnitOfWork},
@@ -32,7 +32,7 @@ pub(super) enum Request {
         /// The end of the transaction. The caller has the sender since before the request, so that the
         /// writer goes on wherever the caller gets lost.
         outcome: oneshot::Receiver<Outcome>,
-        expired: Arc<AtomicBool>,
+        state: Arc<LeaseState>,
     },
     /// Creates missing collections and indexes.
     Ensure {

@@ -11,7 +11,7 @@ use super::{
     scan,
     settings::Settings,
     view::View,
-    wait::{YieldBudget, yield_now},
+    wait::YieldBudget,
 };
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -60,7 +60,7 @@ impl Reading<'_> {
                 break;
             }
             if self.budget.is_due() {
-                yield_now().await;
+                self.budget.end_chunk().await?;
             }
         }
         Ok(cost)

@@ -1,15 +1,16 @@
 //! A transaction: that of a unit, on the writer's thread, or one that a caller drives.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use bson::RawBson;
 use tokio::sync::oneshot;
 
-use super::{Handle, work::Work};
+use super::{
+    Handle,
+    lease::{CallInProgress, LeaseState},
+    work::Work,
+};
 use crate::{
     error::{Error, ErrorKind, Result},
     store::{
@@ -29,7 +30,7 @@ pub(super) struct Session {
 pub(super) struct Lease {
     /// The channel for the end of the transaction. Dropping it has the effect of a rollback.
     outcome: oneshot::Sender<Outcome>,
-    expired: Arc<AtomicBool>,
+    state: Arc<LeaseState>,
     /// The store lives as long as its transactions.
     _store: Arc<Handle>,
 }
@@ -43,29 +44,15 @@ pub(super) enum Outcome {
 impl Lease {
     pub(super) fn new(
         outcome: oneshot::Sender<Outcome>,
-        expired: Arc<AtomicBool>,
+        state: Arc<LeaseState>,
         store: Arc<Handle>,
     ) -> Self {
         Lease {
             outcome,
-            expired,
+            state,
             _store: store,
         }
     }
-}
-
-/// The error of a transaction whose lease has ended.
-fn ended(expired: &AtomicBool) -> Error {
-    if expired.load(Ordering::Acquire) {
-        return Error::new(
-            ErrorKind::TransactionExpired,
-            "transaction expired: it was open for too long and was rolled back",
-        );
-    }
-    Error::new(
-        ErrorKind::Closed,
-        "transaction rolled back: the store was closed",
-    )
 }
 
 impl Session {
@@ -81,52 +68,58 @@ impl Session {
         }
     }
 
-    /// Begins a write.
-    fn begin_write(&mut self) -> Result<&mut Work> {
-        self.live()?;
+    /// Begins a call that writes.
+    fn begin_write(&mut self) -> Result<Option<CallInProgress>> {
+        let call = self.begin_call()?;
         self.work.begin_call()?;
-        Ok(&mut self.work)
+        Ok(call)
     }
 
-    /// Whether the transaction is still the one that writes. The writer alone decides when it is
-    /// not; a call that began before that goes on, and its work is never committed.
-    fn live(&self) -> Result<()> {
-        match &self.lease {
-            Some(lease) if lease.outcome.is_closed() => Err(ended(&lease.expired)),
-            _ => self.work.check_usable(),
-        }
+    /// Begins a call, if the transaction is still the one that writes. The writer alone decides when
+    /// it is not; a call that began before that goes on, and its work is never committed.
+    fn begin_call(&self) -> Result<Option<CallInProgress>> {
+        let call = match &self.lease {
+            None => {
+                self.work.check_time()?;
+                None
+            }
+            Some(lease) if lease.outcome.is_closed() => return Err(lease.state.error()),
+            Some(lease) => Some(lease.state.begin_call()),
+        };
+        self.work.check_usable()?;
+        Ok(call)
     }
 }
 
 #[async_trait]
 impl Reader for Session {
     async fn get(&self, collection: &str, ids: &[RawBson], each: Each<'_>) -> Result<Cost> {
-        self.live()?;
+        let _call = self.begin_call()?;
         self.work.reading().get(collection, ids, each).await
     }
 
     async fn find(&self, find: &Find, each: Each<'_>) -> Result<Cost> {
-        self.live()?;
+        let _call = self.begin_call()?;
         self.work.reading().find(find, each).await
     }
 
     async fn find_by_key(&self, find: &FindByKey, each: Each<'_>) -> Result<Cost> {
-        self.live()?;
+        let _call = self.begin_call()?;
         self.work.reading().find_by_key(find, each).await
     }
 
     async fn count(&self, find: &Find) -> Result<(u64, Cost)> {
-        self.live()?;
+        let _call = self.begin_call()?;
         self.work.reading().count(find).await
     }
 
     async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
-        self.live()?;
+        let _call = self.begin_call()?;
         self.work.reading().count_by_key(find).await
     }
 
     async fn explain(&self, find: &Find) -> Result<Explain> {
-        self.live()?;
+        let _call = self.begin_call()?;
         self.work.reading().explain(find).await
     }
 }
@@ -134,15 +127,18 @@ impl Reader for Session {
 #[async_trait]
 impl Transaction for Session {
     async fn apply(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost> {
-        self.begin_write()?.apply(batch)
+        let _call = self.begin_write()?;
+        self.work.apply(batch)
     }
 
     async fn update(&mut self, write: &UpdateWrite) -> Result<Updated> {
-        self.begin_write()?.update(write).await
+        let _call = self.begin_write()?;
+        self.work.update(write).await
     }
 
     async fn delete(&mut self, write: &DeleteWrite) -> Result<Deleted> {
-        self.begin_write()?.delete(write).await
+        let _call = self.begin_write()?;
+        self.work.delete(write).await
     }
 
     async fn commit(self: Box<Self>) -> Result<()> {
@@ -153,14 +149,14 @@ impl Transaction for Session {
         let (reply, answer) = oneshot::channel();
         let Lease {
             outcome,
-            expired,
+            state,
             _store,
         } = lease;
         // Either the writer takes the work, and answers, or the lease was over before. From here
         // on, dropping this future does not stop the commit.
         match outcome.send(Outcome::Commit(Box::new(work), reply)) {
-            Ok(()) => answer.await.unwrap_or_else(|_| Err(ended(&expired))),
-            Err(_) => Err(ended(&expired)),
+            Ok(()) => answer.await.unwrap_or_else(|_| Err(state.error())),
+            Err(_) => Err(state.error()),
         }
     }
 

@@ -13,6 +13,7 @@ pub(super) struct Settings {
     pub(super) transaction_limit: Duration,
     pub(super) queue: usize,
     pub(super) unit_documents: u64,
+    pub(super) unit_time: Duration,
     pub(super) sort_memory: usize,
     /// The memory that the changes of a group may take before it takes no further unit, and the
     /// changes of one unit before it runs by itself, in bytes.
@@ -31,6 +32,7 @@ impl Default for Settings {
             transaction_limit: Duration::from_secs(10),
             queue: 1024,
             unit_documents: 100_000,
+            unit_time: Duration::from_secs(60),
             sort_memory: 256 << 20,
             group_memory: 64 << 20,
             spill_memory: 16 << 20,

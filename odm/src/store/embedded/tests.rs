@@ -8,6 +8,7 @@ mod layers;
 mod plans;
 mod queries;
 mod support;
+mod time;
 mod transactions;
 mod units;
 mod writes;

@@ -8,7 +8,7 @@ use super::{
     scan::read,
     schema::{Collection, Index},
     snapshot::Snapshot,
-    wait::{YieldBudget, yield_now},
+    wait::YieldBudget,
 };
 use crate::{error::Result, mql::path};
 
@@ -69,7 +69,7 @@ async fn documents(
     let mut range = snapshot.view().range(&start, &end, false)?;
     while let Some((key, document)) = range.next()? {
         if budget.is_due() {
-            yield_now().await;
+            budget.end_chunk().await?;
         }
         let document = read(&document)?;
         crate::store::check_document(&collection.name, document)
@@ -127,7 +127,7 @@ async fn count(snapshot: &Snapshot, tree: Tree, budget: &mut YieldBudget) -> Res
         .range(&tree_start(tree), &tree_start(tree + 1), false)?;
     while range.next()?.is_some() {
         if budget.is_due() {
-            yield_now().await;
+            budget.end_chunk().await?;
         }
         count += 1;
     }

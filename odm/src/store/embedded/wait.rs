@@ -10,8 +10,10 @@ use std::{
     },
     task::{Context, Poll, Wake, Waker},
     thread::{self, Thread},
-    time::Instant,
+    time::{Duration, Instant},
 };
+
+use crate::error::{Error, ErrorKind, Result};
 
 struct Unpark {
     thread: Thread,
@@ -68,41 +70,91 @@ pub(super) fn block_on<F: Future>(future: F, deadline: Option<Instant>) -> Optio
 /// The number of documents or index entries that are read between two yields.
 const CHUNK: u32 = 1000;
 
-/// The number of steps that a long read may take before it lets other tasks run.
+/// The number of steps that a long read may take before its chunk ends.
 pub(super) struct YieldBudget {
-    left: Option<u32>,
+    left: u32,
+    end: ChunkEnd,
+}
+
+/// What a long read does at the end of a chunk.
+enum ChunkEnd {
+    Yield,
+    AskDeadline(Deadline),
+    Nothing,
 }
 
 impl YieldBudget {
-    /// A budget for reads on the task of the caller.
+    /// A budget for reads on the task of the caller, which let other tasks run.
     pub(super) fn per_chunk() -> YieldBudget {
-        YieldBudget { left: Some(CHUNK) }
+        YieldBudget {
+            left: CHUNK,
+            end: ChunkEnd::Yield,
+        }
     }
 
-    /// A budget for the writer's thread, which has no other tasks.
-    pub(super) fn unlimited() -> YieldBudget {
-        YieldBudget { left: None }
+    /// A budget for reads that never yield, and end with an error after a deadline.
+    pub(super) fn until(deadline: Option<Deadline>) -> YieldBudget {
+        YieldBudget {
+            left: CHUNK,
+            end: deadline.map_or(ChunkEnd::Nothing, ChunkEnd::AskDeadline),
+        }
     }
 
-    /// Counts one step, and returns whether to wait for [`yield_now`].
+    /// Counts one step, and returns whether to call [`end_chunk`](YieldBudget::end_chunk).
     #[inline]
     pub(super) fn is_due(&mut self) -> bool {
-        match &mut self.left {
-            None => false,
-            Some(0) => {
-                self.left = Some(CHUNK);
+        match self.left {
+            0 => {
+                self.left = CHUNK;
                 true
             }
-            Some(left) => {
-                *left -= 1;
+            _ => {
+                self.left -= 1;
                 false
             }
         }
     }
+
+    pub(super) async fn end_chunk(&self) -> Result<()> {
+        match &self.end {
+            ChunkEnd::Yield => yield_now().await,
+            ChunkEnd::AskDeadline(deadline) => deadline.ask()?,
+            ChunkEnd::Nothing => {}
+        }
+        Ok(())
+    }
+}
+
+/// The end of the time that a unit of work may compute.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Deadline {
+    at: Instant,
+    limit: Duration,
+}
+
+impl Deadline {
+    /// The deadline of a unit that begins now; `None` for a limit that never ends.
+    pub(super) fn after(limit: Duration) -> Option<Deadline> {
+        let at = Instant::now().checked_add(limit)?;
+        Some(Deadline { at, limit })
+    }
+
+    /// Returns the error of a unit that computes for longer.
+    pub(super) fn ask(&self) -> Result<()> {
+        if Instant::now() < self.at {
+            return Ok(());
+        }
+        let message = format!(
+            "unit of work too long: it computes for more than {:?}, and all other writes wait for it; \
+             split it, or raise `unit_time_limit`",
+            self.limit
+        );
+        Err(Error::new(ErrorKind::Limit, message))
+    }
 }
 
 /// Yields to other tasks once.
-pub(super) fn yield_now() -> impl Future<Output = ()> + Send {
+fn yield_now() -> impl Future<Output = ()> + Send {
     struct Yield(bool);
 
     impl Future for Yield {

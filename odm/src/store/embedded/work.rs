@@ -16,7 +16,7 @@ use super::{
     settings::Settings,
     snapshot::Snapshot,
     view::View,
-    wait::YieldBudget,
+    wait::{Deadline, YieldBudget},
 };
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -32,6 +32,8 @@ pub(super) struct Work {
     pub(super) settings: Arc<Settings>,
     /// The number of documents that the unit has written.
     written: u64,
+    /// The end of the unit's time; `None` in a transaction of a caller, whose lease ends.
+    deadline: Option<Deadline>,
     memory: Memory,
 }
 
@@ -43,6 +45,7 @@ impl Work {
             settings: base.settings.clone(),
             base,
             written: 0,
+            deadline: None,
             memory: Memory::Unbounded,
         }
     }
@@ -66,7 +69,17 @@ impl Work {
     /// No yields: the writer's thread has no other tasks, and an operation of a caller's transaction
     /// must not stop halfway, since other operations of the transaction would wait for it.
     pub(super) fn yield_budget(&self) -> YieldBudget {
-        YieldBudget::unlimited()
+        YieldBudget::until(self.deadline)
+    }
+
+    /// Starts the time that the unit has.
+    pub(super) fn begin_time(&mut self) {
+        self.deadline = Deadline::after(self.settings.unit_time);
+    }
+
+    /// Refuses everything once the unit has computed for too long.
+    pub(super) fn check_time(&self) -> Result<()> {
+        self.deadline.map_or(Ok(()), |deadline| deadline.ask())
     }
 
     /// Begins a unit. Earlier changes can no longer be undone.
@@ -78,6 +91,7 @@ impl Work {
 
     /// Counts a document that is written.
     pub(super) fn count_written(&mut self, cost: &mut Cost) -> Result<()> {
+        self.check_time()?;
         self.written += 1;
         cost.documents_written += 1;
         let limit = self.settings.unit_documents;

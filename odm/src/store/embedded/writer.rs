@@ -96,9 +96,9 @@ impl Writer {
                     durability,
                     granted,
                     outcome,
-                    expired,
+                    state,
                 }) => {
-                    self.lease(durability, granted, outcome, &expired);
+                    self.lease(durability, granted, outcome, &state);
                 }
                 Event::Request(Request::Ensure { collections, reply }) => {
                     let result = self.usable().and_then(|()| self.ensure(&collections));

@@ -95,18 +95,21 @@ impl Group {
     }
 }
 
-/// Runs a unit to its end, its panic or its deadline. Its changes are left to the caller.
+/// Runs a unit to its end, its panic or its deadline: `limit` for what it waits for, and that of the
+/// settings for what it computes. Its changes are left to the caller.
 pub(super) fn run_unit(
     unit: &dyn UnitOfWork,
     session: &mut Session,
     limit: Duration,
 ) -> Result<()> {
+    session.work.begin_time();
     let ran = catch_unwind(AssertUnwindSafe(|| {
         let deadline = Instant::now() + limit;
         block_on(unit.run(session as &mut dyn Transaction), Some(deadline))
     }));
     match ran {
-        Ok(Some(result)) => result,
+        // A unit that goes on after the error of a call has no more time either.
+        Ok(Some(result)) => result.and_then(|()| session.work.check_time()),
         Ok(None) => Err(Error::new(
             ErrorKind::TransactionExpired,
             format!(

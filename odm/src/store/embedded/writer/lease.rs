@@ -1,18 +1,18 @@
 //! Transactions that a caller drives: the writer stands still until they end.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Instant,
-};
+use std::time::Instant;
 
 use tokio::sync::oneshot;
 use tracing::warn;
 
 use super::{
-    super::{queue::Reply, session::Outcome, wait::block_on, work::Work},
+    super::{
+        lease::{Expiry, LeaseState},
+        queue::Reply,
+        session::Outcome,
+        wait::block_on,
+        work::Work,
+    },
     Writer,
     group::Group,
 };
@@ -25,12 +25,13 @@ impl Writer {
         durability: Durability,
         granted: Reply<Work>,
         mut outcome: oneshot::Receiver<Outcome>,
-        expired: &Arc<AtomicBool>,
+        state: &LeaseState,
     ) {
         if let Err(error) = self.usable() {
             let _ = granted.send(Err(error));
             return;
         }
+        state.begin();
         // Only this thread ever commits, so the newest state stays the newest.
         if granted.send(Ok(self.begin())).is_err() {
             return;
@@ -44,12 +45,17 @@ impl Writer {
                 None => {
                     // The order of commit and expiry is decided here: once the channel is closed, a
                     // commit fails, and an earlier commit is in the channel.
-                    expired.store(true, Ordering::Release);
+                    let limit = self.settings.transaction_limit;
+                    let others_wait = self.next.is_some() || !self.requests.is_empty();
+                    let expiry = state.expire(limit, others_wait);
                     outcome.close();
                     let ended = outcome.try_recv().ok();
                     if ended.is_none() {
-                        let limit = self.settings.transaction_limit;
-                        warn!("transaction rolled back: it was open for more than {limit:?}");
+                        let hint = match expiry {
+                            Expiry::Slow => "",
+                            Expiry::Idle(_) => "; it may await a write made outside of it",
+                        };
+                        warn!("transaction rolled back: it was open for more than {limit:?}{hint}");
                     }
                     break ended;
                 }
