@@ -8,8 +8,6 @@ use std::{
     sync::{Arc, LazyLock, Mutex, PoisonError, Weak},
 };
 
-use tokio::sync::OwnedMutexGuard;
-
 use crate::{
     catalog::{self, Catalog, OwnedIndex, Prepared, Relations},
     error::{Error, ErrorKind, Result, show},
@@ -25,7 +23,8 @@ pub(super) async fn open(
     relations: Relations,
     specs: Vec<CollectionSpec>,
 ) -> Result<Catalog> {
-    let _opening = lock(store).await;
+    let lock = lock_of(store);
+    let _opening = lock.lock().await;
     // Nothing is created for models that do not fit to those of others.
     let prepared = catalog::prepare(store, name, version, &relations, &specs).await?;
     let ensured = store.ensure(&prepared.collections).await;
@@ -45,24 +44,20 @@ pub(super) async fn open(
 
 type Lock = tokio::sync::Mutex<()>;
 
-/// Waits for the other databases that are being opened on a store: between what one reads in the
-/// catalog and what it declares there, no other may change the indexes. Stores without an identity
-/// share one lock.
-async fn lock(store: &dyn Store) -> OwnedMutexGuard<()> {
+/// The lock of the databases that are being opened on a store: between what one reads in the catalog
+/// and what it declares there, no other may change the indexes. Stores without an identity share one.
+fn lock_of(store: &dyn Store) -> Arc<Lock> {
     static LOCKS: LazyLock<Mutex<HashMap<Option<StoreId>, Weak<Lock>>>> =
         LazyLock::new(Mutex::default);
     let id = store.capabilities().single_writer;
-    let lock = {
-        let mut locks = LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
-        locks.retain(|_, lock| lock.strong_count() > 0);
-        let lock = locks.get(&id).and_then(Weak::upgrade);
-        lock.unwrap_or_else(|| {
-            let new = Arc::new(Lock::default());
-            locks.insert(id, Arc::downgrade(&new));
-            new
-        })
-    };
-    lock.lock_owned().await
+    let mut locks = LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    locks.retain(|_, lock| lock.strong_count() > 0);
+    let lock = locks.get(&id).and_then(Weak::upgrade);
+    lock.unwrap_or_else(|| {
+        let new = Arc::new(Lock::default());
+        locks.insert(id, Arc::downgrade(&new));
+        new
+    })
 }
 
 fn report_retired(database: &str, prepared: &Prepared) {

@@ -137,6 +137,18 @@ impl UnitOfWork for Documents {
     }
 }
 
+fn specs_of(indexes: &Indexes) -> Vec<CollectionSpec> {
+    let mut specs = COLLECTIONS.map(|name| CollectionSpec {
+        name: name.to_owned(),
+        ..CollectionSpec::default()
+    });
+    for ((collection, _), index) in indexes {
+        let specs = specs.iter_mut().filter(|spec| spec.name == *collection);
+        specs.for_each(|spec| spec.indexes.push(index.clone()));
+    }
+    specs.into()
+}
+
 fn in_store(store: &Embedded) -> Indexes {
     let indexes = store.indexes().expect("an open store").into_iter();
     indexes
@@ -219,21 +231,20 @@ async fn check(history: Vec<Step>) {
                 units,
             } => {
                 let version = expected.declared[database].0 + u32::from(is_new_version);
-                let mut specs = COLLECTIONS.map(|name| CollectionSpec {
-                    name: name.to_owned(),
-                    ..CollectionSpec::default()
-                });
-                for ((collection, _), index) in &indexes {
-                    let specs = specs.iter_mut().filter(|spec| spec.name == *collection);
-                    specs.for_each(|spec| spec.indexes.push(index.clone()));
-                }
                 let ending = Ending {
                     store: store.clone(),
                     units: AtomicUsize::new(units.unwrap_or(usize::MAX)),
                 };
                 let error = expected.error(database, version, &indexes);
                 let name = DATABASES[database];
-                let opened = open(&ending, name, version, Relations::default(), specs.into()).await;
+                let opened = open(
+                    &ending,
+                    name,
+                    version,
+                    Relations::default(),
+                    specs_of(&indexes),
+                )
+                .await;
                 let after = in_store(&store);
                 let old = std::mem::replace(&mut expected.declared[database], (version, indexes));
                 match opened.map_err(|error| error.kind()) {
@@ -273,4 +284,38 @@ fn after_any_history_a_store_has_the_indexes_that_the_newest_versions_declare_an
         Ok(())
     });
     result.unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_index_that_one_database_gives_up_while_another_declares_it_stays() {
+    let store = Embedded::memory().await.expect("a store");
+    let index = spec("index", "a", Direction::Ascending, true);
+    let with = Indexes::from([(("things".to_owned(), "index".to_owned()), index)]);
+    for round in 0..100 {
+        let opened = |database: usize| {
+            let (store, with) = (store.clone(), with.clone());
+            tokio::spawn(async move {
+                let is_with = (round + database).is_multiple_of(2);
+                let declared = if is_with { with } else { Indexes::new() };
+                let version = u32::try_from(round).expect("a small number");
+                let name = DATABASES[database];
+                open(
+                    &store,
+                    name,
+                    version,
+                    Relations::default(),
+                    specs_of(&declared),
+                )
+                .await
+                .map(drop)
+            })
+        };
+        for opened in [opened(0), opened(1)] {
+            opened
+                .await
+                .expect("no panic")
+                .expect("the database is opened");
+        }
+        assert_eq!(in_store(&store), with, "round {round}");
+    }
 }

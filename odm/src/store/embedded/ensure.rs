@@ -14,8 +14,9 @@ use crate::{
     store::{CollectionSpec, IndexSpec},
 };
 
-/// The memory that a part of an index may take before it is committed, in bytes.
-const CHUNK: usize = 16 << 20;
+/// The memory that a part of an index may take before it is committed, in bytes. In tests small indexes
+/// have parts, too.
+const CHUNK: usize = if cfg!(test) { 8 << 10 } else { 16 << 20 };
 
 /// A function that commits the changes of the work so far, and leaves the work empty.
 pub(super) type Spill<'s> = &'s mut dyn FnMut(&mut Work) -> Result<()>;

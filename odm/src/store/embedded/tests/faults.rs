@@ -382,7 +382,7 @@ fn a_disk_that_fails_while_an_index_takes_the_place_of_another_leaves_one_of_the
             let things = [collection("things", old())];
             store.ensure(&things).await.expect("the old indexes");
             let documents =
-                (0..200).map(|n| doc! { "_id": n, "n": format!("{n}{}", "x".repeat(100)), "m": n });
+                (0..80).map(|n| doc! { "_id": n, "n": format!("{n}{}", "x".repeat(100)), "m": n });
             insert(&store, documents.collect())
                 .await
                 .expect("an insert");
@@ -427,7 +427,7 @@ fn a_disk_that_fails_while_an_index_takes_the_place_of_another_leaves_one_of_the
                 seen[usize::from(is_new)] += 1;
                 store.ensure(&[new()]).await.expect("the new index");
                 store.check_integrity().await.expect("sound indexes");
-                assert_eq!(all(&store).await.len(), 200);
+                assert_eq!(all(&store).await.len(), 80);
             }
         }
         assert!(seen[0] > 0 && seen[1] > 0, "{seen:?}");

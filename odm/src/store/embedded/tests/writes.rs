@@ -414,8 +414,8 @@ fn an_index_is_built_from_the_documents_that_exist() {
 fn an_index_that_is_too_large_for_one_commit_is_built_in_parts() {
     block_on(async {
         let store = Embedded::memory().await.expect("a store");
-        let text = "x".repeat(20_000);
-        for portion in 0..20 {
+        let text = "x".repeat(200);
+        for portion in 0..5 {
             let documents = (0..100)
                 .map(|i| doc! { "_id": portion * 100 + i, "n": format!("{text}{i}-{portion}") });
             insert(&store, documents.collect())
