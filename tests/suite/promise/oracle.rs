@@ -89,7 +89,7 @@ fn expected(
             let mut values = Vec::new();
             for (_, source) in children(world, source, reference, id) {
                 let value = get(source, field);
-                if !values.contains(&value) {
+                if source.contains_key(field) && !values.contains(&value) {
                     values.push(value);
                 }
             }
