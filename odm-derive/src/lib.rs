@@ -29,6 +29,8 @@ mod ctxt;
 mod derived;
 mod expand;
 mod fallback;
+#[cfg(test)]
+mod fuzz;
 mod model;
 mod types;
 

@@ -1,0 +1,123 @@
+//! Files of stores that were damaged.
+
+use std::{fs, ops::ControlFlow, path::Path};
+
+use fuzz::{Choices, bounded, seconds};
+use odm::{
+    Embedded,
+    bson::{RawDocumentBuf, doc},
+    store::{
+        CollectionSpec, CollectionWrites, DocumentWrite, Durability, Find, Store, Transaction,
+        UnitOfWork, embedded::Builder,
+    },
+};
+
+use crate::{documents::index, updates::runtime};
+
+struct Fill;
+
+#[async_trait::async_trait]
+impl UnitOfWork for Fill {
+    async fn run(&self, transaction: &mut dyn Transaction) -> odm::Result<()> {
+        for id in 0..200 {
+            let text = "text ".repeat(id % 40);
+            let document = doc! { "_id": id as i64, "a": id as i32 % 7, "text": text };
+            let document = RawDocumentBuf::try_from(&document).expect("it is BSON");
+            let batch = CollectionWrites {
+                collection: "things",
+                writes: vec![DocumentWrite::Insert(&document)],
+            };
+            transaction.apply(&[batch]).await?;
+        }
+        Ok(())
+    }
+}
+
+async fn filled(path: &Path) -> Vec<u8> {
+    let store = Embedded::open(path).await.unwrap();
+    let things = CollectionSpec {
+        name: "things".to_owned(),
+        indexes: vec![index("a", odm::store::Direction::Ascending)],
+    };
+    store.ensure(&[things]).await.unwrap();
+    store
+        .run(std::sync::Arc::new(Fill), Durability::Immediate)
+        .await
+        .unwrap();
+    store.close().await.unwrap();
+    drop(store);
+    fs::read(path).unwrap()
+}
+
+/// Reads all documents, by their `_id`s and by the index, and writes one.
+async fn used(store: &Embedded) -> odm::Result<()> {
+    for filter in [doc! {}, doc! { "a": { "$gte": 3 } }] {
+        let find = Find {
+            collection: "things".to_owned(),
+            filter: odm::mql::Filter::parse(&filter)?,
+            ..Find::default()
+        };
+        let each = &mut |_, _: &odm::bson::RawDocument| Ok(ControlFlow::Continue(()));
+        store.reader()?.find(&find, each).await?;
+    }
+    store
+        .run(std::sync::Arc::new(Fill), Durability::Immediate)
+        .await
+}
+
+fn damage(choices: &mut Choices<'_>, file: &mut Vec<u8>) {
+    const PAGE: usize = 4096;
+    for _ in 0..=choices.below(4) {
+        let at = choices.below(file.len());
+        // Half of the damages are where the file begins.
+        let at = if choices.below(2) == 0 {
+            at % (4 * PAGE)
+        } else {
+            at
+        };
+        match choices.below(6) {
+            0 => file[at] ^= 1 << choices.below(8),
+            1 => file[at] = choices.below(256) as u8,
+            2 => {
+                let end = (at + 1 + choices.below(64)).min(file.len());
+                file[at..end].fill(choices.below(256) as u8);
+            }
+            3 => {
+                let (from, to) = (at / PAGE * PAGE, choices.below(file.len()) / PAGE * PAGE);
+                let page = file[from..(from + PAGE).min(file.len())].to_vec();
+                let end = (to + page.len()).min(file.len());
+                file[to..end].copy_from_slice(&page[..end - to]);
+            }
+            4 => file.truncate(at.max(1)),
+            _ => file.extend(vec![choices.below(256) as u8; choices.below(2 * PAGE)]),
+        }
+    }
+}
+
+#[test]
+fn a_damaged_file_is_refused_or_can_be_used() {
+    let runtime = runtime();
+    let folder = tempfile::tempdir().unwrap();
+    let file = runtime.block_on(filled(&folder.path().join("whole.odm")));
+    let damaged = folder.path().join("damaged.odm");
+    bolero::check!()
+        .with_test_time(seconds())
+        .with_max_len(200)
+        .for_each(|bytes: &[u8]| {
+            bounded(bytes, || {
+                let mut choices = Choices::new(bytes);
+                let mut file = file.clone();
+                let checks = choices.below(2) == 0;
+                damage(&mut choices, &mut file);
+                fs::write(&damaged, &file).unwrap();
+                runtime.block_on(async {
+                    let Ok(store) = Builder::default().check(checks).open(&damaged).await else {
+                        return;
+                    };
+                    // What is read may be an error too: only a panic or a hang is a mistake.
+                    let _ = used(&store).await;
+                    let _ = store.close().await;
+                });
+            });
+        });
+}

@@ -1,0 +1,355 @@
+//! The models of three programs on one store: the application, in versions whose filters, limits and
+//! sorts differ; reports, which derive more from a part of it; and a desk that knows two collections.
+
+macro_rules! version {
+    (
+        $module:ident = $version:tt, liked: $liked:expr, good: $good:expr, dear: $dear:expr,
+        best: [$($best:tt)+] by $best_sort:tt, latest: [$($latest:tt)+] by $latest_sort:tt
+    ) => {
+        pub(crate) mod $module {
+            use odm::prelude::*;
+            use serde::{Deserialize, Serialize};
+
+            #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+            #[document(collection = "regions")]
+            pub(crate) struct Region {
+                #[serde(rename = "_id")]
+                id: i32,
+                pub(crate) name: String,
+                #[count(of = "Shop")]
+                #[serde(default)]
+                shops: i64,
+                #[subset(limit = $($best)+, sort = $best_sort)]
+                #[serde(default)]
+                best: Subset<ShopLine>,
+            }
+
+            #[derive(Debug, Clone, Serialize, Deserialize, Projection)]
+            #[projection(of = "Shop")]
+            struct ShopLine {
+                name: String,
+                #[serde(default)]
+                items: i64,
+                region_name: Option<String>,
+            }
+
+            #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+            #[document(collection = "shops")]
+            pub(crate) struct Shop {
+                #[serde(rename = "_id")]
+                id: String,
+                name: String,
+                #[reference(parent, on_delete = "nullify")]
+                pub(crate) region: Option<Ref<Region>>,
+                #[denormalize(from = "Region.name")]
+                region_name: Option<String>,
+                #[reference(child, inverse = "shop")]
+                owner: Option<Ref<Person>>,
+                #[denormalize(from = "Person.name")]
+                owner_name: Option<String>,
+                #[count(of = "Item")]
+                #[serde(default)]
+                items: i64,
+                /// By a count of the children's own children.
+                #[count(of = "Item", filter = good)]
+                #[serde(default)]
+                good: i64,
+                #[subset(limit = 2, sort = "-score", filter = dear)]
+                #[serde(default)]
+                dearest: Subset<ItemLine>,
+                #[denormalize(from = "Item.title", via = "Item.shop")]
+                #[serde(default)]
+                titles: Vec<String>,
+                #[version]
+                #[serde(default)]
+                revision: i64,
+            }
+
+            fn good() -> Filter<Item> {
+                Item::fields().score.gte($good)
+            }
+
+            fn dear() -> Filter<Item> {
+                $dear
+            }
+
+            #[derive(Debug, Clone, Serialize, Deserialize, Projection)]
+            #[projection(of = "Item")]
+            struct ItemLine {
+                title: String,
+                #[serde(default)]
+                score: i64,
+                region_name: Option<String>,
+            }
+
+            #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+            #[document(collection = "persons")]
+            pub(crate) struct Person {
+                #[serde(rename = "_id")]
+                id: i64,
+                pub(crate) name: String,
+                #[reference(child, inverse = "owner")]
+                shop: Option<Ref<Shop>>,
+                #[denormalize(from = "Shop.items")]
+                shop_items: Option<i64>,
+                #[reference(child, inverse = "followers")]
+                #[serde(default)]
+                follows: Vec<Ref<Person>>,
+                #[reference(child, inverse = "follows")]
+                #[serde(default)]
+                followers: Vec<Ref<Person>>,
+                #[count(of = "Review")]
+                #[serde(default)]
+                reviews: i64,
+                /// A reverse copy of a copy.
+                #[denormalize(from = "Review.item_title", via = "Review.by")]
+                #[serde(default)]
+                reviewed: Vec<String>,
+                #[version]
+                #[serde(default)]
+                revision: i64,
+            }
+
+            #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+            #[document(collection = "items")]
+            pub(crate) struct Item {
+                #[serde(rename = "_id")]
+                id: i32,
+                pub(crate) title: String,
+                #[serde(default)]
+                pub(crate) price: i32,
+                #[reference(parent, on_delete = "cascade")]
+                shop: Ref<Shop>,
+                #[denormalize(from = "Shop.name")]
+                #[serde(default)]
+                shop_name: String,
+                #[denormalize(from = "Shop.region_name")]
+                region_name: Option<String>,
+                #[denormalize(from = "Shop.items")]
+                #[serde(default)]
+                shop_items: i64,
+                #[count(of = "Review", filter = liked)]
+                #[serde(default)]
+                score: i64,
+                #[subset(limit = $($latest)+, sort = $latest_sort)]
+                #[serde(default)]
+                latest: Subset<ReviewLine>,
+                #[embed]
+                #[serde(default)]
+                similar: Vec<Link>,
+                #[split(collection = "item_details", key = "item", optional)]
+                #[serde(default)]
+                detail: Cold<Detail>,
+                #[version]
+                #[serde(default)]
+                revision: i64,
+            }
+
+            fn liked() -> Filter<Review> {
+                Review::fields().stars.gte($liked) & Review::fields().hidden.eq(false)
+            }
+
+            #[derive(Debug, Clone, Serialize, Deserialize, Embed)]
+            struct Link {
+                #[reference(child, on_delete = "pull")]
+                id: Ref<Item>,
+                #[denormalize(from = "Item.title")]
+                #[serde(default)]
+                title: String,
+                #[denormalize(from = "Item.score")]
+                #[serde(default)]
+                score: i64,
+            }
+
+            #[derive(Debug, Clone, Serialize, Deserialize, Embed)]
+            struct Detail {
+                text: String,
+                #[reference(child, on_delete = "nullify")]
+                inspector: Option<Ref<Person>>,
+                #[denormalize(from = "Person.name")]
+                inspector_name: Option<String>,
+                /// A copy of a count, in a cold part.
+                #[denormalize(from = "Person.reviews")]
+                inspector_reviews: Option<i64>,
+            }
+
+            #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+            #[document(collection = "reviews")]
+            pub(crate) struct Review {
+                #[serde(rename = "_id")]
+                id: i32,
+                #[reference(parent, on_delete = "cascade")]
+                item: Ref<Item>,
+                pub(crate) stars: i32,
+                hidden: bool,
+                #[reference(parent, on_delete = "nullify")]
+                by: Option<Ref<Person>>,
+                #[denormalize(from = "Person.name")]
+                by_name: Option<String>,
+                #[denormalize(from = "Item.title")]
+                #[serde(default)]
+                item_title: String,
+                /// A copy of a copy of a copy.
+                #[denormalize(from = "Item.region_name")]
+                item_region: Option<String>,
+            }
+
+            #[derive(Debug, Clone, Serialize, Deserialize, Projection)]
+            #[projection(of = "Review")]
+            struct ReviewLine {
+                #[serde(rename = "_id")]
+                id: i32,
+                stars: i32,
+                by_name: Option<String>,
+                item_region: Option<String>,
+            }
+
+            #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+            #[document(collection = "orders")]
+            pub(crate) struct Order {
+                #[serde(rename = "_id")]
+                id: i32,
+                pub(crate) note: String,
+                #[reference(parent, on_delete = "keep")]
+                item: Ref<Item>,
+                #[denormalize(from = "Item.title", freeze)]
+                #[serde(default)]
+                title_then: String,
+                #[denormalize(from = "Item.score")]
+                #[serde(default)]
+                score: i64,
+                /// A copy of a subset.
+                #[denormalize(from = "Item.latest")]
+                #[serde(default)]
+                latest: Subset<ReviewLine>,
+                #[reference(child, unchecked)]
+                buyer: Option<Ref<Person>>,
+                #[denormalize(from = "Person.reviews")]
+                buyer_reviews: Option<i64>,
+                #[denormalize(from = "Person.name", freeze)]
+                buyer_then: Option<String>,
+                /// It restricts.
+                #[reference(child)]
+                region: Option<Ref<Region>>,
+            }
+
+            #[derive(Database)]
+            #[database(name = "application", version = $version)]
+            pub(crate) struct Application {
+                pub(crate) regions: Repository<Region>,
+                pub(crate) shops: Repository<Shop>,
+                pub(crate) persons: Repository<Person>,
+                pub(crate) items: Repository<Item>,
+                pub(crate) reviews: Repository<Review>,
+                pub(crate) orders: Repository<Order>,
+            }
+        }
+    };
+}
+
+// `rules::VERSIONS` says the same without the library.
+version! {
+    first = 1, liked: 3, good: 1, dear: Item::fields().price.gte(2),
+    best: [2] by "-items", latest: [2] by "-stars"
+}
+version! {
+    second = 2, liked: 2, good: 2, dear: Item::fields().score.gte(1),
+    best: [3] by "name", latest: [3] by "by_name, -stars"
+}
+version! {
+    third = 3, liked: 4, good: 1, dear: Item::fields().latest.len(0),
+    best: [-2] by "good", latest: [-2] by "stars"
+}
+version! {
+    fourth = 4, liked: 3, good: 1, dear: Item::fields().region_name.ne(None::<String>),
+    best: [1] by "-region_name, -items", latest: [1] by "item_region"
+}
+
+/// It takes what the application derives for base data, and derives from it.
+pub(crate) mod reports {
+    use odm::prelude::*;
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "regions")]
+    pub(crate) struct Region {
+        #[serde(rename = "_id")]
+        id: i32,
+        pub(crate) name: String,
+        #[count(of = "Shop", filter = busy)]
+        #[serde(default)]
+        busy: i64,
+    }
+
+    fn busy() -> Filter<Shop> {
+        Shop::fields().items.gte(2)
+    }
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "shops")]
+    pub(crate) struct Shop {
+        #[serde(rename = "_id")]
+        id: String,
+        name: String,
+        #[reference(parent, on_delete = "nullify")]
+        pub(crate) region: Option<Ref<Region>>,
+        #[serde(default)]
+        items: i64,
+        #[denormalize(from = "Region.busy")]
+        busy_around: Option<i64>,
+    }
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "items")]
+    pub(crate) struct Item {
+        #[serde(rename = "_id")]
+        id: i32,
+        pub(crate) title: String,
+        #[serde(default)]
+        pub(crate) price: i32,
+        #[reference(parent, on_delete = "cascade")]
+        shop: Ref<Shop>,
+        #[denormalize(from = "Shop.busy_around")]
+        busy_around: Option<i64>,
+    }
+
+    #[derive(Database)]
+    #[database(name = "reports", version = 1)]
+    pub(crate) struct Reports {
+        pub(crate) regions: Repository<Region>,
+        pub(crate) shops: Repository<Shop>,
+        pub(crate) items: Repository<Item>,
+    }
+}
+
+/// It knows no reference at all.
+pub(crate) mod desk {
+    use odm::prelude::*;
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "persons")]
+    pub(crate) struct Person {
+        #[serde(rename = "_id")]
+        id: i64,
+        pub(crate) name: String,
+    }
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "reviews")]
+    pub(crate) struct Review {
+        #[serde(rename = "_id")]
+        id: i32,
+        item: i32,
+        pub(crate) stars: i32,
+        hidden: bool,
+        by: Option<i64>,
+    }
+
+    #[derive(Database)]
+    #[database(name = "desk", version = 1)]
+    pub(crate) struct Desk {
+        pub(crate) persons: Repository<Person>,
+        pub(crate) reviews: Repository<Review>,
+    }
+}

@@ -1,0 +1,309 @@
+//! What is wrong with all that is stored, by the rules alone.
+
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+};
+
+use odm::bson::Document;
+
+use super::{
+    rules::{INVERSES, Is, OnDelete, REFERENCES, Rule, Sort, rules},
+    world::{COLLECTIONS, Key, World, get, named, places},
+};
+
+/// Where something is wrong, and what.
+pub(crate) type Wrong = BTreeMap<(&'static str, Key, String), String>;
+
+/// Everything that is wrong in a version, save in the fields that are pending. `before` has the values
+/// that frozen copies, and copies beside dangling references, keep; without it they can be anything.
+pub(crate) fn wrong(
+    world: &World,
+    version: usize,
+    pending: &[String],
+    before: Option<&World>,
+) -> Wrong {
+    let mut wrong = Wrong::new();
+    for rule in rules(version) {
+        let path = match rule.list {
+            "" => rule.field.to_owned(),
+            list => format!("{list}.{}", rule.field),
+        };
+        if pending.iter().any(|place| is_at(place, rule.holder, &path)) {
+            continue;
+        }
+        for (id, document) in world.of(rule.holder) {
+            for place in places(document, rule.list) {
+                let held = get(place, rule.field);
+                if let Some(expected) = expected(world, before, &rule, id, place)
+                    && expected != held
+                {
+                    let what = format!("is {held:?} and should be {expected:?}");
+                    wrong.insert((rule.holder, id.clone(), path.clone()), what);
+                }
+            }
+        }
+    }
+    wrong_references(world, &mut wrong);
+    wrong
+}
+
+/// Cold parts are named in pending backfills as in their document, too.
+fn is_at(place: &str, holder: &str, path: &str) -> bool {
+    place == format!("{holder}.{path}")
+        || holder == "item_details" && place == format!("items.detail.{path}")
+}
+
+/// The value of a derived field; `None` if nobody can tell.
+fn expected(
+    world: &World,
+    before: Option<&World>,
+    rule: &Rule,
+    id: &Key,
+    place: &Document,
+) -> Option<Key> {
+    match &rule.is {
+        Is::Copy(reference, source, field) => {
+            let to = get(place, reference);
+            match world.of(source).get(&to) {
+                _ if to == Key::Null => Some(Key::Null),
+                Some(source) => Some(get(source, field)),
+                None => {
+                    let held = before?.of(rule.holder).get(id)?;
+                    (get(held, reference) == to).then(|| get(held, rule.field))
+                }
+            }
+        }
+        Is::Frozen(reference, source, field) => {
+            let to = get(place, reference);
+            if to == Key::Null {
+                return Some(Key::Null);
+            }
+            let held = before?.of(rule.holder).get(id);
+            match held.filter(|held| get(held, reference) == to) {
+                Some(held) => Some(get(held, rule.field)),
+                None => world.of(source).get(&to).map(|source| get(source, field)),
+            }
+        }
+        Is::Values(source, reference, field) => {
+            let mut values = Vec::new();
+            for (_, source) in children(world, source, reference, id) {
+                let value = get(source, field);
+                if source.contains_key(field) && !values.contains(&value) {
+                    values.push(value);
+                }
+            }
+            Some(Key::Array(values))
+        }
+        Is::Count(child, reference, test) => {
+            let children = children(world, child, reference, id);
+            let number = children.iter().filter(|(_, child)| test(child)).count();
+            Some(Key::Number(number as i64))
+        }
+        Is::Subset {
+            child,
+            reference,
+            test,
+            sort,
+            limit,
+            shows,
+        } => {
+            let mut children = children(world, child, reference, id);
+            children.retain(|(_, child)| test(child));
+            children.sort_by(|one, other| order(one, other, sort));
+            let number = limit.unsigned_abs() as usize;
+            let shown = match limit {
+                0.. => &children[..number.min(children.len())],
+                _ => &children[children.len().saturating_sub(number)..],
+            };
+            let lines = shown.iter().map(|(_, child)| {
+                let fields = shows
+                    .iter()
+                    .map(|name| ((*name).to_owned(), get(child, name)));
+                Key::Document(fields.filter(|(_, value)| *value != Key::Null).collect())
+            });
+            Some(Key::Array(lines.collect()))
+        }
+    }
+}
+
+type Child<'a> = (&'a Key, &'a Document);
+
+/// The documents whose reference names a document, in the order of their `_id`s.
+fn children<'a>(world: &'a World, child: &str, reference: &str, id: &Key) -> Vec<Child<'a>> {
+    let all = world.of(child).iter();
+    all.filter(|(_, child)| get(child, reference) == *id)
+        .collect()
+}
+
+fn order(one: &Child<'_>, other: &Child<'_>, sort: &[Sort]) -> Ordering {
+    let by_sort = sort.iter().map(|(path, descends)| {
+        let order = get(one.1, path).cmp(&get(other.1, path));
+        if *descends { order.reverse() } else { order }
+    });
+    by_sort
+        .fold(Ordering::Equal, Ordering::then)
+        .then(one.0.cmp(other.0))
+}
+
+/// Dangling references, one-sided inverse references, and cold parts that no document has.
+fn wrong_references(world: &World, wrong: &mut Wrong) {
+    for reference in REFERENCES {
+        if reference.on_delete == OnDelete::Dangle {
+            continue;
+        }
+        let path = match reference.list {
+            "" => reference.field.to_owned(),
+            list => format!("{list}.{}", reference.field),
+        };
+        for (id, document) in world.of(reference.holder) {
+            for place in places(document, reference.list) {
+                for to in named(place, reference.field) {
+                    if !world.of(reference.target).contains_key(&to) {
+                        let at = (reference.holder, id.clone(), path.clone());
+                        wrong.insert(at, format!("names {to:?}, which does not exist"));
+                    }
+                }
+            }
+        }
+    }
+    for [left, right] in INVERSES {
+        for [(from, field), (to, back)] in [[left, right], [right, left]] {
+            for (id, document) in world.of(from) {
+                let named = named(document, field);
+                for other in &named {
+                    let other = world.of(to).get(other);
+                    if other.is_some_and(|other| !self::named(other, back).contains(id)) {
+                        let at = (from, id.clone(), field.to_owned());
+                        wrong.insert(at, format!("names {other:?}, which does not name it"));
+                    }
+                }
+                if named.iter().collect::<BTreeSet<_>>().len() < named.len() {
+                    let at = (from, id.clone(), field.to_owned());
+                    wrong.insert(at, format!("names one twice: {named:?}"));
+                }
+            }
+        }
+    }
+    let mut owners = BTreeSet::new();
+    for (id, part) in world.of("item_details") {
+        let item = get(part, "item");
+        if !world.of("items").contains_key(&item) || !owners.insert(item.clone()) {
+            let at = ("item_details", id.clone(), "item".to_owned());
+            wrong.insert(at, format!("is an orphan or a second part of {item:?}"));
+        }
+    }
+}
+
+/// Checks what one write did, beside derived fields: what is gone, what is new and what has other base
+/// data was written itself or follows from that, and each version counts it once.
+pub(crate) fn unexplained(
+    before: &World,
+    after: &World,
+    version: usize,
+    written: &str,
+) -> Result<(), String> {
+    let rules = rules(version);
+    let is_written = |collection: &str| {
+        collection == written || (collection == "item_details" && written == "items")
+    };
+    let gone = |collection: &str, id: &Key| {
+        before.of(collection).contains_key(id) && !after.of(collection).contains_key(id)
+    };
+    let refers_to_gone = |holder: &str, document: &Document, cascades: bool| {
+        let references = REFERENCES.iter().filter(|reference| {
+            reference.holder == holder && (reference.on_delete == OnDelete::Cascade) == cascades
+        });
+        references.into_iter().any(|reference| {
+            let places = places(document, reference.list).into_iter();
+            let mut to = places.flat_map(|place| named(place, reference.field));
+            to.any(|to| gone(reference.target, &to))
+        })
+    };
+    for collection in COLLECTIONS {
+        let (old, new) = (before.of(collection), after.of(collection));
+        for (id, document) in old {
+            let owner_is_gone =
+                collection == "item_details" && gone("items", &get(document, "item"));
+            let follows = owner_is_gone || refers_to_gone(collection, document, true);
+            if gone(collection, id) && !is_written(collection) && !follows {
+                return Err(format!(
+                    "`{collection}` {id:?} is gone, and nothing says why"
+                ));
+            }
+            if !gone(collection, id) && follows && !owner_is_gone && !is_written(collection) {
+                return Err(format!(
+                    "`{collection}` {id:?} should have gone: {document}"
+                ));
+            }
+        }
+        for (id, document) in new {
+            let Some(held) = old.get(id) else {
+                if !is_written(collection) {
+                    return Err(format!("`{collection}` {id:?} came from nowhere"));
+                }
+                version_is(document, collection, id, &[1])?;
+                continue;
+            };
+            let [old_base, new_base] = [(before, held), (after, document)]
+                .map(|(world, document)| base(world, &rules, collection, document));
+            let is_changed = old_base != new_base;
+            let has_inverse = matches!(collection, "shops" | "persons");
+            let part_follows = collection == "items"
+                && before.of("item_details").values().any(|part| {
+                    get(part, "item") == *id && refers_to_gone("item_details", part, false)
+                });
+            let follows = has_inverse || part_follows || refers_to_gone(collection, held, false);
+            if is_changed && !is_written(collection) && !follows {
+                return Err(format!(
+                    "`{collection}` {id:?} was {held} and is {document}"
+                ));
+            }
+            let was = get(held, "revision");
+            if let Key::Number(was) = was {
+                version_is(document, collection, id, &[was + i64::from(is_changed)])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn version_is(document: &Document, name: &str, id: &Key, allowed: &[i64]) -> Result<(), String> {
+    let has_version = matches!(name, "shops" | "persons" | "items");
+    match get(document, "revision") {
+        Key::Number(version) if has_version && allowed.contains(&version) => Ok(()),
+        _ if !has_version => Ok(()),
+        other => Err(format!(
+            "`{name}` {id:?} has the version {other:?}, and should {allowed:?}"
+        )),
+    }
+}
+
+/// The base data of a document, with that of its cold part.
+fn base(world: &World, rules: &[Rule], collection: &str, document: &Document) -> Document {
+    let mut base = document.clone();
+    base.remove("revision");
+    for rule in rules.iter().filter(|rule| rule.holder == collection) {
+        match rule.list {
+            "" => drop(base.remove(rule.field)),
+            list => {
+                let elements = base.get_array_mut(list).map(|list| list.iter_mut());
+                for element in elements.into_iter().flatten() {
+                    if let Some(element) = element.as_document_mut() {
+                        element.remove(rule.field);
+                    }
+                }
+            }
+        }
+    }
+    if collection == "items" {
+        let parts = world.of("item_details").values();
+        let mut parts = parts.filter(|part| get(part, "item") == get(document, "_id"));
+        if let Some(part) = parts.next() {
+            let mut part = self::base(world, rules, "item_details", part);
+            part.remove("_id");
+            base.insert("detail", part);
+        }
+    }
+    base
+}

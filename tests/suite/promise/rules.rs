@@ -1,0 +1,310 @@
+//! What the models say, stated once more as data for the oracle.
+
+use odm::bson::Document;
+
+use super::world::{Key, get, number};
+
+/// The parts of the application's models that its versions differ in.
+pub(crate) struct Version {
+    liked: i64,
+    good: i64,
+    dear: fn(&Document) -> bool,
+    best: (i32, &'static [Sort]),
+    latest: (i32, &'static [Sort]),
+}
+
+/// A path, and whether it is descending.
+pub(crate) type Sort = (&'static str, bool);
+
+pub(crate) const VERSIONS: [Version; 4] = [
+    Version {
+        liked: 3,
+        good: 1,
+        dear: |item| number(item, "price") >= 2,
+        best: (2, &[("items", true)]),
+        latest: (2, &[("stars", true)]),
+    },
+    Version {
+        liked: 2,
+        good: 2,
+        dear: |item| number(item, "score") >= 1,
+        best: (3, &[("name", false)]),
+        latest: (3, &[("by_name", false), ("stars", true)]),
+    },
+    Version {
+        liked: 4,
+        good: 1,
+        dear: |item| {
+            let latest = item.get_array("latest");
+            latest.is_ok_and(|latest| latest.is_empty())
+        },
+        best: (-2, &[("good", false)]),
+        latest: (-2, &[("stars", false)]),
+    },
+    Version {
+        liked: 3,
+        good: 1,
+        dear: |item| get(item, "region_name") != Key::Null,
+        best: (1, &[("region_name", true), ("items", true)]),
+        latest: (1, &[("item_region", false)]),
+    },
+];
+
+/// What becomes of a holder whose reference names a document that is deleted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum OnDelete {
+    Restrict,
+    Cascade,
+    Clear,
+    Dangle,
+}
+
+/// A reference: its holder, the list that it is in, its field, and what it names.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reference {
+    pub(crate) holder: &'static str,
+    pub(crate) list: &'static str,
+    pub(crate) field: &'static str,
+    pub(crate) target: &'static str,
+    pub(crate) on_delete: OnDelete,
+}
+
+const fn reference(
+    holder: &'static str,
+    list: &'static str,
+    field: &'static str,
+    target: &'static str,
+    on_delete: OnDelete,
+) -> Reference {
+    Reference {
+        holder,
+        list,
+        field,
+        target,
+        on_delete,
+    }
+}
+
+pub(crate) const REFERENCES: [Reference; 13] = [
+    reference("shops", "", "region", "regions", OnDelete::Clear),
+    reference("shops", "", "owner", "persons", OnDelete::Clear),
+    reference("persons", "", "shop", "shops", OnDelete::Clear),
+    reference("persons", "", "follows", "persons", OnDelete::Clear),
+    reference("persons", "", "followers", "persons", OnDelete::Clear),
+    reference("items", "", "shop", "shops", OnDelete::Cascade),
+    reference("items", "similar", "id", "items", OnDelete::Clear),
+    reference("item_details", "", "inspector", "persons", OnDelete::Clear),
+    reference("reviews", "", "item", "items", OnDelete::Cascade),
+    reference("reviews", "", "by", "persons", OnDelete::Clear),
+    reference("orders", "", "item", "items", OnDelete::Dangle),
+    reference("orders", "", "buyer", "persons", OnDelete::Dangle),
+    reference("orders", "", "region", "regions", OnDelete::Restrict),
+];
+
+/// The fields that name each other.
+pub(crate) const INVERSES: [[(&str, &str); 2]; 2] = [
+    [("shops", "owner"), ("persons", "shop")],
+    [("persons", "follows"), ("persons", "followers")],
+];
+
+/// A derived field: who holds it, in which list, under which name, and what it is.
+pub(crate) struct Rule {
+    pub(crate) holder: &'static str,
+    pub(crate) list: &'static str,
+    pub(crate) field: &'static str,
+    pub(crate) is: Is,
+}
+
+pub(crate) enum Is {
+    /// The field of the document that the reference names.
+    Copy(&'static str, &'static str, &'static str),
+    /// The same, at the time when the reference was added.
+    Frozen(&'static str, &'static str, &'static str),
+    /// The different values of a field of the documents of a collection whose reference names the holder.
+    Values(&'static str, &'static str, &'static str),
+    /// The number of such documents that pass the test.
+    Count(&'static str, &'static str, Test),
+    /// The first of them in an order, or the last, with these fields.
+    Subset {
+        child: &'static str,
+        reference: &'static str,
+        test: Test,
+        sort: &'static [Sort],
+        limit: i32,
+        shows: &'static [&'static str],
+    },
+}
+
+pub(crate) type Test = Box<dyn Fn(&Document) -> bool + Send + Sync>;
+
+fn rule(holder: &'static str, field: &'static str, is: Is) -> Rule {
+    in_list(holder, "", field, is)
+}
+
+fn in_list(holder: &'static str, list: &'static str, field: &'static str, is: Is) -> Rule {
+    Rule {
+        holder,
+        list,
+        field,
+        is,
+    }
+}
+
+fn all() -> Test {
+    Box::new(|_| true)
+}
+
+/// Every derived field of all three programs, with the application in a version that counts from 0.
+pub(crate) fn rules(version: usize) -> Vec<Rule> {
+    let Version {
+        liked,
+        good,
+        dear,
+        best,
+        latest,
+    } = &VERSIONS[version];
+    let (liked, good, dear) = (*liked, *good, *dear);
+    vec![
+        rule("regions", "shops", Is::Count("shops", "region", all())),
+        rule(
+            "regions",
+            "best",
+            Is::Subset {
+                child: "shops",
+                reference: "region",
+                test: all(),
+                sort: best.1,
+                limit: best.0,
+                shows: &["name", "items", "region_name"],
+            },
+        ),
+        rule(
+            "regions",
+            "busy",
+            Is::Count(
+                "shops",
+                "region",
+                Box::new(|shop| number(shop, "items") >= 2),
+            ),
+        ),
+        rule(
+            "shops",
+            "region_name",
+            Is::Copy("region", "regions", "name"),
+        ),
+        rule(
+            "shops",
+            "busy_around",
+            Is::Copy("region", "regions", "busy"),
+        ),
+        rule("shops", "owner_name", Is::Copy("owner", "persons", "name")),
+        rule("shops", "items", Is::Count("items", "shop", all())),
+        rule(
+            "shops",
+            "good",
+            Is::Count(
+                "items",
+                "shop",
+                Box::new(move |item| number(item, "score") >= good),
+            ),
+        ),
+        rule(
+            "shops",
+            "dearest",
+            Is::Subset {
+                child: "items",
+                reference: "shop",
+                test: Box::new(dear),
+                sort: &[("score", true)],
+                limit: 2,
+                shows: &["title", "score", "region_name"],
+            },
+        ),
+        rule("shops", "titles", Is::Values("items", "shop", "title")),
+        rule("persons", "shop_items", Is::Copy("shop", "shops", "items")),
+        rule("persons", "reviews", Is::Count("reviews", "by", all())),
+        rule(
+            "persons",
+            "reviewed",
+            Is::Values("reviews", "by", "item_title"),
+        ),
+        rule("items", "shop_name", Is::Copy("shop", "shops", "name")),
+        rule(
+            "items",
+            "region_name",
+            Is::Copy("shop", "shops", "region_name"),
+        ),
+        rule("items", "shop_items", Is::Copy("shop", "shops", "items")),
+        rule(
+            "items",
+            "busy_around",
+            Is::Copy("shop", "shops", "busy_around"),
+        ),
+        rule(
+            "items",
+            "score",
+            Is::Count(
+                "reviews",
+                "item",
+                Box::new(move |review| {
+                    number(review, "stars") >= liked
+                        && review.get_bool("hidden").is_ok_and(|hidden| !hidden)
+                }),
+            ),
+        ),
+        rule(
+            "items",
+            "latest",
+            Is::Subset {
+                child: "reviews",
+                reference: "item",
+                test: all(),
+                sort: latest.1,
+                limit: latest.0,
+                shows: &["_id", "stars", "by_name", "item_region"],
+            },
+        ),
+        in_list(
+            "items",
+            "similar",
+            "title",
+            Is::Copy("id", "items", "title"),
+        ),
+        in_list(
+            "items",
+            "similar",
+            "score",
+            Is::Copy("id", "items", "score"),
+        ),
+        rule(
+            "item_details",
+            "inspector_name",
+            Is::Copy("inspector", "persons", "name"),
+        ),
+        rule(
+            "item_details",
+            "inspector_reviews",
+            Is::Copy("inspector", "persons", "reviews"),
+        ),
+        rule("reviews", "by_name", Is::Copy("by", "persons", "name")),
+        rule("reviews", "item_title", Is::Copy("item", "items", "title")),
+        rule(
+            "reviews",
+            "item_region",
+            Is::Copy("item", "items", "region_name"),
+        ),
+        rule("orders", "title_then", Is::Frozen("item", "items", "title")),
+        rule("orders", "score", Is::Copy("item", "items", "score")),
+        rule(
+            "orders",
+            "buyer_then",
+            Is::Frozen("buyer", "persons", "name"),
+        ),
+        rule("orders", "latest", Is::Copy("item", "items", "latest")),
+        rule(
+            "orders",
+            "buyer_reviews",
+            Is::Copy("buyer", "persons", "reviews"),
+        ),
+    ]
+}

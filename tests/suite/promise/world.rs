@@ -1,0 +1,100 @@
+//! All that is stored, as plain documents.
+
+use std::collections::BTreeMap;
+
+use odm::bson::{Bson, Document};
+use tests::{TestStore, stored};
+
+pub(crate) const COLLECTIONS: [&str; 7] = [
+    "regions",
+    "shops",
+    "persons",
+    "items",
+    "item_details",
+    "reviews",
+    "orders",
+];
+
+/// A value without the difference between the types of whole numbers, in their order.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Key {
+    /// Null, or nothing.
+    Null,
+    Number(i64),
+    Text(String),
+    Document(BTreeMap<String, Key>),
+    Array(Vec<Key>),
+    Other(String),
+}
+
+pub(crate) fn key(value: &Bson) -> Key {
+    match value {
+        Bson::Null => Key::Null,
+        Bson::Int32(value) => Key::Number(i64::from(*value)),
+        Bson::Int64(value) => Key::Number(*value),
+        Bson::String(text) => Key::Text(text.clone()),
+        Bson::Array(values) => Key::Array(values.iter().map(key).collect()),
+        Bson::Document(document) => {
+            let fields = document
+                .iter()
+                .map(|(name, value)| (name.clone(), key(value)));
+            Key::Document(fields.filter(|(_, value)| *value != Key::Null).collect())
+        }
+        other => Key::Other(other.to_string()),
+    }
+}
+
+/// The value of a field, or null.
+pub(crate) fn get(document: &Document, field: &str) -> Key {
+    document.get(field).map_or(Key::Null, key)
+}
+
+/// The value of a field that is a whole number; less than any if it is none.
+pub(crate) fn number(document: &Document, field: &str) -> i64 {
+    match get(document, field) {
+        Key::Number(value) => value,
+        _ => i64::MIN,
+    }
+}
+
+/// The documents of a field that references can be in: the document itself, or those in the list.
+pub(crate) fn places<'a>(document: &'a Document, list: &str) -> Vec<&'a Document> {
+    if list.is_empty() {
+        return vec![document];
+    }
+    let elements = document.get_array(list).map(|list| list.iter());
+    let elements = elements.into_iter().flatten();
+    elements.filter_map(Bson::as_document).collect()
+}
+
+/// What a reference names: one, several in a list, or nothing.
+pub(crate) fn named(place: &Document, field: &str) -> Vec<Key> {
+    match get(place, field) {
+        Key::Null => Vec::new(),
+        Key::Array(all) => all,
+        one => vec![one],
+    }
+}
+
+/// Every document of every collection.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct World(BTreeMap<&'static str, BTreeMap<Key, Document>>);
+
+impl World {
+    pub(crate) async fn read(store: &impl TestStore) -> World {
+        let mut all = BTreeMap::new();
+        for collection in COLLECTIONS {
+            let documents = stored(store, collection).await;
+            let documents = documents.iter().map(|raw| {
+                let document = Document::try_from(raw).unwrap();
+                (get(&document, "_id"), document)
+            });
+            all.insert(collection, documents.collect());
+        }
+        World(all)
+    }
+
+    pub(crate) fn of(&self, collection: &str) -> &BTreeMap<Key, Document> {
+        &self.0[collection]
+    }
+}
