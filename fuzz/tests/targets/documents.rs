@@ -85,6 +85,7 @@ fn bytes_are_stored_as_they_are_or_refused() {
                 index("a", odm::store::Direction::Ascending),
                 index("b.c", odm::store::Direction::Descending),
             ],
+            ..CollectionSpec::default()
         };
         store.ensure(&[things]).await.unwrap();
         store

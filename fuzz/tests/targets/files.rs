@@ -38,6 +38,7 @@ async fn filled(path: &Path) -> Vec<u8> {
     let things = CollectionSpec {
         name: "things".to_owned(),
         indexes: vec![index("a", odm::store::Direction::Ascending)],
+        ..CollectionSpec::default()
     };
     store.ensure(&[things]).await.unwrap();
     store
