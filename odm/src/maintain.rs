@@ -10,6 +10,7 @@ mod cold;
 mod delete_rules;
 mod derived;
 mod inverse;
+mod long_lists;
 mod places;
 mod plan;
 mod read_only;

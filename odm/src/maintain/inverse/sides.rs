@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use bson::{RawArrayBuf, RawBson};
 
-use super::super::unit::Unit;
+use super::super::{long_lists::warn_if_long, unit::Unit};
 use crate::{
     catalog::{Cardinality, Edge, references},
     error::{Error, ErrorKind, Result, show},
@@ -170,7 +170,8 @@ impl<'e> Sides<'e> {
             let value = match side.edge.cardinality {
                 Cardinality::Many => {
                     let mut list = RawArrayBuf::new();
-                    left.for_each(|target| list.push(target));
+                    let members = left.map(|target| list.push(target)).count();
+                    warn_if_long(&side.edge.from, &side.edge.path, members);
                     RawBson::Array(list)
                 }
                 Cardinality::Optional => left.next().unwrap_or(RawBson::Null),

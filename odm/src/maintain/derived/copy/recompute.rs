@@ -12,6 +12,7 @@ use crate::{
     catalog::{Along, CopyDefinition, join, references},
     error::Result,
     maintain::{
+        long_lists::warn_if_long,
         places::{FieldValues, structs},
         unit::{Doc, id},
     },
@@ -210,6 +211,7 @@ async fn reverse_copies(
     };
     let found = lookup.find_by_key(&find).await?;
     let values = found.into_iter().map(|sources| {
+        warn_if_long(&copy.holder, &join(&copy.within, &copy.name), sources.len());
         let mut seen = HashSet::new();
         let mut values = RawArrayBuf::new();
         for source in &sources {
