@@ -38,7 +38,7 @@ pub(super) fn encode<M: Document + Serialize>(document: &M) -> Result<Doc> {
     // Most documents fit, so that the buffer seldom grows.
     let mut bytes = Vec::with_capacity(256);
     let encoded = bson::serialize_to_buffer(document, &mut bytes);
-    let raw = encoded.and_then(|()| RawDocumentBuf::from_bytes(bytes).map_err(Into::into));
+    let raw = encoded.and_then(|()| RawDocumentBuf::from_bytes(bytes));
     let raw = raw.map_err(|error| {
         let message = format!(
             "document of `{}` cannot be written as BSON: {error}",
