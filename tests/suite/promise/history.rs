@@ -89,10 +89,10 @@ impl Run {
 
     /// One of the programs that know all these collections.
     fn program(&self, number: usize, acts: &[&Act]) -> &dyn Program {
-        let knows =
-            |program: &&Box<dyn Program>| acts.iter().all(|act| program.knows(act.collection));
-        let able: Vec<&Box<dyn Program>> = self.programs.iter().filter(knows).collect();
-        able[number % able.len()].as_ref()
+        let knows = |program: &dyn Program| acts.iter().all(|act| program.knows(act.collection));
+        let programs = self.programs.iter().map(Box::as_ref);
+        let able: Vec<&dyn Program> = programs.filter(|program| knows(*program)).collect();
+        able[number % able.len()]
     }
 
     fn newest(&self) -> &dyn Program {
