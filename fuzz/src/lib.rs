@@ -1,14 +1,15 @@
-//! What the fuzz targets share: structured values that are made of the bytes of a case, so that a
-//! changed byte is a small change of the case, and the bound on its time.
+//! What the fuzz targets share: the loop that runs one, and structured values that are made of the bytes
+//! of a case, so that a changed byte is a small change of the case.
 //!
-//! `cargo test -p fuzz` runs each target for [`seconds`]. With `cargo-bolero` they are guided by
-//! coverage: `cargo bolero test -p fuzz --test targets NAME`.
+//! `FUZZ_SECONDS=3600 cargo test -p fuzz` runs each target for an hour, and `FUZZ_SEED` repeats a run.
 
 use std::{
-    env, process,
-    sync::mpsc::{RecvTimeoutError, channel},
+    env,
+    panic::{AssertUnwindSafe, catch_unwind},
+    process,
+    sync::{Arc, Mutex},
     thread,
-    time::Duration,
+    time::{Duration, Instant, SystemTime},
 };
 
 use odm::bson::{
@@ -16,30 +17,105 @@ use odm::bson::{
     Timestamp, oid::ObjectId, raw::CString, spec::BinarySubtype,
 };
 
-/// How long a target runs: `FUZZ_SECONDS`, or 2 seconds.
-pub fn seconds() -> Duration {
-    let seconds = env::var("FUZZ_SECONDS").ok();
-    let seconds = seconds.map(|text| text.parse().expect("`FUZZ_SECONDS` is a number"));
-    Duration::from_secs(seconds.unwrap_or(2))
+/// The time after which a case counts as one that does not end.
+const STUCK: Duration = Duration::from_secs(30);
+
+fn number(name: &str) -> Option<u64> {
+    let text = env::var(name).ok()?;
+    Some(
+        text.parse()
+            .unwrap_or_else(|_| panic!("`{name}` is not a number: {text}")),
+    )
 }
 
-/// The time after which a case counts as one that does not end.
-const STUCK: Duration = Duration::from_secs(20);
+/// Runs a target on random bytes, at most so many, for `FUZZ_SECONDS`, or 2.
+///
+/// # Panics
+///
+/// If a case panics: with the fewest of its bytes that still do. A case that does not end ends the process
+/// with its bytes.
+pub fn check(most: usize, case: impl Fn(&[u8])) {
+    let time = Duration::from_secs(number("FUZZ_SECONDS").unwrap_or(2));
+    let now = SystemTime::UNIX_EPOCH
+        .elapsed()
+        .map_or(0, |since| since.as_nanos() as u64);
+    let first = number("FUZZ_SEED").unwrap_or(now);
+    let running = watched();
+    let panics = |bytes: &[u8]| {
+        *running.lock().expect("nothing panics with it") = Some((Instant::now(), bytes.to_vec()));
+        let result = catch_unwind(AssertUnwindSafe(|| case(bytes)));
+        *running.lock().expect("nothing panics with it") = None;
+        result.is_err()
+    };
+    let (start, mut seed) = (Instant::now(), first);
+    while start.elapsed() < time || seed == first {
+        let bytes = random(seed, most);
+        if panics(&bytes) {
+            let fewer = shrunk(bytes, panics);
+            panic!("a case of `FUZZ_SEED={seed}` panics, and so do its bytes {fewer:?}");
+        }
+        seed += 1;
+    }
+    eprintln!("{} cases", seed - first);
+}
 
-/// Runs a case, and ends the process with its bytes if it does not end itself.
-pub fn bounded<T>(bytes: &[u8], case: impl FnOnce() -> T) -> T {
-    let (done, over) = channel::<()>();
-    let input = bytes.to_vec();
-    let watch = thread::spawn(move || {
-        if over.recv_timeout(STUCK) == Err(RecvTimeoutError::Timeout) {
-            eprintln!("the case does not end: {input:?}");
-            process::abort();
+type Running = Arc<Mutex<Option<(Instant, Vec<u8>)>>>;
+
+/// The case that runs, which is watched as long as the result lives.
+fn watched() -> Running {
+    let running = Running::default();
+    let weak = Arc::downgrade(&running);
+    thread::spawn(move || {
+        while let Some(running) = weak.upgrade() {
+            if let Some((since, bytes)) = &*running.lock().expect("nothing panics with it")
+                && since.elapsed() > STUCK
+            {
+                eprintln!("a case does not end: {bytes:?}");
+                process::abort();
+            }
+            drop(running);
+            thread::sleep(Duration::from_millis(200));
         }
     });
-    let result = case();
-    drop(done);
-    watch.join().expect("the watch does not panic");
-    result
+    running
+}
+
+/// Bytes that a seed says (SplitMix64).
+fn random(seed: u64, most: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0xD134_2543_DE82_EF95);
+    let mut next = || {
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    };
+    let len = next() as usize % (most + 1);
+    (0..len).map(|_| next() as u8).collect()
+}
+
+/// Leaves out, and makes zero, what is not needed for a panic.
+fn shrunk(mut bytes: Vec<u8>, panics: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+    let mut len = bytes.len();
+    while len > 0 {
+        let mut at = 0;
+        while at < bytes.len() {
+            let mut fewer = bytes.clone();
+            fewer.drain(at..(at + len).min(bytes.len()));
+            match panics(&fewer) {
+                true => bytes = fewer,
+                false => at += len,
+            }
+        }
+        len /= 2;
+    }
+    for at in 0..bytes.len() {
+        let held = std::mem::take(&mut bytes[at]);
+        if held != 0 && !panics(&bytes) {
+            bytes[at] = held;
+        }
+    }
+    bytes
 }
 
 /// The bytes of a case, which are read as choices.
@@ -47,7 +123,7 @@ pub fn bounded<T>(bytes: &[u8], case: impl FnOnce() -> T) -> T {
 pub struct Choices<'a>(&'a [u8]);
 
 /// Few names, so that paths meet what is there, and those that mean something.
-const NAMES: [&str; 24] = [
+const NAMES: [&str; 25] = [
     "a",
     "b",
     "c",
@@ -69,7 +145,8 @@ const NAMES: [&str; 24] = [
     "$a",
     "99999999999999999999",
     "-1",
-    "a.1500000",
+    "a.3000",
+    "a.15000000",
     "parent",
     "shown.0.a",
 ];

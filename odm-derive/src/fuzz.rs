@@ -1,6 +1,10 @@
 //! Random models: the derives answer with code or with errors, and never panic.
 
-use std::{env, time::Duration};
+use std::{
+    env,
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::{Duration, Instant},
+};
 
 use syn::DeriveInput;
 
@@ -233,26 +237,43 @@ impl Choices<'_> {
 fn a_derive_answers_with_code_or_errors_whatever_the_model_is() {
     let seconds = env::var("FUZZ_SECONDS").ok();
     let seconds = seconds.map_or(2, |text| text.parse().expect("`FUZZ_SECONDS` is a number"));
-    bolero::check!()
-        .with_test_time(Duration::from_secs(seconds))
-        .with_max_len(300)
-        .for_each(|bytes: &[u8]| {
-            let text = Choices(bytes).item();
-            let Ok(item) = syn::parse_str::<DeriveInput>(&text) else {
-                return;
-            };
-            let derives = [
-                Derive::Document,
-                Derive::Embed,
-                Derive::Projection,
-                Derive::Database,
-            ];
-            for derive in derives {
-                let tokens = expand::derive(derive, &item);
-                let code = syn::parse2::<syn::File>(tokens.clone());
-                code.unwrap_or_else(|error| panic!("{error}: {tokens}, from {text}"));
-                let is_missed = tokens.to_string().contains("let a mistake pass");
-                assert!(!is_missed, "{derive:?} of {text}");
-            }
-        });
+    let start = Instant::now();
+    let mut seed = 0;
+    while start.elapsed() < Duration::from_secs(seconds) {
+        seed += 1;
+        answers(&random(seed));
+    }
+}
+
+/// Bytes that a seed says (SplitMix64).
+fn random(seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0xD134_2543_DE82_EF95);
+    let bytes = std::iter::repeat_with(|| {
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) as u8
+    });
+    bytes.take(300).collect()
+}
+
+fn answers(bytes: &[u8]) {
+    let text = Choices(bytes).item();
+    let Ok(item) = syn::parse_str::<DeriveInput>(&text) else {
+        return;
+    };
+    for derive in [
+        Derive::Document,
+        Derive::Embed,
+        Derive::Projection,
+        Derive::Database,
+    ] {
+        let tokens = catch_unwind(AssertUnwindSafe(|| expand::derive(derive, &item)));
+        let tokens = tokens.unwrap_or_else(|_| panic!("{derive:?} panics at {text}"));
+        let code = syn::parse2::<syn::File>(tokens.clone());
+        code.unwrap_or_else(|error| panic!("{error}: {tokens}, from {text}"));
+        let is_missed = tokens.to_string().contains("let a mistake pass");
+        assert!(!is_missed, "{derive:?} of {text}");
+    }
 }

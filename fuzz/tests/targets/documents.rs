@@ -1,8 +1,8 @@
 //! Bytes as documents of a store, and as positions of pages.
 
-use std::{ops::ControlFlow, panic::AssertUnwindSafe, sync::Arc};
+use std::{ops::ControlFlow, sync::Arc};
 
-use fuzz::{Choices, bounded, seconds};
+use fuzz::{Choices, check};
 use odm::{
     Embedded,
     bson::{Bson, Document, RawDocumentBuf, doc},
@@ -90,33 +90,27 @@ fn bytes_are_stored_as_they_are_or_refused() {
         store.ensure(&[things]).await.unwrap();
         store
     });
-    bolero::check!()
-        .with_test_time(seconds())
-        .with_max_len(300)
-        .for_each(|bytes: &[u8]| {
-            bounded(bytes, || {
-                let mut choices = Choices::new(bytes);
-                let Ok(document) = RawDocumentBuf::from_bytes(bytes_of_a_document(&mut choices))
-                else {
-                    return;
-                };
-                let inserted = Arc::new(Insert(document.clone()));
-                runtime.block_on(async {
-                    if store.run(inserted, Durability::Eventual).await.is_err() {
-                        return;
-                    }
-                    let whole = Document::try_from(&document).expect("only such are stored");
-                    let by_id = doc! { "_id": { "$eq": whole["_id"].clone() } };
-                    let stored = found(&store, by_id).await.unwrap();
-                    assert_eq!(stored, [document.as_bytes()], "{whole}");
-                    store
-                        .run(Arc::new(Clear), Durability::Eventual)
-                        .await
-                        .unwrap();
-                    assert!(found(&store, doc! {}).await.unwrap().is_empty());
-                });
-            });
+    check(300, |bytes| {
+        let mut choices = Choices::new(bytes);
+        let Ok(document) = RawDocumentBuf::from_bytes(bytes_of_a_document(&mut choices)) else {
+            return;
+        };
+        let inserted = Arc::new(Insert(document.clone()));
+        runtime.block_on(async {
+            if store.run(inserted, Durability::Eventual).await.is_err() {
+                return;
+            }
+            let whole = Document::try_from(&document).expect("only such are stored");
+            let by_id = doc! { "_id": { "$eq": whole["_id"].clone() } };
+            let stored = found(&store, by_id).await.unwrap();
+            assert_eq!(stored, [document.as_bytes()], "{whole}");
+            store
+                .run(Arc::new(Clear), Durability::Eventual)
+                .await
+                .unwrap();
+            assert!(found(&store, doc! {}).await.unwrap().is_empty());
         });
+    });
 }
 
 struct Clear;
@@ -158,56 +152,51 @@ fn a_position_from_anywhere_is_an_error_or_starts_a_page_in_order() {
             b: id as i32 % 2,
         });
         log.entries.insert_many(entries).await.unwrap();
-        AssertUnwindSafe(log)
+        log
     });
     let sort = || Entry::fields().a.asc().then(Entry::fields().b.desc());
     let first = runtime.block_on(async { log.entries.all().sort(sort()).page(5).await.unwrap() });
     let first = first.next.unwrap().to_string();
-    bolero::check!()
-        .with_test_time(seconds())
-        .with_max_len(200)
-        .for_each(|bytes: &[u8]| {
-            bounded(bytes, || {
-                let mut choices = Choices::new(bytes);
-                let mut text = first.clone().into_bytes();
-                match choices.below(3) {
-                    0 => text = choices.rest().to_vec(),
-                    1 => {
-                        // Other keys, and as many as there are.
-                        let order = odm::mql::Sort::parse(&doc! { "a": 1, "b": -1, "_id": 1 });
-                        let order = order.unwrap().to_document().to_string();
-                        let number = choices.below(5);
-                        let keys: Vec<Bson> = (0..number).map(|_| choices.value(2)).collect();
-                        let document = doc! { "s": order, "k": keys };
-                        let bytes = odm::bson::serialize_to_vec(&document).expect("it is BSON");
-                        text = bytes
-                            .iter()
-                            .flat_map(|byte| format!("{byte:02x}").into_bytes())
-                            .collect();
-                    }
-                    _ => {
-                        for _ in 0..=choices.below(4) {
-                            let at = choices.below(text.len());
-                            text[at] = b"0123456789abcdefz"[choices.below(17)];
-                        }
-                    }
+    check(200, |bytes| {
+        let mut choices = Choices::new(bytes);
+        let mut text = first.clone().into_bytes();
+        match choices.below(3) {
+            0 => text = choices.rest().to_vec(),
+            1 => {
+                // Other keys, and as many as there are.
+                let order = odm::mql::Sort::parse(&doc! { "a": 1, "b": -1, "_id": 1 });
+                let order = order.unwrap().to_document().to_string();
+                let number = choices.below(5);
+                let keys: Vec<Bson> = (0..number).map(|_| choices.value(2)).collect();
+                let document = doc! { "s": order, "k": keys };
+                let bytes = odm::bson::serialize_to_vec(&document).expect("it is BSON");
+                text = bytes
+                    .iter()
+                    .flat_map(|byte| format!("{byte:02x}").into_bytes())
+                    .collect();
+            }
+            _ => {
+                for _ in 0..=choices.below(4) {
+                    let at = choices.below(text.len());
+                    text[at] = b"0123456789abcdefz"[choices.below(17)];
                 }
-                let Ok(cursor) = String::from_utf8_lossy(&text).parse::<Cursor>() else {
-                    return;
-                };
-                assert_eq!(
-                    cursor.to_string().parse::<Cursor>().unwrap().to_string(),
-                    cursor.to_string()
-                );
-                runtime.block_on(async {
-                    let query = || log.entries.all().sort(sort()).after(&cursor);
-                    let Ok(page) = query().page(4).await else {
-                        return;
-                    };
-                    let rest = query().await.expect("it has a page");
-                    assert_eq!(page.items.len(), rest.len().min(4));
-                    assert_eq!(page.next.is_some(), rest.len() > 4);
-                });
-            });
+            }
+        }
+        let Ok(cursor) = String::from_utf8_lossy(&text).parse::<Cursor>() else {
+            return;
+        };
+        assert_eq!(
+            cursor.to_string().parse::<Cursor>().unwrap().to_string(),
+            cursor.to_string()
+        );
+        runtime.block_on(async {
+            let query = || log.entries.all().sort(sort()).after(&cursor);
+            let Ok(page) = query().page(4).await else {
+                return;
+            };
+            let rest = query().await.expect("it has a page");
+            assert_eq!(page.items.len(), rest.len().min(4));
+            assert_eq!(page.next.is_some(), rest.len() > 4);
         });
+    });
 }

@@ -2,7 +2,7 @@
 
 use std::{fs, ops::ControlFlow, path::Path};
 
-use fuzz::{Choices, bounded, seconds};
+use fuzz::{Choices, check};
 use odm::{
     Embedded,
     bson::{RawDocumentBuf, doc},
@@ -101,24 +101,19 @@ fn a_damaged_file_is_refused_or_can_be_used() {
     let folder = tempfile::tempdir().unwrap();
     let file = runtime.block_on(filled(&folder.path().join("whole.odm")));
     let damaged = folder.path().join("damaged.odm");
-    bolero::check!()
-        .with_test_time(seconds())
-        .with_max_len(200)
-        .for_each(|bytes: &[u8]| {
-            bounded(bytes, || {
-                let mut choices = Choices::new(bytes);
-                let mut file = file.clone();
-                let checks = choices.below(2) == 0;
-                damage(&mut choices, &mut file);
-                fs::write(&damaged, &file).unwrap();
-                runtime.block_on(async {
-                    let Ok(store) = Builder::default().check(checks).open(&damaged).await else {
-                        return;
-                    };
-                    // What is read may be an error too: only a panic or a hang is a mistake.
-                    let _ = used(&store).await;
-                    let _ = store.close().await;
-                });
-            });
+    check(200, |bytes| {
+        let mut choices = Choices::new(bytes);
+        let mut file = file.clone();
+        let checks = choices.below(2) == 0;
+        damage(&mut choices, &mut file);
+        fs::write(&damaged, &file).unwrap();
+        runtime.block_on(async {
+            let Ok(store) = Builder::default().check(checks).open(&damaged).await else {
+                return;
+            };
+            // What is read may be an error too: only a panic or a hang is a mistake.
+            let _ = used(&store).await;
+            let _ = store.close().await;
         });
+    });
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use fuzz::{Choices, bounded, seconds};
+use fuzz::{Choices, check};
 use odm::{
     bson::{Bson, DateTime, Document, RawDocumentBuf},
     mql::{Filter, Projection, Sort, Update},
@@ -36,16 +36,11 @@ fn check_filter(document: &Document, documents: &[RawDocumentBuf]) {
 
 #[test]
 fn a_filter_is_read_back_as_it_is_and_matches_what_its_opposite_does_not() {
-    bolero::check!()
-        .with_test_time(seconds())
-        .with_max_len(300)
-        .for_each(|bytes: &[u8]| {
-            bounded(bytes, || {
-                let mut choices = Choices::new(bytes);
-                let filter = choices.filter(3);
-                check_filter(&filter, &documents(&mut choices));
-            });
-        });
+    check(300, |bytes| {
+        let mut choices = Choices::new(bytes);
+        let filter = choices.filter(3);
+        check_filter(&filter, &documents(&mut choices));
+    });
 }
 
 fn check_update(document: &Document, filters: &[Document], documents: &[RawDocumentBuf]) {
@@ -72,16 +67,11 @@ fn check_update(document: &Document, filters: &[Document], documents: &[RawDocum
 
 #[test]
 fn an_update_is_read_back_as_it_is_and_makes_well_formed_documents() {
-    bolero::check!()
-        .with_test_time(seconds())
-        .with_max_len(300)
-        .for_each(|bytes: &[u8]| {
-            bounded(bytes, || {
-                let mut choices = Choices::new(bytes);
-                let (update, filters) = choices.update();
-                check_update(&update, &filters, &documents(&mut choices));
-            });
-        });
+    check(300, |bytes| {
+        let mut choices = Choices::new(bytes);
+        let (update, filters) = choices.update();
+        check_update(&update, &filters, &documents(&mut choices));
+    });
 }
 
 fn check_sort(document: &Document, documents: &[RawDocumentBuf]) {
@@ -122,61 +112,51 @@ fn check_projection(document: &Document, documents: &[RawDocumentBuf]) {
 
 #[test]
 fn sorts_order_and_projections_show_without_a_panic() {
-    bolero::check!()
-        .with_test_time(seconds())
-        .with_max_len(300)
-        .for_each(|bytes: &[u8]| {
-            bounded(bytes, || {
-                let mut choices = Choices::new(bytes);
-                let (mut sort, mut projection) = (Document::new(), Document::new());
-                for _ in 0..choices.below(4) {
-                    let direction = match choices.below(5) {
-                        0 => choices.value(1),
-                        1 | 2 => Bson::Int32(-1),
-                        _ => Bson::Int64(1),
-                    };
-                    sort.insert(choices.name(), direction);
-                }
-                for _ in 0..choices.below(4) {
-                    let shown = match choices.below(5) {
-                        0 => choices.value(1),
-                        1 => odm::bson::doc! { "$slice": choices.value(1) }.into(),
-                        2 => odm::bson::doc! { "$elemMatch": choices.filter(1) }.into(),
-                        3 => Bson::Int32(0),
-                        _ => Bson::Int32(1),
-                    };
-                    projection.insert(choices.name(), shown);
-                }
-                let documents = documents(&mut choices);
-                check_sort(&sort, &documents);
-                check_projection(&projection, &documents);
-            });
-        });
+    check(300, |bytes| {
+        let mut choices = Choices::new(bytes);
+        let (mut sort, mut projection) = (Document::new(), Document::new());
+        for _ in 0..choices.below(4) {
+            let direction = match choices.below(5) {
+                0 => choices.value(1),
+                1 | 2 => Bson::Int32(-1),
+                _ => Bson::Int64(1),
+            };
+            sort.insert(choices.name(), direction);
+        }
+        for _ in 0..choices.below(4) {
+            let shown = match choices.below(5) {
+                0 => choices.value(1),
+                1 => odm::bson::doc! { "$slice": choices.value(1) }.into(),
+                2 => odm::bson::doc! { "$elemMatch": choices.filter(1) }.into(),
+                3 => Bson::Int32(0),
+                _ => Bson::Int32(1),
+            };
+            projection.insert(choices.name(), shown);
+        }
+        let documents = documents(&mut choices);
+        check_sort(&sort, &documents);
+        check_projection(&projection, &documents);
+    });
 }
 
 #[test]
 fn any_document_can_be_asked_to_be_a_filter_an_update_a_sort_or_a_projection() {
-    bolero::check!()
-        .with_test_time(seconds())
-        .with_max_len(500)
-        .for_each(|bytes: &[u8]| {
-            bounded(bytes, || {
-                let mut choices = Choices::new(bytes);
-                let document = match choices.below(2) {
-                    0 => choices.document(4),
-                    _ => {
-                        let raw = RawDocumentBuf::from_bytes(choices.framed());
-                        match raw.map(|raw| Document::try_from(&raw)) {
-                            Ok(Ok(document)) => document,
-                            _ => return,
-                        }
-                    }
-                };
-                let documents = documents(&mut choices);
-                check_filter(&document, &documents);
-                check_update(&document, &[], &documents);
-                check_sort(&document, &documents);
-                check_projection(&document, &documents);
-            });
-        });
+    check(500, |bytes| {
+        let mut choices = Choices::new(bytes);
+        let document = match choices.below(2) {
+            0 => choices.document(4),
+            _ => {
+                let raw = RawDocumentBuf::from_bytes(choices.framed());
+                match raw.map(|raw| Document::try_from(&raw)) {
+                    Ok(Ok(document)) => document,
+                    _ => return,
+                }
+            }
+        };
+        let documents = documents(&mut choices);
+        check_filter(&document, &documents);
+        check_update(&document, &[], &documents);
+        check_sort(&document, &documents);
+        check_projection(&document, &documents);
+    });
 }

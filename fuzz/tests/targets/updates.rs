@@ -1,7 +1,7 @@
 //! Raw updates of documents with derived fields: whatever they make of base data, no derived field is
 //! wrong after them.
 
-use fuzz::{Choices, bounded, seconds};
+use fuzz::{Choices, check};
 use odm::{
     Embedded, ErrorKind,
     bson::{Bson, Document, doc},
@@ -186,12 +186,7 @@ fn update(choices: &mut Choices<'_>) -> (Document, Vec<Document>) {
 #[test]
 fn a_raw_update_of_any_shape_leaves_no_derived_field_wrong() {
     let runtime = runtime();
-    bolero::check!()
-        .with_test_time(seconds())
-        .with_max_len(300)
-        .for_each(|bytes: &[u8]| {
-            bounded(bytes, || runtime.block_on(run(&mut Choices::new(bytes))));
-        });
+    check(300, |bytes| runtime.block_on(run(&mut Choices::new(bytes))));
 }
 
 async fn run(choices: &mut Choices<'_>) {

@@ -60,7 +60,8 @@ pub(crate) fn tampering(chance: &mut Chance) -> Tampering {
                 list => format!("{list}.0.{}", rule.field),
             };
             let update = match chance.below(4) {
-                0 => doc! { "$unset": { &path: "" } },
+                // A copy of nothing can be null or missing.
+                0 if !matches!(rule.is, Is::Copy(..)) => doc! { "$unset": { &path: "" } },
                 _ => doc! { "$set": { &path: junk(chance) } },
             };
             let mut filter = match rule.holder {
