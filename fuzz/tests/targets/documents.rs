@@ -101,8 +101,13 @@ fn bytes_are_stored_as_they_are_or_refused() {
                 return;
             }
             let whole = Document::try_from(&document).expect("only such are stored");
-            let by_id = doc! { "_id": { "$eq": whole["_id"].clone() } };
-            let stored = found(&store, by_id).await.unwrap();
+            // The conversion sorts the options of a regular expression, and so changes such an `_id`.
+            let again = RawDocumentBuf::try_from(&whole);
+            let filter = match again.is_ok_and(|again| again == document) {
+                true => doc! { "_id": { "$eq": whole["_id"].clone() } },
+                false => doc! {},
+            };
+            let stored = found(&store, filter).await.unwrap();
             assert_eq!(stored, [document.as_bytes()], "{whole}");
             store
                 .run(Arc::new(Clear), Durability::Eventual)
