@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use odm::store::embedded::Embedded;
+use odm::Embedded;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -3,7 +3,7 @@
 //! `cargo run -p examples --example service [file] [address]`, by default `catalog.odm` and
 //! `127.0.0.1:8080`. The requests are listed in `examples::service`.
 
-use odm::store::embedded::Embedded;
+use odm::Embedded;
 use tokio::net::TcpListener;
 
 #[tokio::main]

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use examples::service::{FullProduct, ProductPage, serve};
-use odm::store::embedded::Embedded;
+use odm::Embedded;
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 

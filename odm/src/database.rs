@@ -24,7 +24,7 @@ use crate::{
 /// Derive it on a struct with a field for each collection:
 ///
 /// ```
-/// # use odm::{prelude::*, store::embedded::Embedded}; use serde::{Deserialize, Serialize};
+/// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
 /// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "parts")]
 /// # struct Part { #[serde(rename = "_id")] id: i64, name: String }
 /// #[derive(Database)]
@@ -109,7 +109,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// Dropping the future rolls back.
     ///
     /// ```
-    /// # use odm::{prelude::*, store::embedded::Embedded}; use serde::{Deserialize, Serialize};
+    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
     /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "accounts")]
     /// # struct Account { #[serde(rename = "_id")] id: i64, balance: i64 }
     /// # #[derive(Database)] #[database(name = "bank", version = 1)]
@@ -159,7 +159,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// inserted without its cold part, or a backfill is [pending](Database::pending_backfills).
     ///
     /// ```
-    /// # use odm::{prelude::*, store::embedded::Embedded}; use serde::{Deserialize, Serialize};
+    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
     /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "accounts")]
     /// # struct Account { #[serde(rename = "_id")] id: i64, balance: i64 }
     /// # #[derive(Database)] #[database(name = "bank", version = 1)]

@@ -17,7 +17,7 @@ tokio::task_local! {
 /// Operations of tasks that the future spawns are not counted.
 ///
 /// ```
-/// # use odm::{prelude::*, store::embedded::Embedded}; use serde::{Deserialize, Serialize};
+/// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
 /// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "parts")]
 /// # struct Part { #[serde(rename = "_id")] id: i64, name: String }
 /// # #[derive(Database)] #[database(name = "shop", version = 1)]

@@ -1,7 +1,7 @@
 //! A blog that shows its most commented posts: a subset that is sorted by a count, which follows the
 //! children's own children.
 
-use odm::{measure, prelude::*, store::embedded::Embedded};
+use odm::{Embedded, measure, prelude::*};
 use serde::{Deserialize, Serialize};
 
 use super::{found, stored, title, written};

@@ -1,7 +1,7 @@
 //! The subset pattern's other uses: a post with its highest-rated comments, a movie with its
 //! largest roles.
 
-use odm::{measure, prelude::*, store::embedded::Embedded};
+use odm::{Embedded, measure, prelude::*};
 use serde::{Deserialize, Serialize};
 
 use super::{found, stored, title, written};

@@ -1,6 +1,6 @@
 //! One-to-squillions: log messages that refer to their host.
 
-use odm::{measure, prelude::*, store::embedded::Embedded};
+use odm::{Embedded, measure, prelude::*};
 use serde::{Deserialize, Serialize};
 
 use super::{found, stored, title};

@@ -1,7 +1,7 @@
 //! One-to-squillions with copies from the one: log messages that have the address of their host, and
 //! log messages that have all there is to know of it.
 
-use odm::{measure, prelude::*, store::embedded::Embedded};
+use odm::{Embedded, measure, prelude::*};
 use serde::{Deserialize, Serialize};
 
 use super::{found, products::short_id, stored, title, written};

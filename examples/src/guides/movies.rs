@@ -1,6 +1,6 @@
 //! The one-to-one subset pattern: a movie whose details are a cold part.
 
-use odm::{measure, prelude::*, store::embedded::Embedded};
+use odm::{Embedded, measure, prelude::*};
 use serde::{Deserialize, Serialize};
 
 use super::{found, stored, title};

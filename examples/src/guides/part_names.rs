@@ -1,6 +1,6 @@
 //! One-to-many with copies from the many: a product that has the names of its parts.
 
-use odm::{measure, prelude::*, store::embedded::Embedded};
+use odm::{Embedded, measure, prelude::*};
 use serde::{Deserialize, Serialize};
 
 use super::{found, products, stored, title, written};

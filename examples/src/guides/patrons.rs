@@ -1,6 +1,6 @@
 //! One-to-one and one-to-few: a patron's address embedded, and the normalized form, joined.
 
-use odm::{measure, prelude::*, store::embedded::Embedded};
+use odm::{Embedded, measure, prelude::*};
 use serde::{Deserialize, Serialize};
 
 use super::{found, stored, title};

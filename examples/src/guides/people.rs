@@ -1,6 +1,6 @@
 //! One-to-few: a person's addresses, embedded.
 
-use odm::{measure, prelude::*, store::embedded::Embedded};
+use odm::{Embedded, measure, prelude::*};
 use serde::{Deserialize, Serialize};
 
 use super::{found, stored, title};

@@ -1,7 +1,7 @@
 //! One-to-many with copies from the one: parts that have the name of their product. A part either
 //! refers to the one product that it is for, or several products refer to it.
 
-use odm::{measure, prelude::*, store::embedded::Embedded};
+use odm::{Embedded, measure, prelude::*};
 use serde::{Deserialize, Serialize};
 
 use super::{found, products, stored, title, written};

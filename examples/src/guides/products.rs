@@ -1,6 +1,6 @@
 //! One-to-many by reference: a product's array of parts. Parts are shared, so it is many-to-many.
 
-use odm::{measure, prelude::*, store::embedded::Embedded};
+use odm::{Embedded, measure, prelude::*};
 use serde::{Deserialize, Serialize};
 
 use super::{found, stored, title};

@@ -1,6 +1,6 @@
 //! One-to-many by reference: books in an array of the publisher, or the publisher in each book.
 
-use odm::{measure, prelude::*, store::embedded::Embedded};
+use odm::{Embedded, measure, prelude::*};
 use serde::{Deserialize, Serialize};
 
 use super::{found, stored, title};

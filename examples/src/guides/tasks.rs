@@ -1,6 +1,6 @@
 //! One-to-many with references on both sides: a person's tasks, and the owner of each.
 
-use odm::{measure, prelude::*, store::embedded::Embedded};
+use odm::{Embedded, measure, prelude::*};
 use serde::{Deserialize, Serialize};
 
 use super::{found, products::short_id, stored, title, written};

@@ -9,7 +9,7 @@ mod raw;
 
 use std::time::{Duration, Instant};
 
-use odm::{prelude::*, store::embedded::Embedded};
+use odm::{Embedded, prelude::*};
 use raw::Raw;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Runtime;

@@ -72,7 +72,7 @@ use crate::{
 /// [`close`](Store::close) does the same without blocking the task, and returns errors.
 ///
 /// ```
-/// use odm::store::embedded::Embedded;
+/// use odm::Embedded;
 /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("shop.odm");

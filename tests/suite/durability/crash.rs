@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use odm::store::embedded::Embedded;
+use odm::Embedded;
 
 use crate::ledger::ledger;
 

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use odm::{prelude::*, store::embedded::Embedded};
+use odm::{Embedded, prelude::*};
 use proptest::{
     strategy::{Strategy, ValueTree},
     test_runner::{Config, RngAlgorithm, TestRng, TestRunner},

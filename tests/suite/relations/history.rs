@@ -1,7 +1,7 @@
 //! Random histories of writes over all of it; after each step every definition holds, and what was
 //! refused has changed nothing.
 
-use odm::{prelude::*, store::embedded::Embedded};
+use odm::{Embedded, prelude::*};
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},

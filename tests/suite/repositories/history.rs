@@ -7,7 +7,7 @@
 mod model;
 mod ops;
 
-use odm::{prelude::*, store::embedded::Embedded};
+use odm::{Embedded, prelude::*};
 use proptest::{
     prelude::*,
     test_runner::{Config, TestCaseError, TestRunner},

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use odm::{prelude::*, store::embedded::Embedded};
+use odm::{Embedded, prelude::*};
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},

@@ -9,7 +9,7 @@ use crate::{error::Result, store::Durability};
 ///
 /// ```
 /// use std::time::Duration;
-/// use odm::store::embedded::Embedded;
+/// use odm::Embedded;
 /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
 ///
 /// let store = Embedded::builder()
