@@ -91,8 +91,11 @@ impl Builder {
     }
 
     /// Sets whether opening the store verifies all checksums, documents and index entries, which reads
-    /// the whole file. The default is `false`: a store recovers its last commit after a crash without
-    /// that.
+    /// the whole file, at about 4 ms for each MiB. The default is `false`: a store recovers its last
+    /// commit after a crash without that.
+    ///
+    /// Without it, damage that breaks the structure of the file is an error when it is met, but a bit
+    /// that the disk flipped inside of a value is read as data.
     pub fn check(mut self, check: bool) -> Self {
         self.settings.check = check;
         self
