@@ -1,6 +1,8 @@
 //! The database: all repositories of an application, over one store.
 
 mod audit;
+#[cfg(test)]
+mod faults;
 mod open;
 mod transaction;
 

@@ -34,7 +34,7 @@ mod write;
 mod writer;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::{
     fmt,

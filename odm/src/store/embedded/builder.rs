@@ -129,7 +129,7 @@ impl Builder {
     }
 
     #[cfg(test)]
-    pub(super) async fn backend(self, backend: impl super::engine::Backend) -> Result<Embedded> {
+    pub(crate) async fn backend(self, backend: impl super::engine::Backend) -> Result<Embedded> {
         Embedded::start(Place::backend(backend, "test"), self.settings).await
     }
 }

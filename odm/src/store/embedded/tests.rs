@@ -1,6 +1,6 @@
 //! Tests of the store as a whole.
 
-mod faults;
+pub(crate) mod faults;
 mod files;
 mod format;
 mod large;

@@ -21,7 +21,7 @@ use crate::{
 
 /// A disk in memory. What was written since the last sync may be lost, in any part.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Disk(Arc<State>);
+pub(crate) struct Disk(Arc<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -87,15 +87,24 @@ impl Disk {
         self.0.data.lock().expect("no panic")
     }
 
+    /// A disk with an empty store: a new file is made beside its place, so that half of one is never
+    /// met.
+    pub(crate) async fn formatted() -> Disk {
+        let disk = Disk::default();
+        let store = open(&disk).await.expect("a store");
+        store.close().await.expect("a close");
+        disk.after_exit()
+    }
+
     pub(super) fn syncs(&self) -> usize {
         self.0.syncs.load(Ordering::SeqCst)
     }
 
-    pub(super) fn operations(&self) -> usize {
+    pub(crate) fn operations(&self) -> usize {
         self.0.operations.load(Ordering::SeqCst)
     }
 
-    pub(super) fn fail_after(&self, operations: usize) {
+    pub(crate) fn fail_after(&self, operations: usize) {
         *self.0.left.lock().expect("no panic") = Some(operations);
     }
 
@@ -111,12 +120,12 @@ impl Disk {
     }
 
     /// What is left if everything since the last sync is lost.
-    pub(super) fn after_power_loss(&self) -> Disk {
+    pub(crate) fn after_power_loss(&self) -> Disk {
         Disk::holding(self.data().synced.clone())
     }
 
     /// What is left if only some of the writes since the last sync have reached the disk.
-    pub(super) fn after_partial_loss(&self, seed: u64) -> Disk {
+    pub(crate) fn after_partial_loss(&self, seed: u64) -> Disk {
         let data = self.data();
         let mut left = data.synced.clone();
         let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -132,7 +141,7 @@ impl Disk {
     }
 
     /// What is left if the process ends, and the machine goes on.
-    pub(super) fn after_exit(&self) -> Disk {
+    pub(crate) fn after_exit(&self) -> Disk {
         Disk::holding(self.data().now.clone())
     }
 
@@ -227,19 +236,6 @@ fn unit(n: i32) -> Vec<Write> {
     ]
 }
 
-/// A disk with an empty store: a new file is made beside its place, so that half of one is never met.
-async fn formatted() -> Disk {
-    let disk = Disk::default();
-    open(&disk)
-        .await
-        .expect("a store")
-        .close()
-        .await
-        .expect("a close");
-    let data = disk.data().now.clone();
-    Disk::holding(data)
-}
-
 /// Runs the history until something fails, and tells how many units were acknowledged.
 async fn history(disk: &Disk, durability: Durability) -> i32 {
     let Ok(store) = open(disk).await else {
@@ -297,12 +293,12 @@ async fn check(disk: &Disk, acknowledged: i32, at: usize) {
 #[test]
 fn a_disk_that_fails_at_any_operation_loses_no_acknowledged_unit_and_no_half() {
     block_on(async {
-        let whole = formatted().await;
+        let whole = Disk::formatted().await;
         assert_eq!(history(&whole, Durability::Immediate).await, UNITS);
         let operations = whole.operations();
         assert!(operations > 50);
         for at in 0..operations {
-            let disk = formatted().await;
+            let disk = Disk::formatted().await;
             disk.fail_after(at);
             let acknowledged = history(&disk, Durability::Immediate).await;
             check(&disk.after_exit(), acknowledged, at).await;
@@ -315,10 +311,10 @@ fn a_disk_that_fails_at_any_operation_loses_no_acknowledged_unit_and_no_half() {
 #[test]
 fn writes_that_are_durable_soon_are_lost_from_the_end_and_never_in_half() {
     block_on(async {
-        let whole = formatted().await;
+        let whole = Disk::formatted().await;
         assert_eq!(history(&whole, Durability::Eventual).await, UNITS);
         for at in 0..whole.operations() {
-            let disk = formatted().await;
+            let disk = Disk::formatted().await;
             disk.fail_after(at);
             history(&disk, Durability::Eventual).await;
             check(&disk.after_exit(), 0, at).await;

@@ -1,0 +1,269 @@
+//! Disks that fail and power that is lost while a new version of a program opens its data, computes
+//! what it declares, and writes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Embedded,
+    error::Result,
+    prelude::*,
+    store::{Store, embedded::tests::faults::Disk},
+};
+
+mod old {
+    use super::*;
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(
+        collection = "authors",
+        crate = "crate",
+        index(fields = "name", name = "i")
+    )]
+    pub(super) struct Author {
+        #[serde(rename = "_id")]
+        pub(super) id: i32,
+        pub(super) name: String,
+    }
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "posts", crate = "crate")]
+    pub(super) struct Post {
+        #[serde(rename = "_id")]
+        pub(super) id: i32,
+        #[reference(parent, on_delete = "cascade")]
+        pub(super) author: Ref<Author>,
+        #[embed]
+        pub(super) body: Body,
+    }
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Embed)]
+    #[embed(crate = "crate")]
+    pub(super) struct Body {
+        pub(super) text: String,
+    }
+
+    #[derive(Database)]
+    #[database(name = "blog", version = 1, crate = "crate")]
+    pub(super) struct Blog {
+        pub(super) authors: Repository<Author>,
+        pub(super) posts: Repository<Post>,
+    }
+}
+
+mod new {
+    use super::*;
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(
+        collection = "authors",
+        crate = "crate",
+        index(fields = "-name", name = "i", unique)
+    )]
+    pub(super) struct Author {
+        #[serde(rename = "_id")]
+        pub(super) id: i32,
+        pub(super) name: String,
+        #[count(of = "Post")]
+        pub(super) posts: i64,
+        #[subset(limit = 2, sort = "-siblings, -id")]
+        pub(super) last: Subset<Title>,
+    }
+
+    /// It follows from the count, through a copy.
+    #[derive(Debug, Clone, Serialize, Deserialize, Projection)]
+    #[projection(of = "Post", crate = "crate")]
+    pub(super) struct Title {
+        #[serde(rename = "_id")]
+        pub(super) id: i32,
+        pub(super) siblings: i64,
+    }
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "posts", crate = "crate")]
+    pub(super) struct Post {
+        #[serde(rename = "_id")]
+        pub(super) id: i32,
+        #[reference(parent, on_delete = "cascade")]
+        pub(super) author: Ref<Author>,
+        #[denormalize(from = "Author.name", via = "author")]
+        pub(super) author_name: String,
+        #[denormalize(from = "Author.posts", via = "author")]
+        pub(super) siblings: i64,
+        #[split(collection = "bodies", key = "post_id")]
+        pub(super) body: Cold<Body>,
+    }
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Embed)]
+    #[embed(crate = "crate")]
+    pub(super) struct Body {
+        pub(super) text: String,
+    }
+
+    #[derive(Database)]
+    #[database(name = "blog", version = 2, crate = "crate")]
+    pub(super) struct Blog {
+        pub(super) authors: Repository<Author>,
+        pub(super) posts: Repository<Post>,
+    }
+}
+
+const AUTHORS: i32 = 3;
+const POSTS: i32 = 8;
+
+/// A disk with the data of the old version.
+async fn written_by_the_old_version() -> Disk {
+    let disk = Disk::formatted().await;
+    let store = open(&disk).await.expect("a store");
+    let blog = old::Blog::open(store.clone())
+        .await
+        .expect("the old version");
+    let author = |id| old::Author {
+        id,
+        name: format!("author {id}"),
+    };
+    let authors = blog.authors.insert_many((0..AUTHORS).map(author)).await;
+    authors.expect("authors");
+    let post = |id| {
+        let text = "text ".repeat(100);
+        old::Post {
+            id,
+            author: Ref::new(id % AUTHORS),
+            body: old::Body { text },
+        }
+    };
+    blog.posts
+        .insert_many((0..POSTS).map(post))
+        .await
+        .expect("posts");
+    store.close().await.expect("a close");
+    disk.after_exit()
+}
+
+async fn open(disk: &Disk) -> Result<Embedded> {
+    Embedded::builder()
+        .cache_size(64 << 10)
+        .backend(disk.clone())
+        .await
+}
+
+/// What the new version does with the data. `done` counts the writes that were acknowledged.
+async fn changed_by_the_new_version(disk: &Disk, done: &mut i32) -> Result<()> {
+    let blog = new::Blog::open(open(disk).await?).await?;
+    // Before, while and after the relations are computed.
+    insert(&blog, POSTS).await?;
+    *done += 1;
+    let mut backfill = blog.backfill();
+    while let Some(finding) = backfill.try_next().await? {
+        assert!(finding.repaired, "{finding}");
+    }
+    blog.authors
+        .update(1)
+        .set(new::Author::fields().name, "renamed")
+        .await?;
+    *done += 1;
+    insert(&blog, POSTS + 1).await?;
+    *done += 1;
+    blog.authors.delete(0).await?;
+    *done += 1;
+    blog.session().store().close().await
+}
+
+async fn insert(blog: &new::Blog, id: i32) -> Result<()> {
+    let post = new::Post {
+        id,
+        author: Ref::new(1),
+        author_name: String::new(),
+        siblings: 0,
+        body: Cold::new(new::Body { text: "new".into() }),
+    };
+    blog.posts.insert(post).await.map(drop)
+}
+
+/// The writes of the new version that a disk holds. Everything else is as its definition says, or
+/// said to be pending.
+async fn writes_on(disk: &Disk, at: usize) -> i32 {
+    let store = open(disk).await.expect("a store");
+    let blog = new::Blog::open(store.clone()).await;
+    let blog = blog.unwrap_or_else(|error| panic!("after operation {at}: {error}"));
+    let pending = blog.pending_backfills();
+    for finding in blog.audit().await.expect("an audit") {
+        let field = format!("{}.{}", finding.collection, finding.path);
+        assert!(
+            pending.contains(&field),
+            "after operation {at}: {finding}, {pending:?}"
+        );
+    }
+    blog.backfill().await.expect("a backfill");
+    assert_eq!(
+        blog.pending_backfills(),
+        Vec::<String>::new(),
+        "after operation {at}"
+    );
+    assert_eq!(
+        blog.audit().await.expect("an audit"),
+        [],
+        "after operation {at}"
+    );
+    store.check_integrity().await.expect("sound indexes");
+    let posts = blog
+        .posts
+        .all()
+        .with(new::Post::fields().body)
+        .await
+        .expect("readable posts");
+    let has = |id| posts.iter().any(|post| post.id == id);
+    let renamed = blog.authors.get(1).await.expect("an author").name == "renamed";
+    let deleted = blog
+        .authors
+        .get(0)
+        .optional()
+        .await
+        .expect("a read")
+        .is_none();
+    assert!(
+        posts
+            .iter()
+            .all(|post| !deleted || post.author != Ref::new(0))
+    );
+    let writes = [has(POSTS), renamed, has(POSTS + 1), deleted];
+    let count = writes.iter().filter(|&&write| write).count();
+    assert!(
+        writes[..count].iter().all(|&write| write),
+        "after operation {at}: {writes:?}"
+    );
+    count as i32
+}
+
+#[test]
+fn a_new_version_on_a_disk_that_fails_at_any_operation_leaves_right_or_pending_data() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let before = written_by_the_old_version().await;
+        let whole = before.after_exit();
+        let mut done = 0;
+        changed_by_the_new_version(&whole, &mut done)
+            .await
+            .expect("the new version");
+        let operations = whole.operations();
+        // How many operations it takes varies a little.
+        let mut failed = 0;
+        for at in 0..operations {
+            let disk = before.after_exit();
+            disk.fail_after(at);
+            let mut done = 0;
+            let ran = changed_by_the_new_version(&disk, &mut done).await;
+            failed += i32::from(ran.is_err());
+            let left = match at % 3 {
+                0 => disk.after_exit(),
+                1 => disk.after_power_loss(),
+                _ => disk.after_partial_loss(at as u64),
+            };
+            let writes = writes_on(&left, at).await;
+            assert!(writes >= done, "operation {at}: {writes} of {done} writes");
+        }
+        assert!(failed > 50, "{failed} failures");
+    });
+}
