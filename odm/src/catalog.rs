@@ -175,7 +175,8 @@ impl Catalog {
         &self.pending
     }
 
-    fn is_pending(&self, collection: &str, path: &str) -> bool {
+    /// Whether older documents may not follow the field at this path of a collection yet.
+    pub(crate) fn is_pending(&self, collection: &str, path: &str) -> bool {
         !self.pending.is_empty() && self.pending.contains(&format!("{collection}.{path}"))
     }
 

@@ -38,6 +38,9 @@ pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
         }
         for (collection, ids) in &deleted {
             for edge in catalog.edges_into(collection) {
+                if edge.on_delete != OnDelete::Keep {
+                    divide_referrers(unit, edge, ids).await?;
+                }
                 match edge.on_delete {
                     OnDelete::Restrict => restricting.push((edge, ids.clone())),
                     OnDelete::Keep => {}
@@ -53,6 +56,24 @@ pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
         restrict(unit, edge, &ids).await?;
     }
     Ok(())
+}
+
+/// Divides off the cold parts with references to deleted documents that older documents hold inline,
+/// so that the rule finds them.
+async fn divide_referrers(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<()> {
+    let split = unit.catalog.split_in(&edge.from);
+    let Some(split) = split.filter(|split| unit.catalog.is_pending(&split.hot, &split.path)) else {
+        return Ok(());
+    };
+    let path = join(&split.path, &edge.path);
+    let mut pages = DocumentPages::new(find_where(&split.hot, &path, deleted.to_vec()));
+    loop {
+        let page = unit.next_page(&mut pages).await?;
+        if page.is_empty() {
+            return Ok(());
+        }
+        cold::divide_stored(unit, &split.hot, &page).await?;
+    }
 }
 
 /// Deletes the documents that refer to deleted ones.

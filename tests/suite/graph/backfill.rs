@@ -105,14 +105,12 @@ on_every_store! {
         older(&store).await;
         let db = Docs::open(store.clone()).await.unwrap();
         assert_eq!(db.pending_backfills(), SPLIT);
-        // The reference to it is not yet where the rule looks for it.
-        db.docs.delete(3).await.unwrap();
         let findings = db.backfill().await.unwrap();
         assert_eq!(unrepaired(&findings), []);
         assert!(db.pending_backfills().is_empty());
         assert_eq!(db.audit().await.unwrap(), []);
         assert_eq!(detail(&db, 1).await, (Some(2), Some("doc 2".to_owned())));
-        assert_eq!(detail(&db, 2).await, (None, None));
+        assert_eq!(detail(&db, 2).await, (Some(3), Some("doc 3".to_owned())));
         let again = Docs::open(store).await.unwrap();
         assert!(again.pending_backfills().is_empty());
     }
@@ -147,12 +145,30 @@ on_every_store! {
     async fn a_reference_that_dangles_does_not_keep_its_document_from_being_divided(store: impl TestStore) {
         older(&store).await;
         let db = Docs::open(store.clone()).await.unwrap();
-        db.docs.delete(4).await.unwrap();
+        let dangling = doc! { "$set": { "detail.other": 9 } };
+        behind_the_back(&store, "docs", doc! { "_id": 3 }, dangling).await;
         db.docs.update(3).raw(doc! { "$set": { "detail.text": "new" } }).await.unwrap();
         let (other, name) = detail(&db, 3).await;
-        assert_eq!((other, name.as_deref()), (Some(4), Some("doc 4")), "the last copy");
+        assert_eq!((other, name.as_deref()), (Some(9), Some("doc 4")), "the last copy");
         db.backfill().await.unwrap();
         assert_eq!(detail(&db, 3).await, (None, None));
+        assert_eq!(db.audit().await.unwrap(), []);
+    }
+
+    async fn a_delete_follows_references_that_older_documents_hold_inline(store: impl TestStore) {
+        older(&store).await;
+        let db = Docs::open(store.clone()).await.unwrap();
+        // A document that is divided already, and one that is not.
+        db.docs.update(1).raw(doc! { "$set": { "detail.text": "new" } }).await.unwrap();
+        db.docs.delete(2).await.unwrap();
+        db.docs.delete(4).await.unwrap();
+        for id in [1, 3] {
+            assert_eq!(detail(&db, id).await, (None, None), "doc {id}");
+        }
+        assert_eq!(db.pending_backfills(), SPLIT);
+        let findings = db.audit().await.unwrap();
+        assert!(findings.iter().all(|finding| finding.problem != Problem::Dangling), "{findings:?}");
+        assert_eq!(unrepaired(&db.backfill().await.unwrap()), []);
         assert_eq!(db.audit().await.unwrap(), []);
     }
 
