@@ -59,8 +59,8 @@ macro_rules! derives {
 
 derives! {
     attributes(
-        document, embed, reference, index, version, subset, split, denormalize, count, projection,
-        database
+        document, embed, opaque, reference, index, version, subset, split, denormalize, count,
+        projection, database
     );
 
     /// Makes a struct a document of a collection of its own.
@@ -94,6 +94,8 @@ derives! {
     ///
     /// - `#[embed]`: the value, or the value in its `Option`, `Box`, list or map, derives `Embed`.
     ///   `#[embed(recursive)]` is for types that embed each other in a cycle.
+    /// - `#[opaque]`: a value that the library does not look into, of a type from another crate, or of
+    ///   one that derives nothing of this library. A write of one with a `Ref` in it fails.
     /// - `#[reference(child)]`, `#[reference(parent)]`: a `Ref`, an `Option` or a `Vec` of them. With
     ///   `one`, a parent has at most one such child. With `unchecked`, the reference may dangle.
     ///   `on_delete = ".."` is the delete rule: `restrict` (the delete fails), `cascade` (the holder is
@@ -120,9 +122,9 @@ derives! {
     ///
     /// Derived fields are read-only: a value given in an insert or a replace is ignored.
     ///
-    /// Types are recognised by what they are, also behind an alias or a renamed import. A type that
-    /// holds references in a place where the library cannot find them, such as in a tuple, is an error;
-    /// of a struct that derives nothing of this library it knows nothing.
+    /// Types are recognised by what they are, also behind an alias or a renamed import. A field without
+    /// a mark is a scalar, or a container or tuple of scalars: so no reference is in a place where the
+    /// library cannot find it.
     ///
     /// Exactly one field is stored as `_id`, usually by `#[serde(rename = "_id")]`. The attributes of
     /// serde are followed: a field has the stored name that serde gives it.
@@ -141,7 +143,7 @@ derives! {
     /// }
     /// ```
     ///
-    /// Its fields can be marked `#[embed]`, `#[reference(..)]` and `#[denormalize(..)]`, as those of a
+    /// Its fields can be marked `#[embed]`, `#[opaque]`, `#[reference(..)]` and `#[denormalize(..)]`, as those of a
     /// document, but a reference has no inverse, and a copy follows one beside it. An enum has
     /// one field for each variant that holds something, named like the variant in snake case, and one
     /// for its tag if it has one; all four forms in which serde stores enums are known.

@@ -15,7 +15,7 @@ mod structure;
 mod variants;
 
 pub(crate) use head::Head;
-pub(crate) use structure::{Member, Optional, Place, Structure};
+pub(crate) use structure::{Element, Member, Optional, Place, Structure};
 pub(crate) use variants::{Form, variant_field};
 
 /// A checked input.

@@ -3,6 +3,7 @@
 //! The derives emit data and calls of these functions, so that everything with a branch is written,
 //! and tested, here and in [`model`](crate::model). There is a file for each topic.
 
+mod collections;
 mod copy;
 mod cycle;
 mod field;
@@ -16,23 +17,24 @@ pub use crate::{
     model::{
         ById, ChildOf, Cold, ColdOf, ColdPath, Container, Derived, DerivedReads, Document, Embed,
         EmbedField, Field, FieldKind, FieldPath, FieldSet, FieldShape, FlatPath, Flattened, Has,
-        HasCold, HasSubset, Identity, Index, IndexField, IntoId, Link, Linked, Model, OnDelete,
-        Outline, Path, PathHash, Plain, Projection, Ref, ReferenceField, ReferenceShape,
-        RefersWithin, Related, Root, Shape, ShownNames, SplitField, Structure, Subset, SubsetField,
+        HasCold, HasSubset, Identity, Index, IndexField, IntoId, Known, Link, Linked, Model,
+        OnDelete, Outline, Path, PathHash, Plain, Projection, Ref, ReferenceField, ReferenceShape,
+        RefersWithin, Root, Shape, ShownNames, SplitField, Structure, Subset, SubsetField,
         SubsetItem, SubsetOf, Through, Unchecked, Version, derived::*,
     },
     mql::Direction,
     repository::{Any, AtMostOne},
     session::Session,
 };
+pub use collections::assert_own_collection;
 pub use copy::{
     Back, Beside, CopiesOf, CopyOf, Declared, Original, OriginalField, back, beside, check, copied,
     from_source, is_single,
 };
-pub use cycle::assert_acyclic;
+pub use cycle::{ModelEntry, assert_acyclic};
 pub use field::{
-    StoredOtherwise, complete, counter, embed, holds_references, holds_relations, is_flat, model,
-    outline, plain, shown, split, subset_filter, wrapped,
+    StoredOtherwise, complete, counter, embed, holds_opaque, holds_references, holds_relations,
+    is_flat, model, models, outline, plain, shown, split, subset_filter, wrapped,
 };
 pub use path::{Followed, Indexed, fields_of, index_field, is_followed, step};
 pub use probe::{Absent, Probe, Unknown};

@@ -2,10 +2,12 @@
 //! that documents hold.
 
 mod cold;
+mod content;
 mod date_time;
 pub(crate) mod derived;
 mod document;
 mod field;
+mod hidden;
 mod object_id;
 mod path;
 mod reference;
@@ -15,6 +17,7 @@ mod subset;
 mod value;
 
 pub use cold::Cold;
+pub use content::{Known, MapKey};
 pub use date_time::DateTime;
 pub use document::{Document, Embed, IntoId, Projection, Structure};
 pub use field::{Derived, Field, Flattened, Identity, Plain, Settable, Unchecked, Version};
@@ -30,6 +33,7 @@ pub use value::{Contains, IntoValue, List, Number, Ordered, Text, to_raw};
 pub use cold::{ColdOf, HasCold, SplitField};
 #[doc(hidden)]
 pub use field::{FieldSet, Through};
+pub(crate) use hidden::{check_references, references};
 #[cfg(test)]
 pub(crate) use path::fnv1a;
 #[doc(hidden)]
@@ -37,7 +41,7 @@ pub use path::{ColdPath, FieldPath, FlatPath, HotPath, PathHash, Root};
 #[doc(hidden)]
 pub use reference::Linked;
 #[doc(hidden)]
-pub use related::{EmbedField, Has, ReferenceField, RefersWithin, Related};
+pub use related::{EmbedField, Has, ReferenceField, RefersWithin};
 #[doc(hidden)]
 pub use shape::{
     Container, DerivedReads, FieldKind, FieldShape, Index, IndexField, Model, OnDelete, Outline,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{found, stored, title};
 
 /// One author or several: the guides have both forms.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
 #[serde(untagged)]
 pub enum Author {
     /// A name.
@@ -25,6 +25,7 @@ pub struct Book {
     /// The title.
     pub title: String,
     /// Who wrote it.
+    #[embed]
     pub author: Author,
     /// When it came out.
     pub published_date: DateTime,
@@ -77,6 +78,7 @@ pub struct PublishedBook {
     /// The title.
     pub title: String,
     /// Who wrote it.
+    #[embed]
     pub author: Author,
     /// When it came out.
     pub published_date: DateTime,

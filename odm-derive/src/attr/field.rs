@@ -26,6 +26,7 @@ pub(crate) struct Field {
 /// One attribute on a field.
 enum Mark {
     Embed(Embed),
+    Opaque(Path),
     Reference(Reference),
     Index(FieldIndex),
     Version(Path),
@@ -83,6 +84,7 @@ impl Field {
 
     accessors! {
         embed: Embed -> Embed;
+        opaque: Opaque -> Path;
         reference: Reference -> Reference;
         index: Index -> FieldIndex;
         version: Version -> Path;
@@ -93,8 +95,13 @@ impl Field {
     /// The name of the attribute because of which the library reads the field.
     pub(crate) fn read_by(&self) -> Option<String> {
         let mut marks = self.marks.iter();
-        let role = marks.find(|mark| !matches!(mark, Mark::Index(_)));
-        let mark = role.or(self.marks.first())?;
+        let role = marks.find(|mark| !matches!(mark, Mark::Index(_) | Mark::Opaque(_)));
+        let index = || {
+            self.marks
+                .iter()
+                .find(|mark| matches!(mark, Mark::Index(_)))
+        };
+        let mark = role.or_else(index)?;
         Some(format!("#[{}]", mark.name()))
     }
 }
@@ -124,9 +131,13 @@ impl Mark {
                 Some(kind) => Mark::Derived(Declared::new(cx, kind, attr)),
                 None => {
                     for (_, meta) in keys(cx, attr) {
-                        cx.error(meta, "`#[version]` takes no keys");
+                        cx.error(meta, format!("`#[{name}]` takes no keys"));
                     }
-                    Mark::Version(attr.path().clone())
+                    let at = attr.path().clone();
+                    match name {
+                        "opaque" => Mark::Opaque(at),
+                        _ => Mark::Version(at),
+                    }
                 }
             },
         })
@@ -135,6 +146,7 @@ impl Mark {
     fn name(&self) -> &'static str {
         match self {
             Mark::Embed(_) => "embed",
+            Mark::Opaque(_) => "opaque",
             Mark::Reference(_) => "reference",
             Mark::Index(_) => "index",
             Mark::Version(_) => "version",

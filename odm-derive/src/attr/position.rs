@@ -49,7 +49,7 @@ fn fits(derive: Derive, position: Position, name: &str) -> bool {
         Position::Field => match derive {
             Derive::Document => position_of(name) == Position::Field,
             Derive::Embed => {
-                matches!(name, "embed" | "reference")
+                matches!(name, "embed" | "opaque" | "reference")
                     || DerivedKind::of(name).is_some_and(|kind| kind.is_embedded)
             }
             Derive::Projection => name == "embed",
@@ -64,7 +64,7 @@ fn misplaced(derive: Derive, position: Position, name: &str) -> Option<String> {
     }
     let derived = DerivedKind::of(name);
     let message = match (position, derive, name) {
-        (Position::Variant, _, "embed" | "reference") => format!(
+        (Position::Variant, _, "embed" | "opaque" | "reference") => format!(
             "`#[{name}]` belongs on the field in the variant: `Variant(#[{name}{}] Type)`",
             if name == "reference" { "(..)" } else { "" }
         ),
@@ -120,7 +120,7 @@ fn misplaced(derive: Derive, position: Position, name: &str) -> Option<String> {
 
 fn position_of(name: &str) -> Position {
     match name {
-        "embed" | "reference" | "index" | "version" | "split" => Position::Field,
+        "embed" | "opaque" | "reference" | "index" | "version" | "split" => Position::Field,
         _ if DerivedKind::of(name).is_some() => Position::Field,
         _ => Position::Container,
     }

@@ -59,7 +59,9 @@ pub(crate) fn keys(cx: &Ctxt, attr: &Attribute) -> Vec<(String, Meta)> {
                 "document" => "`#[document(collection = \"..\")]`".to_owned(),
                 "projection" => "`#[projection(of = \"..\")]`".to_owned(),
                 "database" => "`#[database(name = \"..\", version = 1)]`".to_owned(),
-                "embed" | "index" | "version" => format!("`#[{name}]` or `#[{name}(..)]`"),
+                "embed" | "index" | "version" | "opaque" => {
+                    format!("`#[{name}]` or `#[{name}(..)]`")
+                }
                 _ => format!("`#[{name}(..)]`"),
             };
             cx.error(&attr.meta, format!("expected {example}"));

@@ -17,21 +17,24 @@ use crate::{
 ///     const NAME: &'static str = "shop";
 ///     const VERSION: u32 = 1;
 ///     fn models() -> Vec<&'static Model> {
-///         Vec::from([model::<Product>()])
+///         models([model::<Product>()])
 ///     }
 ///     fn bind(session: &Session) -> Self { Self { products: RepositoryField::bind(session) } }
 ///     fn session(&self) -> &Session { RepositoryField::session(&self.products) }
 /// }
 /// impl Has<Product> for Shop {}
 /// const _: () = {
+///     const MODELS: &[ModelEntry] = &[Probe::<Product>::MODEL];
+///     const NAMES: &[&str] = &["Product"];
 ///     complete::<Shop, Product>();
-///     assert_acyclic(&[Probe::<Product>::MODEL]);
+///     assert_own_collection(MODELS, NAMES, 0);
+///     assert_acyclic(MODELS);
 /// };
 /// ```
 ///
 /// `Has` names the models as the user did: two associated types in the heads of implementations
-/// would count as overlapping. The two checks stand together, since the second has no end where the
-/// first has none.
+/// would count as overlapping. The checks stand together, since the last has no end where the first has
+/// none.
 pub(super) fn expand(database: &Database) -> TokenStream {
     let Database {
         head,
@@ -66,7 +69,7 @@ pub(super) fn expand(database: &Database) -> TokenStream {
             const VERSION: ::core::primitive::u32 = #version;
 
             fn models() -> ::std::vec::Vec<&'static #private::Model> {
-                ::std::vec::Vec::from([#(#private::model::<#models>()),*])
+                #private::models([#(#private::model::<#models>()),*])
             }
 
             fn bind(#session: &#private::Session) -> Self {
@@ -100,16 +103,29 @@ fn checks(database: &Database) -> TokenStream {
     let complete = repositories
         .iter()
         .map(|(_, ty, model)| quote_spanned!(ty.span()=> #private::complete::<#this, #model>();));
+    let names = repositories
+        .iter()
+        .map(|(_, _, model)| types::written(model));
+    let distinct = repositories
+        .iter()
+        .enumerate()
+        .map(|(position, (_, _, model))| {
+            let at = types::located(private.clone(), model.span());
+            quote_spanned!(model.span()=> #at::assert_own_collection(MODELS, NAMES, #position);)
+        });
     let outlines = repositories
         .iter()
         .map(|(_, _, model)| quote!(#private::Probe::<#model>::MODEL));
     // Gives the whole call the span of the name.
     let span = database.head.ident.span();
     let at = types::located(private.clone(), span);
-    let acyclic = quote_spanned!(span=> #at::assert_acyclic(&[#(#outlines),*]););
+    let acyclic = quote_spanned!(span=> #at::assert_acyclic(MODELS););
     quote! {
         const _: () = {
+            const MODELS: &[#private::ModelEntry] = &[#(#outlines),*];
+            const NAMES: &[&::core::primitive::str] = &[#(#names),*];
             #(#complete)*
+            #(#distinct)*
             #acyclic
         };
     }

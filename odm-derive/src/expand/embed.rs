@@ -33,7 +33,7 @@ pub(super) fn expand(embed: &Embed) -> TokenStream {
 ///     type Value = Self;
 ///     const CONTAINER: Container = Container::One;
 /// }
-/// impl Related for Money {}
+/// impl Known for Money { const RELATED: bool = true; }
 /// ```
 pub(crate) fn embedded(head: &Head, this: &TokenStream) -> TokenStream {
     let private = &head.private;
@@ -54,7 +54,10 @@ pub(crate) fn embedded(head: &Head, this: &TokenStream) -> TokenStream {
         }
 
         #[automatically_derived]
-        impl #impl_generics #private::Related for #this #where_clause {}
+        #[diagnostic::do_not_recommend]
+        impl #impl_generics #private::Known for #this #where_clause {
+            const RELATED: bool = true;
+        }
     }
 }
 
@@ -78,13 +81,20 @@ fn wrapper(head: &Head, inner: &Type, recursive: bool) -> TokenStream {
         ..
     } = head;
     let (impl_generics, _, where_clause) = head.generics.split_for_impl();
-    let outline = (!recursive && !head.is_recursive(inner)).then(|| {
+    let outline = if recursive || head.is_recursive(inner) {
+        quote! {
+            const OUTLINE: &'static #private::Outline = &#private::Outline {
+                opaque: true,
+                ..*#private::Outline::EMPTY
+            };
+        }
+    } else {
         quote! {
             const OUTLINE: &'static #private::Outline = #private::outline::<#inner>();
             const FLATTENED: &'static [&'static #private::ShownNames] =
                 <#inner as #private::Structure>::FLATTENED;
         }
-    });
+    };
     let related = related::refers_within(head, (!recursive).then(|| quote!(#inner)).into_iter());
     quote! {
         #[automatically_derived]

@@ -3,7 +3,9 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
+use super::related;
 use crate::{
+    ast::Derive,
     model::{Head, Member, Place, Role, Structure},
     types,
 };
@@ -12,6 +14,7 @@ use crate::{
 /// const FLATTENED: &'static [&'static ShownNames] = &[<Audit as Structure>::SHOWN];
 /// const OUTLINE: &'static Outline = &Outline {
 ///     references: false,
+///     opaque: false,
 ///     derived: &[("reviews", 0x.., DerivedReads { .. })],
 ///     embedded: &[("parts", 0x.., Probe::<Vec<PartLink>>::OUTLINE)],
 /// };
@@ -50,16 +53,52 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
         .members
         .iter()
         .any(|member| matches!(member.role, Role::Reference { .. }));
-    let outline = (references || !derived.is_empty() || !embedded.is_empty()).then(|| {
+    let opaque = structure
+        .members
+        .iter()
+        .any(|member| is_opaque(head, member))
+        || structure.arrays.iter().any(|element| element.opaque);
+    let cold: Vec<_> = structure
+        .members
+        .iter()
+        .filter(|member| matches!(member.role, Role::Split(_)))
+        .map(|member| &member.ty)
+        .collect();
+    // A document is asked for its outline by its database, and an embedded value by its holder.
+    let questions = match head.derive {
+        Derive::Projection => Vec::new(),
+        _ => related::questions(head, structure, |ty| head.is_dependent(ty)),
+    };
+    let known =
+        references || opaque || !cold.is_empty() || !derived.is_empty() || !embedded.is_empty();
+    let outline = (known || !questions.is_empty()).then(|| {
         quote! {
-            const OUTLINE: &'static #private::Outline = &#private::Outline {
-                references: #references,
-                derived: &[#(#derived),*],
-                embedded: &[#(#embedded),*],
+            const OUTLINE: &'static #private::Outline = {
+                #(#questions)*
+                &#private::Outline {
+                    references: #references,
+                    opaque: #opaque #(|| #private::holds_opaque(#private::Probe::<#cold>::COLD))*,
+                    derived: &[#(#derived),*],
+                    embedded: &[#(#embedded),*],
+                }
             };
         }
     });
     quote!(#flattened #outline)
+}
+
+/// Whether there may be values in a field that the library does not look into, and that are not in the
+/// outline of an embedded value. Those of types that embed each other are not in it.
+fn is_opaque(head: &Head, member: &Member) -> bool {
+    let itself =
+        || types::innermost(&member.ty).to_token_stream().to_string() == head.this.to_string();
+    match member.role {
+        Role::Embed { recursive: true } => true,
+        Role::Embed { recursive: false } => {
+            member.users && head.is_recursive(&member.ty) && !itself()
+        }
+        _ => member.is_unseen(),
+    }
 }
 
 /// The embedded values that are not of the type itself.

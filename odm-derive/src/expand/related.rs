@@ -7,7 +7,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{Type, spanned::Spanned};
 
 use crate::{
-    model::{Head, Role, Structure},
+    model::{Element, Head, Role, Structure},
     types,
 };
 
@@ -62,52 +62,16 @@ pub(super) fn refers_within(head: &Head, marked: impl Iterator<Item = TokenStrea
 
 /// ```ignore
 /// const _: () = {
-///     assert!(!Probe::<String>::RELATED, "`name` holds ..");
-///     assert!(!Probe::<Vec<PartLink>>::RELATED, "`parts` holds ..");
+///     assert!(!<String as Known>::RELATED, "`name` holds ..");
+///     assert!(!Probe::<Opaque>::RELATED, "`raw` holds ..");
 /// };
 /// ```
 ///
 /// One constant for all, and one question for each type: a constant for each field would double the
-/// time that the compiler spends on a model.
+/// time that the compiler spends on a model. Of a type that depends on a parameter, the outline asks.
 fn unmarked(head: &Head, structure: &Structure) -> Option<TokenStream> {
     let private = &head.private;
-    let mut seen = BTreeSet::new();
-    let mut known =
-        |ty: &Type| !head.is_dependent(ty) && seen.insert(ty.to_token_stream().to_string());
-    let mut checks = Vec::new();
-    let mut check = |span: Span, ty: &Type, message: String| {
-        checks.push(quote_spanned! {span=>
-            ::core::assert!(!#private::Probe::<#ty>::RELATED, #message);
-        });
-    };
-    for member in structure.all_members() {
-        if member.users && matches!(member.role, Role::Plain) && known(&member.ty) {
-            let (span, name) = match &member.ident {
-                Some(ident) => (ident.span(), format!("`{}`", types::name(ident))),
-                None => (member.ty.span(), "this".to_owned()),
-            };
-            let message = format!(
-                "{name} holds references or embedded values: mark it with `#[embed]`, \
-                 `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-            );
-            check(span, &member.ty, message);
-        }
-        let tuples = types::tuple_elements(&member.ty);
-        for ty in tuples.into_iter().filter(|ty| member.users && known(ty)) {
-            let message = "a tuple is stored as an array, in which references and embedded values \
-                           cannot be found: make it a struct that derives `Embed`";
-            check(ty.span(), ty, message.to_owned());
-        }
-    }
-    for (variant, ty) in &structure.arrays {
-        if known(ty) {
-            let message = format!(
-                "`{variant}` is stored as an array, in which references and embedded values cannot \
-                 be found: name its fields"
-            );
-            check(variant.span(), ty, message);
-        }
-    }
+    let mut checks = questions(head, structure, |ty| !head.is_dependent(ty));
     for variant in structure.unseen.iter().filter(|_| !head.has_type_params()) {
         let this = &structure.this;
         let message = format!(
@@ -123,4 +87,65 @@ fn unmarked(head: &Head, structure: &Structure) -> Option<TokenStream> {
         });
     }
     (!checks.is_empty()).then(|| quote!(const _: () = { #(#checks)* };))
+}
+
+/// Asks the types of fields without a role whether there are references or embedded values in them. The
+/// first question about a field is the most specific: the compiler reports one answer.
+pub(super) fn questions(
+    head: &Head,
+    structure: &Structure,
+    concerns: impl Fn(&Type) -> bool,
+) -> Vec<TokenStream> {
+    let private = &head.private;
+    let mut seen = BTreeSet::new();
+    let mut known = |ty: &Type| concerns(ty) && seen.insert(ty.to_token_stream().to_string());
+    let mut checks = Vec::new();
+    let mut check = |span: Span, ty: &Type, unseen: bool, message: String| {
+        let related = if unseen {
+            quote_spanned!(span=> #private::Probe::<#ty>::RELATED)
+        } else {
+            let at = types::located(private.clone(), ty.span());
+            quote_spanned!(ty.span()=> <#ty as #at::Known>::RELATED)
+        };
+        checks.push(quote_spanned!(span=> ::core::assert!(!#related, #message);));
+    };
+    for member in structure.all_members() {
+        let tuples = types::tuple_elements(&member.ty);
+        for ty in tuples.into_iter().filter(|ty| member.users && known(ty)) {
+            let message = "a tuple is stored as an array, in which references and embedded values \
+                           cannot be found: make it a struct that derives `Embed`";
+            check(ty.span(), ty, true, message.to_owned());
+        }
+        if member.users && matches!(member.role, Role::Plain) && known(&member.ty) {
+            let (span, name) = match &member.ident {
+                Some(ident) => (ident.span(), format!("`{}`", types::name(ident))),
+                None => (member.ty.span(), "this".to_owned()),
+            };
+            let instead = if member.opaque {
+                "instead of `#[opaque]`, "
+            } else {
+                ""
+            };
+            let message = format!(
+                "{name} holds references or embedded values: {instead}mark it with `#[embed]`, \
+                 `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            );
+            check(span, &member.ty, member.is_unseen(), message);
+        }
+    }
+    for Element {
+        variant,
+        ty,
+        opaque,
+    } in &structure.arrays
+    {
+        if known(ty) {
+            let message = format!(
+                "`{variant}` is stored as an array, in which references and embedded values cannot \
+                 be found: name its fields"
+            );
+            check(variant.span(), ty, *opaque, message);
+        }
+    }
+    checks
 }

@@ -105,6 +105,16 @@ impl Head {
         self.bound(ty, "ReferenceField");
     }
 
+    /// Requires of a type without a mark that its content is known, where the type depends on a
+    /// parameter.
+    pub(crate) fn bound_known(&mut self, ty: &Type) {
+        if self.derive != Derive::Projection && self.is_dependent(ty) {
+            let private = &self.private;
+            let predicate = parse_quote!(#ty: #private::Known);
+            self.generics.make_where_clause().predicates.push(predicate);
+        }
+    }
+
     /// The bound is put on the parameter alone: one on a type around it would hide that type's own
     /// implementation from the compiler.
     fn bound(&mut self, ty: &Type, name: &str) {

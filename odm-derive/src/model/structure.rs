@@ -24,11 +24,19 @@ pub(crate) struct Structure {
     pub(crate) members: Vec<Member>,
     /// The variants of an enum that have fields of their own. Each gets a hidden type.
     pub(crate) variants: Vec<Structure>,
-    /// The types of values in variants that are stored as arrays, with the variant's name.
-    pub(crate) arrays: Vec<(Ident, Type)>,
+    /// The values in variants that are stored as arrays.
+    pub(crate) arrays: Vec<Element>,
     /// The variants around a value that is stored in the place of the whole, and whose fields are not
     /// known.
     pub(crate) unseen: Vec<Ident>,
+}
+
+/// A value in a variant that is stored as an array.
+pub(crate) struct Element {
+    pub(crate) variant: Ident,
+    pub(crate) ty: Type,
+    /// It is marked `#[opaque]`.
+    pub(crate) opaque: bool,
 }
 
 /// One stored name.
@@ -59,6 +67,8 @@ pub(crate) struct Member {
     pub(crate) kind: Kind,
     /// It is stored in a form that only its own functions know: `#[serde(with = "..")]`.
     pub(crate) otherwise: bool,
+    /// It is marked `#[opaque]`.
+    pub(crate) opaque: bool,
     /// `skip_serializing_if`.
     pub(crate) skipped: Option<syn::Path>,
 }
@@ -122,6 +132,7 @@ impl Structure {
             match role {
                 Role::Embed { .. } => head.bound_embed(&ty),
                 Role::Reference { .. } => head.bound_reference(&ty),
+                Role::Plain if !is_unseen(field) => head.bound_known(&ty),
                 Role::Plain | Role::Split(_) | Role::Derived(_) => {}
             }
             let place = if field.serde.flatten.is_some() {
@@ -145,6 +156,7 @@ impl Structure {
                 role,
                 kind: Kind::of(derive, field),
                 otherwise: field.serde.with.is_some(),
+                opaque: field.attrs.opaque().is_some(),
                 skipped: field.serde.skip_serializing_if.clone(),
             });
         }
@@ -169,6 +181,7 @@ impl Structure {
             role: Role::Plain,
             kind: Kind::Plain,
             otherwise: false,
+            opaque: false,
             skipped: None,
         });
     }
@@ -180,7 +193,17 @@ impl Structure {
     }
 }
 
+/// Whether the library does not see the content of a field without a role.
+pub(super) fn is_unseen(field: &AstField<'_>) -> bool {
+    field.attrs.opaque().is_some() || field.serde.with.is_some()
+}
+
 impl Member {
+    /// Whether the library does not see its content.
+    pub(crate) fn is_unseen(&self) -> bool {
+        matches!(self.role, Role::Plain) && (self.opaque || self.otherwise)
+    }
+
     /// The stored name; empty where it is stored in another's place.
     pub(crate) fn stored<'a>(&self, structure: &'a Structure) -> &'a str {
         match self.place {

@@ -5,7 +5,7 @@ use syn::parse_quote;
 
 use super::{
     Head, Kind, Place, Role, Structure,
-    structure::{Member, Optional},
+    structure::{Element, Member, Optional, is_unseen},
 };
 use crate::{
     ast::{Input, Style, Variant},
@@ -78,13 +78,17 @@ impl Structure {
             match variant.style {
                 Style::Unit => {}
                 Style::Tuple => {
-                    let types = variant
-                        .fields
-                        .iter()
-                        .map(|field| head.without_self(field.ty));
-                    structure
-                        .arrays
-                        .extend(types.map(|ty| (variant.ident.clone(), ty)));
+                    for field in &variant.fields {
+                        let element = Element {
+                            variant: variant.ident.clone(),
+                            ty: head.without_self(field.ty),
+                            opaque: is_unseen(field),
+                        };
+                        if !element.opaque {
+                            head.bound_known(&element.ty);
+                        }
+                        structure.arrays.push(element);
+                    }
                 }
                 Style::Named => structure.named(head, input, variant, &form, content),
                 Style::Newtype => structure.newtype(head, variant, &form, content),
@@ -125,6 +129,7 @@ impl Structure {
             role: Role::Embed { recursive: false },
             kind: Kind::Plain,
             otherwise: false,
+            opaque: false,
             skipped: None,
         });
         self.variants.push(inner);
@@ -150,6 +155,7 @@ impl Structure {
         match role {
             Role::Embed { .. } => head.bound_embed(&ty),
             Role::Reference { .. } => head.bound_reference(&ty),
+            Role::Plain if !is_unseen(field) => head.bound_known(&ty),
             Role::Plain | Role::Split(_) | Role::Derived(_) => {}
         }
         let mut ident = types::field_ident(&variant_field(variant.ident), variant.ident.span());
@@ -185,6 +191,7 @@ impl Structure {
                 _ => Kind::Plain,
             },
             otherwise: field.serde.with.is_some(),
+            opaque: field.attrs.opaque().is_some(),
             skipped: field.serde.skip_serializing_if.clone(),
         });
     }

@@ -112,6 +112,7 @@ mod shadowed {
         pub(crate) vec: Vec,
         #[embed]
         pub(crate) result: Result,
+        #[opaque]
         pub(crate) option_fields: OptionFields,
     }
 

@@ -63,6 +63,7 @@ struct PlainProduct {
     #[serde(rename = "_id")]
     id: i64,
     name: String,
+    #[opaque]
     reviews: Vec<PlainSummary>,
 }
 

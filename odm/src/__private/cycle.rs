@@ -11,6 +11,7 @@
 
 mod message;
 
+pub(super) use message::MessageText;
 use message::message;
 
 use crate::model::{DerivedReads, Outline, PathHash, ShownNames};

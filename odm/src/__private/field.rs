@@ -88,6 +88,11 @@ pub fn model<T: Document>() -> &'static Model {
     T::model()
 }
 
+/// The models of a database.
+pub fn models<const N: usize>(models: [&'static Model; N]) -> Vec<&'static Model> {
+    models.into()
+}
+
 /// Checks that a database has all models that one of them references.
 pub const fn complete<D, M: RefersWithin<D>>() {}
 
@@ -105,6 +110,11 @@ pub const fn holds_references(outline: &Outline) -> bool {
         i += 1;
     }
     found
+}
+
+/// Whether there are values in a value that the library does not look into.
+pub const fn holds_opaque(outline: &Outline) -> bool {
+    outline.holds_opaque()
 }
 
 /// Whether there are references or derived fields in a value.

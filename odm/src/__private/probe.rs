@@ -6,7 +6,7 @@ use super::{
     cycle::ModelEntry,
     field::{outline, shown},
 };
-use crate::model::{Document, EmbedField, Outline, Related, ShownNames, Subset};
+use crate::model::{Cold, Document, Embed, EmbedField, Known, Outline, ShownNames, Subset};
 
 /// Asks a concrete type what it implements: an inherent constant hides the one of the trait where
 /// its bound holds. For a type parameter the answer is always the trait's.
@@ -28,15 +28,17 @@ pub trait Unknown {
     const EMBEDDED: bool = false;
     /// Nothing is known of what is in it.
     const OUTLINE: &'static Outline = Outline::EMPTY;
+    /// It is no cold part.
+    const COLD: &'static Outline = Outline::EMPTY;
     /// It is no document, which is reported elsewhere.
     const MODEL: ModelEntry = ModelEntry::NONE;
 }
 
 impl<T: ?Sized> Unknown for Probe<T> {}
 
-impl<T: ?Sized + Related> Probe<T> {
-    /// It holds references or embedded values.
-    pub const RELATED: bool = true;
+impl<T: ?Sized + Known> Probe<T> {
+    /// Whether it holds references or embedded values.
+    pub const RELATED: bool = T::RELATED;
 }
 
 impl<T: ?Sized + Absent> Probe<T> {
@@ -66,6 +68,11 @@ impl<T: EmbedField> Probe<T> {
     pub const OUTLINE: &'static Outline = outline::<T>();
     /// Its stored names.
     pub const SHOWN: &'static ShownNames = shown::<T>();
+}
+
+impl<T: Embed> Probe<Cold<T>> {
+    /// What is in the cold part.
+    pub const COLD: &'static Outline = T::OUTLINE;
 }
 
 impl<T: Document> Probe<T> {

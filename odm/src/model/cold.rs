@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Embed, Path, RefersWithin, Related, Through};
+use super::{Embed, Path, RefersWithin, Through};
 
 /// The cold part of a split document. It is stored in a collection of its own, and read only on
 /// request: the one-to-one subset pattern of MongoDB's guides.
@@ -66,7 +66,6 @@ impl<T: Through> Through for Cold<T> {
     type To = T::To;
 }
 
-impl<T> Related for Cold<T> {}
 impl<D, T: RefersWithin<D>> RefersWithin<D> for Cold<T> {}
 
 impl<T: Serialize> Serialize for Cold<T> {

@@ -9,7 +9,7 @@ use std::{
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Document, ReferenceField};
+use super::{Document, ReferenceField, hidden};
 
 /// A reference to a document of `T`: its `_id`, stored bare.
 ///
@@ -90,6 +90,7 @@ impl<T: Document<Id: Ord>> Ord for Ref<T> {
 
 impl<T: Document> Serialize for Ref<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        hidden::note();
         self.0.serialize(serializer)
     }
 }

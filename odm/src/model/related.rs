@@ -1,8 +1,8 @@
 //! Relations between models, as obligations that the compiler checks.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
-use super::{Container, Document, Embed, Ref};
+use super::{Container, Document, Embed, MapKey, Ref};
 
 /// A database that has a repository for `T`.
 #[diagnostic::on_unimplemented(
@@ -15,14 +15,6 @@ pub trait Has<T> {}
 pub trait RefersWithin<D> {}
 
 impl<D: Has<T>, T: Document> RefersWithin<D> for Ref<T> {}
-
-/// A value that can hold references, and so must be marked: with `#[reference(..)]`, or with
-/// `#[embed]` where it is a struct around them.
-///
-/// The derive of `Embed` implements it: a blanket implementation would meet that for `Box`.
-pub trait Related {}
-
-impl<T: Document> Related for Ref<T> {}
 
 /// The type of a field that is marked `#[embed]`: an embedded value, or a container of such.
 ///
@@ -92,29 +84,24 @@ impl<T: Document> ReferenceField for Vec<Ref<T>> {
 }
 
 macro_rules! containers {
-    ($($container:ident<$($param:ident),*>: $kind:ident)*) => {$(
+    ($($container:ident<$($param:ident $(: $bound:ident)?),*>: $kind:ident)*) => {$(
         impl<D, T: RefersWithin<D>, $($param),*> RefersWithin<D> for $container<$($param,)* T> {}
-        impl<T: Related, $($param),*> Related for $container<$($param,)* T> {}
-        impl<T: EmbedField, $($param),*> EmbedField for $container<$($param,)* T> {
+        impl<T: EmbedField, $($param $(: $bound)?),*> EmbedField for $container<$($param,)* T> {
             type Value = T::Value;
             const CONTAINER: Container = T::CONTAINER.within(Container::$kind);
         }
     )*};
 }
 containers!(Option<>: Optional Vec<>: Many Box<>: One VecDeque<>: Many BTreeSet<>: Many
-    BTreeMap<K>: Map);
+    BTreeMap<K: MapKey>: Map);
 
 impl<D, T: RefersWithin<D>, S> RefersWithin<D> for HashSet<T, S> {}
-impl<T: Related, const N: usize> Related for [T; N] {}
-impl<T: Related> Related for LinkedList<T> {}
-impl<T: Related, S> Related for HashSet<T, S> {}
 impl<T: EmbedField, S> EmbedField for HashSet<T, S> {
     type Value = T::Value;
     const CONTAINER: Container = T::CONTAINER.within(Container::Many);
 }
 impl<D, K, T: RefersWithin<D>, S> RefersWithin<D> for HashMap<K, T, S> {}
-impl<K, T: Related, S> Related for HashMap<K, T, S> {}
-impl<K, T: EmbedField, S> EmbedField for HashMap<K, T, S> {
+impl<K: MapKey, T: EmbedField, S> EmbedField for HashMap<K, T, S> {
     type Value = T::Value;
     const CONTAINER: Container = T::CONTAINER.within(Container::Map);
 }

@@ -45,6 +45,23 @@ impl Shape {
         }
         names
     }
+
+    /// Whether there can be a reference at a path that the library knows of, or in a derived field.
+    pub(crate) fn has_reference(&self, path: &[String]) -> bool {
+        let Some((first, rest)) = path.split_first() else {
+            return false;
+        };
+        self.fields.iter().any(|field| match field.kind {
+            FieldKind::Embed { shape, .. } if field.name.is_empty() => shape().has_reference(path),
+            _ if field.name != first => false,
+            FieldKind::Plain => false,
+            FieldKind::Reference(_) => rest.is_empty(),
+            FieldKind::Derived(_) => true,
+            // In a map there is none.
+            FieldKind::Embed { shape, .. } => shape().has_reference(rest),
+            FieldKind::Split(split) => (split.shape)().has_reference(rest),
+        })
+    }
 }
 
 /// One stored field.
@@ -156,6 +173,8 @@ pub struct SplitShape {
 pub struct Outline {
     /// Whether it holds references itself.
     pub references: bool,
+    /// Whether it holds values itself that the library does not look into.
+    pub opaque: bool,
     /// Its own derived fields that may follow from others, with their stored names and the hashes of
     /// these.
     pub derived: &'static [(&'static str, u64, DerivedReads)],
@@ -192,9 +211,21 @@ impl ShownNames {
 }
 
 impl Outline {
+    /// Whether there are values in it that the library does not look into.
+    pub(crate) const fn holds_opaque(&self) -> bool {
+        let mut found = self.opaque;
+        let mut i = 0;
+        while !found && i < self.embedded.len() {
+            found = self.embedded[i].2.holds_opaque();
+            i += 1;
+        }
+        found
+    }
+
     /// That of a type that the checks need not look into.
     pub const EMPTY: &'static Outline = &Outline {
         references: false,
+        opaque: false,
         derived: &[],
         embedded: &[],
     };

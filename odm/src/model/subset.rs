@@ -4,7 +4,7 @@ use std::{ops::Deref, slice, vec};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Document, Has, List, Path, RefersWithin, Related, Shape, ShownNames};
+use super::{Document, Has, List, Path, RefersWithin, Shape, ShownNames};
 
 /// The first few of a document's children, in order, stored in the document: the subset pattern of
 /// MongoDB's guides.
@@ -129,7 +129,6 @@ pub trait HasSubset<P: Path, T> {
     fn subset(&self) -> &Subset<T>;
 }
 
-impl<T> Related for Subset<T> {}
 impl<D: Has<T::Child>, T: SubsetItem> RefersWithin<D> for Subset<T> {}
 
 impl<T: Serialize> Serialize for Subset<T> {

@@ -8,7 +8,8 @@ use serde::Serialize;
 use crate::{
     error::{Error, Result},
     model::{
-        Embed, Field, IntoValue, List, Number, Ordered, Path, Root, Settable, Structure, to_raw,
+        Document, Embed, Field, IntoValue, List, Number, Ordered, Path, Root, Settable, Structure,
+        check_references, references, to_raw,
     },
     mql::{self, End, Operation, Pull, Push},
 };
@@ -23,6 +24,8 @@ use super::Filter;
 #[must_use = "an update does nothing until it is awaited"]
 pub struct Update<M, T = ()> {
     update: Result<mql::Update>,
+    /// The paths of the references in the values.
+    references: Vec<Vec<String>>,
     pub(crate) target: T,
     model: PhantomData<fn() -> M>,
 }
@@ -44,6 +47,7 @@ impl<M, T: Clone> Clone for Update<M, T> {
     fn clone(&self) -> Self {
         Update {
             update: self.update.clone(),
+            references: self.references.clone(),
             target: self.target.clone(),
             model: PhantomData,
         }
@@ -63,13 +67,35 @@ impl<M, T> Update<M, T> {
     pub(crate) fn with_target(target: T) -> Self {
         Update {
             update: Ok(mql::Update::default()),
+            references: Vec::new(),
             target,
             model: PhantomData,
         }
     }
 
-    pub(crate) fn into_parts(self) -> (Result<mql::Update>, T) {
-        (self.update, self.target)
+    pub(crate) fn into_parts(self) -> (Result<mql::Update>, T)
+    where
+        M: Document,
+    {
+        let known = check_references::<M>(self.references);
+        (
+            self.update.and_then(|update| known.map(|()| update)),
+            self.target,
+        )
+    }
+
+    /// A value for a field, as BSON. The paths of the references in it are kept.
+    fn stored<V: Serialize, How>(
+        &mut self,
+        path: &'static str,
+        value: impl IntoValue<V, How>,
+    ) -> Result<RawBson> {
+        let value = value.into_value();
+        for within in references(&value) {
+            let path = path.split('.').map(str::to_owned);
+            self.references.push(path.chain(within).collect());
+        }
+        to_raw(&value)
     }
 
     fn add(mut self, path: &'static str, operation: Result<Operation>) -> Self {
@@ -95,7 +121,8 @@ impl<M, T> Update<M, T> {
     }
 
     /// Adds the changes of another update.
-    pub fn with(self, changes: Update<M>) -> Self {
+    pub fn with(mut self, changes: Update<M>) -> Self {
+        self.references.extend(changes.references);
         self.extend(changes.update)
     }
 
@@ -140,13 +167,14 @@ fn raw<V: Serialize, How>(value: impl IntoValue<V, How>) -> Result<RawBson> {
 
 impl<M, T> Update<M, T> {
     /// Sets the field to the value.
-    pub fn set<V, P, K, How>(self, _: Field<V, P, K>, value: impl IntoValue<V, How>) -> Self
+    pub fn set<V, P, K, How>(mut self, _: Field<V, P, K>, value: impl IntoValue<V, How>) -> Self
     where
         V: Serialize,
         P: Path<Root = M>,
         K: Settable,
     {
-        self.add(P::TEXT, raw(value).map(Operation::Set))
+        let value = self.stored(P::TEXT, value);
+        self.add(P::TEXT, value.map(Operation::Set))
     }
 
     /// Removes the field, which then reads as `None`.
@@ -199,13 +227,17 @@ impl<M, T> Update<M, T> {
     }
 
     /// Appends the value to the array.
-    pub fn push<V, P, K, How>(self, _: Field<V, P, K>, value: impl IntoValue<V::Item, How>) -> Self
+    pub fn push<V, P, K, How>(
+        mut self,
+        _: Field<V, P, K>,
+        value: impl IntoValue<V::Item, How>,
+    ) -> Self
     where
         V: List<Item: Serialize>,
         P: Path<Root = M>,
         K: Settable,
     {
-        let push = raw(value).map(|value| Push {
+        let push = self.stored(P::TEXT, value).map(|value| Push {
             each: vec![value],
             ..Push::default()
         });
@@ -214,7 +246,7 @@ impl<M, T> Update<M, T> {
 
     /// Appends the values to the array.
     pub fn push_all<V, P, K, How, I>(
-        self,
+        mut self,
         _: Field<V, P, K>,
         values: impl IntoIterator<Item = I>,
     ) -> Self
@@ -224,7 +256,10 @@ impl<M, T> Update<M, T> {
         K: Settable,
         I: IntoValue<V::Item, How>,
     {
-        let each: Result<Vec<RawBson>> = values.into_iter().map(raw).collect();
+        let each: Result<Vec<RawBson>> = values
+            .into_iter()
+            .map(|value| self.stored(P::TEXT, value))
+            .collect();
         self.add(
             P::TEXT,
             each.map(|each| {
@@ -238,7 +273,7 @@ impl<M, T> Update<M, T> {
 
     /// Appends the value to the array unless it contains it.
     pub fn add_to_set<V, P, K, How>(
-        self,
+        mut self,
         _: Field<V, P, K>,
         value: impl IntoValue<V::Item, How>,
     ) -> Self
@@ -247,10 +282,8 @@ impl<M, T> Update<M, T> {
         P: Path<Root = M>,
         K: Settable,
     {
-        self.add(
-            P::TEXT,
-            raw(value).map(|value| Operation::AddToSet(vec![value])),
-        )
+        let value = self.stored(P::TEXT, value);
+        self.add(P::TEXT, value.map(|value| Operation::AddToSet(vec![value])))
     }
 
     /// Removes the elements equal to the value from the array.

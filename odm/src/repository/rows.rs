@@ -7,7 +7,7 @@ use super::Joins;
 use crate::{
     error::{Error, ErrorKind, Result, show},
     maintain::Doc,
-    model::Document,
+    model::{Document, check_references, references},
     session::Session,
     store::{Find, ReaderExt},
     trace::record_cost,
@@ -35,6 +35,9 @@ pub(super) fn decode<T: DeserializeOwned>(collection: &str, document: &RawDocume
 
 /// Writes a document as it is stored.
 pub(super) fn encode<M: Document + Serialize>(document: &M) -> Result<Doc> {
+    if M::OUTLINE.holds_opaque() {
+        check_references::<M>(references(document))?;
+    }
     // Most documents fit, so that the buffer seldom grows.
     let mut bytes = Vec::with_capacity(256);
     let encoded = bson::serialize_to_buffer(document, &mut bytes);

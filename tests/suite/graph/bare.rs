@@ -64,6 +64,7 @@ pub(crate) struct Tag {
     name: String,
     owner: i32,
     posts: Vec<i32>,
+    #[opaque]
     links: Vec<PostLink>,
 }
 

@@ -61,6 +61,7 @@ mod shelves {
         #[serde(rename = "_id")]
         pub(super) id: i32,
         pub(super) reviews: i64,
+        #[opaque]
         pub(super) top: Vec<Line>,
         pub(super) revision: i64,
         #[reference(parent)]

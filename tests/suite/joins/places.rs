@@ -80,6 +80,7 @@ struct ShelfId(Option<i64>);
 #[document(collection = "shelves")]
 struct Shelf {
     #[serde(rename = "_id")]
+    #[opaque]
     id: ShelfId,
     #[embed]
     top: Option<Link>,

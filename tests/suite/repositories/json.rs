@@ -64,6 +64,7 @@ struct Event {
     loose: Vec<Loose>,
     #[embed]
     adjacent: Adjacent,
+    #[opaque]
     either: Vec<Either>,
     dates: BTreeMap<String, DateTime>,
 }

@@ -12,6 +12,7 @@ mod items;
 mod json;
 mod limits;
 mod names;
+mod opaque;
 mod opening;
 mod order;
 mod pages;

@@ -152,7 +152,7 @@ struct r#Raw {
 
 /// What can be in an envelope.
 trait Content:
-    Serialize + DeserializeOwned + std::fmt::Debug + Clone + PartialEq + Send + Sync + 'static
+    Embed + Serialize + DeserializeOwned + std::fmt::Debug + Clone + PartialEq + Send + Sync + 'static
 {
 }
 
@@ -170,6 +170,7 @@ struct Envelope<T: Content> {
     #[serde(rename = "_id")]
     id: i64,
     sender: String,
+    #[embed]
     content: T,
     #[reference(child)]
     answers: Vec<Ref<Envelope<T>>>,

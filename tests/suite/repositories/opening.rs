@@ -20,13 +20,14 @@ struct Things {
     things: Repository<Thing>,
 }
 
-/// The same collection.
+/// A cold part in the same collection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
-#[document(collection = "things")]
+#[document(collection = "other_things")]
 struct OtherThing {
     #[serde(rename = "_id")]
     id: i64,
-    size: i32,
+    #[split(collection = "things", key = "thing", optional)]
+    link: Cold<Link>,
 }
 
 #[derive(Database)]
@@ -116,9 +117,9 @@ on_every_store! {
         assert!(error.to_string().contains("`to_1`"), "{error}");
     }
 
-    async fn two_models_in_one_collection_are_refused(store: impl TestStore) {
+    async fn a_cold_part_in_the_collection_of_a_model_is_refused(store: impl TestStore) {
         let text = schema_error::<Both>(store).await.to_string();
-        for name in ["`Thing`", "`OtherThing`", "`things`"] {
+        for name in ["`Thing`", "`Link`", "`things`"] {
             assert!(text.contains(name), "{text}");
         }
     }

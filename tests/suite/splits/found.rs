@@ -10,6 +10,7 @@ use tests::{
 #[document(collection = "films", index(fields = "facts.rating"))]
 struct Film {
     #[serde(rename = "_id")]
+    #[opaque]
     id: Key,
     title: String,
     #[split(collection = "film_facts", key = "film", optional)]

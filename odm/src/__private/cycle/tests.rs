@@ -66,6 +66,7 @@ fn outline(fields: Fields) -> &'static Outline {
     let embedded = fields.embedded.into_iter();
     let embedded = embedded.map(|(name, fields)| (name, fnv1a(name), outline(fields)));
     Box::leak(Box::new(Outline {
+        opaque: false,
         references: true,
         derived: fields.derived.leak(),
         embedded: embedded.collect::<Vec<_>>().leak(),
