@@ -27,6 +27,7 @@ mod number;
 pub mod order;
 pub(crate) mod path;
 mod project;
+mod schema;
 mod sort;
 #[cfg(test)]
 mod testing;
@@ -41,6 +42,7 @@ pub(crate) use error::code::name as code_name;
 pub use expr::Expr;
 pub use filter::{Bits, Filter, Pattern, Test, Values};
 pub use project::Projection;
+pub use schema::{Schema, Violation};
 pub use sort::{Direction, Sort};
 pub use update::{
     ArrayFilter, BitOperation, CurrentDate, End, Operation, Pull, Push, PushSort, Update,
