@@ -59,7 +59,7 @@ impl Schema {
     /// [`InvalidSchema`](Error::InvalidSchema) with the keyword that is wrong,
     /// [`InvalidRegex`](Error::InvalidRegex), and [`TooDeep`](Error::TooDeep).
     pub fn parse(schema: &RawDocument) -> Result<Schema, Error> {
-        let root = parse::schema(schema)?;
+        let root = parse::schema(schema).map_err(|error| *error)?;
         let form = schema.to_owned();
         Ok(Schema(Arc::new(ParsedSchema { form, root })))
     }
@@ -79,7 +79,7 @@ impl Schema {
         match Checker::matching().node(&self.0.root, value, &Path::Root) {
             Ok(()) => Ok(true),
             Err(Stop::Violated) => Ok(false),
-            Err(Stop::Failed(error)) => Err(error),
+            Err(Stop::Failed(error)) => Err(*error),
         }
     }
 
@@ -93,7 +93,7 @@ impl Schema {
         let value = RawBsonRef::Document(document);
         match Checker::reporting(&mut violations).node(&self.0.root, value, &Path::Root) {
             Ok(()) | Err(Stop::Violated) => Ok(violations),
-            Err(Stop::Failed(error)) => Err(error),
+            Err(Stop::Failed(error)) => Err(*error),
         }
     }
 }

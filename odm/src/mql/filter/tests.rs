@@ -2,6 +2,7 @@ mod operators;
 mod patterns;
 mod positions;
 mod properties;
+mod schemas;
 
 use bson::{Bson, Regex, doc};
 use proptest::prelude::*;

@@ -26,12 +26,13 @@ const FEW_ITEMS: usize = 12;
 pub(super) enum Stop {
     /// A rule is violated, and which ones are is not asked.
     Violated,
-    Failed(Error),
+    /// Boxed, so that the frames of the visitor, of which there are as many as levels, are small.
+    Failed(Box<Error>),
 }
 
 impl From<Error> for Stop {
     fn from(error: Error) -> Self {
-        Stop::Failed(error)
+        Stop::Failed(Box::new(error))
     }
 }
 

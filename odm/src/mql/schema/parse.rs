@@ -65,13 +65,16 @@ const JSON_TYPES: [(&str, &str); 5] = [
     ("string", "string"),
 ];
 
-pub(super) fn schema(schema: &RawDocument) -> Result<Node, Error> {
+/// The error is boxed, so that the frames of the parser, of which there are as many as levels, are small.
+type Parsed<T> = Result<T, Box<Error>>;
+
+pub(super) fn schema(schema: &RawDocument) -> Parsed<Node> {
     check_form(RawBsonRef::Document(schema), MAX_NESTING)?;
     node(schema, &Path::Root)
 }
 
 /// Checks that a schema is well-formed, and not so deep that a call for each level would be too many.
-fn check_form(value: RawBsonRef<'_>, left: usize) -> Result<(), Error> {
+fn check_form(value: RawBsonRef<'_>, left: usize) -> Parsed<()> {
     let inner = left.checked_sub(1).ok_or(Error::TooDeep(MAX_NESTING))?;
     let malformed = |error: bson::error::Error| Error::Malformed(error.to_string());
     let document = |document: &RawDocument| {
@@ -89,31 +92,32 @@ fn check_form(value: RawBsonRef<'_>, left: usize) -> Result<(), Error> {
     }
 }
 
-fn invalid(code: i32, path: &Path<'_>, reason: impl Into<String>) -> Error {
-    Error::InvalidSchema {
+fn invalid(code: i32, path: &Path<'_>, reason: impl Into<String>) -> Box<Error> {
+    Box::new(Error::InvalidSchema {
         path: path.to_string(),
         reason: reason.into(),
         code,
-    }
+    })
 }
 
-fn mismatch(path: &Path<'_>, reason: impl Into<String>) -> Error {
+fn mismatch(path: &Path<'_>, reason: impl Into<String>) -> Box<Error> {
     invalid(code::TYPE_MISMATCH, path, reason)
 }
 
-fn failed(path: &Path<'_>, reason: impl Into<String>) -> Error {
+fn failed(path: &Path<'_>, reason: impl Into<String>) -> Box<Error> {
     invalid(code::FAILED_TO_PARSE, path, reason)
 }
 
 /// The keywords of one schema, and where it is in the whole.
 struct Keywords<'s> {
-    values: [Option<RawBsonRef<'s>>; KEYWORDS.len()],
+    /// In the order of [`KEYWORDS`].
+    values: Vec<Option<RawBsonRef<'s>>>,
     path: &'s Path<'s>,
 }
 
 impl<'s> Keywords<'s> {
-    fn new(schema: &'s RawDocument, path: &'s Path<'s>) -> Result<Self, Error> {
-        let mut values = [None; KEYWORDS.len()];
+    fn new(schema: &'s RawDocument, path: &'s Path<'s>) -> Parsed<Self> {
+        let mut values = vec![None; KEYWORDS.len()];
         for (name, value) in schema.iter().flatten() {
             let name = name.as_str();
             let at = Path::Field(path, name);
@@ -144,7 +148,7 @@ impl<'s> Keywords<'s> {
         self.get(keyword).is_some()
     }
 
-    fn boolean(&self, keyword: &'static str) -> Result<Option<bool>, Error> {
+    fn boolean(&self, keyword: &'static str) -> Parsed<Option<bool>> {
         match self.get(keyword) {
             None => Ok(None),
             Some((RawBsonRef::Boolean(value), _)) => Ok(Some(value)),
@@ -152,7 +156,7 @@ impl<'s> Keywords<'s> {
         }
     }
 
-    fn string(&self, keyword: &'static str) -> Result<Option<(&'s str, Path<'s>)>, Error> {
+    fn string(&self, keyword: &'static str) -> Parsed<Option<(&'s str, Path<'s>)>> {
         match self.get(keyword) {
             None => Ok(None),
             Some((RawBsonRef::String(text), path)) => Ok(Some((text, path))),
@@ -160,7 +164,7 @@ impl<'s> Keywords<'s> {
         }
     }
 
-    fn array(&self, keyword: &'static str) -> Result<Option<(&'s RawArray, Path<'s>)>, Error> {
+    fn array(&self, keyword: &'static str) -> Parsed<Option<(&'s RawArray, Path<'s>)>> {
         match self.get(keyword) {
             None => Ok(None),
             Some((RawBsonRef::Array(array), path)) => Ok(Some((array, path))),
@@ -168,7 +172,7 @@ impl<'s> Keywords<'s> {
         }
     }
 
-    fn number(&self, keyword: &'static str) -> Result<Option<(RawBson, Path<'s>)>, Error> {
+    fn number(&self, keyword: &'static str) -> Parsed<Option<(RawBson, Path<'s>)>> {
         match self.get(keyword) {
             None => Ok(None),
             Some((value, path)) if decimal(value).is_none() => {
@@ -178,7 +182,7 @@ impl<'s> Keywords<'s> {
         }
     }
 
-    fn length(&self, keyword: &'static str) -> Result<Option<u64>, Error> {
+    fn length(&self, keyword: &'static str) -> Parsed<Option<u64>> {
         let Some((value, path)) = self.get(keyword) else {
             return Ok(None);
         };
@@ -187,7 +191,7 @@ impl<'s> Keywords<'s> {
         Ok(Some(length))
     }
 
-    fn limits(&self, least: &'static str, most: &'static str) -> Result<Limits, Error> {
+    fn limits(&self, least: &'static str, most: &'static str) -> Parsed<Limits> {
         Ok(Limits {
             least: self.length(least)?,
             most: self.length(most)?,
@@ -195,11 +199,7 @@ impl<'s> Keywords<'s> {
     }
 
     /// `minimum` or `maximum`, with its `exclusiveMinimum` or `exclusiveMaximum`.
-    fn bound(
-        &self,
-        keyword: &'static str,
-        exclusive: &'static str,
-    ) -> Result<Option<Bound>, Error> {
+    fn bound(&self, keyword: &'static str, exclusive: &'static str) -> Parsed<Option<Bound>> {
         if !self.has(keyword) {
             return match self.get(exclusive) {
                 None => Ok(None),
@@ -212,7 +212,7 @@ impl<'s> Keywords<'s> {
     }
 
     /// `additionalItems` or `additionalProperties`.
-    fn rest(&self, keyword: &'static str) -> Result<Rest, Error> {
+    fn rest(&self, keyword: &'static str) -> Parsed<Rest> {
         match self.get(keyword) {
             None | Some((RawBsonRef::Boolean(true), _)) => Ok(Rest::Any),
             Some((RawBsonRef::Boolean(false), _)) => Ok(Rest::None),
@@ -225,7 +225,7 @@ impl<'s> Keywords<'s> {
 }
 
 /// Parses one schema. Of several errors that of the keyword is told which MongoDB tells.
-fn node(schema: &RawDocument, path: &Path<'_>) -> Result<Node, Error> {
+fn node(schema: &RawDocument, path: &Path<'_>) -> Parsed<Node> {
     let keywords = Keywords::new(schema, path)?;
     keywords.string("description")?;
     keywords.string("title")?;
@@ -256,7 +256,7 @@ fn node(schema: &RawDocument, path: &Path<'_>) -> Result<Node, Error> {
     })
 }
 
-fn types_of(keywords: &Keywords<'_>) -> Result<Option<TypeRule>, Error> {
+fn types_of(keywords: &Keywords<'_>) -> Parsed<Option<TypeRule>> {
     let keyword = match (keywords.get("type"), keywords.get("bsonType")) {
         (None, None) => return Ok(None),
         (Some((_, path)), Some(_)) => {
@@ -311,7 +311,7 @@ fn kinds(keyword: &str, name: &str) -> Option<Vec<ElementType>> {
     types::by_name(name)
 }
 
-fn strings(array: &RawArray, path: &Path<'_>) -> Result<Vec<String>, Error> {
+fn strings(array: &RawArray, path: &Path<'_>) -> Parsed<Vec<String>> {
     let strings = array.into_iter().flatten().map(|item| match item {
         RawBsonRef::String(text) => Ok(text.to_owned()),
         _ => Err(mismatch(path, "must be an array of strings only")),
@@ -319,7 +319,7 @@ fn strings(array: &RawArray, path: &Path<'_>) -> Result<Vec<String>, Error> {
     strings.collect()
 }
 
-fn check_distinct(names: &[String], path: &Path<'_>) -> Result<(), Error> {
+fn check_distinct(names: &[String], path: &Path<'_>) -> Parsed<()> {
     let mut sorted: Vec<&String> = names.iter().collect();
     sorted.sort_unstable();
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -331,7 +331,7 @@ fn check_distinct(names: &[String], path: &Path<'_>) -> Result<(), Error> {
     }
 }
 
-fn scalars(keywords: &Keywords<'_>) -> Result<(Option<TextRules>, Option<NumberRules>), Error> {
+fn scalars(keywords: &Keywords<'_>) -> Parsed<(Option<TextRules>, Option<NumberRules>)> {
     let pattern = match keywords.string("pattern")? {
         None => None,
         Some((source, path)) if source.contains('\0') => {
@@ -356,7 +356,7 @@ fn scalars(keywords: &Keywords<'_>) -> Result<(Option<TextRules>, Option<NumberR
     Ok((has_text.then_some(text), has_number.then_some(number)))
 }
 
-fn divisor(value: RawBson, path: &Path<'_>) -> Result<Divisor, Error> {
+fn divisor(value: RawBson, path: &Path<'_>) -> Parsed<Divisor> {
     let reference = value.as_raw_bson_ref();
     let decimal = decimal(reference).ok_or_else(|| mismatch(path, "must be a number"))?;
     if decimal.is_negative() || decimal.is_zero() {
@@ -373,7 +373,7 @@ fn divisor(value: RawBson, path: &Path<'_>) -> Result<Divisor, Error> {
     })
 }
 
-fn array(keywords: &Keywords<'_>) -> Result<Option<ArrayRules>, Error> {
+fn array(keywords: &Keywords<'_>) -> Parsed<Option<ArrayRules>> {
     let length = keywords.limits("minItems", "maxItems")?;
     let unique = keywords.boolean("uniqueItems")?.unwrap_or_default();
     let items = match keywords.get("items") {
@@ -402,7 +402,7 @@ fn array(keywords: &Keywords<'_>) -> Result<Option<ArrayRules>, Error> {
 }
 
 /// `allOf`, `anyOf` or `oneOf`.
-fn nodes(keywords: &Keywords<'_>, keyword: &'static str) -> Result<Vec<Node>, Error> {
+fn nodes(keywords: &Keywords<'_>, keyword: &'static str) -> Parsed<Vec<Node>> {
     match keywords.array(keyword)? {
         None => Ok(Vec::new()),
         Some((array, path)) if array.is_empty() => Err(invalid(
@@ -414,7 +414,7 @@ fn nodes(keywords: &Keywords<'_>, keyword: &'static str) -> Result<Vec<Node>, Er
     }
 }
 
-fn schemas(array: &RawArray, path: &Path<'_>) -> Result<Vec<Node>, Error> {
+fn schemas(array: &RawArray, path: &Path<'_>) -> Parsed<Vec<Node>> {
     let items = array.into_iter().flatten().enumerate();
     let schemas = items.map(|(position, item)| {
         let path = Path::Item(path, position);
@@ -426,7 +426,7 @@ fn schemas(array: &RawArray, path: &Path<'_>) -> Result<Vec<Node>, Error> {
     schemas.collect()
 }
 
-fn enumeration(keywords: &Keywords<'_>) -> Result<Option<Enumeration>, Error> {
+fn enumeration(keywords: &Keywords<'_>) -> Parsed<Option<Enumeration>> {
     let Some((array, path)) = keywords.array("enum")? else {
         return Ok(None);
     };

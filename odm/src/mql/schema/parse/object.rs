@@ -7,9 +7,9 @@ use super::{
         node::{Dependency, FieldRule, Needs, Node, ObjectRules, Rest},
         words::Path,
     },
-    Keywords, check_distinct, failed, invalid, mismatch, node, strings,
+    Keywords, Parsed, check_distinct, failed, invalid, mismatch, node, strings,
 };
-use crate::mql::{Error, Pattern, error::code};
+use crate::mql::{Pattern, error::code};
 
 /// A dependency by the names of fields.
 enum NamedNeeds {
@@ -17,7 +17,7 @@ enum NamedNeeds {
     Conforming(Box<Node>),
 }
 
-pub(super) fn object(keywords: &Keywords<'_>) -> Result<Option<ObjectRules>, Error> {
+pub(super) fn object(keywords: &Keywords<'_>) -> Parsed<Option<ObjectRules>> {
     let required = match keywords.array("required")? {
         None => Vec::new(),
         Some((array, path)) => names(strings(array, &path)?, &path)?,
@@ -81,7 +81,7 @@ pub(super) fn object(keywords: &Keywords<'_>) -> Result<Option<ObjectRules>, Err
 fn document<'s>(
     keywords: &Keywords<'s>,
     keyword: &'static str,
-) -> Result<Option<(&'s RawDocument, Path<'s>)>, Error> {
+) -> Parsed<Option<(&'s RawDocument, Path<'s>)>> {
     match keywords.get(keyword) {
         None => Ok(None),
         Some((RawBsonRef::Document(document), path)) => Ok(Some((document, path))),
@@ -89,7 +89,7 @@ fn document<'s>(
     }
 }
 
-fn properties(keywords: &Keywords<'_>) -> Result<Vec<FieldRule>, Error> {
+fn properties(keywords: &Keywords<'_>) -> Parsed<Vec<FieldRule>> {
     let Some((document, path)) = document(keywords, "properties")? else {
         return Ok(Vec::new());
     };
@@ -109,7 +109,7 @@ fn properties(keywords: &Keywords<'_>) -> Result<Vec<FieldRule>, Error> {
     Ok(fields)
 }
 
-fn patterns(keywords: &Keywords<'_>) -> Result<Vec<(Pattern, Node)>, Error> {
+fn patterns(keywords: &Keywords<'_>) -> Parsed<Vec<(Pattern, Node)>> {
     let Some((document, path)) = document(keywords, "patternProperties")? else {
         return Ok(Vec::new());
     };
@@ -129,7 +129,7 @@ fn patterns(keywords: &Keywords<'_>) -> Result<Vec<(Pattern, Node)>, Error> {
     Ok(patterns)
 }
 
-fn dependencies(keywords: &Keywords<'_>) -> Result<Vec<(String, NamedNeeds)>, Error> {
+fn dependencies(keywords: &Keywords<'_>) -> Parsed<Vec<(String, NamedNeeds)>> {
     let Some((document, path)) = document(keywords, "dependencies")? else {
         return Ok(Vec::new());
     };
@@ -151,7 +151,7 @@ fn dependencies(keywords: &Keywords<'_>) -> Result<Vec<(String, NamedNeeds)>, Er
 }
 
 /// Checks a list of names of fields.
-fn names(names: Vec<String>, path: &Path<'_>) -> Result<Vec<String>, Error> {
+fn names(names: Vec<String>, path: &Path<'_>) -> Parsed<Vec<String>> {
     if names.is_empty() {
         return Err(failed(path, "must have at least one name"));
     }
@@ -160,7 +160,7 @@ fn names(names: Vec<String>, path: &Path<'_>) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-fn check_name(name: &str, path: &Path<'_>) -> Result<(), Error> {
+fn check_name(name: &str, path: &Path<'_>) -> Parsed<()> {
     if name.contains('\0') {
         return Err(invalid(code::NUL_IN_PATH, path, "has a name with a NUL"));
     }
