@@ -5,13 +5,14 @@
 //!
 //! | in | operators |
 //! |---|---|
-//! | [filters](Filter) | `$eq` `$ne` `$gt` `$gte` `$lt` `$lte` `$in` `$nin`, `$and` `$or` `$nor` `$not`, `$exists` `$type`, `$regex` with `$options`, `$mod`, `$size` `$all` `$elemMatch`, `$bitsAllSet` `$bitsAllClear` `$bitsAnySet` `$bitsAnyClear`, `$expr`, `$comment` |
+//! | [filters](Filter) | `$eq` `$ne` `$gt` `$gte` `$lt` `$lte` `$in` `$nin`, `$and` `$or` `$nor` `$not`, `$exists` `$type`, `$regex` with `$options`, `$mod`, `$size` `$all` `$elemMatch`, `$bitsAllSet` `$bitsAllClear` `$bitsAnySet` `$bitsAnyClear`, `$expr` `$jsonSchema`, `$comment` |
+//! | [schemas](Schema) | the keywords of `$jsonSchema` |
 //! | [expressions](Expr) | paths, `$$ROOT` `$$CURRENT` `$$NOW` `$$REMOVE`, `$literal`, `$eq` `$ne` `$gt` `$gte` `$lt` `$lte` `$cmp` `$in`, `$and` `$or` `$not`, `$add` `$subtract` `$multiply` `$divide` `$mod` `$abs` `$ceil` `$floor` `$round` `$trunc`, `$cond` `$ifNull` `$switch`, `$size` |
 //! | [updates](Update) | `$set` `$unset` `$setOnInsert` `$rename` `$currentDate`, `$inc` `$mul` `$min` `$max` `$bit`, `$push` with `$each` `$position` `$slice` `$sort`, `$addToSet` with `$each`, `$pop` `$pull` `$pullAll`; in paths `$`, `$[]` and `$[name]` |
 //! | [projections](Projection) | 1, 0, `$slice` `$elemMatch`, and `$` at the end of a path |
 //! | [sorts](Sort) | 1, -1, `$natural` |
 //!
-//! Any other operator is an error that names it: `$where` `$text` `$jsonSchema` `$rand` `$sampleRate`
+//! Any other operator is an error that names it: `$where` `$text` `$rand` `$sampleRate`
 //! `$meta`, those of geometry, computed fields of projections, and pipelines as updates.
 //!
 //! Regular expressions are those of PCRE2: see [`Pattern`]. Decimals have 34 digits, rounded half to even.

@@ -204,6 +204,14 @@ impl Catalog {
         let mut first: Option<(&str, Option<&Split>)> = None;
         let own = |path: &&str| path::split(path).0 != "_id";
         for path in paths.into_iter().filter(own) {
+            if path.is_empty() {
+                let message = format!(
+                    "invalid filter: the documents of `{collection}` are stored in several collections, and \
+                     it is about whole documents, as `$jsonSchema` and `$$ROOT` are; name the fields"
+                );
+                let error = Error::new(ErrorKind::InvalidQuery, message);
+                return Err(error.at(collection, None, None));
+            }
             let split = self.split_at(collection, path);
             if let Some(split) = split.filter(|split| split.path == path) {
                 let message = format!(

@@ -57,6 +57,13 @@ impl ChildFilter {
                  compare fields with values"
             )));
         }
+        // A schema reads fields that no relation names, so that what changes them would not be known.
+        if filter.has_schema() {
+            return Err(schema(format!(
+                "invalid filter: the filter of the derived field `{collection}.{path}` has a \
+                 `$jsonSchema`, which is about the whole document; compare fields with values"
+            )));
+        }
         let (form, filter) = filter.to_parsed_form().map_err(unstorable)?;
         let form = bson::serialize_to_vec(&form).map_err(Error::malformed)?;
         Ok(ChildFilter { filter, form })

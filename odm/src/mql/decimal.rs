@@ -128,11 +128,15 @@ impl Decimal {
         }
     }
 
-    fn is_negative(self) -> bool {
+    pub(super) fn is_negative(self) -> bool {
         match self {
             NaN => false,
             Infinity { negative } | Decimal::Finite(Finite { negative, .. }) => negative,
         }
+    }
+
+    pub(super) fn is_finite(self) -> bool {
+        matches!(self, Decimal::Finite(_))
     }
 
     pub(super) fn is_zero(self) -> bool {

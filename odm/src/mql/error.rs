@@ -66,6 +66,16 @@ pub enum Error {
         /// Whether it is the included one.
         included: bool,
     },
+    /// A keyword of a schema that does not exist, or whose operand it does not accept.
+    #[error("invalid schema: `{path}` {reason}")]
+    InvalidSchema {
+        /// The path of the keyword in the schema.
+        path: String,
+        /// What is wrong, and what to do instead.
+        reason: String,
+        /// MongoDB's code.
+        code: i32,
+    },
     /// A regular expression that does not compile.
     #[error("invalid regular expression `{pattern}`: {reason}")]
     InvalidRegex {
@@ -204,6 +214,7 @@ impl Error {
             | Error::Expression { code, .. }
             | Error::ArrayFilter { code, .. }
             | Error::NoPosition { code, .. }
+            | Error::InvalidSchema { code, .. }
             | Error::WrongType { code, .. } => *code,
             Error::MixedProjection { included, .. } => 31_254 - i32::from(*included),
             Error::InvalidRegex { .. } => 51_091,

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use bson::{Document, RawBson, RawBsonRef, RawDocument, spec::ElementType};
 
 use self::matches::Matcher;
-use crate::mql::{Error, Expr, types::bad};
+use crate::mql::{Error, Expr, Schema, types::bad};
 
 pub use bits::Bits;
 pub use pattern::Pattern;
@@ -37,6 +37,8 @@ pub enum Filter {
     Path(Cow<'static, str>, Test),
     /// The value of an expression on the document counts as true.
     Expr(Expr),
+    /// The document conforms to the schema.
+    Schema(Schema),
 }
 
 /// A condition on the values at a path.
@@ -182,13 +184,24 @@ impl Filter {
             Filter::And(all) | Filter::Or(all) | Filter::Nor(all) => {
                 all.iter().any(Filter::has_expr)
             }
-            Filter::Path(..) => false,
+            Filter::Path(..) | Filter::Schema(_) => false,
             Filter::Expr(_) => true,
         }
     }
 
-    /// Returns the tested paths, in order, except those inside of array elements. An expression that reads
-    /// the whole document has the empty path.
+    /// Whether a schema is a part of the filter, which is a condition on the whole document.
+    pub fn has_schema(&self) -> bool {
+        match self {
+            Filter::And(all) | Filter::Or(all) | Filter::Nor(all) => {
+                all.iter().any(Filter::has_schema)
+            }
+            Filter::Path(..) | Filter::Expr(_) => false,
+            Filter::Schema(_) => true,
+        }
+    }
+
+    /// Returns the tested paths, in order, except those inside of array elements. A schema, and an expression
+    /// that reads the whole document, have the empty path.
     pub fn paths(&self) -> Vec<&str> {
         match self {
             Filter::And(all) | Filter::Or(all) | Filter::Nor(all) => {
@@ -196,10 +209,11 @@ impl Filter {
             }
             Filter::Path(path, _) => vec![path.as_ref()],
             Filter::Expr(expr) => expr.paths(),
+            Filter::Schema(_) => vec![""],
         }
     }
 
-    /// Returns the filter with changed paths.
+    /// Returns the filter with changed paths, but for conditions on the whole document.
     pub fn with_paths(self, change: &dyn Fn(&str) -> Cow<'static, str>) -> Filter {
         let each = |all: Vec<Filter>| {
             let changed = all.into_iter().map(|one| one.with_paths(change));
@@ -211,6 +225,7 @@ impl Filter {
             Filter::Nor(none) => Filter::Nor(each(none)),
             Filter::Path(path, test) => Filter::Path(change(&path), test),
             Filter::Expr(expr) => Filter::Expr(expr.with_paths(change)),
+            Filter::Schema(schema) => Filter::Schema(schema),
         }
     }
 

@@ -1,15 +1,41 @@
-//! Schemas: what documents must look like, in MongoDB's form of JSON Schema (draft 4).
+//! Schemas: what documents must look like, in MongoDB's dialect of JSON Schema (draft 4).
 
-use std::fmt;
+mod check;
+mod equality;
+mod node;
+mod parse;
+mod words;
 
-use bson::{RawDocument, RawDocumentBuf};
+use std::{fmt, sync::Arc};
 
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+
+use self::{
+    check::{Checker, Stop},
+    node::Node,
+    words::Path,
+};
 use crate::mql::Error;
 
-/// A parsed `$jsonSchema`.
-#[derive(Debug, Clone)]
-pub struct Schema {
+/// A schema: the rules that `$jsonSchema` states of documents.
+///
+/// The keywords are MongoDB's, with its meanings: `bsonType` `type` `enum`, `allOf` `anyOf` `oneOf` `not`,
+/// `minimum` `maximum` `exclusiveMinimum` `exclusiveMaximum` `multipleOf`, `minLength` `maxLength`
+/// `pattern`, `properties` `patternProperties` `additionalProperties` `required` `dependencies`
+/// `minProperties` `maxProperties`, `items` `additionalItems` `minItems` `maxItems` `uniqueItems`, `title`
+/// and `description`. As in MongoDB, `$ref`, `$schema`, `default`, `definitions`, `format` and `id` are
+/// errors, and so is any other keyword.
+///
+/// A rule is about values of its type, and others conform to it: `minimum` says nothing of a string. Values
+/// are equal whatever the types of their numbers and the order of their fields. A name in `properties`,
+/// `required` and `dependencies` is that of one field: where MongoDB takes a dot in it for a path, it is an
+/// error, and so are an empty name and one that is there twice.
+#[derive(Clone)]
+pub struct Schema(Arc<ParsedSchema>);
+
+struct ParsedSchema {
     form: RawDocumentBuf,
+    root: Node,
 }
 
 /// One rule that a document violates, at one path.
@@ -19,23 +45,28 @@ pub struct Violation {
     /// The dotted path of the value, with the positions of elements as numbers: `parts.0.name`. It is empty
     /// for the whole document.
     pub path: String,
-    /// The keyword of the schema: `minimum`, `required`, `bsonType`.
+    /// The keyword of the rule: `minimum`, `required`, `bsonType`.
     pub rule: String,
-    /// What the rule asks for: `must be at least 0, and is -3`.
+    /// What the rule asks for, in words that follow the path: `must be at least 0, and is -3`.
     pub message: String,
 }
 
 impl Schema {
-    /// Parses a schema in MongoDB's form, the operand of `$jsonSchema`.
+    /// Parses the operand of `$jsonSchema`.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidSchema`](Error::InvalidSchema) with the keyword that is wrong,
+    /// [`InvalidRegex`](Error::InvalidRegex), and [`TooDeep`](Error::TooDeep).
     pub fn parse(schema: &RawDocument) -> Result<Schema, Error> {
-        Ok(Schema {
-            form: schema.to_owned(),
-        })
+        let root = parse::schema(schema).map_err(|error| *error)?;
+        let form = schema.to_owned();
+        Ok(Schema(Arc::new(ParsedSchema { form, root })))
     }
 
-    /// Returns the schema in MongoDB's form, as it was parsed.
+    /// Returns the operand of `$jsonSchema` that the schema was parsed from.
     pub fn as_document(&self) -> &RawDocument {
-        &self.form
+        &self.0.form
     }
 
     /// Whether a document conforms to the schema.
@@ -44,24 +75,39 @@ impl Schema {
     ///
     /// [`RegexLimit`](Error::RegexLimit) if a regular expression needs too many steps.
     pub fn try_matches(&self, document: &RawDocument) -> Result<bool, Error> {
-        Ok(self.violations(document)?.is_empty())
+        let value = RawBsonRef::Document(document);
+        match Checker::matching().node(&self.0.root, value, &Path::Root) {
+            Ok(()) => Ok(true),
+            Err(Stop::Violated) => Ok(false),
+            Err(Stop::Failed(error)) => Err(*error),
+        }
     }
 
-    /// Returns every rule that a document violates, in the order of the document. There is none if it
-    /// conforms.
+    /// Returns every rule that a document violates, in the order of its fields. There is none if it conforms.
     ///
     /// # Errors
     ///
-    /// Those of [`try_matches`](Schema::try_matches).
-    pub fn violations(&self, _document: &RawDocument) -> Result<Vec<Violation>, Error> {
-        Ok(Vec::new())
+    /// [`RegexLimit`](Error::RegexLimit) if a regular expression needs too many steps.
+    pub fn violations(&self, document: &RawDocument) -> Result<Vec<Violation>, Error> {
+        let mut violations = Vec::new();
+        let value = RawBsonRef::Document(document);
+        match Checker::reporting(&mut violations).node(&self.0.root, value, &Path::Root) {
+            Ok(()) | Err(Stop::Violated) => Ok(violations),
+            Err(Stop::Failed(error)) => Err(*error),
+        }
     }
 }
 
 impl PartialEq for Schema {
-    /// Schemas are equal if their forms are.
+    /// Schemas are equal if their forms are, byte by byte.
     fn eq(&self, other: &Self) -> bool {
-        self.form == other.form
+        self.0.form == other.0.form
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Schema").field(&self.0.form).finish()
     }
 }
 
@@ -73,3 +119,6 @@ impl fmt::Display for Violation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -28,7 +28,7 @@ pub(super) fn has_literal_regex(filter: &Filter) -> bool {
     match filter {
         Filter::And(all) | Filter::Or(all) | Filter::Nor(all) => all.iter().any(has_literal_regex),
         Filter::Path(_, test) => tests_literal_regex(test),
-        Filter::Expr(_) => false,
+        Filter::Expr(_) | Filter::Schema(_) => false,
     }
 }
 
@@ -80,35 +80,29 @@ impl FormatFields {
     /// fits.
     fn add(&mut self, filter: &Filter) -> bool {
         match filter {
-            Filter::And(_) => self.add_value("$and", || vec![document(filter)]),
+            Filter::And(_) => self.add_value("$and", || vec![document(filter)].into()),
             Filter::Or(any) if any.is_empty() => {
-                self.add_value("$nor", || vec![Bson::Document(doc! {})])
+                self.add_value("$nor", || vec![Bson::Document(doc! {})].into())
             }
             Filter::Or(any) => self.add_value("$or", || any.iter().map(document).collect()),
             Filter::Nor(none) if none.is_empty() => true,
             Filter::Nor(none) => self.add_value("$nor", || none.iter().map(document).collect()),
-            Filter::Expr(expr) => {
-                let free = self.0.iter().all(|(other, _)| other != "$expr");
-                if free {
-                    let entry = FormatEntry::Value(expr.to_bson());
-                    self.0.push(("$expr".to_owned(), entry));
-                }
-                free
-            }
+            Filter::Expr(expr) => self.add_value("$expr", || expr.to_bson()),
+            Filter::Schema(schema) => self.add_value("$jsonSchema", || {
+                from_raw(&RawBson::Document(schema.as_document().to_owned()))
+            }),
             Filter::Path(path, Test::Not(tests)) if operators(tests).is_none() => {
-                self.add_value("$nor", || vec![Bson::Document(all_of(path, tests))])
+                self.add_value("$nor", || vec![Bson::Document(all_of(path, tests))].into())
             }
             Filter::Path(path, test) => self.add_test(path, test),
         }
     }
 
-    fn add_value(&mut self, operator: &str, value: impl FnOnce() -> Vec<Bson>) -> bool {
+    fn add_value(&mut self, operator: &str, value: impl FnOnce() -> Bson) -> bool {
         let free = self.0.iter().all(|(other, _)| other != operator);
         if free {
-            self.0.push((
-                operator.to_owned(),
-                FormatEntry::Value(Bson::Array(value())),
-            ));
+            let entry = FormatEntry::Value(value());
+            self.0.push((operator.to_owned(), entry));
         }
         free
     }

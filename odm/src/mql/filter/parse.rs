@@ -4,7 +4,7 @@ use bson::{Bson, Document, RawBson, spec::ElementType};
 
 use super::{Bits, Filter, Pattern, Test, bits};
 use crate::mql::{
-    Error, Expr,
+    Error, Expr, Schema,
     error::code,
     path,
     types::{
@@ -26,18 +26,13 @@ pub(in crate::mql) enum Place {
 
 /// Operators that MongoDB has and this library has not, the code where they are refused by MongoDB as
 /// well, in a filter on a value, and what to do instead.
-const UNSUPPORTED: [(&str, i32, &str); 15] = [
+const UNSUPPORTED: [(&str, i32, &str); 14] = [
     (
         "$where",
         code::BAD_VALUE,
         "write the condition by operators or by `$expr`",
     ),
     ("$text", code::BAD_VALUE, "search by a regular expression"),
-    (
-        "$jsonSchema",
-        code::QUERY_FEATURE_NOT_ALLOWED,
-        "write the condition by `$type` and `$exists`",
-    ),
     (
         "$sampleRate",
         code::BAD_VALUE,
@@ -107,20 +102,31 @@ pub(in crate::mql) fn fields(document: &Document, place: Place) -> Result<Filter
             "$nor" => Filter::Nor(filters(key, value, place)?),
             "$comment" => continue,
             "$expr" if place == Place::Document => Filter::Expr(Expr::parse(value)?),
-            "$expr" => {
-                let expected = "to be on a whole document, not in a filter on a value";
-                let code = match place {
-                    Place::ArrayFilter => code::QUERY_FEATURE_NOT_ALLOWED,
-                    _ => code::BAD_VALUE,
-                };
-                return Err(bad_as(code, key, expected));
-            }
+            "$jsonSchema" if place == Place::Document => Filter::Schema(schema(value)?),
+            "$expr" | "$jsonSchema" => return Err(on_whole_documents(key, place)),
             operator if operator.starts_with('$') => return Err(no_operator(operator, place)),
             path => field(path, value, place)?,
         };
         all = all.and(one);
     }
     Ok(all)
+}
+
+/// The error of an operator that is on whole documents only.
+fn on_whole_documents(operator: &str, place: Place) -> Error {
+    let code = match (operator, place) {
+        ("$jsonSchema", _) | (_, Place::ArrayFilter) => code::QUERY_FEATURE_NOT_ALLOWED,
+        _ => code::BAD_VALUE,
+    };
+    let expected = "to be on a whole document, not in a filter on a value";
+    bad_as(code, operator, expected)
+}
+
+fn schema(value: &Bson) -> Result<Schema, Error> {
+    match to_raw(value)? {
+        RawBson::Document(schema) => Schema::parse(&schema),
+        _ => Err(bad_as(code::TYPE_MISMATCH, "$jsonSchema", "an object")),
+    }
 }
 
 fn filters(operator: &str, value: &Bson, place: Place) -> Result<Vec<Filter>, Error> {
@@ -197,6 +203,7 @@ fn operators(document: &Document, place: Place) -> Result<Vec<Test>, Error> {
             "$options" if document.contains_key("$regex") => continue,
             "$options" => return Err(bad(operator, "a `$regex` beside it")),
             "$not" => Test::Not(not(value, place)?),
+            "$jsonSchema" => return Err(on_whole_documents(operator, place)),
             // Of those that are not supported, a field has the ones of geometry only.
             geo if geo.starts_with("$near") || geo.starts_with("$geo") => {
                 return Err(no_operator(operator, place));

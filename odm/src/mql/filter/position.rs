@@ -51,7 +51,7 @@ fn collect<'f>(filter: &'f Filter, tests: &mut Vec<(&'f str, PositionTest<'f>)>)
             tests.push((path, PositionTest::Any(any.iter().collect())));
         }
         Filter::Path(path, test) => tests.push((path, PositionTest::One(test))),
-        Filter::Nor(_) | Filter::Expr(_) => {}
+        Filter::Nor(_) | Filter::Expr(_) | Filter::Schema(_) => {}
     }
 }
 

@@ -34,7 +34,7 @@ fn collect<'a>(
             [one] => collect(one, fixed),
             _ => Ok(()),
         },
-        Filter::Nor(_) | Filter::Expr(_) => Ok(()),
+        Filter::Nor(_) | Filter::Expr(_) | Filter::Schema(_) => Ok(()),
         Filter::Path(path, test) => equalities(test).try_for_each(|value| {
             if fixed.keys().any(|other| overlap(other, path)) {
                 return Err(Error::AmbiguousSeed(path.to_string()));
