@@ -167,6 +167,18 @@ impl Error {
         Error::new(ErrorKind::Encode, "document is not well-formed BSON").with_source(error)
     }
 
+    /// The error of a filter that fails on a document, so that it is not known whether it matches.
+    pub(crate) fn failed_filter(collection: &str, id: RawBsonRef<'_>, error: mql::Error) -> Self {
+        let id = RawBson::from(id);
+        let message = format!(
+            "failed filter: on the document of `{collection}` with `_id` = {}, {error}",
+            show(&id)
+        );
+        Error::new(Error::from(error.clone()).kind(), message)
+            .with_source(error)
+            .at(collection, None, Some(id))
+    }
+
     /// The error of `_id`s that no document has.
     pub(crate) fn not_found(collection: &str, ids: &[&RawBson]) -> Self {
         /// How many the message names.

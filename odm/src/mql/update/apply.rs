@@ -253,7 +253,7 @@ impl<'u> Applier<'u> {
         let field = CString::try_from(name).map_err(|error| Error::Encode(error.to_string()))?;
         let mut document = RawDocumentBuf::new();
         document.append(field, element);
-        filter.filter.try_matches(&document)
+        filter.filter.matches(&document)
     }
 
     /// Writes the changed element.
