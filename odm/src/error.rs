@@ -283,10 +283,10 @@ impl StdError for Error {
 
 impl From<mql::Error> for Error {
     fn from(error: mql::Error) -> Self {
-        let kind = if error.is_about_document() {
-            ErrorKind::InvalidUpdate
-        } else {
-            ErrorKind::InvalidQuery
+        let kind = match &error {
+            mql::Error::TooLarge { .. } => ErrorKind::Limit,
+            error if error.is_about_document() => ErrorKind::InvalidUpdate,
+            _ => ErrorKind::InvalidQuery,
         };
         Error::new(kind, error.to_string()).with_source(error)
     }
