@@ -204,6 +204,14 @@ impl Catalog {
         let mut first: Option<(&str, Option<&Split>)> = None;
         let own = |path: &&str| path::split(path).0 != "_id";
         for path in paths.into_iter().filter(own) {
+            if path.is_empty() {
+                let message = format!(
+                    "invalid query: a document of `{collection}` is stored in several collections, and \
+                     cannot be compared as a whole, as by `$$ROOT`; name its fields"
+                );
+                let error = Error::new(ErrorKind::InvalidQuery, message);
+                return Err(error.at(collection, None, None));
+            }
             let split = self.split_at(collection, path);
             if let Some(split) = split.filter(|split| split.path == path) {
                 let message = format!(
