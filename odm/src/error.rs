@@ -167,6 +167,18 @@ impl Error {
         Error::new(ErrorKind::Encode, "document is not well-formed BSON").with_source(error)
     }
 
+    /// The error of a filter that fails on a document, so that it is not known whether it matches.
+    pub(crate) fn failed_filter(collection: &str, id: RawBsonRef<'_>, error: mql::Error) -> Self {
+        let id = RawBson::from(id);
+        let message = format!(
+            "failed filter: on the document of `{collection}` with `_id` = {}, {error}",
+            show(&id)
+        );
+        Error::new(Error::from(error.clone()).kind(), message)
+            .with_source(error)
+            .at(collection, None, Some(id))
+    }
+
     /// The error of `_id`s that no document has.
     pub(crate) fn not_found(collection: &str, ids: &[&RawBson]) -> Self {
         /// How many the message names.
@@ -271,10 +283,10 @@ impl StdError for Error {
 
 impl From<mql::Error> for Error {
     fn from(error: mql::Error) -> Self {
-        let kind = if error.is_about_document() {
-            ErrorKind::InvalidUpdate
-        } else {
-            ErrorKind::InvalidQuery
+        let kind = match &error {
+            mql::Error::TooLarge { .. } => ErrorKind::Limit,
+            error if error.is_about_document() => ErrorKind::InvalidUpdate,
+            _ => ErrorKind::InvalidQuery,
         };
         Error::new(kind, error.to_string()).with_source(error)
     }

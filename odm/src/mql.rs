@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [filters](Filter) | `$eq` `$ne` `$gt` `$gte` `$lt` `$lte` `$in` `$nin`, `$and` `$or` `$nor` `$not`, `$exists` `$type`, `$regex` with `$options`, `$mod`, `$size` `$all` `$elemMatch`, `$bitsAllSet` `$bitsAllClear` `$bitsAnySet` `$bitsAnyClear`, `$expr` `$jsonSchema`, `$comment` |
 //! | [schemas](Schema) | the keywords of `$jsonSchema` |
-//! | [expressions](Expr) | paths, `$$ROOT` `$$CURRENT` `$$NOW` `$$REMOVE`, `$literal`, `$eq` `$ne` `$gt` `$gte` `$lt` `$lte` `$cmp` `$in`, `$and` `$or` `$not`, `$add` `$subtract` `$multiply` `$divide` `$mod` `$abs` `$ceil` `$floor` `$round` `$trunc`, `$cond` `$ifNull` `$switch`, `$size` |
+//! | [expressions](Expr) | paths, `$$ROOT` `$$CURRENT` `$$NOW` `$$REMOVE`, `$literal`, `$eq` `$ne` `$gt` `$gte` `$lt` `$lte` `$cmp` `$in`, `$and` `$or` `$not`, `$add` `$subtract` `$multiply` `$divide` `$mod` `$abs` `$ceil` `$floor` `$round` `$trunc`, `$cond` `$ifNull` `$switch`, `$size` `$isArray` `$arrayElemAt` `$first` `$last` `$slice`, `$type` |
 //! | [updates](Update) | `$set` `$unset` `$setOnInsert` `$rename` `$currentDate`, `$inc` `$mul` `$min` `$max` `$bit`, `$push` with `$each` `$position` `$slice` `$sort`, `$addToSet` with `$each`, `$pop` `$pull` `$pullAll`; in paths `$`, `$[]` and `$[name]` |
 //! | [projections](Projection) | 1, 0, `$slice` `$elemMatch`, and `$` at the end of a path |
 //! | [sorts](Sort) | 1, -1, `$natural` |

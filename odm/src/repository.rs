@@ -112,6 +112,11 @@ impl<M: Document> Repository<M> {
 
     /// Stores a new document, and returns what was stored.
     ///
+    /// A field of the document itself, other than `_id`, that is `Timestamp(0, 0)` gets the current time, as
+    /// in MongoDB: later ones of a process are greater. So it is in [`replace`](Repository::replace) and
+    /// [`upsert`](Repository::upsert), but not in updates, nor in [`modify`](Repository::modify), which store
+    /// single fields.
+    ///
     /// # Errors
     ///
     /// `DuplicateKey` if its `_id` or the key of a unique index is taken; `DanglingReference` if a

@@ -206,8 +206,8 @@ impl Catalog {
         for path in paths.into_iter().filter(own) {
             if path.is_empty() {
                 let message = format!(
-                    "invalid filter: the documents of `{collection}` are stored in several collections, and \
-                     it is about whole documents, as `$jsonSchema` and `$$ROOT` are; name the fields"
+                    "invalid query: a document of `{collection}` is stored in several collections, and \
+                     cannot be compared as a whole, as by `$jsonSchema` or `$$ROOT`; name its fields"
                 );
                 let error = Error::new(ErrorKind::InvalidQuery, message);
                 return Err(error.at(collection, None, None));

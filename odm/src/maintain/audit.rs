@@ -154,14 +154,16 @@ async fn check_references(
         false => lookup.get(&edge.to, ids.into_values().collect()).await?,
     };
     let other = catalog.inverse_of(edge);
+    let mut inverses = other.map(|other| inverse::Referrers::new(other, documents.iter()));
     for document in documents {
+        let own = key::of(id(document));
         let (mut dangling, mut one_sided) = (false, false);
         references(document, &edge.path, |target| {
             match named.get(&key::of(target)) {
                 None => dangling = true,
                 Some(named) => {
-                    one_sided |=
-                        other.is_some_and(|other| !inverse::refers_to(named, other, document));
+                    let inverses = inverses.as_mut();
+                    one_sided |= inverses.is_some_and(|inverses| !inverses.refers_to(named, &own));
                 }
             }
         });

@@ -6,7 +6,7 @@
 use std::{collections::HashMap, fmt};
 
 use async_trait::async_trait;
-use bson::RawBson;
+use bson::{RawBson, RawDocument};
 
 use super::{
     Problem,
@@ -14,8 +14,8 @@ use super::{
     unit::{Doc, Unit, id},
 };
 use crate::{
-    catalog::{DerivedField, FromDerived, OrderedField},
-    error::Result,
+    catalog::{DerivedField, FieldDefinition, FromDerived, OrderedField},
+    error::{Error, ErrorKind, Result, show},
     mql::key,
     store::{Cost, FindByKey, Reader, ReaderExt},
 };
@@ -168,6 +168,29 @@ pub(super) async fn problems(
         }
     }
     Ok(problems)
+}
+
+/// Whether a child counts for a derived field, by the filter of its definition.
+///
+/// # Errors
+///
+/// If the filter fails. The field has no value then, so a write that stores such a child is refused.
+fn counts(definition: &dyn FieldDefinition, child: &RawDocument) -> Result<bool> {
+    let filter = definition.filter();
+    let matches = filter.map_or(Ok(true), |filter| filter.matches(child));
+    matches.map_err(|error| {
+        let id = RawBson::from(id(child));
+        let message = format!(
+            "failed filter: that of `{}.{}` on the document of `{}` with `_id` = {}: {error}",
+            definition.holder(),
+            definition.path(),
+            definition.source(),
+            show(&id),
+        );
+        Error::new(ErrorKind::InvalidUpdate, message)
+            .with_source(error)
+            .at(definition.source(), None, Some(id))
+    })
 }
 
 /// The definitions of one kind.

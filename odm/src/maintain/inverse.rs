@@ -6,11 +6,11 @@
 mod repair;
 mod sides;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 
-use super::unit::{Unit, id};
+use super::unit::{Doc, Unit, id};
 use crate::{
     catalog::{Cardinality, Edge, references},
     error::{Error, ErrorKind, Result, show},
@@ -38,11 +38,11 @@ pub(super) async fn apply(
         let mut sides = Sides::default();
         let named = claims.iter().chain(&lost).map(|(_, target)| target);
         sides.load(unit, other, named.cloned().collect()).await?;
-        let previous = claims
-            .iter()
-            .flat_map(|(_, target)| sides.targets(other, target));
-        let previous: Vec<RawBson> = previous.collect();
         if other.cardinality != Cardinality::Many {
+            let previous = claims
+                .iter()
+                .flat_map(|(_, target)| sides.targets(other, target));
+            let previous: Vec<RawBson> = previous.collect();
             sides.load(unit, edge, previous).await?;
         }
         for (own, target) in &claims {
@@ -125,9 +125,40 @@ pub(super) fn targets(document: &RawDocument, edge: &Edge) -> BTreeMap<Vec<u8>, 
     targets
 }
 
-/// Whether a document refers to another along an edge.
-pub(super) fn refers_to(document: &RawDocument, edge: &Edge, to: &RawDocument) -> bool {
-    targets(document, edge).contains_key(&key::of(id(to)))
+/// Tells whether documents refer to some others along an edge. The list of a document is read once, however
+/// many of its members are asked for.
+pub(super) struct Referrers<'e> {
+    edge: &'e Edge,
+    /// The keys of the others.
+    asked: HashSet<Vec<u8>>,
+    /// Those of them that a document refers to, by its key.
+    found: HashMap<Vec<u8>, HashSet<Vec<u8>>>,
+}
+
+impl<'e> Referrers<'e> {
+    pub(super) fn new<'d>(edge: &'e Edge, asked: impl Iterator<Item = &'d Doc>) -> Self {
+        Referrers {
+            edge,
+            asked: asked.map(|document| key::of(id(document))).collect(),
+            found: HashMap::new(),
+        }
+    }
+
+    /// Whether a document, which stays as it is meanwhile, refers to one of the others.
+    pub(super) fn refers_to(&mut self, document: &RawDocument, other: &[u8]) -> bool {
+        let found = self.found.entry(key::of(id(document)));
+        let found = found.or_insert_with(|| {
+            let mut found = HashSet::new();
+            references(document, &self.edge.path, |target| {
+                let key = key::of(target);
+                if self.asked.contains(&key) {
+                    found.insert(key);
+                }
+            });
+            found
+        });
+        found.contains(other)
+    }
 }
 
 /// The first reference that a document holds twice.

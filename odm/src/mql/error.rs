@@ -157,11 +157,19 @@ pub enum Error {
         path: String,
     },
     /// An array position so large that too many nulls would be added before it.
-    #[error("`{path}` would pad an array with more than {limit} nulls")]
+    #[error(
+        "array too short: `{path}` would pad it with more than {limit} nulls; name an earlier position"
+    )]
     TooMuchPadding {
         /// The path.
         path: String,
         /// The greatest number of nulls.
+        limit: usize,
+    },
+    /// An update whose result is larger than a document can be.
+    #[error("update makes a document of more than {limit} bytes; store less in it")]
+    TooLarge {
+        /// The greatest number of bytes.
         limit: usize,
     },
     /// A positional `$` where the filter matched by no element of an array, or by one that the array on the
@@ -221,7 +229,9 @@ impl Error {
             Error::RegexLimit { .. } => 51_156,
             Error::TooDeep(_) => code::OVERFLOW,
             Error::NotAnOperator(_) => code::FAILED_TO_PARSE,
-            Error::Overflow { .. } | Error::TooMuchPadding { .. } => code::BAD_VALUE,
+            Error::Overflow { .. } => code::BAD_VALUE,
+            Error::TooMuchPadding { .. } => code::CANNOT_BACKFILL_ARRAY,
+            Error::TooLarge { .. } => code::OBJECT_TOO_LARGE,
             Error::CannotCreateField { .. } => code::PATH_NOT_VIABLE,
             Error::Immutable(_) => code::IMMUTABLE_FIELD,
             Error::RenameInArray { .. } => code::BAD_VALUE,
@@ -245,6 +255,7 @@ impl Error {
                 | Error::WrongType { .. }
                 | Error::Overflow { .. }
                 | Error::TooMuchPadding { .. }
+                | Error::TooLarge { .. }
                 | Error::Immutable(_)
                 | Error::RenameInArray { .. }
                 | Error::ParallelArrays { .. }

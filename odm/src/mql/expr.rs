@@ -1,5 +1,6 @@
 //! Expressions: values that are computed from a document.
 
+mod arrays;
 mod evaluate;
 mod numbers;
 mod operator;

@@ -139,16 +139,10 @@ impl Filter {
     ///
     /// [`RegexLimit`](Error::RegexLimit) if a regular expression needs too many steps;
     /// [`Expression`](Error::Expression) if an expression fails.
-    pub fn try_matches(&self, document: &RawDocument) -> Result<bool, Error> {
+    pub fn matches(&self, document: &RawDocument) -> Result<bool, Error> {
         let matcher = Matcher::default();
         let matches = matcher.filter(self, document);
         matcher.finish(matches)
-    }
-
-    /// Whether a document matches, as [`try_matches`](Filter::try_matches) says. A document on which the
-    /// filter fails does not match, wherever and whenever it is asked.
-    pub fn matches(&self, document: &RawDocument) -> bool {
-        self.try_matches(document).unwrap_or(false)
     }
 
     /// The position of the element of an array by which a document matches, which `$` stands for in a
@@ -242,7 +236,7 @@ impl Test {
     ///
     /// # Errors
     ///
-    /// Those of [`Filter::try_matches`].
+    /// Those of [`Filter::matches`].
     pub fn matches(&self, value: Option<RawBsonRef<'_>>) -> Result<bool, Error> {
         let matcher = Matcher::default();
         let matches = matcher.value(self, value);
@@ -254,7 +248,7 @@ impl Test {
     ///
     /// # Errors
     ///
-    /// Those of [`Filter::try_matches`].
+    /// Those of [`Filter::matches`].
     pub fn matches_element(&self, element: RawBsonRef<'_>) -> Result<bool, Error> {
         let matcher = Matcher::default();
         let matches = matcher.element(self, element);

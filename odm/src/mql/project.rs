@@ -168,18 +168,27 @@ impl Projection {
             }
         }
         let mut tree = Vec::new();
-        for (path, rule) in &fields {
-            match (mode, rule) {
-                (Mode::Include, Rule::Exclude) | (Mode::Exclude, Rule::Include)
-                    if path == "_id" => {}
-                (Mode::Include, Rule::Exclude)
-                | (Mode::Exclude, Rule::Include | Rule::Positional) => {
-                    return Err(Error::MixedProjection {
-                        path: path.to_string(),
-                        included: mode == Mode::Exclude,
-                    });
+        for (at, (path, rule)) in fields.iter().enumerate() {
+            insert(&mut tree, path, path, rule).map_err(|(other, code)| {
+                Error::ConflictingPaths {
+                    path: path.to_string(),
+                    other,
+                    code: match rule {
+                        Rule::Slice(slice) => slice_code(*slice, &fields[..at], code),
+                        _ => code,
+                    },
                 }
-                (_, rule) => insert(&mut tree, path, path, rule)?,
+            })?;
+            let is_mixed = match (mode, rule) {
+                (Mode::Include, Rule::Exclude) | (Mode::Exclude, Rule::Include) => path != "_id",
+                (Mode::Exclude, Rule::Positional) => true,
+                _ => false,
+            };
+            if is_mixed {
+                return Err(Error::MixedProjection {
+                    path: path.to_string(),
+                    included: mode == Mode::Exclude,
+                });
             }
         }
         let id_is_named = fields.iter().any(|(path, _)| overlap(path, "_id"));
@@ -213,25 +222,22 @@ fn mode(fields: &[(Cow<'static, str>, Rule)]) -> Mode {
     })
 }
 
+/// Adds a field, unless it overlaps another one. Returns the path of that, and MongoDB's code.
 fn insert(
     nodes: &mut Vec<(String, ProjectionNode)>,
     whole: &str,
     path: &str,
     rule: &Rule,
-) -> Result<(), Error> {
+) -> Result<(), (String, i32)> {
     let (name, rest) = crate::mql::path::split(path);
     let found = nodes.iter().position(|(other, _)| other == name);
-    let conflict = |code| Error::ConflictingPaths {
-        path: whole.to_owned(),
-        other: whole[..whole.len() - rest.map_or(0, |rest| rest.len() + 1)].to_owned(),
-        code,
-    };
+    let upto = || whole[..whole.len() - rest.map_or(0, |rest| rest.len() + 1)].to_owned();
     match (rest, found) {
         (None, None) => {
             nodes.push((name.to_owned(), ProjectionNode::Rule(rule.clone())));
             Ok(())
         }
-        (None, Some(_)) => Err(conflict(31_250)),
+        (None, Some(_)) => Err((upto(), 31_250)),
         (Some(rest), None) => {
             let mut inner = Vec::new();
             insert(&mut inner, whole, rest, rule)?;
@@ -240,8 +246,20 @@ fn insert(
         }
         (Some(rest), Some(at)) => match &mut nodes[at].1 {
             ProjectionNode::Fields(inner) => insert(inner, whole, rest, rule),
-            ProjectionNode::Rule(_) => Err(conflict(31_249)),
+            ProjectionNode::Rule(_) => Err((upto(), 31_249)),
         },
+    }
+}
+
+/// The code of a `$slice` that overlaps an earlier field. MongoDB takes it for the expression of this name
+/// then, which needs two operands and is no part of an exclusion.
+fn slice_code(slice: Slice, before: &[(Cow<'static, str>, Rule)], code: i32) -> i32 {
+    let excludes =
+        |(path, rule): &(Cow<'static, str>, Rule)| *rule == Rule::Exclude && path != "_id";
+    match slice.skip {
+        _ if before.iter().any(excludes) => 31_252,
+        None => 28_667,
+        Some(_) => code,
     }
 }
 

@@ -74,7 +74,7 @@ impl Schema {
     /// # Errors
     ///
     /// [`RegexLimit`](Error::RegexLimit) if a regular expression needs too many steps.
-    pub fn try_matches(&self, document: &RawDocument) -> Result<bool, Error> {
+    pub fn matches(&self, document: &RawDocument) -> Result<bool, Error> {
         let value = RawBsonRef::Document(document);
         match Checker::matching().node(&self.0.root, value, &Path::Root) {
             Ok(()) => Ok(true),

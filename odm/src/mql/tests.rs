@@ -35,7 +35,7 @@ proptest! {
         prop_assert_eq!(key::of(a).cmp(&key::of(b)), order::compare(a, b));
 
         let filter = doc! { "a.b": { "$gt": 1 }, "b": { "$elemMatch": { "c": null } }, "c": [1] };
-        Filter::parse(&filter).expect("a filter").matches(&document);
+        let _ = Filter::parse(&filter).expect("a filter").matches(&document);
         Sort::parse(&doc! { "a.b": 1, "c": -1 }).expect("a sort").encode_key(&document);
         let _ = path::compound_index_values(&document, &["a", "b.0", "a.c"]);
         for projection in [doc! { "a.b": 1, "c": 1 }, doc! { "a.b": 0, "c": { "$slice": 1 } }] {

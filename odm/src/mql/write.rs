@@ -1,5 +1,7 @@
 //! A writer of BSON into one buffer. Unchanged parts are copied byte for byte.
 
+use std::ops::Range;
+
 use bson::{
     RawBsonRef, RawDocumentBuf,
     raw::{RawArray, RawDocument, RawElement, RawIter, cstr},
@@ -49,9 +51,30 @@ impl Writer {
         self.bytes.push(kind as u8);
         match name {
             Name::Field(name) => self.bytes.extend_from_slice(name.as_bytes()),
-            Name::Position(at) => self.bytes.extend_from_slice(at.to_string().as_bytes()),
+            Name::Position(at) => self.digits(at),
         }
         self.bytes.push(0);
+    }
+
+    fn digits(&mut self, mut number: usize) {
+        let start = self.bytes.len();
+        loop {
+            self.bytes.push(b'0' + (number % 10) as u8);
+            number /= 10;
+            if number == 0 {
+                break;
+            }
+        }
+        self.bytes[start..].reverse();
+    }
+
+    /// Writes null at each of these positions, and returns how many bytes they take.
+    pub(super) fn nulls(&mut self, positions: Range<usize>) -> usize {
+        let before = self.bytes.len();
+        for at in positions {
+            self.head(ElementType::Null, Name::Position(at));
+        }
+        self.bytes.len() - before
     }
 
     pub(super) fn element(&mut self, name: Name<'_>, value: RawBsonRef<'_>) {
@@ -190,6 +213,19 @@ mod tests {
             }
             prop_assert_eq!(writer.finish(open).expect("a document"), document);
         }
+    }
+
+    #[test]
+    fn positions_are_written_in_decimal() {
+        let mut writer = Writer::with_capacity(0);
+        let open = writer.begin();
+        let bytes = writer.nulls(0..1_001);
+        let document = writer.finish(open).expect("a document");
+        let names = document
+            .iter()
+            .map(|field| field.expect("a field").0.as_str().to_owned());
+        assert!(names.eq((0..1_001).map(|at| at.to_string())));
+        assert_eq!(document.as_bytes().len(), bytes + 5);
     }
 
     #[test]

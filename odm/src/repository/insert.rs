@@ -4,14 +4,13 @@ use std::future::IntoFuture;
 
 use super::{
     Deferred, impl_debug,
-    rows::{encode, stored},
+    rows::{encode, stamped, stored},
 };
 use crate::{
     error::Result,
     maintain::{Doc, Write, WritePlan},
     model::Document,
     session::Session,
-    store::stamped,
 };
 
 /// An insert of one document, from [`Repository::insert`](super::Repository::insert). Awaiting it
@@ -102,9 +101,6 @@ fn encoded<M: Document>(documents: &[M]) -> Result<Vec<Doc>> {
 fn write<M: Document>(documents: Vec<Doc>) -> Write {
     Write::Insert {
         collection: M::COLLECTION.to_owned(),
-        documents: documents
-            .into_iter()
-            .map(|document| stamped(&document).map_or(document, Doc::new))
-            .collect(),
+        documents: documents.into_iter().map(stamped).collect(),
     }
 }

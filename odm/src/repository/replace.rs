@@ -6,7 +6,7 @@ use bson::{RawBson, RawDocumentBuf};
 
 use super::{
     Deferred, impl_debug,
-    rows::{decode, encode, stored},
+    rows::{decode, encode, stamped, stored},
 };
 use crate::{
     error::{Error, Result},
@@ -38,7 +38,7 @@ impl<M: Document> Replace<M> {
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
-        let write = encode(&self.document).and_then(|sent| self.write(sent));
+        let write = encode(&self.document).and_then(|sent| self.write(stamped(sent)));
         self.session.plan(write).await
     }
 
@@ -61,9 +61,11 @@ impl<M: Document> IntoFuture for Replace<M> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let sent = encode(&self.document)?;
-            let outcome = self.session.write(self.write(sent.clone())?).await?;
-            let after = outcome.documents.first();
-            stored(self.document, &sent, after.map(|after| &***after))
+            let replacement = stamped(sent.clone());
+            let write = self.write(replacement.clone())?;
+            let outcome = self.session.write(write).await?;
+            let after = outcome.documents.first().unwrap_or(&replacement);
+            stored(self.document, &sent, Some(after))
         })
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     maintain::Doc,
     model::{Document, check_references, references},
     session::Session,
-    store::{Find, ReaderExt},
+    store::{self, Find, ReaderExt},
     trace::record_cost,
 };
 
@@ -58,6 +58,11 @@ pub(super) fn encode<M: Document + Serialize>(document: &M) -> Result<Doc> {
         return Err(Error::new(ErrorKind::Encode, message));
     }
     Ok(Doc::new(raw))
+}
+
+/// Returns a whole document with the time in place of each empty timestamp.
+pub(super) fn stamped(document: Doc) -> Doc {
+    store::stamped(&document).map_or(document, Doc::new)
 }
 
 /// Runs a query with its joins, all on one view.

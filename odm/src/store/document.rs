@@ -1,6 +1,6 @@
 //! The rules that every stored document obeys.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bson::{DateTime, RawBsonRef, RawDocument, RawDocumentBuf, Timestamp, raw::cstr};
 
@@ -67,11 +67,9 @@ fn check_id(collection: &str, id: RawBsonRef<'_>) -> Result<()> {
     Err(refused(collection, &format!("its `_id` is {refused_type}")))
 }
 
-/// Returns the document as MongoDB inserts it: with the time in place of each field `Timestamp(0, 0)` of the
-/// document itself, but for `_id`. No two such times of one process are equal. Returns `None` if there is no
-/// such field.
+/// Returns a document that a caller writes as a whole as MongoDB stores it: with the time in place of each
+/// field `Timestamp(0, 0)` of the document itself, but for `_id`. Returns `None` if there is no such field.
 pub(crate) fn stamped(document: &RawDocument) -> Option<RawDocumentBuf> {
-    static COUNT: AtomicU32 = AtomicU32::new(1);
     let is_open = |name: &str, value: RawBsonRef<'_>| {
         let zero = Timestamp {
             time: 0,
@@ -83,20 +81,34 @@ pub(crate) fn stamped(document: &RawDocument) -> Option<RawDocumentBuf> {
     if !elements.any(|(name, value)| is_open(name.as_str(), value)) {
         return None;
     }
+    /// The last one of this process.
+    static LAST: AtomicU64 = AtomicU64::new(0);
     let mut stamped = RawDocumentBuf::new();
     for (name, value) in document.iter().flatten() {
         if is_open(name.as_str(), value) {
-            let seconds = DateTime::now().timestamp_millis().div_euclid(1000);
-            let now = Timestamp {
-                time: u32::try_from(seconds).unwrap_or(u32::MAX),
-                increment: COUNT.fetch_add(1, Ordering::Relaxed),
-            };
-            stamped.append(name, now);
+            stamped.append(name, next_timestamp(&LAST, DateTime::now()));
         } else {
             stamped.append(name, value);
         }
     }
     Some(stamped)
+}
+
+/// The timestamp of a time, or, where the last one is not before it, the least after the last one. The
+/// seconds of `last` are in its upper half, and the counter below them in its lower half.
+fn next_timestamp(last: &AtomicU64, now: DateTime) -> Timestamp {
+    let seconds = now.timestamp_millis().div_euclid(1000).max(0);
+    let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
+    let after = |last: u64| last.max(u64::from(seconds) << 32) + 1;
+    let update = last.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| {
+        Some(after(last))
+    });
+    let (Ok(last) | Err(last)) = update;
+    let next = after(last);
+    Timestamp {
+        time: (next >> 32) as u32,
+        increment: next as u32,
+    }
 }
 
 #[cold]
@@ -207,6 +219,22 @@ mod tests {
         );
         let other = rawdoc! { "_id": 1, "a": 1 };
         assert_eq!(stamped(&other), None);
+    }
+
+    #[test]
+    fn timestamps_increase_within_a_second_and_when_the_clock_is_set_back() {
+        let last = AtomicU64::new(0);
+        let at = |seconds: i64| {
+            let next = next_timestamp(&last, DateTime::from_millis(seconds * 1000 + 999));
+            (next.time, next.increment)
+        };
+        let times = [100, 100, 40, -5, 101, 101].map(at);
+        assert_eq!(
+            times,
+            [(100, 1), (100, 2), (100, 3), (100, 4), (101, 1), (101, 2)]
+        );
+        last.store((102 << 32) - 1, Ordering::Relaxed);
+        assert_eq!(at(101), (102, 0));
     }
 
     #[test]

@@ -169,7 +169,8 @@ fn replacement(
 pub enum Change {
     /// By operators. All `$currentDate`s of one call have one time.
     Update(Update),
-    /// By a whole document, whose `_id` is absent or the old one.
+    /// By a whole document, whose `_id` is absent or the old one. It has no empty timestamp that a store
+    /// would fill.
     Replace(RawDocumentBuf),
 }
 

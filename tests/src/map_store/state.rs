@@ -123,7 +123,7 @@ impl Collection {
         for document in self.documents.values() {
             let mut matches = true;
             for filter in filters {
-                matches = matches && filter.try_matches(document)?;
+                matches = matches && filter.matches(document)?;
             }
             if matches {
                 found.push(document);

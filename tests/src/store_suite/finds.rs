@@ -79,7 +79,7 @@ fn sorts() -> Vec<Document> {
 /// The result of a query by its definition.
 fn definition(find: &Find) -> Vec<RawDocumentBuf> {
     let mut documents: Vec<RawDocumentBuf> = some().into_iter().map(raw).collect();
-    documents.retain(|document| find.filter.matches(document));
+    documents.retain(|document| find.filter.matches(document).expect("a match"));
     documents.sort_by(|a, b| find.sort.total().compare(a, b));
     documents
 }

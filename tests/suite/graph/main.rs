@@ -4,6 +4,7 @@ mod acts;
 mod backfill;
 mod bare;
 mod cycles;
+mod failing;
 mod filters;
 mod history;
 mod large;

@@ -20,6 +20,7 @@ mod raw;
 mod reads;
 mod replaces;
 mod streams;
+mod timestamps;
 mod unique;
 mod updates;
 mod upserts;

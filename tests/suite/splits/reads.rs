@@ -1,7 +1,7 @@
 //! Reading with a cold part and without, and by fields of either.
 
 use futures_util::TryStreamExt as _;
-use odm::{ErrorKind, measure, prelude::*};
+use odm::{ErrorKind, bson::doc, measure, prelude::*};
 use tests::{TestStore, on_embedded_stores, on_every_store};
 
 use super::{Movie, Movies, details, movie};
@@ -51,6 +51,10 @@ on_every_store! {
         let db = movies(store).await;
         let fields = Movie::fields();
         let mixed = fields.title.eq("movie 1") & fields.details.imdb.rating.gt(1.0);
+        // The whole of a document is in all of its parts.
+        let whole = |variable: &str| {
+            Filter::<Movie>::raw(doc! { "$expr": { "$ne": [variable, { "title": "x" }] } })
+        };
         for result in [
             db.movies.find(mixed.clone()).await.map(drop),
             db.movies.find(mixed.clone()).count().await.map(drop),
@@ -59,12 +63,22 @@ on_every_store! {
             db.movies.find(fields.details.exists(true)).await.map(drop),
             db.movies.delete_where(mixed.clone()).await.map(drop),
             db.movies.update_where(mixed).set(fields.title, "x").await.map(drop),
+            db.movies.find(whole("$$ROOT")).await.map(drop),
+            db.movies.find(whole("$$CURRENT")).count().await.map(drop),
+            db.movies.find(whole("$$ROOT") & fields.details.plot.eq("y")).await.map(drop),
+            db.movies.find(whole("$$ROOT")).explain().await.map(drop),
+            db.movies.delete_where(whole("$$ROOT")).await.map(drop),
+            db.movies.update_where(whole("$$ROOT")).set(fields.title, "x").await.map(drop),
+            db.movies.find(Filter::raw(doc! { "$expr": "$cold" })).await.map(drop),
         ] {
             let error = result.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidQuery);
             assert!(error.to_string().contains("movies"), "{error}");
         }
         assert_eq!(db.movies.all().count().await.unwrap(), 20);
+        // A field by way of the whole is in one part.
+        let rating = doc! { "$expr": { "$eq": ["$$ROOT.cold.imdb.rating", 2.0] } };
+        assert_eq!(db.movies.find(Filter::raw(rating)).count().await.unwrap(), 4);
     }
 
     async fn a_cold_part_that_is_not_loaded_is_null_in_json_and_comes_back_as_such(store: impl TestStore) {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use async_trait::async_trait;
 use bson::{RawBson, RawBsonRef, RawDocument};
 
-use super::{Derivation, DerivedKind, Inputs, of_kind, step_name};
+use super::{Derivation, DerivedKind, Inputs, counts, of_kind, step_name};
 use crate::{
     catalog::{CountDefinition, DerivedField, FromDerived, OrderedField, references},
     error::Result,
@@ -63,8 +63,8 @@ impl Derivation for Counts {
 /// A parent whose count may be wrong.
 struct StaleCount {
     id: RawBson,
-    /// How many more children the unit has made.
-    by: i64,
+    /// How many more children the unit has made, if that is known.
+    by: Option<i64>,
 }
 
 async fn refresh(
@@ -72,7 +72,7 @@ async fn refresh(
     count: &CountDefinition,
     ordered: &OrderedField<'_>,
 ) -> Result<()> {
-    let stale: Vec<StaleCount> = stale(unit, count).into_values().collect();
+    let stale: Vec<StaleCount> = stale(unit, count)?.into_values().collect();
     let counts_all = unit.repairs || ordered.is_pending;
     let is_certain = unit.catalog.is_certain(&count.child, &count.reference);
     for chunk in stale.chunks(unit.bounds.chunk) {
@@ -90,8 +90,8 @@ async fn refresh(
             if image.now().is_none() {
                 continue;
             }
-            match base(count, image, is_certain) {
-                Some(base) if !counts_all => numbers.push((at, base + by)),
+            match (base(count, image, is_certain), by) {
+                (Some(base), Some(by)) if !counts_all => numbers.push((at, base + by)),
                 _ => counted.push((at, id.clone())),
             }
         }
@@ -117,19 +117,30 @@ async fn refresh(
 }
 
 /// The parents whose counts may be wrong, by the keys of their `_id`s.
-fn stale(unit: &Unit<'_>, count: &CountDefinition) -> BTreeMap<Vec<u8>, StaleCount> {
+fn stale(unit: &Unit<'_>, count: &CountDefinition) -> Result<BTreeMap<Vec<u8>, StaleCount>> {
     let mut stale: BTreeMap<Vec<u8>, StaleCount> = BTreeMap::new();
     for (_, image) in unit.images(&count.child).changed() {
-        for (child, by) in [(image.before(), -1), (image.now(), 1)] {
-            let Some(child) = child.filter(|child| count.filter.matches(child)) else {
-                continue;
-            };
+        let mut add = |child: &Doc, by: Option<i64>| {
             for (key, id) in parents(count, child) {
-                stale.entry(key).or_insert(StaleCount { id, by: 0 }).by += by;
+                let stale = stale.entry(key).or_insert(StaleCount { id, by: Some(0) });
+                stale.by = stale.by.zip(by).map(|(sum, by)| sum + by);
+            }
+        };
+        if let Some(before) = image.before() {
+            match counts(count, before) {
+                Ok(true) => add(before, Some(-1)),
+                Ok(false) => {}
+                // It was not stored by a write that knew the filter: what it counted for is not known.
+                Err(_) => add(before, None),
             }
         }
+        if let Some(now) = image.now()
+            && counts(count, now)?
+        {
+            add(now, Some(1));
+        }
     }
-    stale.retain(|_, stale| stale.by != 0);
+    stale.retain(|_, stale| stale.by != Some(0));
     // A document that was written as a whole has the number that the caller put there.
     for (_, image) in unit.images(&count.parent).changed() {
         let Some(now) = image.now() else { continue };
@@ -138,10 +149,10 @@ fn stale(unit: &Unit<'_>, count: &CountDefinition) -> BTreeMap<Vec<u8>, StaleCou
         if before != Some(number(now)) {
             let id = RawBson::from(id(now));
             let key = key::of(id.as_raw_bson_ref());
-            stale.entry(key).or_insert(StaleCount { id, by: 0 });
+            stale.entry(key).or_insert(StaleCount { id, by: Some(0) });
         }
     }
-    stale
+    Ok(stale)
 }
 
 /// The right number before the unit, if it is known.

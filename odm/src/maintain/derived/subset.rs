@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use async_trait::async_trait;
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
 
-use super::{Derivation, DerivedKind, Inputs, of_kind, step_name};
+use super::{Derivation, DerivedKind, Inputs, counts, of_kind, step_name};
 use crate::{
     catalog::{DerivedField, FromDerived, OrderedField, SubsetDefinition, references},
     error::{Error, Result},
@@ -149,8 +149,10 @@ async fn arrays(
                 arrays.extend(replaced(subset, now, elements)?.map(|array| (at, array)));
             }
             StaleElements::Any if refreshed.is_certain && image.before().is_none() => {
-                let children = &mut refreshed.children;
-                let children = children.get_or_insert_with(|| changed_children(unit, subset));
+                let children = match &mut refreshed.children {
+                    Some(children) => children,
+                    none => none.insert(changed_children(unit, subset)?),
+                };
                 let found = children.remove(&key).unwrap_or_default();
                 arrays.push((at, array_of(subset, found)?));
             }
@@ -169,12 +171,16 @@ async fn arrays(
 
 /// The children that the unit has changed, by their parents, in the order of the subset and not more
 /// than it shows.
-fn changed_children(unit: &Unit<'_>, subset: &SubsetDefinition) -> HashMap<Vec<u8>, Vec<Doc>> {
+fn changed_children(
+    unit: &Unit<'_>,
+    subset: &SubsetDefinition,
+) -> Result<HashMap<Vec<u8>, Vec<Doc>>> {
     let mut children: HashMap<Vec<u8>, Vec<Doc>> = HashMap::new();
     for (_, image) in unit.images(&subset.child).changed() {
-        let Some(child) = image.now().filter(|child| subset.filter.matches(child)) else {
+        let Some(child) = image.now() else { continue };
+        if !counts(subset, child)? {
             continue;
-        };
+        }
         let mut parents = Vec::new();
         references(child, &subset.reference, |parent| {
             parents.push(key::of(parent))
@@ -191,7 +197,7 @@ fn changed_children(unit: &Unit<'_>, subset: &SubsetDefinition) -> HashMap<Vec<u
         children.sort_by_cached_key(|child| sort.encode_key(child));
         children.truncate(limit.unwrap_or(usize::MAX));
     }
-    children
+    Ok(children)
 }
 
 /// The array with new elements for children that are shown already. `None` if none of them is.

@@ -3,18 +3,19 @@
 
 use std::collections::HashSet;
 
-use bson::RawBson;
+use bson::{RawBson, RawDocument};
 
 use super::{
     super::{
         delete_rules::{cleared, set_references},
         unit::{Doc, Unit, id},
     },
-    Sides, is_no_list, refers_to, targets,
+    Referrers, Sides, is_no_list, targets,
 };
 use crate::{
     catalog::{Cardinality, Edge, OnDelete},
     error::Result,
+    mql::key,
 };
 
 /// Repairs the references along an edge in some documents.
@@ -39,8 +40,11 @@ pub(in crate::maintain) async fn repair(
         named.extend(targets(document, edge).into_values());
     }
     unit.load(&edge.to, &named).await?;
+    let asked = documents.iter().map(|(_, document)| document);
+    let mut inverses = other.map(|other| Referrers::new(other, asked));
     for (at, document) in &documents {
         let own = RawBson::from(id(document));
+        let own_key = key::of(id(document));
         let mut gone = HashSet::new();
         for (key, target) in targets(document, edge) {
             let targets_images = unit.images(&edge.to);
@@ -54,10 +58,13 @@ pub(in crate::maintain) async fn repair(
                 }
                 continue;
             };
-            let Some(other) = other.filter(|other| !refers_to(&named, other, document)) else {
+            let (Some(other), Some(inverses)) = (other, &mut inverses) else {
                 continue;
             };
-            match decision(edge, other, !targets(&named, other).is_empty()) {
+            if inverses.refers_to(&named, &own_key) {
+                continue;
+            }
+            match decision(edge, other, &named) {
                 Decision::Attach => sides.attach(unit, edge, other, &own, &target).await?,
                 Decision::Detach => sides.detach(unit, edge, &own, &target).await?,
                 Decision::Unknown => {}
@@ -88,12 +95,12 @@ enum Decision {
     Unknown,
 }
 
-fn decision(edge: &Edge, other: &Edge, other_names_another: bool) -> Decision {
+fn decision(edge: &Edge, other: &Edge, named: &RawDocument) -> Decision {
     let is_list = edge.cardinality == Cardinality::Many;
     let other_is_list = other.cardinality == Cardinality::Many;
     // A scalar side decides over a list; sides of one kind decide together.
     let decides = !is_list || other_is_list;
-    let is_contradicted = !other_is_list && other_names_another;
+    let is_contradicted = !other_is_list && !targets(named, other).is_empty();
     if decides && !is_contradicted {
         Decision::Attach
     } else if edge.cardinality != Cardinality::One {

@@ -7,7 +7,7 @@ use bson::{RawBson, RawDocument};
 use super::{Doc, Image, Images, Unit, id};
 use crate::{
     catalog::references,
-    error::Result,
+    error::{Error, Result},
     mql::{Filter, Projection, Test, key},
     store::{Find, FindByKey, ReaderExt},
 };
@@ -35,7 +35,7 @@ impl Unit<'_> {
         let images = self.images(&find.collection);
         let found = found.into_iter().map(Doc::new);
         let found = found.filter(|document| !images.is_queued(document));
-        let queued = queued(images, &find.filter)?;
+        let queued = queued(images, find)?;
         let found = merged(find, found.collect(), queued.into_iter());
         match &find.projection {
             None => Ok(found),
@@ -107,10 +107,11 @@ impl Unit<'_> {
 }
 
 /// The queued documents that match.
-fn queued<'a>(images: &'a Images, filter: &Filter) -> Result<Vec<&'a Doc>> {
+fn queued<'a>(images: &'a Images, find: &Find) -> Result<Vec<&'a Doc>> {
     let mut queued = Vec::new();
     for document in images.queued().filter_map(Image::now) {
-        if filter.try_matches(document)? {
+        let matches = find.filter.matches(document);
+        if matches.map_err(|error| Error::failed_filter(&find.collection, id(document), error))? {
             queued.push(document);
         }
     }
@@ -121,7 +122,7 @@ fn queued<'a>(images: &'a Images, filter: &Filter) -> Result<Vec<&'a Doc>> {
 fn queued_by_key(images: &Images, find: &FindByKey) -> Result<HashMap<Vec<u8>, Vec<Doc>>> {
     let keys = find.keys.iter().map(|key| key::of(key.as_raw_bson_ref()));
     let mut queued: HashMap<Vec<u8>, Vec<Doc>> = keys.map(|key| (key, Vec::new())).collect();
-    for document in self::queued(images, &find.find.filter)? {
+    for document in self::queued(images, &find.find)? {
         references(document, &find.path, |id| {
             if let Some(of_key) = queued.get_mut(&key::of(id))
                 && of_key

@@ -8,6 +8,7 @@ pub(in crate::mql) const TYPE_MISMATCH: i32 = 14;
 pub(in crate::mql) const OVERFLOW: i32 = 15;
 pub(in crate::mql) const INVALID_BSON: i32 = 22;
 pub(in crate::mql) const PATH_NOT_VIABLE: i32 = 28;
+pub(in crate::mql) const CANNOT_BACKFILL_ARRAY: i32 = 34;
 pub(in crate::mql) const CONFLICTING_UPDATE_OPERATORS: i32 = 40;
 pub(in crate::mql) const DOLLAR_PREFIXED_FIELD_NAME: i32 = 52;
 pub(in crate::mql) const NOT_SINGLE_VALUE_FIELD: i32 = 54;
@@ -17,11 +18,12 @@ pub(in crate::mql) const INVALID_PIPELINE_OPERATOR: i32 = 168;
 pub(in crate::mql) const CANNOT_INDEX_PARALLEL_ARRAYS: i32 = 171;
 pub(in crate::mql) const QUERY_FEATURE_NOT_ALLOWED: i32 = 224;
 pub(in crate::mql) const NOT_IMPLEMENTED: i32 = 238;
+pub(crate) const OBJECT_TOO_LARGE: i32 = 10_334;
 /// A NUL in the path of an update.
 pub(in crate::mql) const NUL_IN_PATH: i32 = 9_867_600;
 
 /// The names of the codes that have one.
-const NAMES: [(i32, &str); 20] = [
+const NAMES: [(i32, &str); 21] = [
     (BAD_VALUE, "BadValue"),
     (8, "UnknownError"),
     (FAILED_TO_PARSE, "FailedToParse"),
@@ -29,6 +31,7 @@ const NAMES: [(i32, &str); 20] = [
     (OVERFLOW, "Overflow"),
     (INVALID_BSON, "InvalidBSON"),
     (PATH_NOT_VIABLE, "PathNotViable"),
+    (CANNOT_BACKFILL_ARRAY, "CannotBackfillArray"),
     (CONFLICTING_UPDATE_OPERATORS, "ConflictingUpdateOperators"),
     (DOLLAR_PREFIXED_FIELD_NAME, "DollarPrefixedFieldName"),
     (53, "InvalidIdField"),
@@ -40,7 +43,7 @@ const NAMES: [(i32, &str); 20] = [
     (CANNOT_INDEX_PARALLEL_ARRAYS, "CannotIndexParallelArrays"),
     (QUERY_FEATURE_NOT_ALLOWED, "QueryFeatureNotAllowed"),
     (NOT_IMPLEMENTED, "NotImplemented"),
-    (10_334, "BSONObjectTooLarge"),
+    (OBJECT_TOO_LARGE, "BSONObjectTooLarge"),
     (11_000, "DuplicateKey"),
 ];
 

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use bson::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString};
+use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString};
 
-use super::{Node, failed, numbers, operator::Operator};
+use super::{Node, arrays, numbers, operator::Operator};
 use crate::mql::{Error, order, path, types, write::malformed};
 
 pub(super) fn node(node: &Node, document: &RawDocument) -> Result<Option<RawBson>, Error> {
@@ -156,19 +156,17 @@ fn operator(
                 .as_ref()
                 .is_some_and(|value| truthy(value.as_raw_bson_ref())),
         ),
-        (Operator::In, [value, Some(RawBson::Array(array))]) => boolean(has(array, value)),
-        (Operator::In, [_, other]) => {
-            let reason = format!("it needs an array, not {}", type_of(other));
-            Err(failed(operator, reason, 40_081))
-        }
-        (Operator::Size, [Some(RawBson::Array(array))]) => {
-            let len = array.into_iter().count();
-            Ok(Some(RawBson::Int32(i32::try_from(len).unwrap_or(i32::MAX))))
-        }
-        (Operator::Size, [other]) => {
-            let reason = format!("it needs an array, not {}", type_of(other));
-            Err(failed(operator, reason, 17_124))
-        }
+        (Operator::Type, [value]) => Ok(Some(RawBson::String(type_of(value).to_owned()))),
+        (
+            Operator::In
+            | Operator::Size
+            | Operator::IsArray
+            | Operator::ArrayElemAt
+            | Operator::First
+            | Operator::Last
+            | Operator::Slice,
+            values,
+        ) => arrays::operator(operator, values),
         (operator, values) => numbers::calculate(operator, values),
     }
 }
@@ -181,12 +179,4 @@ fn compare(a: &Option<RawBson>, b: &Option<RawBson>) -> Ordering {
             .map_or(RawBsonRef::Undefined, RawBson::as_raw_bson_ref)
     }
     order::compare(known(a), known(b))
-}
-
-fn has(array: &RawArray, value: &Option<RawBson>) -> bool {
-    let Some(value) = value else {
-        return false;
-    };
-    let mut elements = array.into_iter().flatten();
-    elements.any(|element| order::equal(element, value.as_raw_bson_ref()))
 }

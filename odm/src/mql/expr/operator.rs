@@ -27,12 +27,18 @@ pub(super) enum Operator {
     IfNull,
     In,
     Size,
+    IsArray,
+    ArrayElemAt,
+    First,
+    Last,
+    Slice,
+    Type,
 }
 
 use Operator::*;
 
 /// The operators with their names and with the least and the greatest number of operands.
-const OPERATORS: [(Operator, &str, usize, usize); 24] = [
+const OPERATORS: [(Operator, &str, usize, usize); 30] = [
     (Eq, "$eq", 2, 2),
     (Ne, "$ne", 2, 2),
     (Gt, "$gt", 2, 2),
@@ -57,6 +63,12 @@ const OPERATORS: [(Operator, &str, usize, usize); 24] = [
     (IfNull, "$ifNull", 2, usize::MAX),
     (In, "$in", 2, 2),
     (Size, "$size", 1, 1),
+    (IsArray, "$isArray", 1, 1),
+    (ArrayElemAt, "$arrayElemAt", 2, 2),
+    (First, "$first", 1, 1),
+    (Last, "$last", 1, 1),
+    (Slice, "$slice", 2, 3),
+    (Type, "$type", 1, 1),
 ];
 
 impl Operator {

@@ -102,7 +102,7 @@ fn operator(name: &str, operand: &Bson) -> Result<Node, Error> {
     };
     if !(least..=most).contains(&operands.len()) {
         let code = match operator {
-            Operator::Round | Operator::Trunc => 28_667,
+            Operator::Round | Operator::Trunc | Operator::Slice => 28_667,
             Operator::IfNull => 1_257_300,
             _ => 16_020,
         };

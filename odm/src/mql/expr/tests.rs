@@ -168,6 +168,20 @@ fn values_of_the_wrong_type_are_errors_with_the_codes_of_mongodb() {
         (doc! { "$round": [1, 101] }, 51_083),
         (doc! { "$in": [1, 1] }, 40_081),
         (doc! { "$size": "$x" }, 17_124),
+        (doc! { "$arrayElemAt": [1, 0] }, 28_689),
+        (doc! { "$arrayElemAt": [[1], "a"] }, 28_690),
+        (doc! { "$arrayElemAt": [[1], 0.5] }, 28_691),
+        (doc! { "$arrayElemAt": [[1], 1_i64 << 31] }, 28_691),
+        (doc! { "$first": "a" }, 28_689),
+        (doc! { "$last": { "b": 1 } }, 28_689),
+        (doc! { "$slice": [1, 1] }, 28_724),
+        (doc! { "$slice": [1, 1, null] }, 28_724),
+        (doc! { "$slice": [[1], "a"] }, 28_725),
+        (doc! { "$slice": [[1], f64::INFINITY] }, 28_726),
+        (doc! { "$slice": [[1], 0.5, null] }, 28_726),
+        (doc! { "$slice": [[1], 1, "a"] }, 28_727),
+        (doc! { "$slice": [[1], 1, 1e10] }, 28_728),
+        (doc! { "$slice": [[1], 1, 0] }, 28_729),
     ] {
         let error = evaluated(expression.clone(), doc! {}).expect_err("a wrong type");
         assert_eq!(error.code(), code, "{expression}: {error}");
@@ -178,6 +192,9 @@ fn values_of_the_wrong_type_are_errors_with_the_codes_of_mongodb() {
 fn what_is_no_expression_is_refused() {
     assert_eq!(code(doc! { "$concat": ["a", "b"] }.into()), 168);
     assert_eq!(code(doc! { "$eq": [1] }.into()), 16_020);
+    assert_eq!(code(doc! { "$first": [1, 2] }.into()), 16_020);
+    assert_eq!(code(doc! { "$type": [] }.into()), 16_020);
+    assert_eq!(code(doc! { "$slice": ["$a"] }.into()), 28_667);
     assert_eq!(code(doc! { "$eq": [1, 1], "$ne": [1, 1] }.into()), 15_983);
     assert_eq!(code("$".into()), 16_872);
     assert_eq!(code("$$".into()), 9);
@@ -205,18 +222,77 @@ fn the_paths_of_a_filter_are_those_of_its_expressions_too() {
 fn an_expression_in_a_filter_is_on_the_whole_document() {
     let filter =
         Filter::parse(&doc! { "$expr": { "$gt": ["$spent", "$budget"] } }).expect("a filter");
-    assert!(filter.matches(&raw(doc! { "spent": 5, "budget": 3 })));
-    assert!(!filter.matches(&raw(doc! { "spent": 1, "budget": 3 })));
+    let matches = |document| filter.matches(&raw(document));
+    assert_eq!(matches(doc! { "spent": 5, "budget": 3 }), Ok(true));
+    assert_eq!(matches(doc! { "spent": 1, "budget": 3 }), Ok(false));
     // No array is opened.
-    assert!(filter.matches(&raw(doc! { "spent": [1], "budget": 3 })));
+    assert_eq!(matches(doc! { "spent": [1], "budget": 3 }), Ok(true));
     let fails = Filter::parse(&doc! { "$expr": { "$add": ["$a", 1] } }).expect("a filter");
-    assert!(fails.try_matches(&raw(doc! { "a": "text" })).is_err());
-    assert!(!fails.matches(&raw(doc! { "a": "text" })));
+    assert!(fails.matches(&raw(doc! { "a": "text" })).is_err());
     let element = doc! { "a": { "$elemMatch": { "$expr": true } } };
     assert_eq!(Filter::parse(&element).expect_err("an element").code(), 2);
 }
 
-const BINARY: [&str; 14] = [
+#[test]
+fn parts_of_arrays_are_taken_by_positions_from_either_end() {
+    let a = || doc! { "a": [1, 2, 3] };
+    let array = |values: &[i32]| {
+        Some(Bson::Array(
+            values.iter().copied().map(Bson::Int32).collect(),
+        ))
+    };
+    for (expression, expected) in [
+        (doc! { "$arrayElemAt": ["$a", 0] }, Some(1.into())),
+        (doc! { "$arrayElemAt": ["$a", 2.0] }, Some(3.into())),
+        (doc! { "$arrayElemAt": ["$a", -3_i64] }, Some(1.into())),
+        (
+            doc! { "$arrayElemAt": ["$a", decimal("-1")] },
+            Some(3.into()),
+        ),
+        (doc! { "$arrayElemAt": ["$a", 3] }, None),
+        (doc! { "$arrayElemAt": ["$a", -4] }, None),
+        (
+            doc! { "$arrayElemAt": ["$x", "no number"] },
+            Some(Bson::Null),
+        ),
+        (
+            doc! { "$arrayElemAt": ["no array", null] },
+            Some(Bson::Null),
+        ),
+        (doc! { "$first": "$a" }, Some(1.into())),
+        (doc! { "$last": "$a" }, Some(3.into())),
+        (doc! { "$first": [[]] }, None),
+        (doc! { "$last": [[]] }, None),
+        (doc! { "$first": "$x" }, Some(Bson::Null)),
+        (doc! { "$last": null }, Some(Bson::Null)),
+        (doc! { "$slice": ["$a", 2] }, array(&[1, 2])),
+        (doc! { "$slice": ["$a", 0] }, array(&[])),
+        (doc! { "$slice": ["$a", -2] }, array(&[2, 3])),
+        (doc! { "$slice": ["$a", i32::MIN] }, array(&[1, 2, 3])),
+        (doc! { "$slice": ["$a", 1, 1] }, array(&[2])),
+        (doc! { "$slice": ["$a", -2, 9] }, array(&[2, 3])),
+        (doc! { "$slice": ["$a", -9, 1] }, array(&[1])),
+        (doc! { "$slice": ["$a", 9, i32::MAX] }, array(&[])),
+        (
+            doc! { "$slice": ["$a", null, "no number"] },
+            Some(Bson::Null),
+        ),
+        (doc! { "$slice": ["$a", 1, "$x"] }, Some(Bson::Null)),
+        (doc! { "$slice": [null, "no number"] }, Some(Bson::Null)),
+        (doc! { "$isArray": "$a" }, Some(true.into())),
+        (doc! { "$isArray": "$x" }, Some(false.into())),
+        (doc! { "$isArray": ["$a"] }, Some(true.into())),
+        (doc! { "$isArray": [["$a"]] }, Some(true.into())),
+        (doc! { "$type": "$a" }, Some("array".into())),
+        (doc! { "$type": "$x" }, Some("missing".into())),
+        (doc! { "$type": 1_i64 }, Some("long".into())),
+        (doc! { "$type": null }, Some("null".into())),
+    ] {
+        assert_eq!(value(expression.clone(), a()), expected, "{expression}");
+    }
+}
+
+const BINARY: [&str; 16] = [
     "$eq",
     "$lt",
     "$cmp",
@@ -231,6 +307,12 @@ const BINARY: [&str; 14] = [
     "$trunc",
     "$ifNull",
     "$in",
+    "$arrayElemAt",
+    "$slice",
+];
+
+const UNARY: [&str; 9] = [
+    "$abs", "$ceil", "$floor", "$not", "$size", "$first", "$last", "$isArray", "$type",
 ];
 
 /// Expressions of all operators on few values and paths.
@@ -252,10 +334,7 @@ fn expression() -> impl Strategy<Value = Bson> {
         prop_oneof![
             (prop::sample::select(&BINARY), inner.clone(), inner.clone())
                 .prop_map(|(operator, a, b)| doc! { operator: [a, b] }.into()),
-            (
-                prop::sample::select(&["$abs", "$ceil", "$floor", "$not", "$size"]),
-                inner.clone()
-            )
+            (prop::sample::select(&UNARY), inner.clone())
                 .prop_map(|(operator, operand)| doc! { operator: [operand] }.into()),
             prop::collection::vec(inner.clone(), 3).prop_map(|all| doc! { "$cond": all }.into()),
             (inner.clone(), inner.clone()).prop_map(|(a, b)| doc! { "x": a, "y": [b] }.into()),

@@ -33,7 +33,7 @@ impl Matcher {
             Filter::Nor(none) => !none.iter().any(|one| self.filter(one, document)),
             Filter::Path(path, test) => self.test(test, &FieldSource { document, path }),
             Filter::Expr(expr) => self.ok(expr.holds(document)),
-            Filter::Schema(schema) => self.ok(schema.try_matches(document)),
+            Filter::Schema(schema) => self.ok(schema.matches(document)),
         }
     }
 

@@ -23,6 +23,9 @@ use crate::mql::{
 /// The greatest number of nulls that are added to an array before a new element beyond its end.
 const MAX_PADDING: usize = 1_500_000;
 
+/// The greatest number of bytes that one update adds to arrays in this way: no document has more.
+const MAX_PADDING_BYTES: usize = 16 << 20;
+
 pub(super) fn apply(
     update: &Update,
     document: &RawDocument,
@@ -55,6 +58,7 @@ pub(super) fn apply(
     let mut applier = Applier {
         filters: &update.array_filters,
         moment: Moment { inserting, now },
+        padded: 0,
         out: Writer::with_capacity(document.as_bytes().len() + 64),
     };
     let open = applier.out.begin();
@@ -146,6 +150,8 @@ fn check_id(before: &RawDocument, after: &RawDocument) -> Result<(), Error> {
 struct Applier<'u> {
     filters: &'u [ArrayFilter],
     moment: Moment,
+    /// How many bytes arrays were padded with.
+    padded: usize,
     out: Writer,
 }
 
@@ -205,8 +211,11 @@ impl<'u> Applier<'u> {
                     limit: MAX_PADDING,
                 });
             }
-            for at in len..at {
-                self.out.element(Name::Position(at), RawBsonRef::Null);
+            self.padded += self.out.nulls(len..at);
+            if self.padded > MAX_PADDING_BYTES {
+                return Err(Error::TooLarge {
+                    limit: MAX_PADDING_BYTES,
+                });
             }
             self.create(Name::Position(at), node)?;
             len = at + 1;
@@ -253,7 +262,7 @@ impl<'u> Applier<'u> {
         let field = CString::try_from(name).map_err(|error| Error::Encode(error.to_string()))?;
         let mut document = RawDocumentBuf::new();
         document.append(field, element);
-        filter.filter.try_matches(&document)
+        filter.filter.matches(&document)
     }
 
     /// Writes the changed element.

@@ -265,7 +265,7 @@ fn pop<'u>(end: End, array: &RawArray) -> Result<ValueChange<'u>, Error> {
 fn is_pulled(pull: &Pull, element: RawBsonRef<'_>) -> Result<bool, Error> {
     match (pull, element) {
         (Pull::Value(value), element) => Ok(equal(element, value.as_raw_bson_ref())),
-        (Pull::Filter(filter), RawBsonRef::Document(document)) => filter.try_matches(document),
+        (Pull::Filter(filter), RawBsonRef::Document(document)) => filter.matches(document),
         (Pull::Filter(_), _) => Ok(false),
         (Pull::Tests(tests), element) => tests.iter().try_fold(true, |pulled, test| {
             Ok(pulled && test.matches(Some(element))?)

@@ -2,7 +2,7 @@ mod operators;
 mod properties;
 mod requests;
 
-use bson::{Bson, Timestamp, bson, doc};
+use bson::{Bson, RawBsonRef, Timestamp, bson, doc};
 
 use super::*;
 use crate::mql::testing::{raw, raw_value};
@@ -93,10 +93,49 @@ fn a_part_is_an_index_of_an_array() {
         apply(doc! { "$set": { "n.0": 1 } }, doc! {}),
         doc! { "n": { "0": 1 } }
     );
-    assert!(matches!(
-        fails(doc! { "$set": { "a.9999999": 1 } }, document),
-        Error::TooMuchPadding { .. }
-    ));
+}
+
+#[test]
+fn an_array_is_padded_with_a_million_and_a_half_nulls_and_not_with_more() {
+    let update = parse(doc! { "$set": { "a.1500001": 1 } });
+    let padded = update.apply(&raw(doc! { "a": [1] }), false, now());
+    let padded = padded.expect("it applies").expect("another document");
+    let array = padded.get_array("a").expect("an array");
+    let is_null = |at: usize| {
+        array
+            .get(at)
+            .is_ok_and(|value| value == Some(RawBsonRef::Null))
+    };
+    assert!(!is_null(0) && is_null(1) && is_null(1_500_000) && !is_null(1_500_001));
+    assert_eq!(array.into_iter().count(), 1_500_002);
+    let error = fails(doc! { "$set": { "a.1500002": 1 } }, doc! { "a": [1] });
+    assert!(matches!(error, Error::TooMuchPadding { .. }), "{error}");
+    assert_eq!(
+        (error.code(), &*error.code_name()),
+        (34, "CannotBackfillArray")
+    );
+}
+
+#[test]
+fn padding_ends_where_no_document_could_hold_it() {
+    let names = || ["a", "b", "c", "d", "e", "f"].into_iter();
+    let arrays: Document = names()
+        .map(|name| (name.to_owned(), Bson::Array(Vec::new())))
+        .collect();
+    let set: Document = names()
+        .map(|name| (format!("{name}.1500000"), Bson::Int32(1)))
+        .collect();
+    let in_one = doc! { "a.1500000": 1, "a.3000000": 1 };
+    let inner = doc! { "a": [{ "b": [] }, { "b": [] }] };
+    for (set, document) in [
+        (set, arrays.clone()),
+        (in_one, arrays),
+        (doc! { "a.$[].b.1500000": 1 }, inner),
+    ] {
+        let error = fails(doc! { "$set": set }, document);
+        assert_eq!(error, Error::TooLarge { limit: 16 << 20 });
+        assert_eq!(&*error.code_name(), "BSONObjectTooLarge");
+    }
 }
 
 #[test]

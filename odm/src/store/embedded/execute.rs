@@ -85,7 +85,7 @@ pub(super) async fn execute(
     let wanted = OrderSpec::new(query.sort, query.after);
     let order = plan.order(&wanted);
     let mut execution = Execution {
-        sink: Sink::new(query, plan, order, emit)?,
+        sink: Sink::new(&collection.name, query, plan, order, emit)?,
         documents: Documents::new(view, collection),
         entries: plan.entries(view),
         context,

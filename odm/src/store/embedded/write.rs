@@ -117,7 +117,7 @@ impl Work {
             let key = document_key(collection.tree, id.as_raw_bson_ref());
             if let Some(document) = self.view().get(&key)? {
                 cost.documents_examined += 1;
-                if filter.try_matches(scan::read(&document)?)? {
+                if filter.matches(scan::read(&document)?)? {
                     targets.push(&key[TREE_LEN..], self.settings.sort_memory)?;
                 }
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 
-use super::{Refreshed, shown};
+use super::{super::counts, Refreshed, shown};
 use crate::{
     catalog::{SubsetDefinition, references},
     error::Result,
@@ -61,10 +61,15 @@ fn add_by_children(
         Some(names) => names.iter().any(|name| name == "_id"),
     };
     for (_, image) in unit.images(&subset.child).changed() {
-        let counts = |child: &&Doc| subset.filter.matches(child);
-        let before = image.before().filter(counts);
-        let now = image.now().filter(counts);
-        if let (Some(before), Some(now)) = (before, now)
+        let before = match image.before() {
+            Some(before) => counts(subset, before).map(|counts| counts.then_some(before)),
+            None => Ok(None),
+        };
+        let now = match image.now() {
+            Some(now) if counts(subset, now)? => Some(now),
+            _ => None,
+        };
+        if let (Ok(Some(before)), Some(now)) = (&before, now)
             && member(subset, before) == member(subset, now)
         {
             let element = shown(subset, now)?;
@@ -78,6 +83,8 @@ fn add_by_children(
                 continue;
             }
         }
+        // What was not stored by a write that knew the filter may have counted.
+        let before = before.unwrap_or(image.before());
         for child in before.into_iter().chain(now) {
             references(child, &subset.reference, |parent| {
                 stale.search(place, parent.into());

@@ -77,7 +77,6 @@ fn a_pattern_of_a_schema_that_cannot_be_decided_fails_the_filter() {
     let costly = doc! { "properties": { "a": { "pattern": "(?=x)" } } };
     let filter = parse(doc! { "$nor": [{ "$jsonSchema": costly }] });
     let document = raw(doc! { "a": "y".repeat(100_000) });
-    let error = filter.try_matches(&document).expect_err("it is too long");
+    let error = filter.matches(&document).expect_err("it is too long");
     assert!(matches!(error, Error::RegexLimit { .. }), "{error}");
-    assert!(!filter.matches(&document));
 }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use bson::{RawBson, RawDocument};
+use bson::{RawBson, RawBsonRef, RawDocument};
 
 use super::{
     super::plan::{Plan, SortStrategy},
@@ -10,13 +10,14 @@ use super::{
 };
 use crate::{
     error::{Error, ErrorKind, Result},
-    mql::{Filter, Sort, key},
+    mql::{Filter, Sort, key, path},
     store::Cost,
 };
 
 /// The last step: compares documents, which come in order, with the filter and the position, and passes
 /// those between skip and limit on.
 pub(super) struct Sink<'e> {
+    collection: &'e str,
     filters: &'e [&'e Filter],
     /// The whole order, where documents are compared by it.
     total: Sort,
@@ -29,6 +30,7 @@ pub(super) struct Sink<'e> {
 
 impl<'e> Sink<'e> {
     pub(super) fn new(
+        collection: &'e str,
         query: &Query<'e>,
         plan: &Plan<'_, '_>,
         order: SortStrategy,
@@ -52,6 +54,7 @@ impl<'e> Sink<'e> {
         };
         let exact = matches!(plan, Plan::One(access) if access.exact);
         Ok(Sink {
+            collection,
             filters: if exact { &[] } else { query.filters },
             total,
             after,
@@ -78,7 +81,11 @@ impl<'e> Sink<'e> {
 
     fn matches(&self, document: &RawDocument) -> Result<bool> {
         for filter in self.filters {
-            if !filter.try_matches(document)? {
+            let matches = filter.matches(document).map_err(|error| {
+                let id = path::get(document, "_id").unwrap_or(RawBsonRef::Null);
+                Error::failed_filter(self.collection, id, error)
+            })?;
+            if !matches {
                 return Ok(false);
             }
         }

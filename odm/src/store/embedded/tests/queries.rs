@@ -232,7 +232,7 @@ fn expected(documents: &[RawDocumentBuf], find: &Find) -> Vec<Document> {
     let total = find.sort.total();
     let mut found: Vec<_> = documents
         .iter()
-        .filter(|document| find.filter.matches(document))
+        .filter(|document| find.filter.matches(document).expect("a match"))
         .collect();
     found.sort_by(|a, b| total.compare_keys(&total.key(a), &total.key(b)));
     found
@@ -346,7 +346,7 @@ proptest! {
                 store.begin(TransactionOptions::default()).await.expect("a transaction");
             if let Ok(filter) = Filter::parse(&removed) {
                 transaction.delete(&delete(removed)).await.expect("a delete");
-                stored.retain(|document| !filter.matches(document));
+                stored.retain(|document| !filter.matches(document).expect("a match"));
             }
             for document in uncommitted {
                 let document = raw(document);
