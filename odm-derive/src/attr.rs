@@ -13,6 +13,7 @@ mod position;
 mod reference;
 pub(crate) mod serde;
 mod split;
+mod validate;
 pub(crate) mod value;
 
 pub(crate) use case::Rule;
@@ -22,6 +23,7 @@ use position::Position;
 pub(crate) use position::variant;
 pub(crate) use reference::{OnDelete, Reference};
 pub(crate) use split::Split;
+pub(crate) use validate::{Concerns, Validate, Validation};
 pub(crate) use value::unraw;
 use value::{Once, keys, string, unknown};
 
@@ -34,6 +36,8 @@ pub(crate) struct Container {
     pub(crate) collection: Option<LitStr>,
     /// `#[document(index(..))]`.
     pub(crate) indexes: Vec<Index>,
+    /// `#[document(validation(..))]`.
+    pub(crate) validation: Validation,
     /// `#[projection(of = "..")]`.
     pub(crate) of: Option<Type>,
     /// `#[database(name = "..")]`.
@@ -49,13 +53,14 @@ impl Container {
         let mut krate = Once::new("crate");
         let mut collection = Once::new("collection");
         let mut indexes = Vec::new();
+        let mut validation = Once::new("validation");
         let mut of = Once::new("of");
         let mut name = Once::new("name");
         let mut version = Once::new("version");
         let before = cx.count();
         for attr in position::own(cx, derive, Position::Container, attrs) {
             let valid = match derive {
-                Derive::Document => "`collection`, `index` or `crate`",
+                Derive::Document => "`collection`, `index`, `validation` or `crate`",
                 Derive::Embed => "`crate`",
                 Derive::Projection => "`of` or `crate`",
                 Derive::Database => "`name`, `version` or `crate`",
@@ -67,6 +72,9 @@ impl Container {
                         collection.set(cx, &meta, string(cx, &meta));
                     }
                     (Derive::Document, "index") => indexes.extend(Index::new(cx, &meta)),
+                    (Derive::Document, "validation") => {
+                        validation.set(cx, &meta, Validation::new(cx, &meta));
+                    }
                     (Derive::Projection, "of") => of.set(cx, &meta, value::ty(cx, &meta)),
                     (Derive::Database, "name") => name.set(cx, &meta, string(cx, &meta)),
                     (Derive::Database, "version") => {
@@ -80,6 +88,7 @@ impl Container {
             krate: krate.get(),
             collection: collection.get(),
             indexes,
+            validation: validation.get().unwrap_or_default(),
             of: of.get(),
             name: name.get(),
             version: version.get(),

@@ -21,6 +21,7 @@ mod outline;
 mod projection;
 mod reference;
 mod related;
+mod schema;
 mod split;
 mod structure;
 

@@ -59,8 +59,8 @@ macro_rules! derives {
 
 derives! {
     attributes(
-        document, embed, opaque, reference, index, version, subset, split, denormalize, count,
-        projection, database
+        document, embed, opaque, reference, index, version, validate, subset, split, denormalize,
+        count, projection, database
     );
 
     /// Makes a struct a document of a collection of its own.

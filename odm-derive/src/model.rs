@@ -5,7 +5,7 @@ use syn::{LitInt, LitStr, Type};
 
 use crate::{
     ast::{Data, Derive, Field as AstField, Input, Style},
-    attr::{Index, OnDelete, Split, index::Key},
+    attr::{Index, OnDelete, Split, Validation, index::Key},
     derived::{Derived, copy::Copy},
     types,
 };
@@ -15,7 +15,7 @@ mod structure;
 mod variants;
 
 pub(crate) use head::Head;
-pub(crate) use structure::{Element, Member, Optional, Place, Structure};
+pub(crate) use structure::{Checked, Element, Member, Optional, Place, Structure, VariantContent};
 pub(crate) use variants::{Form, variant_field};
 
 /// A checked input.
@@ -37,6 +37,7 @@ pub(crate) struct Document {
     /// The type and the stored name of the `#[version]`.
     pub(crate) version: Option<(Type, String)>,
     pub(crate) indexes: Vec<Index>,
+    pub(crate) validation: Validation,
 }
 
 /// What `derive(Embed)` is expanded from.
@@ -54,7 +55,11 @@ pub(crate) enum Content {
         link: Option<Link>,
     },
     /// As the embedded value in its one field.
-    Wrapper { inner: Type, recursive: bool },
+    Wrapper {
+        inner: Type,
+        field: syn::Member,
+        recursive: bool,
+    },
 }
 
 /// The one reference in an embedded value.
@@ -168,6 +173,7 @@ impl Model {
                     id_type: head.without_self(id.ty),
                     version: version.map(|field| (field.ty.clone(), field.stored.clone())),
                     indexes: indexes(input, fields),
+                    validation: input.attrs.validation.clone(),
                     structure,
                     head,
                 }))
@@ -175,9 +181,18 @@ impl Model {
             (Derive::Embed, Data::Struct(_, fields)) => {
                 let content = if let Some(inner) = input.wrapped() {
                     let recursive = inner.attrs.embed().is_some_and(|embed| embed.recursive);
+                    let at = fields.iter().position(|field| std::ptr::eq(field, inner))?;
+                    let field = match inner.ident {
+                        Some(ident) => ident.clone().into(),
+                        None => at.into(),
+                    };
                     let inner = head.without_self(inner.ty);
                     head.bound_wrapped(&inner);
-                    Content::Wrapper { inner, recursive }
+                    Content::Wrapper {
+                        inner,
+                        field,
+                        recursive,
+                    }
                 } else {
                     let structure = Structure::of_struct(&mut head, input, fields);
                     let link = link(&structure, fields.len());

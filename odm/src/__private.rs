@@ -11,7 +11,13 @@ mod path;
 mod probe;
 mod projection;
 mod reference;
+mod validation;
 
+pub use crate::model::{
+    EnumForm, Location as ValueLocation, Property, Rule, RuleValue, SchemaTypes, Validation,
+    ValidationAction, ValidationLevel, VariantSchema, any_array_schema, any_schema, object_schema,
+    variants_schema,
+};
 pub use crate::{
     database::{Database, RepositoryField},
     model::{
@@ -22,10 +28,11 @@ pub use crate::{
         RefersWithin, Root, Shape, ShownNames, SplitField, Structure, Subset, SubsetField,
         SubsetItem, SubsetOf, Through, Unchecked, Version, derived::*,
     },
-    mql::Direction,
+    mql::{Direction, Violation},
     repository::{Any, AtMostOne},
     session::Session,
 };
+pub use bson::Document as BsonDocument;
 pub use collections::assert_own_collection;
 pub use copy::{
     Back, Beside, CopiesOf, CopyOf, Declared, Original, OriginalField, back, beside, check, copied,
@@ -45,3 +52,4 @@ pub use reference::{
 };
 pub use serde::{Serialize, de::DeserializeOwned};
 pub use std::marker::PhantomData as Phantom;
+pub use validation::{check_of, check_with, validates_list, validates_number, validates_text};

@@ -13,9 +13,13 @@ mod indexes;
 mod relations;
 mod stored;
 mod stored_form;
+mod validators;
 mod walk;
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use bson::{RawBsonRef, RawDocument};
 use serde::{Deserialize, Serialize};
@@ -27,8 +31,10 @@ use graph::DerivedGraph;
 pub(crate) use relations::Collection;
 pub use relations::Relations;
 pub(crate) use stored::{OwnedIndex, Prepared, complete, declare, is_current, load, prepare};
+pub(crate) use validators::ActiveValidator;
+use validators::Validator;
 
-pub(crate) use crate::model::OnDelete;
+pub(crate) use crate::model::{Model, OnDelete};
 use crate::{
     error::{Error, ErrorKind, Result},
     mql::path::{self, Leaf},
@@ -42,6 +48,8 @@ pub(crate) struct Catalog {
     nodes: HashMap<String, CollectionNode>,
     /// The fields that older documents may not follow yet, as `collection.path`.
     pending: BTreeSet<String>,
+    /// The validators of each collection that has some.
+    validators: HashMap<String, Arc<Vec<ActiveValidator>>>,
     /// The number of changes of the stored catalog that led to this state of it.
     epoch: i64,
 }
@@ -155,13 +163,37 @@ impl Catalog {
                 nodes.entry(collection.clone()).or_default().is_split = true;
             }
         }
+        let mut validators: HashMap<String, Arc<Vec<ActiveValidator>>> = HashMap::new();
+        for validator in &relations.validators {
+            let of = validators.entry(validator.collection.clone()).or_default();
+            Arc::get_mut(of)
+                .expect("nobody else has it yet")
+                .push(ActiveValidator::new(validator)?);
+        }
         Ok(Catalog {
             relations,
             graph,
             nodes,
             pending,
+            validators,
             epoch,
         })
+    }
+
+    /// Adds the checks of a program's models, which are functions and not stored.
+    pub(crate) fn with_checks(mut self, models: &[&'static Model]) -> Self {
+        for (collection, check) in validators::checks_of(models) {
+            let of = self.validators.entry(collection.to_owned()).or_default();
+            Arc::get_mut(of)
+                .expect("nobody else has it yet")
+                .push(check);
+        }
+        self
+    }
+
+    /// The validators of the documents of a collection, if there are any.
+    pub(crate) fn validators_of(&self, collection: &str) -> Option<Arc<Vec<ActiveValidator>>> {
+        self.validators.get(collection).cloned()
     }
 
     /// The names of the collections.

@@ -69,9 +69,10 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     fn open(store: impl Store) -> impl Future<Output = Result<Self>> + Send {
         async move {
             session::refuse_inside_transaction(&store)?;
-            let (relations, specs) = catalog::declared_by(&Self::models())?;
+            let models = Self::models();
+            let (relations, specs) = catalog::declared_by(&models)?;
             let catalog = open::open(&store, Self::NAME, Self::VERSION, relations, specs).await?;
-            Ok(Self::bind(&Session::new(Arc::new(store), catalog)))
+            Ok(Self::bind(&Session::new(Arc::new(store), catalog, models)))
         }
     }
 

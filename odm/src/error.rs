@@ -4,7 +4,7 @@ use std::{borrow::Cow, error::Error as StdError, fmt, sync::Arc};
 
 use bson::{RawBson, RawBsonRef};
 
-use crate::mql;
+use crate::mql::{self, Violation};
 
 /// The result of an operation of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -42,6 +42,7 @@ struct Inner {
     retryable: bool,
     location: Option<Location>,
     source: Option<Arc<dyn StdError + Send + Sync>>,
+    violations: Vec<Violation>,
 }
 
 /// The document, field or index that an error is about.
@@ -78,6 +79,8 @@ pub enum ErrorKind {
     InvalidUpdate,
     /// The models do not fit together, or not with the store.
     Schema,
+    /// A document does not conform to the schema of its collection, or to a check of its model.
+    Invalid,
     /// A value cannot be written as BSON.
     Encode,
     /// A stored document cannot be read as the type that was asked for.
@@ -114,6 +117,7 @@ impl Error {
             retryable: kind == ErrorKind::TransactionExpired,
             location: None,
             source: None,
+            violations: Vec::new(),
         }))
     }
 
@@ -134,6 +138,13 @@ impl Error {
             path: path.map(str::to_owned),
             id,
         });
+        self
+    }
+
+    /// Sets the rules that the document violates.
+    #[must_use]
+    pub(crate) fn with_violations(mut self, violations: Vec<Violation>) -> Self {
+        Arc::make_mut(&mut self.0).violations = violations;
         self
     }
 
@@ -203,6 +214,12 @@ impl Error {
         self.0.location.as_ref()
     }
 
+    /// Returns the rules that a document violates, each with its path, if the error is
+    /// [`Invalid`](ErrorKind::Invalid): what a web service answers beside a form.
+    pub fn violations(&self) -> &[Violation] {
+        &self.0.violations
+    }
+
     /// Returns MongoDB's code of the error, if MongoDB has such an error.
     pub fn code(&self) -> Option<i32> {
         let source = StdError::source(self);
@@ -211,6 +228,7 @@ impl Error {
         }
         match self.kind() {
             ErrorKind::DuplicateKey => Some(11_000),
+            ErrorKind::Invalid => Some(121),
             ErrorKind::Limit => Some(10_334),
             ErrorKind::Encode => Some(2),
             _ => None,
@@ -245,6 +263,12 @@ impl Error {
     /// Returns whether other documents still refer to the one that was to be deleted.
     pub fn is_restricted(&self) -> bool {
         self.kind() == ErrorKind::Restricted
+    }
+
+    /// Returns whether a document does not conform to the schema of its collection, or to a check of its
+    /// model.
+    pub fn is_invalid(&self) -> bool {
+        self.kind() == ErrorKind::Invalid
     }
 
     /// Returns whether the document was changed since it was read.

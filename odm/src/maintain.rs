@@ -20,6 +20,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 mod unit;
+mod validation;
 mod versions;
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
@@ -106,8 +107,9 @@ pub(crate) struct WriteOutcome {
 ///    Versions are a function of the base data, and join its writes;
 /// 3. derived fields, in the order of the graph, each once for every holder that may be wrong. A
 ///    refresh has no effects;
-/// 4. one batch that writes everything;
-/// 5. the checks: every added reference names a document. An error rolls everything back.
+/// 4. the validation of the documents that the write names;
+/// 5. one batch that writes everything;
+/// 6. the checks: every added reference names a document. An error rolls everything back.
 ///
 /// So a unit that deletes a document and all that refers to it is no error, and a field is refreshed
 /// once, however many of its sources changed.
@@ -154,6 +156,7 @@ async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<Touched> {
     inverse::apply(unit, write.collection(), &touched.positions).await?;
     unit.end_step(|| "inverse references".to_owned());
     derived::refresh(unit).await?;
+    validation::check(unit, write, &touched)?;
     if let Write::Update {
         write,
         check_inserted,

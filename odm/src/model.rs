@@ -12,8 +12,10 @@ mod object_id;
 mod path;
 mod reference;
 mod related;
+mod schema;
 mod shape;
 mod subset;
+mod validation;
 mod value;
 
 pub use cold::Cold;
@@ -26,11 +28,14 @@ pub use path::Path;
 pub use reference::{Joinable, Link, Ref};
 pub use related::ChildOf;
 pub use subset::Subset;
+pub use validation::{ValidationAction, ValidationLevel};
 pub use value::{Contains, IntoValue, List, Number, Ordered, Text, to_raw};
 
 // Generated code and the layers above need these; a program names none of them.
 #[doc(hidden)]
 pub use cold::{ColdOf, HasCold, SplitField};
+#[doc(hidden)]
+pub use content::Location;
 #[doc(hidden)]
 pub use field::{FieldSet, Through};
 pub(crate) use hidden::{check_references, references};
@@ -43,11 +48,18 @@ pub use reference::Linked;
 #[doc(hidden)]
 pub use related::{EmbedField, Has, ReferenceField, RefersWithin};
 #[doc(hidden)]
+pub use schema::{
+    EnumForm, Property, Rule, RuleValue, SchemaOf, SchemaTypes, VariantSchema, any as any_schema,
+    any_array as any_array_schema, object as object_schema, variants as variants_schema,
+};
+#[doc(hidden)]
 pub use shape::{
     Container, DerivedReads, FieldKind, FieldShape, Index, IndexField, Model, OnDelete, Outline,
     ReferenceShape, Shape, ShownNames, SplitShape,
 };
 #[doc(hidden)]
 pub use subset::{HasSubset, SubsetField, SubsetItem, SubsetOf};
+#[doc(hidden)]
+pub use validation::{Check, ValidatesList, ValidatesNumber, ValidatesText, Validation};
 #[doc(hidden)]
 pub use value::{ById, Same, ViaSome};

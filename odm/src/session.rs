@@ -22,7 +22,7 @@ pub(crate) use guard::{AbortOnDrop, refuse_inside_transaction, run_inside};
 pub(crate) use view::ReadView;
 
 use crate::{
-    catalog::{self, Catalog},
+    catalog::{self, Catalog, Model},
     error::{Error, ErrorKind, Result},
     maintain::{self, Step, Write, WriteOutcome, WritePlan},
     store::{Durability, Reader, Store, Transaction, TransactionOptions},
@@ -34,6 +34,8 @@ use crate::{
 pub struct Session {
     store: Arc<dyn Store>,
     catalog: Arc<SharedCatalog>,
+    /// The models of the database, for their checks by functions.
+    models: Arc<[&'static Model]>,
     /// Whether a read has to ask the catalog for cold parts. Another database on the store may
     /// declare some later, of which the models of this one know nothing.
     has_cold_parts: bool,
@@ -45,9 +47,15 @@ pub struct Session {
 struct SharedCatalog(RwLock<Arc<Catalog>>);
 
 impl Session {
-    pub(crate) fn new(store: Arc<dyn Store>, catalog: Catalog) -> Self {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        catalog: Catalog,
+        models: Vec<&'static Model>,
+    ) -> Self {
+        let catalog = catalog.with_checks(&models);
         Session {
             store,
+            models: models.into(),
             has_cold_parts: catalog.has_splits(),
             catalog: Arc::new(SharedCatalog(RwLock::new(Arc::new(catalog)))),
             bound: None,
@@ -107,7 +115,8 @@ impl Session {
 
     /// Reads the catalog that is in force by now.
     async fn reload(&self, reader: &dyn Reader) -> Result<Arc<Catalog>> {
-        let catalog = Arc::new(catalog::load(reader).await?);
+        let catalog = catalog::load(reader).await?.with_checks(&self.models);
+        let catalog = Arc::new(catalog);
         let mut shared = self
             .catalog
             .0

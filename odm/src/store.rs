@@ -39,7 +39,8 @@ pub(crate) use document::{id_first, stamped};
 pub use query::{Cost, Explain, Find, FindByKey};
 pub(crate) use reader_ext::ReaderExt;
 pub use write::{
-    Change, CollectionWrites, DeleteWrite, Deleted, DocumentWrite, UpdateWrite, Updated,
+    Change, CollectionWrites, DeleteWrite, Deleted, DocumentCheck, DocumentWrite, UpdateWrite,
+    Updated,
 };
 
 use crate::error::Result;

@@ -214,6 +214,7 @@ impl UnitOfWork for Unmaintained {
                     filter: filter.clone(),
                     change: Change::Update(update.clone()),
                     upsert: false,
+                    check: None,
                 };
                 transaction.update(&write).await.map(drop)
             }

@@ -3,7 +3,7 @@
 use syn::{Attribute, LitStr, Path};
 
 use super::{
-    Reference, Split,
+    Reference, Split, Validate,
     index::name,
     position::{Position, own},
     unraw,
@@ -32,6 +32,7 @@ enum Mark {
     Version(Path),
     Split(Split),
     Derived(Declared),
+    Validate(Validate),
 }
 
 /// `#[embed]`.
@@ -90,12 +91,14 @@ impl Field {
         version: Version -> Path;
         split: Split -> Split;
         derived: Derived -> Declared;
+        validate: Validate -> Validate;
     }
 
     /// The name of the attribute because of which the library reads the field.
     pub(crate) fn read_by(&self) -> Option<String> {
         let mut marks = self.marks.iter();
-        let role = marks.find(|mark| !matches!(mark, Mark::Index(_) | Mark::Opaque(_)));
+        let role = marks
+            .find(|mark| !matches!(mark, Mark::Index(_) | Mark::Opaque(_) | Mark::Validate(_)));
         let index = || {
             self.marks
                 .iter()
@@ -109,6 +112,11 @@ impl Field {
 /// Whether two attributes go together: an index goes with all that is stored as one value in the
 /// document, and nothing else goes with anything.
 fn combine(one: &str, other: &str) -> bool {
+    // The library writes a derived field, a version and the key of a cold part itself.
+    if let ("validate", name) | (name, "validate") = (one, other) {
+        return !matches!(name, "validate" | "split" | "version")
+            && DerivedKind::of(name).is_none();
+    }
     let indexed = match (one, other) {
         ("index", name) | (name, "index") => name,
         _ => return false,
@@ -127,6 +135,7 @@ impl Mark {
             "reference" => Mark::Reference(Reference::new(cx, attr)),
             "index" => Mark::Index(FieldIndex::new(cx, attr)),
             "split" => Mark::Split(Split::new(cx, attr)?),
+            "validate" => Mark::Validate(Validate::new(cx, attr)),
             _ => match DerivedKind::of(name) {
                 Some(kind) => Mark::Derived(Declared::new(cx, kind, attr)),
                 None => {
@@ -151,6 +160,7 @@ impl Mark {
             Mark::Index(_) => "index",
             Mark::Version(_) => "version",
             Mark::Split(_) => "split",
+            Mark::Validate(_) => "validate",
             Mark::Derived(declared) => declared.kind.attribute,
         }
     }

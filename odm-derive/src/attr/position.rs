@@ -49,7 +49,7 @@ fn fits(derive: Derive, position: Position, name: &str) -> bool {
         Position::Field => match derive {
             Derive::Document => position_of(name) == Position::Field,
             Derive::Embed => {
-                matches!(name, "embed" | "opaque" | "reference")
+                matches!(name, "embed" | "opaque" | "reference" | "validate")
                     || DerivedKind::of(name).is_some_and(|kind| kind.is_embedded)
             }
             Derive::Projection => name == "embed",
@@ -120,7 +120,9 @@ fn misplaced(derive: Derive, position: Position, name: &str) -> Option<String> {
 
 fn position_of(name: &str) -> Position {
     match name {
-        "embed" | "opaque" | "reference" | "index" | "version" | "split" => Position::Field,
+        "embed" | "opaque" | "reference" | "index" | "version" | "split" | "validate" => {
+            Position::Field
+        }
         _ if DerivedKind::of(name).is_some() => Position::Field,
         _ => Position::Container,
     }

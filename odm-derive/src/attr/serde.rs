@@ -22,6 +22,7 @@ pub(crate) struct Container {
     pub(crate) untagged: bool,
     pub(crate) transparent: Option<Path>,
     pub(crate) deny_unknown_fields: Option<Path>,
+    pub(crate) default: bool,
 }
 
 /// `rename_all = ".."`.
@@ -52,6 +53,7 @@ pub(crate) struct Field {
     /// `with`, `serialize_with` or `deserialize_with`.
     pub(crate) with: Option<Path>,
     pub(crate) alias: Option<Path>,
+    pub(crate) default: bool,
 }
 
 impl Container {
@@ -65,6 +67,7 @@ impl Container {
                 "content" => container.content = text_of(&meta),
                 "untagged" => container.untagged = true,
                 "transparent" => container.transparent = Some(meta.path().clone()),
+                "default" => container.default = true,
                 "deny_unknown_fields" => container.deny_unknown_fields = Some(meta.path().clone()),
                 "from" | "try_from" | "into" => cx.error(
                     meta.path(),
@@ -128,6 +131,7 @@ impl Field {
                 "flatten" => field.flatten = path(),
                 "with" | "serialize_with" | "deserialize_with" => field.with = path(),
                 "alias" => field.alias = path(),
+                "default" => field.default = true,
                 "borrow" => borrow(cx, &meta),
                 _ => {}
             }

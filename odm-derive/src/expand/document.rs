@@ -1,6 +1,6 @@
 //! `Document`, and what goes with it.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Generics, Type, parse_quote, spanned::Spanned};
 
@@ -85,6 +85,8 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
     };
     let indexes = indexes.iter().map(|index| index_of(head, &root, index));
     let inverses = reference::inverses(&document.structure);
+    let validation = validation(document);
+    let id_schema = id_schema(head, id_type);
     let hash = types::fnv1a(&collection.value());
     let model = quote! {
         #private::Model {
@@ -93,6 +95,8 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
             shape: <#this as #private::Structure>::shape,
             indexes: &[#(#indexes),*],
             version: #version,
+            schema: <#this as #private::Document>::json_schema,
+            validation: #validation,
         }
     };
     let model = structure::constant(head, quote!(#private::Model), &model);
@@ -108,11 +112,56 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
                 &self.#id
             }
 
+            #id_schema
+
             fn model() -> &'static #private::Model {
                 #model
             }
         }
     }
+}
+
+/// ```ignore
+/// Validation {
+///     level: ValidationLevel::Strict,
+///     action: ValidationAction::Error,
+///     schema: None,
+///     check: check_of::<Part>(),
+/// }
+/// ```
+fn validation(document: &Document) -> TokenStream {
+    let Head { private, this, .. } = &document.head;
+    let validation = &document.validation;
+    let level = Ident::new(validation.level.unwrap_or("Strict"), Span::call_site());
+    let action = Ident::new(validation.action.unwrap_or("Error"), Span::call_site());
+    let schema = match &validation.schema {
+        Some(schema) => quote!(::core::option::Option::Some(#schema)),
+        None => quote!(::core::option::Option::None),
+    };
+    quote! {
+        #private::Validation {
+            level: #private::ValidationLevel::#level,
+            action: #private::ValidationAction::#action,
+            schema: #schema,
+            check: #private::check_of::<#this>(),
+        }
+    }
+}
+
+/// ```ignore
+/// fn id_schema(types: &mut SchemaTypes) -> BsonDocument {
+///     Probe::<ObjectId>::SCHEMA(types)
+/// }
+/// ```
+fn id_schema(head: &Head, ty: &Type) -> Option<TokenStream> {
+    let private = &head.private;
+    (!head.is_dependent(ty)).then(|| {
+        quote! {
+            fn id_schema(types: &mut #private::SchemaTypes) -> #private::BsonDocument {
+                #private::Probe::<#ty>::SCHEMA(types)
+            }
+        }
+    })
 }
 
 /// ```ignore

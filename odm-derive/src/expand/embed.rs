@@ -2,9 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::Type;
+use syn::{Member, Type};
 
-use super::{link, related, structure};
+use super::{link, related, schema, structure};
 use crate::model::{Content, Embed, Head};
 
 pub(super) fn expand(embed: &Embed) -> TokenStream {
@@ -19,7 +19,11 @@ pub(super) fn expand(embed: &Embed) -> TokenStream {
                 .map(|link| link::expand(head, structure, link));
             quote!(#fields #related #link)
         }
-        Content::Wrapper { inner, recursive } => wrapper(head, inner, *recursive),
+        Content::Wrapper {
+            inner,
+            field,
+            recursive,
+        } => wrapper(head, inner, field, *recursive),
     };
     quote!(#content #embedded)
 }
@@ -33,7 +37,7 @@ pub(super) fn expand(embed: &Embed) -> TokenStream {
 ///     type Value = Self;
 ///     const CONTAINER: Container = Container::One;
 /// }
-/// impl Known for Money { const RELATED: bool = true; }
+/// impl Known for Money { const RELATED: bool = true; .. }
 /// ```
 pub(crate) fn embedded(head: &Head, this: &TokenStream) -> TokenStream {
     let private = &head.private;
@@ -57,6 +61,19 @@ pub(crate) fn embedded(head: &Head, this: &TokenStream) -> TokenStream {
         #[diagnostic::do_not_recommend]
         impl #impl_generics #private::Known for #this #where_clause {
             const RELATED: bool = true;
+            const HAS_CHECKS: bool = <Self as #private::Structure>::HAS_CHECKS;
+
+            fn schema(types: &mut #private::SchemaTypes) -> #private::BsonDocument {
+                <Self as #private::Structure>::schema(types)
+            }
+
+            fn check(
+                &self,
+                at: &#private::ValueLocation<'_>,
+                found: &mut ::std::vec::Vec<#private::Violation>,
+            ) {
+                <Self as #private::Structure>::check(self, at, found);
+            }
         }
     }
 }
@@ -73,7 +90,7 @@ pub(crate) fn embedded(head: &Head, this: &TokenStream) -> TokenStream {
 ///     fn shape() -> &'static Shape { wrapped::<Money>() }
 /// }
 /// ```
-fn wrapper(head: &Head, inner: &Type, recursive: bool) -> TokenStream {
+fn wrapper(head: &Head, inner: &Type, field: &Member, recursive: bool) -> TokenStream {
     let Head {
         private,
         path,
@@ -95,6 +112,7 @@ fn wrapper(head: &Head, inner: &Type, recursive: bool) -> TokenStream {
                 <#inner as #private::Structure>::FLATTENED;
         }
     };
+    let schema = schema::wrapper(head, inner, field, recursive || head.is_recursive(inner));
     let related = related::refers_within(head, (!recursive).then(|| quote!(#inner)).into_iter());
     quote! {
         #[automatically_derived]
@@ -109,6 +127,8 @@ fn wrapper(head: &Head, inner: &Type, recursive: bool) -> TokenStream {
             fn shape() -> &'static #private::Shape {
                 #private::wrapped::<#inner>()
             }
+
+            #schema
         }
 
         #related

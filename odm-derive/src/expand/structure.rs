@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::{embed, outline, reference, split};
+use super::{embed, outline, reference, schema, split};
 use crate::{
     derived::copy,
     model::{Head, Kind, Member, Optional, Place, Role, Structure},
@@ -62,6 +62,8 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
     let copies = copy::constant(head, structure);
     let outline = outline::expand(head, structure);
     let checks = copy::checks(head, structure);
+    let schema = schema::expand(head, structure);
+    let fits = schema::fits(head, structure);
     let variants = structure
         .variants
         .iter()
@@ -83,9 +85,12 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
             fn shape() -> &'static #private::Shape {
                 #shape
             }
+
+            #schema
         }
 
         #checks
+        #fits
         #(#variants)*
     }
 }

@@ -4,9 +4,10 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{Attribute, Type, parse_quote};
 
-use super::{Head, Kind, Role};
+use super::{Form, Head, Kind, Role};
 use crate::{
     ast::{Derive, Field as AstField, Input},
+    attr::Validate,
     types,
 };
 
@@ -29,6 +30,41 @@ pub(crate) struct Structure {
     /// The variants around a value that is stored in the place of the whole, and whose fields are not
     /// known.
     pub(crate) unseen: Vec<Ident>,
+    /// The variants of an enum as they are stored; `None` of a struct.
+    pub(crate) forms: Option<Vec<VariantForm>>,
+    /// `#[serde(deny_unknown_fields)]`.
+    pub(crate) is_closed: bool,
+    /// `#[serde(default)]` on the struct.
+    pub(crate) defaulted: bool,
+}
+
+/// A variant of an enum as it is stored.
+pub(crate) struct VariantForm {
+    pub(crate) name: String,
+    pub(crate) form: Form,
+    pub(crate) content: VariantContent,
+}
+
+/// The content of a variant.
+pub(crate) enum VariantContent {
+    None,
+    /// A tuple.
+    Array,
+    /// The library does not see it.
+    Any,
+    /// The fields of this hidden type.
+    Fields(TokenStream),
+    Value(Box<Type>),
+}
+
+/// How the value of a field is reached, to be checked.
+#[derive(Clone)]
+pub(crate) enum Checked {
+    /// There are no values of the type.
+    Not,
+    Field(syn::Member),
+    /// In a variant around it.
+    Variant(Ident),
 }
 
 /// A value in a variant that is stored as an array.
@@ -71,6 +107,10 @@ pub(crate) struct Member {
     pub(crate) opaque: bool,
     /// `skip_serializing_if`.
     pub(crate) skipped: Option<syn::Path>,
+    /// A stored value can lack it, since serde has a default or another name for it.
+    pub(crate) defaulted: bool,
+    pub(crate) validate: Option<Validate>,
+    pub(crate) checked: Checked,
 }
 
 /// Where a field is stored.
@@ -100,6 +140,9 @@ impl Structure {
             variants: Vec::new(),
             arrays: Vec::new(),
             unseen: Vec::new(),
+            forms: None,
+            is_closed: false,
+            defaulted: false,
         }
     }
 
@@ -115,6 +158,8 @@ impl Structure {
     pub(crate) fn of_fields(head: &mut Head, input: &Input<'_>, fields: &[AstField<'_>]) -> Self {
         let mut structure = Structure::empty(head, head.ident.clone(), head.name.clone());
         structure.add(head, input.derive, fields, false);
+        structure.is_closed = input.serde.deny_unknown_fields.is_some();
+        structure.defaulted = input.serde.default;
         structure
     }
 
@@ -126,7 +171,10 @@ impl Structure {
         fields: &[AstField<'_>],
         variant: bool,
     ) {
-        for field in fields.iter().filter(|field| field.serde.skip.is_none()) {
+        for (at, field) in fields.iter().enumerate() {
+            if field.serde.skip.is_some() {
+                continue;
+            }
             let ty = head.without_self(field.ty);
             let role = Role::of(head, field, fields);
             match role {
@@ -158,6 +206,13 @@ impl Structure {
                 otherwise: field.serde.with.is_some(),
                 opaque: field.attrs.opaque().is_some(),
                 skipped: field.serde.skip_serializing_if.clone(),
+                defaulted: field.serde.default || field.serde.alias.is_some(),
+                validate: field.attrs.validate().cloned(),
+                checked: match (variant, field.ident) {
+                    (true, _) => Checked::Not,
+                    (false, Some(ident)) => Checked::Field(ident.clone().into()),
+                    (false, None) => Checked::Field(at.into()),
+                },
             });
         }
     }
@@ -183,6 +238,9 @@ impl Structure {
             otherwise: false,
             opaque: false,
             skipped: None,
+            defaulted: false,
+            validate: None,
+            checked: Checked::Not,
         });
     }
 
@@ -199,6 +257,17 @@ pub(super) fn is_unseen(field: &AstField<'_>) -> bool {
 }
 
 impl Member {
+    /// Whether functions may check its value.
+    pub(crate) fn is_checked(&self) -> bool {
+        let is_with = self.validate.as_ref().is_some_and(|of| of.with.is_some());
+        self.users && (is_with || matches!(self.role, Role::Embed { .. }))
+    }
+
+    /// Whether values of the type itself may be in it.
+    pub(crate) fn is_recursive(&self) -> bool {
+        matches!(self.role, Role::Embed { recursive: true })
+    }
+
     /// Whether the library does not see its content.
     pub(crate) fn is_unseen(&self) -> bool {
         matches!(self.role, Role::Plain) && (self.opaque || self.otherwise)

@@ -1,11 +1,12 @@
 //! The forms in which serde stores enums.
 
 use proc_macro2::Ident;
+use quote::quote;
 use syn::parse_quote;
 
 use super::{
     Head, Kind, Place, Role, Structure,
-    structure::{Element, Member, Optional, is_unseen},
+    structure::{Checked, Element, Member, Optional, VariantContent, VariantForm, is_unseen},
 };
 use crate::{
     ast::{Input, Style, Variant},
@@ -54,6 +55,34 @@ pub(crate) fn variant_field(ident: &Ident) -> String {
     Rule::Snake.variant(&types::name(ident))
 }
 
+/// The name of the hidden type of a variant with fields of its own.
+fn hidden_ident(head: &Head, variant: &Variant<'_>) -> Ident {
+    head.fresh(&format!("{}{}", head.name, types::name(variant.ident)))
+}
+
+fn content_of(head: &Head, variant: &Variant<'_>) -> VariantContent {
+    let mut stored = variant
+        .fields
+        .iter()
+        .filter(|field| field.serde.skip.is_none());
+    match variant.style {
+        Style::Unit => VariantContent::None,
+        Style::Tuple => VariantContent::Array,
+        Style::Named if stored.next().is_none() => VariantContent::Any,
+        Style::Named => {
+            let ident = hidden_ident(head, variant);
+            let (_, generics, _) = head.generics.split_for_impl();
+            VariantContent::Fields(quote!(#ident #generics))
+        }
+        Style::Newtype => match stored.next() {
+            Some(field) if !is_unseen(field) => {
+                VariantContent::Value(Box::new(head.without_self(field.ty)))
+            }
+            _ => VariantContent::Any,
+        },
+    }
+}
+
 impl Structure {
     pub(super) fn of_enum(head: &mut Head, input: &Input<'_>, variants: &[Variant<'_>]) -> Self {
         let mut structure = Structure::empty(head, head.ident.clone(), head.name.clone());
@@ -73,8 +102,14 @@ impl Structure {
             }
             _ => None,
         };
+        let mut forms = Vec::new();
         for variant in variants.iter().filter(|variant| !variant.serde.skip) {
             let form = form.of_variant(variant);
+            forms.push(VariantForm {
+                name: variant.stored.clone(),
+                form: form.clone(),
+                content: content_of(head, variant),
+            });
             match variant.style {
                 Style::Unit => {}
                 Style::Tuple => {
@@ -94,6 +129,7 @@ impl Structure {
                 Style::Newtype => structure.newtype(head, variant, &form, content),
             }
         }
+        structure.forms = Some(forms);
         structure
     }
 
@@ -106,7 +142,7 @@ impl Structure {
         form: &Form,
         content: Option<usize>,
     ) {
-        let ident = head.fresh(&format!("{}{}", head.name, types::name(variant.ident)));
+        let ident = hidden_ident(head, variant);
         let name = format!("{}::{}", head.name, types::name(variant.ident));
         let mut inner = Structure::empty(head, ident, name);
         inner.add(head, input.derive, &variant.fields, true);
@@ -131,6 +167,9 @@ impl Structure {
             otherwise: false,
             opaque: false,
             skipped: None,
+            defaulted: false,
+            validate: None,
+            checked: Checked::Not,
         });
         self.variants.push(inner);
     }
@@ -193,6 +232,9 @@ impl Structure {
             otherwise: field.serde.with.is_some(),
             opaque: field.attrs.opaque().is_some(),
             skipped: field.serde.skip_serializing_if.clone(),
+            defaulted: false,
+            validate: field.attrs.validate().cloned(),
+            checked: Checked::Variant(variant.ident.clone()),
         });
     }
 }

@@ -71,8 +71,17 @@ pub const fn split<T: SplitField>(
         key,
         optional,
         shape: <T::Value as Structure>::shape,
+        schema: cold_schema::<T::Value>,
     });
+    assert!(
+        !<T::Value as Structure>::HAS_CHECKS,
+        "functions of `#[validate(with = ..)]` do not run in a cold part: put the field on the document"
+    );
     FieldShape { name, kind }
+}
+
+fn cold_schema<T: Structure>() -> bson::Document {
+    T::schema(&mut crate::model::SchemaTypes::default())
 }
 
 /// Checks the type of a `#[version]`.

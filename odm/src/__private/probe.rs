@@ -6,7 +6,13 @@ use super::{
     cycle::ModelEntry,
     field::{outline, shown},
 };
-use crate::model::{Cold, Document, Embed, EmbedField, Known, Outline, ShownNames, Subset};
+use crate::{
+    model::{
+        Cold, Document, Embed, EmbedField, Known, Location as ValueLocation, Outline, SchemaOf,
+        ShownNames, Subset, any_schema,
+    },
+    mql::Violation,
+};
 
 /// Asks a concrete type what it implements: an inherent constant hides the one of the trait where
 /// its bound holds. For a type parameter the answer is always the trait's.
@@ -30,6 +36,14 @@ pub trait Unknown {
     const OUTLINE: &'static Outline = Outline::EMPTY;
     /// It is no cold part.
     const COLD: &'static Outline = Outline::EMPTY;
+    /// The schema of any value.
+    const SCHEMA: SchemaOf = any_schema;
+    /// No function checks values of it.
+    const HAS_CHECKS: bool = false;
+
+    /// Checks nothing.
+    fn check<V: ?Sized>(&self, _value: &V, _at: &ValueLocation<'_>, _found: &mut Vec<Violation>) {}
+
     /// It is no document, which is reported elsewhere.
     const MODEL: ModelEntry = ModelEntry::NONE;
 }
@@ -39,6 +53,20 @@ impl<T: ?Sized> Unknown for Probe<T> {}
 impl<T: ?Sized + Known> Probe<T> {
     /// Whether it holds references or embedded values.
     pub const RELATED: bool = T::RELATED;
+    /// The schema of its values.
+    pub const SCHEMA: SchemaOf = T::schema;
+    /// Whether there are functions that check values of it.
+    pub const HAS_CHECKS: bool = T::HAS_CHECKS;
+
+    /// Runs the functions that check values of it.
+    pub fn check(&self, value: &T, at: &ValueLocation<'_>, found: &mut Vec<Violation>) {
+        value.check(at, found);
+    }
+}
+
+impl<T: ?Sized> Probe<T> {
+    /// To ask by a method.
+    pub const NEW: Self = Probe(PhantomData);
 }
 
 impl<T: ?Sized + Absent> Probe<T> {

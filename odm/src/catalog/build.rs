@@ -6,6 +6,7 @@ use super::{
     SubsetDefinition,
     indexes::{DeclaredIndex, cold_indexes, declared, index_of_subset, index_on, indexes_of},
     schema,
+    validators::declared_of,
     walk::{FoundReference, Walk},
 };
 use crate::{
@@ -65,6 +66,7 @@ fn add_model(
     parts: &mut Vec<CollectionPart>,
     model: &'static Model,
 ) -> Result<()> {
+    relations.validators.extend(declared_of(model));
     let walk = Walk::through(model.name, model.collection, (model.shape)())?;
     relations.derived.extend(walk.derived);
     let mut indexes = declared(model.indexes);

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt::Write as _};
 
 use serde::{Deserialize, Serialize};
 
-use super::{DerivedField, Edge, Split};
+use super::{DerivedField, Edge, Split, Validator};
 
 /// The relations that the models of a database declare.
 ///
@@ -17,6 +17,7 @@ pub struct Relations {
     pub(crate) edges: Vec<Edge>,
     pub(crate) splits: Vec<Split>,
     pub(crate) derived: Vec<DerivedField>,
+    pub(crate) validators: Vec<Validator>,
 }
 
 /// One collection.
@@ -122,7 +123,14 @@ impl Relations {
         }
         merge_fields(&mut self.edges, other.edges)?;
         merge_fields(&mut self.splits, other.splits)?;
-        merge_fields(&mut self.derived, other.derived)
+        merge_fields(&mut self.derived, other.derived)?;
+        // A document conforms to all of them.
+        for validator in other.validators {
+            if !self.validators.contains(&validator) {
+                self.validators.push(validator);
+            }
+        }
+        Ok(())
     }
 
     /// The collection whose documents hold a field that is named as `collection.path`.

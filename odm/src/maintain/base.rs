@@ -5,7 +5,7 @@ use bson::{RawBson, RawDocument, RawDocumentBuf};
 use super::{
     Write, cold, repair,
     unit::{Doc, DocumentPages, Unit},
-    versions,
+    validation, versions,
 };
 use crate::{
     catalog::Catalog,
@@ -58,7 +58,7 @@ pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched>
         }
         Write::Update { write, .. } => match &write.change {
             Change::Update(change) => update(unit, write, change).await,
-            Change::Replace(_) => Ok(statement(unit, write).await?),
+            Change::Replace(_) => statement(unit, write).await,
         },
         Write::Replace {
             collection,
@@ -93,7 +93,11 @@ async fn update(unit: &mut Unit<'_>, write: &UpdateWrite, change: &Update) -> Re
     let (catalog, collection) = (unit.catalog, write.collection.as_str());
     change.check()?;
     if !write.upsert && !catalog.is_update_watched(collection, change.paths()) {
-        return statement(unit, write).await;
+        let write = UpdateWrite {
+            check: validation::check_of(catalog, collection),
+            ..write.clone()
+        };
+        return statement(unit, &write).await;
     }
     if is_split(catalog, collection) {
         let touched = cold::update(unit, collection, &write.filter, change, write.upsert).await?;
@@ -132,6 +136,7 @@ async fn update(unit: &mut Unit<'_>, write: &UpdateWrite, change: &Update) -> Re
             }
         }
         if !is_read && pages.has_more() {
+            validation::check_positions(unit, collection, &touched.positions)?;
             unit.forget_all(collection).await?;
             touched.positions.clear();
         }
@@ -202,6 +207,7 @@ async fn replace(
             filter: Filter::Path("_id".into(), Test::Eq(id.clone())),
             change: Change::Replace(RawDocumentBuf::clone(document)),
             upsert,
+            check: validation::check_of(catalog, collection),
         };
         let touched = statement(unit, &write).await?;
         return match touched.matched == 0 && !touched.inserted {

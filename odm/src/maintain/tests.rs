@@ -105,6 +105,7 @@ fn catalog() -> Catalog {
         ..edge("comments", "fan", "authors", OnDelete::Keep)
     };
     let relations = Relations {
+        validators: Vec::new(),
         collections: collections.collect(),
         edges: vec![
             edge("posts", "author", "authors", OnDelete::Nullify),
@@ -240,6 +241,7 @@ fn update_write(collection: &str, filter: Filter, update: Document, upsert: bool
             filter,
             change: Change::Update(Update::parse(&update, &[]).unwrap()),
             upsert,
+            check: None,
         },
         check_inserted: |_| Ok(()),
     }

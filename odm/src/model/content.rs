@@ -9,7 +9,13 @@ use std::{
     sync::Arc,
 };
 
-use super::{Cold, DateTime, Document, ObjectId, Ref, Subset};
+use bson::doc;
+
+use super::{
+    Cold, DateTime, Document, ObjectId, Ref, SchemaTypes, Subset,
+    schema::{any, any_array, nullable, of_types},
+};
+use crate::mql::Violation;
 
 /// A type of which the library knows whether there are references in it: a scalar, an embedded value, or
 /// a container or tuple of these.
@@ -27,6 +33,19 @@ pub trait Known {
     /// Whether there are references or embedded values in it, so that a field of it has a mark.
     #[doc(hidden)]
     const RELATED: bool = false;
+    /// Whether there are functions that check values of it.
+    #[doc(hidden)]
+    const HAS_CHECKS: bool = false;
+
+    /// The schema of its values.
+    #[doc(hidden)]
+    fn schema(_types: &mut SchemaTypes) -> bson::Document {
+        bson::Document::new()
+    }
+
+    /// Runs the functions that check values of it.
+    #[doc(hidden)]
+    fn check(&self, _at: &Location<'_>, _found: &mut Vec<Violation>) {}
 }
 
 /// A key of a stored map, whose keys are names: it is written as a string.
@@ -48,47 +67,151 @@ impl<K: MapKey + ?Sized> MapKey for Arc<K> {}
 impl<K: MapKey + ToOwned + ?Sized> MapKey for Cow<'_, K> {}
 
 macro_rules! scalars {
-    ($($type:ty)*) => { $(
+    ($($types:tt: $($type:ty)*;)*) => { $($(
         #[diagnostic::do_not_recommend]
-        impl Known for $type {}
-    )* };
+        impl Known for $type {
+            fn schema(_: &mut SchemaTypes) -> bson::Document {
+                of_types(&$types)
+            }
+        }
+    )*)* };
 }
-scalars!(() str String char bool i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64
-    num::NonZeroI8 num::NonZeroI16 num::NonZeroI32 num::NonZeroI64 num::NonZeroIsize
-    num::NonZeroU8 num::NonZeroU16 num::NonZeroU32 num::NonZeroU64 num::NonZeroUsize
-    std::net::IpAddr std::net::Ipv4Addr std::net::Ipv6Addr std::net::SocketAddr
-    std::path::PathBuf std::time::Duration std::time::SystemTime DateTime ObjectId
-    bson::oid::ObjectId bson::DateTime bson::Timestamp bson::Decimal128 bson::Binary bson::Regex
-    bson::Uuid bson::Bson bson::Document bson::RawBson bson::RawDocumentBuf bson::RawArrayBuf);
+scalars! {
+    ["null"]: ();
+    ["string"]: str String char std::path::PathBuf;
+    ["bool"]: bool;
+    ["double", "int", "long"]: f32 f64;
+    ["int", "long"]: i64 isize num::NonZeroI8 num::NonZeroI16 num::NonZeroI32 num::NonZeroI64
+        num::NonZeroIsize num::NonZeroU8 num::NonZeroU16 num::NonZeroU32 num::NonZeroU64
+        num::NonZeroUsize;
+    ["date"]: DateTime bson::DateTime;
+    ["objectId"]: ObjectId bson::oid::ObjectId;
+    ["timestamp"]: bson::Timestamp;
+    ["decimal"]: bson::Decimal128;
+    ["binData"]: bson::Binary bson::Uuid;
+    ["regex"]: bson::Regex;
+    ["object"]: std::time::Duration std::time::SystemTime bson::Document bson::RawDocumentBuf;
+    ["array"]: bson::RawArrayBuf;
+    []: i128 u128 std::net::IpAddr std::net::Ipv4Addr std::net::Ipv6Addr std::net::SocketAddr
+        bson::Bson bson::RawBson;
+}
 
-macro_rules! containers {
-    ($(<$($param:ident $(: $bound:path)?),*> $type:ty;)*) => { $(
-        impl<T: Known, $($param $(: $bound)?),*> Known for $type {
-            const RELATED: bool = T::RELATED;
+macro_rules! ranges {
+    ($($type:ident)*) => { $(
+        #[diagnostic::do_not_recommend]
+        impl Known for $type {
+            fn schema(_: &mut SchemaTypes) -> bson::Document {
+                let mut schema = of_types(&["int", "long"]);
+                schema.insert("minimum", $type::MIN as i64);
+                if ($type::MAX as u128) < i64::MAX as u128 {
+                    schema.insert("maximum", $type::MAX as i64);
+                }
+                schema
+            }
         }
     )* };
 }
-containers! {
-    <> Option<T>;
+ranges!(i8 i16 i32 u8 u16 u32 u64 usize);
+
+impl<T: Known> Known for Option<T> {
+    const RELATED: bool = T::RELATED;
+    const HAS_CHECKS: bool = T::HAS_CHECKS;
+
+    fn schema(types: &mut SchemaTypes) -> bson::Document {
+        nullable(T::schema(types))
+    }
+
+    fn check(&self, at: &Location<'_>, found: &mut Vec<Violation>) {
+        if let Some(value) = self {
+            value.check(at, found);
+        }
+    }
+}
+
+macro_rules! lists {
+    ($(<$($param:ident),*> $type:ty;)*) => { $(
+        impl<T: Known, $($param),*> Known for $type {
+            const RELATED: bool = T::RELATED;
+            const HAS_CHECKS: bool = T::HAS_CHECKS;
+
+            fn schema(types: &mut SchemaTypes) -> bson::Document {
+                doc! { "bsonType": "array", "items": T::schema(types) }
+            }
+
+            fn check(&self, at: &Location<'_>, found: &mut Vec<Violation>) {
+                for (position, value) in self.iter().enumerate() {
+                    value.check(&at.join(&position.to_string()), found);
+                }
+            }
+        }
+    )* };
+}
+lists! {
     <> Vec<T>;
     <> VecDeque<T>;
     <> LinkedList<T>;
     <> BinaryHeap<T>;
     <> BTreeSet<T>;
     <S> HashSet<T, S>;
-    <K: MapKey> BTreeMap<K, T>;
-    <K: MapKey, S> HashMap<K, T, S>;
     <> [T];
 }
 
 impl<T: Known, const N: usize> Known for [T; N] {
     const RELATED: bool = T::RELATED;
+    const HAS_CHECKS: bool = T::HAS_CHECKS;
+
+    fn schema(types: &mut SchemaTypes) -> bson::Document {
+        let length = N as i64;
+        doc! {
+            "bsonType": "array",
+            "items": T::schema(types),
+            "minItems": length,
+            "maxItems": length,
+        }
+    }
+
+    fn check(&self, at: &Location<'_>, found: &mut Vec<Violation>) {
+        self.as_slice().check(at, found);
+    }
+}
+
+macro_rules! maps {
+    ($(<$($param:ident),*> $type:ty;)*) => { $(
+        impl<K: MapKey, T: Known, $($param),*> Known for $type {
+            const RELATED: bool = T::RELATED;
+            const HAS_CHECKS: bool = T::HAS_CHECKS;
+
+            fn schema(types: &mut SchemaTypes) -> bson::Document {
+                doc! { "bsonType": "object", "additionalProperties": T::schema(types) }
+            }
+
+            // The keys have no text but that which serde writes.
+            fn check(&self, at: &Location<'_>, found: &mut Vec<Violation>) {
+                for value in self.values() {
+                    value.check(&at.join("*"), found);
+                }
+            }
+        }
+    )* };
+}
+maps! {
+    <> BTreeMap<K, T>;
+    <S> HashMap<K, T, S>;
 }
 
 macro_rules! pointers {
     ($($pointer:ident)*) => { $(
         impl<T: Known + ?Sized> Known for $pointer<T> {
             const RELATED: bool = T::RELATED;
+            const HAS_CHECKS: bool = T::HAS_CHECKS;
+
+            fn schema(types: &mut SchemaTypes) -> bson::Document {
+                T::schema(types)
+            }
+
+            fn check(&self, at: &Location<'_>, found: &mut Vec<Violation>) {
+                T::check(self, at, found);
+            }
         }
     )* };
 }
@@ -96,6 +219,10 @@ pointers!(Box Rc Arc);
 
 impl<T: Known + ToOwned + ?Sized> Known for Cow<'_, T> {
     const RELATED: bool = T::RELATED;
+
+    fn schema(types: &mut SchemaTypes) -> bson::Document {
+        T::schema(types)
+    }
 }
 
 impl<T: ?Sized> Known for PhantomData<T> {}
@@ -104,6 +231,12 @@ macro_rules! tuples {
     ($($first:ident $($rest:ident)*)?) => { $(
         impl<$first: Known, $($rest: Known),*> Known for ($first, $($rest,)*) {
             const RELATED: bool = $first::RELATED $(|| $rest::RELATED)*;
+
+            fn schema(types: &mut SchemaTypes) -> bson::Document {
+                let items = vec![$first::schema(types) $(, $rest::schema(types))*];
+                let length = items.len() as i64;
+                doc! { "bsonType": "array", "items": items, "minItems": length, "maxItems": length }
+            }
         }
         tuples!($($rest)*);
     )? };
@@ -111,15 +244,52 @@ macro_rules! tuples {
 tuples!(A B C D E F G H I J K L);
 
 macro_rules! related {
-    ($($(#[$attr:meta])* <$param:ident $(: $bound:path)?> $type:ty;)*) => { $(
+    ($(<$param:ident $(: $bound:path)?> $type:ty: $schema:expr;)*) => { $(
         #[diagnostic::do_not_recommend]
         impl<$param $(: $bound)?> Known for $type {
             const RELATED: bool = true;
+
+            fn schema(types: &mut SchemaTypes) -> bson::Document {
+                $schema(types)
+            }
         }
     )* };
 }
 related! {
-    <T: Document> Ref<T>;
-    <T> Subset<T>;
-    <T> Cold<T>;
+    <T: Document> Ref<T>: T::id_schema;
+    <T> Subset<T>: any_array;
+    <T> Cold<T>: any;
+}
+
+/// The place of a value that is checked.
+#[derive(Debug, Clone)]
+pub struct Location<'a> {
+    outer: Option<&'a Location<'a>>,
+    name: &'a str,
+}
+
+impl<'a> Location<'a> {
+    /// The whole document.
+    pub const ROOT: Location<'static> = Location {
+        outer: None,
+        name: "",
+    };
+
+    /// The place under a name in this one.
+    pub fn join<'b>(&'b self, name: &'b str) -> Location<'b> {
+        Location {
+            outer: Some(self),
+            name,
+        }
+    }
+
+    /// The dotted path.
+    pub fn path(&self) -> String {
+        let outer = self.outer.map(Location::path).unwrap_or_default();
+        match (outer.as_str(), self.name) {
+            (outer, "") => outer.to_owned(),
+            ("", name) => name.to_owned(),
+            (outer, name) => format!("{outer}.{name}"),
+        }
+    }
 }

@@ -5,9 +5,10 @@ use std::fmt::Debug;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    EmbedField, FieldSet, Model, Outline, Path, Ref, Root, Shape, ShownNames, Through,
-    derived::Copied,
+    EmbedField, FieldSet, Location, Model, Outline, Path, Ref, Root, SchemaTypes, Shape,
+    ShownNames, Through, derived::Copied,
 };
+use crate::mql::Violation;
 
 /// A type with named, stored fields: a document, an embedded value or a projection.
 ///
@@ -49,6 +50,20 @@ pub trait Structure: Sized + 'static {
 
     #[doc(hidden)]
     fn shape() -> &'static Shape;
+
+    /// The schema of the fields.
+    #[doc(hidden)]
+    fn schema(_types: &mut SchemaTypes) -> bson::Document {
+        bson::Document::new()
+    }
+
+    /// Whether there are functions that check its fields.
+    #[doc(hidden)]
+    const HAS_CHECKS: bool = false;
+
+    /// Runs the functions that check its fields.
+    #[doc(hidden)]
+    fn check(&self, _at: &Location<'_>, _found: &mut Vec<Violation>) {}
 }
 
 /// A struct that is stored as a document of a collection of its own.
@@ -75,6 +90,42 @@ pub trait Document: Structure + Serialize + DeserializeOwned + Send + Sync {
 
     /// Returns the `_id`.
     fn id(&self) -> &Self::Id;
+
+    /// Returns the schema of the documents, in the form of MongoDB's `$jsonSchema`: the types of the fields,
+    /// and what `#[validate(..)]` says of them. Every write is validated by it; see
+    /// [`ValidationLevel`](super::ValidationLevel).
+    ///
+    /// A field is required unless it is an `Option`, has a default for serde, or is derived.
+    ///
+    /// ```
+    /// # use odm::{bson::doc, prelude::*}; use serde::{Deserialize, Serialize};
+    /// #[derive(Serialize, Deserialize, Document)]
+    /// #[document(collection = "parts")]
+    /// struct Part {
+    ///     #[serde(rename = "_id")]
+    ///     id: ObjectId,
+    ///     #[validate(min_length = 1)]
+    ///     name: String,
+    /// }
+    /// let schema = doc! {
+    ///     "bsonType": "object",
+    ///     "required": ["name"],
+    ///     "properties": {
+    ///         "_id": { "bsonType": "objectId" },
+    ///         "name": { "bsonType": "string", "minLength": 1_i64 },
+    ///     },
+    /// };
+    /// assert_eq!(Part::json_schema(), schema);
+    /// ```
+    fn json_schema() -> bson::Document {
+        Self::schema(&mut SchemaTypes::default())
+    }
+
+    /// The schema of the `_id`.
+    #[doc(hidden)]
+    fn id_schema(_types: &mut SchemaTypes) -> bson::Document {
+        bson::Document::new()
+    }
 
     #[doc(hidden)]
     fn model() -> &'static Model;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
-use super::{Container, Document, Embed, MapKey, Ref};
+use super::{Container, Document, Embed, Known, MapKey, Ref};
 
 /// A database that has a repository for `T`.
 #[diagnostic::on_unimplemented(
@@ -24,7 +24,7 @@ impl<D: Has<T>, T: Document> RefersWithin<D> for Ref<T> {}
     label = "not an embedded value, nor an `Option`, `Box`, list or map of such",
     note = "derive `Embed` for the value; a field without named fields needs no `#[embed]`"
 )]
-pub trait EmbedField {
+pub trait EmbedField: Known {
     /// The embedded value.
     type Value: Embed;
     /// The containers around it.

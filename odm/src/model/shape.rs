@@ -1,8 +1,9 @@
 //! The static description of a model that the derives emit. The catalog is built of it.
 
+use bson::Document;
 use serde::{Deserialize, Serialize};
 
-use super::{PathHash, derived::DerivedShape};
+use super::{PathHash, Validation, derived::DerivedShape};
 use crate::mql::Direction;
 
 /// A model: what a `Document` declares besides its fields.
@@ -18,6 +19,10 @@ pub struct Model {
     pub indexes: &'static [Index],
     /// The stored name of its `#[version]` field.
     pub version: Option<&'static str>,
+    /// The schema of its documents, in the form of `$jsonSchema`.
+    pub schema: fn() -> Document,
+    /// The validation of its documents.
+    pub validation: Validation,
 }
 
 /// The fields of a struct, or of one variant of an enum.
@@ -165,6 +170,8 @@ pub struct SplitShape {
     pub optional: bool,
     /// The fields of the cold part.
     pub shape: fn() -> &'static Shape,
+    /// The schema of the cold part.
+    pub schema: fn() -> Document,
 }
 
 /// The derived fields of a type and of the values embedded in it, for checks at compile time. They cannot call

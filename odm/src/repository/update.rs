@@ -111,6 +111,8 @@ fn write<M: Document>(
         filter,
         change: Change::Update(update),
         upsert,
+        // The unit adds that of the catalog in force.
+        check: None,
     };
     let check_inserted = is_whole::<M>;
     Ok(Write::Update {

@@ -1,5 +1,7 @@
 //! What a transaction writes.
 
+use std::{fmt, sync::Arc};
+
 use bson::{DateTime, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, oid::ObjectId, raw::cstr};
 
 use super::{Cost, document::id_first};
@@ -66,7 +68,7 @@ impl<'a> DocumentWrite<'a> {
 }
 
 /// A change of the documents that match a filter, from which nothing follows.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct UpdateWrite {
     /// The collection.
     pub collection: String,
@@ -77,6 +79,31 @@ pub struct UpdateWrite {
     /// Whether a document is inserted where none matches: what the filter fixes by equality, with
     /// the change. It gets a new `ObjectId` if neither has an `_id`.
     pub upsert: bool,
+    /// A check of each document that changes or is inserted. [`changed`](UpdateWrite::changed) and
+    /// [`inserted`](UpdateWrite::inserted) run it; a store that calls neither MUST validate the documents
+    /// itself.
+    pub check: Option<DocumentCheck>,
+}
+
+/// A check of a document as it will be stored, by the one whose place it takes. An error fails the write.
+#[derive(Clone)]
+pub struct DocumentCheck(Arc<CheckFn>);
+
+type CheckFn = dyn Fn(Option<&RawDocument>, &RawDocument) -> Result<()> + Send + Sync;
+
+impl DocumentCheck {
+    /// Makes a check of a function of the document before and after the write.
+    pub fn new(
+        check: impl Fn(Option<&RawDocument>, &RawDocument) -> Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        DocumentCheck(Arc::new(check))
+    }
+}
+
+impl fmt::Debug for DocumentCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DocumentCheck").finish_non_exhaustive()
+    }
 }
 
 impl UpdateWrite {
@@ -86,7 +113,7 @@ impl UpdateWrite {
     /// # Errors
     ///
     /// [`InvalidUpdate`](ErrorKind::InvalidUpdate) if the change cannot be applied to the document;
-    /// [`InvalidQuery`](ErrorKind::InvalidQuery) if it can be applied to none.
+    /// [`InvalidQuery`](ErrorKind::InvalidQuery) if it can be applied to none; those of the check.
     pub fn changed(&self, before: &RawDocument, now: DateTime) -> Result<Option<RawDocumentBuf>> {
         let after = match &self.change {
             Change::Update(update) => update.apply_matched(&self.filter, before, now)?,
@@ -96,7 +123,11 @@ impl UpdateWrite {
             }
         };
         let after = after.filter(|after| after.as_bytes() != before.as_bytes());
-        Ok(after.map(with_id_first))
+        let after = after.map(with_id_first);
+        if let (Some(DocumentCheck(check)), Some(after)) = (&self.check, &after) {
+            check(Some(before), after)?;
+        }
+        Ok(after)
     }
 
     /// Returns the document that an upsert inserts where no document matches, with `_id` as the first
@@ -120,11 +151,17 @@ impl UpdateWrite {
                 replacement(&self.collection, document, id.as_raw_bson_ref())?
             }
         };
-        if path::get(&document, "_id").is_some() {
-            return Ok(with_id_first(document));
+        let document = match path::get(&document, "_id") {
+            Some(_) => with_id_first(document),
+            None => {
+                let id = RawBson::from(ObjectId::new());
+                id_first(&document, id.as_raw_bson_ref()).unwrap_or(document)
+            }
+        };
+        if let Some(DocumentCheck(check)) = &self.check {
+            check(None, &document)?;
         }
-        let id = RawBson::from(ObjectId::new());
-        Ok(id_first(&document, id.as_raw_bson_ref()).unwrap_or(document))
+        Ok(document)
     }
 }
 

@@ -160,6 +160,7 @@ pub(super) fn update_of(matching: Document, update: Document) -> UpdateWrite {
         filter: filter(matching),
         change: Change::Update(update),
         upsert: false,
+        check: None,
     }
 }
 

@@ -124,6 +124,7 @@ impl UnitOfWork for Beneath {
                         filter: mql::Filter::parse(filter).expect("a filter"),
                         change: Change::Update(mql::Update::parse(update, &[]).expect("an update")),
                         upsert: false,
+                        check: None,
                     };
                     transaction.update(&write).await?;
                 }

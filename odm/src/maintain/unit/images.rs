@@ -51,6 +51,11 @@ impl Image {
         self.now.as_ref()
     }
 
+    /// Whether the user's write or an effect changed it, not only a refresh.
+    pub(in crate::maintain) fn is_base(&self) -> bool {
+        self.is_base
+    }
+
     /// Whether its cold part changed.
     pub(in crate::maintain) fn is_touched(&self) -> bool {
         self.is_touched

@@ -23,7 +23,7 @@ pub(crate) const OBJECT_TOO_LARGE: i32 = 10_334;
 pub(in crate::mql) const NUL_IN_PATH: i32 = 9_867_600;
 
 /// The names of the codes that have one.
-const NAMES: [(i32, &str); 21] = [
+const NAMES: &[(i32, &str)] = &[
     (BAD_VALUE, "BadValue"),
     (8, "UnknownError"),
     (FAILED_TO_PARSE, "FailedToParse"),
@@ -39,6 +39,7 @@ const NAMES: [(i32, &str); 21] = [
     (EMPTY_FIELD_NAME, "EmptyFieldName"),
     (IMMUTABLE_FIELD, "ImmutableField"),
     (112, "WriteConflict"),
+    (121, "DocumentValidationFailure"),
     (INVALID_PIPELINE_OPERATOR, "InvalidPipelineOperator"),
     (CANNOT_INDEX_PARALLEL_ARRAYS, "CannotIndexParallelArrays"),
     (QUERY_FEATURE_NOT_ALLOWED, "QueryFeatureNotAllowed"),

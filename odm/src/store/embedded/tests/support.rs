@@ -101,6 +101,7 @@ pub(super) fn update(query: Document, change: Document) -> UpdateWrite {
         filter: filter(query),
         change: Change::Update(Update::parse(&change, &[]).expect("an update")),
         upsert: false,
+        check: None,
     }
 }
 

@@ -1,0 +1,260 @@
+//! The schema of a type, and the functions that check its values.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{Type, spanned::Spanned};
+
+use crate::{
+    ast::Derive,
+    attr::Concerns,
+    model::{Checked, Form, Head, Member, Optional, Place, Role, Structure, VariantContent},
+    types,
+};
+
+/// ```ignore
+/// const HAS_CHECKS: bool = true;
+///
+/// fn schema(types: &mut SchemaTypes) -> BsonDocument {
+///     object_schema::<Self>(types, &[
+///         Property { name: "name", required: true, schema: Probe::<String>::SCHEMA, rules: &[..] },
+///     ], false)
+/// }
+///
+/// fn check(&self, at: &ValueLocation<'_>, found: &mut Vec<Violation>) {
+///     check_with(even(&self.number), &at.join("number"), found);
+///     Probe::<Vec<Line>>::NEW.check(&self.lines, &at.join("lines"), found);
+/// }
+/// ```
+///
+/// The type of a field need not be known to the compiler yet: where it is wrong, that is reported elsewhere.
+pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
+    if head.derive == Derive::Projection {
+        return TokenStream::new();
+    }
+    let private = &head.private;
+    let made = match &structure.forms {
+        Some(forms) => {
+            let variants = forms.iter().map(|form| {
+                let name = &form.name;
+                let content = match &form.content {
+                    VariantContent::None => quote!(::core::option::Option::None),
+                    VariantContent::Array => some(quote!(#private::any_array_schema)),
+                    VariantContent::Any => some(quote!(#private::any_schema)),
+                    VariantContent::Fields(this) => {
+                        some(quote!(<#this as #private::Structure>::schema))
+                    }
+                    VariantContent::Value(ty) => some(schema_of(head, ty, true)),
+                };
+                let form = match &form.form {
+                    Form::External => quote!(External),
+                    Form::Internal { tag } => quote!(Internal(#tag)),
+                    Form::Adjacent { tag, content } => quote!(Adjacent(#tag, #content)),
+                    Form::Untagged => quote!(Untagged),
+                };
+                quote!(#private::VariantSchema {
+                    name: #name,
+                    form: #private::EnumForm::#form,
+                    content: #content,
+                })
+            });
+            quote!(#private::variants_schema::<Self>(types, &[#(#variants),*]))
+        }
+        None => {
+            let properties = structure
+                .members
+                .iter()
+                .filter(|member| !matches!(member.role, Role::Split(_)))
+                .map(|member| property(head, structure, member));
+            let is_closed = structure.is_closed;
+            quote!(#private::object_schema::<Self>(types, &[#(#properties),*], #is_closed))
+        }
+    };
+    let checks = checks(head, structure);
+    quote! {
+        fn schema(types: &mut #private::SchemaTypes) -> #private::BsonDocument {
+            #made
+        }
+
+        #checks
+    }
+}
+
+/// The schema and the checks of a type that is stored as the one value in it.
+pub(super) fn wrapper(
+    head: &Head,
+    inner: &Type,
+    field: &syn::Member,
+    recursive: bool,
+) -> TokenStream {
+    let private = &head.private;
+    let has_checks = (!recursive).then(|| {
+        quote! {
+            const HAS_CHECKS: bool = <#inner as #private::Structure>::HAS_CHECKS;
+        }
+    });
+    quote! {
+        #has_checks
+
+        fn schema(types: &mut #private::SchemaTypes) -> #private::BsonDocument {
+            <#inner as #private::Structure>::schema(types)
+        }
+
+        fn check(
+            &self,
+            at: &#private::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<#private::Violation>,
+        ) {
+            <#inner as #private::Structure>::check(&self.#field, at, found);
+        }
+    }
+}
+
+fn some(schema: TokenStream) -> TokenStream {
+    quote!(::core::option::Option::Some(#schema))
+}
+
+fn property(head: &Head, structure: &Structure, member: &Member) -> TokenStream {
+    let private = &head.private;
+    let name = member.stored(structure);
+    let schema = match (&member.role, member.is_unseen()) {
+        (_, true) => quote!(#private::any_schema),
+        (Role::Reference { .. } | Role::Derived(_), _) => schema_of(head, &member.ty, false),
+        _ => schema_of(head, &member.ty, true),
+    };
+    let rules = member.validate.iter().flat_map(|validate| &validate.rules);
+    let rules = rules.map(|rule| {
+        let (keyword, value) = (rule.keyword, rule.value.emit(private));
+        quote!(#private::Rule { keyword: #keyword, value: #value })
+    });
+    let required = required(head, structure, member);
+    quote! {
+        #private::Property {
+            name: #name,
+            required: #required,
+            schema: #schema,
+            rules: &[#(#rules),*],
+        }
+    }
+}
+
+/// `known` says whether a type that depends on a parameter has the bound.
+fn schema_of(head: &Head, ty: &Type, known: bool) -> TokenStream {
+    let private = &head.private;
+    match (head.is_dependent(ty), known) {
+        (false, _) => quote!(#private::Probe::<#ty>::SCHEMA),
+        (true, true) => quote!(<#ty as #private::Known>::schema),
+        (true, false) => quote!(#private::any_schema),
+    }
+}
+
+fn required(head: &Head, structure: &Structure, member: &Member) -> TokenStream {
+    let private = &head.private;
+    let is_id = member.stored(structure) == "_id";
+    if member.defaulted || structure.defaulted || is_id || matches!(member.role, Role::Derived(_)) {
+        return quote!(false);
+    }
+    match member.place {
+        Place::At(position) => match &structure.names[position].optional {
+            Optional::Never => quote!(true),
+            Optional::Always => quote!(false),
+            Optional::ByType(ty) if head.is_dependent(ty) => quote!(false),
+            Optional::ByType(ty) => quote!(!#private::Probe::<#ty>::OPTIONAL),
+        },
+        Place::Flattened { optional } => quote!(!#optional),
+        Place::Whole => quote!(false),
+    }
+}
+
+/// The checks by functions, and those in embedded values.
+fn checks(head: &Head, structure: &Structure) -> TokenStream {
+    let private = &head.private;
+    let members: Vec<&Member> = structure
+        .members
+        .iter()
+        .filter(|member| member.is_checked())
+        .collect();
+    let with = |member: &Member| {
+        let validate = member.validate.as_ref()?;
+        validate.with.clone()
+    };
+    let has_with = members.iter().any(|member| with(member).is_some());
+    let inner = members
+        .iter()
+        .filter(|member| matches!(member.role, Role::Embed { recursive: false }))
+        .filter(|member| !head.is_recursive(&member.ty))
+        .map(|member| {
+            let ty = &member.ty;
+            match head.is_dependent(ty) {
+                true => quote!(<#ty as #private::Known>::HAS_CHECKS),
+                false => quote!(#private::Probe::<#ty>::HAS_CHECKS),
+            }
+        });
+    let inner: Vec<_> = inner.collect();
+    if !has_with && inner.is_empty() && !members.iter().any(|member| member.is_recursive()) {
+        return TokenStream::new();
+    }
+    let calls = members.iter().map(|member| {
+        let name = member.stored(structure);
+        let at = quote!(&at.join(#name));
+        let ty = &member.ty;
+        let (value, pattern) = match &member.checked {
+            Checked::Field(field) => (quote!(&self.#field), None),
+            Checked::Variant(variant) => (quote!(value), Some(variant)),
+            Checked::Not => return TokenStream::new(),
+        };
+        let by_function = with(member).map(
+            |with| quote_spanned!(with.span()=> #private::check_with(#with(#value), #at, found);),
+        );
+        let is_embedded = matches!(member.role, Role::Embed { .. });
+        let by_type = is_embedded.then(|| match head.is_dependent(ty) {
+            true => quote!(<#ty as #private::Known>::check(#value, #at, found);),
+            false => quote!(#private::Probe::<#ty>::NEW.check(#value, #at, found);),
+        });
+        match pattern {
+            None => quote!(#by_function #by_type),
+            Some(variant) => quote! {
+                if let Self::#variant { 0: value } = self {
+                    #by_function
+                    #by_type
+                }
+            },
+        }
+    });
+    quote! {
+        const HAS_CHECKS: bool = #has_with #(|| #inner)*;
+
+        fn check(
+            &self,
+            at: &#private::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<#private::Violation>,
+        ) {
+            #(#calls)*
+        }
+    }
+}
+
+/// ```ignore
+/// const _: () = validates_number::<i64>();
+/// ```
+pub(super) fn fits(head: &Head, structure: &Structure) -> TokenStream {
+    let private = &head.private;
+    let mut fits = Vec::new();
+    for member in &structure.members {
+        let ty = &member.ty;
+        let rules = member.validate.iter().flat_map(|validate| &validate.rules);
+        let mut concerns: Vec<(Concerns, Span)> =
+            rules.map(|rule| (rule.concerns, rule.at)).collect();
+        concerns.sort_by_key(|(concerns, _)| *concerns);
+        concerns.dedup_by_key(|(concerns, _)| *concerns);
+        for (concerns, at) in concerns.into_iter().filter(|_| !head.is_dependent(ty)) {
+            let at = types::located(private.clone(), at);
+            let fit = match concerns {
+                Concerns::Number => quote!(validates_number),
+                Concerns::Text => quote!(validates_text),
+                Concerns::List => quote!(validates_list),
+            };
+            fits.push(quote_spanned!(ty.span()=> const _: () = #at::#fit::<#ty>();));
+        }
+    }
+    quote!(#(#fits)*)
+}

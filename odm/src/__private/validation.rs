@@ -1,0 +1,53 @@
+//! `#[validate(..)]`.
+
+use std::fmt::Display;
+
+use bson::RawDocument;
+
+use crate::{
+    model::{Check, Document, Location, ValidatesList, ValidatesNumber, ValidatesText},
+    mql::Violation,
+};
+
+/// The check of documents of a model by functions, if there are any.
+pub const fn check_of<M: Document>() -> Option<Check> {
+    match M::HAS_CHECKS {
+        true => Some(check_document::<M>),
+        false => None,
+    }
+}
+
+fn check_document<M: Document>(document: &RawDocument, found: &mut Vec<Violation>) {
+    match bson::deserialize_from_slice::<M>(document.as_bytes()) {
+        Ok(document) => document.check(&Location::ROOT, found),
+        Err(error) => found.push(Violation {
+            path: String::new(),
+            rule: "with".to_owned(),
+            message: format!("cannot be read as `{}`: {error}", M::model().name),
+        }),
+    }
+}
+
+/// Adds what a function says of a value.
+pub fn check_with<E: Display>(
+    checked: Result<(), E>,
+    at: &Location<'_>,
+    found: &mut Vec<Violation>,
+) {
+    if let Err(message) = checked {
+        found.push(Violation {
+            path: at.path(),
+            rule: "with".to_owned(),
+            message: message.to_string(),
+        });
+    }
+}
+
+/// Checks the type of a field with rules for numbers.
+pub const fn validates_number<T: ValidatesNumber>() {}
+
+/// Checks the type of a field with rules for texts.
+pub const fn validates_text<T: ValidatesText>() {}
+
+/// Checks the type of a field with rules for lists.
+pub const fn validates_list<T: ValidatesList>() {}

@@ -1,0 +1,282 @@
+//! The schema of a type, in the form of MongoDB's `$jsonSchema`.
+//!
+//! A schema says what can be read as the type: a number that is stored as another type of number
+//! conforms where serde converts it. A type within itself is any object there, since the form has no
+//! references.
+
+use std::any::TypeId;
+
+use bson::{Bson, Document, doc};
+
+/// The types whose schemas are being made.
+#[derive(Debug, Default)]
+pub struct SchemaTypes(Vec<TypeId>);
+
+/// Makes the schema of a value.
+pub type SchemaOf = fn(&mut SchemaTypes) -> Document;
+
+/// One stored field in a schema.
+#[derive(Debug, Clone, Copy)]
+pub struct Property {
+    /// The stored name; empty where the fields of the value are stored in its place (flattened).
+    pub name: &'static str,
+    /// Whether every document has it.
+    pub required: bool,
+    /// The schema of its type.
+    pub schema: SchemaOf,
+    /// What `#[validate(..)]` adds.
+    pub rules: &'static [Rule],
+}
+
+/// A keyword of `#[validate(..)]`, by its name in a schema.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    /// The keyword.
+    pub keyword: &'static str,
+    /// Its value.
+    pub value: RuleValue,
+}
+
+/// The value of a keyword.
+#[derive(Debug, Clone, Copy)]
+pub enum RuleValue {
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Integer(i64),
+    /// Another number.
+    Float(f64),
+    /// A text.
+    Text(&'static str),
+    /// Several values.
+    List(&'static [RuleValue]),
+}
+
+/// How serde stores the variants of an enum.
+#[derive(Debug, Clone, Copy)]
+pub enum EnumForm {
+    /// `{ "Variant": content }`, and the name alone of one without content.
+    External,
+    /// `{ "tag": "Variant", ..content }`
+    Internal(&'static str),
+    /// `{ "tag": "Variant", "content": content }`
+    Adjacent(&'static str, &'static str),
+    /// `content`
+    Untagged,
+}
+
+/// One variant of an enum in a schema.
+#[derive(Debug, Clone, Copy)]
+pub struct VariantSchema {
+    /// Its stored name.
+    pub name: &'static str,
+    /// How it is stored.
+    pub form: EnumForm,
+    /// The schema of its content; `None` where it has none.
+    pub content: Option<SchemaOf>,
+}
+
+impl From<RuleValue> for Bson {
+    fn from(value: RuleValue) -> Self {
+        match value {
+            RuleValue::Bool(value) => value.into(),
+            RuleValue::Integer(value) => value.into(),
+            RuleValue::Float(value) => value.into(),
+            RuleValue::Text(value) => value.into(),
+            RuleValue::List(values) => values.iter().copied().map(Bson::from).collect(),
+        }
+    }
+}
+
+impl SchemaTypes {
+    /// Runs a function unless it runs for the same type already.
+    fn enter<T: 'static>(&mut self, make: impl FnOnce(&mut Self) -> Document) -> Option<Document> {
+        let id = TypeId::of::<T>();
+        if self.0.contains(&id) {
+            return None;
+        }
+        self.0.push(id);
+        let made = make(self);
+        self.0.pop();
+        Some(made)
+    }
+}
+
+/// The schema of any value.
+pub fn any(_: &mut SchemaTypes) -> Document {
+    Document::new()
+}
+
+/// The schema of an array, of which no more is known.
+pub fn any_array(_: &mut SchemaTypes) -> Document {
+    doc! { "bsonType": "array" }
+}
+
+/// The schema of values of these types.
+pub(super) fn of_types(types: &[&str]) -> Document {
+    match types {
+        [] => Document::new(),
+        [one] => doc! { "bsonType": *one },
+        _ => doc! { "bsonType": types.iter().map(|&of| Bson::from(of)).collect::<Vec<_>>() },
+    }
+}
+
+/// The schema of values that are null or conform to this one.
+pub(super) fn nullable(mut schema: Document) -> Document {
+    if let Some(Bson::Array(values)) = schema.get_mut("enum") {
+        values.push(Bson::Null);
+    }
+    match schema.get_mut("bsonType") {
+        Some(Bson::Array(types)) => types.push("null".into()),
+        Some(one) => *one = Bson::Array(vec![one.clone(), "null".into()]),
+        None => {
+            if let Some(Bson::Array(schemas)) = schema.get_mut("anyOf") {
+                schemas.push(doc! { "bsonType": "null" }.into());
+            }
+        }
+    }
+    schema
+}
+
+/// The schema of a struct `T` of these fields.
+pub fn object<T: 'static>(
+    types: &mut SchemaTypes,
+    properties: &[Property],
+    is_closed: bool,
+) -> Document {
+    let made = types.enter::<T>(|types| {
+        let mut schema = Object::default();
+        for property in properties {
+            schema.add(types, property);
+        }
+        schema.is_closed |= is_closed;
+        schema.into_schema()
+    });
+    made.unwrap_or_else(|| doc! { "bsonType": "object" })
+}
+
+/// The schema of an enum `T` of these variants.
+pub fn variants<T: 'static>(types: &mut SchemaTypes, variants: &[VariantSchema]) -> Document {
+    let made = types.enter::<T>(|types| {
+        // The names of variants without content are one list.
+        let is_name = |variant: &&VariantSchema| {
+            matches!(variant.form, EnumForm::External) && variant.content.is_none()
+        };
+        let names: Vec<Bson> = variants
+            .iter()
+            .filter(is_name)
+            .map(|of| of.name.into())
+            .collect();
+        let mut all = Vec::new();
+        if !names.is_empty() {
+            all.push(doc! { "bsonType": "string", "enum": names });
+        }
+        let others = variants.iter().filter(|variant| !is_name(variant));
+        all.extend(others.map(|variant| variant.schema(types)));
+        match all.len() {
+            1 => all.remove(0),
+            _ => doc! { "anyOf": all },
+        }
+    });
+    made.unwrap_or_default()
+}
+
+impl VariantSchema {
+    fn schema(&self, types: &mut SchemaTypes) -> Document {
+        let content = self.content.map(|content| content(types));
+        let tag = |name: &str| doc! { name: { "enum": [self.name] } };
+        match self.form {
+            EnumForm::External => {
+                let content = content.unwrap_or_default();
+                doc! {
+                    "bsonType": "object",
+                    "required": [self.name],
+                    "properties": { self.name: content },
+                }
+            }
+            EnumForm::Internal(name) => {
+                let tagged =
+                    doc! { "bsonType": "object", "required": [name], "properties": tag(name) };
+                match content {
+                    Some(content) if !content.is_empty() => doc! { "allOf": [tagged, content] },
+                    _ => tagged,
+                }
+            }
+            EnumForm::Adjacent(name, content_name) => {
+                let mut properties = tag(name);
+                let mut required = vec![Bson::from(name)];
+                if let Some(content) = content {
+                    properties.insert(content_name, content);
+                    required.push(content_name.into());
+                }
+                doc! { "bsonType": "object", "required": required, "properties": properties }
+            }
+            EnumForm::Untagged => content.unwrap_or_else(|| doc! { "bsonType": "null" }),
+        }
+    }
+}
+
+/// The schema of an object while it is made.
+#[derive(Default)]
+struct Object {
+    required: Vec<Bson>,
+    properties: Document,
+    all_of: Vec<Bson>,
+    is_closed: bool,
+}
+
+impl Object {
+    fn add(&mut self, types: &mut SchemaTypes, property: &Property) {
+        let mut schema = (property.schema)(types);
+        for rule in property.rules {
+            set_rule(&mut schema, rule);
+        }
+        if property.name.is_empty() {
+            // An optional one may lack all of its fields.
+            if property.required && !schema.is_empty() {
+                self.all_of.push(schema.into());
+            }
+            return;
+        }
+        if property.required {
+            self.required.push(property.name.into());
+        }
+        self.properties.insert(property.name, schema);
+    }
+
+    fn into_schema(self) -> Document {
+        let mut schema = doc! { "bsonType": "object" };
+        if !self.required.is_empty() {
+            schema.insert("required", self.required);
+        }
+        if !self.properties.is_empty() {
+            schema.insert("properties", self.properties);
+        }
+        if !self.all_of.is_empty() {
+            schema.insert("allOf", self.all_of);
+        } else if self.is_closed {
+            schema.insert("additionalProperties", false);
+        }
+        schema
+    }
+}
+
+/// Adds a rule, which takes the place of what the type says of the same.
+fn set_rule(schema: &mut Document, rule: &Rule) {
+    let mut value = Bson::from(rule.value);
+    // A closed list of values is one also for a value that may be null.
+    if rule.keyword == "enum"
+        && let Bson::Array(values) = &mut value
+        && is_nullable(schema)
+    {
+        values.push(Bson::Null);
+    }
+    schema.insert(rule.keyword, value);
+}
+
+fn is_nullable(schema: &Document) -> bool {
+    match schema.get("bsonType") {
+        Some(Bson::Array(types)) => types.iter().any(|of| of.as_str() == Some("null")),
+        _ => false,
+    }
+}

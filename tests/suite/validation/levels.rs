@@ -1,0 +1,182 @@
+//! Levels and actions, on documents from before the schema was tightened, and several databases on one
+//! collection.
+
+use std::{
+    fmt::Debug,
+    sync::{Arc, Mutex},
+};
+
+use super::*;
+use odm::bson::doc;
+use tests::{TestStore, on_every_store};
+use tracing::{
+    Event, Level, Metadata, Subscriber,
+    field::{Field, Visit},
+    span,
+};
+
+/// A model of notes whose text is longer than its version.
+macro_rules! notes {
+    ($module:ident, $version:literal, $name:literal, { $($validation:tt)* }, $min:literal) => {
+        mod $module {
+            use super::*;
+
+            #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+            #[document(collection = "notes", validation($($validation)*))]
+            pub(super) struct Note {
+                #[serde(rename = "_id")]
+                pub(super) id: i32,
+                #[validate(min_length = $min)]
+                pub(super) text: String,
+                pub(super) likes: i32,
+            }
+
+            #[derive(Database)]
+            #[database(name = $name, version = $version)]
+            pub(super) struct Notes {
+                pub(super) notes: Repository<Note>,
+            }
+
+            pub(super) fn note(id: i32, text: &str) -> Note {
+                Note { id, text: text.into(), likes: 0 }
+            }
+        }
+    };
+}
+
+notes!(old, 1, "notes", {}, 0);
+notes!(strict, 2, "notes", { level = "strict" }, 5);
+notes!(moderate, 2, "notes", { level = "moderate" }, 5);
+notes!(off, 2, "notes", { level = "off" }, 5);
+notes!(warning, 2, "notes", { action = "warn" }, 5);
+notes!(gentle, 2, "notes", { level = "moderate", action = "warn" }, 5);
+notes!(beside, 1, "beside", { schema = short }, 0);
+
+fn short() -> odm::bson::Document {
+    doc! { "properties": { "text": { "maxLength": 8 } } }
+}
+
+/// Notes from before the schema was tightened: the first does not conform to it.
+async fn older(store: &impl TestStore) {
+    let db = old::Notes::open(store.clone()).await.unwrap();
+    db.notes
+        .insert_many([old::note(1, "abc"), old::note(2, "abcdef")])
+        .await
+        .unwrap();
+}
+
+/// The warnings of the library, as text.
+#[derive(Clone, Default)]
+struct Warnings(Arc<Mutex<Vec<String>>>);
+
+impl Subscriber for Warnings {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == "odm" && *metadata.level() == Level::WARN
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        struct Fields(String);
+        impl Visit for Fields {
+            fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+                self.0 += &format!("{}={value:?};", field.name());
+            }
+        }
+        let mut fields = Fields(String::new());
+        event.record(&mut fields);
+        self.0.lock().unwrap().push(fields.0);
+    }
+
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+    fn enter(&self, _: &span::Id) {}
+    fn exit(&self, _: &span::Id) {}
+}
+
+on_every_store! {
+    async fn strict_validates_each_document_that_changes(store: impl TestStore) {
+        older(&store).await;
+        let db = strict::Notes::open(store).await.unwrap();
+        let likes = strict::Note::fields().likes;
+        let error = db.notes.update(1).inc(likes, 1).await.unwrap_err();
+        assert_eq!(violated(&error), listed([("text", "minLength")]));
+        db.notes.update(2).inc(likes, 1).await.unwrap();
+        db.notes.update(1).set(strict::Note::fields().text, "longer").await.unwrap();
+        db.notes.update(1).inc(likes, 1).await.unwrap();
+        assert!(db.notes.insert(strict::note(3, "abc")).await.unwrap_err().is_invalid());
+    }
+
+    async fn moderate_leaves_alone_what_was_invalid_before(store: impl TestStore) {
+        older(&store).await;
+        let db = moderate::Notes::open(store).await.unwrap();
+        let text = moderate::Note::fields().text;
+        db.notes.update(1).set(text, "ab").await.unwrap();
+        assert!(db.notes.update(2).set(text, "ab").await.unwrap_err().is_invalid());
+        assert!(db.notes.insert(moderate::note(3, "abc")).await.unwrap_err().is_invalid());
+        // Once it conforms, it has to go on.
+        db.notes.update(1).set(text, "abcde").await.unwrap();
+        assert!(db.notes.update(1).set(text, "ab").await.unwrap_err().is_invalid());
+    }
+
+    async fn off_validates_nothing(store: impl TestStore) {
+        older(&store).await;
+        let db = off::Notes::open(store).await.unwrap();
+        db.notes.insert(off::note(3, "")).await.unwrap();
+        db.notes.update(2).raw(doc! { "$set": { "text": 7 } }).await.unwrap();
+    }
+
+    async fn two_databases_on_one_collection_both_validate(store: impl TestStore) {
+        let db = old::Notes::open(store.clone()).await.unwrap();
+        db.notes.insert(old::note(1, "a rather long text")).await.unwrap();
+        let other = beside::Notes::open(store.clone()).await.unwrap();
+        let error = db.notes.insert(old::note(2, "a rather long text")).await.unwrap_err();
+        assert_eq!(violated(&error), listed([("text", "maxLength")]));
+        other.notes.insert(beside::note(2, "short")).await.unwrap();
+        // The newest version of a database is the one in force.
+        let db = strict::Notes::open(store).await.unwrap();
+        assert!(other.notes.insert(beside::note(3, "abc")).await.unwrap_err().is_invalid());
+        db.notes.insert(strict::note(3, "abcdef")).await.unwrap();
+    }
+}
+
+#[test]
+fn a_warning_names_the_document_and_what_it_violates_and_the_write_is_stored() {
+    let warnings = Warnings::default();
+    // Statements are validated by the store, on a thread of its own.
+    tracing::subscriber::set_global_default(warnings.clone()).unwrap();
+    tests::in_memory(async |store| {
+        older(&store).await;
+        let db = warning::Notes::open(store).await.unwrap();
+        db.notes.insert(warning::note(3, "ab")).await.unwrap();
+        db.notes
+            .update(1)
+            .inc(warning::Note::fields().likes, 1)
+            .await
+            .unwrap();
+        assert_eq!(db.notes.get(3).await.unwrap().text, "ab");
+    });
+    tests::in_memory(async |store| {
+        older(&store).await;
+        let db = gentle::Notes::open(store).await.unwrap();
+        db.notes
+            .update(1)
+            .inc(gentle::Note::fields().likes, 1)
+            .await
+            .unwrap();
+        db.notes.insert(gentle::note(4, "ab")).await.unwrap();
+    });
+    let seen = warnings.0.lock().unwrap();
+    let seen: Vec<&String> = seen
+        .iter()
+        .filter(|text| text.contains("invalid document"))
+        .collect();
+    assert_eq!(seen.len(), 3, "{seen:?}");
+    for (text, id) in seen.iter().zip(["3", "1", "4"]) {
+        assert!(text.contains("collection=\"notes\""), "{text}");
+        assert!(text.contains(&format!("id=\"{id}\"")), "{text}");
+        assert!(text.contains("`text` must have at least 5 characters"), "{text}");
+    }
+}
