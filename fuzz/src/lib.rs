@@ -4,6 +4,8 @@
 //! `FUZZ_SECONDS=3600 FUZZ_SEED=7000000 cargo test -p fuzz` runs each target for an hour on cases of its own.
 //! Without a seed the cases are the same in every run, so that a failure is one of the change.
 
+mod schema;
+
 use std::{
     env,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -149,7 +151,7 @@ const NAMES: [&str; 25] = [
     "shown.0.a",
 ];
 
-const FILTERS: [&str; 24] = [
+const FILTERS: [&str; 25] = [
     "$eq",
     "$ne",
     "$gt",
@@ -172,6 +174,7 @@ const FILTERS: [&str; 24] = [
     "$mod",
     "$bitsAllSet",
     "$expr",
+    "$jsonSchema",
     "$where",
     "$comment",
 ];
@@ -402,6 +405,7 @@ impl<'a> Choices<'a> {
             "$mod" => Bson::Array(vec![self.number().into(), self.number().into()]),
             "$regex" => Bson::String(self.text()),
             "$size" => Bson::Int64(self.number()),
+            "$jsonSchema" => Bson::Document(self.schema(depth)),
             _ => self.value(2),
         }
     }

@@ -1,11 +1,11 @@
-//! Filters, updates, sorts and projections, as pure functions.
+//! Filters, schemas, updates, sorts and projections, as pure functions.
 
 use std::cmp::Ordering;
 
 use fuzz::{Choices, check};
 use odm::{
     bson::{Bson, DateTime, Document, RawDocumentBuf},
-    mql::{Filter, Projection, Sort, Update},
+    mql::{Filter, Projection, Schema, Sort, Update},
 };
 
 /// The documents that what was parsed is applied to.
@@ -41,6 +41,34 @@ fn a_filter_is_read_back_as_it_is_and_matches_what_its_opposite_does_not() {
         let mut choices = Choices::new(bytes);
         let filter = choices.filter(3);
         check_filter(&filter, &documents(&mut choices));
+    });
+}
+
+fn check_schema(document: &Document, documents: &[RawDocumentBuf]) {
+    let raw = RawDocumentBuf::try_from(document).expect("values of all types are BSON");
+    let Ok(schema) = Schema::parse(&raw) else {
+        return;
+    };
+    let denied = odm::bson::doc! { "not": document.clone() };
+    let denied = RawDocumentBuf::try_from(&denied).expect("it is BSON, too");
+    let denied = Schema::parse(&denied).expect("what can be asked can be denied");
+    for document in documents {
+        if let Ok(matches) = schema.try_matches(document) {
+            assert_eq!(denied.try_matches(document), Ok(!matches));
+            if let Ok(violations) = schema.violations(document) {
+                assert_eq!(violations.is_empty(), matches, "{schema:?}: {violations:?}");
+            }
+        }
+    }
+    check_filter(&odm::bson::doc! { "$jsonSchema": document }, documents);
+}
+
+#[test]
+fn a_schema_is_violated_by_what_does_not_match_it() {
+    check(300, |bytes| {
+        let mut choices = Choices::new(bytes);
+        let schema = choices.schema(3);
+        check_schema(&schema, &documents(&mut choices));
     });
 }
 
@@ -141,7 +169,7 @@ fn sorts_order_and_projections_show_without_a_panic() {
 }
 
 #[test]
-fn any_document_can_be_asked_to_be_a_filter_an_update_a_sort_or_a_projection() {
+fn any_document_can_be_asked_to_be_a_filter_a_schema_an_update_a_sort_or_a_projection() {
     check(500, |bytes| {
         let mut choices = Choices::new(bytes);
         let document = match choices.below(2) {
@@ -156,6 +184,7 @@ fn any_document_can_be_asked_to_be_a_filter_an_update_a_sort_or_a_projection() {
         };
         let documents = documents(&mut choices);
         check_filter(&document, &documents);
+        check_schema(&document, &documents);
         check_update(&document, &[], &documents);
         check_sort(&document, &documents);
         check_projection(&document, &documents);

@@ -140,3 +140,24 @@ pub(super) mod sort {
             }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_of_whole_documents_defines_no_derived_field() {
+        let by_schema = || Ok(Filter::parse(&bson::doc! { "a": 1, "$jsonSchema": {} })?);
+        let by_expression = || Ok(Filter::parse(&bson::doc! { "$nor": [{ "$expr": true }] })?);
+        let by_field = || Ok(Filter::parse(&bson::doc! { "a": 1 })?);
+        for (declare, operator) in [
+            (by_schema as fn() -> Result<Filter>, "`$jsonSchema`"),
+            (by_expression, "`$expr`"),
+        ] {
+            let error = ChildFilter::declared(Some(declare), "makers", "parts").unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Schema);
+            assert!(error.to_string().contains(operator), "{error}");
+        }
+        assert!(ChildFilter::declared(Some(by_field), "makers", "parts").is_ok());
+    }
+}

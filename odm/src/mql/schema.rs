@@ -35,7 +35,7 @@ pub struct Schema(Arc<ParsedSchema>);
 
 struct ParsedSchema {
     form: RawDocumentBuf,
-    root: Node,
+    root: Box<Node>,
 }
 
 /// One rule that a document violates, at one path.

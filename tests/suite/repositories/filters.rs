@@ -186,6 +186,8 @@ on_every_store! {
             (doc! { "stock.place": "north", "stock.qty": 1 }, &[3]),
             (doc! { "stock": { "$elemMatch": { "place": "north", "qty": 1 } } }, NOTHING),
             (doc! { "size": { "height": 4, "width": 3 } }, NOTHING),
+            (doc! { "$jsonSchema": { "properties": { "count": { "minimum": 9 } } } }, &[4]),
+            (doc! { "kind": "nut", "$jsonSchema": { "required": ["missing"] } }, NOTHING),
             (doc! { "weight": { "$lte": Bson::Double(f64::NAN) } }, NOTHING),
         ];
         assert_raw(&db, cases).await;

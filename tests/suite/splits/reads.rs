@@ -81,6 +81,28 @@ on_every_store! {
         assert_eq!(db.movies.find(Filter::raw(rating)).count().await.unwrap(), 4);
     }
 
+    async fn a_query_about_whole_documents_is_refused(store: impl TestStore) {
+        let db = movies(store).await;
+        for filter in [
+            odm::bson::doc! { "$jsonSchema": { "required": ["title", "cold"] } },
+            odm::bson::doc! { "title": "movie 1", "$jsonSchema": { "required": ["title"] } },
+            odm::bson::doc! { "$nor": [{ "$expr": { "$eq": ["$$ROOT", 1] } }] },
+        ] {
+            let filter = || Filter::raw(filter.clone());
+            for result in [
+                db.movies.find(filter()).await.map(drop),
+                db.movies.find(filter()).count().await.map(drop),
+                db.movies.delete_where(filter()).await.map(drop),
+                db.movies.update_where(filter()).set(Movie::fields().title, "x").await.map(drop),
+            ] {
+                let error = result.unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{error}");
+                assert!(error.to_string().contains("movies"), "{error}");
+            }
+        }
+        assert_eq!(db.movies.all().count().await.unwrap(), 20);
+    }
+
     async fn a_cold_part_that_is_not_loaded_is_null_in_json_and_comes_back_as_such(store: impl TestStore) {
         let db = movies(store).await;
         let hot = db.movies.get(1).await.unwrap();

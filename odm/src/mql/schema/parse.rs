@@ -68,7 +68,7 @@ const JSON_TYPES: [(&str, &str); 5] = [
 /// The error is boxed, so that the frames of the parser, of which there are as many as levels, are small.
 type Parsed<T> = Result<T, Box<Error>>;
 
-pub(super) fn schema(schema: &RawDocument) -> Parsed<Node> {
+pub(super) fn schema(schema: &RawDocument) -> Parsed<Box<Node>> {
     check_form(RawBsonRef::Document(schema), MAX_NESTING)?;
     node(schema, &Path::Root)
 }
@@ -217,7 +217,7 @@ impl<'s> Keywords<'s> {
             None | Some((RawBsonRef::Boolean(true), _)) => Ok(Rest::Any),
             Some((RawBsonRef::Boolean(false), _)) => Ok(Rest::None),
             Some((RawBsonRef::Document(schema), path)) => {
-                Ok(Rest::Conforming(Box::new(node(schema, &path)?)))
+                Ok(Rest::Conforming(node(schema, &path)?))
             }
             Some((_, path)) => Err(mismatch(&path, "must be a schema, true or false")),
         }
@@ -225,35 +225,29 @@ impl<'s> Keywords<'s> {
 }
 
 /// Parses one schema. Of several errors that of the keyword is told which MongoDB tells.
-fn node(schema: &RawDocument, path: &Path<'_>) -> Parsed<Node> {
+///
+/// There is a call of it for each level of a schema, so that what it and the functions that call it hold is
+/// little: the parts that call no further are functions of their own.
+fn node(schema: &RawDocument, path: &Path<'_>) -> Parsed<Box<Node>> {
+    let mut node = Box::<Node>::default();
     let keywords = Keywords::new(schema, path)?;
-    keywords.string("description")?;
-    keywords.string("title")?;
-    let types = types_of(&keywords)?;
-    let (text, number) = scalars(&keywords)?;
-    let array = array(&keywords)?;
+    scalars(&keywords, &mut node)?;
+    array(&keywords, &mut node)?;
+    check_no_encryption(&keywords)?;
+    node.object = object::object(&keywords)?;
+    logic(&keywords, &mut node)?;
+    node.one_of = enumeration(&keywords)?;
+    Ok(node)
+}
+
+fn check_no_encryption(keywords: &Keywords<'_>) -> Parsed<()> {
     for keyword in ["encrypt", "encryptMetadata"] {
         if let Some((_, path)) = keywords.get(keyword) {
             let reason = "is not supported, since no field is encrypted; leave it out";
             return Err(invalid(code::QUERY_FEATURE_NOT_ALLOWED, &path, reason));
         }
     }
-    Ok(Node {
-        types,
-        text: text.map(Box::new),
-        number: number.map(Box::new),
-        array: array.map(Box::new),
-        object: object::object(&keywords)?.map(Box::new),
-        all: nodes(&keywords, "allOf")?,
-        any: nodes(&keywords, "anyOf")?,
-        one: nodes(&keywords, "oneOf")?,
-        not: match keywords.get("not") {
-            None => None,
-            Some((RawBsonRef::Document(schema), path)) => Some(Box::new(node(schema, &path)?)),
-            Some((_, path)) => return Err(mismatch(&path, "must be a schema")),
-        },
-        one_of: enumeration(&keywords)?,
-    })
+    Ok(())
 }
 
 fn types_of(keywords: &Keywords<'_>) -> Parsed<Option<TypeRule>> {
@@ -331,7 +325,11 @@ fn check_distinct(names: &[String], path: &Path<'_>) -> Parsed<()> {
     }
 }
 
-fn scalars(keywords: &Keywords<'_>) -> Parsed<(Option<TextRules>, Option<NumberRules>)> {
+/// Parses the keywords of what is neither an array nor an object.
+fn scalars(keywords: &Keywords<'_>, node: &mut Node) -> Parsed<()> {
+    keywords.string("description")?;
+    keywords.string("title")?;
+    node.types = types_of(keywords)?;
     let pattern = match keywords.string("pattern")? {
         None => None,
         Some((source, path)) if source.contains('\0') => {
@@ -353,7 +351,9 @@ fn scalars(keywords: &Keywords<'_>) -> Parsed<(Option<TextRules>, Option<NumberR
     let has_text = text.length.is_stated() || text.pattern.is_some();
     let has_number =
         number.minimum.is_some() || number.maximum.is_some() || number.multiple_of.is_some();
-    Ok((has_text.then_some(text), has_number.then_some(number)))
+    node.text = has_text.then(|| Box::new(text));
+    node.number = has_number.then(|| Box::new(number));
+    Ok(())
 }
 
 fn divisor(value: RawBson, path: &Path<'_>) -> Parsed<Divisor> {
@@ -373,32 +373,49 @@ fn divisor(value: RawBson, path: &Path<'_>) -> Parsed<Divisor> {
     })
 }
 
-fn array(keywords: &Keywords<'_>) -> Parsed<Option<ArrayRules>> {
-    let length = keywords.limits("minItems", "maxItems")?;
-    let unique = keywords.boolean("uniqueItems")?.unwrap_or_default();
-    let items = match keywords.get("items") {
-        None => (Vec::new(), None),
-        Some((RawBsonRef::Array(array), path)) => (schemas(array, &path)?, Some(None)),
+fn array(keywords: &Keywords<'_>, node: &mut Node) -> Parsed<()> {
+    let mut rules = Box::<ArrayRules>::default();
+    rules.length = keywords.limits("minItems", "maxItems")?;
+    rules.unique = keywords.boolean("uniqueItems")?.unwrap_or_default();
+    items(keywords, &mut rules)?;
+    let is_stated = rules.length.is_stated()
+        || rules.unique
+        || !rules.first.is_empty()
+        || !matches!(rules.rest, Rest::Any);
+    node.array = is_stated.then_some(rules);
+    Ok(())
+}
+
+fn items(keywords: &Keywords<'_>, rules: &mut ArrayRules) -> Parsed<()> {
+    let operand = keywords.get("items");
+    match operand {
+        None => {}
+        Some((RawBsonRef::Array(array), path)) => rules.first = schemas(array, &path)?,
         Some((RawBsonRef::Document(schema), path)) => {
-            let all = Rest::Conforming(Box::new(node(schema, &path)?));
-            (Vec::new(), Some(Some(all)))
+            rules.rest = Rest::Conforming(node(schema, &path)?);
         }
         Some((_, path)) => return Err(mismatch(&path, "must be a schema or an array of schemas")),
-    };
+    }
     let additional = keywords.rest("additionalItems")?;
-    let (first, rest) = match items {
-        // Without a list of the first items, no item is additional.
-        (first, None) => (first, Rest::Any),
-        (first, Some(None)) => (first, additional),
-        (first, Some(Some(all))) => (first, all),
-    };
-    let is_stated = length.is_stated() || unique || !first.is_empty() || !matches!(rest, Rest::Any);
-    Ok(is_stated.then_some(ArrayRules {
-        length,
-        unique,
-        first,
-        rest,
-    }))
+    // Without a list of the first items, no item is additional.
+    if let Some((RawBsonRef::Array(_), _)) = operand {
+        rules.rest = additional;
+    }
+    Ok(())
+}
+
+fn logic(keywords: &Keywords<'_>, rules: &mut Node) -> Parsed<()> {
+    rules.all = nodes(keywords, "allOf")?;
+    rules.any = nodes(keywords, "anyOf")?;
+    rules.one = nodes(keywords, "oneOf")?;
+    match keywords.get("not") {
+        None => Ok(()),
+        Some((RawBsonRef::Document(schema), path)) => {
+            rules.not = Some(node(schema, &path)?);
+            Ok(())
+        }
+        Some((_, path)) => Err(mismatch(&path, "must be a schema")),
+    }
 }
 
 /// `allOf`, `anyOf` or `oneOf`.
@@ -415,15 +432,15 @@ fn nodes(keywords: &Keywords<'_>, keyword: &'static str) -> Parsed<Vec<Node>> {
 }
 
 fn schemas(array: &RawArray, path: &Path<'_>) -> Parsed<Vec<Node>> {
-    let items = array.into_iter().flatten().enumerate();
-    let schemas = items.map(|(position, item)| {
+    let mut schemas = Vec::new();
+    for (position, item) in array.into_iter().flatten().enumerate() {
         let path = Path::Item(path, position);
-        match item {
-            RawBsonRef::Document(schema) => node(schema, &path),
-            _ => Err(mismatch(&path, "must be a schema")),
-        }
-    });
-    schemas.collect()
+        let RawBsonRef::Document(schema) = item else {
+            return Err(mismatch(&path, "must be a schema"));
+        };
+        schemas.push(*node(schema, &path)?);
+    }
+    Ok(schemas)
 }
 
 fn enumeration(keywords: &Keywords<'_>) -> Parsed<Option<Enumeration>> {

@@ -4,7 +4,7 @@ use bson::{RawBsonRef, RawDocument};
 
 use super::{
     super::{
-        node::{Dependency, FieldRule, Needs, Node, ObjectRules, Rest},
+        node::{Dependency, FieldRule, Limits, Needs, Node, ObjectRules, Rest},
         words::Path,
     },
     Keywords, Parsed, check_distinct, failed, invalid, mismatch, node, strings,
@@ -17,55 +17,68 @@ enum NamedNeeds {
     Conforming(Box<Node>),
 }
 
-pub(super) fn object(keywords: &Keywords<'_>) -> Parsed<Option<ObjectRules>> {
-    let required = match keywords.array("required")? {
-        None => Vec::new(),
-        Some((array, path)) => names(strings(array, &path)?, &path)?,
-    };
-    let mut fields = properties(keywords)?;
-    let patterns = patterns(keywords)?;
-    let rest = keywords.rest("additionalProperties")?;
-    let length = keywords.limits("minProperties", "maxProperties")?;
-    let dependencies = dependencies(keywords)?;
-    let is_stated = !(fields.is_empty()
-        && patterns.is_empty()
-        && required.is_empty()
-        && dependencies.is_empty()
-        && matches!(rest, Rest::Any))
-        || length.is_stated();
-    if !is_stated {
-        return Ok(None);
-    }
+/// The rules about an object, by the names of fields.
+struct NamedRules {
+    required: Vec<String>,
+    fields: Vec<FieldRule>,
+    patterns: Vec<(Pattern, Node)>,
+    rest: Rest,
+    length: Limits,
+    dependencies: Vec<(String, NamedNeeds)>,
+}
 
-    let needed = dependencies.iter().flat_map(|(name, needs)| {
+pub(super) fn object(keywords: &Keywords<'_>) -> Parsed<Option<Box<ObjectRules>>> {
+    Ok(by_position(NamedRules {
+        required: required(keywords)?,
+        fields: properties(keywords)?,
+        patterns: patterns(keywords)?,
+        rest: keywords.rest("additionalProperties")?,
+        length: keywords.limits("minProperties", "maxProperties")?,
+        dependencies: dependencies(keywords)?,
+    }))
+}
+
+/// Returns `None` if there is no rule.
+fn by_position(named: NamedRules) -> Option<Box<ObjectRules>> {
+    let is_stated = !(named.fields.is_empty()
+        && named.patterns.is_empty()
+        && named.required.is_empty()
+        && named.dependencies.is_empty()
+        && matches!(named.rest, Rest::Any))
+        || named.length.is_stated();
+    if !is_stated {
+        return None;
+    }
+    let needed = named.dependencies.iter().flat_map(|(name, needs)| {
         let others: &[String] = match needs {
             NamedNeeds::Fields(names) => names,
             NamedNeeds::Conforming(_) => &[],
         };
         others.iter().chain([name])
     });
-    let others = required.iter().chain(needed).map(|name| FieldRule {
+    let others = named.required.iter().chain(needed).map(|name| FieldRule {
         name: name.clone(),
         node: None,
     });
+    let mut fields = named.fields;
     fields.extend(others);
     // Of the rules of one field the first has the schema, if there is one.
     fields.sort_by(|a, b| a.name.cmp(&b.name));
     fields.dedup_by(|later, first| later.name == first.name);
 
-    let mut rules = ObjectRules {
-        length,
+    let mut rules = Box::new(ObjectRules {
+        length: named.length,
         fields,
-        patterns,
-        rest,
+        patterns: named.patterns,
+        rest: named.rest,
         ..ObjectRules::default()
-    };
+    });
     let positions = |rules: &ObjectRules, names: &[String]| -> Vec<usize> {
         let positions = names.iter().filter_map(|name| rules.position(name));
         positions.collect()
     };
-    rules.required = positions(&rules, &required);
-    for (name, needs) in dependencies {
+    rules.required = positions(&rules, &named.required);
+    for (name, needs) in named.dependencies {
         let needs = match needs {
             NamedNeeds::Fields(names) => Needs::Fields(positions(&rules, &names)),
             NamedNeeds::Conforming(node) => Needs::Conforming(node),
@@ -74,7 +87,14 @@ pub(super) fn object(keywords: &Keywords<'_>) -> Parsed<Option<ObjectRules>> {
             rules.dependencies.push(Dependency { field, needs });
         }
     }
-    Ok(Some(rules))
+    Some(rules)
+}
+
+fn required(keywords: &Keywords<'_>) -> Parsed<Vec<String>> {
+    match keywords.array("required")? {
+        None => Ok(Vec::new()),
+        Some((array, path)) => names(strings(array, &path)?, &path),
+    }
 }
 
 /// The operand of a keyword that is an object, if it is there.
@@ -101,7 +121,7 @@ fn properties(keywords: &Keywords<'_>) -> Parsed<Vec<FieldRule>> {
         let RawBsonRef::Document(schema) = value else {
             return Err(mismatch(&path, "must be a schema"));
         };
-        let node = Some(node(schema, &path)?);
+        let node = Some(*node(schema, &path)?);
         fields.push(FieldRule { name, node });
     }
     let all: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
@@ -119,7 +139,7 @@ fn patterns(keywords: &Keywords<'_>) -> Parsed<Vec<(Pattern, Node)>> {
         let RawBsonRef::Document(schema) = value else {
             return Err(mismatch(&path, "must be a schema"));
         };
-        let node = node(schema, &path)?;
+        let node = *node(schema, &path)?;
         let pattern = Pattern::new(source.as_str(), "").map_err(|error| {
             let reason = format!("has no regular expression as its name: {error}");
             invalid(code::BAD_VALUE, &path, reason)
@@ -139,7 +159,7 @@ fn dependencies(keywords: &Keywords<'_>) -> Parsed<Vec<(String, NamedNeeds)>> {
         check_name(&name, &path)?;
         let path = Path::Field(&path, &name);
         let needs = match value {
-            RawBsonRef::Document(schema) => NamedNeeds::Conforming(Box::new(node(schema, &path)?)),
+            RawBsonRef::Document(schema) => NamedNeeds::Conforming(node(schema, &path)?),
             RawBsonRef::Array(array) => NamedNeeds::Fields(names(strings(array, &path)?, &path)?),
             _ => return Err(mismatch(&path, "must be a schema or an array of names")),
         };
