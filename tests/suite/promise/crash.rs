@@ -42,7 +42,7 @@ fn child_that_writes() {
     });
     let mut chance = Chance::new(round);
     let beginning = beginning(&mut chance);
-    let beginning = beginning.into_iter().map(|act| Step::One(2, act));
+    let beginning = beginning.into_iter().map(|act| Step::One(1, act));
     let steps = std::iter::repeat_with(|| step(&mut chance));
     tests::run(async {
         let place = Place::File(path.into());

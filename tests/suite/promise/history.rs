@@ -53,7 +53,7 @@ fn steps(seed: u64) -> Vec<Step> {
     let mut chance = Chance::new(seed);
     let beginning = beginning(&mut chance)
         .into_iter()
-        .map(|act| Step::One(2, act));
+        .map(|act| Step::One(1, act));
     let mut steps: Vec<Step> = beginning.collect();
     steps.extend((0..LENGTH).map(|_| step(&mut chance)));
     steps
