@@ -127,5 +127,5 @@ fn a_long_history_of_several_programs_leaves_nothing_wrong_in_memory() {
 
 #[test]
 fn a_long_history_of_several_programs_leaves_nothing_wrong_on_disk() {
-    histories(On::Disk, 500);
+    histories(On::Disk, 250);
 }

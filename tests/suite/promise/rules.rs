@@ -292,6 +292,19 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
                 shows: &["_id", "stars", "by_name", "item_region"],
             },
         ),
+        rule("items", "orders", Is::Count("orders", "item", all())),
+        rule(
+            "items",
+            "ordered",
+            Is::Subset {
+                child: "orders",
+                reference: "item",
+                test: all(),
+                sort: &[("note", false)],
+                limit: 2,
+                shows: &["_id", "note"],
+            },
+        ),
         in_list(
             "items",
             "similar",
