@@ -149,6 +149,16 @@ struct People {
 }
 
 on_every_store! {
+    async fn a_replacement_that_brings_the_cold_part_as_it_is_changes_nothing(store: impl TestStore) {
+        let db = People::open(store).await.unwrap();
+        let life = || Life { mentor: None }.into();
+        db.people.insert(Person { id: 1, life: life(), revision: 0 }).await.unwrap();
+        for _ in 0..2 {
+            let replaced = db.people.replace(Person { id: 1, life: life(), revision: 1 }).await;
+            assert_eq!(replaced.unwrap().revision, 1);
+        }
+    }
+
     async fn a_rule_that_clears_a_reference_in_a_cold_part_is_a_change_of_the_document(store: impl TestStore) {
         let db = People::open(store).await.unwrap();
         let person = |id, mentor: Option<i32>| {

@@ -72,10 +72,16 @@ pub(crate) fn tampering(chance: &mut Chance) -> Tampering {
             one,
             doc! { "$set": base_field(chance, collection) },
         ),
-        // References in another type of number.
-        7 => match chance.below(3) {
+        // References in another type of number, and lists of inverse references that are missing or name
+        // one twice.
+        7 => match chance.below(5) {
             0 => Tampering::Update("reviews", one, doc! { "$mul": { "item": 1_i64 } }),
             1 => Tampering::Update("items", one, doc! { "$mul": { "price": 1_i64 } }),
+            2 => Tampering::Update("persons", one, doc! { "$unset": { "follows": "" } }),
+            3 => {
+                let push = doc! { "$push": { "followers": id(chance, "persons") } };
+                Tampering::Update("persons", one, push)
+            }
             _ => Tampering::Update("shops", one, doc! { "$unset": { "region": "" } }),
         },
         8 => Tampering::Delete(collection, one),
