@@ -111,8 +111,8 @@ derives! {
     ///   beside it names, of the same type, derived. The source may be derived itself. A dot goes on
     ///   into an embedded value. `via = "field"` names the reference where there are several.
     ///   `via = "Model.field"`, or `via = "Model.links.id"` through an embedded link, follows references
-    ///   to this document, and the copy is a `Vec` of the different values. With `freeze`, it keeps the
-    ///   value of the time of writing.
+    ///   to this document, and the copy is a `Vec` of the different values. With `freeze`, a copy of one
+    ///   document keeps the value of the time when the reference was added.
     /// - `#[count(of = "Child")]`: the number of documents that reference this one, derived. `via` and
     ///   `filter` are as for a subset.
     /// - `#[split(collection = "..", key = "..")]`: a `Cold`, the cold part of the document in a

@@ -212,3 +212,71 @@ on_every_store! {
         assert_eq!(db.audit().await.unwrap(), []);
     }
 }
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "rooms")]
+struct Room {
+    #[serde(rename = "_id")]
+    id: i32,
+    name: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "stays")]
+struct Stay {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[reference(parent, on_delete = "keep")]
+    room: Ref<Room>,
+    #[denormalize(from = "Room.name", freeze)]
+    #[serde(default)]
+    name: String,
+}
+
+#[derive(Database)]
+#[database(name = "stays", version = 2)]
+struct Stays {
+    rooms: Repository<Room>,
+    stays: Repository<Stay>,
+}
+
+/// Before a stay kept the name of its room.
+mod before {
+    use super::*;
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "stays")]
+    pub(super) struct Stay {
+        #[serde(rename = "_id")]
+        pub(super) id: i32,
+        #[reference(parent, on_delete = "keep")]
+        pub(super) room: Ref<Room>,
+    }
+
+    #[derive(Database)]
+    #[database(name = "stays", version = 1)]
+    pub(super) struct Stays {
+        pub(super) rooms: Repository<Room>,
+        pub(super) stays: Repository<Stay>,
+    }
+}
+
+on_every_store! {
+    async fn a_frozen_copy_that_a_backfill_could_not_fill_takes_the_first_value(store: impl TestStore) {
+        let old = before::Stays::open(store.clone()).await.unwrap();
+        let room = |name: &str| Room { id: 1, name: name.to_owned() };
+        old.rooms.insert(room("lost")).await.unwrap();
+        old.stays.insert(before::Stay { id: 1, room: Ref::new(1) }).await.unwrap();
+        old.rooms.delete(1).await.unwrap();
+        let db = Stays::open(store).await.unwrap();
+        db.backfill().await.unwrap();
+        assert_eq!(db.audit().await.unwrap(), []);
+        db.rooms.insert(room("first")).await.unwrap();
+        assert_eq!(db.audit().await.unwrap(), []);
+        db.rooms.update(1).set(Room::fields().name, "second").await.unwrap();
+        db.rooms.delete(1).await.unwrap();
+        db.rooms.insert(room("third")).await.unwrap();
+        assert_eq!(db.stays.get(1).await.unwrap().name, "first");
+        assert_eq!(db.audit().await.unwrap(), []);
+    }
+}

@@ -38,6 +38,25 @@ mod plain {
     }
 }
 
+mod turned {
+    use super::*;
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[document(collection = "notes")]
+    pub(super) struct Note {
+        #[serde(rename = "_id")]
+        pub(super) id: i32,
+        pub(super) tag: i32,
+        pub(super) text: String,
+    }
+
+    #[derive(Database)]
+    #[database(name = "turned", version = 1)]
+    pub(super) struct Turned {
+        pub(super) notes: Repository<Note>,
+    }
+}
+
 mod contrary {
     use super::*;
 
@@ -81,6 +100,23 @@ on_every_store! {
         assert_eq!(db.notes.get(1).await.unwrap().revision, 1);
     }
 
+    async fn a_replacement_that_changes_the_order_of_fields_alone_is_counted(store: impl TestStore) {
+        let turned = turned::Turned::open(store.clone()).await.unwrap();
+        let db = Versioned::open(store).await.unwrap();
+        let version = async || db.notes.get(1).await.unwrap().revision;
+        let text = String::from("a");
+        db.notes.insert(Note { id: 1, text: text.clone(), revision: 0 }).await.unwrap();
+        turned.notes.update(1).raw(doc! { "$set": { "tag": 7 } }).await.unwrap();
+        assert_eq!(version().await, 2);
+        let note = turned::Note { id: 1, tag: 7, text };
+        assert_eq!(turned.notes.get(1).await.unwrap(), note);
+        // The tag comes before the text now, and stays there.
+        turned.notes.replace(note.clone()).await.unwrap();
+        assert_eq!(version().await, 3);
+        turned.notes.replace(note).await.unwrap();
+        assert_eq!(version().await, 3);
+    }
+
     async fn two_programs_with_different_versions_of_one_model_are_refused(store: impl TestStore) {
         Versioned::open(store.clone()).await.unwrap();
         let error = contrary::Contrary::open(store).await.err().unwrap();
@@ -113,6 +149,16 @@ struct People {
 }
 
 on_every_store! {
+    async fn a_replacement_that_brings_the_cold_part_as_it_is_changes_nothing(store: impl TestStore) {
+        let db = People::open(store).await.unwrap();
+        let life = || Life { mentor: None }.into();
+        db.people.insert(Person { id: 1, life: life(), revision: 0 }).await.unwrap();
+        for _ in 0..2 {
+            let replaced = db.people.replace(Person { id: 1, life: life(), revision: 1 }).await;
+            assert_eq!(replaced.unwrap().revision, 1);
+        }
+    }
+
     async fn a_rule_that_clears_a_reference_in_a_cold_part_is_a_change_of_the_document(store: impl TestStore) {
         let db = People::open(store).await.unwrap();
         let person = |id, mentor: Option<i32>| {

@@ -45,16 +45,28 @@ const WRITTEN: [(&str, u64); 6] = [
     ("orders", 2),
 ];
 
+/// How many documents a collection can have.
+fn number_of(collection: &str) -> u64 {
+    match collection {
+        "regions" => 3,
+        "shops" => 4,
+        "items" => 6,
+        "reviews" => 12,
+        _ => 5,
+    }
+}
+
+fn nth_id(collection: &str, at: u64) -> Bson {
+    match collection {
+        "shops" => Bson::String(format!("shop {at}")),
+        "persons" => Bson::Int64(at as i64),
+        _ => Bson::Int32(at as i32),
+    }
+}
+
 /// The `_id` of a document of a collection.
 pub(crate) fn id(chance: &mut Chance, collection: &str) -> Bson {
-    match collection {
-        "regions" => Bson::Int32(chance.below(3) as i32),
-        "shops" => Bson::String(format!("shop {}", chance.below(4))),
-        "persons" => Bson::Int64(chance.below(5) as i64),
-        "items" => Bson::Int32(chance.below(6) as i32),
-        "reviews" => Bson::Int32(chance.below(12) as i32),
-        _ => Bson::Int32(chance.below(5) as i32),
-    }
+    nth_id(collection, chance.below(number_of(collection)))
 }
 
 fn optional(chance: &mut Chance, collection: &str) -> Bson {
@@ -181,36 +193,41 @@ pub(crate) fn act(chance: &mut Chance) -> Act {
 fn act_on(chance: &mut Chance, collection: &'static str) -> Act {
     let id = id(chance, collection);
     let change = match chance.below(32) {
-        0..6 => Change::Insert(whole(chance, collection)),
-        6..10 => {
+        0..3 => Change::Insert(whole(chance, collection)),
+        3..5 => {
             let number = 1 + chance.below(4);
             Change::InsertMany((0..number).map(|_| whole(chance, collection)).collect())
         }
-        10..12 => Change::Replace(whole(chance, collection)),
-        12..15 => Change::Upsert(whole(chance, collection)),
-        15..17 => Change::Modify(id, base(chance, collection)),
-        17..22 => Change::Update(id, update(chance, collection)),
-        22..25 => Change::UpdateWhere(some(chance, collection, 5), update(chance, collection)),
-        25..26 => Change::UpsertWhere(id, doc! { "$set": base(chance, collection) }),
-        26..29 => Change::Typed(id, chance.below(6) as i32),
-        29..31 => Change::Delete(id),
+        5..8 => Change::Replace(whole(chance, collection)),
+        8..12 => Change::Upsert(whole(chance, collection)),
+        12..15 => Change::Modify(id, base(chance, collection)),
+        15..20 => Change::Update(id, update(chance, collection)),
+        20..23 => Change::UpdateWhere(some(chance, collection, 5), update(chance, collection)),
+        23..24 => Change::UpsertWhere(id, doc! { "$set": base(chance, collection) }),
+        24..28 => Change::Typed(id, chance.below(6) as i32),
+        // With a shop or an item goes much else, so that few would be left.
+        28..32 if matches!(collection, "shops" | "items") && chance.below(4) > 0 => {
+            Change::Update(id, update(chance, collection))
+        }
+        28..31 => Change::Delete(id),
         _ => Change::DeleteWhere(some(chance, collection, 4)),
     };
     Act { collection, change }
 }
 
-/// Inserts of something of everything.
+/// Inserts of everything, in an order in which nothing is refused.
 pub(crate) fn beginning(chance: &mut Chance) -> Vec<Act> {
     let mut acts = Vec::new();
     for (collection, _) in WRITTEN {
-        for at in 0..3 {
+        for at in 0..number_of(collection) {
             let mut document = whole(chance, collection);
-            let id = match collection {
-                "shops" => Bson::String(format!("shop {at}")),
-                "persons" => Bson::Int64(at),
-                _ => Bson::Int32(at as i32),
-            };
-            document.insert("_id", id);
+            document.insert("_id", nth_id(collection, at));
+            match collection {
+                "shops" => document.extend(doc! { "owner": null }),
+                "persons" => document.extend(doc! { "follows": [], "followers": [] }),
+                "items" => document.extend(doc! { "similar": [] }),
+                _ => {}
+            }
             let change = Change::Upsert(document);
             acts.push(Act { collection, change });
         }

@@ -1,12 +1,25 @@
 //! The promise, over long histories: whatever is written, by whatever way, by several programs that
 //! know different parts of the models, what is stored is what an oracle says that works on plain
 //! documents and shares nothing with the library.
+//!
+//! A history of a seed is always the same, and a failure is shrunk to the few steps that it takes.
+//! `STEPS` says how many steps are taken by histories of successive seeds, and `SEED` the first of
+//! them; `FILES` on how many files programs are killed. For a million steps in memory, 50000 on disk
+//! and 1200 killed processes:
+//!
+//! ```text
+//! STEPS=1000000 cargo test --release -p tests --test promise in_memory
+//! STEPS=50000 cargo test --release -p tests --test promise on_disk
+//! FILES=100 cargo test --release -p tests --test promise killed
+//! ```
 
 mod acts;
+mod crash;
 mod history;
 mod models;
 mod oracle;
 mod rules;
+mod run;
 mod steps;
 mod tamper;
 mod world;

@@ -134,6 +134,13 @@ macro_rules! version {
                 #[subset(limit = $($latest)+, sort = $latest_sort)]
                 #[serde(default)]
                 latest: Subset<ReviewLine>,
+                /// Of orders, which stay when it goes, and are there before it comes back.
+                #[count(of = "Order")]
+                #[serde(default)]
+                orders: i64,
+                #[subset(limit = 2, sort = "note")]
+                #[serde(default)]
+                ordered: Subset<OrderLine>,
                 #[embed]
                 #[serde(default)]
                 similar: Vec<Link>,
@@ -231,6 +238,14 @@ macro_rules! version {
                 /// It restricts.
                 #[reference(child)]
                 region: Option<Ref<Region>>,
+            }
+
+            #[derive(Debug, Clone, Serialize, Deserialize, Projection)]
+            #[projection(of = "Order")]
+            struct OrderLine {
+                #[serde(rename = "_id")]
+                id: i32,
+                note: String,
             }
 
             #[derive(Database)]

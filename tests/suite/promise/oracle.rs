@@ -5,15 +5,19 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use odm::bson::Document;
+use odm::bson::{Bson, Document, doc};
 
 use super::{
-    rules::{INVERSES, Is, OnDelete, REFERENCES, Rule, Sort, rules},
-    world::{COLLECTIONS, Key, World, get, named, places},
+    rules::{INVERSE_LISTS, INVERSES, Is, OnDelete, REFERENCES, Rule, Sort, Type, rules},
+    world::{COLLECTIONS, Key, World, bytes, get, key, named, places, sort_key},
 };
 
 /// Where something is wrong, and what.
-pub(crate) type Wrong = BTreeMap<(&'static str, Key, String), String>;
+pub(crate) type Wrong = BTreeMap<(String, Key, String), String>;
+
+fn at(collection: &str, id: &Key, path: &str) -> (String, Key, String) {
+    (collection.to_owned(), id.clone(), path.to_owned())
+}
 
 /// Everything that is wrong in a version, save in the fields that are pending. `before` has the values
 /// that frozen copies, and copies beside dangling references, keep; without it they can be anything.
@@ -34,12 +38,12 @@ pub(crate) fn wrong(
         }
         for (id, document) in world.of(rule.holder) {
             for place in places(document, rule.list) {
-                let held = get(place, rule.field);
+                let held = place.get(rule.field);
                 if let Some(expected) = expected(world, before, &rule, id, place)
-                    && expected != held
+                    && !expected.is(held)
                 {
                     let what = format!("is {held:?} and should be {expected:?}");
-                    wrong.insert((rule.holder, id.clone(), path.clone()), what);
+                    wrong.insert(at(rule.holder, id, &path), what);
                 }
             }
         }
@@ -49,9 +53,34 @@ pub(crate) fn wrong(
 }
 
 /// Cold parts are named in pending backfills as in their document, too.
-fn is_at(place: &str, holder: &str, path: &str) -> bool {
+pub(crate) fn is_at(place: &str, holder: &str, path: &str) -> bool {
     place == format!("{holder}.{path}")
         || holder == "item_details" && place == format!("items.detail.{path}")
+}
+
+/// What a derived field is.
+#[derive(Debug)]
+enum Expected {
+    Missing,
+    NullOrMissing,
+    /// Equal to this as BSON compares.
+    Equal(Key),
+    /// This, byte for byte.
+    Exactly(Bson),
+}
+
+impl Expected {
+    fn is(&self, held: Option<&Bson>) -> bool {
+        match (self, held) {
+            (Expected::Missing | Expected::NullOrMissing, None) => true,
+            (Expected::NullOrMissing, Some(held)) => *held == Bson::Null,
+            (Expected::Equal(value), Some(held)) => key(held) == *value,
+            (Expected::Exactly(value), Some(held)) => {
+                bytes(&doc! { "": held }) == bytes(&doc! { "": value })
+            }
+            _ => false,
+        }
+    }
 }
 
 /// The value of a derived field; `None` if nobody can tell.
@@ -61,44 +90,56 @@ fn expected(
     rule: &Rule,
     id: &Key,
     place: &Document,
-) -> Option<Key> {
+) -> Option<Expected> {
     match &rule.is {
-        Is::Copy(reference, source, field) => {
-            let to = get(place, reference);
-            match world.of(source).get(&to) {
-                _ if to == Key::Null => Some(Key::Null),
-                Some(source) => Some(get(source, field)),
-                None => {
-                    let held = before?.of(rule.holder).get(id)?;
-                    (get(held, reference) == to).then(|| get(held, rule.field))
-                }
-            }
-        }
-        Is::Frozen(reference, source, field) => {
+        Is::Copy(reference, source, field, ty) => {
             let to = get(place, reference);
             if to == Key::Null {
-                return Some(Key::Null);
+                return Some(absent(*ty));
             }
-            let held = before?.of(rule.holder).get(id);
-            match held.filter(|held| get(held, reference) == to) {
-                Some(held) => Some(get(held, rule.field)),
-                None => world.of(source).get(&to).map(|source| get(source, field)),
+            if let Some(source) = world.of(source).get(&to) {
+                return Some(copied(source, field, *ty));
             }
+            match beside(before, rule, id, place, reference) {
+                Beside::Unknown => None,
+                Beside::Held(Key::Null) | Beside::Nothing => Some(absent(*ty)),
+                Beside::Held(value) => Some(Expected::Equal(value)),
+            }
+        }
+        Is::Frozen(reference, source, field, ty) => {
+            let to = get(place, reference);
+            if to == Key::Null {
+                return Some(absent(*ty));
+            }
+            let of_source = || match world.of(source).get(&to) {
+                Some(source) => copied(source, field, *ty),
+                None => absent(*ty),
+            };
+            let expected = match beside(before, rule, id, place, reference) {
+                Beside::Unknown => return None,
+                Beside::Held(value) => Expected::Equal(value),
+                Beside::Nothing => of_source(),
+            };
+            // What is missing was never copied.
+            Some(match expected {
+                Expected::NullOrMissing => Expected::Equal(Key::Null),
+                expected => expected,
+            })
         }
         Is::Values(source, reference, field) => {
             let mut values = Vec::new();
             for (_, source) in children(world, source, reference, id) {
                 let value = get(source, field);
-                if source.contains_key(field) && !values.contains(&value) {
+                if value != Key::Null && !values.contains(&value) {
                     values.push(value);
                 }
             }
-            Some(Key::Array(values))
+            Some(Expected::Equal(Key::Array(values)))
         }
         Is::Count(child, reference, test) => {
             let children = children(world, child, reference, id);
             let number = children.iter().filter(|(_, child)| test(child)).count();
-            Some(Key::Number(number as i64))
+            Some(Expected::Equal(Key::Number(number as i64)))
         }
         Is::Subset {
             child,
@@ -117,13 +158,56 @@ fn expected(
                 _ => &children[children.len().saturating_sub(number)..],
             };
             let lines = shown.iter().map(|(_, child)| {
-                let fields = shows
-                    .iter()
-                    .map(|name| ((*name).to_owned(), get(child, name)));
-                Key::Document(fields.filter(|(_, value)| *value != Key::Null).collect())
+                let fields = shows.iter();
+                let fields =
+                    fields.filter_map(|name| Some(((*name).to_owned(), child.get(name)?.clone())));
+                Bson::Document(fields.collect())
             });
-            Some(Key::Array(lines.collect()))
+            Some(Expected::Exactly(lines.collect()))
         }
+    }
+}
+
+fn absent(ty: Type) -> Expected {
+    match ty {
+        Type::Option => Expected::NullOrMissing,
+        Type::Value => Expected::Missing,
+    }
+}
+
+fn copied(source: &Document, field: &str, ty: Type) -> Expected {
+    match get(source, field) {
+        Key::Null => absent(ty),
+        value => Expected::Equal(value),
+    }
+}
+
+/// The copy that was beside the same reference before.
+enum Beside {
+    Held(Key),
+    Nothing,
+    Unknown,
+}
+
+fn beside(
+    before: Option<&World>,
+    rule: &Rule,
+    id: &Key,
+    place: &Document,
+    reference: &str,
+) -> Beside {
+    let Some(before) = before else {
+        // Any value could be that.
+        return match place.contains_key(rule.field) {
+            true => Beside::Unknown,
+            false => Beside::Nothing,
+        };
+    };
+    let held = before.of(rule.holder).get(id);
+    let held = held.filter(|held| get(held, reference) == get(place, reference));
+    match held.and_then(|held| held.get(rule.field)) {
+        Some(value) => Beside::Held(key(value)),
+        None => Beside::Nothing,
     }
 }
 
@@ -138,7 +222,8 @@ fn children<'a>(world: &'a World, child: &str, reference: &str, id: &Key) -> Vec
 
 fn order(one: &Child<'_>, other: &Child<'_>, sort: &[Sort]) -> Ordering {
     let by_sort = sort.iter().map(|(path, descends)| {
-        let order = get(one.1, path).cmp(&get(other.1, path));
+        let [one, other] = [one, other].map(|(_, child)| sort_key(child, path, *descends));
+        let order = one.cmp(&other);
         if *descends { order.reverse() } else { order }
     });
     by_sort
@@ -160,7 +245,7 @@ fn wrong_references(world: &World, wrong: &mut Wrong) {
             for place in places(document, reference.list) {
                 for to in named(place, reference.field) {
                     if !world.of(reference.target).contains_key(&to) {
-                        let at = (reference.holder, id.clone(), path.clone());
+                        let at = at(reference.holder, id, &path);
                         wrong.insert(at, format!("names {to:?}, which does not exist"));
                     }
                 }
@@ -170,16 +255,20 @@ fn wrong_references(world: &World, wrong: &mut Wrong) {
     for [left, right] in INVERSES {
         for [(from, field), (to, back)] in [[left, right], [right, left]] {
             for (id, document) in world.of(from) {
+                if INVERSE_LISTS.contains(&(from, field)) && !document.contains_key(field) {
+                    let at = at(from, id, field);
+                    wrong.insert(at, "is missing".to_owned());
+                }
                 let named = named(document, field);
                 for other in &named {
                     let other = world.of(to).get(other);
                     if other.is_some_and(|other| !self::named(other, back).contains(id)) {
-                        let at = (from, id.clone(), field.to_owned());
+                        let at = at(from, id, field);
                         wrong.insert(at, format!("names {other:?}, which does not name it"));
                     }
                 }
                 if named.iter().collect::<BTreeSet<_>>().len() < named.len() {
-                    let at = (from, id.clone(), field.to_owned());
+                    let at = at(from, id, field);
                     wrong.insert(at, format!("names one twice: {named:?}"));
                 }
             }
@@ -188,9 +277,18 @@ fn wrong_references(world: &World, wrong: &mut Wrong) {
     let mut owners = BTreeSet::new();
     for (id, part) in world.of("item_details") {
         let item = get(part, "item");
-        if !world.of("items").contains_key(&item) || !owners.insert(item.clone()) {
-            let at = ("item_details", id.clone(), "item".to_owned());
-            wrong.insert(at, format!("is an orphan or a second part of {item:?}"));
+        if !world.of("items").contains_key(&item) {
+            let at = at("item_details", id, "item");
+            wrong.insert(at, format!("is an orphan of {item:?}"));
+        } else if !owners.insert(item.clone()) {
+            let at = at("items", &item, "detail");
+            wrong.insert(at, "has two parts".to_owned());
+        }
+    }
+    for (id, item) in world.of("items") {
+        if item.contains_key("detail") {
+            let at = at("items", id, "detail");
+            wrong.insert(at, "holds its part itself".to_owned());
         }
     }
 }
@@ -247,7 +345,7 @@ pub(crate) fn unexplained(
             };
             let [old_base, new_base] = [(before, held), (after, document)]
                 .map(|(world, document)| base(world, &rules, collection, document));
-            let is_changed = old_base != new_base;
+            let is_changed = bytes(&old_base) != bytes(&new_base);
             let has_inverse = matches!(collection, "shops" | "persons");
             let part_follows = collection == "items"
                 && before.of("item_details").values().any(|part| {

@@ -107,6 +107,10 @@ pub(crate) const INVERSES: [[(&str, &str); 2]; 2] = [
     [("persons", "follows"), ("persons", "followers")],
 ];
 
+/// Those of them that are lists, which are there also where they are empty.
+pub(crate) const INVERSE_LISTS: [(&str, &str); 2] =
+    [("persons", "follows"), ("persons", "followers")];
+
 /// A derived field: who holds it, in which list, under which name, and what it is.
 pub(crate) struct Rule {
     pub(crate) holder: &'static str,
@@ -116,10 +120,11 @@ pub(crate) struct Rule {
 }
 
 pub(crate) enum Is {
-    /// The field of the document that the reference names.
-    Copy(&'static str, &'static str, &'static str),
+    /// The field of the document that the reference names, of which there need not be one if it is an
+    /// `Option`.
+    Copy(&'static str, &'static str, &'static str, Type),
     /// The same, at the time when the reference was added.
-    Frozen(&'static str, &'static str, &'static str),
+    Frozen(&'static str, &'static str, &'static str, Type),
     /// The different values of a field of the documents of a collection whose reference names the holder.
     Values(&'static str, &'static str, &'static str),
     /// The number of such documents that pass the test.
@@ -133,6 +138,13 @@ pub(crate) enum Is {
         limit: i32,
         shows: &'static [&'static str],
     },
+}
+
+/// The type of a copy.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Type {
+    Value,
+    Option,
 }
 
 pub(crate) type Test = Box<dyn Fn(&Document) -> bool + Send + Sync>;
@@ -190,14 +202,18 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
         rule(
             "shops",
             "region_name",
-            Is::Copy("region", "regions", "name"),
+            Is::Copy("region", "regions", "name", Type::Option),
         ),
         rule(
             "shops",
             "busy_around",
-            Is::Copy("region", "regions", "busy"),
+            Is::Copy("region", "regions", "busy", Type::Option),
         ),
-        rule("shops", "owner_name", Is::Copy("owner", "persons", "name")),
+        rule(
+            "shops",
+            "owner_name",
+            Is::Copy("owner", "persons", "name", Type::Option),
+        ),
         rule("shops", "items", Is::Count("items", "shop", all())),
         rule(
             "shops",
@@ -221,24 +237,36 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
             },
         ),
         rule("shops", "titles", Is::Values("items", "shop", "title")),
-        rule("persons", "shop_items", Is::Copy("shop", "shops", "items")),
+        rule(
+            "persons",
+            "shop_items",
+            Is::Copy("shop", "shops", "items", Type::Option),
+        ),
         rule("persons", "reviews", Is::Count("reviews", "by", all())),
         rule(
             "persons",
             "reviewed",
             Is::Values("reviews", "by", "item_title"),
         ),
-        rule("items", "shop_name", Is::Copy("shop", "shops", "name")),
+        rule(
+            "items",
+            "shop_name",
+            Is::Copy("shop", "shops", "name", Type::Value),
+        ),
         rule(
             "items",
             "region_name",
-            Is::Copy("shop", "shops", "region_name"),
+            Is::Copy("shop", "shops", "region_name", Type::Option),
         ),
-        rule("items", "shop_items", Is::Copy("shop", "shops", "items")),
+        rule(
+            "items",
+            "shop_items",
+            Is::Copy("shop", "shops", "items", Type::Value),
+        ),
         rule(
             "items",
             "busy_around",
-            Is::Copy("shop", "shops", "busy_around"),
+            Is::Copy("shop", "shops", "busy_around", Type::Option),
         ),
         rule(
             "items",
@@ -264,47 +292,80 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
                 shows: &["_id", "stars", "by_name", "item_region"],
             },
         ),
+        rule("items", "orders", Is::Count("orders", "item", all())),
+        rule(
+            "items",
+            "ordered",
+            Is::Subset {
+                child: "orders",
+                reference: "item",
+                test: all(),
+                sort: &[("note", false)],
+                limit: 2,
+                shows: &["_id", "note"],
+            },
+        ),
         in_list(
             "items",
             "similar",
             "title",
-            Is::Copy("id", "items", "title"),
+            Is::Copy("id", "items", "title", Type::Value),
         ),
         in_list(
             "items",
             "similar",
             "score",
-            Is::Copy("id", "items", "score"),
+            Is::Copy("id", "items", "score", Type::Value),
         ),
         rule(
             "item_details",
             "inspector_name",
-            Is::Copy("inspector", "persons", "name"),
+            Is::Copy("inspector", "persons", "name", Type::Option),
         ),
         rule(
             "item_details",
             "inspector_reviews",
-            Is::Copy("inspector", "persons", "reviews"),
+            Is::Copy("inspector", "persons", "reviews", Type::Option),
         ),
-        rule("reviews", "by_name", Is::Copy("by", "persons", "name")),
-        rule("reviews", "item_title", Is::Copy("item", "items", "title")),
+        rule(
+            "reviews",
+            "by_name",
+            Is::Copy("by", "persons", "name", Type::Option),
+        ),
+        rule(
+            "reviews",
+            "item_title",
+            Is::Copy("item", "items", "title", Type::Value),
+        ),
         rule(
             "reviews",
             "item_region",
-            Is::Copy("item", "items", "region_name"),
+            Is::Copy("item", "items", "region_name", Type::Option),
         ),
-        rule("orders", "title_then", Is::Frozen("item", "items", "title")),
-        rule("orders", "score", Is::Copy("item", "items", "score")),
+        rule(
+            "orders",
+            "title_then",
+            Is::Frozen("item", "items", "title", Type::Value),
+        ),
+        rule(
+            "orders",
+            "score",
+            Is::Copy("item", "items", "score", Type::Value),
+        ),
         rule(
             "orders",
             "buyer_then",
-            Is::Frozen("buyer", "persons", "name"),
+            Is::Frozen("buyer", "persons", "name", Type::Option),
         ),
-        rule("orders", "latest", Is::Copy("item", "items", "latest")),
+        rule(
+            "orders",
+            "latest",
+            Is::Copy("item", "items", "latest", Type::Value),
+        ),
         rule(
             "orders",
             "buyer_reviews",
-            Is::Copy("buyer", "persons", "reviews"),
+            Is::Copy("buyer", "persons", "reviews", Type::Option),
         ),
     ]
 }

@@ -14,7 +14,7 @@ use tests::TestStore;
 
 use super::{
     acts::{base, id, name},
-    rules::{Is, rules},
+    rules::rules,
     steps::Chance,
     world::{COLLECTIONS, World},
 };
@@ -44,24 +44,18 @@ pub(crate) fn tampering(chance: &mut Chance) -> Tampering {
     let collection = collections[chance.below(6) as usize];
     let one = doc! { "_id": id(chance, collection) };
     match chance.below(10) {
-        // A derived field has another value, or another shape, or is missing. What is frozen or
-        // dangles has no definition to be held against.
+        // A derived field has another value, or another shape, or is missing.
         0..5 => {
             let rules = rules(0);
-            let mut derived = rules
-                .iter()
-                .filter(|rule| !matches!(rule.is, Is::Frozen(..)) && rule.holder != "orders");
-            let number = derived.clone().count() as u64;
-            let rule = derived
-                .nth(chance.below(number) as usize)
-                .expect("it is one of them");
+            let rule = &rules[chance.below(rules.len() as u64) as usize];
             let path = match rule.list {
                 "" => rule.field.to_owned(),
                 list => format!("{list}.0.{}", rule.field),
             };
             let update = match chance.below(4) {
-                // A copy of nothing can be null or missing.
-                0 if !matches!(rule.is, Is::Copy(..)) => doc! { "$unset": { &path: "" } },
+                0 => doc! { "$unset": { &path: "" } },
+                // What is frozen or dangles has no definition to be held against.
+                _ if rule.holder == "orders" => doc! { "$unset": { &path: "" } },
                 _ => doc! { "$set": { &path: junk(chance) } },
             };
             let mut filter = match rule.holder {
@@ -78,10 +72,16 @@ pub(crate) fn tampering(chance: &mut Chance) -> Tampering {
             one,
             doc! { "$set": base_field(chance, collection) },
         ),
-        // References in another type of number.
-        7 => match chance.below(3) {
+        // References in another type of number, and lists of inverse references that are missing or name
+        // one twice.
+        7 => match chance.below(5) {
             0 => Tampering::Update("reviews", one, doc! { "$mul": { "item": 1_i64 } }),
             1 => Tampering::Update("items", one, doc! { "$mul": { "price": 1_i64 } }),
+            2 => Tampering::Update("persons", one, doc! { "$unset": { "follows": "" } }),
+            3 => {
+                let push = doc! { "$push": { "followers": id(chance, "persons") } };
+                Tampering::Update("persons", one, push)
+            }
             _ => Tampering::Update("shops", one, doc! { "$unset": { "region": "" } }),
         },
         8 => Tampering::Delete(collection, one),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use odm::bson::{Bson, Document};
+use odm::bson::{Bson, Document, RawDocumentBuf};
 use tests::{TestStore, stored};
 
 pub(crate) const COLLECTIONS: [&str; 7] = [
@@ -15,14 +15,16 @@ pub(crate) const COLLECTIONS: [&str; 7] = [
     "orders",
 ];
 
-/// A value without the difference between the types of whole numbers, in their order.
+/// A value as BSON compares: without the difference between the types of whole numbers, in their order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Key {
-    /// Null, or nothing.
+    /// An empty array in the place of a sort key.
+    Nothing,
+    /// Null; where a value is asked for, a missing one too.
     Null,
     Number(i64),
     Text(String),
-    Document(BTreeMap<String, Key>),
+    Document(Vec<(String, Key)>),
     Array(Vec<Key>),
     Other(String),
 }
@@ -35,12 +37,26 @@ pub(crate) fn key(value: &Bson) -> Key {
         Bson::String(text) => Key::Text(text.clone()),
         Bson::Array(values) => Key::Array(values.iter().map(key).collect()),
         Bson::Document(document) => {
-            let fields = document
-                .iter()
-                .map(|(name, value)| (name.clone(), key(value)));
-            Key::Document(fields.filter(|(_, value)| *value != Key::Null).collect())
+            let fields = document.iter();
+            let fields = fields.map(|(name, value)| (name.clone(), key(value)));
+            Key::Document(fields.collect())
         }
         other => Key::Other(other.to_string()),
+    }
+}
+
+/// What a field is sorted by: of an array the least element, or the greatest.
+pub(crate) fn sort_key(document: &Document, field: &str, descends: bool) -> Key {
+    match get(document, field) {
+        Key::Array(elements) => {
+            let elements = elements.into_iter();
+            let element = match descends {
+                true => elements.max(),
+                false => elements.min(),
+            };
+            element.unwrap_or(Key::Nothing)
+        }
+        other => other,
     }
 }
 
@@ -76,9 +92,24 @@ pub(crate) fn named(place: &Document, field: &str) -> Vec<Key> {
     }
 }
 
+/// The bytes of a document, which tell more than its fields as they compare: their order.
+pub(crate) fn bytes(document: &Document) -> Vec<u8> {
+    let raw = RawDocumentBuf::try_from(document).expect("it was stored");
+    raw.into_bytes()
+}
+
 /// Every document of every collection.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) struct World(BTreeMap<&'static str, BTreeMap<Key, Document>>);
+
+impl PartialEq for World {
+    fn eq(&self, other: &World) -> bool {
+        COLLECTIONS.iter().all(|collection| {
+            let [one, other] = [self, other].map(|world| world.of(collection).values());
+            one.map(bytes).eq(other.map(bytes))
+        })
+    }
+}
 
 impl World {
     pub(crate) async fn read(store: &impl TestStore) -> World {

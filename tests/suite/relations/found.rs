@@ -115,6 +115,15 @@ on_every_store! {
         assert_eq!(db.audit().await.unwrap(), []);
     }
 
+    async fn a_frozen_line_that_stays_in_its_place_keeps_its_value(store: impl TestStore) {
+        let db = bills(store, &[2, 1]).await;
+        db.goods.update(1).set(Good::fields().price, 11).await.unwrap();
+        let lines = vec![line(1), line(1)];
+        db.bills.replace(Bill { id: 1, lines, best: None, best_price: None }).await.unwrap();
+        assert_eq!(prices(&db).await, [11, 10]);
+        assert_eq!(db.audit().await.unwrap(), []);
+    }
+
     async fn a_frozen_copy_over_older_documents_is_filled_by_a_rebuild(store: impl TestStore) {
         let before = old::Bills::open(store.clone()).await.unwrap();
         before.goods.insert(Good { id: 1, price: 10 }).await.unwrap();

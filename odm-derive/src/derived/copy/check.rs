@@ -54,6 +54,11 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>, denormalize: &Denormalize, fie
             &back.literal,
             "a reference names a document, not a value in it: move the copy to the document",
         ),
+        Some(Via::Back(back)) if denormalize.freeze => cx.error(
+            &back.literal,
+            "the copies of all documents that refer to this one follow them, and cannot be frozen: \
+             remove `freeze`",
+        ),
         Some(Via::Back(_)) => {}
     }
 }

@@ -38,6 +38,10 @@ pub(super) fn followed(
             let source = path::get(inner, reference).and_then(|id| sources.get(&key::of(id)));
             let Some(source) = source else { return };
             let stored = path::get(inner, &copy.name);
+            // It was filled in.
+            if copy.frozen && stored.is_some() {
+                return;
+            }
             let wanted = copied(copy, source, stored);
             if !is_same(stored, wanted.as_ref()) {
                 fields.push((join(&place, &copy.name), wanted));
@@ -50,7 +54,8 @@ pub(super) fn followed(
 /// For each document the copies that are not what their definitions say, with their right values.
 ///
 /// A copy has the value of a source that exists. A copy of a source that does not, and a frozen one,
-/// keep the value that was beside the same reference before.
+/// keep the value that was beside the same reference before. A frozen copy that is missing takes the first
+/// value that there is.
 pub(super) async fn wrong(
     lookup: &mut dyn Inputs,
     copies: &[&CopyDefinition],

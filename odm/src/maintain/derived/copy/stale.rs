@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bson::{RawBson, RawDocument};
+use bson::{RawBson, RawBsonRef, RawDocument};
 
 use super::recompute::value;
 use crate::{
@@ -65,7 +65,11 @@ pub(super) fn stale<'c>(
             stale.add(id(now).into());
         }
     }
-    let copies: Vec<&CopyDefinition> = copies.iter().copied().filter(|copy| !copy.frozen).collect();
+    // A frozen copy that can be null is never missing, and so never follows.
+    let copies = copies.iter().copied();
+    let copies: Vec<&CopyDefinition> = copies
+        .filter(|copy| !(copy.frozen && copy.optional))
+        .collect();
     let Some(first) = copies.first() else {
         return Ok(stale);
     };
@@ -153,11 +157,14 @@ fn is_touched(copy: &CopyDefinition, image: &Image) -> bool {
     })
 }
 
-/// Whether there may be holders to whose copy a change of the source matters.
+/// Whether there may be holders to whose copy a change of the source matters: to a frozen one, if there
+/// was nothing to copy before.
 fn is_source_changed(copy: &CopyDefinition, image: &Image, may_dangle: bool) -> bool {
     match (image.before(), image.now()) {
         (Some(before), Some(now)) => {
-            value(before, &copy.value).map(key::of) != value(now, &copy.value).map(key::of)
+            let [before, now] = [before, now].map(|source| value(source, &copy.value));
+            let was_absent = matches!(before, None | Some(RawBsonRef::Null));
+            before.map(key::of) != now.map(key::of) && (was_absent || !copy.frozen)
         }
         (None, Some(_)) => may_dangle,
         (_, None) => false,

@@ -1,0 +1,329 @@
+//! A history while it runs.
+
+use std::{
+    collections::BTreeSet,
+    future::{Future, IntoFuture},
+    path::PathBuf,
+    pin::pin,
+    task::Poll,
+    time::Duration,
+};
+
+use futures_util::future::join_all;
+use odm::{Embedded, ErrorKind, Finding, Problem, bson::Bson, prelude::*};
+use tests::poll_once;
+
+use super::{
+    acts::{Act, Program},
+    models::{desk::Desk, first, fourth, reports::Reports, second, third},
+    oracle::{Wrong, is_at, unexplained, wrong},
+    rules::VERSIONS,
+    steps::Step,
+    tamper::{Tampering, restore, tamper},
+    world::{World, key},
+};
+
+pub(crate) type Checked<T> = Result<T, String>;
+
+/// Where the store is.
+pub(crate) enum Place {
+    Memory(Embedded),
+    /// In a file, which is closed and opened when programs are.
+    File(PathBuf),
+}
+
+/// A history while it runs.
+pub(crate) struct Run {
+    place: Place,
+    version: usize,
+    /// `None` while it is opened anew.
+    opened: Option<Opened>,
+    /// What is stored, as it was found right.
+    world: World,
+    /// How many steps were not refused.
+    pub(crate) done: usize,
+}
+
+struct Opened {
+    store: Embedded,
+    /// All that were opened: the application last.
+    programs: Vec<Box<dyn Program>>,
+}
+
+impl Opened {
+    async fn new(place: &Place, version: usize) -> odm::Result<Opened> {
+        let store = match place {
+            Place::Memory(store) => store.clone(),
+            Place::File(path) => Embedded::open(path).await?,
+        };
+        let reports = Reports::open(store.clone()).await?;
+        let desk = Desk::open(store.clone()).await?;
+        let application = application(&store, version).await?;
+        Ok(Opened {
+            store,
+            programs: vec![Box::new(reports), Box::new(desk), application],
+        })
+    }
+}
+
+async fn application(store: &Embedded, version: usize) -> odm::Result<Box<dyn Program>> {
+    let store = store.clone();
+    Ok(match version {
+        0 => Box::new(first::Application::open(store).await?),
+        1 => Box::new(second::Application::open(store).await?),
+        2 => Box::new(third::Application::open(store).await?),
+        _ => Box::new(fourth::Application::open(store).await?),
+    })
+}
+
+/// Whether a write was refused for what is wrong with it; any other error is one of the library.
+fn refused(result: odm::Result<()>) -> Checked<bool> {
+    use ErrorKind::{
+        DanglingReference, DuplicateKey, InvalidUpdate, NotFound, Restricted, Stale,
+        TransactionAborted,
+    };
+    match result {
+        Ok(()) => Ok(false),
+        Err(error) => match error.kind() {
+            NotFound | DuplicateKey | DanglingReference | Restricted | Stale | InvalidUpdate
+            | TransactionAborted => Ok(true),
+            _ => Err(format!("unexpected error: {:?}: {error}", error.kind())),
+        },
+    }
+}
+
+fn failed(what: &str, error: &odm::Error) -> String {
+    format!("{what}: {error}")
+}
+
+impl Run {
+    /// Opens all programs, with the application in a version that counts from 0.
+    pub(crate) async fn new(place: Place, version: usize) -> Checked<Run> {
+        let opened = Opened::new(&place, version).await;
+        let opened = opened.map_err(|error| failed("open", &error))?;
+        Ok(Run {
+            world: World::read(&opened.store).await,
+            place,
+            version,
+            opened: Some(opened),
+            done: 0,
+        })
+    }
+
+    fn opened(&self) -> &Opened {
+        self.opened.as_ref().expect("it was opened")
+    }
+
+    fn store(&self) -> &Embedded {
+        &self.opened().store
+    }
+
+    /// One of the programs that know all these collections.
+    fn program(&self, number: usize, acts: &[&Act]) -> &dyn Program {
+        let knows = |program: &dyn Program| acts.iter().all(|act| program.knows(act.collection));
+        let programs = self.opened().programs.iter().map(Box::as_ref);
+        let able: Vec<&dyn Program> = programs.filter(|program| knows(*program)).collect();
+        able[number % able.len()]
+    }
+
+    fn newest(&self) -> &dyn Program {
+        let programs = &self.opened().programs;
+        programs.last().expect("the application is open").as_ref()
+    }
+
+    fn wrong(&self, world: &World, before: Option<&World>) -> Wrong {
+        wrong(world, self.version, &self.newest().pending(), before)
+    }
+
+    async fn together(&self, acts: &[(usize, Act)]) -> Checked<()> {
+        let all = acts
+            .iter()
+            .map(|(number, act)| self.program(*number, &[act]).act(act));
+        for result in join_all(all).await {
+            refused(result)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a step, and checks that what is stored is right after it.
+    pub(crate) async fn step(&mut self, step: &Step) -> Checked<()> {
+        if let Step::Tamper(with) = step {
+            return self.tampered(with).await;
+        }
+        let is_refused = self.take(step).await?;
+        let after = World::read(self.store()).await;
+        if is_refused && after != self.world {
+            return Err("it was refused, and has left something".to_owned());
+        }
+        let mut before = None;
+        if let Step::One(_, act) = step {
+            unexplained(&self.world, &after, self.version, act.collection)?;
+            before = Some(&self.world);
+        }
+        let wrong = self.wrong(&after, before);
+        if !wrong.is_empty() {
+            return Err(format!("{wrong:#?}"));
+        }
+        self.done += usize::from(!is_refused);
+        self.world = after;
+        Ok(())
+    }
+
+    /// Takes a step of the library, and returns whether it was refused.
+    pub(crate) async fn take(&mut self, step: &Step) -> Checked<bool> {
+        match step {
+            Step::One(number, act) => {
+                return refused(self.program(*number, &[act]).act(act).await);
+            }
+            Step::Transaction(number, acts, rolls_back) => {
+                let all: Vec<&Act> = acts.iter().collect();
+                let program = self.program(*number, &all);
+                return refused(program.transaction(acts, *rolls_back).await);
+            }
+            Step::Together(acts) => self.together(acts).await?,
+            Step::Dropped(number, act, polls) => {
+                let program = self.program(*number, &[act]);
+                if let Some(result) = poll_and_drop(program.act(act), *polls).await {
+                    refused(result)?;
+                }
+                // Writes wait for each other, so that after this one that one is over.
+                refused(self.newest().transaction(&[], false).await)?;
+            }
+            Step::Repair(number, acts) => {
+                let programs = &self.opened().programs;
+                let repair = programs[number % programs.len()].repair();
+                let (repaired, acted) = tokio::join!(repair.into_future(), self.together(acts));
+                acted?;
+                let repaired = repaired.map_err(|error| failed("repair", &error))?;
+                if !repaired.is_empty() && self.newest().pending().is_empty() {
+                    return Err(format!("findings of what was right: {repaired:#?}"));
+                }
+            }
+            Step::Upgrade if self.version + 1 < VERSIONS.len() => {
+                self.version += 1;
+                let newer = application(self.store(), self.version).await;
+                let newer = newer.map_err(|error| failed("open", &error))?;
+                self.opened
+                    .as_mut()
+                    .expect("it was opened")
+                    .programs
+                    .push(newer);
+            }
+            Step::Upgrade => {}
+            Step::Backfill(acts) => {
+                let backfill = self.newest().backfill();
+                let (filled, acted) = tokio::join!(backfill.into_future(), self.together(acts));
+                acted?;
+                filled.map_err(|error| failed("backfill", &error))?;
+                self.reopen().await?;
+                if !self.newest().pending().is_empty() {
+                    return Err(format!("still pending: {:?}", self.newest().pending()));
+                }
+            }
+            Step::Reopen => self.reopen().await?,
+            Step::Tamper(_) => return Err("it writes past the library".to_owned()),
+        }
+        Ok(false)
+    }
+
+    async fn reopen(&mut self) -> Checked<()> {
+        // A file is open once.
+        self.opened = None;
+        let opened = Opened::new(&self.place, self.version).await;
+        self.opened = Some(opened.map_err(|error| failed("open", &error))?);
+        Ok(())
+    }
+
+    /// Audits what is stored: the audit finds what the oracle finds, which is returned.
+    async fn audited(&self, world: &World) -> Checked<Wrong> {
+        let wrong = self.wrong(world, None);
+        let found = self.newest().audit().await;
+        let mut found = found.map_err(|error| failed("audit", &error))?;
+        let pending = self.newest().pending();
+        found.retain(|found| {
+            let is_pending = |place| is_at(place, &found.collection, &path(found));
+            !pending.iter().any(|place| is_pending(place))
+        });
+        as_found(&wrong, &found)?;
+        Ok(wrong)
+    }
+
+    /// Audits what is stored, in which nothing is wrong.
+    pub(crate) async fn right(&self) -> Checked<()> {
+        let world = World::read(self.store()).await;
+        match self.audited(&world).await? {
+            wrong if wrong.is_empty() => Ok(()),
+            wrong => Err(format!("{wrong:#?}")),
+        }
+    }
+
+    /// Writes past the library: the audit finds what the oracle finds, and a repair corrects it.
+    async fn tampered(&mut self, with: &[Tampering]) -> Checked<()> {
+        if tamper(self.store(), with.to_vec()).await.is_err() {
+            return Ok(());
+        }
+        if !self.newest().pending().is_empty() {
+            restore(self.store(), &self.world).await;
+            return Ok(());
+        }
+        self.audited(&World::read(self.store()).await).await?;
+        let repaired = self.newest().repair().await;
+        let repaired = repaired.map_err(|error| failed("repair", &error))?;
+        let after = World::read(self.store()).await;
+        let left = self.audited(&after).await?;
+        let is_left = |finding: &&Finding| {
+            matches!(finding.problem, Problem::Derived(_)) && !finding.repaired
+        };
+        if let Some(finding) = repaired.iter().find(is_left) {
+            return Err(format!(
+                "not repaired: {finding}; the repair found {repaired:#?}"
+            ));
+        }
+        if left.is_empty() {
+            self.world = after;
+            self.done += 1;
+        } else {
+            restore(self.store(), &self.world).await;
+        }
+        Ok(())
+    }
+}
+
+/// The path of a finding without positions in lists.
+fn path(finding: &Finding) -> String {
+    let steps = finding.path.split('.');
+    let names: Vec<&str> = steps.filter(|step| step.parse::<u32>().is_err()).collect();
+    names.join(".")
+}
+
+/// What an audit finds is what is wrong by the oracle, no more and no less.
+fn as_found(wrong: &Wrong, found: &[Finding]) -> Checked<()> {
+    let found: BTreeSet<_> = found
+        .iter()
+        .map(|finding| {
+            let id = Bson::try_from(finding.id.clone()).expect("an `_id` is BSON");
+            (finding.collection.clone(), key(&id), path(finding))
+        })
+        .collect();
+    for (at, what) in wrong {
+        if !found.contains(at) {
+            return Err(format!("not found: {at:?} {what}"));
+        }
+    }
+    match found.iter().find(|at| !wrong.contains_key(*at)) {
+        Some(at) => Err(format!("found, and right: {at:?}")),
+        None => Ok(()),
+    }
+}
+
+/// Polls a future at most so many times, with a little time in between, and drops it.
+async fn poll_and_drop<F: Future>(future: F, times: usize) -> Option<F::Output> {
+    let mut future = pin!(future);
+    for _ in 0..times {
+        if let Poll::Ready(output) = poll_once(&mut future).await {
+            return Some(output);
+        }
+        tokio::time::sleep(Duration::from_micros(30)).await;
+    }
+    None
+}
