@@ -66,14 +66,26 @@ fn document(head: &Head, structure: &Structure, fields: &[Field<'_>]) -> TokenSt
         })
         .map_or_else(|| parse_quote!(()), |field| head.without_self(field.ty));
     let generics = expand::document_generics(head);
-    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let mut without = generics.clone();
+    // What is missing besides is reported when the mistake is corrected: the compiler does not look at a
+    // bound under a binder before something needs it.
+    without.make_where_clause().predicates.push(parse_quote! {
+        for<'odm> #this: #private::Serialize + #private::DeserializeOwned
+    });
+    let (impl_generics, _, where_clause) = without.split_for_impl();
     let into_id = expand::into_id(head, &generics, &id);
     let children = expand::children(head, &generics, structure);
     let inverses = expand::inverses(structure);
     quote! {
         #[automatically_derived]
+        impl #impl_generics #private::Referable for #this #where_clause {
+            type Key = #id;
+        }
+
+        #[automatically_derived]
         impl #impl_generics #private::Document for #this #where_clause {
             type Id = #id;
+            type Itself = Self;
             const COLLECTION: &'static str = "";
             const HASH: ::core::primitive::u64 = 0;
             #inverses

@@ -4,7 +4,7 @@ mod audit;
 mod open;
 mod transaction;
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, pin::Pin, sync::Arc};
 
 use audit::AuditMode;
 pub use audit::{Audit, Progress};
@@ -13,7 +13,7 @@ pub use transaction::TransactionGuard;
 use crate::{
     catalog::{self, Relations},
     error::{Error, Result},
-    model::{Document, Model},
+    model::Model,
     repository::Repository,
     session::{self, Session},
     store::{Store, TransactionOptions},
@@ -64,13 +64,13 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// another database declares a field or an index differently, or somebody else has made an index of
     /// that name; `DuplicateKey` if a unique index cannot be built, since two documents have the same
     /// key. The indexes are then as before.
-    fn open(store: impl Store) -> impl Future<Output = Result<Self>> + Send {
-        async move {
+    fn open(store: impl Store) -> Pin<Box<dyn Future<Output = Result<Self>> + Send>> {
+        Box::pin(async move {
             session::refuse_inside_transaction(&store)?;
             let (relations, specs) = catalog::declared_by(&Self::models())?;
             let catalog = open::open(&store, Self::NAME, Self::VERSION, relations, specs).await?;
             Ok(Self::bind(&Session::new(Arc::new(store), catalog)))
-        }
+        })
     }
 
     /// Returns the relations that the models declare. [`mermaid`](Relations::mermaid) draws them.
@@ -197,17 +197,13 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
 /// A field of a database: the repository of one model.
 #[doc(hidden)]
 pub trait RepositoryField {
-    /// The model of the repository.
-    type Model: Document;
     /// Makes the repository over a session.
     fn bind(session: &Session) -> Self;
     /// Returns the session of the repository.
     fn session(&self) -> &Session;
 }
 
-impl<M: Document> RepositoryField for Repository<M> {
-    type Model = M;
-
+impl<M> RepositoryField for Repository<M> {
     fn bind(session: &Session) -> Self {
         Repository::new(session.clone())
     }

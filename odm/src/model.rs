@@ -12,6 +12,7 @@ mod object_id;
 mod path;
 mod reference;
 mod related;
+mod same;
 mod shape;
 mod subset;
 mod value;
@@ -39,9 +40,11 @@ pub(crate) use path::fnv1a;
 #[doc(hidden)]
 pub use path::{ColdPath, FieldPath, FlatPath, HotPath, PathHash, Root};
 #[doc(hidden)]
-pub use reference::Linked;
+pub use reference::{Linked, NoKey, Referable};
 #[doc(hidden)]
-pub use related::{EmbedField, Has, ReferenceField, RefersWithin};
+pub use related::{EmbedField, Has, ParentOf, ReferenceField, RefersWithin};
+#[doc(hidden)]
+pub use same::{Is, Names, Shows};
 #[doc(hidden)]
 pub use shape::{
     Container, DerivedReads, FieldKind, FieldShape, Index, IndexField, Model, OnDelete, Outline,

@@ -17,7 +17,7 @@ use crate::{
 ///     const NAME: &'static str = "shop";
 ///     const VERSION: u32 = 1;
 ///     fn models() -> Vec<&'static Model> {
-///         models([model::<Product>()])
+///         models([describe(Probe::<Product>::DESCRIPTION)])
 ///     }
 ///     fn bind(session: &Session) -> Self { Self { products: RepositoryField::bind(session) } }
 ///     fn session(&self) -> &Session { RepositoryField::session(&self.products) }
@@ -69,7 +69,7 @@ pub(super) fn expand(database: &Database) -> TokenStream {
             const VERSION: ::core::primitive::u32 = #version;
 
             fn models() -> ::std::vec::Vec<&'static #private::Model> {
-                #private::models([#(#private::model::<#models>()),*])
+                #private::models([#(#private::describe(#private::Probe::<#models>::DESCRIPTION)),*])
             }
 
             fn bind(#session: &#private::Session) -> Self {
@@ -102,7 +102,10 @@ fn checks(database: &Database) -> TokenStream {
     let repositories = &database.repositories;
     let complete = repositories
         .iter()
-        .map(|(_, ty, model)| quote_spanned!(ty.span()=> #private::complete::<#this, #model>();));
+        .map(|(_, _, model)| {
+            let at = types::located(private.clone(), model.span());
+            quote_spanned!(model.span()=> #at::complete::<#this, #model>();)
+        });
     let names = repositories
         .iter()
         .map(|(_, _, model)| types::written(model));

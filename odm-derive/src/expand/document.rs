@@ -44,8 +44,10 @@ pub(crate) fn generics(head: &Head) -> Generics {
 }
 
 /// ```ignore
+/// impl Referable for Part { type Key = ObjectId; }
 /// impl Document for Part {
 ///     type Id = ObjectId;
+///     type Itself = Self;
 ///     const COLLECTION: &'static str = "parts";
 ///     const HASH: u64 = 0x..;
 ///     const INVERSES: &'static [(&'static str, &'static str)] = &[("tasks", "owner")];
@@ -98,8 +100,14 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
     let model = structure::constant(head, quote!(#private::Model), &model);
     quote! {
         #[automatically_derived]
+        impl #impl_generics #private::Referable for #this #where_clause {
+            type Key = #id_type;
+        }
+
+        #[automatically_derived]
         impl #impl_generics #private::Document for #this #where_clause {
             type Id = #id_type;
+            type Itself = Self;
             const COLLECTION: &'static str = #collection;
             const HASH: ::core::primitive::u64 = #hash;
             #inverses
@@ -204,7 +212,7 @@ pub(crate) fn into_id(head: &Head, generics: &Generics, id: &Type) -> Option<Tok
             type How = #private::ById;
 
             fn into_id(self) -> #id {
-                ::core::clone::Clone::clone(self)
+                #private::clone_id::<#this>(self)
             }
         }
     })

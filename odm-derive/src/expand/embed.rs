@@ -33,6 +33,7 @@ pub(super) fn expand(embed: &Embed) -> TokenStream {
 ///     type Value = Self;
 ///     const CONTAINER: Container = Container::One;
 /// }
+/// impl Referable for Money { type Key = NoKey; }
 /// impl Known for Money { const RELATED: bool = true; }
 /// ```
 pub(crate) fn embedded(head: &Head, this: &TokenStream) -> TokenStream {
@@ -54,7 +55,11 @@ pub(crate) fn embedded(head: &Head, this: &TokenStream) -> TokenStream {
         }
 
         #[automatically_derived]
-        #[diagnostic::do_not_recommend]
+        impl #impl_generics #private::Referable for #this #where_clause {
+            type Key = #private::NoKey;
+        }
+
+        #[automatically_derived]
         impl #impl_generics #private::Known for #this #where_clause {
             const RELATED: bool = true;
         }

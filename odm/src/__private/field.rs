@@ -83,9 +83,14 @@ pub fn subset_filter<C>(filter: crate::query::Filter<C>) -> crate::Result<mql::F
     filter.into_mql()
 }
 
-/// The model of a repository.
-pub fn model<T: Document>() -> &'static Model {
-    T::model()
+/// A clone of an `_id`.
+pub fn clone_id<M: Document>(id: &M::Id) -> M::Id {
+    id.clone()
+}
+
+/// The model of a repository. That it has one, [`complete`] checks.
+pub fn describe(model: Option<fn() -> &'static Model>) -> &'static Model {
+    model.expect("the model of a repository is a document")()
 }
 
 /// The models of a database.
@@ -94,7 +99,7 @@ pub fn models<const N: usize>(models: [&'static Model; N]) -> Vec<&'static Model
 }
 
 /// Checks that a database has all models that one of them references.
-pub const fn complete<D, M: RefersWithin<D>>() {}
+pub const fn complete<D, M: Document<Itself: RefersWithin<D>>>() {}
 
 /// The outline of an embedded value.
 pub const fn outline<T: EmbedField>() -> &'static Outline {

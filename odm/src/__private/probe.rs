@@ -6,7 +6,7 @@ use super::{
     cycle::ModelEntry,
     field::{outline, shown},
 };
-use crate::model::{Cold, Document, Embed, EmbedField, Known, Outline, ShownNames, Subset};
+use crate::model::{Cold, Document, Embed, EmbedField, Known, Model, Outline, ShownNames, Subset};
 
 /// Asks a concrete type what it implements: an inherent constant hides the one of the trait where
 /// its bound holds. For a type parameter the answer is always the trait's.
@@ -30,6 +30,8 @@ pub trait Unknown {
     const OUTLINE: &'static Outline = Outline::EMPTY;
     /// It is no cold part.
     const COLD: &'static Outline = Outline::EMPTY;
+    /// It is no document, which is reported elsewhere.
+    const DESCRIPTION: Option<fn() -> &'static Model> = None;
     /// It is no document, which is reported elsewhere.
     const MODEL: ModelEntry = ModelEntry::NONE;
 }
@@ -76,6 +78,8 @@ impl<T: Embed> Probe<Cold<T>> {
 }
 
 impl<T: Document> Probe<T> {
+    /// The description of the document.
+    pub const DESCRIPTION: Option<fn() -> &'static Model> = Some(T::model);
     /// The collection, and what is in its documents.
     pub const MODEL: ModelEntry = ModelEntry {
         collection: T::COLLECTION,

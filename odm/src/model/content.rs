@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{Cold, DateTime, Document, ObjectId, Ref, Subset};
+use super::{Cold, DateTime, ObjectId, Ref, Referable, Subset};
 
 /// A type of which the library knows whether there are references in it: a scalar, an embedded value, or
 /// a container or tuple of these.
@@ -119,7 +119,7 @@ macro_rules! related {
     )* };
 }
 related! {
-    <T: Document> Ref<T>;
+    <T: Referable> Ref<T>;
     <T> Subset<T>;
     <T> Cold<T>;
 }

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    EmbedField, FieldSet, Model, Outline, Path, Ref, Root, Shape, ShownNames, Through,
+    EmbedField, FieldSet, Model, Outline, Path, Ref, Referable, Root, Shape, ShownNames, Through,
     derived::Copied,
 };
 
@@ -60,7 +60,14 @@ pub trait Structure: Sized + 'static {
     label = "not a document",
     note = "derive `Document` for it; a value inside a document derives `Embed`"
 )]
-pub trait Document: Structure + Serialize + DeserializeOwned + Send + Sync {
+pub trait Document:
+    Structure
+    + Referable<Key = <Self as Document>::Id>
+    + Serialize
+    + DeserializeOwned
+    + Send
+    + Sync
+{
     /// The type of `_id`.
     type Id: Serialize + DeserializeOwned + Clone + Debug + PartialEq + Send + Sync + 'static;
     /// The name of the collection.
@@ -69,6 +76,9 @@ pub trait Document: Structure + Serialize + DeserializeOwned + Send + Sync {
     /// literals, since two models ask each other.
     #[doc(hidden)]
     const INVERSES: &'static [(&'static str, &'static str)] = &[];
+    /// The document. A bound of it is not looked at where it is none.
+    #[doc(hidden)]
+    type Itself;
     /// The hash of the collection's name.
     #[doc(hidden)]
     const HASH: u64;
@@ -110,12 +120,12 @@ pub trait Projection: Structure + DeserializeOwned + Send {
     message = "a value of type `{Self}` does not name one `{M}`",
     label = "expected the `_id` of a `{M}`, a `Ref<{M}>` or a `&{M}`"
 )]
-pub trait IntoId<M: Document> {
+pub trait IntoId<M: Referable> {
     /// The way in which it is converted to a reference.
     #[doc(hidden)]
     type How;
     /// Returns the `_id`.
-    fn into_id(self) -> M::Id;
+    fn into_id(self) -> M::Key;
 }
 
 impl<M: Document> IntoId<M> for &M {

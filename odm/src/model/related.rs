@@ -115,11 +115,31 @@ impl<K: MapKey, T: EmbedField, S> EmbedField for HashMap<K, T, S> {
     label = "not a child of `{P}`",
     note = "where there are several, name one: `find(Child::fields().parent.eq(&parent))`"
 )]
-pub trait ChildOf<P, const N: usize>: Document {
+pub trait ChildOf<P, const N: usize> {
     /// The stored path of the reference.
     #[doc(hidden)]
     const PATH: &'static str;
     /// Whether a parent has at most one such child: `#[reference(parent, one)]`.
     #[doc(hidden)]
     type Cardinality;
+}
+
+/// A document with children of `C`: that which [`ChildOf`] says, as a bound of the parent.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{C}` has no single `#[reference(parent)]` field to `{Self}`",
+    label = "not the parent of a `{C}`",
+    note = "where there are several, name one: `find(Child::fields().parent.eq(&parent))`"
+)]
+pub trait ParentOf<C, const N: usize>: Document {
+    /// The stored path of the reference.
+    const PATH: &'static str;
+    /// The number of children that it has.
+    type Cardinality;
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: Document, C: ChildOf<P, N>, const N: usize> ParentOf<C, N> for P {
+    const PATH: &'static str = C::PATH;
+    type Cardinality = C::Cardinality;
 }
