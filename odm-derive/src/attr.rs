@@ -55,7 +55,7 @@ impl Container {
         let before = cx.count();
         for attr in position::own(cx, derive, Position::Container, attrs) {
             let valid = match derive {
-                Derive::Document => "`collection`, `index` or `crate`",
+                Derive::Document => "`collection`, `index`, `unique` or `crate`",
                 Derive::Embed => "`crate`",
                 Derive::Projection => "`of` or `crate`",
                 Derive::Database => "`name`, `version` or `crate`",
@@ -66,7 +66,7 @@ impl Container {
                     (Derive::Document, "collection") => {
                         collection.set(cx, &meta, string(cx, &meta));
                     }
-                    (Derive::Document, "index") => indexes.extend(Index::new(cx, &meta)),
+                    (Derive::Document, "index" | "unique") => indexes.extend(Index::new(cx, &meta)),
                     (Derive::Projection, "of") => of.set(cx, &meta, value::ty(cx, &meta)),
                     (Derive::Database, "name") => name.set(cx, &meta, string(cx, &meta)),
                     (Derive::Database, "version") => {

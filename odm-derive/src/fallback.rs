@@ -9,7 +9,7 @@ use syn::{GenericParam, Type, parse_quote};
 
 use crate::{
     ast::{Data, Derive, Field, Input},
-    expand,
+    check, expand,
     model::{Head, Role, Structure},
     types,
 };
@@ -22,6 +22,15 @@ pub(crate) fn stubs(input: &Input<'_>) -> Option<TokenStream> {
         .params
         .iter()
         .any(|param| matches!(param, GenericParam::Lifetime(_)));
+    let borrows = borrows
+        || match &input.data {
+            Data::Struct(_, fields) => fields
+                .iter()
+                .any(|field| check::borrowed(field.ty).is_some()),
+            Data::Enum(_) => false,
+            // Nor can serde store one.
+            Data::Union => true,
+        };
     // Nothing that borrows can be stored, not even in pretence.
     if borrows || (input.derive == Derive::Database && !input.item.generics.params.is_empty()) {
         return None;
@@ -66,13 +75,7 @@ fn document(head: &Head, structure: &Structure, fields: &[Field<'_>]) -> TokenSt
         })
         .map_or_else(|| parse_quote!(()), |field| head.without_self(field.ty));
     let generics = expand::document_generics(head);
-    let mut without = generics.clone();
-    // What is missing besides is reported when the mistake is corrected: the compiler does not look at a
-    // bound under a binder before something needs it.
-    without.make_where_clause().predicates.push(parse_quote! {
-        for<'odm> #this: #private::Serialize + #private::DeserializeOwned
-    });
-    let (impl_generics, _, where_clause) = without.split_for_impl();
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
     let into_id = expand::into_id(head, &generics, &id);
     let children = expand::children(head, &generics, structure);
     let inverses = expand::inverses(structure);

@@ -8,7 +8,7 @@ use std::{future::Future, pin::Pin, sync::Arc};
 
 use audit::AuditMode;
 pub use audit::{Audit, Progress};
-pub use transaction::TransactionGuard;
+pub use transaction::{Repeatable, TransactionGuard};
 
 use crate::{
     catalog::{self, Relations},
@@ -136,7 +136,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// `TransactionAborted` if it returned `Ok` although a write in it had failed.
     fn transaction<T, F>(&self, run: F) -> impl Future<Output = Result<T>>
     where
-        F: AsyncFnOnce(Self) -> Result<T> + Clone,
+        F: AsyncFnOnce(Self) -> Result<T> + Repeatable,
     {
         self.try_transaction(run)
     }
@@ -146,7 +146,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     fn try_transaction<T, E, F>(&self, run: F) -> impl Future<Output = Result<T, E>>
     where
         E: From<Error>,
-        F: AsyncFnOnce(Self) -> Result<T, E> + Clone,
+        F: AsyncFnOnce(Self) -> Result<T, E> + Repeatable,
     {
         transaction::run(self, run)
     }

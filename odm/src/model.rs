@@ -21,7 +21,9 @@ pub use cold::Cold;
 pub use content::{Known, MapKey};
 pub use date_time::DateTime;
 pub use document::{Document, Embed, IntoId, Projection, Structure};
-pub use field::{Derived, Field, Flattened, Identity, Plain, Settable, Unchecked, Version};
+pub use field::{
+    Derived, Field, Flattened, Identity, Plain, Settable, StoredOtherwise, Unchecked, Version,
+};
 pub use object_id::ObjectId;
 pub use path::Path;
 pub use reference::{Joinable, Link, Ref};

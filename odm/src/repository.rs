@@ -60,8 +60,8 @@ pub use update::{MatchingDocuments, OneDocument, UpdateResult};
 use crate::{
     error::Result,
     model::{
-        Cold, Document, Embed, Field, HasCold, HasSubset, IntoId, Is, Model, Names, ParentOf, Path, Subset,
-        SubsetItem, to_raw,
+        Cold, Document, Embed, Field, HasCold, HasSubset, IntoId, Is, Model, Names, ParentOf, Path,
+        Subset, SubsetItem, to_raw,
     },
     query::{Filter, Update},
     session::Session,
@@ -201,17 +201,15 @@ impl<M: Document> Repository<M> {
 
     /// Finds the children of a parent: the documents whose `#[reference(parent)]` references it.
     /// Returns a query to sort and limit, or for a reference with `one` a query of the only child.
-    pub fn of<P, const N: usize>(
-        &self,
-        parent: &P,
-    ) -> <P::Cardinality as ChildCardinality>::Children<M>
+    pub fn of<P, C, const N: usize>(&self, parent: &P) -> C::Children<M>
     where
-        P: ParentOf<M, N, Cardinality: ChildCardinality>,
+        P: ParentOf<M, N, Cardinality = C>,
+        C: ChildCardinality,
     {
         let id = to_raw(parent.id());
         let filter =
             id.map(|id| crate::mql::Filter::Path(P::PATH.into(), crate::mql::Test::Eq(id)));
-        <P::Cardinality as ChildCardinality>::query(self.find(Filter::from_mql(filter)))
+        C::query(self.find(Filter::from_mql(filter)))
     }
 
     /// Finds the children after those that a subset of their parent shows, in its order:

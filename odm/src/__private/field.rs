@@ -1,8 +1,4 @@
-//! The static description of fields, and the field of a form that only serde knows.
-
-use std::{convert::Infallible, marker::PhantomData};
-
-use serde::Serialize;
+//! The static description of fields.
 
 use crate::{
     model::{
@@ -11,21 +7,6 @@ use crate::{
     },
     mql,
 };
-
-/// The value of a field that serde stores in a form of its own: `#[serde(with = "..")]`.
-///
-/// Only the field's functions know the form. So such a field has a path, and a filter can ask whether
-/// it exists, but it is neither compared with a `T` nor set to one.
-///
-/// There are no values of it.
-pub struct StoredOtherwise<T>(Infallible, PhantomData<fn() -> T>);
-
-// Else a missing bound would be named in the message, in place of a missing value of the type.
-impl<T> Serialize for StoredOtherwise<T> {
-    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
-        match self.0 {}
-    }
-}
 
 /// A field that the library does not look into.
 pub const fn plain(name: &'static str) -> FieldShape {
@@ -79,8 +60,8 @@ pub const fn split<T: SplitField>(
 pub const fn counter<T: Counter>() {}
 
 /// The filter of a subset or of a count.
-pub fn subset_filter<C>(filter: crate::query::Filter<C>) -> crate::Result<mql::Filter> {
-    filter.into_mql()
+pub fn subset_filter<C>(filter: fn() -> crate::query::Filter<C>) -> crate::Result<mql::Filter> {
+    filter().into_mql()
 }
 
 /// A clone of an `_id`.

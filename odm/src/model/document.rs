@@ -61,12 +61,7 @@ pub trait Structure: Sized + 'static {
     note = "derive `Document` for it; a value inside a document derives `Embed`"
 )]
 pub trait Document:
-    Structure
-    + Referable<Key = <Self as Document>::Id>
-    + Serialize
-    + DeserializeOwned
-    + Send
-    + Sync
+    Structure + Referable<Key = <Self as Document>::Id> + Serialize + DeserializeOwned + Send + Sync
 {
     /// The type of `_id`.
     type Id: Serialize + DeserializeOwned + Clone + Debug + PartialEq + Send + Sync + 'static;

@@ -176,9 +176,6 @@ pub trait Joinable: 'static {
     type Target: Document;
     /// The result of a join for one field: a document, an `Option` or a `Vec`.
     type Shape<X: Send>: Send;
-    /// `T`: what a join makes of the joined type, unless this is no reference.
-    #[doc(hidden)]
-    type Whole<T>;
     /// The path of the reference in the value; empty for the value itself.
     #[doc(hidden)]
     const PATH: &'static str;
@@ -191,7 +188,6 @@ pub trait Joinable: 'static {
 impl<L: Link + 'static> Joinable for L {
     type Target = L::Target;
     type Shape<X: Send> = X;
-    type Whole<T> = T;
     const PATH: &'static str = L::PATH;
 
     fn collect<X: Send>(found: Vec<Option<X>>) -> Result<X, usize> {
@@ -202,7 +198,6 @@ impl<L: Link + 'static> Joinable for L {
 impl<L: Link + 'static> Joinable for Option<L> {
     type Target = L::Target;
     type Shape<X: Send> = Option<X>;
-    type Whole<T> = T;
     const PATH: &'static str = L::PATH;
 
     fn collect<X: Send>(found: Vec<Option<X>>) -> Result<Option<X>, usize> {
@@ -217,7 +212,6 @@ impl<L: Link + 'static> Joinable for Option<L> {
 impl<L: Link + 'static> Joinable for Vec<L> {
     type Target = L::Target;
     type Shape<X: Send> = Vec<X>;
-    type Whole<T> = T;
     const PATH: &'static str = L::PATH;
 
     fn collect<X: Send>(found: Vec<Option<X>>) -> Result<Vec<X>, usize> {

@@ -22,7 +22,8 @@ impl<D: Has<T>, T: Document> RefersWithin<D> for Ref<T> {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be embedded",
     label = "not an embedded value, nor an `Option`, `Box`, list or map of such",
-    note = "derive `Embed` for the value; a field without named fields needs no `#[embed]`"
+    note = "derive `Embed` for the value; a scalar needs no `#[embed]`, and a document is not embedded \
+            but referenced, by a `Ref`"
 )]
 pub trait EmbedField {
     /// The embedded value.

@@ -8,8 +8,8 @@ use serde::Serialize;
 use crate::{
     error::{Error, Result},
     model::{
-        Document, Embed, Field, IntoValue, Is, List, Number, Ordered, Path, Root, Settable, Structure,
-        check_references, references, to_raw,
+        Document, Embed, Field, IntoValue, Is, List, Number, Ordered, Path, Root, Settable,
+        Structure, check_references, references, to_raw,
     },
     mql::{self, End, Operation, Pull, Push},
 };

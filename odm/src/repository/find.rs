@@ -133,29 +133,32 @@ impl<M: Document, J, T> Query<M, J, T> {
 
     /// Returns the distinct values of a field, in their order. Documents without the field are
     /// ignored.
-    pub async fn distinct<V, P, K>(self, _: Field<V, P, K>) -> Result<Vec<V>>
+    pub fn distinct<V, P, K>(self, _: Field<V, P, K>) -> Deferred<Vec<V>>
     where
-        V: Ordered + DeserializeOwned + Serialize + Send,
+        V: Ordered + DeserializeOwned + Serialize + Send + 'static,
         P: Path<Root: Is<M>>,
     {
-        let mut find = self.find?;
-        find.projection = Some(mql::Projection::include([P::TEXT])?);
-        // The values of a field in a cold part are read with this part.
-        let part = P::COLD.then(|| path::split(P::TEXT).0);
-        let view = self.session.reader(M::COLLECTION, part.as_slice()).await?;
-        let mut values = std::collections::BTreeMap::new();
-        let collect = |document: &RawDocument| {
-            if let Lookup::Value(value) = path::lookup(document, P::TEXT) {
-                values.entry(key::of(value)).or_insert_with(|| value.into());
-            }
-            Ok(())
-        };
-        let (_, cost) = view.find_with(&find, collect).await?;
-        record_cost("distinct", &find.collection, cost);
-        values
-            .into_values()
-            .map(|value| rows::value(P::TEXT, value))
-            .collect()
+        let Query { session, find, .. } = self;
+        Box::pin(async move {
+            let mut find = find?;
+            find.projection = Some(mql::Projection::include([P::TEXT])?);
+            // The values of a field in a cold part are read with this part.
+            let part = P::COLD.then(|| path::split(P::TEXT).0);
+            let view = session.reader(M::COLLECTION, part.as_slice()).await?;
+            let mut values = std::collections::BTreeMap::new();
+            let collect = |document: &RawDocument| {
+                if let Lookup::Value(value) = path::lookup(document, P::TEXT) {
+                    values.entry(key::of(value)).or_insert_with(|| value.into());
+                }
+                Ok(())
+            };
+            let (_, cost) = view.find_with(&find, collect).await?;
+            record_cost("distinct", &find.collection, cost);
+            values
+                .into_values()
+                .map(|value| rows::value(P::TEXT, value))
+                .collect()
+        })
     }
 
     /// Runs the query without its joins, and returns how it ran and what it touched.

@@ -157,7 +157,7 @@ impl<V, P: Path, K> Field<V, P, K> {
 
     /// Joins in the other direction: the documents that reference each parent in this field, as many
     /// as [`limit`](Referrers::limit) says, in the order of [`sort`](Referrers::sort).
-    pub fn referrers(self) -> Referrers<V::Whole<V>, P, K>
+    pub fn referrers(self) -> Referrers<V, P, K>
     where
         V: Joinable,
     {
@@ -165,7 +165,7 @@ impl<V, P: Path, K> Field<V, P, K> {
         Referrers {
             find,
             joins: (),
-            field: Field::NEW,
+            field: self,
         }
     }
 }
@@ -210,7 +210,7 @@ fn references(path: &str, document: &RawDocument) -> Vec<RawBson> {
 #[async_trait]
 impl<M, V: Joinable, P: HotPath<Root: Is<M>>, K: Resolve> Join<M> for Field<V, P, K> {
     type Out = K::Out<V, V::Target>;
-    type From = V::Whole<<P::Root as Is<M>>::Model>;
+    type From = <P::Root as Is<M>>::Model;
 
     fn keys(&self, document: &RawDocument) -> Vec<RawBson> {
         references(&reference_path::<V, P>(), document)
@@ -235,7 +235,7 @@ where
     J: Joins<V::Target>,
 {
     type Out = K::Out<V, J::Row>;
-    type From = V::Whole<<P::Root as Is<M>>::Model>;
+    type From = <P::Root as Is<M>>::Model;
 
     fn keys(&self, document: &RawDocument) -> Vec<RawBson> {
         references(&reference_path::<V, P>(), document)
