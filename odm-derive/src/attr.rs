@@ -60,7 +60,7 @@ impl Container {
         let before = cx.count();
         for attr in position::own(cx, derive, Position::Container, attrs) {
             let valid = match derive {
-                Derive::Document => "`collection`, `index`, `validation` or `crate`",
+                Derive::Document => "`collection`, `index`, `unique`, `validation` or `crate`",
                 Derive::Embed => "`crate`",
                 Derive::Projection => "`of` or `crate`",
                 Derive::Database => "`name`, `version` or `crate`",
@@ -71,7 +71,7 @@ impl Container {
                     (Derive::Document, "collection") => {
                         collection.set(cx, &meta, string(cx, &meta));
                     }
-                    (Derive::Document, "index") => indexes.extend(Index::new(cx, &meta)),
+                    (Derive::Document, "index" | "unique") => indexes.extend(Index::new(cx, &meta)),
                     (Derive::Document, "validation") => {
                         validation.set(cx, &meta, Validation::new(cx, &meta));
                     }

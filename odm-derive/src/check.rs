@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use quote::ToTokens;
-use syn::GenericParam;
+use syn::{GenericParam, Type};
 
 use crate::{
     ast::{Derive, Field, Input},
@@ -50,6 +50,18 @@ fn generics(cx: &Ctxt, input: &Input<'_>) {
                  `String` for `&str`",
             );
         }
+    }
+}
+
+/// Whether a type has a borrow in it, at any depth.
+pub(crate) fn borrowed(ty: &Type) -> Option<&Type> {
+    match ty {
+        Type::Reference(_) => Some(ty),
+        Type::Group(group) => borrowed(&group.elem),
+        Type::Paren(paren) => borrowed(&paren.elem),
+        Type::Array(array) => borrowed(&array.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().find_map(borrowed),
+        _ => types::arguments(ty).into_iter().find_map(borrowed),
     }
 }
 

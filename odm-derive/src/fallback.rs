@@ -9,7 +9,7 @@ use syn::{GenericParam, Type, parse_quote};
 
 use crate::{
     ast::{Data, Derive, Field, Input},
-    expand,
+    check, expand,
     model::{Head, Role, Structure},
     types,
 };
@@ -22,6 +22,15 @@ pub(crate) fn stubs(input: &Input<'_>) -> Option<TokenStream> {
         .params
         .iter()
         .any(|param| matches!(param, GenericParam::Lifetime(_)));
+    let borrows = borrows
+        || match &input.data {
+            Data::Struct(_, fields) => fields
+                .iter()
+                .any(|field| check::borrowed(field.ty).is_some()),
+            Data::Enum(_) => false,
+            // Nor can serde store one.
+            Data::Union => true,
+        };
     // Nothing that borrows can be stored, not even in pretence.
     if borrows || (input.derive == Derive::Database && !input.item.generics.params.is_empty()) {
         return None;
@@ -72,8 +81,14 @@ fn document(head: &Head, structure: &Structure, fields: &[Field<'_>]) -> TokenSt
     let inverses = expand::inverses(structure);
     quote! {
         #[automatically_derived]
+        impl #impl_generics #private::Referable for #this #where_clause {
+            type Key = #id;
+        }
+
+        #[automatically_derived]
         impl #impl_generics #private::Document for #this #where_clause {
             type Id = #id;
+            type Itself = Self;
             const COLLECTION: &'static str = "";
             const HASH: ::core::primitive::u64 = 0;
             #inverses

@@ -88,6 +88,7 @@ derives! {
     /// - `index(fields = "a, -b.c", unique, name = "..")`, any number of times: an index over several
     ///   fields. The names are those of the Rust fields, as after `fields()`; a dot goes on into an
     ///   embedded value, also through options and lists; `-` means descending.
+    /// - `unique(fields = "..", name = "..")`, any number of times: an index that is unique.
     /// - `crate = "path"`: the path of the library, if it is not `::odm`.
     ///
     /// On a field, of which each has one of these attributes at most, or one and an index:

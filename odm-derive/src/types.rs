@@ -155,6 +155,20 @@ pub(crate) fn argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     }
 }
 
+/// The types in the angle brackets of a type.
+pub(crate) fn arguments(ty: &Type) -> Vec<&Type> {
+    let Some(PathArguments::AngleBracketed(arguments)) =
+        last_segment(ty).map(|segment| &segment.arguments)
+    else {
+        return Vec::new();
+    };
+    let types = arguments.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    });
+    types.collect()
+}
+
 /// The elements of tuples in a type, at any depth.
 pub(crate) fn tuple_elements(ty: &Type) -> Vec<&Type> {
     fn collect<'a>(ty: &'a Type, into: &mut Vec<&'a Type>) {
@@ -169,13 +183,8 @@ pub(crate) fn tuple_elements(ty: &Type) -> Vec<&Type> {
             Type::Group(group) => collect(&group.elem, into),
             Type::Paren(paren) => collect(&paren.elem, into),
             _ => {
-                let arguments = last_segment(ty).map(|segment| &segment.arguments);
-                if let Some(PathArguments::AngleBracketed(arguments)) = arguments {
-                    for argument in &arguments.args {
-                        if let GenericArgument::Type(ty) = argument {
-                            collect(ty, into);
-                        }
-                    }
+                for ty in arguments(ty) {
+                    collect(ty, into);
                 }
             }
         }

@@ -19,14 +19,15 @@ pub use crate::model::{
     variants_schema,
 };
 pub use crate::{
-    database::{Database, RepositoryField},
+    database::{Database, Repeatable, RepositoryField},
     model::{
         ById, ChildOf, Cold, ColdOf, ColdPath, Container, Derived, DerivedReads, Document, Embed,
         EmbedField, Field, FieldKind, FieldPath, FieldSet, FieldShape, FlatPath, Flattened, Has,
-        HasCold, HasSubset, Identity, Index, IndexField, IntoId, Known, Link, Linked, Model,
-        OnDelete, Outline, Path, PathHash, Plain, Projection, Ref, ReferenceField, ReferenceShape,
-        RefersWithin, Root, Shape, ShownNames, SplitField, Structure, Subset, SubsetField,
-        SubsetItem, SubsetOf, Through, Unchecked, Version, derived::*,
+        HasCold, HasSubset, Identity, Index, IndexField, IntoId, Known, Link, Linked, Model, NoKey,
+        OnDelete, Outline, Path, PathHash, Plain, Projection, Ref, Referable, ReferenceField,
+        ReferenceShape, RefersWithin, Root, Shape, ShownNames, SplitField, StoredOtherwise,
+        Structure, Subset, SubsetField, SubsetItem, SubsetOf, Through, Unchecked, Version,
+        derived::*,
     },
     mql::{Direction, Violation},
     repository::{Any, AtMostOne},
@@ -40,8 +41,8 @@ pub use copy::{
 };
 pub use cycle::{ModelEntry, assert_acyclic};
 pub use field::{
-    StoredOtherwise, complete, counter, embed, holds_opaque, holds_references, holds_relations,
-    is_flat, model, models, outline, plain, shown, split, subset_filter, wrapped,
+    clone_id, complete, counter, describe, embed, holds_opaque, holds_references, holds_relations,
+    is_flat, models, outline, plain, shown, split, subset_filter, wrapped,
 };
 pub use path::{Followed, Indexed, fields_of, index_field, is_followed, step};
 pub use probe::{Absent, Probe, Unknown};

@@ -6,16 +6,16 @@ mod faults;
 mod open;
 mod transaction;
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, pin::Pin, sync::Arc};
 
 use audit::AuditMode;
 pub use audit::{Audit, Progress};
-pub use transaction::TransactionGuard;
+pub use transaction::{Repeatable, TransactionGuard};
 
 use crate::{
     catalog::{self, Relations},
     error::{Error, Result},
-    model::{Document, Model},
+    model::Model,
     repository::Repository,
     session::{self, Session},
     store::{Store, TransactionOptions},
@@ -66,14 +66,14 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// another database declares a field or an index differently, or somebody else has made an index of
     /// that name; `DuplicateKey` if a unique index cannot be built, since two documents have the same
     /// key. The indexes are then as before.
-    fn open(store: impl Store) -> impl Future<Output = Result<Self>> + Send {
-        async move {
+    fn open(store: impl Store) -> Pin<Box<dyn Future<Output = Result<Self>> + Send>> {
+        Box::pin(async move {
             session::refuse_inside_transaction(&store)?;
             let models = Self::models();
             let (relations, specs) = catalog::declared_by(&models)?;
             let catalog = open::open(&store, Self::NAME, Self::VERSION, relations, specs).await?;
             Ok(Self::bind(&Session::new(Arc::new(store), catalog, models)))
-        }
+        })
     }
 
     /// Returns the relations that the models declare. [`mermaid`](Relations::mermaid) draws them.
@@ -139,7 +139,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// `TransactionAborted` if it returned `Ok` although a write in it had failed.
     fn transaction<T, F>(&self, run: F) -> impl Future<Output = Result<T>>
     where
-        F: AsyncFnOnce(Self) -> Result<T> + Clone,
+        F: AsyncFnOnce(Self) -> Result<T> + Repeatable,
     {
         self.try_transaction(run)
     }
@@ -149,7 +149,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     fn try_transaction<T, E, F>(&self, run: F) -> impl Future<Output = Result<T, E>>
     where
         E: From<Error>,
-        F: AsyncFnOnce(Self) -> Result<T, E> + Clone,
+        F: AsyncFnOnce(Self) -> Result<T, E> + Repeatable,
     {
         transaction::run(self, run)
     }
@@ -200,17 +200,13 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
 /// A field of a database: the repository of one model.
 #[doc(hidden)]
 pub trait RepositoryField {
-    /// The model of the repository.
-    type Model: Document;
     /// Makes the repository over a session.
     fn bind(session: &Session) -> Self;
     /// Returns the session of the repository.
     fn session(&self) -> &Session;
 }
 
-impl<M: Document> RepositoryField for Repository<M> {
-    type Model = M;
-
+impl<M> RepositoryField for Repository<M> {
     fn bind(session: &Session) -> Self {
         Repository::new(session.clone())
     }

@@ -12,6 +12,7 @@ mod object_id;
 mod path;
 mod reference;
 mod related;
+mod same;
 mod schema;
 mod shape;
 mod subset;
@@ -22,7 +23,9 @@ pub use cold::Cold;
 pub use content::{Known, MapKey};
 pub use date_time::DateTime;
 pub use document::{Document, Embed, IntoId, Projection, Structure};
-pub use field::{Derived, Field, Flattened, Identity, Plain, Settable, Unchecked, Version};
+pub use field::{
+    Derived, Field, Flattened, Identity, Plain, Settable, StoredOtherwise, Unchecked, Version,
+};
 pub use object_id::ObjectId;
 pub use path::Path;
 pub use reference::{Joinable, Link, Ref};
@@ -44,9 +47,11 @@ pub(crate) use path::fnv1a;
 #[doc(hidden)]
 pub use path::{ColdPath, FieldPath, FlatPath, HotPath, PathHash, Root};
 #[doc(hidden)]
-pub use reference::Linked;
+pub use reference::{Linked, NoKey, Referable};
 #[doc(hidden)]
-pub use related::{EmbedField, Has, ReferenceField, RefersWithin};
+pub use related::{EmbedField, Has, ParentOf, ReferenceField, RefersWithin};
+#[doc(hidden)]
+pub use same::{Is, Names, Shows};
 #[doc(hidden)]
 pub use schema::{
     EnumForm, Property, Rule, RuleValue, SchemaOf, SchemaTypes, VariantSchema, any as any_schema,

@@ -60,8 +60,8 @@ pub use update::{MatchingDocuments, OneDocument, UpdateResult};
 use crate::{
     error::Result,
     model::{
-        ChildOf, Cold, Document, Embed, Field, HasCold, HasSubset, IntoId, Model, Path, Subset,
-        SubsetItem, to_raw,
+        Cold, Document, Embed, Field, HasCold, HasSubset, IntoId, Is, Model, Names, ParentOf, Path,
+        Subset, SubsetItem, to_raw,
     },
     query::{Filter, Update},
     session::Session,
@@ -91,7 +91,7 @@ impl<M: Document> fmt::Debug for Repository<M> {
     }
 }
 
-impl<M: Document> Repository<M> {
+impl<M> Repository<M> {
     pub(crate) fn new(session: Session) -> Self {
         Repository {
             session,
@@ -102,7 +102,9 @@ impl<M: Document> Repository<M> {
     pub(crate) fn session(&self) -> &Session {
         &self.session
     }
+}
 
+impl<M: Document> Repository<M> {
     /// Returns the repository with another durability for its writes. In a transaction, the
     /// durability of the transaction applies.
     #[must_use]
@@ -162,7 +164,7 @@ impl<M: Document> Repository<M> {
     /// # Errors
     ///
     /// `NotFound`, naming the `_id`s that no document has; see [`optional`](Fetch::optional).
-    pub fn fetch<R: Refs<M> + ?Sized>(&self, references: &R) -> Fetch<M> {
+    pub fn fetch<R: Refs<Target: Names<M>> + ?Sized>(&self, references: &R) -> Fetch<M> {
         let ids = references
             .refs()
             .into_iter()
@@ -181,7 +183,7 @@ impl<M: Document> Repository<M> {
     ) -> Result<()>
     where
         M: HasCold<P, T>,
-        P: Path<Root = M>,
+        P: Path<Root: Is<M>>,
         T: Embed + DeserializeOwned,
         L: Load<M> + ?Sized,
     {
@@ -204,17 +206,15 @@ impl<M: Document> Repository<M> {
 
     /// Finds the children of a parent: the documents whose `#[reference(parent)]` references it.
     /// Returns a query to sort and limit, or for a reference with `one` a query of the only child.
-    pub fn of<P: Document, const N: usize>(
-        &self,
-        parent: &P,
-    ) -> <M::Cardinality as ChildCardinality>::Children<M>
+    pub fn of<P, C, const N: usize>(&self, parent: &P) -> C::Children<M>
     where
-        M: ChildOf<P, N, Cardinality: ChildCardinality>,
+        P: ParentOf<M, N, Cardinality = C>,
+        C: ChildCardinality,
     {
         let id = to_raw(parent.id());
         let filter =
-            id.map(|id| crate::mql::Filter::Path(M::PATH.into(), crate::mql::Test::Eq(id)));
-        <M::Cardinality as ChildCardinality>::query(self.find(Filter::from_mql(filter)))
+            id.map(|id| crate::mql::Filter::Path(P::PATH.into(), crate::mql::Test::Eq(id)));
+        C::query(self.find(Filter::from_mql(filter)))
     }
 
     /// Finds the children after those that a subset of their parent shows, in its order:
@@ -236,7 +236,7 @@ impl<M: Document> Repository<M> {
     ) -> Result<Query<M>>
     where
         P: Document + HasSubset<A, T>,
-        A: Path<Root = P>,
+        A: Path<Root: Is<P>>,
         T: SubsetItem<Child = M> + Serialize + DeserializeOwned,
     {
         let find = children::after_subset(&self.session, parent, A::TEXT, parent.subset()).await?;

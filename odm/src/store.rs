@@ -50,6 +50,11 @@ pub use crate::mql::Direction;
 ///
 /// Every write goes through [`run`](Store::run) or [`begin`](Store::begin), and is atomic: all of it
 /// is stored, or nothing.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a store",
+    label = "expected a store",
+    note = "open one first: `Embedded::open(\"shop.odm\").await?`, or `Embedded::memory().await?`"
+)]
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
     /// Returns what this store can do beyond what every store must.

@@ -24,7 +24,10 @@ pub(crate) struct Key {
 }
 
 impl Index {
+    /// Reads `index(..)`, or `unique(..)`, which is an index that is unique.
     pub(super) fn new(cx: &Ctxt, meta: &Meta) -> Option<Self> {
+        let is_unique = meta.path().is_ident("unique");
+        let key = if is_unique { "unique" } else { "index" };
         let mut fields = Once::new("fields");
         let mut unique = Once::new("unique");
         let mut name_of = Once::new("name");
@@ -32,13 +35,16 @@ impl Index {
         for (key, meta) in nested(cx, meta) {
             match key.as_str() {
                 "fields" => fields.set(cx, &meta, string(cx, &meta)),
-                "unique" => unique.set(cx, &meta, flag(cx, &meta)),
+                "unique" if !is_unique => unique.set(cx, &meta, flag(cx, &meta)),
                 "name" => name_of.set(cx, &meta, name(cx, &meta)),
                 _ => unknown(
                     cx,
                     &meta,
-                    "document(index(..))",
-                    "`fields`, `unique` or `name`",
+                    &format!("document({key}(..))"),
+                    match is_unique {
+                        true => "`fields` or `name`",
+                        false => "`fields`, `unique` or `name`",
+                    },
                 ),
             }
         }
@@ -46,7 +52,7 @@ impl Index {
             if cx.count() == before {
                 cx.error(
                     meta,
-                    "index without fields: write `index(fields = \"a, -b.c\")`",
+                    format!("index without fields: write `{key}(fields = \"a, -b.c\")`"),
                 );
             }
             return None;
@@ -55,7 +61,7 @@ impl Index {
             Ok(keys) => Some(Index {
                 literal,
                 keys,
-                unique: unique.get().is_some(),
+                unique: is_unique || unique.get().is_some(),
                 name: name_of.get(),
             }),
             Err(message) => {

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span};
 use syn::{Attribute, LitStr, Meta, Path};
 
-use super::value::{Once, flag, keys, string, unknown};
+use super::value::{Once, flag, keys, meant, string, unknown};
 use crate::{ctxt::Ctxt, types::ident};
 
 /// `#[reference(..)]`.
@@ -121,13 +121,14 @@ impl Reference {
 fn on_delete(cx: &Ctxt, meta: &Meta) -> Option<(LitStr, OnDelete)> {
     let literal = string(cx, meta)?;
     let text = literal.value();
+    const RULES: &str = "`restrict`, `cascade`, `nullify`, `pull` or `keep`";
     let rule = OnDelete::ALL.iter().find(|(name, _)| *name == text);
     if rule.is_none() {
         cx.error(
             &literal,
             format!(
-                "unknown delete rule `{text}`, expected `restrict`, `cascade`, `nullify`, `pull` \
-                 or `keep`"
+                "unknown delete rule `{text}`, expected {RULES}{}",
+                meant(&text, RULES)
             ),
         );
     }

@@ -78,6 +78,10 @@ pub(super) fn nested(cx: &Ctxt, meta: &Meta) -> Vec<(String, Meta)> {
         cx.error(meta, format!("expected `{key}(..)`"));
         return Vec::new();
     };
+    if let Ok(value) = list.parse_args::<LitStr>() {
+        cx.error(&value, unkeyed(&unraw(meta.path()), &value));
+        return Vec::new();
+    }
     match list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated) {
         Ok(metas) => metas
             .into_iter()
@@ -88,6 +92,55 @@ pub(super) fn nested(cx: &Ctxt, meta: &Meta) -> Vec<(String, Meta)> {
             Vec::new()
         }
     }
+}
+
+/// What to write for a text without a key.
+fn unkeyed(attribute: &str, value: &LitStr) -> String {
+    let key = match attribute {
+        "document" | "split" => "collection",
+        "projection" | "count" => "of",
+        "database" | "index" => "name",
+        "denormalize" => "from",
+        "subset" => "sort",
+        _ => {
+            let text = value.value();
+            return format!("expected a key, not a string: write `{text}` without quotes");
+        }
+    };
+    let text = value.token();
+    format!("expected a key before the string: write `{key} = {text}`")
+}
+
+/// The one of some names in backticks that a text was probably meant for, for the end of a message.
+pub(crate) fn meant(text: &str, valid: &str) -> String {
+    let names = valid.split('`').skip(1).step_by(2);
+    let near = names
+        .map(|name| (distance(text, name), name))
+        .filter(|(distance, name)| *distance <= 1.max(name.len() / 3))
+        .min();
+    near.map_or_else(String::new, |(_, name)| format!("; did you mean `{name}`?"))
+}
+
+/// The number of characters to insert, remove, replace or swap to make one text of the other.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            rows[i][j] = match (i, j) {
+                (0, other) | (other, 0) => other,
+                _ => {
+                    let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                    let mut least = replaced.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
+                    if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                        least = least.min(rows[i - 2][j - 2] + 1);
+                    }
+                    least
+                }
+            };
+        }
+    }
+    rows[a.len()][b.len()]
 }
 
 /// A key without a value.
@@ -160,7 +213,10 @@ pub(crate) fn unknown(cx: &Ctxt, meta: &Meta, attribute: &str, valid: &str) {
     };
     cx.error(
         meta.path(),
-        format!("unknown key `{key}` in `#[{attribute}]`, expected {valid}"),
+        format!(
+            "unknown key `{key}` in `#[{attribute}]`, expected {valid}{}",
+            meant(&key, valid)
+        ),
     );
 }
 
@@ -182,4 +238,18 @@ pub(super) fn literal(meta: &Meta) -> Option<&Lit> {
 /// The tokens of a key with its value, for a span.
 pub(super) fn tokens(meta: &Meta) -> proc_macro2::TokenStream {
     meta.to_token_stream()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_are_proposed() {
+        let valid = "`collection`, `index` or `crate`";
+        assert_eq!(meant("colection", valid), "; did you mean `collection`?");
+        assert_eq!(meant("idnex", valid), "; did you mean `index`?");
+        assert_eq!(meant("table", valid), "");
+        assert_eq!(meant("", valid), "");
+    }
 }

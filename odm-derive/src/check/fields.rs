@@ -11,6 +11,7 @@ use crate::{
 /// Checks the fields of a struct or of a variant.
 pub(super) fn check(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
     for field in fields {
+        owned(cx, input, field);
         always_stored(cx, input, field);
         single(cx, field);
         references::check(cx, input, field);
@@ -41,6 +42,20 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
         cx.error(
             deny,
             "serde does not support `deny_unknown_fields` beside `flatten`: remove one of the two",
+        );
+    }
+}
+
+/// Whether a stored value owns what is in it. Of a parameter that is a lifetime, the item is told.
+fn owned(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
+    if input.item.generics.lifetimes().next().is_none()
+        && field.serde.skip.is_none()
+        && let Some(ty) = super::borrowed(field.ty)
+    {
+        cx.error(
+            ty,
+            "a stored value owns what is in it and cannot borrow: use owned types, such as `String` for \
+             `&str`",
         );
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn emit_filter(head: &Head, filter: Option<&Path>, child: &TokenStrea
     let private = &head.private;
     match filter {
         Some(path) => quote_spanned! {path.span()=>
-            ::core::option::Option::Some(|| #private::subset_filter::<#child>(#path()))
+            ::core::option::Option::Some(|| #private::subset_filter::<#child>(#path))
         },
         None => quote!(::core::option::Option::None),
     }

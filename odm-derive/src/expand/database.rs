@@ -17,18 +17,18 @@ use crate::{
 ///     const NAME: &'static str = "shop";
 ///     const VERSION: u32 = 1;
 ///     fn models() -> Vec<&'static Model> {
-///         models([model::<Product>()])
+///         models([describe(Probe::<Product>::DESCRIPTION)])
 ///     }
 ///     fn bind(session: &Session) -> Self { Self { products: RepositoryField::bind(session) } }
 ///     fn session(&self) -> &Session { RepositoryField::session(&self.products) }
 /// }
 /// impl Has<Product> for Shop {}
 /// const _: () = {
-///     const MODELS: &[ModelEntry] = &[Probe::<Product>::MODEL];
-///     const NAMES: &[&str] = &["Product"];
+///     let models: &[ModelEntry] = &[Probe::<Product>::MODEL];
+///     let names: &[&str] = &["Product"];
 ///     complete::<Shop, Product>();
-///     assert_own_collection(MODELS, NAMES, 0);
-///     assert_acyclic(MODELS);
+///     assert_own_collection(models, names, 0);
+///     assert_acyclic(models);
 /// };
 /// ```
 ///
@@ -69,7 +69,7 @@ pub(super) fn expand(database: &Database) -> TokenStream {
             const VERSION: ::core::primitive::u32 = #version;
 
             fn models() -> ::std::vec::Vec<&'static #private::Model> {
-                #private::models([#(#private::model::<#models>()),*])
+                #private::models([#(#private::describe(#private::Probe::<#models>::DESCRIPTION)),*])
             }
 
             fn bind(#session: &#private::Session) -> Self {
@@ -100,10 +100,13 @@ fn has(database: &Database) -> TokenStream {
 fn checks(database: &Database) -> TokenStream {
     let Head { private, this, .. } = &database.head;
     let repositories = &database.repositories;
-    let complete = repositories
-        .iter()
-        .map(|(_, ty, model)| quote_spanned!(ty.span()=> #private::complete::<#this, #model>();));
-    let names = repositories
+    let complete = repositories.iter().map(|(_, _, model)| {
+        let at = types::located(private.clone(), model.span());
+        quote_spanned!(model.span()=> #at::complete::<#this, #model>();)
+    });
+    let models = Ident::new("models", Span::mixed_site());
+    let names = Ident::new("names", Span::mixed_site());
+    let written = repositories
         .iter()
         .map(|(_, _, model)| types::written(model));
     let distinct = repositories
@@ -111,7 +114,7 @@ fn checks(database: &Database) -> TokenStream {
         .enumerate()
         .map(|(position, (_, _, model))| {
             let at = types::located(private.clone(), model.span());
-            quote_spanned!(model.span()=> #at::assert_own_collection(MODELS, NAMES, #position);)
+            quote_spanned!(model.span()=> #at::assert_own_collection(#models, #names, #position);)
         });
     let outlines = repositories
         .iter()
@@ -119,11 +122,11 @@ fn checks(database: &Database) -> TokenStream {
     // Gives the whole call the span of the name.
     let span = database.head.ident.span();
     let at = types::located(private.clone(), span);
-    let acyclic = quote_spanned!(span=> #at::assert_acyclic(MODELS););
+    let acyclic = quote_spanned!(span=> #at::assert_acyclic(#models););
     quote! {
         const _: () = {
-            const MODELS: &[#private::ModelEntry] = &[#(#outlines),*];
-            const NAMES: &[&::core::primitive::str] = &[#(#names),*];
+            let #models: &[#private::ModelEntry] = &[#(#outlines),*];
+            let #names: &[&::core::primitive::str] = &[#(#written),*];
             #(#complete)*
             #(#distinct)*
             #acyclic

@@ -44,8 +44,10 @@ pub(crate) fn generics(head: &Head) -> Generics {
 }
 
 /// ```ignore
+/// impl Referable for Part { type Key = ObjectId; .. }
 /// impl Document for Part {
 ///     type Id = ObjectId;
+///     type Itself = Self;
 ///     const COLLECTION: &'static str = "parts";
 ///     const HASH: u64 = 0x..;
 ///     const INVERSES: &'static [(&'static str, &'static str)] = &[("tasks", "owner")];
@@ -86,7 +88,7 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
     let indexes = indexes.iter().map(|index| index_of(head, &root, index));
     let inverses = reference::inverses(&document.structure);
     let validation = validation(document);
-    let id_schema = id_schema(head, id_type);
+    let key_schema = key_schema(head, id_type);
     let hash = types::fnv1a(&collection.value());
     let model = quote! {
         #private::Model {
@@ -102,8 +104,16 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
     let model = structure::constant(head, quote!(#private::Model), &model);
     quote! {
         #[automatically_derived]
+        impl #impl_generics #private::Referable for #this #where_clause {
+            type Key = #id_type;
+
+            #key_schema
+        }
+
+        #[automatically_derived]
         impl #impl_generics #private::Document for #this #where_clause {
             type Id = #id_type;
+            type Itself = Self;
             const COLLECTION: &'static str = #collection;
             const HASH: ::core::primitive::u64 = #hash;
             #inverses
@@ -111,8 +121,6 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
             fn id(&self) -> &#id_type {
                 &self.#id
             }
-
-            #id_schema
 
             fn model() -> &'static #private::Model {
                 #model
@@ -149,15 +157,15 @@ fn validation(document: &Document) -> TokenStream {
 }
 
 /// ```ignore
-/// fn id_schema(types: &mut SchemaTypes) -> BsonDocument {
+/// fn key_schema(types: &mut SchemaTypes) -> BsonDocument {
 ///     Probe::<ObjectId>::SCHEMA(types)
 /// }
 /// ```
-fn id_schema(head: &Head, ty: &Type) -> Option<TokenStream> {
+fn key_schema(head: &Head, ty: &Type) -> Option<TokenStream> {
     let private = &head.private;
     (!head.is_dependent(ty)).then(|| {
         quote! {
-            fn id_schema(types: &mut #private::SchemaTypes) -> #private::BsonDocument {
+            fn key_schema(types: &mut #private::SchemaTypes) -> #private::BsonDocument {
                 #private::Probe::<#ty>::SCHEMA(types)
             }
         }
@@ -253,7 +261,7 @@ pub(crate) fn into_id(head: &Head, generics: &Generics, id: &Type) -> Option<Tok
             type How = #private::ById;
 
             fn into_id(self) -> #id {
-                ::core::clone::Clone::clone(self)
+                #private::clone_id::<#this>(self)
             }
         }
     })

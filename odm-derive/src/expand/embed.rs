@@ -38,6 +38,7 @@ pub(super) fn expand(embed: &Embed) -> TokenStream {
 ///     const CONTAINER: Container = Container::One;
 /// }
 /// impl Known for Money { const RELATED: bool = true; .. }
+/// impl Referable for Money { type Key = NoKey; }
 /// ```
 pub(crate) fn embedded(head: &Head, this: &TokenStream) -> TokenStream {
     let private = &head.private;
@@ -58,7 +59,11 @@ pub(crate) fn embedded(head: &Head, this: &TokenStream) -> TokenStream {
         }
 
         #[automatically_derived]
-        #[diagnostic::do_not_recommend]
+        impl #impl_generics #private::Referable for #this #where_clause {
+            type Key = #private::NoKey;
+        }
+
+        #[automatically_derived]
         impl #impl_generics #private::Known for #this #where_clause {
             const RELATED: bool = true;
             const HAS_CHECKS: bool = <Self as #private::Structure>::HAS_CHECKS;

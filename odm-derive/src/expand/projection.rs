@@ -25,6 +25,7 @@ pub(super) fn expand(projection: &Projection) -> TokenStream {
 }
 
 /// ```ignore
+/// impl Referable for ReviewSummary { type Key = NoKey; }
 /// impl Projection for ReviewSummary { type Of = Review; }
 /// ```
 pub(crate) fn itself(head: &Head, of: &Type) -> TokenStream {
@@ -32,6 +33,11 @@ pub(crate) fn itself(head: &Head, of: &Type) -> TokenStream {
     let generics = generics(head);
     let (impl_generics, _, where_clause) = generics.split_for_impl();
     quote! {
+        #[automatically_derived]
+        impl #impl_generics #private::Referable for #this #where_clause {
+            type Key = #private::NoKey;
+        }
+
         #[automatically_derived]
         impl #impl_generics #private::Projection for #this #where_clause {
             type Of = #of;

@@ -6,6 +6,7 @@ mod aliases;
 mod chains;
 mod derived;
 mod enums;
+mod hygiene;
 mod inverse;
 mod many;
 mod names;

@@ -1,8 +1,4 @@
-//! The static description of fields, and the field of a form that only serde knows.
-
-use std::{convert::Infallible, marker::PhantomData};
-
-use serde::Serialize;
+//! The static description of fields.
 
 use crate::{
     model::{
@@ -11,21 +7,6 @@ use crate::{
     },
     mql,
 };
-
-/// The value of a field that serde stores in a form of its own: `#[serde(with = "..")]`.
-///
-/// Only the field's functions know the form. So such a field has a path, and a filter can ask whether
-/// it exists, but it is neither compared with a `T` nor set to one.
-///
-/// There are no values of it.
-pub struct StoredOtherwise<T>(Infallible, PhantomData<fn() -> T>);
-
-// Else a missing bound would be named in the message, in place of a missing value of the type.
-impl<T> Serialize for StoredOtherwise<T> {
-    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
-        match self.0 {}
-    }
-}
 
 /// A field that the library does not look into.
 pub const fn plain(name: &'static str) -> FieldShape {
@@ -88,13 +69,18 @@ fn cold_schema<T: Structure>() -> bson::Document {
 pub const fn counter<T: Counter>() {}
 
 /// The filter of a subset or of a count.
-pub fn subset_filter<C>(filter: crate::query::Filter<C>) -> crate::Result<mql::Filter> {
-    filter.into_mql()
+pub fn subset_filter<C>(filter: fn() -> crate::query::Filter<C>) -> crate::Result<mql::Filter> {
+    filter().into_mql()
 }
 
-/// The model of a repository.
-pub fn model<T: Document>() -> &'static Model {
-    T::model()
+/// A clone of an `_id`.
+pub fn clone_id<M: Document>(id: &M::Id) -> M::Id {
+    id.clone()
+}
+
+/// The model of a repository. That it has one, [`complete`] checks.
+pub fn describe(model: Option<fn() -> &'static Model>) -> &'static Model {
+    model.expect("the model of a repository is a document")()
 }
 
 /// The models of a database.
@@ -103,7 +89,7 @@ pub fn models<const N: usize>(models: [&'static Model; N]) -> Vec<&'static Model
 }
 
 /// Checks that a database has all models that one of them references.
-pub const fn complete<D, M: RefersWithin<D>>() {}
+pub const fn complete<D, M: Document<Itself: RefersWithin<D>>>() {}
 
 /// The outline of an embedded value.
 pub const fn outline<T: EmbedField>() -> &'static Outline {

@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{
     model::{
-        Cold, Document, Embed, EmbedField, Known, Location as ValueLocation, Outline, SchemaOf,
-        ShownNames, Subset, any_schema,
+        Cold, Document, Embed, EmbedField, Known, Location as ValueLocation, Model, Outline,
+        SchemaOf, ShownNames, Subset, any_schema,
     },
     mql::Violation,
 };
@@ -44,6 +44,8 @@ pub trait Unknown {
     /// Checks nothing.
     fn check<V: ?Sized>(&self, _value: &V, _at: &ValueLocation<'_>, _found: &mut Vec<Violation>) {}
 
+    /// It is no document, which is reported elsewhere.
+    const DESCRIPTION: Option<fn() -> &'static Model> = None;
     /// It is no document, which is reported elsewhere.
     const MODEL: ModelEntry = ModelEntry::NONE;
 }
@@ -104,6 +106,8 @@ impl<T: Embed> Probe<Cold<T>> {
 }
 
 impl<T: Document> Probe<T> {
+    /// The description of the document.
+    pub const DESCRIPTION: Option<fn() -> &'static Model> = Some(T::model);
     /// The collection, and what is in its documents.
     pub const MODEL: ModelEntry = ModelEntry {
         collection: T::COLLECTION,

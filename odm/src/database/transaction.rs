@@ -71,7 +71,7 @@ pub(super) async fn run<D, T, E, F>(database: &D, run: F) -> Result<T, E>
 where
     D: Database,
     E: From<Error>,
-    F: AsyncFnOnce(D) -> Result<T, E> + Clone,
+    F: AsyncFnOnce(D) -> Result<T, E> + Repeatable,
 {
     if let Some(outer) = database.session().bound() {
         // Part of the transaction around it: what it wrote before it failed must not be committed.
@@ -117,3 +117,15 @@ fn inner_failed() -> Error {
         "transaction aborted: a transaction inside it failed, or its future was dropped",
     )
 }
+
+/// A closure that can run several times, each time from the same start: one that is `Clone`.
+#[diagnostic::on_unimplemented(
+    message = "the closure of a transaction may run again, and cannot change or use up what is around it",
+    label = "changes or uses up what it captures",
+    note = "return the value from the closure instead of changing a variable around it; of a value that each \
+            run uses up, make a clone in the closure"
+)]
+pub trait Repeatable: Clone {}
+
+#[diagnostic::do_not_recommend]
+impl<F: Clone> Repeatable for F {}

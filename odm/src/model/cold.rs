@@ -84,7 +84,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Cold<T> {
 /// The type of a field that is marked `#[split(..)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the cold part of a document",
-    label = "expected `Cold<T>`, of a struct that derives `Embed`"
+    label = "expected `Cold<T>`, of a struct that derives `Embed`",
+    note = "where a document need not have one, write `Cold<T>` and `#[split(.., optional)]`"
 )]
 pub trait SplitField {
     /// The value.

@@ -12,7 +12,7 @@ use std::{
 use bson::doc;
 
 use super::{
-    Cold, DateTime, Document, ObjectId, Ref, SchemaTypes, Subset,
+    Cold, DateTime, ObjectId, Ref, Referable, SchemaTypes, Subset,
     schema::{any, any_array, nullable, of_types},
 };
 use crate::mql::Violation;
@@ -256,7 +256,7 @@ macro_rules! related {
     )* };
 }
 related! {
-    <T: Document> Ref<T>: T::id_schema;
+    <T: Referable> Ref<T>: T::key_schema;
     <T> Subset<T>: any_array;
     <T> Cold<T>: any;
 }

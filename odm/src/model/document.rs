@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    EmbedField, FieldSet, Location, Model, Outline, Path, Ref, Root, SchemaTypes, Shape,
+    EmbedField, FieldSet, Location, Model, Outline, Path, Ref, Referable, Root, SchemaTypes, Shape,
     ShownNames, Through, derived::Copied,
 };
 use crate::mql::Violation;
@@ -75,7 +75,9 @@ pub trait Structure: Sized + 'static {
     label = "not a document",
     note = "derive `Document` for it; a value inside a document derives `Embed`"
 )]
-pub trait Document: Structure + Serialize + DeserializeOwned + Send + Sync {
+pub trait Document:
+    Structure + Referable<Key = <Self as Document>::Id> + Serialize + DeserializeOwned + Send + Sync
+{
     /// The type of `_id`.
     type Id: Serialize + DeserializeOwned + Clone + Debug + PartialEq + Send + Sync + 'static;
     /// The name of the collection.
@@ -84,6 +86,9 @@ pub trait Document: Structure + Serialize + DeserializeOwned + Send + Sync {
     /// literals, since two models ask each other.
     #[doc(hidden)]
     const INVERSES: &'static [(&'static str, &'static str)] = &[];
+    /// The document. A bound of it is not looked at where it is none.
+    #[doc(hidden)]
+    type Itself;
     /// The hash of the collection's name.
     #[doc(hidden)]
     const HASH: u64;
@@ -121,12 +126,6 @@ pub trait Document: Structure + Serialize + DeserializeOwned + Send + Sync {
         Self::schema(&mut SchemaTypes::default())
     }
 
-    /// The schema of the `_id`.
-    #[doc(hidden)]
-    fn id_schema(_types: &mut SchemaTypes) -> bson::Document {
-        bson::Document::new()
-    }
-
     #[doc(hidden)]
     fn model() -> &'static Model;
 }
@@ -161,12 +160,12 @@ pub trait Projection: Structure + DeserializeOwned + Send {
     message = "a value of type `{Self}` does not name one `{M}`",
     label = "expected the `_id` of a `{M}`, a `Ref<{M}>` or a `&{M}`"
 )]
-pub trait IntoId<M: Document> {
+pub trait IntoId<M: Referable> {
     /// The way in which it is converted to a reference.
     #[doc(hidden)]
     type How;
     /// Returns the `_id`.
-    fn into_id(self) -> M::Id;
+    fn into_id(self) -> M::Key;
 }
 
 impl<M: Document> IntoId<M> for &M {

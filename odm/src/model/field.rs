@@ -1,6 +1,8 @@
 //! Typed fields: the values behind `Model::fields()`.
 
-use std::{marker::PhantomData, ops::Deref};
+use std::{convert::Infallible, marker::PhantomData, ops::Deref};
+
+use serde::Serialize;
 
 use super::{Path, Structure};
 
@@ -122,3 +124,18 @@ pub trait Settable {}
 
 impl Settable for Plain {}
 impl Settable for Unchecked {}
+
+/// The value of a field that serde stores in a form of its own: `#[serde(with = "..")]`.
+///
+/// Only the field's functions know the form. So such a field has a path, and a filter can ask whether
+/// it exists, but it is neither compared with a `T` nor set to one.
+///
+/// There are no values of it.
+pub struct StoredOtherwise<T>(Infallible, PhantomData<fn() -> T>);
+
+// Else a missing bound would be named in the message, in place of a missing value of the type.
+impl<T> Serialize for StoredOtherwise<T> {
+    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        match self.0 {}
+    }
+}

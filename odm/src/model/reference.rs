@@ -9,15 +9,38 @@ use std::{
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Document, ReferenceField, hidden};
+use super::{Document, ReferenceField, SchemaTypes, hidden};
 
 /// A reference to a document of `T`: its `_id`, stored bare.
 ///
 /// A field of this type is marked with `#[reference(child)]` or `#[reference(parent)]`. The library
 /// then checks that the document exists, and applies the delete rule when it is deleted.
-// The last field alone decides whether a struct is sized. Were it the id, then a reference to a type
-// that is no document would be reported once for each trait that its holder implements.
-pub struct Ref<T: Document>(T::Id, PhantomData<fn() -> T>);
+// The bound, and those of the traits below, hold for all types with a derive of this library: a reference
+// to one that is no document would else be reported once for each trait that its holder implements.
+pub struct Ref<T: Referable>(T::Key, PhantomData<fn() -> T>);
+
+/// A type that a [`Ref`] can be written of. The derives implement it: a mark on the field checks that it is
+/// a document.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a document",
+    label = "not a document",
+    note = "derive `Document` for it; a value inside a document derives `Embed`"
+)]
+pub trait Referable {
+    /// The type of `_id`.
+    type Key;
+
+    /// The schema of the `_id`.
+    fn key_schema(_types: &mut SchemaTypes) -> bson::Document {
+        bson::Document::new()
+    }
+}
+
+/// The `_id` of what is no document. There are no values of it.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum NoKey {}
 
 impl<T: Document> Ref<T> {
     /// Creates a reference to the document with this `_id`.
@@ -42,62 +65,62 @@ impl<T: Document> From<&T> for Ref<T> {
     }
 }
 
-impl<T: Document> Clone for Ref<T> {
+impl<T: Referable<Key: Clone>> Clone for Ref<T> {
     fn clone(&self) -> Self {
-        Ref::new(self.0.clone())
+        Ref(self.0.clone(), PhantomData)
     }
 }
 
-impl<T: Document<Id: Copy>> Copy for Ref<T> {}
+impl<T: Referable<Key: Copy>> Copy for Ref<T> {}
 
-impl<T: Document> fmt::Debug for Ref<T> {
+impl<T: Referable<Key: fmt::Debug>> fmt::Debug for Ref<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Ref").field(&self.0).finish()
     }
 }
 
-impl<T: Document<Id: fmt::Display>> fmt::Display for Ref<T> {
+impl<T: Referable<Key: fmt::Display>> fmt::Display for Ref<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl<T: Document> PartialEq for Ref<T> {
+impl<T: Referable<Key: PartialEq>> PartialEq for Ref<T> {
     fn eq(&self, other: &Self) -> bool {
         self.0 == other.0
     }
 }
 
-impl<T: Document<Id: Eq>> Eq for Ref<T> {}
+impl<T: Referable<Key: Eq>> Eq for Ref<T> {}
 
-impl<T: Document<Id: Hash>> Hash for Ref<T> {
+impl<T: Referable<Key: Hash>> Hash for Ref<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.0.hash(state);
     }
 }
 
-impl<T: Document<Id: PartialOrd>> PartialOrd for Ref<T> {
+impl<T: Referable<Key: PartialOrd>> PartialOrd for Ref<T> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         self.0.partial_cmp(&other.0)
     }
 }
 
-impl<T: Document<Id: Ord>> Ord for Ref<T> {
+impl<T: Referable<Key: Ord>> Ord for Ref<T> {
     fn cmp(&self, other: &Self) -> Ordering {
         self.0.cmp(&other.0)
     }
 }
 
-impl<T: Document> Serialize for Ref<T> {
+impl<T: Referable<Key: Serialize>> Serialize for Ref<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         hidden::note();
         self.0.serialize(serializer)
     }
 }
 
-impl<'de, T: Document> Deserialize<'de> for Ref<T> {
+impl<'de, T: Referable<Key: Deserialize<'de>>> Deserialize<'de> for Ref<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        T::Id::deserialize(deserializer).map(Ref::new)
+        T::Key::deserialize(deserializer).map(|id| Ref(id, PhantomData))
     }
 }
 

@@ -22,7 +22,8 @@ impl<D: Has<T>, T: Document> RefersWithin<D> for Ref<T> {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be embedded",
     label = "not an embedded value, nor an `Option`, `Box`, list or map of such",
-    note = "derive `Embed` for the value; a field without named fields needs no `#[embed]`"
+    note = "derive `Embed` for the value; a scalar needs no `#[embed]`, and a document is not embedded \
+            but referenced, by a `Ref`"
 )]
 pub trait EmbedField: Known {
     /// The embedded value.
@@ -115,11 +116,31 @@ impl<K: MapKey, T: EmbedField, S> EmbedField for HashMap<K, T, S> {
     label = "not a child of `{P}`",
     note = "where there are several, name one: `find(Child::fields().parent.eq(&parent))`"
 )]
-pub trait ChildOf<P, const N: usize>: Document {
+pub trait ChildOf<P, const N: usize> {
     /// The stored path of the reference.
     #[doc(hidden)]
     const PATH: &'static str;
     /// Whether a parent has at most one such child: `#[reference(parent, one)]`.
     #[doc(hidden)]
     type Cardinality;
+}
+
+/// A document with children of `C`: that which [`ChildOf`] says, as a bound of the parent.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{C}` has no single `#[reference(parent)]` field to `{Self}`",
+    label = "not the parent of a `{C}`",
+    note = "where there are several, name one: `find(Child::fields().parent.eq(&parent))`"
+)]
+pub trait ParentOf<C, const N: usize>: Document {
+    /// The stored path of the reference.
+    const PATH: &'static str;
+    /// The number of children that it has.
+    type Cardinality;
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: Document, C: ChildOf<P, N>, const N: usize> ParentOf<C, N> for P {
+    const PATH: &'static str = C::PATH;
+    type Cardinality = C::Cardinality;
 }

@@ -76,7 +76,7 @@ impl<T> List for Subset<T> {
 )]
 pub trait SubsetItem {
     /// The child document.
-    type Child: Document;
+    type Child;
     /// The shown fields of a child; `None` for all.
     #[doc(hidden)]
     const SHOWN: Option<fn() -> &'static Shape>;
@@ -103,7 +103,7 @@ pub trait SubsetField {
     const NESTED: bool;
 }
 
-impl<T: SubsetItem> SubsetField for Subset<T> {
+impl<T: SubsetItem<Child: Document>> SubsetField for Subset<T> {
     type Item = T;
     type Child = T::Child;
     const NESTED: bool = T::NESTED;

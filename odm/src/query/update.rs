@@ -8,8 +8,8 @@ use serde::Serialize;
 use crate::{
     error::{Error, Result},
     model::{
-        Document, Embed, Field, IntoValue, List, Number, Ordered, Path, Root, Settable, Structure,
-        check_references, references, to_raw,
+        Document, Embed, Field, IntoValue, Is, List, Number, Ordered, Path, Root, Settable,
+        Structure, check_references, references, to_raw,
     },
     mql::{self, End, Operation, Pull, Push},
 };
@@ -170,7 +170,7 @@ impl<M, T> Update<M, T> {
     pub fn set<V, P, K, How>(mut self, _: Field<V, P, K>, value: impl IntoValue<V, How>) -> Self
     where
         V: Serialize,
-        P: Path<Root = M>,
+        P: Path<Root: Is<M>>,
         K: Settable,
     {
         let value = self.stored(P::TEXT, value);
@@ -180,7 +180,7 @@ impl<M, T> Update<M, T> {
     /// Removes the field, which then reads as `None`.
     pub fn unset<V, P, K>(self, _: Field<Option<V>, P, K>) -> Self
     where
-        P: Path<Root = M>,
+        P: Path<Root: Is<M>>,
         K: Settable,
     {
         self.add(P::TEXT, Ok(Operation::Unset))
@@ -190,7 +190,7 @@ impl<M, T> Update<M, T> {
     pub fn inc<V, P, K, How>(self, _: Field<V, P, K>, amount: impl IntoValue<V, How>) -> Self
     where
         V: Serialize + Number,
-        P: Path<Root = M>,
+        P: Path<Root: Is<M>>,
         K: Settable,
     {
         self.add(P::TEXT, raw(amount).map(Operation::Inc))
@@ -200,7 +200,7 @@ impl<M, T> Update<M, T> {
     pub fn mul<V, P, K, How>(self, _: Field<V, P, K>, factor: impl IntoValue<V, How>) -> Self
     where
         V: Serialize + Number,
-        P: Path<Root = M>,
+        P: Path<Root: Is<M>>,
         K: Settable,
     {
         self.add(P::TEXT, raw(factor).map(Operation::Mul))
@@ -210,7 +210,7 @@ impl<M, T> Update<M, T> {
     pub fn min<V, P, K, How>(self, _: Field<V, P, K>, value: impl IntoValue<V, How>) -> Self
     where
         V: Serialize + Ordered,
-        P: Path<Root = M>,
+        P: Path<Root: Is<M>>,
         K: Settable,
     {
         self.add(P::TEXT, raw(value).map(Operation::Min))
@@ -220,7 +220,7 @@ impl<M, T> Update<M, T> {
     pub fn max<V, P, K, How>(self, _: Field<V, P, K>, value: impl IntoValue<V, How>) -> Self
     where
         V: Serialize + Ordered,
-        P: Path<Root = M>,
+        P: Path<Root: Is<M>>,
         K: Settable,
     {
         self.add(P::TEXT, raw(value).map(Operation::Max))
@@ -234,7 +234,7 @@ impl<M, T> Update<M, T> {
     ) -> Self
     where
         V: List<Item: Serialize>,
-        P: Path<Root = M>,
+        P: Path<Root: Is<M>>,
         K: Settable,
     {
         let push = self.stored(P::TEXT, value).map(|value| Push {
@@ -252,7 +252,7 @@ impl<M, T> Update<M, T> {
     ) -> Self
     where
         V: List<Item: Serialize>,
-        P: Path<Root = M>,
+        P: Path<Root: Is<M>>,
         K: Settable,
         I: IntoValue<V::Item, How>,
     {
@@ -279,7 +279,7 @@ impl<M, T> Update<M, T> {
     ) -> Self
     where
         V: List<Item: Serialize>,
-        P: Path<Root = M>,
+        P: Path<Root: Is<M>>,
         K: Settable,
     {
         let value = self.stored(P::TEXT, value);
@@ -290,7 +290,7 @@ impl<M, T> Update<M, T> {
     pub fn pull<V, P, K, How>(self, _: Field<V, P, K>, value: impl IntoValue<V::Item, How>) -> Self
     where
         V: List<Item: Serialize>,
-        P: Path<Root = M>,
+        P: Path<Root: Is<M>>,
         K: Settable,
     {
         self.add(
@@ -303,7 +303,7 @@ impl<M, T> Update<M, T> {
     pub fn pull_where<V, P, K, F>(self, _: Field<V, P, K>, filter: F) -> Self
     where
         V: List<Item: Embed>,
-        P: Path<Root = M>,
+        P: Path<Root: Is<M>>,
         K: Settable,
         F: FnOnce(&'static <V::Item as Structure>::Fields<Root<V::Item>>) -> Filter<V::Item>,
     {
@@ -318,7 +318,7 @@ impl<M, T> Update<M, T> {
     pub fn pop<V, P, K>(self, _: Field<V, P, K>) -> Self
     where
         V: List,
-        P: Path<Root = M>,
+        P: Path<Root: Is<M>>,
         K: Settable,
     {
         self.add(P::TEXT, Ok(Operation::Pop(End::Last)))
@@ -328,7 +328,7 @@ impl<M, T> Update<M, T> {
     pub fn pop_first<V, P, K>(self, _: Field<V, P, K>) -> Self
     where
         V: List,
-        P: Path<Root = M>,
+        P: Path<Root: Is<M>>,
         K: Settable,
     {
         self.add(P::TEXT, Ok(Operation::Pop(End::First)))

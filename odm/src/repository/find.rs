@@ -8,7 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::{Cursor, Deferred, Join, Joins, Page, impl_debug, page, query, rows, stream};
 use crate::{
     error::{Error, ErrorKind, Result},
-    model::{Cold, Document, Field, Ordered, Path, Projection, Structure},
+    model::{Cold, Document, Field, Is, Ordered, Path, Projection, Shows, Structure},
     mql::{
         self, key,
         path::{self, Lookup},
@@ -55,7 +55,7 @@ impl<M: Document> Query<M> {
     }
 
     /// Reads only the fields of a projection of each document.
-    pub fn select<P: Projection<Of = M>>(self) -> Query<M, (), P> {
+    pub fn select<P: Projection<Of: Shows<M>>>(self) -> Query<M, (), P> {
         let find = self.find.and_then(|mut find| {
             let names = <P as Structure>::shape().names();
             find.projection = Some(mql::Projection::include(names)?);
@@ -133,29 +133,32 @@ impl<M: Document, J, T> Query<M, J, T> {
 
     /// Returns the distinct values of a field, in their order. Documents without the field are
     /// ignored.
-    pub async fn distinct<V, P, K>(self, _: Field<V, P, K>) -> Result<Vec<V>>
+    pub fn distinct<V, P, K>(self, _: Field<V, P, K>) -> Deferred<Vec<V>>
     where
-        V: Ordered + DeserializeOwned + Serialize + Send,
-        P: Path<Root = M>,
+        V: Ordered + DeserializeOwned + Serialize + Send + 'static,
+        P: Path<Root: Is<M>>,
     {
-        let mut find = self.find?;
-        find.projection = Some(mql::Projection::include([P::TEXT])?);
-        // The values of a field in a cold part are read with this part.
-        let part = P::COLD.then(|| path::split(P::TEXT).0);
-        let view = self.session.reader(M::COLLECTION, part.as_slice()).await?;
-        let mut values = std::collections::BTreeMap::new();
-        let collect = |document: &RawDocument| {
-            if let Lookup::Value(value) = path::lookup(document, P::TEXT) {
-                values.entry(key::of(value)).or_insert_with(|| value.into());
-            }
-            Ok(())
-        };
-        let (_, cost) = view.find_with(&find, collect).await?;
-        record_cost("distinct", &find.collection, cost);
-        values
-            .into_values()
-            .map(|value| rows::value(P::TEXT, value))
-            .collect()
+        let Query { session, find, .. } = self;
+        Box::pin(async move {
+            let mut find = find?;
+            find.projection = Some(mql::Projection::include([P::TEXT])?);
+            // The values of a field in a cold part are read with this part.
+            let part = P::COLD.then(|| path::split(P::TEXT).0);
+            let view = session.reader(M::COLLECTION, part.as_slice()).await?;
+            let mut values = std::collections::BTreeMap::new();
+            let collect = |document: &RawDocument| {
+                if let Lookup::Value(value) = path::lookup(document, P::TEXT) {
+                    values.entry(key::of(value)).or_insert_with(|| value.into());
+                }
+                Ok(())
+            };
+            let (_, cost) = view.find_with(&find, collect).await?;
+            record_cost("distinct", &find.collection, cost);
+            values
+                .into_values()
+                .map(|value| rows::value(P::TEXT, value))
+                .collect()
+        })
     }
 
     /// Runs the query without its joins, and returns how it ran and what it touched.
@@ -224,7 +227,7 @@ impl<M: Document, T: DeserializeOwned + Send + 'static> Query<M, (), T> {
 impl<M: Document, J> Query<M, J> {
     /// Loads a cold part of each document, by one more query for all. A query by fields of a cold part
     /// loads it anyway.
-    pub fn with<T, P: Path<Root = M>, K>(mut self, _: Field<Cold<T>, P, K>) -> Self {
+    pub fn with<T, P: Path<Root: Is<M>>, K>(mut self, _: Field<Cold<T>, P, K>) -> Self {
         self.load.push(P::TEXT);
         self
     }
@@ -237,7 +240,7 @@ impl<M: Document> Query<M> {
     /// `Product::fields().parts` joins the referenced documents, and
     /// `Review::fields().product_id.referrers()` joins in the other direction. `.join(..)` on either
     /// joins from the joined documents.
-    pub fn join<A: Join<M>>(self, join: A) -> Query<M, (A,)> {
+    pub fn join<A: Join<M>>(self, join: A) -> Query<M, (A,), A::From> {
         Query {
             session: self.session,
             find: self.find,
@@ -250,7 +253,7 @@ impl<M: Document> Query<M> {
 
 impl<M: Document, A: Join<M>> Query<M, (A,)> {
     /// Joins another reference, and returns triples.
-    pub fn join<B: Join<M>>(self, join: B) -> Query<M, (A, B)> {
+    pub fn join<B: Join<M>>(self, join: B) -> Query<M, (A, B), B::From> {
         let joins = (self.joins.0, join);
         Query {
             session: self.session,
@@ -264,7 +267,7 @@ impl<M: Document, A: Join<M>> Query<M, (A,)> {
 
 impl<M: Document, A: Join<M>, B: Join<M>> Query<M, (A, B)> {
     /// Joins a third reference, and returns quadruples.
-    pub fn join<C: Join<M>>(self, join: C) -> Query<M, (A, B, C)> {
+    pub fn join<C: Join<M>>(self, join: C) -> Query<M, (A, B, C), C::From> {
         let joins = (self.joins.0, self.joins.1, join);
         Query {
             session: self.session,
@@ -274,6 +277,28 @@ impl<M: Document, A: Join<M>, B: Join<M>> Query<M, (A, B)> {
             types: PhantomData,
         }
     }
+}
+
+impl<M: Document, A: Join<M>, B: Join<M>, C: Join<M>> Query<M, (A, B, C)> {
+    /// A query joins three references at most.
+    #[doc(hidden)]
+    pub fn join<D: FourthJoin>(self, join: D) -> D::Never {
+        join.never()
+    }
+}
+
+/// Never implemented.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a query joins three references at most",
+    label = "the fourth join",
+    note = "a join has joins of its own, as `.join(fields.a.join(..))`; `fetch` the documents of the others"
+)]
+pub trait FourthJoin {
+    /// No query.
+    type Never;
+    /// Never called.
+    fn never(self) -> Self::Never;
 }
 
 impl_debug!(Query<M, J, T>: find, load);

@@ -7,7 +7,7 @@ use bson::{RawBson, RawDocument};
 use super::{Deferred, impl_debug, rows::decode};
 use crate::{
     error::{Error, Result},
-    model::{Cold, Document, Field, Link, Path, Ref},
+    model::{Cold, Document, Field, Is, Link, Path, Ref},
     session::Session,
     store::ReaderExt,
     trace::record_cost,
@@ -33,7 +33,7 @@ impl<M: Document> Get<M> {
     }
 
     /// Loads a cold part of the document, by one more query.
-    pub fn with<T, P: Path<Root = M>, K>(mut self, _: Field<Cold<T>, P, K>) -> Self {
+    pub fn with<T, P: Path<Root: Is<M>>, K>(mut self, _: Field<Cold<T>, P, K>) -> Self {
         self.load.push(P::TEXT);
         self
     }
@@ -93,7 +93,7 @@ impl<M: Document> Fetch<M> {
     }
 
     /// Loads a cold part of each document, by one more query for all.
-    pub fn with<T, P: Path<Root = M>, K>(mut self, _: Field<Cold<T>, P, K>) -> Self {
+    pub fn with<T, P: Path<Root: Is<M>>, K>(mut self, _: Field<Cold<T>, P, K>) -> Self {
         self.load.push(P::TEXT);
         self
     }
@@ -143,35 +143,45 @@ async fn read_many<M: Document>(
     Ok(found)
 }
 
-/// References to documents of `M`: one or many, bare or in embedded links.
+/// References to documents: one or many, bare or in embedded links.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` holds no references to `{M}`",
-    label = "cannot be fetched from the repository of `{M}`"
+    message = "`{Self}` holds no references that can be fetched",
+    label = "neither a reference, nor a link, nor an `Option` or a list of these"
 )]
-pub trait Refs<M: Document> {
+pub trait Refs {
+    /// The referenced document.
+    type Target: Document;
     /// Returns the references, in order.
-    fn refs(&self) -> Vec<&Ref<M>>;
+    fn refs(&self) -> Vec<&Ref<Self::Target>>;
 }
 
-impl<L: Link> Refs<L::Target> for L {
+impl<L: Link> Refs for L {
+    type Target = L::Target;
+
     fn refs(&self) -> Vec<&Ref<L::Target>> {
         vec![self.target()]
     }
 }
 
-impl<L: Link> Refs<L::Target> for [L] {
+impl<L: Link> Refs for [L] {
+    type Target = L::Target;
+
     fn refs(&self) -> Vec<&Ref<L::Target>> {
         self.iter().map(Link::target).collect()
     }
 }
 
-impl<L: Link> Refs<L::Target> for Vec<L> {
+impl<L: Link> Refs for Vec<L> {
+    type Target = L::Target;
+
     fn refs(&self) -> Vec<&Ref<L::Target>> {
         self.as_slice().refs()
     }
 }
 
-impl<L: Link> Refs<L::Target> for Option<L> {
+impl<L: Link> Refs for Option<L> {
+    type Target = L::Target;
+
     fn refs(&self) -> Vec<&Ref<L::Target>> {
         self.as_slice().refs()
     }

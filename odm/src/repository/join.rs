@@ -9,7 +9,7 @@ use super::rows::decode;
 use crate::{
     catalog,
     error::{Error, ErrorKind, Result, show},
-    model::{Document, Field, HotPath, Joinable, Link, Path, Plain, Unchecked},
+    model::{Document, Field, HotPath, Is, Joinable, Link, Names, Path, Plain, Unchecked},
     query::{Filter, Sort},
     store::{self, Cost, FindByKey, Reader, ReaderExt},
 };
@@ -24,6 +24,9 @@ use crate::{
 pub trait Join<M>: Send + Sync + 'static {
     /// The type that each document is joined with.
     type Out: Send;
+    /// `M`. A query is made of it, so that the compiler does not go on to look at a query by what is no join.
+    #[doc(hidden)]
+    type From;
     /// Returns the keys that are looked up for a document.
     #[doc(hidden)]
     fn keys(&self, document: &RawDocument) -> Vec<RawBson>;
@@ -139,9 +142,13 @@ pub struct Follow<F, J> {
     joins: J,
 }
 
-impl<V: Joinable, P: Path, K> Field<V, P, K> {
+impl<V, P: Path, K> Field<V, P, K> {
     /// Joins a reference of the joined documents.
-    pub fn join<J: Join<V::Target>>(self, join: J) -> Follow<Self, (J,)> {
+    pub fn join<J>(self, join: J) -> Follow<Self, (J,)>
+    where
+        V: Joinable,
+        J: Join<V::Target>,
+    {
         Follow {
             field: self,
             joins: (join,),
@@ -150,7 +157,10 @@ impl<V: Joinable, P: Path, K> Field<V, P, K> {
 
     /// Joins in the other direction: the documents that reference each parent in this field, as many
     /// as [`limit`](Referrers::limit) says, in the order of [`sort`](Referrers::sort).
-    pub fn referrers(self) -> Referrers<V, P, K> {
+    pub fn referrers(self) -> Referrers<V, P, K>
+    where
+        V: Joinable,
+    {
         let find = Ok(store::Find::default());
         Referrers {
             find,
@@ -162,7 +172,10 @@ impl<V: Joinable, P: Path, K> Field<V, P, K> {
 
 impl<V: Joinable, P: Path, K, J: Send + Sync> Follow<Field<V, P, K>, (J,)> {
     /// Joins another reference of the joined documents.
-    pub fn join<B: Join<V::Target>>(self, join: B) -> Follow<Field<V, P, K>, (J, B)> {
+    pub fn join<B>(self, join: B) -> Follow<Field<V, P, K>, (J, B)>
+    where
+        B: Join<V::Target>,
+    {
         Follow {
             field: self.field,
             joins: (self.joins.0, join),
@@ -170,9 +183,12 @@ impl<V: Joinable, P: Path, K, J: Send + Sync> Follow<Field<V, P, K>, (J,)> {
     }
 }
 
-impl<V: Link, P: Path, K> Field<V, P, K> {
+impl<V, P: Path, K> Field<V, P, K> {
     /// Joins the reference as an `Option`, since a value around it may be missing.
-    pub fn optional(self) -> Field<Option<V>, P, K> {
+    pub fn optional(self) -> Field<Option<V>, P, K>
+    where
+        V: Link,
+    {
         Field::NEW
     }
 }
@@ -192,8 +208,9 @@ fn references(path: &str, document: &RawDocument) -> Vec<RawBson> {
 }
 
 #[async_trait]
-impl<V: Joinable, P: HotPath, K: Resolve> Join<P::Root> for Field<V, P, K> {
+impl<M, V: Joinable, P: HotPath<Root: Is<M>>, K: Resolve> Join<M> for Field<V, P, K> {
     type Out = K::Out<V, V::Target>;
+    type From = <P::Root as Is<M>>::Model;
 
     fn keys(&self, document: &RawDocument) -> Vec<RawBson> {
         references(&reference_path::<V, P>(), document)
@@ -210,14 +227,15 @@ impl<V: Joinable, P: HotPath, K: Resolve> Join<P::Root> for Field<V, P, K> {
 }
 
 #[async_trait]
-impl<V, P, K, J> Join<P::Root> for Follow<Field<V, P, K>, J>
+impl<M, V, P, K, J> Join<M> for Follow<Field<V, P, K>, J>
 where
     V: Joinable,
-    P: HotPath,
+    P: HotPath<Root: Is<M>>,
     K: Resolve,
     J: Joins<V::Target>,
 {
     type Out = K::Out<V, J::Row>;
+    type From = <P::Root as Is<M>>::Model;
 
     fn keys(&self, document: &RawDocument) -> Vec<RawBson> {
         references(&reference_path::<V, P>(), document)
@@ -352,14 +370,15 @@ impl<V: Joinable, P: Path, K> Referrers<V, P, K> {
 }
 
 #[async_trait]
-impl<V, P, K, J> Join<V::Target> for Referrers<V, P, K, J>
+impl<M, V, P, K, J> Join<M> for Referrers<V, P, K, J>
 where
-    V: Joinable,
+    V: Joinable<Target: Names<M>>,
     P: HotPath<Root: Document>,
     K: 'static,
     J: Joins<P::Root>,
 {
     type Out = Vec<J::Row>;
+    type From = <V::Target as Names<M>>::Model;
 
     fn keys(&self, document: &RawDocument) -> Vec<RawBson> {
         let id = document.get("_id").ok().flatten();

@@ -46,7 +46,7 @@ pub(super) async fn load<M, T, P, K>(
 ) -> Result<()>
 where
     M: Document + HasCold<P, T>,
-    P: Path<Root = M>,
+    P: Path,
     T: Embed + DeserializeOwned,
 {
     let ids = documents.iter().map(|document| to_raw(document.id()));

@@ -177,6 +177,9 @@ fn a_warning_names_the_document_and_what_it_violates_and_the_write_is_stored() {
     for (text, id) in seen.iter().zip(["3", "1", "4"]) {
         assert!(text.contains("collection=\"notes\""), "{text}");
         assert!(text.contains(&format!("id=\"{id}\"")), "{text}");
-        assert!(text.contains("`text` must have at least 5 characters"), "{text}");
+        assert!(
+            text.contains("`text` must have at least 5 characters"),
+            "{text}"
+        );
     }
 }

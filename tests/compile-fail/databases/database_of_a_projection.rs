@@ -1,0 +1,24 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts")]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: String,
+}
+
+#[derive(Deserialize, Projection)]
+#[projection(of = "Part")]
+struct Brief {
+    name: String,
+}
+
+#[derive(Database)]
+#[database(name = "shop", version = 1)]
+struct Shop {
+    parts: Repository<Brief>,
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "uses", unique(fields = "name", unique))]
+struct Use {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: String,
+}
+
+fn main() {}

@@ -1,0 +1,40 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts")]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: String,
+}
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "uses")]
+struct Use {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[reference(child)]
+    a: Ref<Part>,
+    #[reference(child)]
+    b: Ref<Part>,
+    #[reference(child)]
+    c: Ref<Part>,
+    #[reference(child)]
+    d: Ref<Part>,
+}
+
+async fn run(uses: Repository<Use>) -> odm::Result<()> {
+    let of = Use::fields();
+    let rows = uses
+        .all()
+        .join(of.a)
+        .join(of.b)
+        .join(of.c)
+        .join(of.d)
+        .await?;
+    drop(rows);
+    Ok(())
+}
+
+fn main() {}

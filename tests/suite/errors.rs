@@ -1,0 +1,156 @@
+//! Holds the errors of the compiler against the rules for them, and lists them in `docs/errors.md`.
+
+use std::{
+    collections::BTreeMap,
+    env,
+    fmt::Write,
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Names that a user cannot have written, or looked up.
+const HIDDEN: [&str; 12] = [
+    "__private",
+    "Root<",
+    "FieldPath<",
+    "FlatPath<",
+    "ColdPath<",
+    "RefersWithin",
+    "ParentOf",
+    "HasSubset",
+    "EmbedField",
+    "ReferenceField",
+    "RepositoryField",
+    "Referable",
+];
+
+/// The cases in which the compiler has words of its own for a type of ours.
+const EXCEPTIONS: &[&str] = &[
+    "copies/copy_of_a_field_that_does_not_exist",
+    "databases/cyclic_embeds",
+    "indexes/index_of_a_missing_embedded_field",
+    "projections/projection_field_missing",
+    "queries/field_that_does_not_exist",
+    "queries/follow_a_plain_value",
+    "queries/follow_through_a_vec",
+    "queries/join_a_reference_in_a_cold_part",
+    "queries/load_a_field_that_is_not_split",
+    "queries/unset_a_field_that_is_no_option",
+    "references/inverse_that_does_not_exist",
+    "subsets/subset_sorted_by_a_missing_field",
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// What the compiler says of each case, by topic and name.
+fn cases() -> BTreeMap<String, BTreeMap<String, String>> {
+    let mut topics = BTreeMap::<_, BTreeMap<_, _>>::new();
+    for topic in fs::read_dir(root().join("tests/compile-fail")).expect("the folder is there") {
+        let topic = topic.expect("the folder can be read").path();
+        let name = |path: &Path| {
+            let stem = path.file_stem().expect("a file has a name");
+            stem.to_str().expect("the name is UTF-8").to_owned()
+        };
+        for file in fs::read_dir(&topic).expect("a topic is a folder") {
+            let file = file.expect("the folder can be read").path();
+            if file
+                .extension()
+                .is_some_and(|extension| extension == "stderr")
+            {
+                let text = fs::read_to_string(&file).expect("the file can be read");
+                let cases = topics.entry(name(&topic)).or_default();
+                cases.insert(name(&file), text);
+            }
+        }
+    }
+    let count: usize = topics.values().map(BTreeMap::len).sum();
+    assert!(count > 200, "only {count} cases found");
+    topics
+}
+
+/// The messages of the errors, without what is said below them.
+fn messages(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let rest = line.strip_prefix("error")?;
+        let rest = rest.strip_prefix(": ").or_else(|| {
+            let (_, message) = rest.strip_prefix("[E")?.split_once("]: ")?;
+            Some(message)
+        })?;
+        Some(rest.strip_prefix("evaluation panicked: ").unwrap_or(rest))
+    })
+}
+
+/// The texts beside the marks under the source of the errors themselves, without those of notes and helps.
+fn labels(text: &str) -> Vec<&str> {
+    let mut labels = Vec::new();
+    let mut in_error = false;
+    for line in text.lines() {
+        if line.starts_with("error") {
+            in_error = true;
+        } else if line.starts_with("note")
+            || line.starts_with("help")
+            || line.starts_with("warning")
+        {
+            in_error = false;
+        }
+        let marked = line.split_once('|').map(|(_, marked)| marked.trim_start());
+        if let Some(marked) = marked.filter(|marked| in_error && marked.starts_with(['^', '-'])) {
+            labels.push(marked.trim_start_matches(['^', '-', ' ', '|']));
+        }
+    }
+    labels
+}
+
+#[test]
+fn no_error_names_what_a_user_cannot_know() {
+    let mut wrong = Vec::new();
+    let mut found = Vec::new();
+    for (topic, cases) in cases() {
+        for (name, text) in cases {
+            let case = format!("{topic}/{name}");
+            let shown = messages(&text).chain(labels(&text));
+            let hidden = |text: &&str| HIDDEN.iter().any(|name| text.contains(name));
+            let Some(text) = shown.filter(hidden).map(str::to_owned).next() else {
+                continue;
+            };
+            if EXCEPTIONS.contains(&case.as_str()) {
+                found.push(case);
+            } else {
+                wrong.push(format!("{case}: {text}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "hidden names:\n{}", wrong.join("\n"));
+    assert_eq!(found, EXCEPTIONS, "an exception that is needed no more");
+}
+
+#[test]
+fn the_table_of_errors_is_what_the_compiler_says() {
+    let mut table = String::from(
+        "# Errors of the compiler\n\nThe mistakes that are found before a program runs, and what is said of them: the \
+         first lines of the answers\nto the programs in `tests/compile-fail`. This file is made by \
+         `UPDATE=1 cargo test -p tests --test errors`.\n",
+    );
+    for (topic, cases) in cases() {
+        write!(table, "\n## {topic}\n\n| mistake | message |\n|---|---|\n").unwrap();
+        for (name, text) in cases {
+            let messages: Vec<_> = messages(&text)
+                .map(|message| message.replace('|', "\\|"))
+                .collect();
+            assert!(!messages.is_empty(), "{topic}/{name} has no message");
+            let mistake = name.replace('_', " ");
+            writeln!(table, "| {mistake} | {} |", messages.join("<br>")).unwrap();
+        }
+    }
+    let path = root().join("docs/errors.md");
+    if env::var_os("UPDATE").is_some() {
+        fs::write(&path, &table).expect("the file can be written");
+    }
+    let stored = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        stored == table,
+        "docs/errors.md is stale: run `UPDATE=1 cargo test -p tests --test errors`"
+    );
+}
