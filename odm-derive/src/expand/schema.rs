@@ -153,14 +153,24 @@ fn required(head: &Head, structure: &Structure, member: &Member) -> TokenStream 
     if member.defaulted || structure.defaulted || is_id || matches!(member.role, Role::Derived(_)) {
         return quote!(false);
     }
+    let by_type = |ty: &Type| match head.is_dependent(ty) {
+        true => quote!(false),
+        false => quote!(!#private::Probe::<#ty>::OPTIONAL),
+    };
     match member.place {
+        Place::At(_) if structure.is_variant => match member.skipped {
+            Some(_) => quote!(false),
+            None => by_type(&member.ty),
+        },
         Place::At(position) => match &structure.names[position].optional {
             Optional::Never => quote!(true),
             Optional::Always => quote!(false),
-            Optional::ByType(ty) if head.is_dependent(ty) => quote!(false),
-            Optional::ByType(ty) => quote!(!#private::Probe::<#ty>::OPTIONAL),
+            Optional::ByType(ty) => by_type(ty),
         },
-        Place::Flattened { optional } => quote!(!#optional),
+        Place::Flattened { optional } => {
+            let required = structure.is_variant || !optional;
+            quote!(#required)
+        }
         Place::Whole => quote!(false),
     }
 }

@@ -36,6 +36,8 @@ pub(crate) struct Structure {
     pub(crate) is_closed: bool,
     /// `#[serde(default)]` on the struct.
     pub(crate) defaulted: bool,
+    /// It is in a variant, which has all of its fields where it is the stored one.
+    pub(crate) is_variant: bool,
 }
 
 /// A variant of an enum as it is stored.
@@ -143,6 +145,7 @@ impl Structure {
             forms: None,
             is_closed: false,
             defaulted: false,
+            is_variant: false,
         }
     }
 

@@ -145,6 +145,7 @@ impl Structure {
         let ident = hidden_ident(head, variant);
         let name = format!("{}::{}", head.name, types::name(variant.ident));
         let mut inner = Structure::empty(head, ident, name);
+        inner.is_variant = true;
         inner.add(head, input.derive, &variant.fields, true);
         if inner.members.is_empty() {
             return;

@@ -75,7 +75,7 @@ struct Item {
     maker_tags: Vec<String>,
     #[denormalize(from = "Basket.label", via = "Basket.items.id")]
     labels: Vec<String>,
-    #[denormalize(from = "Basket.maker_name", via = "Basket.chosen", freeze)]
+    #[denormalize(from = "Basket.maker_name", via = "Basket.chosen")]
     choosers: Vec<Option<String>>,
     #[embed]
     price: Money,

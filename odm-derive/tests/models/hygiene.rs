@@ -54,7 +54,7 @@ mod without_a_prelude {
     #[derive(::serde::Deserialize, ::odm::prelude::Projection)]
     #[projection(of = "Part")]
     pub(crate) struct Brief {
-        name: ::std::string::String,
+        pub(crate) name: ::std::string::String,
     }
 
     #[derive(::odm::prelude::Database)]
@@ -66,7 +66,7 @@ mod without_a_prelude {
 }
 
 /// All lints are errors, those of clippy among them.
-pub mod strict {
+pub(crate) mod strict {
     #![deny(warnings, missing_docs, clippy::pedantic)]
 
     use odm::prelude::*;
@@ -79,7 +79,7 @@ pub mod strict {
         unique(fields = "name, -size"),
         unique(fields = "size, name", name = "by_size")
     )]
-    pub struct Strict {
+    pub(crate) struct Strict {
         /// Its number.
         #[serde(rename = "_id")]
         pub id: i64,
@@ -92,7 +92,7 @@ pub mod strict {
     /// A database of it.
     #[derive(Debug, Database)]
     #[database(name = "strict", version = 1)]
-    pub struct Stricts {
+    pub(crate) struct Stricts {
         /// Its repository.
         pub all: Repository<Strict>,
     }
@@ -118,6 +118,13 @@ mod by_macro {
     }
 
     model!(Made, "made", r#type: String, size: Option<i32>);
+}
+
+#[test]
+fn a_projection_needs_no_prelude() {
+    let brief = odm::bson::doc! { "name": "grommet" };
+    let brief: without_a_prelude::Brief = odm::bson::deserialize_from_document(brief).unwrap();
+    assert_eq!(brief.name, "grommet");
 }
 
 #[test]

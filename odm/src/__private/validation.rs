@@ -1,6 +1,9 @@
 //! `#[validate(..)]`.
 
-use std::fmt::Display;
+use std::{
+    fmt::Display,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use bson::RawDocument;
 
@@ -18,14 +21,30 @@ pub const fn check_of<M: Document>() -> Option<Check> {
 }
 
 fn check_document<M: Document>(document: &RawDocument, found: &mut Vec<Violation>) {
-    match bson::deserialize_from_slice::<M>(document.as_bytes()) {
-        Ok(document) => document.check(&Location::ROOT, found),
-        Err(error) => found.push(Violation {
-            path: String::new(),
-            rule: "with".to_owned(),
-            message: format!("cannot be read as `{}`: {error}", M::model().name),
-        }),
-    }
+    let read = bson::deserialize_from_slice::<M>(document.as_bytes());
+    let message = match read {
+        Ok(document) => {
+            let before = found.len();
+            let checked = catch_unwind(AssertUnwindSafe(|| document.check(&Location::ROOT, found)));
+            let Err(panic) = checked else {
+                return;
+            };
+            found.truncate(before);
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+            let text = text.unwrap_or("without a message");
+            format!(
+                "cannot be checked: a function of `{}` panicked: {text}",
+                M::model().name
+            )
+        }
+        Err(error) => format!("cannot be read as `{}`: {error}", M::model().name),
+    };
+    found.push(Violation {
+        path: String::new(),
+        rule: "with".to_owned(),
+        message,
+    });
 }
 
 /// Adds what a function says of a value.

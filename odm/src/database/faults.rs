@@ -3,11 +3,17 @@
 
 use serde::{Deserialize, Serialize};
 
+use odm_derive::{Database, Document, Embed, Projection};
+
+use super::Database;
 use crate::{
-    Embedded,
     error::Result,
-    prelude::*,
-    store::{Store, embedded::tests::faults::Disk},
+    model::{Cold, Ref, Structure as _, Subset},
+    repository::Repository,
+    store::{
+        Store,
+        embedded::{Embedded, tests::faults::Disk},
+    },
 };
 
 mod old {

@@ -19,7 +19,7 @@ struct Part {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
-#[document(collection = "orders")]
+#[document(collection = "orders", validation(level = "off"))]
 struct Order {
     #[serde(rename = "_id")]
     id: i32,

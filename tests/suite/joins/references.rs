@@ -95,7 +95,7 @@ on_every_store! {
             (doc! { "$push": { "tracks": 70_i64 } }, "tracks", RawBson::Int64(70)),
             (doc! { "$addToSet": { "tracks": { "$each": [1_i64, 70_i64] } } }, "tracks", RawBson::Int64(70)),
             (doc! { "$inc": { "tracks.0": 69_i64 } }, "tracks", RawBson::Int64(70)),
-            (doc! { "$set": { "credits": [{ "who": "eve" }] } }, "credits.who", text("eve")),
+            (doc! { "$set": { "credits": [{ "who": "eve", "role": "" }] } }, "credits.who", text("eve")),
             (doc! { "$push": { "credits": { "who": "eve", "role": "" } } }, "credits.who", text("eve")),
         ] {
             let error = second().raw(update.clone()).await.unwrap_err();

@@ -150,7 +150,7 @@ on_every_store! {
         assert_eq!(db.reviews.get(90).await.unwrap().product_name, "product 2");
         assert_right(&db).await;
         let error = upsert(91).set(fields.score, 5).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::InvalidQuery);
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
         let asked = fields.id.eq(92) & fields.product_name.eq("x");
         let error = db.reviews.update_where(asked).upsert().set(fields.score, 5).await.unwrap_err();
         assert!(error.to_string().contains("`reviews.product_name`"), "{error}");

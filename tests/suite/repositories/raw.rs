@@ -6,7 +6,7 @@ use odm::{
     bson::{Document, doc},
     prelude::*,
 };
-use tests::{TestStore, on_every_store, stored};
+use tests::{TestStore, behind_the_back, on_every_store, stored};
 
 use crate::items::{Item, Items, with_five};
 
@@ -122,8 +122,9 @@ on_every_store! {
     }
 
     async fn what_a_raw_update_broke_is_named_by_the_read(store: impl TestStore) {
-        let db = with_five(store).await;
-        db.items.update(3).raw(doc! { "$set": { "count": "many" } }).await.unwrap();
+        let db = with_five(store.clone()).await;
+        let broken = doc! { "$set": { "count": "many" } };
+        behind_the_back(&store, "items", doc! { "_id": 3 }, broken).await;
         for error in [
             db.items.get(3).await.map(drop).unwrap_err(),
             db.items.all().await.map(drop).unwrap_err(),

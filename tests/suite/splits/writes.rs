@@ -179,7 +179,8 @@ on_every_store! {
             assert!(error.to_string().contains('`'), "{error}");
         }
         assert_eq!(whole(&db, 1).await, Movie { revision: 1, ..movie(1) });
-        db.movies.update(1).raw(doc! { "$rename": { "cold.plot": "cold.was" } }).await.unwrap();
+        let error = db.movies.update(1).raw(doc! { "$rename": { "cold.plot": "cold.was" } }).await;
+        assert!(error.unwrap_err().is_invalid(), "a cold part has a plot");
     }
 
     async fn references_in_a_cold_part_are_checked_and_restrict(store: impl TestStore) {

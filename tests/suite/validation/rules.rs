@@ -52,8 +52,8 @@ on_every_store! {
 
     async fn the_bounds_belong_to_the_range_unless_they_are_exclusive(store: impl TestStore) {
         let db = Parts::open(store).await.unwrap();
-        for quantity in [0, 1000] {
-            db.parts.upsert(Part { quantity, ..part(1) }).await.unwrap();
+        for (version, quantity) in [(0, 0), (1, 1000)] {
+            db.parts.upsert(Part { quantity, version, ..part(1) }).await.unwrap();
         }
         let quantity = Part::fields().quantity;
         for quantity_of in [-1, 1001] {
