@@ -89,9 +89,15 @@ derives! {
     ///   fields. The names are those of the Rust fields, as after `fields()`; a dot goes on into an
     ///   embedded value, also through options and lists; `-` means descending.
     /// - `unique(fields = "..", name = "..")`, any number of times: an index that is unique.
+    /// - `validation(level = "moderate", action = "warn", schema = path)`: how strictly writes are held
+    ///   against the schema of the model. The levels are `strict` (the default: each document that a
+    ///   write names), `moderate` (not one that was invalid before) and `off`; the actions are `error`
+    ///   (the default: the write fails) and `warn` (it is stored, and a `tracing` event tells of it).
+    ///   `schema` names a function that returns a `$jsonSchema` of yours as a `bson::Document`, to which
+    ///   the documents must conform as well.
     /// - `crate = "path"`: the path of the library, if it is not `::odm`.
     ///
-    /// On a field, of which each has one of these attributes at most, or one and an index:
+    /// On a field, of which each has one of these attributes at most, or one with an index and rules:
     ///
     /// - `#[embed]`: the value, or the value in its `Option`, `Box`, list or map, derives `Embed`.
     ///   `#[embed(recursive)]` is for types that embed each other in a cycle.
@@ -120,6 +126,12 @@ derives! {
     ///   collection of its own, where `key` holds the `_id` of the document. With `optional`, a
     ///   document need not have one.
     /// - `#[version]`: an integer that counts the changes of the document.
+    /// - `#[validate(..)]`: rules for the values. `min`, `max`, `exclusive_min`, `exclusive_max`,
+    ///   `multiple_of` are for numbers, `min_length`, `max_length`, `pattern = ".."` for strings,
+    ///   `one_of("a", "b")` for both, `min_items`, `max_items`, `unique_items` for lists. `with = path`
+    ///   names a function `fn(&T) -> Result<(), impl Display>`. It runs on the thread of the store, on the
+    ///   document as it will be stored, whatever has written it: it must be quick, and depend on nothing
+    ///   else. A panic in it fails the write.
     ///
     /// Derived fields are read-only: a value given in an insert or a replace is ignored.
     ///
@@ -144,7 +156,7 @@ derives! {
     /// }
     /// ```
     ///
-    /// Its fields can be marked `#[embed]`, `#[opaque]`, `#[reference(..)]` and `#[denormalize(..)]`, as those of a
+    /// Its fields can be marked `#[embed]`, `#[opaque]`, `#[reference(..)]`, `#[validate(..)]` and `#[denormalize(..)]`, as those of a
     /// document, but a reference has no inverse, and a copy follows one beside it. An enum has
     /// one field for each variant that holds something, named like the variant in snake case, and one
     /// for its tag if it has one; all four forms in which serde stores enums are known.

@@ -15,8 +15,8 @@ mod validation;
 
 pub use crate::model::{
     EnumForm, Location as ValueLocation, Property, Rule, RuleValue, SchemaTypes, Validation,
-    ValidationAction, ValidationLevel, VariantSchema, any_array_schema, any_schema, object_schema,
-    variants_schema,
+    ValidationAction, ValidationLevel, VariantSchema, any_array_schema, any_has_checks, any_schema,
+    object_schema, variants_schema,
 };
 pub use crate::{
     database::{Database, Repeatable, RepositoryField},
@@ -53,4 +53,6 @@ pub use reference::{
 };
 pub use serde::{Serialize, de::DeserializeOwned};
 pub use std::marker::PhantomData as Phantom;
-pub use validation::{check_of, check_with, validates_list, validates_number, validates_text};
+pub use validation::{
+    check_of, check_with, schema_of, validates_list, validates_number, validates_text,
+};

@@ -55,7 +55,8 @@ pub use same::{Is, Names, Shows};
 #[doc(hidden)]
 pub use schema::{
     EnumForm, Property, Rule, RuleValue, SchemaOf, SchemaTypes, VariantSchema, any as any_schema,
-    any_array as any_array_schema, object as object_schema, variants as variants_schema,
+    any_array as any_array_schema, any_has_checks, object as object_schema,
+    variants as variants_schema,
 };
 #[doc(hidden)]
 pub use shape::{

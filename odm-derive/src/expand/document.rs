@@ -97,7 +97,7 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
             shape: <#this as #private::Structure>::shape,
             indexes: &[#(#indexes),*],
             version: #version,
-            schema: <#this as #private::Document>::json_schema,
+            schema: #private::schema_of::<#this>,
             validation: #validation,
         }
     };
@@ -134,7 +134,7 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
 ///     level: ValidationLevel::Strict,
 ///     action: ValidationAction::Error,
 ///     schema: None,
-///     check: check_of::<Part>(),
+///     check: Probe::<Part>::CHECK,
 /// }
 /// ```
 fn validation(document: &Document) -> TokenStream {
@@ -146,12 +146,17 @@ fn validation(document: &Document) -> TokenStream {
         Some(schema) => quote!(::core::option::Option::Some(#schema)),
         None => quote!(::core::option::Option::None),
     };
+    // Of a generic document the question would not be answered.
+    let check = match document.head.has_type_params() {
+        true => quote!(#private::check_of::<#this>),
+        false => quote!(#private::Probe::<#this>::CHECK),
+    };
     quote! {
         #private::Validation {
             level: #private::ValidationLevel::#level,
             action: #private::ValidationAction::#action,
             schema: #schema,
-            check: #private::check_of::<#this>(),
+            check: #check,
         }
     }
 }

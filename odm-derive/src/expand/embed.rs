@@ -66,10 +66,12 @@ pub(crate) fn embedded(head: &Head, this: &TokenStream) -> TokenStream {
         #[automatically_derived]
         impl #impl_generics #private::Known for #this #where_clause {
             const RELATED: bool = true;
-            const HAS_CHECKS: bool = <Self as #private::Structure>::HAS_CHECKS;
-
             fn schema(types: &mut #private::SchemaTypes) -> #private::BsonDocument {
                 <Self as #private::Structure>::schema(types)
+            }
+
+            fn has_checks(types: &mut #private::SchemaTypes) -> bool {
+                <Self as #private::Structure>::has_checks(types)
             }
 
             fn check(
@@ -117,7 +119,7 @@ fn wrapper(head: &Head, inner: &Type, field: &Member, recursive: bool) -> TokenS
                 <#inner as #private::Structure>::FLATTENED;
         }
     };
-    let schema = schema::wrapper(head, inner, field, recursive || head.is_recursive(inner));
+    let schema = schema::wrapper(head, inner, field);
     let related = related::refers_within(head, (!recursive).then(|| quote!(#inner)).into_iter());
     quote! {
         #[automatically_derived]

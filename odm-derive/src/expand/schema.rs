@@ -12,7 +12,9 @@ use crate::{
 };
 
 /// ```ignore
-/// const HAS_CHECKS: bool = true;
+/// fn has_checks(types: &mut SchemaTypes) -> bool {
+///     true || any_has_checks::<Self>(types, &[Probe::<Vec<Line>>::HAS_CHECKS])
+/// }
 ///
 /// fn schema(types: &mut SchemaTypes) -> BsonDocument {
 ///     object_schema::<Self>(types, &[
@@ -80,20 +82,12 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
 }
 
 /// The schema and the checks of a type that is stored as the one value in it.
-pub(super) fn wrapper(
-    head: &Head,
-    inner: &Type,
-    field: &syn::Member,
-    recursive: bool,
-) -> TokenStream {
+pub(super) fn wrapper(head: &Head, inner: &Type, field: &syn::Member) -> TokenStream {
     let private = &head.private;
-    let has_checks = (!recursive).then(|| {
-        quote! {
-            const HAS_CHECKS: bool = <#inner as #private::Structure>::HAS_CHECKS;
-        }
-    });
     quote! {
-        #has_checks
+        fn has_checks(types: &mut #private::SchemaTypes) -> bool {
+            #private::any_has_checks::<Self>(types, &[<#inner as #private::Structure>::has_checks])
+        }
 
         fn schema(types: &mut #private::SchemaTypes) -> #private::BsonDocument {
             <#inner as #private::Structure>::schema(types)
@@ -190,17 +184,16 @@ fn checks(head: &Head, structure: &Structure) -> TokenStream {
     let has_with = members.iter().any(|member| with(member).is_some());
     let inner = members
         .iter()
-        .filter(|member| matches!(member.role, Role::Embed { recursive: false }))
-        .filter(|member| !head.is_recursive(&member.ty))
+        .filter(|member| matches!(member.role, Role::Embed { .. }))
         .map(|member| {
             let ty = &member.ty;
             match head.is_dependent(ty) {
-                true => quote!(<#ty as #private::Known>::HAS_CHECKS),
+                true => quote!(<#ty as #private::Known>::has_checks),
                 false => quote!(#private::Probe::<#ty>::HAS_CHECKS),
             }
         });
     let inner: Vec<_> = inner.collect();
-    if !has_with && inner.is_empty() && !members.iter().any(|member| member.is_recursive()) {
+    if !has_with && inner.is_empty() {
         return TokenStream::new();
     }
     let calls = members.iter().map(|member| {
@@ -231,7 +224,9 @@ fn checks(head: &Head, structure: &Structure) -> TokenStream {
         }
     });
     quote! {
-        const HAS_CHECKS: bool = #has_with #(|| #inner)*;
+        fn has_checks(types: &mut #private::SchemaTypes) -> bool {
+            #has_with || #private::any_has_checks::<Self>(types, &[#(#inner),*])
+        }
 
         fn check(
             &self,

@@ -266,11 +266,6 @@ impl Member {
         self.users && (is_with || matches!(self.role, Role::Embed { .. }))
     }
 
-    /// Whether values of the type itself may be in it.
-    pub(crate) fn is_recursive(&self) -> bool {
-        matches!(self.role, Role::Embed { recursive: true })
-    }
-
     /// Whether the library does not see its content.
     pub(crate) fn is_unseen(&self) -> bool {
         matches!(self.role, Role::Plain) && (self.opaque || self.otherwise)

@@ -1,5 +1,6 @@
 //! The static description of fields.
 
+use super::validation::{has_checks, schema_of};
 use crate::{
     model::{
         Container, Document, Embed, EmbedField, FieldKind, FieldShape, Model, Outline,
@@ -52,17 +53,10 @@ pub const fn split<T: SplitField>(
         key,
         optional,
         shape: <T::Value as Structure>::shape,
-        schema: cold_schema::<T::Value>,
+        schema: schema_of::<T::Value>,
+        has_checks: has_checks::<T::Value>,
     });
-    assert!(
-        !<T::Value as Structure>::HAS_CHECKS,
-        "functions of `#[validate(with = ..)]` do not run in a cold part: put the field on the document"
-    );
     FieldShape { name, kind }
-}
-
-fn cold_schema<T: Structure>() -> bson::Document {
-    T::schema(&mut crate::model::SchemaTypes::default())
 }
 
 /// Checks the type of a `#[version]`.

@@ -5,11 +5,12 @@ use std::marker::PhantomData;
 use super::{
     cycle::ModelEntry,
     field::{outline, shown},
+    validation::check_of,
 };
 use crate::{
     model::{
-        Cold, Document, Embed, EmbedField, Known, Location as ValueLocation, Model, Outline,
-        SchemaOf, ShownNames, Subset, any_schema,
+        Check, Cold, Document, Embed, EmbedField, Known, Location as ValueLocation, Model, Outline,
+        SchemaOf, SchemaTypes, ShownNames, Subset, any_schema,
     },
     mql::Violation,
 };
@@ -39,7 +40,9 @@ pub trait Unknown {
     /// The schema of any value.
     const SCHEMA: SchemaOf = any_schema;
     /// No function checks values of it.
-    const HAS_CHECKS: bool = false;
+    const HAS_CHECKS: fn(&mut SchemaTypes) -> bool = |_| false;
+    /// It is no document.
+    const CHECK: fn() -> Option<Check> = || None;
 
     /// Checks nothing.
     fn check<V: ?Sized>(&self, _value: &V, _at: &ValueLocation<'_>, _found: &mut Vec<Violation>) {}
@@ -58,7 +61,7 @@ impl<T: ?Sized + Known> Probe<T> {
     /// The schema of its values.
     pub const SCHEMA: SchemaOf = T::schema;
     /// Whether there are functions that check values of it.
-    pub const HAS_CHECKS: bool = T::HAS_CHECKS;
+    pub const HAS_CHECKS: fn(&mut SchemaTypes) -> bool = T::has_checks;
 
     /// Runs the functions that check values of it.
     pub fn check(&self, value: &T, at: &ValueLocation<'_>, found: &mut Vec<Violation>) {
@@ -106,6 +109,8 @@ impl<T: Embed> Probe<Cold<T>> {
 }
 
 impl<T: Document> Probe<T> {
+    /// The check of its documents by functions.
+    pub const CHECK: fn() -> Option<Check> = check_of::<T>;
     /// The description of the document.
     pub const DESCRIPTION: Option<fn() -> &'static Model> = Some(T::model);
     /// The collection, and what is in its documents.

@@ -8,16 +8,26 @@ use std::{
 use bson::RawDocument;
 
 use crate::{
-    model::{Check, Document, Location, ValidatesList, ValidatesNumber, ValidatesText},
+    model::{
+        Check, Document, Location, SchemaTypes, Structure, ValidatesList, ValidatesNumber,
+        ValidatesText,
+    },
     mql::Violation,
 };
 
 /// The check of documents of a model by functions, if there are any.
-pub const fn check_of<M: Document>() -> Option<Check> {
-    match M::HAS_CHECKS {
-        true => Some(check_document::<M>),
-        false => None,
-    }
+pub fn check_of<M: Document>() -> Option<Check> {
+    M::has_checks(&mut SchemaTypes::default()).then_some(check_document::<M>)
+}
+
+/// The schema of a type with fields.
+pub fn schema_of<T: Structure>() -> bson::Document {
+    T::schema(&mut SchemaTypes::default())
+}
+
+/// Whether functions check what is in a type with fields.
+pub(super) fn has_checks<T: Structure>() -> bool {
+    T::has_checks(&mut SchemaTypes::default())
 }
 
 fn check_document<M: Document>(document: &RawDocument, found: &mut Vec<Violation>) {

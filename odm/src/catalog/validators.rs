@@ -121,7 +121,7 @@ pub(super) fn checks_of(
         let is_off = validation.level == ValidationLevel::Off;
         let active = ActiveValidator {
             schema: None,
-            check: Some(validation.check.filter(|_| !is_off)?),
+            check: Some((validation.check)().filter(|_| !is_off)?),
             level: validation.level,
             action: validation.action,
         };

@@ -35,7 +35,9 @@ pub trait Known {
     const RELATED: bool = false;
     /// Whether there are functions that check values of it.
     #[doc(hidden)]
-    const HAS_CHECKS: bool = false;
+    fn has_checks(_types: &mut SchemaTypes) -> bool {
+        false
+    }
 
     /// The schema of its values.
     #[doc(hidden)]
@@ -115,7 +117,10 @@ ranges!(i8 i16 i32 u8 u16 u32 u64 usize);
 
 impl<T: Known> Known for Option<T> {
     const RELATED: bool = T::RELATED;
-    const HAS_CHECKS: bool = T::HAS_CHECKS;
+
+    fn has_checks(types: &mut SchemaTypes) -> bool {
+        T::has_checks(types)
+    }
 
     fn schema(types: &mut SchemaTypes) -> bson::Document {
         nullable(T::schema(types))
@@ -132,7 +137,10 @@ macro_rules! lists {
     ($(<$($param:ident),*> $type:ty;)*) => { $(
         impl<T: Known, $($param),*> Known for $type {
             const RELATED: bool = T::RELATED;
-            const HAS_CHECKS: bool = T::HAS_CHECKS;
+
+            fn has_checks(types: &mut SchemaTypes) -> bool {
+                T::has_checks(types)
+            }
 
             fn schema(types: &mut SchemaTypes) -> bson::Document {
                 doc! { "bsonType": "array", "items": T::schema(types) }
@@ -158,7 +166,10 @@ lists! {
 
 impl<T: Known, const N: usize> Known for [T; N] {
     const RELATED: bool = T::RELATED;
-    const HAS_CHECKS: bool = T::HAS_CHECKS;
+
+    fn has_checks(types: &mut SchemaTypes) -> bool {
+        T::has_checks(types)
+    }
 
     fn schema(types: &mut SchemaTypes) -> bson::Document {
         let length = N as i64;
@@ -179,7 +190,10 @@ macro_rules! maps {
     ($(<$($param:ident),*> $type:ty;)*) => { $(
         impl<K: MapKey, T: Known, $($param),*> Known for $type {
             const RELATED: bool = T::RELATED;
-            const HAS_CHECKS: bool = T::HAS_CHECKS;
+
+            fn has_checks(types: &mut SchemaTypes) -> bool {
+                T::has_checks(types)
+            }
 
             fn schema(types: &mut SchemaTypes) -> bson::Document {
                 doc! { "bsonType": "object", "additionalProperties": T::schema(types) }
@@ -203,7 +217,10 @@ macro_rules! pointers {
     ($($pointer:ident)*) => { $(
         impl<T: Known + ?Sized> Known for $pointer<T> {
             const RELATED: bool = T::RELATED;
-            const HAS_CHECKS: bool = T::HAS_CHECKS;
+
+            fn has_checks(types: &mut SchemaTypes) -> bool {
+                T::has_checks(types)
+            }
 
             fn schema(types: &mut SchemaTypes) -> bson::Document {
                 T::schema(types)

@@ -59,7 +59,9 @@ pub trait Structure: Sized + 'static {
 
     /// Whether there are functions that check its fields.
     #[doc(hidden)]
-    const HAS_CHECKS: bool = false;
+    fn has_checks(_types: &mut SchemaTypes) -> bool {
+        false
+    }
 
     /// Runs the functions that check its fields.
     #[doc(hidden)]

@@ -90,7 +90,7 @@ impl From<RuleValue> for Bson {
 
 impl SchemaTypes {
     /// Runs a function unless it runs for the same type already.
-    fn enter<T: 'static>(&mut self, make: impl FnOnce(&mut Self) -> Document) -> Option<Document> {
+    fn enter<T: 'static, R>(&mut self, make: impl FnOnce(&mut Self) -> R) -> Option<R> {
         let id = TypeId::of::<T>();
         if self.0.contains(&id) {
             return None;
@@ -144,7 +144,7 @@ pub fn object<T: 'static>(
     properties: &[Property],
     is_closed: bool,
 ) -> Document {
-    let made = types.enter::<T>(|types| {
+    let made = types.enter::<T, _>(|types| {
         let mut schema = Object::default();
         for property in properties {
             schema.add(types, property);
@@ -155,9 +155,18 @@ pub fn object<T: 'static>(
     made.unwrap_or_else(|| doc! { "bsonType": "object" })
 }
 
+/// Whether functions check what is in the fields of a type `T`.
+pub fn any_has_checks<T: 'static>(
+    types: &mut SchemaTypes,
+    fields: &[fn(&mut SchemaTypes) -> bool],
+) -> bool {
+    let found = types.enter::<T, _>(|types| fields.iter().any(|has_checks| has_checks(types)));
+    found.unwrap_or(false)
+}
+
 /// The schema of an enum `T` of these variants.
 pub fn variants<T: 'static>(types: &mut SchemaTypes, variants: &[VariantSchema]) -> Document {
-    let made = types.enter::<T>(|types| {
+    let made = types.enter::<T, _>(|types| {
         // The names of variants without content are one list.
         let is_name = |variant: &&VariantSchema| {
             matches!(variant.form, EnumForm::External) && variant.content.is_none()

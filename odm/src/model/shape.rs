@@ -172,6 +172,8 @@ pub struct SplitShape {
     pub shape: fn() -> &'static Shape,
     /// The schema of the cold part.
     pub schema: fn() -> Document,
+    /// Whether functions check what is in it.
+    pub has_checks: fn() -> bool,
 }
 
 /// The derived fields of a type and of the values embedded in it, for checks at compile time. They cannot call

@@ -44,7 +44,7 @@ pub struct Validation {
     /// The schema that a function of the user's returns, beside the generated one.
     pub schema: Option<fn() -> Document>,
     /// The check by functions of the user's, if there are any.
-    pub check: Option<Check>,
+    pub check: fn() -> Option<Check>,
 }
 
 /// The type of a field with rules for numbers.

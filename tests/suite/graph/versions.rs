@@ -46,7 +46,7 @@ mod turned {
     pub(super) struct Note {
         #[serde(rename = "_id")]
         pub(super) id: i32,
-        pub(super) tag: i32,
+        pub(super) tag: Option<i32>,
         pub(super) text: String,
     }
 
@@ -108,7 +108,7 @@ on_every_store! {
         db.notes.insert(Note { id: 1, text: text.clone(), revision: 0 }).await.unwrap();
         turned.notes.update(1).raw(doc! { "$set": { "tag": 7 } }).await.unwrap();
         assert_eq!(version().await, 2);
-        let note = turned::Note { id: 1, tag: 7, text };
+        let note = turned::Note { id: 1, tag: Some(7), text };
         assert_eq!(turned.notes.get(1).await.unwrap(), note);
         // The tag comes before the text now, and stays there.
         turned.notes.replace(note.clone()).await.unwrap();
