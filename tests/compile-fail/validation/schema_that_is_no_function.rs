@@ -1,0 +1,12 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts", validation(schema = "part_schema"))]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+    size: i32,
+}
+
+fn main() {}
