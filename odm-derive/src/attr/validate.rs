@@ -182,18 +182,18 @@ fn value_of(meta: &Meta) -> Option<RuleValue> {
 
 fn number(cx: &Ctxt, meta: &Meta) -> Option<RuleValue> {
     let value = value_of(meta).filter(|value| value.number().is_some());
-    expected(cx, meta, value, "a number", "= 1")
+    expected(cx, meta, value, "a number", " = 1")
 }
 
 fn length(cx: &Ctxt, meta: &Meta) -> Option<RuleValue> {
     let value = value_of(meta).filter(|value| matches!(value, RuleValue::Integer(0..)));
-    expected(cx, meta, value, "a whole number, at least 0", "= 1")
+    expected(cx, meta, value, "a whole number, at least 0", " = 1")
 }
 
 fn expected<T>(cx: &Ctxt, meta: &Meta, value: Option<T>, what: &str, form: &str) -> Option<T> {
     if value.is_none() {
         let key = meta.path().to_token_stream();
-        cx.error(meta, format!("expected {what}: `{key} {form}`"));
+        cx.error(meta, format!("expected {what}: `{key}{form}`"));
     }
     value
 }

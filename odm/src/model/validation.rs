@@ -50,7 +50,7 @@ pub struct Validation {
 /// The type of a field with rules for numbers.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a number that can be validated",
-    label = "`min`, `max`, `multiple_of` and `one_of` of numbers are for integers, floats and decimals"
+    label = "`min`, `max`, `multiple_of` and `one_of` of numbers are for integers and floats"
 )]
 pub trait ValidatesNumber {}
 
