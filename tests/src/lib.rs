@@ -3,6 +3,7 @@
 //! A suite is written once, against the `Store` trait and the repositories, and
 //! [`on_every_store!`] runs it on each store that there is.
 
+pub mod killed;
 pub mod map_store;
 pub mod store_suite;
 

@@ -2,14 +2,13 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    io::{BufRead, BufReader, Write},
-    path::Path,
-    process::{Command, Stdio},
+    io::Write,
     sync::Arc,
     time::Duration,
 };
 
 use odm::Embedded;
+use tests::killed::{Kill, run_and_kill};
 
 use crate::ledger::ledger;
 
@@ -38,7 +37,7 @@ fn child_that_writes() {
     let round: i64 = std::env::var(ROUND).unwrap().parse().unwrap();
     // Whatever becomes of the parent, this comes to an end.
     std::thread::spawn(|| {
-        std::thread::sleep(Duration::from_secs(20));
+        std::thread::sleep(Duration::from_secs(60));
         std::process::exit(1);
     });
     tests::run(async {
@@ -75,50 +74,10 @@ enum State {
     Removed,
 }
 
-/// Runs a child until it is killed, and records what it acknowledged.
-fn run_and_kill(
-    path: &Path,
-    round: i64,
-    after: Duration,
-    told: &mut BTreeMap<i64, State>,
-) -> usize {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--ignored",
-            "--exact",
-            "crash::child_that_writes",
-            "--nocapture",
-        ])
-        .env(PATH, path)
-        .env(ROUND, round.to_string())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut out = BufReader::new(child.stdout.take().unwrap());
-    let reader = std::thread::spawn(move || {
-        let mut lines = Vec::new();
-        let mut line = String::new();
-        while out.read_line(&mut line).unwrap() > 0 {
-            // The last line may be cut off.
-            if line.ends_with('\n') {
-                lines.push(line.trim_end().to_owned());
-            }
-            line.clear();
-        }
-        lines
-    });
-    std::thread::sleep(after);
-    child.kill().unwrap();
-    let output = child.wait_with_output().unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        !errors.contains("panicked"),
-        "the child failed by itself: {errors}"
-    );
-
+/// Records what a child acknowledged. Returns how many units it wrote.
+fn record(lines: &[String], told: &mut BTreeMap<i64, State>) -> usize {
     let mut written = 0;
-    for line in reader.join().unwrap() {
+    for line in lines {
         let id = |rest: &str| rest.parse::<i64>().ok();
         // The test harness has lines of its own.
         let (state, id) = match (line.get(..1), line.get(1..).and_then(id)) {
@@ -159,7 +118,13 @@ fn a_process_killed_25_times_keeps_every_acknowledged_unit_and_no_part_of_anothe
     for round in 0..KILLS {
         // From before the file is open to well into the writing.
         let after = Duration::from_millis(5 + next(&mut seed) % 300);
-        written += run_and_kill(&path, round, after, &mut told);
+        let kill = match round % 5 {
+            0 => Kill::AfterStart(after),
+            _ => Kill::AfterLine("+", after),
+        };
+        let variables = [(PATH, path.to_str().unwrap()), (ROUND, &round.to_string())];
+        let lines = run_and_kill("crash::child_that_writes", &variables, kill);
+        written += record(&lines, &mut told);
         tests::run(async {
             // Sometimes with all checksums verified.
             let store = Embedded::builder()

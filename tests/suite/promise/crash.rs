@@ -1,13 +1,8 @@
 //! Programs that are killed, again and again, in the middle of a history on one file.
 
-use std::{
-    env,
-    io::{BufRead, BufReader, Read},
-    path::Path,
-    process::{Command, Stdio},
-    thread,
-    time::Duration,
-};
+use std::{env, thread, time::Duration};
+
+use tests::killed::{Kill, run_and_kill};
 
 use super::{
     acts::beginning,
@@ -38,7 +33,7 @@ fn child_that_writes() {
     let round = number(ROUND).expect("it is set");
     // Whatever becomes of the parent, this comes to an end.
     thread::spawn(|| {
-        thread::sleep(Duration::from_secs(20));
+        thread::sleep(Duration::from_secs(60));
         std::process::exit(1);
     });
     let mut chance = Chance::new(round);
@@ -57,42 +52,8 @@ fn child_that_writes() {
     });
 }
 
+/// What the child prints after a step.
 const TAKEN: &str = "a step is taken";
-
-/// Kills a child some time after its first step, or after its start. Returns how many steps were taken.
-fn run_and_kill(path: &Path, round: u64, at_start: bool, after: Duration) -> usize {
-    let mut child = Command::new(env::current_exe().unwrap())
-        .args([
-            "--ignored",
-            "--exact",
-            "crash::child_that_writes",
-            "--nocapture",
-        ])
-        .env(PATH, path)
-        .env(ROUND, round.to_string())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut told = BufReader::new(child.stdout.take().unwrap());
-    let mut taken = 0;
-    if !at_start {
-        // However slow the machine is, it is killed while it writes. It ends where the child fails.
-        let mut lines = told.by_ref().lines().map(Result::unwrap);
-        taken += usize::from(lines.any(|line| line == TAKEN));
-    }
-    thread::sleep(after);
-    child.kill().unwrap();
-    let rest = told.lines().map(Result::unwrap);
-    taken += rest.filter(|line| line == TAKEN).count();
-    let output = child.wait_with_output().unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        !errors.contains("panicked"),
-        "round {round}, the child failed by itself: {errors}"
-    );
-    taken
-}
 
 /// Runs `FILES` histories, each with a file of its own.
 #[test]
@@ -106,7 +67,13 @@ fn programs_that_are_killed_again_and_again_leave_nothing_wrong() {
         for round in file * KILLS..(file + 1) * KILLS {
             // From before the file is open, and new indexes are made, to well into the writing.
             let after = Duration::from_millis(10 + moments.below(400));
-            taken += run_and_kill(&path, round, round % 3 == 0, after);
+            let kill = match round % 3 {
+                0 => Kill::AfterStart(after),
+                _ => Kill::AfterLine(TAKEN, after),
+            };
+            let variables = [(PATH, path.to_str().unwrap()), (ROUND, &round.to_string())];
+            let told = run_and_kill("crash::child_that_writes", &variables, kill);
+            taken += told.iter().filter(|line| *line == TAKEN).count();
             tests::run(async {
                 let place = Place::File(path.clone());
                 let mut run = Run::new(place, version(round)).await.unwrap();

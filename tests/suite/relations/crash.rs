@@ -1,17 +1,15 @@
 //! Processes that write random histories, several tasks at once, are killed at random moments; what
 //! they leave is right in every definition.
 
-use std::{
-    path::Path,
-    process::{Command, Stdio},
-    time::Duration,
-};
+use std::time::Duration;
 
 use odm::{Embedded, prelude::*};
 use proptest::{
     strategy::{Strategy, ValueTree},
     test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
 };
+
+use tests::killed::{Kill, run_and_kill};
 
 use super::{
     Works, assert_right,
@@ -22,6 +20,9 @@ const PATH: &str = "ODM_TESTS_RELATIONS_FILE";
 const ROUND: &str = "ODM_TESTS_RELATIONS_ROUND";
 /// Fixes the histories and when the processes are killed.
 const SEED: &str = "ODM_TESTS_SEED";
+
+/// What the child prints after a step.
+const TAKEN: &str = "a step is taken";
 
 const KILLS: u64 = 12;
 const TASKS: u64 = 3;
@@ -43,7 +44,7 @@ fn child_that_writes() {
     let round: u64 = std::env::var(ROUND).unwrap().parse().unwrap();
     // Whatever becomes of the parent, this comes to an end.
     std::thread::spawn(|| {
-        std::thread::sleep(Duration::from_secs(20));
+        std::thread::sleep(Duration::from_secs(60));
         std::process::exit(1);
     });
     tests::run(async {
@@ -57,11 +58,12 @@ fn child_that_writes() {
             let op = op();
             let next = || op.new_tree(&mut runner).unwrap().current();
             // More than there is time for.
-            let history: Vec<Op> = std::iter::repeat_with(next).take(400).collect();
+            let history: Vec<Op> = std::iter::repeat_with(next).take(4_000).collect();
             tasks.push(tokio::spawn(async move {
                 for op in history {
                     // What is refused is part of the history.
                     let _ = run(&db, op).await;
+                    println!("{TAKEN}");
                 }
             }));
         }
@@ -69,30 +71,6 @@ fn child_that_writes() {
             task.await.unwrap();
         }
     });
-}
-
-fn run_and_kill(path: &Path, round: u64, after: Duration) {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--ignored",
-            "--exact",
-            "crash::child_that_writes",
-            "--nocapture",
-        ])
-        .env(PATH, path)
-        .env(ROUND, round.to_string())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(after);
-    child.kill().unwrap();
-    let output = child.wait_with_output().unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        !errors.contains("panicked"),
-        "the child failed by itself: {errors}"
-    );
 }
 
 #[test]
@@ -105,24 +83,25 @@ fn a_killed_process_leaves_every_definition_true() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("works.odm");
     let mut moments = runner(seed);
-    let mut written = 0;
+    let mut steps = 0;
     for round in 0..KILLS {
-        let after = (50..700_u64).new_tree(&mut moments).unwrap().current();
-        run_and_kill(
-            &path,
-            seed.wrapping_add(round),
-            Duration::from_millis(after),
-        );
+        let after = (0..600_u64).new_tree(&mut moments).unwrap().current();
+        let kill = Kill::AfterLine(TAKEN, Duration::from_millis(after));
+        let variables = [
+            (PATH, path.to_str().unwrap()),
+            (ROUND, &seed.wrapping_add(round).to_string()),
+        ];
+        let told = run_and_kill("crash::child_that_writes", &variables, kill);
+        steps += told.iter().filter(|line| *line == TAKEN).count();
         tests::run(async {
             let store = Embedded::open(&path).await.unwrap();
             store.check_integrity().await.unwrap();
             let db = Works::open(store).await.unwrap();
-            let all = assert_right(&db).await;
-            written += all.products.len() + all.people.len() + all.reviews.len();
+            assert_right(&db).await;
         });
     }
     assert!(
-        written > 20,
-        "the processes were killed before they wrote: {written}"
+        steps > 5 * KILLS as usize,
+        "the processes were killed before they wrote: {steps}"
     );
 }

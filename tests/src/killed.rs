@@ -1,0 +1,69 @@
+//! Child processes that are killed in the middle of their work.
+
+use std::{
+    env,
+    io::{BufRead, BufReader},
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+/// When a child is killed.
+#[derive(Debug, Clone, Copy)]
+pub enum Kill {
+    /// Some time after its start, wherever it is then.
+    AfterStart(Duration),
+    /// Some time after the first line that begins with a text, so that it works however slow the machine
+    /// is. A child that ends before is a failure.
+    AfterLine(&'static str, Duration),
+}
+
+/// Runs an ignored test of this program in a process of its own, and kills it. Returns the whole lines
+/// that it printed.
+///
+/// # Panics
+///
+/// If the child panics, or ends by itself.
+pub fn run_and_kill(test: &str, variables: &[(&str, &str)], kill: Kill) -> Vec<String> {
+    let mut child = Command::new(env::current_exe().expect("this program has a path"))
+        .args(["--ignored", "--exact", test, "--nocapture"])
+        .envs(variables.iter().copied())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the child starts");
+    let mut out = BufReader::new(child.stdout.take().expect("it is piped"));
+    let mut lines = Vec::new();
+    let mut next = move || {
+        let mut line = String::new();
+        out.read_line(&mut line).expect("the pipe is read");
+        // The last line may be cut off.
+        line.strip_suffix('\n').map(str::to_owned)
+    };
+    let after = match kill {
+        Kill::AfterStart(after) => after,
+        Kill::AfterLine(begin, after) => {
+            while let Some(line) = next() {
+                let is_first = line.starts_with(begin);
+                lines.push(line);
+                if is_first {
+                    break;
+                }
+            }
+            after
+        }
+    };
+    // A child whose pipe is full would wait.
+    let rest = thread::spawn(move || std::iter::from_fn(next).collect::<Vec<_>>());
+    thread::sleep(after);
+    let ended = child.try_wait().expect("the child is asked");
+    child.kill().expect("the child is killed");
+    let output = child.wait_with_output().expect("the child has ended");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        ended.is_none() && !errors.contains("panicked"),
+        "the child ended by itself, with {ended:?}: {errors}"
+    );
+    lines.extend(rest.join().expect("the lines are read"));
+    lines
+}
