@@ -339,8 +339,8 @@ impl Catalog {
         self.edge(&edge.to, edge.inverse.as_deref()?)
     }
 
-    /// Whether an audit has anything to compare in the documents of a collection.
-    pub(crate) fn is_audited(&self, collection: &str) -> bool {
+    /// Whether the documents of a collection have anything derived, a reference or a cold part.
+    pub(crate) fn has_relations(&self, collection: &str) -> bool {
         self.derived_in(collection).next().is_some()
             || self.edges_from(collection).any(Edge::is_certain)
             || self.nodes.get(collection).is_some_and(|node| node.is_split)

@@ -1,6 +1,5 @@
 //! The database: all repositories of an application, over one store.
 
-mod audit;
 #[cfg(test)]
 mod faults;
 mod open;
@@ -8,15 +7,13 @@ mod transaction;
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
-use audit::AuditMode;
-pub use audit::{Audit, Progress};
 pub use transaction::{Repeatable, TransactionGuard};
 
 use crate::{
     catalog::{self, Relations},
     error::{Error, Result},
     model::Model,
-    repository::Repository,
+    repository::{Audit, AuditMode, Repository},
     session::{self, Session},
     store::{Store, TransactionOptions},
 };
@@ -97,7 +94,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// does, in the collections that hold them. They are complete when the stream ends, except those
     /// with a finding that could not be repaired.
     fn backfill(&self) -> Audit {
-        Audit::new(self.session(), AuditMode::Backfill)
+        Audit::of_relations(self.session(), AuditMode::Backfill)
     }
 
     /// Runs the closure in a transaction: all of its writes are stored, or none.
@@ -177,14 +174,14 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// # Ok::<_, odm::Error>(()) }).unwrap();
     /// ```
     fn audit(&self) -> Audit {
-        Audit::new(self.session(), AuditMode::Report)
+        Audit::of_relations(self.session(), AuditMode::Report)
     }
 
     /// Repairs what an [`audit`](Database::audit) finds, in units of a few hundred documents, and
     /// returns the findings, with whether each was repaired. Data that exists nowhere else is never
     /// discarded.
     fn repair(&self) -> Audit {
-        Audit::new(self.session(), AuditMode::Repair)
+        Audit::of_relations(self.session(), AuditMode::Repair)
     }
 
     /// Begins a transaction that the caller ends by [`commit`](TransactionGuard::commit). Dropping the

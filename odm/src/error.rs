@@ -77,6 +77,9 @@ pub enum ErrorKind {
     InvalidQuery,
     /// An update cannot be applied to a document that matches it.
     InvalidUpdate,
+    /// A filter fails on a document, so that it is not known whether the document matches: a regular
+    /// expression ran into its limit, or an expression into an error.
+    FailedFilter,
     /// The models do not fit together, or not with the store.
     Schema,
     /// A document does not conform to the schema of its collection, or to a check of its model.
@@ -178,14 +181,15 @@ impl Error {
         Error::new(ErrorKind::Encode, "document is not well-formed BSON").with_source(error)
     }
 
-    /// The error of a filter that fails on a document, so that it is not known whether it matches.
-    pub(crate) fn failed_filter(collection: &str, id: RawBsonRef<'_>, error: mql::Error) -> Self {
+    /// Makes the error of a filter that fails on a document, so that it is not known whether it
+    /// matches.
+    pub fn failed_filter(collection: &str, id: RawBsonRef<'_>, error: mql::Error) -> Self {
         let id = RawBson::from(id);
         let message = format!(
             "failed filter: on the document of `{collection}` with `_id` = {}, {error}",
             show(&id)
         );
-        Error::new(Error::from(error.clone()).kind(), message)
+        Error::new(ErrorKind::FailedFilter, message)
             .with_source(error)
             .at(collection, None, Some(id))
     }

@@ -93,12 +93,12 @@ mod trace;
 
 pub use bson;
 pub use catalog::Relations;
-pub use database::{Audit, Progress, TransactionGuard};
+pub use database::TransactionGuard;
 pub use error::{Error, ErrorKind, Location, Result};
 pub use maintain::{DerivedKind, Finding, PlannedChanges, Problem, Step, WritePlan};
 pub use measure::measure;
 pub use model::{Cold, DateTime, ObjectId, Ref, Subset};
 pub use prelude::{Database, Document, Embed, Projection};
 pub use query::{Filter, Sort, Update};
-pub use repository::Repository;
+pub use repository::{Audit, Progress, Repository};
 pub use store::embedded::Embedded;

@@ -25,7 +25,7 @@ mod versions;
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 
-pub(crate) use audit::check;
+pub(crate) use audit::{AuditScope, check};
 pub use audit::{Finding, Problem};
 use base::Touched;
 pub use derived::DerivedKind;

@@ -10,6 +10,7 @@
 //! change, as a [`WritePlan`](crate::WritePlan). Its errors are those of the write. It blocks other
 //! writers meanwhile, and cannot be called inside a transaction.
 
+mod audit;
 mod children;
 mod delete;
 mod find;
@@ -45,6 +46,8 @@ use std::{fmt, marker::PhantomData};
 use bson::RawBson;
 use serde::{Serialize, de::DeserializeOwned};
 
+pub(crate) use audit::AuditMode;
+pub use audit::{Audit, Progress};
 pub use children::{Any, AtMostOne, ChildCardinality, OfParent};
 pub use delete::{Delete, DeleteWhere};
 pub use find::Query;
@@ -328,6 +331,37 @@ impl<M: Document> Repository<M> {
     /// unit may touch. Nothing is deleted then.
     pub fn delete_where(&self, filter: Filter<M>) -> DeleteWhere<M> {
         DeleteWhere::new(self.session.clone(), filter)
+    }
+
+    /// Lists the documents of the collection, and the cold parts, that do not conform to its validation
+    /// today: a stream of findings with their progress, and `Problem::Invalid` with the path and the rule
+    /// for each violation. Nothing is written.
+    ///
+    /// A document that was stored before the validation was declared, or under the level `moderate` or the
+    /// action `warn`, is not checked until it changes. To see what a stricter model would refuse,
+    /// open it with the action `warn` and call this. All validators in force are asked: those of other
+    /// databases on the collection too. Under the level `off` there is none.
+    ///
+    /// ```
+    /// # use odm::{Embedded, Problem, prelude::*}; use serde::{Deserialize, Serialize};
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[document(collection = "parts", validation(action = "warn"))]
+    /// # struct Part { #[serde(rename = "_id")] id: i32, #[validate(min = 0)] price: i64 }
+    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
+    /// # struct Shop { parts: Repository<Part> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let shop = Shop::open(Embedded::memory().await?).await?;
+    /// shop.parts.insert(Part { id: 1, price: -3 }).await?;
+    /// let mut findings = shop.parts.validate();
+    /// while let Some(finding) = findings.try_next().await? {
+    ///     if let Problem::Invalid(violation) = &finding.problem {
+    ///         assert_eq!((&*violation.path, &*violation.rule), ("price", "minimum"));
+    ///     }
+    /// }
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    pub fn validate(&self) -> Audit {
+        Audit::of_validation(&self.session, M::COLLECTION)
     }
 
     /// Returns the description of the model.

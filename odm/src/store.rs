@@ -7,8 +7,8 @@
 //! The words MUST and MAY are those of RFC 2119, for the author of a store. What the types of
 //! [`mql`](crate::mql) mean is part of the contract: a filter MUST match, a sort MUST order and an
 //! update MUST change as their functions do, whether a store calls these functions or translates
-//! the values for a server. A filter that [fails](crate::mql::Filter::matches) on a document MUST be an
-//! error of the call. What a store needs besides is public: the order of `_id`s and of keys as bytes
+//! the values for a server. A filter that [fails](crate::mql::Filter::matches) on a document MUST be the
+//! [error](crate::Error::failed_filter) of the call. What a store needs besides is public: the order of `_id`s and of keys as bytes
 //! ([`mql::key::of`](crate::mql::key::of)), the keys of a document in an index
 //! ([`IndexSpec::keys_of`]), the effect of an update ([`UpdateWrite::changed`] and
 //! [`UpdateWrite::inserted`]), and the rules of stored documents ([`check_document`]). The workspace's

@@ -11,11 +11,12 @@ use super::{
     derived::{DerivedKind, Inputs, SnapshotInputs, problems},
     inverse,
     unit::{Doc, id},
+    validation,
 };
 use crate::{
-    catalog::{Catalog, DerivedField, Edge, Split, references},
-    error::{Result, show},
-    mql::{key, path},
+    catalog::{Catalog, DerivedField, Edge, Split, join, references},
+    error::{ErrorKind, Result, show},
+    mql::{Violation, key, path},
     store::{Cost, Find, FindByKey, Reader},
 };
 
@@ -27,7 +28,7 @@ pub struct Finding {
     pub collection: String,
     /// Its `_id`.
     pub id: RawBson,
-    /// The path of the field.
+    /// The path of the field. It is empty for the whole document.
     pub path: String,
     /// What is wrong with the field.
     pub problem: Problem,
@@ -37,7 +38,7 @@ pub struct Finding {
 }
 
 /// The ways in which a field can be wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
     /// A derived field is not what its definition says.
@@ -59,26 +60,57 @@ pub enum Problem {
     /// A document holds its cold part inline, as from before it was split. A repair moves it, unless
     /// there is another cold part already.
     InlineColdPart,
+    /// The document does not conform to the validation of its collection: it was stored before this
+    /// was declared, or under the action `warn`. A repair leaves it, since it cannot know the right value.
+    Invalid(Violation),
+    /// The field cannot be checked, since a filter or a pattern fails on a document. The text is that of
+    /// the error. A repair leaves it until the document is changed or deleted; if there are several such
+    /// documents for one field, by one write.
+    CheckFailed(String),
+}
+
+/// What an audit compares documents with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AuditScope {
+    /// The definitions of derived fields, references and cold parts.
+    pub(crate) relations: bool,
+    /// The validators of the collections.
+    pub(crate) validators: bool,
+}
+
+impl AuditScope {
+    pub(crate) const RELATIONS: Self = AuditScope {
+        relations: true,
+        validators: false,
+    };
+    pub(crate) const VALIDATORS: Self = AuditScope {
+        relations: false,
+        validators: true,
+    };
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let problem = match self.problem {
-            Problem::Derived(kind) => &*format!("wrong {kind}"),
-            Problem::Dangling => "dangling reference",
-            Problem::OneSidedInverse => "one-sided inverse reference",
-            Problem::MissingColdPart => "missing cold part",
-            Problem::DuplicateColdPart => "duplicate cold part",
-            Problem::OrphanColdPart => "orphan cold part",
-            Problem::InlineColdPart => "inline cold part",
+        let (problem, detail) = match &self.problem {
+            Problem::Derived(kind) => (&*format!("wrong {kind}"), None),
+            Problem::Dangling => ("dangling reference", None),
+            Problem::OneSidedInverse => ("one-sided inverse reference", None),
+            Problem::MissingColdPart => ("missing cold part", None),
+            Problem::DuplicateColdPart => ("duplicate cold part", None),
+            Problem::OrphanColdPart => ("orphan cold part", None),
+            Problem::InlineColdPart => ("inline cold part", None),
+            Problem::Invalid(violation) => ("invalid document", Some(&violation.message)),
+            Problem::CheckFailed(error) => ("failed check", Some(error)),
         };
-        write!(
-            f,
-            "{problem}: `{}.{}` of the document with `_id` = {}",
-            self.collection,
-            self.path,
-            show(&self.id),
-        )
+        let id = show(&self.id);
+        match self.path.as_str() {
+            "" => write!(f, "{problem}: `{}` with `_id` = {id}", self.collection)?,
+            path => {
+                let field = join(&self.collection, path);
+                write!(f, "{problem}: `{field}` of the document with `_id` = {id}")?;
+            }
+        }
+        detail.map_or(Ok(()), |detail| write!(f, ": {detail}"))
     }
 }
 
@@ -86,6 +118,7 @@ impl fmt::Display for Finding {
 /// for each kind of thing that is read. Returns what is wrong, and what was read.
 pub(crate) async fn check(
     catalog: &Catalog,
+    scope: AuditScope,
     reader: &dyn Reader,
     collection: &str,
     documents: &[RawDocumentBuf],
@@ -99,25 +132,79 @@ pub(crate) async fn check(
         collection,
         findings: Vec::new(),
     };
-    let fields: Vec<&DerivedField> = catalog.derived_in(collection).collect();
-    let problems = problems(&mut lookup, &fields, &documents).await?;
-    for (document, problems) in documents.iter().zip(problems) {
-        for (path, problem) in problems {
-            found.add(document, &path, problem);
+    if scope.relations {
+        check_relations(&mut lookup, catalog, &documents, &mut found).await?;
+    }
+    if scope.validators {
+        for document in &documents {
+            for problem in validation::problems(catalog, collection, document) {
+                let path = match &problem {
+                    Problem::Invalid(violation) => violation.path.clone(),
+                    _ => String::new(),
+                };
+                found.add(document, &path, problem);
+            }
         }
     }
+    Ok((found.findings, lookup.cost))
+}
+
+async fn check_relations(
+    lookup: &mut SnapshotInputs<'_>,
+    catalog: &Catalog,
+    documents: &[Doc],
+    found: &mut AuditFindings<'_>,
+) -> Result<()> {
+    let collection = found.collection;
+    let fields: Vec<&DerivedField> = catalog.derived_in(collection).collect();
+    check_derived(lookup, &fields, documents, found).await?;
     for edge in catalog.edges_from(collection) {
         if edge.is_certain() {
-            check_references(&mut lookup, catalog, edge, &documents, &mut found).await?;
+            check_references(lookup, catalog, edge, documents, found).await?;
         }
     }
     for split in catalog.splits_of(collection) {
-        check_cold_parts(&mut lookup, split, &documents, &mut found).await?;
+        check_cold_parts(lookup, split, documents, found).await?;
     }
     if let Some(split) = catalog.split_in(collection) {
-        check_owners(&mut lookup, split, &documents, &mut found).await?;
+        check_owners(lookup, split, documents, found).await?;
     }
-    Ok((found.findings, lookup.cost))
+    Ok(())
+}
+
+/// Compares derived fields with their definitions: all at once, unless a filter fails. Then one by one, so
+/// that a document hides nothing that is wrong with others.
+async fn check_derived(
+    lookup: &mut SnapshotInputs<'_>,
+    fields: &[&DerivedField],
+    documents: &[Doc],
+    found: &mut AuditFindings<'_>,
+) -> Result<()> {
+    match (problems(lookup, fields, documents).await, fields, documents) {
+        (Ok(problems), ..) => {
+            for (document, problems) in documents.iter().zip(problems) {
+                for (path, problem) in problems {
+                    found.add(document, &path, problem);
+                }
+            }
+        }
+        (Err(error), ..) if error.kind() != ErrorKind::FailedFilter => return Err(error),
+        (Err(error), [field], [document]) => {
+            found.add(
+                document,
+                &field.path(),
+                Problem::CheckFailed(error.to_string()),
+            );
+        }
+        (Err(_), ..) => {
+            for document in documents.chunks(1) {
+                for field in fields.chunks(1) {
+                    Box::pin(check_derived(lookup, field, document, found)).await?;
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The findings in one collection.

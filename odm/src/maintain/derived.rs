@@ -163,8 +163,8 @@ pub(super) async fn problems(
     for kind in KINDS {
         let differences = kind.differences(lookup, fields, documents).await?;
         for (problems, fields) in problems.iter_mut().zip(differences) {
-            let problem = Problem::Derived(kind.kind());
-            problems.extend(fields.into_iter().map(|(path, _)| (path, problem)));
+            let fields = fields.into_iter();
+            problems.extend(fields.map(|(path, _)| (path, Problem::Derived(kind.kind()))));
         }
     }
     Ok(problems)
@@ -187,7 +187,7 @@ fn counts(definition: &dyn FieldDefinition, child: &RawDocument) -> Result<bool>
             definition.source(),
             show(&id),
         );
-        Error::new(ErrorKind::InvalidUpdate, message)
+        Error::new(ErrorKind::FailedFilter, message)
             .with_source(error)
             .at(definition.source(), None, Some(id))
     })

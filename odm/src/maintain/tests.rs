@@ -7,8 +7,8 @@ use proptest::{
 };
 
 use super::{
-    Bounds, Doc, PlannedChanges, Unit, Write, WriteOutcome, apply_within, check, plan::planned,
-    steps,
+    AuditScope, Bounds, Doc, PlannedChanges, Unit, Write, WriteOutcome, apply_within, check,
+    plan::planned, steps,
 };
 use crate::{
     catalog::{
@@ -470,7 +470,9 @@ fn the_bounds_of_a_unit_do_not_change_its_result() {
                 for (name, before) in COLLECTIONS.into_iter().zip(before) {
                     let first = all(&stores[0].0, name).await;
                     let reader = stores[0].0.reader().unwrap();
-                    let found = check(&catalog, &*reader, name, &first).await.unwrap();
+                    let found = check(&catalog, AuditScope::RELATIONS, &*reader, name, &first)
+                        .await
+                        .unwrap();
                     assert_eq!(found.0, [], "{write:?}");
                     if let Some(seen) = &results[0] {
                         let planned = seen.planned.iter().find(|of| of.0 == name);

@@ -7,7 +7,7 @@
 use bson::{RawBson, RawDocument};
 
 use super::{
-    Write,
+    Problem, Write,
     base::Touched,
     unit::{Unit, id},
 };
@@ -61,6 +61,21 @@ pub(super) fn check_positions(
         }
     }
     Ok(())
+}
+
+/// All that a stored document violates, whatever the level.
+pub(super) fn problems(
+    catalog: &Catalog,
+    collection: &str,
+    document: &RawDocument,
+) -> Vec<Problem> {
+    let validators = catalog.validators_of(collection);
+    let validators = validators.iter().flat_map(|validators| validators.iter());
+    let problems = validators.flat_map(|validator| match validator.all_violations(document) {
+        Ok(violations) => violations.into_iter().map(Problem::Invalid).collect(),
+        Err(error) => vec![Problem::CheckFailed(error.to_string())],
+    });
+    problems.collect()
 }
 
 fn validate(

@@ -5,7 +5,7 @@ use bson::{RawBson, RawDocumentBuf};
 use super::Session;
 use crate::{
     error::Result,
-    maintain::{self, Finding},
+    maintain::{self, AuditScope, Finding},
     store::{Cost, Find, Reader, ReaderExt},
     trace::record_cost,
 };
@@ -15,6 +15,7 @@ impl Session {
     /// state of the data.
     pub(crate) async fn check_chunk(
         &self,
+        scope: AuditScope,
         collection: &str,
         after: Option<RawBson>,
         limit: u64,
@@ -28,7 +29,7 @@ impl Session {
         };
         let (documents, cost) = source.reader().find_all(&find).await?;
         let findings = self
-            .check(source.reader(), collection, &documents, cost)
+            .check(scope, source.reader(), collection, &documents, cost)
             .await?;
         Ok((documents, findings))
     }
@@ -36,25 +37,28 @@ impl Session {
     /// Checks the documents with these `_id`s, on one state of the data.
     pub(crate) async fn check_documents(
         &self,
+        scope: AuditScope,
         collection: &str,
         ids: &[RawBson],
     ) -> Result<Vec<Finding>> {
         let source = self.source().await?;
         let (documents, cost) = source.reader().get_all(collection, ids).await?;
-        self.check(source.reader(), collection, &documents, cost)
+        self.check(scope, source.reader(), collection, &documents, cost)
             .await
     }
 
     /// Checks documents, and records the cost of this and of reading them.
     async fn check(
         &self,
+        scope: AuditScope,
         reader: &dyn Reader,
         collection: &str,
         documents: &[RawDocumentBuf],
         mut cost: Cost,
     ) -> Result<Vec<Finding>> {
         let catalog = self.catalog();
-        let (findings, checking) = maintain::check(&catalog, reader, collection, documents).await?;
+        let (findings, checking) =
+            maintain::check(&catalog, scope, reader, collection, documents).await?;
         cost += checking;
         record_cost("audit", collection, cost);
         Ok(findings)

@@ -34,7 +34,7 @@ fn select<'s>(
         return Ok(Vec::new());
     };
     cost.documents_examined += collection.len();
-    let mut found = collection.matching(filters)?;
+    let mut found = collection.matching(&find.collection, filters)?;
     if !find.sort.is_empty() {
         found.sort_by_cached_key(|document| total.encode_key(document));
     }

@@ -118,12 +118,25 @@ impl Collection {
     }
 
     /// The documents that match all filters, in the order of `_id`.
-    pub(super) fn matching(&self, filters: &[&Filter]) -> Result<Vec<&Arc<RawDocumentBuf>>> {
+    pub(super) fn matching(
+        &self,
+        name: &str,
+        filters: &[&Filter],
+    ) -> Result<Vec<&Arc<RawDocumentBuf>>> {
         let mut found = Vec::new();
         for document in self.documents.values() {
             let mut matches = true;
             for filter in filters {
-                matches = matches && filter.matches(document)?;
+                let matched = || {
+                    let id = document
+                        .get("_id")
+                        .ok()
+                        .flatten()
+                        .unwrap_or(RawBsonRef::Null);
+                    let matched = filter.matches(document);
+                    matched.map_err(|error| Error::failed_filter(name, id, error))
+                };
+                matches = matches && matched()?;
             }
             if matches {
                 found.push(document);

@@ -68,9 +68,9 @@ impl MapTransaction {
         self.write(&[CollectionWrites { collection, writes }])
     }
 
-    fn matching(&self, collection: &str, filter: &Filter) -> Result<Vec<Arc<RawDocumentBuf>>> {
-        let collection = self.state.collection(collection);
-        let found = collection.map(|collection| collection.matching(&[filter]));
+    fn matching(&self, name: &str, filter: &Filter) -> Result<Vec<Arc<RawDocumentBuf>>> {
+        let collection = self.state.collection(name);
+        let found = collection.map(|collection| collection.matching(name, &[filter]));
         let found = found.transpose()?.unwrap_or_default();
         Ok(found.into_iter().cloned().collect())
     }

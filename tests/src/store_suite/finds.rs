@@ -188,7 +188,7 @@ pub async fn a_filter_that_fails_on_a_document_is_an_error_of_the_query(store: i
     let error = reader.count(&sum(1)).await.expect_err("a text has no sum");
     assert_eq!(
         (error.kind(), error.code()),
-        (ErrorKind::InvalidQuery, Some(14))
+        (ErrorKind::FailedFilter, Some(14))
     );
     let one = Find {
         filter: filter(doc! { "_id": 1 }).and(sum(1).filter),

@@ -94,7 +94,7 @@ fn unrepaired(findings: &[Finding]) -> Vec<(String, Problem)> {
     left.map(|finding| {
         (
             format!("{}.{}", finding.collection, finding.path),
-            finding.problem,
+            finding.problem.clone(),
         )
     })
     .collect()

@@ -86,12 +86,12 @@ on_every_store! {
         // The cold parts of another document differ, and both are kept.
         let update = doc! { "$set": { "script": { "text": "other" } } };
         behind_the_back(&store, "movies", doc! { "_id": 1 }, update).await;
-        let undivided = Problem::InlineColdPart;
+        let undivided = || Problem::InlineColdPart;
         assert_eq!(found(db.repair()).await, [
             (5, "cold".into(), Problem::MissingColdPart, true),
-            (5, "cold".into(), undivided, true),
-            (1, "script".into(), undivided, false),
-            (5, "script".into(), undivided, true),
+            (5, "cold".into(), undivided(), true),
+            (1, "script".into(), undivided(), false),
+            (5, "script".into(), undivided(), true),
         ]);
         let five = db.movies.get(5).with(Movie::fields().details).await.unwrap();
         assert_eq!(five.details, details(5).into());

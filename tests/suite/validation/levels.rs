@@ -7,8 +7,8 @@ use std::{
 };
 
 use super::*;
-use odm::bson::doc;
-use tests::{TestStore, on_every_store};
+use odm::{Finding, Problem, bson::doc};
+use tests::{TestStore, behind_the_back, on_every_store};
 use tracing::{
     Event, Level, Metadata, Subscriber,
     field::{Field, Visit},
@@ -65,6 +65,25 @@ async fn older(store: &impl TestStore) {
         .unwrap();
 }
 
+/// The `_id`s, paths and rules of findings.
+fn listed_of(findings: &[Finding]) -> Vec<(i32, &str, &str)> {
+    let violations = findings.iter().map(|found| match &found.problem {
+        Problem::Invalid(violation) => {
+            assert_eq!(
+                (&*found.collection, &found.path),
+                ("notes", &violation.path)
+            );
+            (
+                found.id.as_i32().unwrap(),
+                &*violation.path,
+                &*violation.rule,
+            )
+        }
+        problem => panic!("{problem:?}"),
+    });
+    violations.collect()
+}
+
 /// The warnings of the library, as text.
 #[derive(Clone, Default)]
 struct Warnings(Arc<Mutex<Vec<String>>>);
@@ -119,6 +138,45 @@ on_every_store! {
         // Once it conforms, it has to go on.
         db.notes.update(1).set(text, "abcde").await.unwrap();
         assert!(db.notes.update(1).set(text, "ab").await.unwrap_err().is_invalid());
+    }
+
+    async fn validate_lists_the_documents_that_do_not_conform_whatever_the_level(store: impl TestStore) {
+        older(&store).await;
+        let db = strict::Notes::open(store.clone()).await.unwrap();
+        assert_eq!(listed_of(&db.notes.validate().await.unwrap()), [(1, "text", "minLength")]);
+        let db = gentle::Notes::open(store.clone()).await.unwrap();
+        db.notes.insert(gentle::note(3, "ab")).await.unwrap();
+        behind_the_back(&store, "notes", doc! { "_id": 2 }, doc! { "$set": { "likes": "many" }, "$unset": { "text": 1 } }).await;
+        let findings = db.notes.validate().await.unwrap();
+        let all = [(1, "text", "minLength"), (2, "likes", "bsonType"), (2, "text", "required"), (3, "text", "minLength")];
+        assert_eq!(listed_of(&findings), all);
+        assert_eq!(
+            findings[0].to_string(),
+            "invalid document: `notes.text` of the document with `_id` = 1: must have at least 5 characters, and has 3"
+        );
+        // An audit includes it if it is asked to, and a repair leaves it.
+        assert_eq!(db.audit().await.unwrap(), []);
+        assert_eq!(db.audit().with_validation().await.unwrap(), findings);
+        assert_eq!(db.repair().with_validation().await.unwrap(), findings);
+        // Nothing was written.
+        assert_eq!(db.notes.get(1).await.unwrap().text, "abc");
+        let db = off::Notes::open(store).await.unwrap();
+        assert_eq!(db.notes.validate().await.unwrap(), []);
+    }
+
+    async fn validate_streams_its_findings_with_progress_and_can_be_resumed(store: impl TestStore) {
+        let db = old::Notes::open(store.clone()).await.unwrap();
+        db.notes.insert_many((0..500).map(|id| old::note(id, "abc"))).await.unwrap();
+        let db = warning::Notes::open(store).await.unwrap();
+        let mut findings = db.notes.validate();
+        for id in 0..300 {
+            assert_eq!(findings.try_next().await.unwrap().unwrap().id, id.into());
+        }
+        let progress = findings.progress().clone();
+        assert_eq!((progress.checked, progress.total), (400, 500));
+        let rest = db.notes.validate().resume(&progress.position.unwrap()).await.unwrap();
+        assert_eq!(rest.len(), 300);
+        assert_eq!(rest[0].id, 200.into());
     }
 
     async fn off_validates_nothing(store: impl TestStore) {

@@ -1,7 +1,10 @@
 //! No way of writing leaves an invalid document.
 
 use super::*;
-use odm::bson::{Document as Bson, doc};
+use odm::{
+    Problem,
+    bson::{Document as Bson, doc},
+};
 use tests::{TestStore, behind_the_back, on_every_store};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -121,6 +124,23 @@ on_every_store! {
         assert_eq!(violated(&error), listed([("rating", "maximum")]));
         db.films.update(1).set(Film::fields().detail.rating, 10).await.unwrap();
         assert_eq!(db.audit().await.unwrap(), []);
+    }
+
+    async fn validate_lists_cold_parts_and_the_checks_of_functions(store: impl TestStore) {
+        let db = films(store.clone()).await;
+        behind_the_back(&store, "film_details", doc! { "film": 2 }, doc! { "$set": { "rating": 11 } }).await;
+        behind_the_back(&store, "makers", doc! { "_id": 1 }, doc! { "$set": { "name": 1 } }).await;
+        let [finding] = db.films.validate().await.unwrap().try_into().unwrap();
+        assert_eq!((&*finding.collection, &*finding.path), ("film_details", "rating"));
+        let [maker] = db.makers.validate().await.unwrap().try_into().unwrap();
+        assert_eq!((&*maker.collection, &*maker.path), ("makers", "name"));
+
+        let db = Parts::open(store.clone()).await.unwrap();
+        db.parts.insert(part(1)).await.unwrap();
+        behind_the_back(&store, "parts", doc! { "_id": 1 }, doc! { "$set": { "lines": [{ "text": "a", "number": 3_i64 }] } }).await;
+        let [finding] = db.parts.validate().await.unwrap().try_into().unwrap();
+        let Problem::Invalid(violation) = &finding.problem else { panic!("{finding}") };
+        assert_eq!((&*violation.path, &*violation.rule), ("lines.0.number", "with"));
     }
 
     async fn a_document_that_only_a_refresh_reaches_is_not_validated(store: impl TestStore) {

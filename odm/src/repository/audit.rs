@@ -1,4 +1,4 @@
-//! Audits, repairs and backfills of a whole database.
+//! Audits, repairs and backfills of a whole database, and the validation of a collection.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -12,11 +12,11 @@ use std::{
 use bson::RawBson;
 use futures_core::{Stream, future::BoxFuture};
 
+use super::Cursor;
 use crate::{
     catalog::{Catalog, without_positions},
     error::{Error, ErrorKind, Result},
-    maintain::{Finding, Write},
-    repository::Cursor,
+    maintain::{AuditScope, Finding, Write},
     session::Session,
     store::{Cost, Find},
     trace::record_cost,
@@ -25,9 +25,9 @@ use crate::{
 /// How many documents are checked on one state of the data, and repaired in one unit.
 const CHUNK: u64 = 200;
 
-/// An audit of a database: a stream of [`Finding`]s. Made by [`audit`](super::Database::audit),
-/// [`repair`](super::Database::repair) and [`backfill`](super::Database::backfill). Awaited, it
-/// returns all findings at once.
+/// An audit of a database: a stream of [`Finding`]s. Made by [`audit`](crate::Database::audit),
+/// [`repair`](crate::Database::repair) and [`backfill`](crate::Database::backfill), and by
+/// [`validate`](super::Repository::validate) for one collection. Awaited, it returns all findings at once.
 ///
 /// It checks the collections in chunks of documents, each on one state of the data. It does not block
 /// writes that are made while it runs.
@@ -57,7 +57,7 @@ pub struct Progress {
 
 /// What an audit does with its findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AuditMode {
+pub(crate) enum AuditMode {
     /// It returns them.
     Report,
     /// It repairs them.
@@ -76,6 +76,9 @@ enum AuditState {
 struct Auditor {
     session: Session,
     mode: AuditMode,
+    scope: AuditScope,
+    /// The one collection, with those of its cold parts, that is checked, or else all.
+    only: Option<&'static str>,
     /// What was declared when it started.
     catalog: Option<Arc<Catalog>>,
     /// The pending backfills that are complete at the end: without what could not be repaired, since
@@ -91,7 +94,23 @@ struct Auditor {
 }
 
 impl Audit {
-    pub(super) fn new(session: &Session, mode: AuditMode) -> Self {
+    /// An audit of relations in all collections.
+    pub(crate) fn of_relations(session: &Session, mode: AuditMode) -> Self {
+        Audit::new(session, mode, AuditScope::RELATIONS, None)
+    }
+
+    /// An audit of a collection by its validators.
+    pub(super) fn of_validation(session: &Session, collection: &'static str) -> Self {
+        let mode = AuditMode::Report;
+        Audit::new(session, mode, AuditScope::VALIDATORS, Some(collection))
+    }
+
+    fn new(
+        session: &Session,
+        mode: AuditMode,
+        scope: AuditScope,
+        only: Option<&'static str>,
+    ) -> Self {
         let progress = Progress {
             checked: 0,
             total: 0,
@@ -100,6 +119,8 @@ impl Audit {
         let auditor = Auditor {
             session: session.clone(),
             mode,
+            scope,
+            only,
             catalog: None,
             pending: BTreeSet::new(),
             left: VecDeque::new(),
@@ -126,6 +147,15 @@ impl Audit {
             auditor.progress.position = Some(position.clone());
         }
         self.progress.position = Some(position.clone());
+        self
+    }
+
+    /// Checks documents by the validation of their collections as well, as
+    /// [`validate`](super::Repository::validate) does. A repair cannot make them valid.
+    pub fn with_validation(mut self) -> Self {
+        if let AuditState::Ready(auditor) = &mut self.state {
+            auditor.scope.validators = true;
+        }
         self
     }
 
@@ -164,7 +194,10 @@ impl Auditor {
             return Ok((self, Vec::new()));
         };
         let after = self.after.take();
-        let (documents, mut findings) = self.session.check_chunk(&collection, after, CHUNK).await?;
+        let (documents, mut findings) = self
+            .session
+            .check_chunk(self.scope, &collection, after, CHUNK)
+            .await?;
         if self.mode != AuditMode::Report && !findings.is_empty() {
             self.repair(&collection, &mut findings).await?;
         }
@@ -200,9 +233,13 @@ impl Auditor {
     /// Counts the documents to check, and moves to the start.
     async fn start(&mut self) -> Result<()> {
         let catalog = self.session.current_catalog().await?;
-        let names = catalog
-            .collections()
-            .filter(|name| catalog.is_audited(name));
+        let names = catalog.collections().filter(|name| {
+            let is_own =
+                |own| own == *name || catalog.split_in(name).is_some_and(|split| split.hot == own);
+            self.only.is_none_or(is_own)
+                && (self.scope.relations && catalog.has_relations(name)
+                    || self.scope.validators && catalog.validators_of(name).is_some())
+        });
         self.left = names.map(str::to_owned).collect();
         if self.mode == AuditMode::Backfill {
             self.pending.clone_from(catalog.pending());
@@ -268,12 +305,20 @@ impl Auditor {
                 ids.push(finding.id.clone());
             }
         }
-        let write = Write::Repair {
-            collection: collection.to_owned(),
-            ids: ids.clone(),
-        };
-        self.session.write(write).await?;
-        let left = self.session.check_documents(collection, &ids).await?;
+        match self.write_repair(collection, &ids).await {
+            // What can be repaired beside the documents on which a filter fails, is.
+            Err(error) if error.kind() == ErrorKind::FailedFilter => {
+                for id in ids.chunks(1) {
+                    match self.write_repair(collection, id).await {
+                        Err(error) if error.kind() == ErrorKind::FailedFilter => {}
+                        repaired => repaired?,
+                    }
+                }
+            }
+            repaired => repaired?,
+        }
+        let checked = self.session.check_documents(self.scope, collection, &ids);
+        let left = checked.await?;
         for finding in findings {
             finding.repaired = !left.contains(finding);
             if !finding.repaired {
@@ -281,6 +326,14 @@ impl Auditor {
             }
         }
         Ok(())
+    }
+
+    async fn write_repair(&self, collection: &str, ids: &[RawBson]) -> Result<()> {
+        let write = Write::Repair {
+            collection: collection.to_owned(),
+            ids: ids.to_vec(),
+        };
+        self.session.write(write).await.map(drop)
     }
 
     /// Keeps a field pending that could not be repaired, and with a cold part all that is in it.
