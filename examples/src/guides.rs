@@ -2,6 +2,7 @@
 //! documents, and the guides' queries with what they print.
 
 pub mod blogs;
+pub mod contacts;
 pub mod favourites;
 pub mod hosts;
 pub mod messages;
@@ -37,7 +38,8 @@ pub async fn run(store: &Embedded) -> odm::Result<()> {
     reviews::run(store).await?;
     movies::run(store).await?;
     favourites::run(store).await?;
-    blogs::run(store).await
+    blogs::run(store).await?;
+    contacts::run(store).await
 }
 
 /// Prints a change, and how many documents it wrote.

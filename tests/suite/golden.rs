@@ -3,6 +3,7 @@
 
 use examples::guides::{
     blogs::{self, Blogs},
+    contacts,
     favourites::{self, Favourites},
     hosts::{self, Logs},
     messages::{self, Messages},
@@ -512,5 +513,44 @@ on_every_store! {
         db.comments.delete_where(comments.post.eq(12)).await.unwrap();
         let top = (2..=11).rev().map(|id| shown(id, i64::from(id) - 1));
         assert_stored(&store, "blogs", &[blog(top.collect())]).await;
+    }
+
+    async fn s14_a_tightened_schema_has_the_effect_of_its_level_and_action(store: impl TestStore) {
+        let outcomes = [
+            ("contacts_strict_error", contacts::strict_error::tighten(&store).await),
+            ("contacts_strict_warn", contacts::strict_warn::tighten(&store).await),
+            ("contacts_moderate_error", contacts::moderate_error::tighten(&store).await),
+            ("contacts_moderate_warn", contacts::moderate_warn::tighten(&store).await),
+        ];
+        // Whether each write is stored: of a contact that was invalid, of one that was valid, of a new one.
+        let expected = [[false, false, false], [true; 3], [true, false, false], [true; 3]];
+        for ((collection, outcome), expected) in outcomes.into_iter().zip(expected) {
+            let outcome = outcome.unwrap();
+            let results = [outcome.moved, outcome.phone_given_up, outcome.added];
+            for (result, stored) in results.iter().zip(expected) {
+                match result {
+                    Ok(()) => assert!(stored, "{collection}: {results:?}"),
+                    Err(error) => {
+                        assert!(error.is_invalid() && !stored, "{collection}: {results:?}");
+                        let [violation] = error.violations() else { panic!("{error}") };
+                        assert_eq!((&*violation.path, &*violation.rule), ("phone", "required"));
+                    }
+                }
+            }
+            let mut anne = doc! { "_id": 1, "name": "Anne", "city": "London" };
+            let mut ivan = doc! { "_id": 2, "name": "Ivan", "city": "Vancouver" };
+            let ida = doc! { "_id": 3, "name": "Ida", "city": "Oslo" };
+            if expected[0] {
+                ivan.insert("city", "Toronto");
+            }
+            if !expected[1] {
+                anne.insert("phone", "+1 555 123 456");
+            }
+            let mut contacts = vec![anne, ivan, ida];
+            contacts.truncate(if expected[2] { 3 } else { 2 });
+            assert_stored(&store, collection, &contacts).await;
+            let invalid: Vec<_> = outcome.invalid.iter().map(|finding| finding.id.as_i32().unwrap()).collect();
+            assert_eq!(invalid, if expected[1] { vec![1, 2, 3] } else { vec![2] }, "{collection}");
+        }
     }
 }

@@ -1,0 +1,183 @@
+//! Validation: contacts from before each needed a phone number, under both levels and both actions.
+
+use odm::{
+    Embedded, Finding,
+    bson::{self, doc},
+};
+
+use super::{stored, title};
+
+/// What the tightened schema asks for, beside what the types say.
+fn phone_required() -> bson::Document {
+    doc! { "required": ["phone"] }
+}
+
+/// The result of three writes, each of which leaves a contact without a phone number, and the documents
+/// that do not conform after them.
+#[derive(Debug)]
+pub struct Outcome {
+    /// A contact that never had one moves to another city.
+    pub moved: odm::Result<()>,
+    /// A contact that has one gives it up.
+    pub phone_given_up: odm::Result<()>,
+    /// A new contact comes without one.
+    pub added: odm::Result<()>,
+    /// What `validate()` finds.
+    pub invalid: Vec<Finding>,
+}
+
+/// A collection of contacts before and after its schema was tightened, with a level and an action.
+macro_rules! contacts {
+    ($(#[$doc:meta])* $collection:ident, $name:literal, level = $level:literal, action = $action:literal) => {
+        $(#[$doc])*
+        pub mod $collection {
+            use odm::{bson::doc, prelude::*, store::Store};
+            use serde::{Deserialize, Serialize};
+
+            use super::{Outcome, phone_required};
+
+            /// A contact, as it was.
+            #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+            #[document(collection = $name)]
+            pub struct OldContact {
+                /// Its number.
+                #[serde(rename = "_id")]
+                pub id: i32,
+                /// The name.
+                pub name: String,
+                /// The city.
+                pub city: String,
+                /// The phone number.
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub phone: Option<String>,
+            }
+
+            /// The database, as it was.
+            #[derive(Database)]
+            #[database(name = $name, version = 1)]
+            pub struct OldContacts {
+                /// All contacts.
+                pub contacts: Repository<OldContact>,
+            }
+
+            /// A contact, which needs a phone number.
+            #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+            #[document(
+                collection = $name,
+                validation(level = $level, action = $action, schema = phone_required)
+            )]
+            pub struct Contact {
+                /// Its number.
+                #[serde(rename = "_id")]
+                pub id: i32,
+                /// The name.
+                pub name: String,
+                /// The city.
+                pub city: String,
+                /// The phone number, which older contacts lack.
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub phone: Option<String>,
+            }
+
+            /// The database.
+            #[derive(Database)]
+            #[database(name = $name, version = 2)]
+            pub struct Contacts {
+                /// All contacts.
+                pub contacts: Repository<Contact>,
+            }
+
+            /// Stores two contacts, tightens the schema, and writes.
+            pub async fn tighten(store: &(impl Store + Clone)) -> odm::Result<Outcome> {
+                let before = OldContacts::open(store.clone()).await?;
+                let contact = |id, name: &str, city: &str, phone: Option<&str>| OldContact {
+                    id,
+                    name: name.into(),
+                    city: city.into(),
+                    phone: phone.map(Into::into),
+                };
+                let contacts = [
+                    contact(1, "Anne", "London", Some("+1 555 123 456")),
+                    contact(2, "Ivan", "Vancouver", None),
+                ];
+                before.contacts.insert_many(contacts).await?;
+
+                let Contacts { contacts } = Contacts::open(store.clone()).await?;
+                let city = Contact::fields().city;
+                let moved = contacts.update(2).set(city, "Toronto").await;
+                let give_up = doc! { "$unset": { "phone": "" } };
+                let given_up = contacts.update(1).raw(give_up).await;
+                let ida = Contact { id: 3, name: "Ida".into(), city: "Oslo".into(), phone: None };
+                Ok(Outcome {
+                    moved: moved.map(drop),
+                    phone_given_up: given_up.map(drop),
+                    added: contacts.insert(ida).await.map(drop),
+                    invalid: contacts.validate().await?,
+                })
+            }
+        }
+    };
+}
+
+contacts!(
+    /// The default: each write of an invalid contact fails.
+    strict_error, "contacts_strict_error", level = "strict", action = "error"
+);
+contacts!(
+    /// Each write of an invalid contact is stored, with a warning.
+    strict_warn, "contacts_strict_warn", level = "strict", action = "warn"
+);
+contacts!(
+    /// A write fails, unless the contact was invalid before.
+    moderate_error, "contacts_moderate_error", level = "moderate", action = "error"
+);
+contacts!(
+    /// A write is stored with a warning, and without one if the contact was invalid before.
+    moderate_warn, "contacts_moderate_warn", level = "moderate", action = "warn"
+);
+
+/// Runs all four combinations.
+pub async fn run(store: &Embedded) -> odm::Result<()> {
+    let combinations = [
+        (
+            "strict, error",
+            "contacts_strict_error",
+            strict_error::tighten(store).await?,
+        ),
+        (
+            "strict, warn",
+            "contacts_strict_warn",
+            strict_warn::tighten(store).await?,
+        ),
+        (
+            "moderate, error",
+            "contacts_moderate_error",
+            moderate_error::tighten(store).await?,
+        ),
+        (
+            "moderate, warn",
+            "contacts_moderate_warn",
+            moderate_warn::tighten(store).await?,
+        ),
+    ];
+    for (combination, collection, outcome) in combinations {
+        title(&format!("S14: validation is tightened ({combination})"));
+        let writes = [
+            ("Ivan, who never had a phone, moves", outcome.moved),
+            ("Anne gives up her phone", outcome.phone_given_up),
+            ("Ida comes without a phone", outcome.added),
+        ];
+        for (write, result) in writes {
+            match result {
+                Ok(()) => println!("{write}: stored"),
+                Err(error) => println!("{write}: {error}"),
+            }
+        }
+        stored(store, collection).await?;
+        println!("\nnot conforming, by `validate()`:");
+        for finding in outcome.invalid {
+            println!("  {finding}");
+        }
+    }
+    Ok(())
+}
