@@ -182,7 +182,7 @@ impl Catalog {
 
     /// Adds the checks of a program's models, which are functions and not stored.
     pub(crate) fn with_checks(mut self, models: &[&'static Model]) -> Self {
-        for (collection, check) in validators::checks_of(models) {
+        for (collection, check) in validators::checks_of(&self.relations.splits, models) {
             let of = self.validators.entry(collection.to_owned()).or_default();
             Arc::get_mut(of)
                 .expect("nobody else has it yet")

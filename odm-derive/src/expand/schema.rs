@@ -177,50 +177,57 @@ fn checks(head: &Head, structure: &Structure) -> TokenStream {
         .iter()
         .filter(|member| member.is_checked())
         .collect();
-    let with = |member: &Member| {
-        let validate = member.validate.as_ref()?;
-        validate.with.clone()
-    };
-    let has_with = members.iter().any(|member| with(member).is_some());
+    let has_with = members.iter().any(|member| member.with().is_some());
     let inner = members
         .iter()
         .filter(|member| matches!(member.role, Role::Embed { .. }))
         .map(|member| {
             let ty = &member.ty;
-            match head.is_dependent(ty) {
-                true => quote!(<#ty as #private::Known>::has_checks),
-                false => quote!(#private::Probe::<#ty>::HAS_CHECKS),
+            match (&member.checked, head.is_dependent(ty)) {
+                (Checked::Fields(..), _) => quote!(<#ty as #private::Structure>::has_checks),
+                (_, true) => quote!(<#ty as #private::Known>::has_checks),
+                (_, false) => quote!(#private::Probe::<#ty>::HAS_CHECKS),
             }
         });
     let inner: Vec<_> = inner.collect();
     if !has_with && inner.is_empty() {
         return TokenStream::new();
     }
-    let calls = members.iter().map(|member| {
-        let name = member.stored(structure);
-        let at = quote!(&at.join(#name));
-        let ty = &member.ty;
-        let (value, pattern) = match &member.checked {
-            Checked::Field(field) => (quote!(&self.#field), None),
-            Checked::Variant(variant) => (quote!(value), Some(variant)),
-            Checked::Not => return TokenStream::new(),
-        };
-        let by_function = with(member).map(
-            |with| quote_spanned!(with.span()=> #private::check_with(#with(#value), #at, found);),
-        );
-        let is_embedded = matches!(member.role, Role::Embed { .. });
-        let by_type = is_embedded.then(|| match head.is_dependent(ty) {
-            true => quote!(<#ty as #private::Known>::check(#value, #at, found);),
-            false => quote!(#private::Probe::<#ty>::NEW.check(#value, #at, found);),
-        });
-        match pattern {
-            None => quote!(#by_function #by_type),
-            Some(variant) => quote! {
-                if let Self::#variant { 0: value } = self {
-                    #by_function
-                    #by_type
+    let calls = members.iter().map(|member| match &member.checked {
+        Checked::Not => TokenStream::new(),
+        Checked::Field(field) => check_of(head, structure, member, &quote!(&self.#field)),
+        Checked::Variant(variant) => {
+            let check = check_of(head, structure, member, &quote!(value));
+            quote!(if let Self::#variant { 0: value } = self { #check })
+        }
+        Checked::Fields(variant, position) => {
+            let inner = &structure.variants[*position];
+            let outer = member.stored(structure);
+            let members = inner.members.iter().filter(|member| member.is_checked());
+            let checks = members.filter_map(|member| match &member.checked {
+                Checked::Field(field) => {
+                    let check = check_of(head, inner, member, &quote!(value));
+                    Some(quote!(if let Self::#variant { #field: value, .. } = self { #check }))
                 }
-            },
+                _ => None,
+            });
+            let checks: Vec<_> = checks.collect();
+            match checks.is_empty() {
+                true => TokenStream::new(),
+                false => quote!({ let at = &at.join(#outer); #(#checks)* }),
+            }
+        }
+    });
+    // There are no values of the hidden type of a variant.
+    let check = (!structure.is_variant).then(|| {
+        quote! {
+            fn check(
+                &self,
+                at: &#private::ValueLocation<'_>,
+                found: &mut ::std::vec::Vec<#private::Violation>,
+            ) {
+                #(#calls)*
+            }
         }
     });
     quote! {
@@ -228,14 +235,30 @@ fn checks(head: &Head, structure: &Structure) -> TokenStream {
             #has_with || #private::any_has_checks::<Self>(types, &[#(#inner),*])
         }
 
-        fn check(
-            &self,
-            at: &#private::ValueLocation<'_>,
-            found: &mut ::std::vec::Vec<#private::Violation>,
-        ) {
-            #(#calls)*
-        }
+        #check
     }
+}
+
+/// The checks of one value: by the function of its field, and of what is embedded in it.
+fn check_of(
+    head: &Head,
+    structure: &Structure,
+    member: &Member,
+    value: &TokenStream,
+) -> TokenStream {
+    let private = &head.private;
+    let name = member.stored(structure);
+    let at = quote!(&at.join(#name));
+    let ty = &member.ty;
+    let by_function = member
+        .with()
+        .map(|with| quote_spanned!(with.span()=> #private::check_with(#with(#value), #at, found);));
+    let is_embedded = matches!(member.role, Role::Embed { .. });
+    let by_type = is_embedded.then(|| match head.is_dependent(ty) {
+        true => quote!(<#ty as #private::Known>::check(#value, #at, found);),
+        false => quote!(#private::Probe::<#ty>::NEW.check(#value, #at, found);),
+    });
+    quote!(#by_function #by_type)
 }
 
 /// ```ignore

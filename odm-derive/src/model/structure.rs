@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use syn::{Attribute, Type, parse_quote};
+use syn::{Attribute, Path, Type, parse_quote};
 
 use super::{Form, Head, Kind, Role};
 use crate::{
@@ -67,6 +67,8 @@ pub(crate) enum Checked {
     Field(syn::Member),
     /// In a variant around it.
     Variant(Ident),
+    /// In the fields of a variant, whose position among [`variants`](Structure::variants) it is.
+    Fields(Ident, usize),
 }
 
 /// A value in a variant that is stored as an array.
@@ -211,11 +213,10 @@ impl Structure {
                 skipped: field.serde.skip_serializing_if.clone(),
                 defaulted: field.serde.default || field.serde.alias.is_some(),
                 validate: field.attrs.validate().cloned(),
-                checked: match (variant, field.ident) {
-                    (true, _) => Checked::Not,
-                    (false, Some(ident)) => Checked::Field(ident.clone().into()),
-                    (false, None) => Checked::Field(at.into()),
-                },
+                checked: Checked::Field(match field.ident {
+                    Some(ident) => ident.clone().into(),
+                    None => at.into(),
+                }),
             });
         }
     }
@@ -262,8 +263,13 @@ pub(super) fn is_unseen(field: &AstField<'_>) -> bool {
 impl Member {
     /// Whether functions may check its value.
     pub(crate) fn is_checked(&self) -> bool {
-        let is_with = self.validate.as_ref().is_some_and(|of| of.with.is_some());
-        self.users && (is_with || matches!(self.role, Role::Embed { .. }))
+        let is_embedded = matches!(self.role, Role::Embed { .. });
+        !matches!(self.checked, Checked::Not) && (is_embedded || self.with().is_some())
+    }
+
+    /// The function that checks its value.
+    pub(crate) fn with(&self) -> Option<&Path> {
+        self.validate.as_ref()?.with.as_ref()
     }
 
     /// Whether the library does not see its content.

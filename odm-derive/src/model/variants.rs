@@ -170,7 +170,7 @@ impl Structure {
             skipped: None,
             defaulted: false,
             validate: None,
-            checked: Checked::Not,
+            checked: Checked::Fields(variant.ident.clone(), self.variants.len()),
         });
         self.variants.push(inner);
     }

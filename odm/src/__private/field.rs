@@ -1,6 +1,8 @@
 //! The static description of fields.
 
-use super::validation::{has_checks, schema_of};
+use serde::de::DeserializeOwned;
+
+use super::validation::{check_of, schema_of};
 use crate::{
     model::{
         Container, Document, Embed, EmbedField, FieldKind, FieldShape, Model, Outline,
@@ -47,14 +49,17 @@ pub const fn split<T: SplitField>(
     collection: &'static str,
     key: &'static str,
     optional: bool,
-) -> FieldShape {
+) -> FieldShape
+where
+    T::Value: DeserializeOwned,
+{
     let kind = FieldKind::Split(SplitShape {
         collection,
         key,
         optional,
         shape: <T::Value as Structure>::shape,
         schema: schema_of::<T::Value>,
-        has_checks: has_checks::<T::Value>,
+        check: check_of::<T::Value>,
     });
     FieldShape { name, kind }
 }

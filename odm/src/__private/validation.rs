@@ -6,18 +6,18 @@ use std::{
 };
 
 use bson::RawDocument;
+use serde::de::DeserializeOwned;
 
 use crate::{
     model::{
-        Check, Document, Location, SchemaTypes, Structure, ValidatesList, ValidatesNumber,
-        ValidatesText,
+        Check, Location, SchemaTypes, Structure, ValidatesList, ValidatesNumber, ValidatesText,
     },
     mql::Violation,
 };
 
-/// The check of documents of a model by functions, if there are any.
-pub fn check_of<M: Document>() -> Option<Check> {
-    M::has_checks(&mut SchemaTypes::default()).then_some(check_document::<M>)
+/// The check of stored values of a type by functions, if there are any.
+pub fn check_of<T: Structure + DeserializeOwned>() -> Option<Check> {
+    T::has_checks(&mut SchemaTypes::default()).then_some(check_stored::<T>)
 }
 
 /// The schema of a type with fields.
@@ -25,17 +25,12 @@ pub fn schema_of<T: Structure>() -> bson::Document {
     T::schema(&mut SchemaTypes::default())
 }
 
-/// Whether functions check what is in a type with fields.
-pub(super) fn has_checks<T: Structure>() -> bool {
-    T::has_checks(&mut SchemaTypes::default())
-}
-
-fn check_document<M: Document>(document: &RawDocument, found: &mut Vec<Violation>) {
-    let read = bson::deserialize_from_slice::<M>(document.as_bytes());
+fn check_stored<T: Structure + DeserializeOwned>(stored: &RawDocument, found: &mut Vec<Violation>) {
+    let read = bson::deserialize_from_slice::<T>(stored.as_bytes());
     let message = match read {
-        Ok(document) => {
+        Ok(value) => {
             let before = found.len();
-            let checked = catch_unwind(AssertUnwindSafe(|| document.check(&Location::ROOT, found)));
+            let checked = catch_unwind(AssertUnwindSafe(|| value.check(&Location::ROOT, found)));
             let Err(panic) = checked else {
                 return;
             };
@@ -45,10 +40,10 @@ fn check_document<M: Document>(document: &RawDocument, found: &mut Vec<Violation
             let text = text.unwrap_or("without a message");
             format!(
                 "cannot be checked: a function of `{}` panicked: {text}",
-                M::model().name
+                T::shape().name
             )
         }
-        Err(error) => format!("cannot be read as `{}`: {error}", M::model().name),
+        Err(error) => format!("cannot be read as `{}`: {error}", T::shape().name),
     };
     found.push(Violation {
         path: String::new(),

@@ -194,13 +194,6 @@ fn add_split(
 ) -> Result<(Split, Walk)> {
     let shape = (declared.shape)();
     add_collection(relations, declared.collection, shape.name, None)?;
-    if (declared.has_checks)() {
-        return Err(schema(format!(
-            "unchecked values: functions of `#[validate(with = ..)]` do not run in the cold part \
-             `{}.{path}`; put the field on the document",
-            model.name
-        )));
-    }
     let names = shape.names();
     if names.contains(&declared.key) {
         let instead = match declared.key {

@@ -1,11 +1,12 @@
 //! The validators of collections: how they are stored, and how they are in force.
 
-use bson::{Document, RawDocument, RawDocumentBuf};
+use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
 use serde::{Deserialize, Serialize};
 
+use super::Split;
 use crate::{
     error::{Error, Result},
-    model::{Check, FieldKind, Model, ValidationAction, ValidationLevel},
+    model::{Check, FieldKind, Model, SplitShape, ValidationAction, ValidationLevel},
     mql::{Schema, Violation},
 };
 
@@ -24,6 +25,8 @@ pub(crate) struct Validator {
 pub(crate) struct ActiveValidator {
     schema: Option<Schema>,
     check: Option<Check>,
+    /// The split, where it is the value in a cold part that is checked.
+    split: Option<Split>,
     level: ValidationLevel,
     action: ValidationAction,
 }
@@ -33,6 +36,7 @@ impl ActiveValidator {
         Ok(ActiveValidator {
             schema: Some(parse(&declared.collection, &declared.schema)?),
             check: None,
+            split: None,
             level: declared.level,
             action: declared.action,
         })
@@ -64,8 +68,10 @@ impl ActiveValidator {
             Some(schema) => schema.violations(document)?,
             None => Vec::new(),
         };
-        if let Some(check) = self.check {
-            check(document, &mut violations);
+        match (self.check, &self.split) {
+            (Some(check), Some(split)) => check(&split.value(document)?, &mut violations),
+            (Some(check), None) => check(document, &mut violations),
+            (None, _) => {}
         }
         Ok(violations)
     }
@@ -103,28 +109,69 @@ pub(super) fn declared_of(model: &Model) -> Vec<Validator> {
             .schema
             .map(|schema| validator(model.collection, schema())),
     );
+    let splits = splits_of(model);
+    all.extend(splits.map(|split| {
+        let mut schema = (split.schema)();
+        allow(&mut schema, ["_id", split.key]);
+        validator(split.collection, schema)
+    }));
+    all
+}
+
+/// Allows fields beside those of a type, where its schema allows no others.
+fn allow(schema: &mut Document, names: [&str; 2]) {
+    if schema.get("additionalProperties") == Some(&Bson::Boolean(false)) {
+        let properties = schema.entry("properties".to_owned());
+        let properties = properties.or_insert(doc! {}.into()).as_document_mut();
+        let properties = properties.expect("the derives make it of fields");
+        for name in names {
+            properties.entry(name.to_owned()).or_insert(doc! {}.into());
+        }
+    }
+    for keyword in ["allOf", "anyOf"] {
+        if let Some(Bson::Array(schemas)) = schema.get_mut(keyword) {
+            let schemas = schemas.iter_mut().filter_map(Bson::as_document_mut);
+            schemas.for_each(|schema| allow(schema, names));
+        }
+    }
+}
+
+fn splits_of(model: &Model) -> impl Iterator<Item = &'static SplitShape> + use<> {
     let fields = (model.shape)().fields.iter();
-    let splits = fields.filter_map(|field| match &field.kind {
+    fields.filter_map(|field| match &field.kind {
         FieldKind::Split(split) => Some(split),
         _ => None,
-    });
-    all.extend(splits.map(|split| validator(split.collection, (split.schema)())));
-    all
+    })
 }
 
 /// The checks by functions of models, under the settings of these models, by collection.
 pub(super) fn checks_of(
+    splits: &[Split],
     models: &[&'static Model],
-) -> impl Iterator<Item = (&'static str, ActiveValidator)> {
-    models.iter().filter_map(|model| {
+) -> Vec<(&'static str, ActiveValidator)> {
+    let mut checks = Vec::new();
+    for model in models {
         let validation = &model.validation;
-        let is_off = validation.level == ValidationLevel::Off;
-        let active = ActiveValidator {
-            schema: None,
-            check: Some((validation.check)().filter(|_| !is_off)?),
-            level: validation.level,
-            action: validation.action,
+        if validation.level == ValidationLevel::Off {
+            continue;
+        }
+        let mut add = |collection, check: fn() -> Option<Check>, split| {
+            checks.extend(check().map(|check| {
+                let active = ActiveValidator {
+                    schema: None,
+                    check: Some(check),
+                    split,
+                    level: validation.level,
+                    action: validation.action,
+                };
+                (collection, active)
+            }));
         };
-        Some((model.collection, active))
-    })
+        add(model.collection, validation.check, None);
+        for shape in splits_of(model) {
+            let split = splits.iter().find(|split| split.cold == shape.collection);
+            add(shape.collection, shape.check, split.cloned());
+        }
+    }
+    checks
 }

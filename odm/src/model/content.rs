@@ -10,6 +10,7 @@ use std::{
 };
 
 use bson::doc;
+use serde::Serialize;
 
 use super::{
     Cold, DateTime, ObjectId, Ref, Referable, SchemaTypes, Subset,
@@ -59,13 +60,13 @@ pub trait Known {
     note = "use `String`; for a type of yours that is written as a string, implement \
             `odm::model::MapKey`"
 )]
-pub trait MapKey {}
+pub trait MapKey: Serialize {}
 
 impl MapKey for String {}
 impl MapKey for str {}
 impl<K: MapKey + ?Sized> MapKey for Box<K> {}
-impl<K: MapKey + ?Sized> MapKey for Rc<K> {}
-impl<K: MapKey + ?Sized> MapKey for Arc<K> {}
+impl<K: MapKey + ?Sized> MapKey for Rc<K> where Rc<K>: Serialize {}
+impl<K: MapKey + ?Sized> MapKey for Arc<K> where Arc<K>: Serialize {}
 impl<K: MapKey + ToOwned + ?Sized> MapKey for Cow<'_, K> {}
 
 macro_rules! scalars {
@@ -199,10 +200,12 @@ macro_rules! maps {
                 doc! { "bsonType": "object", "additionalProperties": T::schema(types) }
             }
 
-            // The keys have no text but that which serde writes.
             fn check(&self, at: &Location<'_>, found: &mut Vec<Violation>) {
-                for value in self.values() {
-                    value.check(&at.join("*"), found);
+                for (key, value) in self {
+                    // The text of a key is that which serde writes.
+                    let key = bson::serialize_to_bson(key);
+                    let key = key.as_ref().ok().and_then(bson::Bson::as_str);
+                    value.check(&at.join(key.unwrap_or("*")), found);
                 }
             }
         }

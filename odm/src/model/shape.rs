@@ -3,7 +3,7 @@
 use bson::Document;
 use serde::{Deserialize, Serialize};
 
-use super::{PathHash, Validation, derived::DerivedShape};
+use super::{Check, PathHash, Validation, derived::DerivedShape};
 use crate::mql::Direction;
 
 /// A model: what a `Document` declares besides its fields.
@@ -172,8 +172,8 @@ pub struct SplitShape {
     pub shape: fn() -> &'static Shape,
     /// The schema of the cold part.
     pub schema: fn() -> Document,
-    /// Whether functions check what is in it.
-    pub has_checks: fn() -> bool,
+    /// The check of the cold part by functions of the user's, if there are any.
+    pub check: fn() -> Option<Check>,
 }
 
 /// The derived fields of a type and of the values embedded in it, for checks at compile time. They cannot call

@@ -1,8 +1,113 @@
 //! Each rule of `#[validate(..)]`, and where it is found.
 
+use std::collections::BTreeMap;
+
 use super::*;
 use odm::bson::doc;
 use tests::{TestStore, on_every_store};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "places")]
+struct Place {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[embed]
+    lines: BTreeMap<String, Line>,
+    #[embed]
+    outside: Outside,
+    #[embed]
+    inside: Inside,
+    #[embed]
+    beside: Beside,
+    #[embed]
+    around: Outside,
+    #[split(collection = "place_details", key = "place")]
+    detail: Cold<Detail>,
+}
+
+/// It has a field of the name of the key, in a value that is embedded, and refuses fields that it does not know.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+#[serde(deny_unknown_fields)]
+struct Detail {
+    #[validate(with = even)]
+    height: i64,
+    #[embed]
+    line: Line,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+enum Outside {
+    Circle {
+        #[validate(with = even)]
+        radius: i64,
+        #[embed]
+        center: Line,
+    },
+    Line(#[embed] Line),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+#[serde(tag = "kind")]
+enum Inside {
+    Circle {
+        #[validate(with = even)]
+        radius: i64,
+        #[embed]
+        center: Line,
+    },
+    Point,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+#[serde(tag = "kind", content = "content")]
+enum Beside {
+    Circle {
+        #[validate(with = even)]
+        radius: i64,
+        #[embed]
+        center: Line,
+    },
+    Point,
+}
+
+#[derive(Database)]
+#[database(name = "places", version = 1)]
+struct Places {
+    places: Repository<Place>,
+}
+
+fn line(number: i64) -> Line {
+    Line {
+        text: "a".into(),
+        number,
+    }
+}
+
+/// A place with this number wherever a function checks one, but in its cold part.
+fn place(number: i64) -> Place {
+    let center = line(number);
+    Place {
+        id: 2,
+        lines: [("de".to_owned(), line(number))].into(),
+        outside: Outside::Circle {
+            radius: number,
+            center: center.clone(),
+        },
+        inside: Inside::Circle {
+            radius: number,
+            center: center.clone(),
+        },
+        beside: Beside::Circle {
+            radius: number,
+            center: center.clone(),
+        },
+        around: Outside::Line(center),
+        detail: Cold::new(Detail {
+            height: 2,
+            line: line(2),
+        }),
+    }
+}
 
 on_every_store! {
     async fn a_document_that_follows_all_rules_is_stored(store: impl TestStore) {
@@ -77,6 +182,32 @@ on_every_store! {
         let error = db.parts.update(1).raw(doc! { "$push": { "lines": line } }).await.unwrap_err();
         assert_eq!(violated(&error), listed([("lines.0.number", "with")]));
         assert_eq!(db.parts.get(1).await.unwrap(), Part { version: 1, ..part(1) });
+    }
+
+    async fn functions_check_cold_parts_maps_and_all_forms_of_variants(store: impl TestStore) {
+        let db = Places::open(store).await.unwrap();
+        db.places.insert(place(2)).await.unwrap();
+        let error = db.places.insert(Place { id: 2, ..place(3) }).await.unwrap_err();
+        // The document first, and its cold part when that conforms.
+        assert_eq!(violated(&error), listed([
+            ("lines.de.number", "with"),
+            ("outside.Circle.radius", "with"),
+            ("outside.Circle.center.number", "with"),
+            ("inside.radius", "with"),
+            ("inside.center.number", "with"),
+            ("beside.content.radius", "with"),
+            ("beside.content.center.number", "with"),
+            ("around.Line.number", "with"),
+        ]));
+        let detail = Place::fields().detail;
+        let error = db.places.update(2).set(detail.height, 3).await.unwrap_err();
+        assert_eq!(violated(&error), listed([("height", "with")]));
+        assert_eq!(error.location().unwrap().collection, "place_details");
+        let cold = Cold::new(Detail { height: 5, line: line(5) });
+        let error = db.places.replace(Place { detail: cold, ..place(2) }).await.unwrap_err();
+        assert_eq!(violated(&error), listed([("height", "with"), ("line.number", "with")]));
+        db.places.update(2).set(detail.height, 8).await.unwrap();
+        assert_eq!(db.places.validate().await.unwrap(), []);
     }
 
     async fn a_function_that_panics_fails_its_write_alone(store: impl TestStore) {
