@@ -6,7 +6,7 @@ use syn::{
     Attribute, Expr, Lit, LitStr, Meta, Path, Token, UnOp, punctuated::Punctuated, spanned::Spanned,
 };
 
-use super::value::{Once, flag, keys, nested, string, unknown};
+use super::value::{Once, flag, function, keys, nested, string, unknown};
 use crate::ctxt::Ctxt;
 
 /// `#[validate(..)]` on a field.
@@ -60,7 +60,9 @@ impl Validate {
         }
         for (key, meta) in keys {
             if key == "with" {
-                with.set(cx, &meta, function(cx, &meta));
+                let expected =
+                    "takes `&T` and returns a `Result<(), E>` with a message: `with = even`";
+                with.set(cx, &meta, function(cx, &meta, expected));
                 continue;
             }
             let Some(read) = rules_of(cx, &key, &meta) else {
@@ -227,25 +229,6 @@ fn choices(cx: &Ctxt, meta: &Meta) -> Option<(Vec<RuleValue>, Concerns)> {
     )
 }
 
-/// `with = path`.
-fn function(cx: &Ctxt, meta: &Meta) -> Option<Path> {
-    let path = match meta {
-        Meta::NameValue(pair) => match &pair.value {
-            Expr::Path(path) => Some(path.path.clone()),
-            _ => None,
-        },
-        _ => None,
-    };
-    if path.is_none() {
-        cx.error(
-            meta,
-            "expected a function that takes `&T` and returns a `Result<(), E>` with a message: \
-             `with = even`",
-        );
-    }
-    path
-}
-
 /// `#[document(validation(..))]`.
 #[derive(Clone, Default)]
 pub(crate) struct Validation {
@@ -276,7 +259,11 @@ impl Validation {
                     let actions = [("error", "Error"), ("warn", "Warn")];
                     action.set(cx, &meta, word(cx, &meta, &actions));
                 }
-                "schema" => schema.set(cx, &meta, schema_of(cx, &meta)),
+                "schema" => {
+                    let expected =
+                        "returns the schema as a `bson::Document`: `schema = part_schema`";
+                    schema.set(cx, &meta, function(cx, &meta, expected));
+                }
                 _ => unknown(
                     cx,
                     &meta,
@@ -303,19 +290,6 @@ fn word(cx: &Ctxt, meta: &Meta, words: &[(&str, &'static str)]) -> Option<&'stat
         cx.error(&literal, format!("unknown value, expected one of {words}"));
     }
     found.map(|(_, variant)| *variant)
-}
-
-fn schema_of(cx: &Ctxt, meta: &Meta) -> Option<Path> {
-    if let Meta::NameValue(pair) = meta
-        && let Expr::Path(path) = &pair.value
-    {
-        return Some(path.path.clone());
-    }
-    cx.error(
-        meta,
-        "expected a function that returns the schema as a `bson::Document`: `schema = part_schema`",
-    );
-    None
 }
 
 impl RuleValue {

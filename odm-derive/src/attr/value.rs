@@ -235,6 +235,25 @@ pub(super) fn literal(meta: &Meta) -> Option<&Lit> {
     }
 }
 
+/// The function in `key = path`, which the error describes. Paths from `macro_rules!` come in a group.
+pub(crate) fn function(cx: &Ctxt, meta: &Meta, expected: &str) -> Option<Path> {
+    fn of(expr: &Expr) -> Option<&Path> {
+        match expr {
+            Expr::Path(path) => Some(&path.path),
+            Expr::Group(group) => of(&group.expr),
+            _ => None,
+        }
+    }
+    let path = match meta {
+        Meta::NameValue(pair) => of(&pair.value).cloned(),
+        _ => None,
+    };
+    if path.is_none() {
+        cx.error(meta, format!("expected a function that {expected}"));
+    }
+    path
+}
+
 /// The tokens of a key with its value, for a span.
 pub(super) fn tokens(meta: &Meta) -> proc_macro2::TokenStream {
     meta.to_token_stream()

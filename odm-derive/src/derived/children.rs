@@ -2,9 +2,14 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Expr, LitStr, Meta, Path, spanned::Spanned};
+use syn::{LitStr, Meta, Path, spanned::Spanned};
 
-use crate::{attr::value::string, ctxt::Ctxt, model::Head, types::ident};
+use crate::{
+    attr::value::{function, string},
+    ctxt::Ctxt,
+    model::Head,
+    types::ident,
+};
 
 /// The name of a field of the child.
 pub(super) fn via(cx: &Ctxt, meta: &Meta) -> Option<(LitStr, Ident)> {
@@ -24,16 +29,11 @@ pub(super) fn via(cx: &Ctxt, meta: &Meta) -> Option<(LitStr, Ident)> {
 
 /// A function that returns a filter.
 pub(super) fn filter(cx: &Ctxt, meta: &Meta) -> Option<Path> {
-    if let Meta::NameValue(pair) = meta
-        && let Expr::Path(path) = &pair.value
-    {
-        return Some(path.path.clone());
-    }
-    cx.error(
+    function(
+        cx,
         meta,
-        "expected a function that returns a `Filter` of the child: `filter = published`",
-    );
-    None
+        "returns a `Filter` of the child: `filter = published`",
+    )
 }
 
 /// ```ignore

@@ -250,9 +250,11 @@ fn check_of(
     let name = member.stored(structure);
     let at = quote!(&at.join(#name));
     let ty = &member.ty;
-    let by_function = member
-        .with()
-        .map(|with| quote_spanned!(with.span()=> #private::check_with(#with(#value), #at, found);));
+    let by_function = member.with().map(|with| {
+        // Where the path comes from a macro, the names here are still those of this function.
+        let span = Span::call_site().located_at(with.span());
+        quote_spanned!(span=> #private::check_with(#with(#value), #at, found);)
+    });
     let is_embedded = matches!(member.role, Role::Embed { .. });
     let by_type = is_embedded.then(|| match head.is_dependent(ty) {
         true => quote!(<#ty as #private::Known>::check(#value, #at, found);),

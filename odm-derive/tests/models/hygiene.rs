@@ -15,15 +15,24 @@ mod without_a_prelude {
     #[derive(::serde::Serialize, ::serde::Deserialize, ::odm::prelude::Embed)]
     pub(crate) enum Way {
         Linked(#[embed] Link),
-        Counted { count: i64 },
+        Counted {
+            #[validate(min = 0, with = super::any_number)]
+            count: i64,
+        },
         Nothing,
     }
 
     #[derive(::serde::Serialize, ::serde::Deserialize, ::odm::prelude::Document)]
-    #[document(collection = "parts", index(fields = "name"))]
+    #[document(
+        collection = "parts",
+        index(fields = "name"),
+        validation(level = "moderate")
+    )]
     pub(crate) struct Part {
         #[serde(rename = "_id")]
+        #[validate(with = super::any_number)]
         id: i64,
+        #[validate(min_length = 1, pattern = "^.", one_of("a", "b"))]
         name: ::std::string::String,
         #[count(of = "Child")]
         children: i64,
@@ -86,7 +95,22 @@ pub(crate) mod strict {
         /// Its name.
         pub name: String,
         /// Its size.
+        #[validate(exclusive_min = 0, multiple_of = 2, with = super::any_size)]
         pub size: i32,
+        /// Its shape.
+        #[embed]
+        pub shape: Shape,
+    }
+
+    /// An enum with one variant.
+    #[derive(Debug, Serialize, Deserialize, Embed)]
+    pub(crate) enum Shape {
+        /// A square.
+        Square {
+            /// Its side.
+            #[validate(with = super::any_size)]
+            side: i32,
+        },
     }
 
     /// A database of it.
@@ -98,26 +122,51 @@ pub(crate) mod strict {
     }
 }
 
+fn any_size(_: &i32) -> Result<(), String> {
+    Ok(())
+}
+
+fn any_number(_: &i64) -> Result<(), String> {
+    Ok(())
+}
+
 /// Models are made by macros, of fragments.
 mod by_macro {
     use odm::prelude::*;
     use serde::{Deserialize, Serialize};
 
     macro_rules! model {
-        ($name:ident, $collection:literal, $($field:ident: $type:ty),*) => {
+        ($name:ident, $collection:literal, $check:path, $min:expr, $($field:ident: $type:ty),*) => {
             #[derive(Serialize, Deserialize, Document)]
             #[document(collection = $collection)]
             pub(crate) struct $name {
                 #[serde(rename = "_id")]
                 pub(crate) id: i64,
-                $(#[index] pub(crate) $field: $type,)*
+                $(#[index] #[validate(with = $check, min_length = $min)] pub(crate) $field: $type,)*
                 #[reference(child)]
                 pub(crate) other: Option<Ref<$name>>,
             }
         };
     }
 
-    model!(Made, "made", r#type: String, size: Option<i32>);
+    fn any<T>(_: &T) -> Result<(), String> {
+        Ok(())
+    }
+
+    model!(Made, "made", any, 1, r#type: String, size: Option<String>);
+
+    /// A rule as a fragment, with a path in it.
+    macro_rules! checked {
+        ($name:ident, $rule:meta) => {
+            #[derive(Serialize, Deserialize, Embed)]
+            pub(crate) struct $name {
+                #[$rule]
+                pub(crate) value: i64,
+            }
+        };
+    }
+
+    checked!(Checked, validate(min = 0, with = any));
 }
 
 #[test]
