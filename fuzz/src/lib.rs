@@ -4,6 +4,7 @@
 //! `FUZZ_SECONDS=3600 FUZZ_SEED=7000000 cargo test -p fuzz` runs each target for an hour on cases of its own.
 //! Without a seed the cases are the same in every run, so that a failure is one of the change.
 
+mod expression;
 mod schema;
 
 use std::{
@@ -406,6 +407,7 @@ impl<'a> Choices<'a> {
             "$regex" => Bson::String(self.text()),
             "$size" => Bson::Int64(self.number()),
             "$jsonSchema" => Bson::Document(self.schema(depth)),
+            "$expr" => self.expression(depth),
             _ => self.value(2),
         }
     }

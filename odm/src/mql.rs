@@ -9,11 +9,21 @@
 //! | [schemas](Schema) | the keywords of `$jsonSchema` |
 //! | [expressions](Expr) | paths, `$$ROOT` `$$CURRENT` `$$NOW` `$$REMOVE`, `$literal`, `$eq` `$ne` `$gt` `$gte` `$lt` `$lte` `$cmp` `$in`, `$and` `$or` `$not`, `$add` `$subtract` `$multiply` `$divide` `$mod` `$abs` `$ceil` `$floor` `$round` `$trunc`, `$cond` `$ifNull` `$switch`, `$size` `$isArray` `$arrayElemAt` `$first` `$last` `$slice`, `$type` |
 //! | [updates](Update) | `$set` `$unset` `$setOnInsert` `$rename` `$currentDate`, `$inc` `$mul` `$min` `$max` `$bit`, `$push` with `$each` `$position` `$slice` `$sort`, `$addToSet` with `$each`, `$pop` `$pull` `$pullAll`; in paths `$`, `$[]` and `$[name]` |
-//! | [projections](Projection) | 1, 0, `$slice` `$elemMatch`, and `$` at the end of a path |
+//! | [projections](Projection) | 1, 0, `$slice` `$elemMatch`, `$` at the end of a path, and expressions |
 //! | [sorts](Sort) | 1, -1, `$natural` |
 //!
-//! Any other operator is an error that names it: `$where` `$text` `$rand` `$sampleRate`
-//! `$meta`, those of geometry, computed fields of projections, and pipelines as updates.
+//! Any other operator is an error that names it. MongoDB has these besides:
+//!
+//! | in | refused |
+//! |---|---|
+//! | filters | `$where` `$text` `$rand` `$sampleRate` `$near` `$nearSphere` `$geoNear` `$geoWithin` `$geoIntersects` `$within` `$meta` `$alwaysTrue` `$alwaysFalse` `$_internalSchemaType` |
+//! | schemas | `encrypt` `encryptMetadata` |
+//! | expressions | all operators of texts, dates, timestamps, objects, sets, bits, trigonometry, powers and logarithms, conversions of types and accumulators, such as `$concat` `$dateAdd` `$mergeObjects` `$setUnion` `$sqrt` `$toInt` `$sum`; of arrays `$map` `$filter` `$reduce` `$zip` `$range` `$concatArrays` `$indexOfArray` `$reverseArray` `$sortArray` `$firstN` `$lastN` `$maxN` `$minN` `$arrayToObject` `$objectToArray`; `$let` `$getField` `$rand` `$function` `$meta`, and all variables but those above |
+//! | updates | pipelines: an update is a document |
+//! | projections | `$meta`, and a computed field inside of the field that `$` is about |
+//! | sorts | `$meta` |
+//!
+//! There are no stages of aggregation, no collations and no views.
 //!
 //! Regular expressions are those of PCRE2: see [`Pattern`]. Decimals have 34 digits, rounded half to even.
 //! The types will grow with the language: they are `#[non_exhaustive]`.

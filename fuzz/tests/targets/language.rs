@@ -153,11 +153,12 @@ fn sorts_order_and_projections_show_without_a_panic() {
             sort.insert(choices.name(), direction);
         }
         for _ in 0..choices.below(4) {
-            let shown = match choices.below(5) {
+            let shown = match choices.below(8) {
                 0 => choices.value(1),
                 1 => odm::bson::doc! { "$slice": choices.value(1) }.into(),
                 2 => odm::bson::doc! { "$elemMatch": choices.filter(1) }.into(),
                 3 => Bson::Int32(0),
+                4 | 5 => choices.expression(2),
                 _ => Bson::Int32(1),
             };
             projection.insert(choices.name(), shown);

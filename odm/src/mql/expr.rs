@@ -42,6 +42,16 @@ impl Expr {
         parse::node(value).map(Expr)
     }
 
+    /// Whether a name is that of an operator.
+    pub(super) fn has_operator(name: &str) -> bool {
+        parse::SPECIAL.contains(&name) || Operator::by_name(name).is_some()
+    }
+
+    /// Whether the expression makes a document of its fields.
+    pub(super) fn is_object(&self) -> bool {
+        matches!(self.0, Node::Object(_))
+    }
+
     /// Returns the expression in MongoDB's form.
     pub fn to_bson(&self) -> Bson {
         self.0.to_bson()

@@ -7,9 +7,10 @@ use std::borrow::Cow;
 
 use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
 
-use crate::mql::{Error, Filter, Test, error::code, path::overlap, types::bad_as};
+use crate::mql::{Error, Expr, Filter, Test, error::code, path::overlap, types::bad_as};
 
-/// The fields of a document that are returned, in the order of the document.
+/// The fields of a document that are returned, in the order of the document, and after them those that are
+/// computed, in the order of the projection.
 ///
 /// The default is all fields.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -40,6 +41,8 @@ enum Rule {
     Positional,
     /// The first element by which the test passes, an [`Test::ElemMatch`] or [`Test::ElemTest`].
     ElemMatch(Test),
+    /// The value of an expression on the whole document.
+    Computed(Expr),
 }
 
 /// A part of an array.
@@ -60,7 +63,8 @@ enum ProjectionNode {
 
 impl Projection {
     /// Parses a projection in MongoDB's form: fields to include or fields to exclude, `$slice`,
-    /// `$elemMatch` and the positional `$`.
+    /// `$elemMatch` and the positional `$`, and fields that an [expression](Expr) computes. A number and a
+    /// boolean include or exclude a field; `$literal` makes them its value.
     pub fn parse(document: &Document) -> Result<Self, Error> {
         let mut fields = Vec::new();
         parse::fields(document, "", &mut fields)?;
@@ -100,6 +104,16 @@ impl Projection {
                 .to_document()
                 .remove("")
                 .unwrap_or(Bson::Int32(1)),
+            Rule::Computed(expr) => match expr.to_bson() {
+                // As the value of a field these are no expressions.
+                value @ (Bson::Document(_) | Bson::Array(_) | Bson::String(_))
+                    if !expr.is_object() =>
+                {
+                    value
+                }
+                value @ Bson::Document(_) => doc! { "$expr": value }.into(),
+                value => doc! { "$literal": value }.into(),
+            },
         };
         self.fields
             .iter()
@@ -116,7 +130,8 @@ impl Projection {
     ///
     /// [`Malformed`](Error::Malformed) if the document cannot be decoded;
     /// [`NoPosition`](Error::NoPosition) if the positional `$` meets an array, since this document was not
-    /// matched by a filter.
+    /// matched by a filter; [`Expression`](Error::Expression) if an operator of a computed field does not
+    /// accept a value.
     pub fn apply(&self, document: &RawDocument) -> Result<RawDocumentBuf, Error> {
         apply::apply(self, document, None)
     }
@@ -179,6 +194,10 @@ impl Projection {
                     },
                 }
             })?;
+            if let (Mode::Exclude, Rule::Computed(_)) = (mode, rule) {
+                let expected = "a projection that includes fields, or `$literal` for a value";
+                return Err(bad_as(31_252, path, expected));
+            }
             let is_mixed = match (mode, rule) {
                 (Mode::Include, Rule::Exclude) | (Mode::Exclude, Rule::Include) => path != "_id",
                 (Mode::Exclude, Rule::Positional) => true,
@@ -191,6 +210,15 @@ impl Projection {
                 });
             }
         }
+        if let Some(at) = first(positional) {
+            let (array, _) = crate::mql::path::split(&fields[at].0);
+            let mut fields = fields.iter();
+            if fields.any(|(path, rule)| matches!(rule, Rule::Computed(_)) && overlap(array, path))
+            {
+                let expected = "no computed field inside of the same field";
+                return Err(bad_as(code::NOT_IMPLEMENTED, "$", expected));
+            }
+        }
         let id_is_named = fields.iter().any(|(path, _)| overlap(path, "_id"));
         if mode == Mode::Include && !id_is_named {
             tree.push(("_id".to_owned(), ProjectionNode::Rule(Rule::Include)));
@@ -199,13 +227,14 @@ impl Projection {
     }
 }
 
-/// The treatment of other fields, decided by the first field that is included or excluded. `_id` decides
-/// only if it is included and no other field decides, since it may differ from the others; `$slice` fits
-/// both.
+/// The treatment of other fields, decided by the first field that is included, excluded or computed. An `_id`
+/// that is not computed decides only if it is included and no other field decides, since it may differ from
+/// the others; `$slice` fits both.
 fn mode(fields: &[(Cow<'static, str>, Rule)]) -> Mode {
     let decisive = fields.iter().find_map(|(path, rule)| match rule {
         Rule::Include | Rule::Positional if path != "_id" => Some(Mode::Include),
         Rule::Exclude if path != "_id" => Some(Mode::Exclude),
+        Rule::Computed(_) => Some(Mode::Include),
         _ => None,
     });
     let has = |wanted: fn(&Rule) -> bool| fields.iter().any(|(_, rule)| wanted(rule));

@@ -29,7 +29,7 @@ use crate::mql::Error;
 /// A rule is about values of its type, and others conform to it: `minimum` says nothing of a string. Values
 /// are equal whatever the types of their numbers and the order of their fields. A name in `properties`,
 /// `required` and `dependencies` is that of one field: where MongoDB takes a dot in it for a path, it is an
-/// error, and so are an empty name and one that is there twice.
+/// error, and so is one that is there twice.
 #[derive(Clone)]
 pub struct Schema(Arc<ParsedSchema>);
 
@@ -43,7 +43,7 @@ struct ParsedSchema {
 #[non_exhaustive]
 pub struct Violation {
     /// The dotted path of the value, with the positions of elements as numbers: `parts.0.name`. It is empty
-    /// for the whole document.
+    /// for the whole document. An empty name is `""` in it.
     pub path: String,
     /// The keyword of the rule: `minimum`, `required`, `bsonType`.
     pub rule: String,

@@ -10,6 +10,9 @@ use crate::mql::{
     types::{bad_as, to_raw, unknown},
 };
 
+/// The operators that are no [`Operator`], since their operands are no list.
+pub(super) const SPECIAL: [&str; 4] = ["$literal", "$const", "$switch", "$expr"];
+
 pub(super) fn node(value: &Bson) -> Result<Node, Error> {
     match value {
         Bson::String(text) => match text.strip_prefix('$') {

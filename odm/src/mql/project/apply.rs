@@ -22,18 +22,18 @@ pub(super) fn apply(
         mode: projection.mode,
         positional: projection.positional(),
         position,
+        whole: document,
         out: Writer::with_capacity(document.as_bytes().len()),
     };
     let open = projector.out.begin();
     projector.fields(document, &projection.tree)?;
-    if projection.mode == Mode::Include {
-        projector.first_matches(document, projection)?;
-    }
     projector.out.finish(open)
 }
 
 struct Projector<'p> {
     mode: Mode,
+    /// The document that computed fields are computed of.
+    whole: &'p RawDocument,
     /// The path of the positional `$`, and what it stands for.
     positional: Option<&'p str>,
     position: Option<usize>,
@@ -59,7 +59,64 @@ impl Projector<'_> {
                 Some(ProjectionNode::Fields(nodes)) => self.nested(name, &element, nodes)?,
             }
         }
+        match self.mode {
+            Mode::Include => self.added(Some(document), nodes),
+            Mode::Exclude => Ok(()),
+        }
+    }
+
+    /// Writes the fields that come after those of the document: the computed ones and those of `$elemMatch`.
+    fn added(
+        &mut self,
+        document: Option<&RawDocument>,
+        nodes: &[(String, ProjectionNode)],
+    ) -> Result<(), Error> {
+        let find = |name: &str| {
+            let mut found = document.into_iter().flat_map(fields);
+            let found = found.find(|element| match element {
+                Ok(element) => element.name() == name,
+                Err(_) => true,
+            });
+            found.transpose()
+        };
+        for (name, node) in nodes {
+            match node {
+                ProjectionNode::Rule(Rule::Computed(expr)) => {
+                    if let Some(value) = expr.evaluate(self.whole)? {
+                        let value = value.as_raw_bson_ref();
+                        self.out.element(Name::Field(name), value);
+                    }
+                }
+                ProjectionNode::Rule(Rule::ElemMatch(test)) => {
+                    if let Some(element) = find(name)? {
+                        self.first_match(test, &element)?;
+                    }
+                }
+                ProjectionNode::Fields(nodes) if computes(nodes) => {
+                    let is_written = match find(name)? {
+                        Some(element) => has_fields(element.value()?),
+                        None => false,
+                    };
+                    if !is_written {
+                        self.computed(Name::Field(name), nodes)?;
+                    }
+                }
+                _ => {}
+            }
+        }
         Ok(())
+    }
+
+    /// Writes a document of the computed fields, where there is none.
+    fn computed(
+        &mut self,
+        name: Name<'_>,
+        nodes: &[(String, ProjectionNode)],
+    ) -> Result<(), Error> {
+        self.out.head(ElementType::EmbeddedDocument, name);
+        let open = self.out.begin();
+        self.added(None, nodes)?;
+        self.out.end(open)
     }
 
     fn unnamed(&mut self, element: &Element<'_>) {
@@ -84,6 +141,7 @@ impl Projector<'_> {
             },
             // Among included fields these come last.
             Rule::ElemMatch(_) if self.mode == Mode::Include => {}
+            Rule::Computed(_) => {}
             Rule::ElemMatch(test) => self.first_match(test, element)?,
         }
         Ok(())
@@ -111,12 +169,10 @@ impl Projector<'_> {
                 let mut at = 0;
                 for element in elements(array) {
                     let element = element?;
-                    let nested = matches!(
-                        element.value()?,
-                        RawBsonRef::Document(_) | RawBsonRef::Array(_)
-                    );
-                    if nested {
+                    if has_fields(element.value()?) {
                         self.nested(Name::Position(at), &element, nodes)?;
+                    } else if computes(nodes) {
+                        self.computed(Name::Position(at), nodes)?;
                     } else if self.mode == Mode::Exclude {
                         self.out.copy_as(Name::Position(at), &element);
                     } else {
@@ -165,26 +221,6 @@ impl Projector<'_> {
         self.out.end(open)
     }
 
-    fn first_matches(
-        &mut self,
-        document: &RawDocument,
-        projection: &Projection,
-    ) -> Result<(), Error> {
-        for (path, rule) in &projection.fields {
-            let Rule::ElemMatch(test) = rule else {
-                continue;
-            };
-            for element in fields(document) {
-                let element = element?;
-                if element.name() == path {
-                    self.first_match(test, &element)?;
-                    break;
-                }
-            }
-        }
-        Ok(())
-    }
-
     fn first_match(&mut self, test: &Test, element: &Element<'_>) -> Result<(), Error> {
         let RawBsonRef::Array(array) = element.value()? else {
             return Ok(());
@@ -201,6 +237,19 @@ impl Projector<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a path leads into a value.
+fn has_fields(value: RawBsonRef<'_>) -> bool {
+    matches!(value, RawBsonRef::Document(_) | RawBsonRef::Array(_))
+}
+
+/// Whether there are computed fields below these nodes.
+fn computes(nodes: &[(String, ProjectionNode)]) -> bool {
+    nodes.iter().any(|(_, node)| match node {
+        ProjectionNode::Rule(rule) => matches!(rule, Rule::Computed(_)),
+        ProjectionNode::Fields(nodes) => computes(nodes),
+    })
 }
 
 /// Whether the positional `$` is below these nodes.

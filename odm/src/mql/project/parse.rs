@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use bson::{Bson, Document, RawBsonRef};
+use bson::{Bson, Document, RawBsonRef, RawDocumentBuf};
 
 use super::{Rule, Slice};
 use crate::mql::{
-    Error, Filter, Test,
+    Error, Expr, Filter, Test,
     error::code,
     number, order, path,
     types::{MAX_NESTING, as_number, bad, bad_as, check_nesting, truthy, unknown},
@@ -44,15 +44,15 @@ pub(super) fn fields(
                     fields(inner, &path, out)?;
                     continue;
                 }
-                None => return Err(bad("projection", "a field in each document")),
+                None => {
+                    let expected = "a field in each document; `$literal` makes an empty one";
+                    return Err(bad_as(51_270, "projection", expected));
+                }
             },
             value => match included(value) {
                 Some(true) => Rule::Include,
                 Some(false) => Rule::Exclude,
-                None => {
-                    let expected = "0, 1, `$slice` or `$elemMatch` for each field";
-                    return Err(bad("projection", expected));
-                }
+                None => computed(value)?,
             },
         };
         out.push((path.into(), rule));
@@ -91,7 +91,7 @@ fn positional(path: &str, value: &Bson) -> Result<Rule, Error> {
 
 fn operator(operator: &str, operand: &Bson, path: &str) -> Result<Rule, Error> {
     match operator {
-        "$slice" => slice(operand).map(Rule::Slice),
+        "$slice" => slice(operand),
         "$elemMatch" if path.contains('.') => {
             Err(bad_as(31_275, operator, "a field that is not nested"))
         }
@@ -112,31 +112,42 @@ fn operator(operator: &str, operand: &Bson, path: &str) -> Result<Rule, Error> {
             instead: "there is no metadata of documents",
             code: code::NOT_IMPLEMENTED,
         }),
+        other if Expr::has_operator(other) => computed(&bson::doc! { other: operand }.into()),
         other => Err(unknown(31_325, other)),
     }
 }
 
-fn slice(operand: &Bson) -> Result<Slice, Error> {
-    let expected = |code| {
-        let expected = "a number, or an array of how many to skip and, above 0, to return";
-        bad_as(code, "$slice", expected)
-    };
-    match operand {
+/// An expression. One that reads nothing of a document fails here and not on the first document.
+fn computed(value: &Bson) -> Result<Rule, Error> {
+    let expr = Expr::parse(value)?;
+    if expr.paths().is_empty() {
+        expr.evaluate(&RawDocumentBuf::new())?;
+    }
+    Ok(Rule::Computed(expr))
+}
+
+/// A part of the array at the path, or, unless there are numbers alone, the operator of expressions.
+fn slice(operand: &Bson) -> Result<Rule, Error> {
+    let (skip, limit) = match operand {
         Bson::Array(array) => match array.as_slice() {
-            [] | [_] => Err(expected(28_667)),
-            [skip, limit] => {
-                let skip = amount(skip).ok_or_else(|| expected(28_724))?;
-                let limit = amount(limit).filter(|limit| *limit > 0);
-                let limit = limit.ok_or_else(|| expected(28_724))?;
-                let skip = Some(skip);
-                Ok(Slice { skip, limit })
-            }
-            _ => Err(expected(28_724)),
+            [skip, limit] => match (amount(skip), amount(limit)) {
+                (Some(skip), Some(limit)) if limit > 0 => (Some(skip), Some(limit)),
+                (Some(_), Some(_)) => {
+                    return Err(bad_as(
+                        28_724,
+                        "$slice",
+                        "a number to return that is above 0",
+                    ));
+                }
+                _ => (None, None),
+            },
+            _ => (None, None),
         },
-        number => {
-            let limit = amount(number).ok_or_else(|| expected(28_667))?;
-            Ok(Slice { skip: None, limit })
-        }
+        number => (None, amount(number)),
+    };
+    match limit {
+        Some(limit) => Ok(Rule::Slice(Slice { skip, limit })),
+        None => computed(&bson::doc! { "$slice": operand }.into()),
     }
 }
 

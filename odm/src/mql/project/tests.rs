@@ -162,6 +162,16 @@ fn what_is_no_projection_is_refused() {
         (doc! { "a": { "$slice": "x" } }, 28_667),
         (doc! { "a": { "$slice": [1, 0.9] } }, 28_724),
         (doc! { "a": { "$elemMatch": 1 } }, 31_274),
+        (doc! { "a": {} }, 51_270),
+        (doc! { "a": 0, "b": "$a" }, 31_252),
+        (doc! { "a": "$b", "b": 0 }, 31_254),
+        (doc! { "a": "$b", "a.c": 1 }, 31_249),
+        (doc! { "a": "$" }, 16_872),
+        (doc! { "a": { "$add": [1, { "$x": 1 }] } }, 168),
+        (doc! { "a": { "$divide": [1, 0] } }, 2),
+        (doc! { "a": { "$slice": [[1], -1, 0] } }, 28_729),
+        (doc! { "a.$": 1, "a.b": "$c" }, 31_249),
+        (doc! { "a.b.$": 1, "a.c": "$d" }, 238),
     ] {
         assert_eq!(refused(wrong.clone()).code(), code, "{wrong}");
     }
@@ -171,7 +181,6 @@ fn what_is_no_projection_is_refused() {
             .contains("`$meta` is not supported")
     );
     for wrong in [
-        doc! { "a": "x" },
         doc! { "a": {} },
         doc! { "": 1 },
         doc! { "a": { "$slice": [1, 0] } },
@@ -261,7 +270,123 @@ fn a_position_returns_the_element_by_which_the_filter_matches() {
     assert!(projection.apply(&raw(document())).is_err());
 }
 
+#[test]
+fn a_computed_field_comes_after_those_of_the_document() {
+    let document = || doc! { "_id": 1, "a": 2, "b": [3, 4], "c": "x" };
+    let sum = doc! { "$add": ["$a", { "$size": "$b" }] };
+    assert_eq!(
+        project(doc! { "a": &sum, "c": 1 }, document()),
+        doc! { "_id": 1, "c": "x", "a": 4 }
+    );
+    assert_eq!(
+        project(doc! { "x": "$c", "_id": 0, "y": "c" }, document()),
+        doc! { "x": "x", "y": "c" }
+    );
+    // An expression that has no value makes no field.
+    assert_eq!(
+        project(doc! { "x": "$d", "y": "$$REMOVE", "_id": "$a" }, document()),
+        doc! { "_id": 2 }
+    );
+    assert_eq!(
+        project(
+            doc! { "x": { "$literal": 1 }, "y": { "$expr": { "z": "$a" } }, "_id": 0 },
+            document()
+        ),
+        doc! { "x": 1, "y": { "z": 2 } }
+    );
+    let values = doc! { "n": Bson::Null, "l": ["$a", 1, "c"], "e": [], "_id": 0 };
+    let shown = doc! { "n": Bson::Null, "l": [2, 1, "c"], "e": [] };
+    assert_eq!(project(values, document()), shown);
+    assert_eq!(
+        project(
+            doc! { "x": "$a", "b": { "$elemMatch": { "$gt": 3 } }, "y": "$a", "_id": 0 },
+            document()
+        ),
+        doc! { "x": 2, "b": [4], "y": 2 }
+    );
+}
+
+#[test]
+fn a_computed_field_in_a_document_is_added_to_its_fields() {
+    let inner = |projection: Document, a: Bson| {
+        let document = doc! { "a": a, "b": 7 };
+        project(projection, document).remove("a")
+    };
+    let both = || doc! { "a.x": 1, "a": { "y": "$b" }, "_id": 0 };
+    let computed = || Some(Bson::from(doc! { "y": 7 }));
+    assert_eq!(
+        inner(both(), doc! { "x": 1, "y": 2, "z": 3 }.into()),
+        Some(doc! { "x": 1, "y": 7 }.into())
+    );
+    // A value without fields is replaced, in an array as well.
+    assert_eq!(inner(both(), 5.into()), computed());
+    let array = bson::bson!([{ "x": 1 }, 5, [{ "y": 2 }, 6], {}]);
+    assert_eq!(
+        inner(both(), array),
+        Some(bson::bson!([{ "x": 1, "y": 7 }, { "y": 7 }, [{ "y": 7 }, { "y": 7 }], { "y": 7 }]))
+    );
+    assert_eq!(
+        project(doc! { "a.x.y": "$b", "c": 1 }, doc! { "c": 1, "b": 7 }),
+        doc! { "c": 1, "a": { "x": { "y": 7 } } }
+    );
+    assert_eq!(
+        project(doc! { "a.x": "$none" }, doc! { "b": 1 }),
+        doc! { "a": {} }
+    );
+}
+
+#[test]
+fn a_slice_of_other_operands_than_numbers_is_computed() {
+    let sliced = |operand: Bson| {
+        let document = doc! { "a": [1, 2, 3], "n": 2 };
+        project(doc! { "a": { "$slice": operand }, "_id": 0 }, document)
+    };
+    let first = |a: Bson| doc! { "a": a };
+    assert_eq!(
+        sliced(bson::bson!([["x", "y"], 1])),
+        first(bson::bson!(["x"]))
+    );
+    assert_eq!(
+        sliced(bson::bson!(["$a", "$n"])),
+        first(bson::bson!([1, 2]))
+    );
+    assert_eq!(sliced(bson::bson!(["$a", 1, 1])), first(bson::bson!([2])));
+    assert_eq!(sliced(bson::bson!([null, 2])), first(Bson::Null));
+    assert_eq!(sliced(bson::bson!([0, null])), first(Bson::Null));
+}
+
+#[test]
+fn a_computed_field_fails_on_a_document_whose_values_it_cannot_take() {
+    let projection = Projection::parse(&doc! { "x": { "$add": ["$a", 1] } }).expect("one");
+    let code = |a: Bson| {
+        let shown = projection.apply(&raw(doc! { "a": a }));
+        shown.map_err(|error| error.code())
+    };
+    assert_eq!(code(1.into()), Ok(raw(doc! { "x": 2 })));
+    assert_eq!(code("text".into()), Err(14));
+}
+
 proptest! {
+    #[test]
+    fn a_computed_field_is_its_expression_beside_what_is_included_alone(
+        document in document(),
+        included in "[ab]",
+        path in "[abc01]",
+    ) {
+        let document = raw(document);
+        let shown = |projection: Document| {
+            let projection = Projection::parse(&projection).expect("a projection");
+            let shown = projection.apply(&document).expect("a document");
+            Document::try_from(&shown).expect("valid BSON")
+        };
+        let mut expected = shown(doc! { &included: 1 });
+        if let Some(value) = Expr::parse(&format!("${path}").into()).unwrap().evaluate(&document).unwrap() {
+            expected.insert("x", crate::mql::types::from_raw(&value));
+        }
+        let computed = shown(doc! { &included: 1, "x": format!("${path}") });
+        prop_assert_eq!(raw(computed), raw(expected));
+    }
+
     #[test]
     fn what_is_included_and_what_is_excluded_make_the_whole(
         document in document(),

@@ -120,6 +120,20 @@ fn a_violation_names_its_path_and_its_keyword() {
 }
 
 #[test]
+fn an_empty_name_in_a_path_is_told_as_such() {
+    let text = doc! { "type": "string" };
+    let schema = doc! { "properties": {
+        "": text.clone(),
+        "a": { "properties": { "": text } },
+    } };
+    let expected = [
+        "`\"\"` must be of type string, and is int",
+        "`a.\"\"` must be of type string, and is int",
+    ];
+    assert_eq!(told(schema, doc! { "": 1, "a": { "": 1 } }), expected);
+}
+
+#[test]
 fn the_schema_that_was_meant_is_told_where_types_or_lists_say_it() {
     let shapes = doc! { "properties": { "shape": { "anyOf": [
         { "bsonType": "string", "minLength": 3 },

@@ -19,6 +19,7 @@ impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let part: &dyn fmt::Display = match self {
             Path::Root => return Ok(()),
+            Path::Field(_, "") => &"\"\"",
             Path::Field(_, name) => name,
             Path::Item(_, position) => position,
         };

@@ -184,7 +184,7 @@ fn check_name(name: &str, path: &Path<'_>) -> Parsed<()> {
     if name.contains('\0') {
         return Err(invalid(code::NUL_IN_PATH, path, "has a name with a NUL"));
     }
-    if name.is_empty() || name.contains('.') {
+    if name.contains('.') {
         let reason = format!(
             "has {name:?}, which is not the name of one field; write a schema of the object that it is in"
         );
