@@ -17,6 +17,10 @@ use crate::mql::{Error, types::from_raw};
 ///
 /// The operators are those that the documentation of [`mql`](crate::mql) lists. A path that goes through an
 /// array gives the values in its elements that are documents; a number in a path is a name.
+///
+/// Operands are evaluated in order, and those of `$and`, `$or`, `$cond`, `$ifNull` and `$switch` only as far as they
+/// are needed. MongoDB's optimizer evaluates those that read no field before all others: where `a` is 0,
+/// `{ $or: [{ $divide: [1, "$a"] }, true] }` fails here, and `{ $ifNull: ["$a", { $divide: [1, 0] }] }` there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expr(Node);
 
@@ -45,6 +49,14 @@ impl Expr {
     /// Whether a name is that of an operator.
     pub(super) fn has_operator(name: &str) -> bool {
         parse::SPECIAL.contains(&name) || Operator::by_name(name).is_some()
+    }
+
+    /// Whether the expression has no operator but `$literal`: it is a value, a path, or one of these in a list.
+    pub(super) fn is_value(&self) -> bool {
+        matches!(
+            self.0,
+            Node::Literal(_) | Node::Missing | Node::Path(_) | Node::Array(_)
+        )
     }
 
     /// Whether the expression makes a document of its fields.

@@ -194,9 +194,10 @@ impl Projection {
                     },
                 }
             })?;
-            if let (Mode::Exclude, Rule::Computed(_)) = (mode, rule) {
-                let expected = "a projection that includes fields, or `$literal` for a value";
-                return Err(bad_as(31_252, path, expected));
+            if let (Mode::Exclude, Rule::Computed(expr)) = (mode, rule) {
+                let code = if expr.is_value() { 31_310 } else { 31_252 };
+                let expected = "a projection that excludes nothing, since it is computed";
+                return Err(bad_as(code, path, expected));
             }
             let is_mixed = match (mode, rule) {
                 (Mode::Include, Rule::Exclude) | (Mode::Exclude, Rule::Include) => path != "_id",

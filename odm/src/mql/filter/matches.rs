@@ -1,12 +1,12 @@
 //! The matching of documents.
 
-use std::cell::OnceCell;
+use std::{cell::OnceCell, collections::HashSet};
 
 use bson::{RawArray, RawBson, RawBsonRef, RawDocument};
 
 use super::{Filter, Test, Values, bits};
 use crate::mql::{
-    Error, number,
+    Error, key, number,
     order::{compare, equal, is_nan, same_type_bracket},
     path::{Leaf, visit},
 };
@@ -65,7 +65,7 @@ impl Matcher {
             Test::Ne(operand) => !source.any(Leaf::Elements, |value| equals(value, operand)),
             Test::Nin(operands) => !source.any(Leaf::Elements, |value| is_one_of(value, operands)),
             Test::Any(tests) => tests.iter().any(|one| self.test(one, source)),
-            Test::All(tests) => !tests.is_empty() && tests.iter().all(|one| self.test(one, source)),
+            Test::All(tests) => self.all(tests, source),
             Test::Exists(exists) => source.any(Leaf::Elements, |value| value.is_some()) == *exists,
             Test::Size(size) => arrays(source, |array| {
                 i64::try_from(array.into_iter().flatten().count()) == Ok(*size)
@@ -76,6 +76,31 @@ impl Matcher {
             Test::Not(tests) => !tests.iter().all(|one| self.test(one, source)),
             test => source.any(Leaf::Elements, |value| self.passes(test, value)),
         }
+    }
+
+    /// Whether the source passes all tests, of which there are some. The values of many are searched for
+    /// together, as each of a long list in a long array would take too long.
+    fn all<S: ValueSource>(&self, tests: &[Test], source: &S) -> bool {
+        const FEW: usize = 8;
+        let key = |test: &Test| match test {
+            Test::Eq(value) => Some(key::of(value.as_raw_bson_ref())),
+            _ => None,
+        };
+        let Some((first, rest)) = tests.split_first() else {
+            return false;
+        };
+        if !self.test(first, source) {
+            return false;
+        }
+        if rest.len() > FEW
+            && let Some(mut missing) = rest.iter().map(key).collect::<Option<HashSet<_>>>()
+        {
+            return source.any(Leaf::Elements, |value| {
+                missing.remove(&key::of(value.unwrap_or(RawBsonRef::Null)));
+                missing.is_empty()
+            });
+        }
+        rest.iter().all(|one| self.test(one, source))
     }
 
     /// Whether one value passes a test of single values.

@@ -1,5 +1,7 @@
 //! Remainders, bits, and lists of values.
 
+use std::time::{Duration, Instant};
+
 use bson::{Binary, spec::BinarySubtype};
 
 use super::*;
@@ -27,6 +29,29 @@ fn a_remainder_is_that_of_whole_parts_and_has_the_sign_of_the_number() {
     assert!(!is(4.into(), 0, f64::NAN.into()));
     assert!(!is(4.into(), 0, "8".into()));
     assert!(is(4.into(), 0, vec![1, 8].into()));
+}
+
+#[test]
+fn a_long_list_of_values_is_searched_in_a_long_array_at_once() {
+    let numbers: Vec<Bson> = (0..20_000).map(Bson::Int32).collect();
+    let has = |from: usize| {
+        let filter = doc! { "a": { "$all": numbers[from..].to_vec() } };
+        let filter = parse(filter);
+        let document = raw(doc! { "a": numbers[1..].to_vec() });
+        filter.matches(&document).expect("no test fails")
+    };
+    let start = Instant::now();
+    assert!(has(1));
+    assert!(!has(0));
+    // The first value is there, and the last one is not.
+    let mut searched = numbers[1..].to_vec();
+    searched.push(Bson::Int32(-1));
+    assert!(!matches(
+        doc! { "a": { "$all": searched } },
+        doc! { "a": numbers[1..].to_vec() }
+    ));
+    // One after another they take minutes.
+    assert!(start.elapsed() < Duration::from_secs(30));
 }
 
 #[test]

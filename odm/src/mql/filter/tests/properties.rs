@@ -90,6 +90,26 @@ proptest! {
         prop_assert_ne!(matches(Test::Exists(true)), matches(Test::Exists(false)));
     }
 
+    #[test]
+    fn a_list_of_values_is_in_an_array_if_each_of_them_is(
+        values in prop::collection::vec(small_nested().prop_map(raw_value), 1..20),
+        others in prop::collection::vec(small_nested(), 0..3),
+        left_out in prop::option::of(any::<prop::sample::Index>()),
+        path in path(),
+    ) {
+        let mut array: Vec<Bson> = values.iter().map(crate::mql::types::from_raw).collect();
+        if let Some(at) = left_out {
+            array.remove(at.index(array.len()));
+        }
+        array.extend(others);
+        let document = raw(doc! { "a": array, "b": { "c": [1, 2] }, "c": 1 });
+        let each = values.iter().cloned().map(Test::Eq);
+        let path = || std::borrow::Cow::from(path.clone());
+        let all = Filter::Path(path(), Test::All(each.clone().collect()));
+        let and = Filter::And(each.map(|test| Filter::Path(path(), test)).collect());
+        prop_assert_eq!(all.matches(&document), and.matches(&document));
+    }
+
     /// What an index lacks, a query by it would not find.
     #[test]
     fn an_index_has_the_value_that_a_filter_matches(
