@@ -133,9 +133,12 @@ fn check_projection(document: &Document, documents: &[RawDocumentBuf]) {
     let read = Projection::parse(&again).unwrap_or_else(|error| panic!("{error}: {again}"));
     assert_eq!(format!("{projection:?}"), format!("{read:?}"), "{document}");
     for document in documents {
-        if let Ok(shown) = projection.apply(document) {
-            drop(whole(&shown));
+        let shown = projection.apply(document);
+        if let Ok(shown) = &shown {
+            drop(whole(shown));
         }
+        let shown_again = read.apply(document);
+        assert_eq!(format!("{shown:?}"), format!("{shown_again:?}"));
     }
 }
 

@@ -100,6 +100,11 @@ impl Disk {
         self.0.syncs.load(Ordering::SeqCst)
     }
 
+    /// What is on it.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.data().now.clone()
+    }
+
     pub(crate) fn operations(&self) -> usize {
         self.0.operations.load(Ordering::SeqCst)
     }
