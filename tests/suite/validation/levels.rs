@@ -115,7 +115,73 @@ impl Subscriber for Warnings {
     fn exit(&self, _: &span::Id) {}
 }
 
+/// A model of counters, each change of which is counted.
+macro_rules! counters {
+    ($module:ident, $version:literal, { $($validation:tt)* }, $max:literal) => {
+        mod $module {
+            use super::*;
+
+            #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+            #[document(collection = "counters", validation($($validation)*))]
+            pub(super) struct Counter {
+                #[serde(rename = "_id")]
+                pub(super) id: i32,
+                #[validate(max = $max, with = even)]
+                pub(super) number: i64,
+                pub(super) name: String,
+                #[version]
+                pub(super) version: i64,
+            }
+
+            #[derive(Database)]
+            #[database(name = "counters", version = $version)]
+            pub(super) struct Counters {
+                pub(super) counters: Repository<Counter>,
+            }
+
+            pub(super) fn counter(id: i32, number: i64) -> Counter {
+                Counter { id, number, name: String::new(), version: 0 }
+            }
+        }
+    };
+}
+
+counters!(counted, 1, {}, 1000);
+counters!(counted_moderately, 2, { level = "moderate" }, 10);
+counters!(not_counted, 1, { level = "off" }, 10);
+
 on_every_store! {
+    async fn a_replacement_is_validated_as_an_update_is(store: impl TestStore) {
+        older(&store).await;
+        let db = strict::Notes::open(store).await.unwrap();
+        let error = db.notes.replace(strict::note(2, "abc")).await.unwrap_err();
+        assert_eq!(violated(&error), listed([("text", "minLength")]));
+        let error = db.notes.upsert(strict::note(2, "abc")).await.unwrap_err();
+        assert_eq!(violated(&error), listed([("text", "minLength")]));
+        db.notes.replace(strict::note(2, "abcde")).await.unwrap();
+    }
+
+    async fn moderate_knows_what_was_before_also_where_changes_are_counted(store: impl TestStore) {
+        use counted_moderately::{Counter, Counters, counter};
+        let db = counted::Counters::open(store.clone()).await.unwrap();
+        let numbers = [counted::counter(1, 12), counted::counter(2, 4)];
+        db.counters.insert_many(numbers).await.unwrap();
+        let db = Counters::open(store).await.unwrap();
+        let number = Counter::fields().number;
+        db.counters.update(1).inc(number, 2).await.unwrap();
+        assert!(db.counters.update(2).inc(number, 8).await.unwrap_err().is_invalid());
+        assert!(db.counters.insert(counter(3, 12)).await.unwrap_err().is_invalid());
+        db.counters.update(1).set(number, 10).await.unwrap();
+        assert!(db.counters.update(1).inc(number, 2).await.unwrap_err().is_invalid());
+    }
+
+    async fn off_runs_no_functions(store: impl TestStore) {
+        let db = not_counted::Counters::open(store).await.unwrap();
+        db.counters.insert(not_counted::counter(1, 33)).await.unwrap();
+        let number = not_counted::Counter::fields().number;
+        db.counters.update(1).inc(number, 2).await.unwrap();
+    }
+
     async fn strict_validates_each_document_that_changes(store: impl TestStore) {
         older(&store).await;
         let db = strict::Notes::open(store).await.unwrap();

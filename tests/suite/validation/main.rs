@@ -3,6 +3,7 @@
 mod levels;
 mod rules;
 mod schemas;
+mod values;
 mod writes;
 
 use odm::{Error, ErrorKind, prelude::*};

@@ -218,6 +218,7 @@ on_every_store! {
             doc! { "shape": { "Circle": "x" } },
             doc! { "tagged.kind": "other" },
             doc! { "tagged": { "kind": "one_text" } },
+            doc! { "tagged": { "text": "a" } },
             doc! { "adjacent": { "t": "B" } },
             doc! { "untagged": true },
             doc! { "tree.label": 3 },

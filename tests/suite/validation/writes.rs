@@ -38,6 +38,33 @@ struct Maker {
     films: i64,
 }
 
+/// A scene, whose cold part has a copy of the scene before it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "scenes")]
+struct Scene {
+    #[serde(rename = "_id")]
+    id: i32,
+    name: String,
+    #[split(collection = "scene_notes", key = "scene")]
+    notes: Cold<Notes>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+struct Notes {
+    #[validate(max = 10)]
+    rating: i32,
+    #[reference(child, on_delete = "nullify")]
+    after: Option<Ref<Scene>>,
+    #[denormalize(from = "Scene.name", via = "after")]
+    after_name: Option<String>,
+}
+
+#[derive(Database)]
+#[database(name = "scenes", version = 1)]
+struct Scenes {
+    scenes: Repository<Scene>,
+}
+
 #[derive(Database)]
 #[database(name = "films", version = 1)]
 struct Films {
@@ -160,6 +187,25 @@ on_every_store! {
         assert_eq!(db.audit().await.unwrap(), []);
     }
 
+    async fn a_cold_part_that_only_a_refresh_reaches_is_not_validated(store: impl TestStore) {
+        let db = Scenes::open(store.clone()).await.unwrap();
+        let scene = |id, after: Option<i32>| Scene {
+            id,
+            name: "dawn".into(),
+            notes: Cold::new(Notes { rating: 1, after: after.map(Ref::new), after_name: None }),
+        };
+        db.scenes.insert_many([scene(1, None), scene(2, Some(1))]).await.unwrap();
+        let invalid = doc! { "$set": { "rating": 11 } };
+        behind_the_back(&store, "scene_notes", doc! { "rating": 1, "after": 1 }, invalid).await;
+        db.scenes.update(1).set(Scene::fields().name, "dusk").await.unwrap();
+        let notes = Scene::fields().notes;
+        let second = db.scenes.get(2).with(notes).await.unwrap();
+        let second = second.notes.get().unwrap();
+        assert_eq!((second.rating, second.after_name.as_deref()), (11, Some("dusk")));
+        let rating = Scene::fields().notes.rating;
+        assert!(db.scenes.update(2).set(rating, 12).await.unwrap_err().is_invalid());
+    }
+
     async fn an_invalid_write_in_a_transaction_aborts_it(store: impl TestStore) {
         let db = films(store).await;
         let error = db
@@ -172,6 +218,26 @@ on_every_store! {
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TransactionAborted);
         assert_eq!(db.films.all().count().await.unwrap(), 2);
+    }
+
+    async fn an_update_of_many_pages_is_validated_from_the_first_one_on(store: impl TestStore) {
+        let db = Parts::open(store).await.unwrap();
+        let parts = (0..2500).map(|id| Part { quantity: 1000 * i32::from(id == 5), ..part(id) });
+        db.parts.insert_many(parts).await.unwrap();
+        let quantity = Part::fields().quantity;
+        let error = db.parts.update_where(Filter::all()).inc(quantity, 1).await.unwrap_err();
+        assert_eq!(violated(&error), listed([("quantity", "maximum")]));
+        assert_eq!(db.parts.get(6).await.unwrap().quantity, 0);
+    }
+
+    async fn a_repair_of_what_is_derived_does_not_validate(store: impl TestStore) {
+        let db = films(store.clone()).await;
+        let invalid = doc! { "$set": { "title": "", "maker_name": "Warner" } };
+        behind_the_back(&store, "films", doc! { "_id": 2 }, invalid).await;
+        let found = db.repair().await.unwrap();
+        let repaired = |finding: &odm::Finding| finding.path == "maker_name" && finding.repaired;
+        assert!(found.iter().any(repaired), "{found:?}");
+        assert_eq!(db.films.get(2).await.unwrap().maker_name, "Fox");
     }
 
     async fn an_update_of_many_pages_is_refused_as_a_whole(store: impl TestStore) {
