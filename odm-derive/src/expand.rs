@@ -29,7 +29,6 @@ pub(crate) use children::expand as children;
 pub(crate) use document::{generics as document_generics, into_id};
 pub(crate) use embed::embedded;
 pub(crate) use projection::itself as projection;
-pub(crate) use reference::inverses;
 pub(crate) use structure::{at, expand as structure};
 
 /// `RefersWithin` of any database.

@@ -26,7 +26,7 @@ pub(crate) fn stubs(input: &Input<'_>) -> Option<TokenStream> {
         || match &input.data {
             Data::Struct(_, fields) => fields
                 .iter()
-                .any(|field| check::borrowed(field.ty).is_some()),
+                .any(|field| field.serde.borrows || check::borrowed(field.ty).is_some()),
             Data::Enum(_) => false,
             // Nor can serde store one.
             Data::Union => true,
@@ -78,7 +78,6 @@ fn document(head: &Head, structure: &Structure, fields: &[Field<'_>]) -> TokenSt
     let (impl_generics, _, where_clause) = generics.split_for_impl();
     let into_id = expand::into_id(head, &generics, &id);
     let children = expand::children(head, &generics, structure);
-    let inverses = expand::inverses(structure);
     quote! {
         #[automatically_derived]
         impl #impl_generics #private::Referable for #this #where_clause {
@@ -91,9 +90,9 @@ fn document(head: &Head, structure: &Structure, fields: &[Field<'_>]) -> TokenSt
             type Itself = Self;
             const COLLECTION: &'static str = "";
             const HASH: ::core::primitive::u64 = 0;
-            #inverses
+            const INVERSES: &'static [(&'static str, &'static str)] = &[("", "")];
 
-            fn id(&self) -> &Self::Id {
+            fn id(&self) -> &#id {
                 ::core::unreachable!()
             }
 

@@ -37,7 +37,7 @@ pub use bson::Document as BsonDocument;
 pub use collections::assert_own_collection;
 pub use copy::{
     Back, Beside, CopiesOf, CopyOf, Declared, Original, OriginalField, back, beside, check, copied,
-    from_source, is_single,
+    from_source, is_single, of_original,
 };
 pub use cycle::{ModelEntry, assert_acyclic};
 pub use field::{

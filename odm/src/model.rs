@@ -40,6 +40,8 @@ pub use cold::{ColdOf, HasCold, SplitField};
 #[doc(hidden)]
 pub use content::Location;
 #[doc(hidden)]
+pub use document::Element;
+#[doc(hidden)]
 pub use field::{FieldSet, Through};
 pub(crate) use hidden::{check_references, references};
 #[cfg(test)]
@@ -47,11 +49,11 @@ pub(crate) use path::fnv1a;
 #[doc(hidden)]
 pub use path::{ColdPath, FieldPath, FlatPath, HotPath, PathHash, Root};
 #[doc(hidden)]
-pub use reference::{Linked, NoKey, Referable};
+pub use reference::{IdFrom, Linked, NoKey, Referable};
 #[doc(hidden)]
 pub use related::{EmbedField, Has, ParentOf, ReferenceField, RefersWithin};
 #[doc(hidden)]
-pub use same::{Is, Names, Shows};
+pub use same::{Is, IsOf, Names, Shows};
 #[doc(hidden)]
 pub use schema::{
     EnumForm, Property, Rule, RuleValue, SchemaOf, SchemaTypes, VariantSchema, any as any_schema,

@@ -44,6 +44,7 @@ use impl_debug;
 use std::{fmt, marker::PhantomData};
 
 use bson::RawBson;
+use futures_core::future::BoxFuture;
 use serde::{Serialize, de::DeserializeOwned};
 
 pub(crate) use audit::AuditMode;
@@ -53,6 +54,8 @@ pub use delete::{Delete, DeleteWhere};
 pub use find::Query;
 pub use get::{Fetch, Get, Refs};
 pub use insert::{Insert, InsertMany};
+#[doc(hidden)]
+pub use join::JoinFrom;
 pub use join::{Follow, Join, Joins, Referrers, Resolve};
 pub use load::Load;
 pub use page::{Cursor, Page};
@@ -63,8 +66,8 @@ pub use update::{MatchingDocuments, OneDocument, UpdateResult};
 use crate::{
     error::Result,
     model::{
-        Cold, Document, Embed, Field, HasCold, HasSubset, IntoId, Is, Model, Names, ParentOf, Path,
-        Subset, SubsetItem, to_raw,
+        Cold, Document, Embed, Field, HasCold, HasSubset, IntoId, Is, IsOf, Model, Names, ParentOf,
+        Path, Subset, SubsetItem, to_raw,
     },
     query::{Filter, Update},
     session::Session,
@@ -179,18 +182,20 @@ impl<M: Document> Repository<M> {
     /// Loads the cold part in a field into a document, or into many by one query:
     /// `load(&mut movies, Movie::fields().details)`. The stored value replaces the one in the field,
     /// which is unloaded if none is stored.
-    pub async fn load<T, P, K, L>(
-        &self,
-        documents: &mut L,
+    // No `async fn`: the compiler would ask for its bounds once more where it is awaited.
+    pub fn load<'a, T, P, K, L>(
+        &'a self,
+        documents: &'a mut L,
         field: Field<Cold<T>, P, K>,
-    ) -> Result<()>
+    ) -> BoxFuture<'a, Result<()>>
     where
         M: HasCold<P, T>,
         P: Path<Root: Is<M>>,
         T: Embed + DeserializeOwned,
+        K: 'static,
         L: Load<M> + ?Sized,
     {
-        load::load(&self.session, documents.documents(), field).await
+        Box::pin(load::load(&self.session, documents.documents(), field))
     }
 
     /// Finds the documents that match a filter.
@@ -232,18 +237,25 @@ impl<M: Document> Repository<M> {
     /// # Errors
     ///
     /// `Decode` if a child cannot be read as an element of the subset.
-    pub async fn after_subset<P, T, A, K>(
+    // No `async fn`: the compiler would ask for its bounds once more where it is awaited.
+    pub fn after_subset<P, T, A, K>(
         &self,
         parent: &P,
         _: Field<Subset<T>, A, K>,
-    ) -> Result<Query<M>>
+    ) -> Deferred<Query<M>>
     where
         P: Document + HasSubset<A, T>,
-        A: Path<Root: Is<P>>,
-        T: SubsetItem<Child = M> + Serialize + DeserializeOwned,
+        A: Path,
+        T: SubsetItem<Child: IsOf<M>> + Serialize + DeserializeOwned,
     {
-        let find = children::after_subset(&self.session, parent, A::TEXT, parent.subset()).await?;
-        Ok(Query::from_find(self.session.clone(), find))
+        let session = self.session.clone();
+        let elements: Result<Vec<RawBson>> = parent.subset().iter().map(to_raw).collect();
+        let parent = to_raw(parent.id());
+        Box::pin(async move {
+            let find =
+                children::after_subset::<P, T>(&session, parent?, A::TEXT, elements?).await?;
+            Ok(Query::from_find(session, find))
+        })
     }
 
     /// Changes fields of the document with an `_id`: `update(id).set(Part::fields().qty, 3)`.
@@ -280,16 +292,16 @@ impl<M: Document> Repository<M> {
     ///
     /// `NotFound` if there is no such document; `Stale` if others changed it in every attempt; those
     /// of [`insert`](Repository::insert) for the changed document.
-    pub fn modify<I, F>(
+    pub fn modify<'f>(
         &self,
-        id: I,
-        change: F,
-    ) -> impl Future<Output = Result<M>> + Send + use<M, I, F>
-    where
-        I: IntoId<M>,
-        F: FnMut(&mut M) + Send,
-    {
-        replace::modify(self.session.clone(), to_raw(&id.into_id()), change)
+        id: impl IntoId<M>,
+        change: impl FnMut(&mut M) + Send + 'f,
+    ) -> BoxFuture<'f, Result<M>> {
+        Box::pin(replace::modify(
+            self.session.clone(),
+            to_raw(&id.into_id()),
+            change,
+        ))
     }
 
     /// Replaces the document with the same `_id`, and returns what was stored.
@@ -384,4 +396,4 @@ fn query<M: Document>(filter: crate::mql::Filter) -> store::Find {
     }
 }
 
-type Deferred<T> = futures_core::future::BoxFuture<'static, Result<T>>;
+type Deferred<T> = BoxFuture<'static, Result<T>>;

@@ -27,14 +27,18 @@ const HIDDEN: [&str; 12] = [
 /// The cases in which the compiler has words of its own for a type of ours.
 const EXCEPTIONS: &[&str] = &[
     "copies/copy_of_a_field_that_does_not_exist",
+    "copies/copy_of_a_misspelt_field_in_a_link",
     "databases/cyclic_embeds",
     "indexes/index_of_a_missing_embedded_field",
     "projections/projection_field_missing",
     "queries/field_that_does_not_exist",
+    "queries/filter_by_a_comparison",
+    "queries/follow_a_plain_struct",
     "queries/follow_a_plain_value",
     "queries/follow_through_a_vec",
-    "queries/join_a_reference_in_a_cold_part",
     "queries/load_a_field_that_is_not_split",
+    "queries/load_a_plain_field",
+    "queries/sort_by_a_field_without_a_direction",
     "queries/unset_a_field_that_is_no_option",
     "references/inverse_that_does_not_exist",
     "subsets/subset_sorted_by_a_missing_field",
@@ -44,8 +48,15 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// What the compiler says of each case, by topic and name.
-fn cases() -> BTreeMap<String, BTreeMap<String, String>> {
+struct Case {
+    /// What the compiler says.
+    text: String,
+    /// What to write instead, place by place.
+    instead: Vec<String>,
+}
+
+/// The cases, by topic and name.
+fn cases() -> BTreeMap<String, BTreeMap<String, Case>> {
     let mut topics = BTreeMap::<_, BTreeMap<_, _>>::new();
     for topic in fs::read_dir(root().join("tests/compile-fail")).expect("the folder is there") {
         let topic = topic.expect("the folder can be read").path();
@@ -59,15 +70,39 @@ fn cases() -> BTreeMap<String, BTreeMap<String, String>> {
                 .extension()
                 .is_some_and(|extension| extension == "stderr")
             {
-                let text = fs::read_to_string(&file).expect("the file can be read");
+                let read = |file: &Path| fs::read_to_string(file).expect("the file can be read");
+                let case = Case {
+                    text: read(&file),
+                    instead: instead(&read(&file.with_extension("rs"))),
+                };
                 let cases = topics.entry(name(&topic)).or_default();
-                cases.insert(name(&file), text);
+                cases.insert(name(&file), case);
             }
         }
     }
     let count: usize = topics.values().map(BTreeMap::len).sum();
     assert!(count > 200, "only {count} cases found");
     topics
+}
+
+/// What to write instead, place by place, which the end of a case tells; see `tests/passing/build.rs`.
+fn instead(program: &str) -> Vec<String> {
+    let changes = program.trim_end().rsplit("\n\n").next().unwrap_or(program);
+    let place = |place: &str| {
+        let lines = |mark| {
+            let lines = place.lines().filter_map(|line| line.strip_prefix(mark));
+            lines
+                .map(str::trim)
+                .collect::<Vec<_>>()
+                .join(" ")
+                .replace('|', "\\|")
+        };
+        match lines("// + ") {
+            added if added.is_empty() => format!("without `{}`", lines("// - ")),
+            added => format!("`{added}`"),
+        }
+    };
+    changes.split("\n//\n").map(place).collect()
 }
 
 /// The messages of the errors, without what is said below them.
@@ -108,7 +143,7 @@ fn no_error_names_what_a_user_cannot_know() {
     let mut wrong = Vec::new();
     let mut found = Vec::new();
     for (topic, cases) in cases() {
-        for (name, text) in cases {
+        for (name, Case { text, .. }) in cases {
             let case = format!("{topic}/{name}");
             let shown = messages(&text).chain(labels(&text));
             let hidden = |text: &&str| HIDDEN.iter().any(|name| text.contains(name));
@@ -129,19 +164,24 @@ fn no_error_names_what_a_user_cannot_know() {
 #[test]
 fn the_table_of_errors_is_what_the_compiler_says() {
     let mut table = String::from(
-        "# Errors of the compiler\n\nThe mistakes that are found before a program runs, and what is said of them: the \
-         first lines of the answers\nto the programs in `tests/compile-fail`. This file is made by \
-         `UPDATE=1 cargo test -p tests --test errors`.\n",
+        "# Errors of the compiler\n\nThe mistakes that are found before a program runs, what is said of them, and what \
+         to write instead: the first\nlines of the answers to the programs in `tests/compile-fail`, and the lines \
+         that these lack. This file is made by\n`UPDATE=1 cargo test -p tests --test errors`.\n",
     );
     for (topic, cases) in cases() {
-        write!(table, "\n## {topic}\n\n| mistake | message |\n|---|---|\n").unwrap();
-        for (name, text) in cases {
+        write!(
+            table,
+            "\n## {topic}\n\n| mistake | message | instead |\n|---|---|---|\n"
+        )
+        .unwrap();
+        for (name, Case { text, instead }) in cases {
             let messages: Vec<_> = messages(&text)
                 .map(|message| message.replace('|', "\\|"))
                 .collect();
             assert!(!messages.is_empty(), "{topic}/{name} has no message");
             let mistake = name.replace('_', " ");
-            writeln!(table, "| {mistake} | {} |", messages.join("<br>")).unwrap();
+            let (messages, instead) = (messages.join("<br>"), instead.join("<br>"));
+            writeln!(table, "| {mistake} | {messages} | {instead} |").unwrap();
         }
     }
     let path = root().join("docs/errors.md");

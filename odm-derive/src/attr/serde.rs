@@ -54,6 +54,8 @@ pub(crate) struct Field {
     pub(crate) with: Option<Path>,
     pub(crate) alias: Option<Path>,
     pub(crate) default: bool,
+    /// It borrows, which is an error.
+    pub(crate) borrows: bool,
 }
 
 impl Container {
@@ -132,7 +134,10 @@ impl Field {
                 "with" | "serialize_with" | "deserialize_with" => field.with = path(),
                 "alias" => field.alias = path(),
                 "default" => field.default = true,
-                "borrow" => borrow(cx, &meta),
+                "borrow" => {
+                    field.borrows = true;
+                    borrow(cx, &meta);
+                }
                 _ => {}
             }
         }

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
 
 use crate::{
     derived::Derived,
@@ -18,7 +19,12 @@ use crate::{
 /// // if there is nothing else in it but copies
 /// impl From<&<Ref<Part> as ReferenceField>::Target> for PartLink {
 ///     fn from(document: &<Ref<Part> as ReferenceField>::Target) -> Self {
-///         Self { id: ReferenceField::to(document), name: from_source(&document.name) }
+///         Self {
+///             id: ReferenceField::to(document),
+///             name: from_source::<_, String>(
+///                 &of_original(document, copied::<Part, _>(fields_of::<Part>().name).copied_as::<String>()).name,
+///             ),
+///         }
 ///     }
 /// }
 /// ```
@@ -35,11 +41,17 @@ pub(super) fn expand(head: &Head, structure: &Structure, link: &Link) -> TokenSt
             .iter()
             .filter_map(|member| match &member.role {
                 Role::Derived(Derived::Copy(copy)) => {
-                    let (ident, path) = (&member.ident, &copy.from.path);
+                    let (ident, ty, path) = (&member.ident, &member.ty, &copy.from.path);
                     let span = copy.from.literal.span();
-                    let private = types::located(private.clone(), span);
-                    let value = quote_spanned!(span=> &#document #(.#path)*);
-                    Some(quote_spanned!(span=> #ident: #private::from_source(#value)))
+                    // So that the whole of it stands at the literal, or at the type.
+                    let document = Ident::new("document", Span::mixed_site().located_at(span));
+                    let original = copy.original(head, ty);
+                    let at = types::located(private.clone(), span);
+                    let value =
+                        quote_spanned!(span=> &#at::of_original(#document, #original) #(.#path)*);
+                    let private = types::located(private.clone(), ty.span());
+                    let copy = quote_spanned!(ty.span()=> #private::from_source::<_, #ty>);
+                    Some(quote!(#ident: #copy(#value)))
                 }
                 _ => None,
             });

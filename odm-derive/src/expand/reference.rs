@@ -109,7 +109,7 @@ fn inverse(head: &Head, ty: &Type, ident: &Ident, literal: &LitStr, other: &Iden
 /// ```ignore
 /// const INVERSES: &'static [(&'static str, &'static str)] = &[("tasks", "owner")];
 /// ```
-pub(crate) fn inverses(structure: &Structure) -> Option<TokenStream> {
+pub(super) fn inverses(structure: &Structure) -> Option<TokenStream> {
     let pairs: Vec<_> = structure
         .members
         .iter()

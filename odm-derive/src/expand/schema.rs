@@ -1,6 +1,6 @@
 //! The schema of a type, and the functions that check its values.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Type, spanned::Spanned};
 
@@ -23,7 +23,7 @@ use crate::{
 /// }
 ///
 /// fn check(&self, at: &ValueLocation<'_>, found: &mut Vec<Violation>) {
-///     check_with(even(&self.number), &at.join("number"), found);
+///     { let value = &self.number; check_with(even(value), &at.join("number"), found); }
 ///     Probe::<Vec<Line>>::NEW.check(&self.lines, &at.join("lines"), found);
 /// }
 /// ```
@@ -251,9 +251,10 @@ fn check_of(
     let at = quote!(&at.join(#name));
     let ty = &member.ty;
     let by_function = member.with().map(|with| {
-        // Where the path comes from a macro, the names here are still those of this function.
-        let span = Span::call_site().located_at(with.span());
-        quote_spanned!(span=> #private::check_with(#with(#value), #at, found);)
+        // An argument that stands at the path: so does the error about its type.
+        let argument = Ident::new("value", Span::mixed_site().located_at(with.span()));
+        let call = quote_spanned!(with.span()=> #with(#argument));
+        quote!({ let #argument = #value; #private::check_with(#call, #at, found); })
     });
     let is_embedded = matches!(member.role, Role::Embed { .. });
     let by_type = is_embedded.then(|| match head.is_dependent(ty) {

@@ -4,29 +4,52 @@ use std::marker::PhantomData;
 
 use super::{path::Followed, reference::RefersTo};
 use crate::model::{
-    Container, Derived, Document, Field, Identity, Path, Plain, ReferenceField, Structure,
-    Unchecked, Version,
+    Container, Derived, Document, Field, Flattened, Identity, Path, Plain, ReferenceField,
+    Structure, Unchecked, Version,
     derived::{Copied, CopyShape, Via},
 };
 
-/// A field that can be copied, as far as its place tells.
-#[diagnostic::on_unimplemented(
-    message = "a flattened field has no value of its own to copy",
-    label = "go on to one of its fields"
-)]
+/// A field that a copy can name.
 pub trait OriginalField: Copy {
     /// The type of its value.
     type Value;
     /// Its path.
     type Path: Path;
+    /// `D`.
+    type Of<D>;
     /// The reason why it cannot be copied, if there is one.
     const REFUSED: Option<&'static str>;
+    /// The document itself.
+    fn of<D>(document: &D) -> &Self::Of<D>;
 }
 
 impl<V, P: Path, K: Kind> OriginalField for Field<V, P, K> {
     type Value = V;
     type Path = P;
+    type Of<D> = D;
     const REFUSED: Option<&'static str> = K::REFUSED;
+
+    fn of<D>(document: &D) -> &D {
+        document
+    }
+}
+
+impl<V, P: Path> OriginalField for Flattened<V, P> {
+    type Value = V;
+    type Path = P;
+    type Of<D> = D;
+    const REFUSED: Option<&'static str> =
+        Some("a flattened field has no value of its own to copy: go on to one of its fields");
+
+    fn of<D>(document: &D) -> &D {
+        document
+    }
+}
+
+/// The document that a copy is made of. Where the copy is wrong, its type is not known, so that the compiler does
+/// not look for the field once more.
+pub fn of_original<D, F: OriginalField>(document: &D, _: Original<F>) -> &F::Of<D> {
+    F::of(document)
 }
 
 /// The kinds of fields.
@@ -72,8 +95,13 @@ pub const fn copied<M: Document, F: OriginalField>(_: F) -> Original<F> {
 
 impl<F: OriginalField> Original<F> {
     /// The copy has the type of its source.
-    pub const fn copied_as<T: CopyOf<F::Value>>(self) -> Self {
-        self
+    pub const fn copied_as<T: CopyOf<F::Value>>(self) -> Original<T::Of<F>> {
+        Original {
+            source: self.source,
+            hash: self.hash,
+            problem: self.problem,
+            of: PhantomData,
+        }
     }
 
     /// The copies of many are a list of values of the type of the source.
@@ -159,17 +187,23 @@ pub const fn check<S: Structure>(position: usize) {
     label = "expected `{V}`, or an `Option` of it"
 )]
 pub trait CopyOf<V> {
+    /// `F`.
+    type Of<F>;
     /// A copy of the value.
     fn copy_of(value: V) -> Self;
 }
 
 impl<T> CopyOf<T> for T {
+    type Of<F> = F;
+
     fn copy_of(value: T) -> T {
         value
     }
 }
 
 impl<T> CopyOf<T> for Option<T> {
+    type Of<F> = F;
+
     fn copy_of(value: T) -> Option<T> {
         Some(value)
     }

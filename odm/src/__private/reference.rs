@@ -76,13 +76,14 @@ pub const fn target<T: ReferenceField>() -> <T::Target as Structure>::Fields<Roo
     fields_of::<T::Target>()
 }
 
-/// Whether `field` of the referenced document is declared as the inverse of `own`.
+/// Whether `field` of the referenced document is declared as the inverse of `own`. A document with mistakes
+/// declares the nameless inverse, which stands for any.
 pub const fn points_back<T: ReferenceField>(field: &str, own: &str) -> bool {
     let inverses = <T::Target as Document>::INVERSES;
     let mut i = 0;
     while i < inverses.len() {
         let (name, other) = inverses[i];
-        if same(name, field) && same(other, own) {
+        if name.is_empty() || (same(name, field) && same(other, own)) {
             return true;
         }
         i += 1;

@@ -143,6 +143,30 @@ pub trait Document:
 )]
 pub trait Embed: Structure + Through<To = Self> + EmbedField<Value = Self> {}
 
+/// An element of a list whose fields can be named: an embedded value.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no fields that a filter of elements can name",
+    label = "the elements are no embedded values",
+    note = "an element as a whole is found by `.contains(..)` and removed by `.pull(..)`; for a struct of \
+            yours, derive `Embed`"
+)]
+pub trait Element {
+    /// Its typed fields.
+    type Fields: 'static;
+    /// The fields, from the top of an element.
+    fn fields() -> &'static Self::Fields;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Embed> Element for T {
+    type Fields = <T as Structure>::Fields<Root<T>>;
+
+    fn fields() -> &'static Self::Fields {
+        <T as Structure>::fields()
+    }
+}
+
 /// Some of the fields of a document, read without the others.
 ///
 /// Derive it: `#[derive(Deserialize, Projection)] #[projection(of = "Review")]`. Its fields are

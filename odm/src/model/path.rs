@@ -103,11 +103,38 @@ impl<P: Path> Path for ColdPath<P> {
     label = "in a `Cold`",
     note = "load the cold part by `.with(..)`, and `fetch` the referenced documents"
 )]
-pub trait HotPath: Path {}
+pub trait HotPath: Path {
+    /// `T`. It is not known for a path in a cold part, so that the compiler does not look at more of a query
+    /// with it.
+    #[doc(hidden)]
+    type With<T>;
+    #[doc(hidden)]
+    fn with<T>(value: T) -> Self::With<T>;
+}
 
-impl<M: 'static> HotPath for Root<M> {}
-impl<P: HotPath, O: Structure, const I: usize> HotPath for FieldPath<P, O, I> {}
-impl<P: HotPath, const OPTIONAL: bool> HotPath for FlatPath<P, OPTIONAL> {}
+impl<M: 'static> HotPath for Root<M> {
+    type With<T> = T;
+
+    fn with<T>(value: T) -> T {
+        value
+    }
+}
+
+impl<P: HotPath, O: Structure, const I: usize> HotPath for FieldPath<P, O, I> {
+    type With<T> = P::With<T>;
+
+    fn with<T>(value: T) -> Self::With<T> {
+        P::with(value)
+    }
+}
+
+impl<P: HotPath, const OPTIONAL: bool> HotPath for FlatPath<P, OPTIONAL> {
+    type With<T> = P::With<T>;
+
+    fn with<T>(value: T) -> Self::With<T> {
+        P::with(value)
+    }
+}
 
 const fn join(mut bytes: [u8; MAX], mut len: usize, name: &str) -> [u8; MAX] {
     if len > 0 {

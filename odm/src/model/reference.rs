@@ -37,15 +37,37 @@ pub trait Referable {
     }
 }
 
+/// The `_id` that a reference is made of: `Self` itself. An equality of types would be reported in terms of
+/// associated types.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a reference is made of an `_id`, which is of type `{Self}` here, not `{I}`",
+    label = "expected the `_id`, of type `{Self}`",
+    note = "of a document, it is made by `Ref::from(&document)`"
+)]
+pub trait IdFrom<I> {
+    /// The `_id`.
+    fn id_from(id: I) -> Self;
+}
+
+impl<I> IdFrom<I> for I {
+    fn id_from(id: I) -> Self {
+        id
+    }
+}
+
 /// The `_id` of what is no document. There are no values of it.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum NoKey {}
 
 impl<T: Document> Ref<T> {
-    /// Creates a reference to the document with this `_id`.
-    pub fn new(id: T::Id) -> Self {
-        Ref(id, PhantomData)
+    /// Creates a reference to the document with this `_id`, which is a `T::Id`.
+    pub fn new<I>(id: I) -> Self
+    where
+        T::Id: IdFrom<I>,
+    {
+        Ref(T::Id::id_from(id), PhantomData)
     }
 
     /// Returns the `_id` of the document.
@@ -132,6 +154,12 @@ impl<'de, T: Referable<Key: Deserialize<'de>>> Deserialize<'de> for Ref<T> {
 pub trait Link {
     /// The referenced document.
     type Target: Document;
+    /// `T`. It is not known for what is no reference, so that the compiler does not look at more of a query
+    /// with it.
+    #[doc(hidden)]
+    type With<T>;
+    #[doc(hidden)]
+    fn with<T>(value: T) -> Self::With<T>;
     /// The path of the reference in the value; empty for the value itself.
     #[doc(hidden)]
     const PATH: &'static str;
@@ -141,7 +169,12 @@ pub trait Link {
 
 impl<T: Document> Link for Ref<T> {
     type Target = T;
+    type With<X> = X;
     const PATH: &'static str = "";
+
+    fn with<X>(value: X) -> X {
+        value
+    }
 
     fn target(&self) -> &Ref<T> {
         self
@@ -150,7 +183,12 @@ impl<T: Document> Link for Ref<T> {
 
 /// An embedded value around one reference field. The derive of `Embed` implements it; the value is a
 /// [`Link`] if the field is a `Ref`.
+// The message is that of `Link`: the compiler asks for either.
 #[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no reference, and no embedded value with exactly one reference",
+    label = "cannot be followed to another document"
+)]
 pub trait Linked {
     /// The type of the field.
     type Reference: ReferenceField;
@@ -163,7 +201,12 @@ pub trait Linked {
 #[diagnostic::do_not_recommend]
 impl<T: Document, L: Linked<Reference = Ref<T>>> Link for L {
     type Target = T;
+    type With<X> = <L::Reference as Link>::With<X>;
     const PATH: &'static str = L::NAME;
+
+    fn with<X>(value: X) -> Self::With<X> {
+        <L::Reference as Link>::with(value)
+    }
 
     fn target(&self) -> &Ref<T> {
         self.reference()
@@ -181,6 +224,12 @@ pub trait Joinable: 'static {
     type Target: Document;
     /// The result of a join for one field: a document, an `Option` or a `Vec`.
     type Shape<X: Send>: Send;
+    /// `T`. It is not known for what is no reference, so that the compiler does not look at more of a query
+    /// with it.
+    #[doc(hidden)]
+    type With<T>;
+    #[doc(hidden)]
+    fn with<T>(value: T) -> Self::With<T>;
     /// The path of the reference in the value; empty for the value itself.
     #[doc(hidden)]
     const PATH: &'static str;
@@ -193,7 +242,12 @@ pub trait Joinable: 'static {
 impl<L: Link + 'static> Joinable for L {
     type Target = L::Target;
     type Shape<X: Send> = X;
+    type With<T> = L::With<T>;
     const PATH: &'static str = L::PATH;
+
+    fn with<T>(value: T) -> L::With<T> {
+        L::with(value)
+    }
 
     fn collect<X: Send>(found: Vec<Option<X>>) -> Result<X, usize> {
         found.into_iter().next().flatten().ok_or(0)
@@ -203,7 +257,12 @@ impl<L: Link + 'static> Joinable for L {
 impl<L: Link + 'static> Joinable for Option<L> {
     type Target = L::Target;
     type Shape<X: Send> = Option<X>;
+    type With<T> = L::With<T>;
     const PATH: &'static str = L::PATH;
+
+    fn with<T>(value: T) -> L::With<T> {
+        L::with(value)
+    }
 
     fn collect<X: Send>(found: Vec<Option<X>>) -> Result<Option<X>, usize> {
         match found.into_iter().next() {
@@ -217,7 +276,12 @@ impl<L: Link + 'static> Joinable for Option<L> {
 impl<L: Link + 'static> Joinable for Vec<L> {
     type Target = L::Target;
     type Shape<X: Send> = Vec<X>;
+    type With<T> = L::With<T>;
     const PATH: &'static str = L::PATH;
+
+    fn with<T>(value: T) -> L::With<T> {
+        L::with(value)
+    }
 
     fn collect<X: Send>(found: Vec<Option<X>>) -> Result<Vec<X>, usize> {
         found

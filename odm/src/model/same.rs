@@ -6,12 +6,19 @@ macro_rules! same {
         $(#[$attribute])*
         #[doc(hidden)]
         pub trait $name<M> {
-            /// The model. A type that is made of it is not looked at where there are two.
-            type Model;
+            /// `T`. It is not known where there are two models, so that the compiler does not look at more
+            /// of a query with it.
+            type With<T>;
+            #[doc(hidden)]
+            fn with<T>(value: T) -> Self::With<T>;
         }
 
         impl<M> $name<M> for M {
-            type Model = M;
+            type With<T> = T;
+
+            fn with<T>(value: T) -> T {
+                value
+            }
         }
     )* };
 }
@@ -30,6 +37,13 @@ same! {
         label = "not a projection of `{M}`"
     )]
     Shows
+
+    /// The children that a subset shows.
+    #[diagnostic::on_unimplemented(
+        message = "this is a subset of `{Self}`, where one of `{M}` is expected",
+        label = "not a subset of `{M}`"
+    )]
+    IsOf
 
     /// The document that a reference names.
     #[diagnostic::on_unimplemented(

@@ -124,6 +124,10 @@ impl<T> SubsetOf<T> for Subset<T> {
 
 /// A document with the subset of `T` at the path `P`. The derive implements it.
 #[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the document with this subset",
+    label = "expected the document whose field is named"
+)]
 pub trait HasSubset<P: Path, T> {
     /// The field.
     fn subset(&self) -> &Subset<T>;

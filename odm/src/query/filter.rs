@@ -11,9 +11,7 @@ use serde::Serialize;
 
 use crate::{
     error::{Error, Result},
-    model::{
-        Contains, Embed, Field, IntoValue, List, Ordered, Path, Root, Structure, Text, to_raw,
-    },
+    model::{Contains, Element, Field, IntoValue, List, Ordered, Path, Text, to_raw},
     mql::{self, Pattern, Test},
 };
 
@@ -259,10 +257,10 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Matches if one element of the array matches the whole filter: `$elemMatch`.
     pub fn any<F>(self, filter: F) -> Filter<P::Root>
     where
-        V: List<Item: Embed>,
-        F: FnOnce(&'static <V::Item as Structure>::Fields<Root<V::Item>>) -> Filter<V::Item>,
+        V: List<Item: Element>,
+        F: FnOnce(&'static <V::Item as Element>::Fields) -> Filter<V::Item>,
     {
-        let element = filter(<V::Item as Structure>::fields());
+        let element = filter(<V::Item as Element>::fields());
         Filter::test(
             P::TEXT,
             element

@@ -8,8 +8,8 @@ use serde::Serialize;
 use crate::{
     error::{Error, Result},
     model::{
-        Document, Embed, Field, IntoValue, Is, List, Number, Ordered, Path, Root, Settable,
-        Structure, check_references, references, to_raw,
+        Document, Element, Field, IntoValue, Is, List, Number, Ordered, Path, Settable,
+        check_references, references, to_raw,
     },
     mql::{self, End, Operation, Pull, Push},
 };
@@ -302,12 +302,12 @@ impl<M, T> Update<M, T> {
     /// Removes the elements that match the filter from the array.
     pub fn pull_where<V, P, K, F>(self, _: Field<V, P, K>, filter: F) -> Self
     where
-        V: List<Item: Embed>,
+        V: List<Item: Element>,
         P: Path<Root: Is<M>>,
         K: Settable,
-        F: FnOnce(&'static <V::Item as Structure>::Fields<Root<V::Item>>) -> Filter<V::Item>,
+        F: FnOnce(&'static <V::Item as Element>::Fields) -> Filter<V::Item>,
     {
-        let filter = filter(<V::Item as Structure>::fields()).into_mql();
+        let filter = filter(<V::Item as Element>::fields()).into_mql();
         self.add(
             P::TEXT,
             filter.map(|filter| Operation::Pull(Pull::Filter(filter))),

@@ -65,7 +65,7 @@ impl<M: Document> IntoFuture for OfParent<M> {
     }
 }
 
-/// Returns the query of the children after those that a subset shows.
+/// Returns the query of the children of the parent with an `_id`, after those that a subset shows.
 ///
 /// A shown element need not identify its child, and may have changed since. So the children that the
 /// subset could show by now are read in its order, and as many more. Those before the first that
@@ -73,9 +73,9 @@ impl<M: Document> IntoFuture for OfParent<M> {
 /// element.
 pub(super) async fn after_subset<P, T>(
     session: &Session,
-    parent: &P,
+    parent: RawBson,
     path: &str,
-    elements: &[T],
+    mut seen: Vec<RawBson>,
 ) -> Result<store::Find>
 where
     P: Document,
@@ -87,11 +87,10 @@ where
         let message = format!("`{}.{path}` is not a subset", P::COLLECTION);
         Error::new(ErrorKind::InvalidQuery, message)
     })?;
-    let all = children_of(subset, to_raw(parent.id())?);
-    if elements.is_empty() {
+    let all = children_of(subset, parent);
+    if seen.is_empty() {
         return Ok(all);
     }
-    let mut seen = elements.iter().map(to_raw).collect::<Result<Vec<_>>>()?;
     if subset.limit < 0 {
         seen.reverse();
     }

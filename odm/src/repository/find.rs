@@ -240,12 +240,12 @@ impl<M: Document> Query<M> {
     /// `Product::fields().parts` joins the referenced documents, and
     /// `Review::fields().product_id.referrers()` joins in the other direction. `.join(..)` on either
     /// joins from the joined documents.
-    pub fn join<A: Join<M>>(self, join: A) -> Query<M, (A,), A::From> {
+    pub fn join<A: Join<M>>(self, join: A) -> Query<M, (A::With<A>,)> {
         Query {
             session: self.session,
             find: self.find,
             load: self.load,
-            joins: (join,),
+            joins: (A::with(join),),
             types: PhantomData,
         }
     }
@@ -253,8 +253,8 @@ impl<M: Document> Query<M> {
 
 impl<M: Document, A: Join<M>> Query<M, (A,)> {
     /// Joins another reference, and returns triples.
-    pub fn join<B: Join<M>>(self, join: B) -> Query<M, (A, B), B::From> {
-        let joins = (self.joins.0, join);
+    pub fn join<B: Join<M>>(self, join: B) -> Query<M, (A, B::With<B>)> {
+        let joins = (self.joins.0, B::with(join));
         Query {
             session: self.session,
             find: self.find,
@@ -267,8 +267,8 @@ impl<M: Document, A: Join<M>> Query<M, (A,)> {
 
 impl<M: Document, A: Join<M>, B: Join<M>> Query<M, (A, B)> {
     /// Joins a third reference, and returns quadruples.
-    pub fn join<C: Join<M>>(self, join: C) -> Query<M, (A, B, C), C::From> {
-        let joins = (self.joins.0, self.joins.1, join);
+    pub fn join<C: Join<M>>(self, join: C) -> Query<M, (A, B, C::With<C>)> {
+        let joins = (self.joins.0, self.joins.1, C::with(join));
         Query {
             session: self.session,
             find: self.find,

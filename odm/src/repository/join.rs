@@ -9,7 +9,7 @@ use super::rows::decode;
 use crate::{
     catalog,
     error::{Error, ErrorKind, Result, show},
-    model::{Document, Field, HotPath, Is, Joinable, Link, Names, Path, Plain, Unchecked},
+    model::{Document, Field, HotPath, Is, Joinable, Names, Path, Plain, Unchecked},
     query::{Filter, Sort},
     store::{self, Cost, FindByKey, Reader, ReaderExt},
 };
@@ -24,9 +24,11 @@ use crate::{
 pub trait Join<M>: Send + Sync + 'static {
     /// The type that each document is joined with.
     type Out: Send;
-    /// `M`. A query is made of it, so that the compiler does not go on to look at a query by what is no join.
+    /// `T`. It is not known for what is no join, so that the compiler does not look at more of a query with it.
     #[doc(hidden)]
-    type From;
+    type With<T>;
+    #[doc(hidden)]
+    fn with<T>(value: T) -> Self::With<T>;
     /// Returns the keys that are looked up for a document.
     #[doc(hidden)]
     fn keys(&self, document: &RawDocument) -> Vec<RawBson>;
@@ -38,6 +40,23 @@ pub trait Join<M>: Send + Sync + 'static {
         rows: Vec<Vec<RawBson>>,
         cost: &mut Cost,
     ) -> Result<Vec<Self::Out>>;
+}
+
+/// A join to the documents that a value of type `V` references. It is asked of the join, since a bound of the
+/// value would be one of the method, whose words are the compiler's.
+#[doc(hidden)]
+pub trait JoinFrom<V> {
+    /// That of [`Join`].
+    type With<T>;
+    fn with<T>(value: T) -> Self::With<T>;
+}
+
+impl<V: Joinable, J: Join<V::Target>> JoinFrom<V> for J {
+    type With<T> = J::With<T>;
+
+    fn with<T>(value: T) -> J::With<T> {
+        J::with(value)
+    }
 }
 
 /// The joins of a query, of which there may be none. They make a row of each document.
@@ -144,23 +163,17 @@ pub struct Follow<F, J> {
 
 impl<V, P: Path, K> Field<V, P, K> {
     /// Joins a reference of the joined documents.
-    pub fn join<J>(self, join: J) -> Follow<Self, (J,)>
-    where
-        V: Joinable,
-        J: Join<V::Target>,
-    {
+    pub fn join<J: JoinFrom<V>>(self, join: J) -> Follow<J::With<Self>, (J::With<J>,)> {
         Follow {
-            field: self,
-            joins: (join,),
+            field: J::with(self),
+            joins: (J::with(join),),
         }
     }
 
     /// Joins in the other direction: the documents that reference each parent in this field, as many
     /// as [`limit`](Referrers::limit) says, in the order of [`sort`](Referrers::sort).
-    pub fn referrers(self) -> Referrers<V, P, K>
-    where
-        V: Joinable,
-    {
+    // What is no reference is found where it is joined.
+    pub fn referrers(self) -> Referrers<V, P, K> {
         let find = Ok(store::Find::default());
         Referrers {
             find,
@@ -170,26 +183,30 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 }
 
+/// A join of a reference, with a join by `J` and, if it is one, by `B`.
+type Two<V, P, K, J, B> =
+    Follow<Field<V, P, K>, (J, <B as Join<<V as Joinable>::Target>>::With<B>)>;
+
 impl<V: Joinable, P: Path, K, J: Send + Sync> Follow<Field<V, P, K>, (J,)> {
     /// Joins another reference of the joined documents.
-    pub fn join<B>(self, join: B) -> Follow<Field<V, P, K>, (J, B)>
+    pub fn join<B>(self, join: B) -> Two<V, P, K, J, B>
     where
         B: Join<V::Target>,
     {
         Follow {
             field: self.field,
-            joins: (self.joins.0, join),
+            joins: (self.joins.0, B::with(join)),
         }
     }
 }
 
 impl<V, P: Path, K> Field<V, P, K> {
     /// Joins the reference as an `Option`, since a value around it may be missing.
-    pub fn optional(self) -> Field<Option<V>, P, K>
-    where
-        V: Link,
-    {
-        Field::NEW
+    pub fn optional(self) -> Follow<Field<Option<V>, P, K>, ()> {
+        Follow {
+            field: Field::NEW,
+            joins: (),
+        }
     }
 }
 
@@ -210,7 +227,11 @@ fn references(path: &str, document: &RawDocument) -> Vec<RawBson> {
 #[async_trait]
 impl<M, V: Joinable, P: HotPath<Root: Is<M>>, K: Resolve> Join<M> for Field<V, P, K> {
     type Out = K::Out<V, V::Target>;
-    type From = <P::Root as Is<M>>::Model;
+    type With<T> = V::With<P::With<<P::Root as Is<M>>::With<T>>>;
+
+    fn with<T>(value: T) -> Self::With<T> {
+        V::with(P::with(<P::Root as Is<M>>::with(value)))
+    }
 
     fn keys(&self, document: &RawDocument) -> Vec<RawBson> {
         references(&reference_path::<V, P>(), document)
@@ -235,7 +256,11 @@ where
     J: Joins<V::Target>,
 {
     type Out = K::Out<V, J::Row>;
-    type From = <P::Root as Is<M>>::Model;
+    type With<T> = V::With<P::With<<P::Root as Is<M>>::With<T>>>;
+
+    fn with<T>(value: T) -> Self::With<T> {
+        V::with(P::with(<P::Root as Is<M>>::with(value)))
+    }
 
     fn keys(&self, document: &RawDocument) -> Vec<RawBson> {
         references(&reference_path::<V, P>(), document)
@@ -330,7 +355,7 @@ impl<V, P, K, J> fmt::Debug for Referrers<V, P, K, J> {
     }
 }
 
-impl<V: Joinable, P: Path, K, J> Referrers<V, P, K, J> {
+impl<V, P: Path, K, J> Referrers<V, P, K, J> {
     fn with(mut self, change: impl FnOnce(&mut store::Find)) -> Self {
         if let Ok(find) = &mut self.find {
             change(find);
@@ -358,12 +383,12 @@ impl<V: Joinable, P: Path, K, J> Referrers<V, P, K, J> {
     }
 }
 
-impl<V: Joinable, P: Path, K> Referrers<V, P, K> {
+impl<V, P: Path, K> Referrers<V, P, K> {
     /// Joins a reference of the joined documents.
-    pub fn join<J: Join<P::Root>>(self, join: J) -> Referrers<V, P, K, (J,)> {
+    pub fn join<J: Join<P::Root>>(self, join: J) -> Referrers<V, P, K, (J::With<J>,)> {
         Referrers {
             find: self.find,
-            joins: (join,),
+            joins: (J::with(join),),
             field: self.field,
         }
     }
@@ -378,7 +403,11 @@ where
     J: Joins<P::Root>,
 {
     type Out = Vec<J::Row>;
-    type From = <V::Target as Names<M>>::Model;
+    type With<T> = V::With<P::With<<V::Target as Names<M>>::With<T>>>;
+
+    fn with<T>(value: T) -> Self::With<T> {
+        V::with(P::with(<V::Target as Names<M>>::with(value)))
+    }
 
     fn keys(&self, document: &RawDocument) -> Vec<RawBson> {
         let id = document.get("_id").ok().flatten();

@@ -32,3 +32,16 @@ fn is_old(_: &PartRef) -> bool {
 }
 
 fn main() {}
+
+// - type PartRef = Ref<Part>;
+// + type PartRef = Option<Ref<Part>>;
+//
+// - type Id = Option<i64>;
+// + type Id = i64;
+//
+// - #[reference(child, on_delete = "nullify")]
+// + #[reference(child, on_delete = "pull")]
+//   parts: Parts,
+//
+// - #[serde(skip_serializing_if = "is_old")]
+// + #[serde(default, skip_serializing_if = "is_old")]

@@ -11,3 +11,7 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[document(collection = "parts")]
+// - #[index(unique)]
+// + #[document(collection = "parts", unique(fields = "name"))]

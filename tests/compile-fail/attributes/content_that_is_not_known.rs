@@ -15,3 +15,6 @@ struct Use {
 }
 
 fn main() {}
+
+// + #[opaque]
+//   hidden: Plain,

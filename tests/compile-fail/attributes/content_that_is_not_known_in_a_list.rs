@@ -15,3 +15,9 @@ struct Use {
 }
 
 fn main() {}
+
+// - #[derive(PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+// + #[derive(PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Embed)]
+//
+// + #[embed]
+//   hidden: Option<Vec<Plain>>,

@@ -13,3 +13,8 @@ enum Use {
 }
 
 fn main() {}
+
+// - One(Plain),
+// - Two(i32, Plain),
+// + One(#[opaque] Plain),
+// + Two(i32, #[opaque] Plain),

@@ -9,3 +9,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[document(collection)]
+// + #[document(collection = "parts")]

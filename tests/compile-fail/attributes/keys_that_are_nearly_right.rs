@@ -21,3 +21,12 @@ struct Use {
 }
 
 fn main() {}
+
+// - #[document(collection = "uses", indx(fields = "id"))]
+// + #[document(collection = "uses", index(fields = "part"))]
+//
+// - #[reference(chld)]
+// + #[reference(child)]
+//
+// - #[reference(child, on_delete = "cascad")]
+// + #[reference(child, on_delete = "cascade")]

@@ -25,3 +25,12 @@ struct Movie {
 }
 
 fn main() {}
+
+//   #[reference(parent)]
+// - #[reference(child)]
+//
+// - #[index]
+//   #[index(unique)]
+//
+//   #[count(of = "Role")]
+// - #[count(of = "Role")]

@@ -49,3 +49,29 @@ struct Movie {
 }
 
 fn main() {}
+
+// - #[count(of = "Role")]
+//   a: Cold<Details>,
+//
+// - #[denormalize(from = "Role.name", via = "Role.movie")]
+//   b: Cold<Details>,
+//
+// - #[count(of = "Role")]
+//   c: Subset<Role>,
+//
+// - #[count(of = "Role")]
+//   d: Details,
+//
+// - #[index]
+//   #[subset(limit = 3, sort = "name")]
+//   e: Subset<Role>,
+//
+// - #[version]
+//   #[reference(child)]
+//
+// - #[index]
+//   g: Cold<Details>,
+//
+// - #[denormalize(from = "Role.name", via = "Role.movie")]
+// - #[embed]
+//   h: Subset<Role>,

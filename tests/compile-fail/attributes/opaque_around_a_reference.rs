@@ -19,3 +19,6 @@ struct Use {
 }
 
 fn main() {}
+
+// - #[opaque]
+// + #[reference(child)]

@@ -17,3 +17,6 @@ struct Brief {
 }
 
 fn main() {}
+
+// - #[opaque]
+//   name: String,

@@ -16,3 +16,6 @@ struct Use {
 }
 
 fn main() {}
+
+// - #[opaque(deep)]
+// + #[opaque]

@@ -31,3 +31,17 @@ struct Shop {
 }
 
 fn main() {}
+
+//   struct Holder<T> {
+// +     #[embed]
+//       value: T,
+//
+// - holder: Holder<Ref<Part>>,
+// + holder: Holder<PartLink>,
+//
+// + #[derive(Serialize, Deserialize, Embed)]
+// + struct PartLink {
+// +     #[reference(child)]
+// +     id: Ref<Part>,
+// + }
+//   #[derive(Database)]

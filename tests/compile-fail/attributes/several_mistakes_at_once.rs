@@ -30,3 +30,22 @@ fn rename(products: Repository<Product>) {
 }
 
 fn main() {}
+
+// - #[document(collection = "products", indx(fields = "name"))]
+// + #[document(collection = "products", index(fields = "more"))]
+//
+//   struct Product {
+// +     #[serde(rename = "_id")]
+//       id: i64,
+//
+// - #[reference]
+// + #[reference(child)]
+//
+// - #[index(uniqe)]
+// + #[index(unique)]
+//
+// - #[serde(flatten)]
+//   more: std::collections::HashMap<String, i64>,
+//
+//   #[version]
+// - #[embed]

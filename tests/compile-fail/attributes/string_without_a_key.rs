@@ -23,3 +23,25 @@ struct Use {
 }
 
 fn main() {}
+
+// - #[document("uses")]
+// + #[document(collection = "uses")]
+//
+// - #[reference("child")]
+// + #[reference(child)]
+//
+// - #[denormalize("Part.name")]
+// + #[denormalize(from = "Part.name")]
+//
+// - #[count("Part")]
+// + #[count(of = "Log")]
+//
+//   fn main() {}
+// + #[derive(Serialize, Deserialize, Document)]
+// + #[document(collection = "logs")]
+// + struct Log {
+// +     #[serde(rename = "_id")]
+// +     id: i64,
+// +     #[reference(parent)]
+// +     of: Ref<Use>,
+// + }

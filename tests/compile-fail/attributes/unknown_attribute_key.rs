@@ -9,3 +9,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[document(colection = "parts")]
+// + #[document(collection = "parts")]

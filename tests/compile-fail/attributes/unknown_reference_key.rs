@@ -19,3 +19,6 @@ struct Product {
 }
 
 fn main() {}
+
+// - #[reference(child, uncheked)]
+// + #[reference(child, unchecked)]

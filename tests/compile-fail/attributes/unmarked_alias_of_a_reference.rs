@@ -22,3 +22,8 @@ struct Product {
 }
 
 fn main() {}
+
+// + #[reference(child)]
+//   part: PartRef,
+// + #[reference(child)]
+//   parts: Related,

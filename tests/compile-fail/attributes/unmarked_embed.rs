@@ -16,3 +16,6 @@ struct Product {
 }
 
 fn main() {}
+
+// + #[embed]
+//   price: Option<Money>,

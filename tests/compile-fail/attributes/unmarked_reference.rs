@@ -18,3 +18,6 @@ struct Product {
 }
 
 fn main() {}
+
+// + #[reference(child)]
+//   parts: Vec<Ref<Part>>,

@@ -18,3 +18,15 @@ struct Product {
 }
 
 fn main() {}
+
+// - parts: Vec<(Ref<Part>, i32)>,
+// + #[embed]
+// + parts: Vec<PartLink>,
+//
+//   fn main() {}
+// + #[derive(Serialize, Deserialize, Embed)]
+// + struct PartLink {
+// +     #[reference(child)]
+// +     id: Ref<Part>,
+// +     quantity: i32,
+// + }

@@ -15,3 +15,10 @@ enum Event {
 }
 
 fn main() {}
+
+// - Sold(Ref<Part>, i64),
+// + Sold {
+// +     #[reference(child)]
+// +     part: Ref<Part>,
+// +     at: i64,
+// + },

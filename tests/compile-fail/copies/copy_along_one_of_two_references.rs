@@ -21,3 +21,6 @@ struct PartLink {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Part.name")]
+// + #[denormalize(from = "Part.name", via = "id")]

@@ -31,3 +31,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Supplier.name", via = "Product.parts")]
+// + #[denormalize(from = "Product.name", via = "Product.parts")]

@@ -37,3 +37,12 @@ struct Names {
 }
 
 fn main() {}
+
+// - #[embed]
+// - names: Names,
+// + #[denormalize(from = "Product.name", via = "Product.parts")]
+// + products: Vec<String>,
+//
+//   struct Names {
+// -     #[denormalize(from = "Product.name", via = "Product.parts")]
+//       products: Vec<String>,

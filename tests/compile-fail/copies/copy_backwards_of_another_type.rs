@@ -31,3 +31,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - products: Vec<i64>,
+// + products: Vec<String>,

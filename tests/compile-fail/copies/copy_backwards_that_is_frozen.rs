@@ -21,3 +21,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Product.name", via = "Product.parts", freeze)]
+// + #[denormalize(from = "Product.name", via = "Product.parts")]

@@ -31,3 +31,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - product: String,
+// + products: Vec<String>,

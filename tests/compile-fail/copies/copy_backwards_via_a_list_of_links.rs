@@ -30,3 +30,6 @@ struct Product {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Product.name", via = "Product.parts")]
+// + #[denormalize(from = "Product.name", via = "Product.parts.id")]

@@ -31,3 +31,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Product.name", via = "Product.bestseller")]
+// + #[denormalize(from = "Product.name", via = "Product.parts")]

@@ -22,3 +22,19 @@ struct Product {
 }
 
 fn main() {}
+
+// - #[reference(child)]
+// - parts: Vec<Ref<Part>>,
+// - #[denormalize(from = "Part.name")]
+// - names: Vec<String>,
+// + #[embed]
+// + parts: Vec<PartLink>,
+//
+//   fn main() {}
+// + #[derive(Serialize, Deserialize, Embed)]
+// + struct PartLink {
+// +     #[reference(child)]
+// +     id: Ref<Part>,
+// +     #[denormalize(from = "Part.name")]
+// +     name: String,
+// + }

@@ -22,3 +22,6 @@ struct Product {
 }
 
 fn main() {}
+
+// - best_name: String,
+// + best_name: Option<String>,

@@ -22,3 +22,6 @@ struct Link {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Part.name")]
+// + #[denormalize(from = "Part.name", via = "old")]

@@ -18,3 +18,7 @@ struct PartLink {
 }
 
 fn main() {}
+
+//   #[denormalize(from = "Part.name")]
+// - name: String,
+// + name: Option<String>,

@@ -18,3 +18,6 @@ struct PartName {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Part.name")]
+//   name: String,

@@ -21,3 +21,9 @@ struct Product {
 }
 
 fn main() {}
+
+//   #[serde(rename = "_id")]
+// + id: String,
+//   #[denormalize(from = "Part.name")]
+// - id: String,
+// + name: String,

@@ -29,3 +29,6 @@ struct PartLink {
 }
 
 fn main() {}
+
+// - reviews: i64,
+// + reviews: u32,

@@ -20,3 +20,6 @@ struct PartLink {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Part.title")]
+// + #[denormalize(from = "Part.name")]

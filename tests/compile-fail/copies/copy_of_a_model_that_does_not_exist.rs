@@ -20,3 +20,6 @@ struct PartLink {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Widget.name", via = "id")]
+// + #[denormalize(from = "Part.name", via = "id")]

@@ -27,3 +27,8 @@ struct PartLink {
 }
 
 fn main() {}
+
+//   #[reference(child)]
+//   id: Ref<Part>,
+// - #[denormalize(from = "Part.supplier")]
+// - supplier: Ref<Supplier>,

@@ -25,3 +25,8 @@ struct PartLink {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Money.currency", via = "id")]
+// - currency: String,
+// + #[denormalize(from = "Part.name", via = "id")]
+// + name: String,

@@ -33,3 +33,8 @@ struct PartLink {
 }
 
 fn main() {}
+
+//   struct Origin {
+// -     #[reference(child)]
+// -     supplier: Ref<Supplier>,
+// +     country: String,

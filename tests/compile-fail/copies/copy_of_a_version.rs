@@ -19,3 +19,13 @@ struct PartLink {
 }
 
 fn main() {}
+
+//   revision: i64,
+// + edition: i64,
+//   }
+//   #[derive(Serialize, Deserialize, Embed)]
+//
+// - #[denormalize(from = "Part.revision")]
+// - revision: i64,
+// + #[denormalize(from = "Part.edition")]
+// + edition: i64,

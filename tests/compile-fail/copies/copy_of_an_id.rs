@@ -19,3 +19,8 @@ struct PartLink {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Part.id")]
+// - number: i64,
+// + #[denormalize(from = "Part.name")]
+// + name: String,

@@ -20,3 +20,6 @@ struct PartLink {
 }
 
 fn main() {}
+
+// - qty: i64,
+// + qty: i32,

@@ -25,3 +25,7 @@ struct PartLink {
 }
 
 fn main() {}
+
+//   #[denormalize(from = "Part.price.currency")]
+// - currency: String,
+// + currency: Option<String>,

@@ -20,3 +20,10 @@ enum Choice {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Part.name")]
+//   One {
+//
+//   id: Ref<Part>,
+// + #[denormalize(from = "Part.name")]
+//   name: String,

@@ -25,3 +25,10 @@ struct PartLink {
 }
 
 fn main() {}
+
+// - #[derive(Serialize, Deserialize, Embed)]
+// + #[derive(Clone, Serialize, Deserialize, Embed)]
+//   struct Money {
+//
+// - #[embed]
+//   #[denormalize(from = "Part.price")]

@@ -19,3 +19,16 @@ struct PartLink {
 }
 
 fn main() {}
+
+// - #[index]
+//   #[denormalize(from = "Part.name")]
+//
+//   fn main() {}
+// + #[derive(Serialize, Deserialize, Document)]
+// + #[document(collection = "uses", index(fields = "part.name"))]
+// + struct Use {
+// +     #[serde(rename = "_id")]
+// +     id: i64,
+// +     #[embed]
+// +     part: PartLink,
+// + }

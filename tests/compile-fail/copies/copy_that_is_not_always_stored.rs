@@ -20,3 +20,6 @@ struct PartLink {
 }
 
 fn main() {}
+
+// - #[serde(default, skip_serializing_if = "String::is_empty")]
+// + #[serde(default)]

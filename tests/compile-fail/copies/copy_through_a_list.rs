@@ -25,3 +25,12 @@ struct PartLink {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Part.prices.currency")]
+// - currency: String,
+// + #[denormalize(from = "Part.prices")]
+// + prices: Vec<Price>,
+//
+// - #[derive(Serialize, Deserialize, Embed)]
+// + #[derive(Clone, Serialize, Deserialize, Embed)]
+//   struct Price {

@@ -28,3 +28,11 @@ struct PartLink {
 }
 
 fn main() {}
+
+//   #[reference(child)]
+//   supplier: Ref<Supplier>,
+// + #[denormalize(from = "Supplier.name")]
+// + supplier_name: String,
+//
+// - #[denormalize(from = "Part.supplier.name")]
+// + #[denormalize(from = "Part.supplier_name")]

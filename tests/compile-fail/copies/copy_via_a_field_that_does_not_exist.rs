@@ -19,3 +19,6 @@ struct PartLink {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Part.name", via = "part")]
+// + #[denormalize(from = "Part.name", via = "id")]

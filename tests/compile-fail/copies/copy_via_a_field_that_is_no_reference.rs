@@ -20,3 +20,6 @@ struct PartLink {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Part.name", via = "quantity")]
+// + #[denormalize(from = "Part.name", via = "id")]

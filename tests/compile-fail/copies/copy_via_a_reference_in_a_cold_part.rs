@@ -27,3 +27,14 @@ struct Detail {
 }
 
 fn main() {}
+
+// - #[reference(child)]
+// - region: Ref<Region>,
+// + text: String,
+//
+// + #[reference(child)]
+// + region: Ref<Region>,
+//   #[split(collection = "details", key = "thing")]
+//
+// - #[denormalize(from = "Thing.name", via = "Thing.detail.region")]
+// + #[denormalize(from = "Thing.name", via = "Thing.region")]

@@ -29,3 +29,6 @@ struct PartLink {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Part.name", via = "supplier")]
+// + #[denormalize(from = "Part.name", via = "id")]

@@ -18,3 +18,6 @@ struct PartLink {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Part.name", frozen)]
+// + #[denormalize(from = "Part.name", freeze)]

@@ -19,3 +19,6 @@ struct PartLink {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Part")]
+// + #[denormalize(from = "Part.name")]

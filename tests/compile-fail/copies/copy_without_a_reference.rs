@@ -18,3 +18,7 @@ struct PartLink {
 }
 
 fn main() {}
+
+// + #[reference(child)]
+// + id: Ref<Part>,
+//   quantity: i32,

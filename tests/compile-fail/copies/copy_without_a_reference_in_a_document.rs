@@ -20,3 +20,7 @@ struct Product {
 }
 
 fn main() {}
+
+// + #[reference(child)]
+// + part: Ref<Part>,
+//   #[denormalize(from = "Part.name")]

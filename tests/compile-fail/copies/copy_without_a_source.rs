@@ -19,3 +19,6 @@ struct PartLink {
 }
 
 fn main() {}
+
+// - #[denormalize(via = "id")]
+// + #[denormalize(from = "Part.name", via = "id")]

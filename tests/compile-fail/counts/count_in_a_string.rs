@@ -21,3 +21,6 @@ struct Review {
 }
 
 fn main() {}
+
+// - reviews: String,
+// + reviews: u32,

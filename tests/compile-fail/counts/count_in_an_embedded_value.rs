@@ -27,3 +27,10 @@ struct Review {
 }
 
 fn main() {}
+
+// - #[count(of = "Review")]
+//   reviews: u32,
+//
+//   name: String,
+// + #[count(of = "Review")]
+// + reviews: u32,

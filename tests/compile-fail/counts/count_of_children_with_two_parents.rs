@@ -22,3 +22,6 @@ struct Review {
 }
 
 fn main() {}
+
+// - #[count(of = "Review")]
+// + #[count(of = "Review", via = "part")]

@@ -21,3 +21,6 @@ struct Review {
 }
 
 fn main() {}
+
+// - #[count(via = "part")]
+// + #[count(of = "Review", via = "part")]

@@ -19,3 +19,7 @@ struct Review {
 }
 
 fn main() {}
+
+// + #[reference(parent)]
+// + part: Ref<Part>,
+//   stars: i32,

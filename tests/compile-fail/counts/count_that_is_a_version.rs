@@ -22,3 +22,7 @@ struct Review {
 }
 
 fn main() {}
+
+//   #[version]
+// + revision: u32,
+//   #[count(of = "Review")]

@@ -21,3 +21,6 @@ struct Review {
 }
 
 fn main() {}
+
+// - #[count(of = "Review", via = "stars")]
+// + #[count(of = "Review", via = "part")]

@@ -54,3 +54,6 @@ struct Shop {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Product.label")]
+//   name: String,

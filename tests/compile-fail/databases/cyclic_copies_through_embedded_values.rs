@@ -55,3 +55,7 @@ struct Shop {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Series.label")]
+// + #[embed]
+//   label: Label,

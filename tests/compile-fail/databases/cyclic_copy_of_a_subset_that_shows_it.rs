@@ -30,3 +30,7 @@ struct Shop {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Product.reviews")]
+// - others: Option<Subset<Review>>,
+// + others: i32,

@@ -19,3 +19,9 @@ struct Files {
 }
 
 fn main() {}
+
+// - #[denormalize(from = "Folder.root_name")]
+// - root_name: Option<String>,
+// + name: String,
+// + #[denormalize(from = "Folder.name")]
+// + parent_name: Option<String>,

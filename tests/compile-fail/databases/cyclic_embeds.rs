@@ -29,3 +29,6 @@ struct Pairs {
 }
 
 fn main() {}
+
+// - left: Option<Box<Left>>,
+// + left: Option<Box<Right>>,

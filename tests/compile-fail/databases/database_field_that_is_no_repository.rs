@@ -16,3 +16,6 @@ struct Shop {
 }
 
 fn main() {}
+
+// - parts: Vec<Part>,
+// + parts: Repository<Part>,

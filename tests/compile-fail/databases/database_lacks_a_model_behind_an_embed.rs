@@ -31,3 +31,6 @@ struct Shop {
 }
 
 fn main() {}
+
+// + parts: Repository<Part>,
+//   products: Repository<Product>,

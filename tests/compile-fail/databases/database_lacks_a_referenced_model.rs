@@ -25,3 +25,6 @@ struct Shop {
 }
 
 fn main() {}
+
+// + parts: Repository<Part>,
+//   products: Repository<Product>,

@@ -27,3 +27,6 @@ struct Shop {
 }
 
 fn main() {}
+
+//   parts: Repository<Part>,
+// + reviews: Repository<Review>,

@@ -29,3 +29,6 @@ struct Shop {
 }
 
 fn main() {}
+
+//   products: Repository<Product>,
+// + reviews: Repository<Review>,

@@ -37,3 +37,7 @@ struct Shop {
 }
 
 fn main() {}
+
+//   parts: Repository<Part>,
+// + products: Repository<Product>,
+// + suppliers: Repository<Supplier>,

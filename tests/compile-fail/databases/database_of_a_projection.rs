@@ -22,3 +22,6 @@ struct Shop {
 }
 
 fn main() {}
+
+// - parts: Repository<Brief>,
+// + parts: Repository<Part>,

@@ -16,3 +16,6 @@ struct Shop {
 }
 
 fn main() {}
+
+// - #[database(name = "shop", version = 0)]
+// + #[database(name = "shop", version = 1)]

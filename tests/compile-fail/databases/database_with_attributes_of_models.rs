@@ -18,3 +18,9 @@ struct Shop {
 }
 
 fn main() {}
+
+// - #[serde(rename_all = "camelCase")]
+//   struct Shop {
+// -     #[split(collection = "more", key = "movie")]
+// -     #[serde(rename = "role")]
+//       roles: Repository<Role>,

@@ -24,3 +24,7 @@ struct Shop {
 }
 
 fn main() {}
+
+// - #[document(collection = "parts")]
+// + #[document(collection = "others")]
+//   struct Other {

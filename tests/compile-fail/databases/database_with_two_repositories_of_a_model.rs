@@ -17,3 +17,6 @@ struct Shop {
 }
 
 fn main() {}
+
+//   parts: Repository<Part>,
+// - spare_parts: Repository<Part>,

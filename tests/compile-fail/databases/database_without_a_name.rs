@@ -16,3 +16,6 @@ struct Shop {
 }
 
 fn main() {}
+
+// - #[database(version = 1)]
+// + #[database(name = "shop", version = 1)]

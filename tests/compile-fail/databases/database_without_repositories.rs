@@ -5,3 +5,14 @@ use odm::prelude::*;
 struct Shop {}
 
 fn main() {}
+
+// - struct Shop {}
+// + struct Shop {
+// +     parts: Repository<Part>,
+// + }
+// + #[derive(serde::Serialize, serde::Deserialize, Document)]
+// + #[document(collection = "parts")]
+// + struct Part {
+// +     #[serde(rename = "_id")]
+// +     id: i64,
+// + }

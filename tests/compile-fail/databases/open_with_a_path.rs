@@ -22,3 +22,6 @@ async fn run() -> odm::Result<()> {
 }
 
 fn main() {}
+
+// - let shop = Shop::open("shop.odm").await?;
+// + let shop = Shop::open(odm::Embedded::open("shop.odm").await?).await?;

@@ -27,3 +27,12 @@ async fn run(shop: Shop) -> odm::Result<()> {
 }
 
 fn main() {}
+
+// - let mut count = 0;
+// - shop.transaction(async |shop| {
+// -     count += 1;
+// -     shop.parts.delete(1).await?;
+// -     Ok(())
+// + let _count = shop.transaction(async |shop| {
+// + shop.parts.delete(1).await?;
+// + Ok(1)

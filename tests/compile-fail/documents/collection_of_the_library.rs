@@ -9,3 +9,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[document(collection = "_odm_parts")]
+// + #[document(collection = "odm_parts")]

@@ -8,3 +8,6 @@ struct Money {
 }
 
 fn main() {}
+
+// - #[document(collection = "money")]
+//   struct Money {

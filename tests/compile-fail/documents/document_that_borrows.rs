@@ -10,3 +10,9 @@ struct Part<'a> {
 }
 
 fn main() {}
+
+// - struct Part<'a> {
+// + struct Part {
+//
+// - name: &'a str,
+// + name: String,

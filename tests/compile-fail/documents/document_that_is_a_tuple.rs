@@ -6,3 +6,10 @@ use serde::{Deserialize, Serialize};
 struct Part(i64, String);
 
 fn main() {}
+
+// - struct Part(i64, String);
+// + struct Part {
+// +     #[serde(rename = "_id")]
+// +     id: i64,
+// +     name: String,
+// + }

@@ -7,3 +7,10 @@ union Use {
 }
 
 fn main() {}
+
+// - #[derive(Document)]
+// + #[derive(serde::Serialize, serde::Deserialize, Document)]
+//
+// - union Use {
+// + struct Use {
+// +     #[serde(rename = "_id")]

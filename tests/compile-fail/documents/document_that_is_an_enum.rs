@@ -8,3 +8,19 @@ enum Part {
 }
 
 fn main() {}
+
+// - #[derive(Serialize, Deserialize, Document)]
+// - #[document(collection = "parts")]
+// - enum Part {
+// + #[derive(Serialize, Deserialize, Embed)]
+// + enum Kind {
+//
+//   fn main() {}
+// + #[derive(Serialize, Deserialize, Document)]
+// + #[document(collection = "parts")]
+// + struct Part {
+// +     #[serde(rename = "_id")]
+// +     id: i64,
+// +     #[embed]
+// +     kind: Kind,
+// + }

@@ -9,3 +9,6 @@ struct Use {
 }
 
 fn main() {}
+
+// - #[derive(Serialize, Document)]
+// + #[derive(Serialize, serde::Deserialize, Document)]

@@ -9,3 +9,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[derive(Deserialize, Document)]
+// + #[derive(serde::Serialize, Deserialize, Document)]

@@ -10,3 +10,6 @@ struct Use {
 }
 
 fn main() {}
+
+// - name: &'static str,
+// + name: String,

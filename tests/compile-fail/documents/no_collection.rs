@@ -8,3 +8,6 @@ struct Part {
 }
 
 fn main() {}
+
+// + #[document(collection = "parts")]
+//   struct Part {

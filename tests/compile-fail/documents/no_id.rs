@@ -9,3 +9,6 @@ struct Part {
 }
 
 fn main() {}
+
+// + #[serde(rename = "_id")]
+//   number: i64,

@@ -9,3 +9,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - id: Option<ObjectId>,
+// + id: ObjectId,

@@ -10,3 +10,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[serde(rename = "_id", skip)]
+// + #[serde(rename = "_id")]

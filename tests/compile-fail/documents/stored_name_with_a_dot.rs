@@ -11,3 +11,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[serde(rename = "name.en")]
+// + #[serde(rename = "name_en")]

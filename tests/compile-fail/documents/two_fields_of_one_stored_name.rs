@@ -12,3 +12,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[serde(rename = "name")]
+//   title: String,

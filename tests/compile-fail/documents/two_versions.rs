@@ -13,3 +13,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[version]
+//   edition: i64,

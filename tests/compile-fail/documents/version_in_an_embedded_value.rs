@@ -8,3 +8,6 @@ struct Money {
 }
 
 fn main() {}
+
+// - #[version]
+//   revision: i64,

@@ -11,3 +11,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - revision: Option<i64>,
+// + revision: i64,

@@ -5,3 +5,8 @@ use serde::{Deserialize, Serialize};
 struct Number(i64);
 
 fn main() {}
+
+// - struct Number(i64);
+// + struct Number {
+// +     value: i64,
+// + }

@@ -17,3 +17,6 @@ struct Link {
 }
 
 fn main() {}
+
+// - #[serde(transparent)]
+//   struct Link {

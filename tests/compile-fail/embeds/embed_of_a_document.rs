@@ -19,3 +19,8 @@ struct Use {
 }
 
 fn main() {}
+
+// - #[embed]
+// - part: Part,
+// + #[reference(child)]
+// + part: Ref<Part>,

@@ -11,3 +11,6 @@ struct Product {
 }
 
 fn main() {}
+
+// - #[embed]
+//   name: String,

@@ -5,3 +5,9 @@ use serde::{Deserialize, Serialize};
 struct Point(f64, f64);
 
 fn main() {}
+
+// - struct Point(f64, f64);
+// + struct Point {
+// +     x: f64,
+// +     y: f64,
+// + }

@@ -27,3 +27,13 @@ enum Target {
 }
 
 fn main() {}
+
+// - #[derive(Serialize, Deserialize)]
+// + #[derive(Serialize, Deserialize, Embed)]
+//   struct Other {
+//
+// - to: i32,
+// + number: i32,
+//
+// - Other(Other),
+// + Other(#[embed] Other),

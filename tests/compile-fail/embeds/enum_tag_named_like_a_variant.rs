@@ -8,3 +8,6 @@ enum Shape {
 }
 
 fn main() {}
+
+// - #[serde(tag = "circle")]
+// + #[serde(tag = "kind")]

@@ -9,3 +9,6 @@ enum Shape {
 }
 
 fn main() {}
+
+// - round_thing { side: f64 },
+// + square_thing { side: f64 },

@@ -24,3 +24,7 @@ enum Choice {
 }
 
 fn main() {}
+
+//   Other {
+// -     name: String,
+// +     other: String,

@@ -13,3 +13,10 @@ enum Event {
 }
 
 fn main() {}
+
+// - Sold(#[embed] Money, i64),
+// + Sold {
+// +     #[embed]
+// +     price: Money,
+// +     at: i64,
+// + },

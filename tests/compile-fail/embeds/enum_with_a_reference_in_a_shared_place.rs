@@ -22,3 +22,7 @@ enum Subject {
 }
 
 fn main() {}
+
+//   Text {
+// -     id: String,
+// +     text: String,

@@ -17,3 +17,9 @@ enum Subject {
 }
 
 fn main() {}
+
+// - Part(#[reference(child)] Ref<Part>),
+// + Part {
+// +     #[reference(child)]
+// +     id: Ref<Part>,
+// + },

@@ -10,3 +10,6 @@ struct Use {
 }
 
 fn main() {}
+
+// - prices: std::collections::HashMap<i64, i64>,
+// + prices: std::collections::HashMap<String, i64>,

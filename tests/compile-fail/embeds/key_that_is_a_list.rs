@@ -16,3 +16,6 @@ struct Use {
 }
 
 fn main() {}
+
+// - prices: std::collections::BTreeMap<Vec<u8>, Money>,
+// + prices: std::collections::BTreeMap<String, Money>,

@@ -21,3 +21,9 @@ struct Use {
 }
 
 fn main() {}
+
+// - struct Plain {
+// -     value: i64,
+// - }
+// + struct Plain(String);
+// + impl odm::model::MapKey for Plain {}

@@ -22,3 +22,7 @@ struct PartLink {
 }
 
 fn main() {}
+
+//   id: i64,
+// - name: String,
+// + pub name: String,

@@ -17,3 +17,6 @@ struct Product {
 }
 
 fn main() {}
+
+// - #[document(collection = "products", index(fields = "price.curency"))]
+// + #[document(collection = "products", index(fields = "price.currency"))]

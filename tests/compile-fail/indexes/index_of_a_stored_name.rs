@@ -11,3 +11,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[document(collection = "parts", index(fields = "n"))]
+// + #[document(collection = "parts", index(fields = "name"))]

@@ -17,3 +17,6 @@ struct Movie {
 }
 
 fn main() {}
+
+// - #[document(collection = "movies", index(fields = "details"))]
+// + #[document(collection = "movies", index(fields = "details.plot"))]

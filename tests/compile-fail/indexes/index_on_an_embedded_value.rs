@@ -9,3 +9,16 @@ struct Money {
 }
 
 fn main() {}
+
+// - #[index]
+//   currency: String,
+//
+//   fn main() {}
+// + #[derive(Serialize, Deserialize, Document)]
+// + #[document(collection = "products", index(fields = "price.currency"))]
+// + struct Product {
+// +     #[serde(rename = "_id")]
+// +     id: i64,
+// +     #[embed]
+// +     price: Money,
+// + }

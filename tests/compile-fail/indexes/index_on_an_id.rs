@@ -10,3 +10,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[index(unique)]
+//   id: i64,

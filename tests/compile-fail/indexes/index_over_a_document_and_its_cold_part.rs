@@ -17,3 +17,6 @@ struct Movie {
 }
 
 fn main() {}
+
+// - #[document(collection = "movies", index(fields = "title, details.plot"))]
+// + #[document(collection = "movies", index(fields = "title"), index(fields = "details.plot"))]

@@ -17,3 +17,6 @@ struct Product {
 }
 
 fn main() {}
+
+// - prices: std::collections::BTreeMap<String, Money>,
+// + prices: Vec<Money>,

@@ -10,3 +10,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[document(collection = "parts", index(fields = "name.first"))]
+// + #[document(collection = "parts", index(fields = "name"))]

@@ -19,3 +19,9 @@ struct Product {
 }
 
 fn main() {}
+
+// - #[document(collection = "parts")]
+// + #[document(collection = "parts", index(fields = "name"))]
+//
+// - #[document(collection = "products", index(fields = "part.name"))]
+// + #[document(collection = "products", index(fields = "part"))]

@@ -10,3 +10,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[document(collection = "parts", index(unique))]
+// + #[document(collection = "parts", index(unique, fields = "name"))]

@@ -10,3 +10,6 @@ struct Use {
 }
 
 fn main() {}
+
+// - #[document(collection = "uses", unique(fields = "name", unique))]
+// + #[document(collection = "uses", unique(fields = "name"))]

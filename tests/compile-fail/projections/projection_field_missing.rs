@@ -18,3 +18,6 @@ struct Summary {
 }
 
 fn main() {}
+
+// - autor: String,
+// + author: String,

@@ -18,3 +18,6 @@ struct Summary {
 }
 
 fn main() {}
+
+// - stars: i64,
+// + stars: i32,

@@ -19,3 +19,6 @@ struct Summary {
 }
 
 fn main() {}
+
+// - #[serde(rename = "s")]
+//   stars: i32,

@@ -24,3 +24,6 @@ struct Movie {
 }
 
 fn main() {}
+
+//   title: String,
+// - details: Cold<Details>,

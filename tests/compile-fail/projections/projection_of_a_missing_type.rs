@@ -17,3 +17,6 @@ struct Summary {
 }
 
 fn main() {}
+
+// - #[projection(of = "Reviews")]
+// + #[projection(of = "Review")]

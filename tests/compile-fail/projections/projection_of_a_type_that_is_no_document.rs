@@ -14,3 +14,10 @@ struct Summary {
 }
 
 fn main() {}
+
+// - #[derive(Serialize, Deserialize, Embed)]
+// + #[derive(Serialize, Deserialize, Document)]
+// + #[document(collection = "prices")]
+//   struct Money {
+// +     #[serde(rename = "_id")]
+// +     id: i64,

@@ -24,3 +24,12 @@ struct Brief {
 }
 
 fn main() {}
+
+//   details: Hidden,
+// + title: String,
+//   }
+//   #[derive(Serialize, Deserialize, Projection)]
+//
+//   struct Brief {
+// -     details: Hidden,
+// +     title: String,

@@ -16,3 +16,6 @@ struct Summary {
 }
 
 fn main() {}
+
+//   #[derive(Deserialize, Projection)]
+// + #[projection(of = "Review")]

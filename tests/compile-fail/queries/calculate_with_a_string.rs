@@ -9,8 +9,12 @@ struct Part {
     name: String,
 }
 
-fn add(parts: Repository<Part>) {
-    let _ = parts.update(1).inc(Part::fields().name, "1");
+async fn run(parts: Repository<Part>) -> odm::Result<()> {
+    parts.update(1).inc(Part::fields().name, "1").await?;
+    Ok(())
 }
 
 fn main() {}
+
+// - parts.update(1).inc(Part::fields().name, "1").await?;
+// + parts.update(1).set(Part::fields().name, "1").await?;

@@ -22,8 +22,13 @@ struct Screw {
     other: PartRef,
 }
 
-fn of(screws: Repository<Screw>, part: &Part) {
-    let _ = screws.of(part);
+async fn run(screws: Repository<Screw>, part: Part) -> odm::Result<()> {
+    let found = screws.of(&part).await?;
+    drop(found);
+    Ok(())
 }
 
 fn main() {}
+
+// - let found = screws.of(&part).await?;
+// + let found = screws.find(Screw::fields().part.eq(&part)).await?;

@@ -20,8 +20,13 @@ struct Review {
     other: Option<Ref<Part>>,
 }
 
-fn of(reviews: Repository<Review>, part: Part) {
-    let _ = reviews.of(&part);
+async fn run(reviews: Repository<Review>, part: Part) -> odm::Result<()> {
+    let found = reviews.of(&part).await?;
+    drop(found);
+    Ok(())
 }
 
 fn main() {}
+
+// - let found = reviews.of(&part).await?;
+// + let found = reviews.find(Review::fields().part.eq(&part)).await?;

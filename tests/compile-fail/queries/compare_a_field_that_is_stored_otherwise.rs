@@ -20,6 +20,13 @@ struct Part {
     number: i64,
 }
 
-fn main() {
-    let _ = Part::fields().number.eq(5);
+async fn run(parts: Repository<Part>) -> odm::Result<()> {
+    let found = parts.find(Part::fields().number.eq(5)).await?;
+    drop(found);
+    Ok(())
 }
+
+fn main() {}
+
+// - let found = parts.find(Part::fields().number.eq(5)).await?;
+// + let found = parts.find(Part::fields().number.exists(true)).await?;

@@ -24,3 +24,6 @@ async fn run(parts: Repository<Part>) -> odm::Result<()> {
 }
 
 fn main() {}
+
+// - let names = parts.all().distinct(Host::fields().name).await?;
+// + let names = parts.all().distinct(Part::fields().name).await?;

@@ -24,3 +24,8 @@ async fn run(parts: Repository<Part>, host: Ref<Host>) -> odm::Result<()> {
 }
 
 fn main() {}
+
+// - async fn run(parts: Repository<Part>, host: Ref<Host>) -> odm::Result<()> {
+// -     let found = parts.fetch(&host).await?;
+// + async fn run(parts: Repository<Part>, part: Ref<Part>) -> odm::Result<()> {
+// +     let found = parts.fetch(&part).await?;

@@ -9,6 +9,13 @@ struct Part {
     name: String,
 }
 
-fn main() {
-    let _ = Part::fields().nam;
+async fn run(parts: Repository<Part>) -> odm::Result<()> {
+    let found = parts.find(Part::fields().nam.eq("bolt")).await?;
+    drop(found);
+    Ok(())
 }
+
+fn main() {}
+
+// - let found = parts.find(Part::fields().nam.eq("bolt")).await?;
+// + let found = parts.find(Part::fields().name.eq("bolt")).await?;

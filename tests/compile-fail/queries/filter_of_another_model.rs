@@ -16,8 +16,13 @@ struct Product {
     id: i64,
 }
 
-fn find(parts: Repository<Part>) {
-    let _ = parts.find(Product::fields().id.eq(5));
+async fn run(parts: Repository<Part>) -> odm::Result<()> {
+    let found = parts.find(Product::fields().id.eq(5)).await?;
+    drop(found);
+    Ok(())
 }
 
 fn main() {}
+
+// - let found = parts.find(Product::fields().id.eq(5)).await?;
+// + let found = parts.find(Part::fields().id.eq(5)).await?;

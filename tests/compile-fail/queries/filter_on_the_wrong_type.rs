@@ -9,6 +9,13 @@ struct Part {
     name: String,
 }
 
-fn main() {
-    let _ = Part::fields().name.eq(5);
+async fn run(parts: Repository<Part>) -> odm::Result<()> {
+    let found = parts.find(Part::fields().name.eq(5)).await?;
+    drop(found);
+    Ok(())
 }
+
+fn main() {}
+
+// - let found = parts.find(Part::fields().name.eq(5)).await?;
+// + let found = parts.find(Part::fields().name.eq("5")).await?;

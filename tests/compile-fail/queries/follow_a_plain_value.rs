@@ -9,6 +9,13 @@ struct Part {
     name: String,
 }
 
-fn main() {
-    let _ = Part::fields().name.first.eq("a");
+async fn run(parts: Repository<Part>) -> odm::Result<()> {
+    let found = parts.find(Part::fields().name.first.eq("a")).await?;
+    drop(found);
+    Ok(())
 }
+
+fn main() {}
+
+// - let found = parts.find(Part::fields().name.first.eq("a")).await?;
+// + let found = parts.find(Part::fields().name.starts_with("a")).await?;

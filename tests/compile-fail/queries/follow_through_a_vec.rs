@@ -16,6 +16,14 @@ struct Product {
     prices: Vec<Money>,
 }
 
-fn main() {
-    let _ = Product::fields().prices.currency.eq("EUR");
+async fn run(products: Repository<Product>) -> odm::Result<()> {
+    let found = products.find(Product::fields().prices.currency.eq("EUR")).await?;
+    drop(found);
+    Ok(())
 }
+
+fn main() {}
+
+// - let found = products.find(Product::fields().prices.currency.eq("EUR")).await?;
+// + let in_euros = Product::fields().prices.any(|price| price.currency.eq("EUR"));
+// + let found = products.find(in_euros).await?;

@@ -9,8 +9,19 @@ struct Part {
     name: String,
 }
 
-fn find(parts: Repository<Part>) {
-    let _ = parts.find(Filter::all()).join(Part::fields().name);
+async fn run(parts: Repository<Part>) -> odm::Result<()> {
+    let found = parts.all().join(Part::fields().name).await?;
+    drop(found);
+    Ok(())
 }
 
 fn main() {}
+
+//   struct Part {
+//       #[serde(rename = "_id")]
+//       id: i64,
+// +     #[reference(child)]
+// +     like: Option<Ref<Part>>,
+//
+// - let found = parts.all().join(Part::fields().name).await?;
+// + let found = parts.all().join(Part::fields().like).await?;

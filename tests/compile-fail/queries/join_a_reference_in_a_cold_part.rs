@@ -28,3 +28,8 @@ async fn read(movies: Repository<Movie>) -> odm::Result<()> {
 }
 
 fn main() {}
+
+// - async fn read(movies: Repository<Movie>) -> odm::Result<()> {
+// -     movies.all().join(Movie::fields().details.star).await.map(drop)
+// + async fn read(movies: Repository<Movie>) -> odm::Result<Vec<Movie>> {
+// +     movies.all().with(Movie::fields().details).await

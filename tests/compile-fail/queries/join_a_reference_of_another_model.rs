@@ -33,3 +33,8 @@ async fn run(hosts: Repository<Host>) -> odm::Result<()> {
 }
 
 fn main() {}
+
+// - async fn run(hosts: Repository<Host>) -> odm::Result<()> {
+// -     let rows = hosts.all().join(Use::fields().part).await?;
+// + async fn run(uses: Repository<Use>) -> odm::Result<()> {
+// +     let rows = uses.all().join(Use::fields().part).await?;

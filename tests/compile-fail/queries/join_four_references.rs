@@ -38,3 +38,7 @@ async fn run(uses: Repository<Use>) -> odm::Result<()> {
 }
 
 fn main() {}
+
+//   .join(of.c)
+// - .join(of.d)
+//   .await?;

@@ -14,3 +14,6 @@ async fn read(movies: Repository<Movie>) -> odm::Result<Movie> {
 }
 
 fn main() {}
+
+// - movies.get(1).with(Movie::fields().title).await
+// + movies.get(1).await

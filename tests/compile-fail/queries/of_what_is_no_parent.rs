@@ -24,3 +24,9 @@ async fn run(parts: Repository<Part>, host: Host) -> odm::Result<()> {
 }
 
 fn main() {}
+
+//   struct Part {
+//       #[serde(rename = "_id")]
+//       id: i64,
+// +     #[reference(parent)]
+// +     host: Ref<Host>,

@@ -30,3 +30,6 @@ async fn run(parts: Repository<Part>) -> odm::Result<()> {
 }
 
 fn main() {}
+
+// - #[projection(of = "Host")]
+// + #[projection(of = "Part")]

@@ -21,8 +21,12 @@ struct Product {
     part_name: String,
 }
 
-fn write(products: Repository<Product>) {
-    let _ = products.update(1).set(Product::fields().part_name, "x");
+async fn run(products: Repository<Product>) -> odm::Result<()> {
+    products.update(1).set(Product::fields().part_name, "x").await?;
+    Ok(())
 }
 
 fn main() {}
+
+// - products.update(1).set(Product::fields().part_name, "x").await?;
+// + products.update(1).set(Product::fields().part, 2).await?;

@@ -20,8 +20,14 @@ struct Review {
     stars: i32,
 }
 
-fn write(parts: Repository<Part>) {
-    let _ = parts.update(1).set(Part::fields().reviews, 5u32);
+async fn run(parts: Repository<Part>) -> odm::Result<()> {
+    parts.update(1).set(Part::fields().reviews, 5u32).await?;
+    Ok(())
 }
 
 fn main() {}
+
+// - async fn run(parts: Repository<Part>) -> odm::Result<()> {
+// -     parts.update(1).set(Part::fields().reviews, 5u32).await?;
+// + async fn run(reviews: Repository<Review>) -> odm::Result<()> {
+// +     reviews.update(1).set(Review::fields().stars, 5).await?;

@@ -23,3 +23,6 @@ async fn run(parts: Repository<Part>) -> odm::Result<()> {
 }
 
 fn main() {}
+
+// - parts.update(1).set(Host::fields().name, "a").await?;
+// + parts.update(1).set(Part::fields().name, "a").await?;

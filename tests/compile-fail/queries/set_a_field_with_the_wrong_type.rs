@@ -9,8 +9,12 @@ struct Part {
     name: String,
 }
 
-fn rename(parts: Repository<Part>) {
-    let _ = parts.update(1).set(Part::fields().name, 5);
+async fn run(parts: Repository<Part>) -> odm::Result<()> {
+    parts.update(1).set(Part::fields().name, 5).await?;
+    Ok(())
 }
 
 fn main() {}
+
+// - parts.update(1).set(Part::fields().name, 5).await?;
+// + parts.update(1).set(Part::fields().name, "5").await?;

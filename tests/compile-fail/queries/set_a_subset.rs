@@ -22,8 +22,14 @@ struct Review {
     tags: Vec<String>,
 }
 
-fn write(products: Repository<Product>) {
-    let _ = products.update(1).set(Product::fields().reviews, Subset::new());
+async fn run(products: Repository<Product>) -> odm::Result<()> {
+    products.update(1).set(Product::fields().reviews, Subset::new()).await?;
+    Ok(())
 }
 
 fn main() {}
+
+// - async fn run(products: Repository<Product>) -> odm::Result<()> {
+// -     products.update(1).set(Product::fields().reviews, Subset::new()).await?;
+// + async fn run(reviews: Repository<Review>) -> odm::Result<()> {
+// +     reviews.update(1).set(Review::fields().stars, 5).await?;

@@ -10,8 +10,12 @@ struct Part {
     revision: i64,
 }
 
-fn renumber(parts: Repository<Part>) {
-    let _ = parts.update(1).set(Part::fields().revision, 2);
+async fn run(parts: Repository<Part>) -> odm::Result<()> {
+    parts.update(1).set(Part::fields().revision, 2).await?;
+    Ok(())
 }
 
 fn main() {}
+
+// - #[version]
+//   revision: i64,

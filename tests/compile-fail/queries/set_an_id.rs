@@ -9,8 +9,12 @@ struct Part {
     name: String,
 }
 
-fn renumber(parts: Repository<Part>) {
-    let _ = parts.update(1).set(Part::fields().id, 2);
+async fn run(parts: Repository<Part>) -> odm::Result<()> {
+    parts.update(1).set(Part::fields().id, 2).await?;
+    Ok(())
 }
 
 fn main() {}
+
+// - parts.update(1).set(Part::fields().id, 2).await?;
+// + parts.update(1).set(Part::fields().name, "2").await?;

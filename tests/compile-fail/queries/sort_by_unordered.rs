@@ -9,6 +9,13 @@ struct Part {
     tags: Vec<String>,
 }
 
-fn main() {
-    let _ = Part::fields().tags.asc();
+async fn run(parts: Repository<Part>) -> odm::Result<()> {
+    let found = parts.all().sort(Part::fields().tags.asc()).await?;
+    drop(found);
+    Ok(())
 }
+
+fn main() {}
+
+// - let found = parts.all().sort(Part::fields().tags.asc()).await?;
+// + let found = parts.all().sort(Part::fields().id.asc()).await?;

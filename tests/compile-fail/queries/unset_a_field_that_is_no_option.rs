@@ -9,8 +9,12 @@ struct Part {
     name: String,
 }
 
-fn unset(parts: Repository<Part>) {
-    let _ = parts.update(1).unset(Part::fields().name);
+async fn run(parts: Repository<Part>) -> odm::Result<()> {
+    parts.update(1).unset(Part::fields().name).await?;
+    Ok(())
 }
 
 fn main() {}
+
+// - name: String,
+// + name: Option<String>,

@@ -9,8 +9,12 @@ struct Part {
     name: String,
 }
 
-fn rename(parts: Repository<Part>) {
-    let _ = parts.update("one").set(Part::fields().name, "1");
+async fn run(parts: Repository<Part>) -> odm::Result<()> {
+    parts.update("one").set(Part::fields().name, "1").await?;
+    Ok(())
 }
 
 fn main() {}
+
+// - parts.update("one").set(Part::fields().name, "1").await?;
+// + parts.update(1).set(Part::fields().name, "1").await?;

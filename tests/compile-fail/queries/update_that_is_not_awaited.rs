@@ -16,3 +16,10 @@ async fn rename(parts: Repository<Part>) {
 }
 
 fn main() {}
+
+// - async fn rename(parts: Repository<Part>) {
+// -     parts.update(1).set(Part::fields().name, "bolt");
+// + async fn rename(parts: Repository<Part>) -> odm::Result<()> {
+// +     parts.update(1).set(Part::fields().name, "bolt").await?;
+// +     Ok(())
+//   }

@@ -16,3 +16,6 @@ struct Watcher {
 }
 
 fn main() {}
+
+// - #[reference(child, inverse = "name")]
+// + #[reference(child)]

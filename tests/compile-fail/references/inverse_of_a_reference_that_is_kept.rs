@@ -21,3 +21,6 @@ struct Task {
 }
 
 fn main() {}
+
+// - #[reference(child, on_delete = "keep", inverse = "owner")]
+// + #[reference(child, inverse = "owner")]

@@ -21,3 +21,6 @@ struct Task {
 }
 
 fn main() {}
+
+// - #[reference(child, unchecked, inverse = "owner")]
+// + #[reference(child, inverse = "owner")]

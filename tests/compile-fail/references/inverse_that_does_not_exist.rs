@@ -21,3 +21,9 @@ struct Task {
 }
 
 fn main() {}
+
+// - #[reference(child, inverse = "boss")]
+// + #[reference(child, inverse = "owner")]
+//
+// - #[reference(parent)]
+// + #[reference(parent, inverse = "tasks")]

@@ -21,3 +21,6 @@ struct Task {
 }
 
 fn main() {}
+
+// - #[reference(parent)]
+// + #[reference(parent, inverse = "tasks")]

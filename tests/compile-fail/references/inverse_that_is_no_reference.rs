@@ -21,3 +21,9 @@ struct Task {
 }
 
 fn main() {}
+
+// - #[reference(child, inverse = "description")]
+// + #[reference(child, inverse = "owner")]
+//
+// - #[reference(parent)]
+// + #[reference(parent, inverse = "tasks")]

@@ -23,3 +23,7 @@ struct Task {
 }
 
 fn main() {}
+
+// - #[reference(child, inverse = "owner")]
+// + #[reference(child)]
+//   done: Vec<Ref<Task>>,

@@ -29,3 +29,8 @@ struct Task {
 }
 
 fn main() {}
+
+// - #[reference(parent)]
+// - owner: Option<Ref<Supplier>>,
+// + #[reference(parent, inverse = "tasks")]
+// + owner: Option<Ref<Person>>,

@@ -16,3 +16,7 @@ struct Watcher {
 }
 
 fn main() {}
+
+//   #[reference(child, on_delete = "nullify")]
+// - person: Ref<Person>,
+// + person: Option<Ref<Person>>,

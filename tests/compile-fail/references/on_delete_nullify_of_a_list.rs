@@ -20,3 +20,6 @@ struct Task {
 }
 
 fn main() {}
+
+// - #[reference(child, on_delete = "nullify")]
+// + #[reference(child, on_delete = "pull")]

@@ -20,3 +20,6 @@ struct Task {
 }
 
 fn main() {}
+
+// - owner: Ref<Person>,
+// + owner: Option<Ref<Person>>,

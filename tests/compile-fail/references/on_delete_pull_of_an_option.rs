@@ -20,3 +20,6 @@ struct Task {
 }
 
 fn main() {}
+
+// - #[reference(parent, on_delete = "pull")]
+// + #[reference(parent, on_delete = "nullify")]

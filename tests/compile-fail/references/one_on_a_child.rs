@@ -19,3 +19,6 @@ struct Product {
 }
 
 fn main() {}
+
+// - #[reference(child, one)]
+// + #[reference(parent, one)]

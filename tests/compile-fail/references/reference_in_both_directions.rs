@@ -19,3 +19,6 @@ struct Product {
 }
 
 fn main() {}
+
+// - #[reference(child, parent)]
+// + #[reference(child)]

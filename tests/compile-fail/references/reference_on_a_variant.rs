@@ -16,3 +16,7 @@ enum Subject {
 }
 
 fn main() {}
+
+// - #[reference(child)]
+// - Part(Ref<Part>),
+// + Part(#[reference(child)] Ref<Part>),

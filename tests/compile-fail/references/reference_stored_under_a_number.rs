@@ -16,3 +16,6 @@ struct PartLink {
 }
 
 fn main() {}
+
+// - #[serde(rename = "0")]
+// + #[serde(rename = "p0")]

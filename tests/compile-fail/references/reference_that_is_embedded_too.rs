@@ -20,3 +20,6 @@ struct Product {
 }
 
 fn main() {}
+
+// - #[embed]
+//   #[reference(child)]

@@ -11,3 +11,6 @@ struct Product {
 }
 
 fn main() {}
+
+// - part: i64,
+// + part: Ref<Product>,

@@ -25,3 +25,6 @@ struct Use {
 }
 
 fn main() {}
+
+// - parts: Vec<Ref<Brief>>,
+// + parts: Vec<Ref<Part>>,

@@ -17,3 +17,8 @@ struct Product {
 }
 
 fn main() {}
+
+// - #[reference(child)]
+// - price: Ref<Money>,
+// + #[embed]
+// + price: Money,

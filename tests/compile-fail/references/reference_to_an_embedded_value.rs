@@ -16,3 +16,8 @@ struct Use {
 }
 
 fn main() {}
+
+// - #[reference(child)]
+// - money: Ref<Money>,
+// + #[embed]
+// + money: Money,

@@ -19,3 +19,6 @@ struct Product {
 }
 
 fn main() {}
+
+// - #[reference]
+// + #[reference(child)]

@@ -19,3 +19,6 @@ struct Product {
 }
 
 fn main() {}
+
+// - #[serde(alias = "component")]
+//   part: Ref<Part>,

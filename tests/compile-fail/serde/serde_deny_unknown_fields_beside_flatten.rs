@@ -16,3 +16,6 @@ struct Price {
 }
 
 fn main() {}
+
+// - #[serde(deny_unknown_fields)]
+//   struct Price {

@@ -10,3 +10,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[serde(deny_unknown_fields)]
+//   #[document(collection = "parts")]

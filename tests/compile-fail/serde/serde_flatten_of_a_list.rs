@@ -18,3 +18,7 @@ struct Product {
 }
 
 fn main() {}
+
+//   #[serde(flatten)]
+// - prices: Vec<Money>,
+// + price: Option<Money>,

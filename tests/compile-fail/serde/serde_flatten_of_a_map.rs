@@ -11,3 +11,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[serde(flatten)]
+//   more: std::collections::HashMap<String, i64>,

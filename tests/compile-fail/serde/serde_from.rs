@@ -21,3 +21,6 @@ struct Money {
 }
 
 fn main() {}
+
+// - #[serde(from = "Pair")]
+//   struct Money {

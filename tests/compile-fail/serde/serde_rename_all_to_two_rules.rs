@@ -11,3 +11,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[serde(rename_all(serialize = "camelCase"))]
+// + #[serde(rename_all = "camelCase")]

@@ -11,3 +11,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[serde(rename(serialize = "n", deserialize = "name"))]
+// + #[serde(rename = "n", alias = "name")]

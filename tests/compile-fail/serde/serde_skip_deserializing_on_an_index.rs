@@ -12,3 +12,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[serde(skip_deserializing)]
+//   name: String,

@@ -20,3 +20,6 @@ struct Product {
 }
 
 fn main() {}
+
+// - #[serde(skip)]
+//   part: Option<Ref<Part>>,

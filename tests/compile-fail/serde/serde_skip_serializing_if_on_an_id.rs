@@ -9,3 +9,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[serde(rename = "_id", skip_serializing_if = "String::is_empty")]
+// + #[serde(rename = "_id")]

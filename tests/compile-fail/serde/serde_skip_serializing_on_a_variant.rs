@@ -13,3 +13,6 @@ enum Event {
 }
 
 fn main() {}
+
+// - #[serde(skip_serializing)]
+// + #[serde(skip)]

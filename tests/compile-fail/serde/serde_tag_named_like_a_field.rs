@@ -8,3 +8,6 @@ struct Money {
 }
 
 fn main() {}
+
+// - #[serde(tag = "kind")]
+// + #[serde(tag = "type")]

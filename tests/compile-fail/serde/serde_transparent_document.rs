@@ -10,3 +10,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[serde(transparent)]
+//   #[document(collection = "parts")]

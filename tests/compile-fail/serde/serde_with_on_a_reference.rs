@@ -20,3 +20,6 @@ struct Product {
 }
 
 fn main() {}
+
+// - #[serde(serialize_with = "Serialize::serialize")]
+//   part: Ref<Part>,

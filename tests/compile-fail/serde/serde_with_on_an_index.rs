@@ -11,3 +11,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[serde(deserialize_with = "Deserialize::deserialize")]
+//   name: String,

@@ -13,3 +13,10 @@ struct Outer {
 }
 
 fn main() {}
+
+// - #[derive(Serialize, Deserialize, Embed)]
+// + #[derive(Serialize, Deserialize, Document)]
+// + #[document(collection = "movies")]
+//   struct Outer {
+// +     #[serde(rename = "_id")]
+// +     id: i64,

@@ -17,3 +17,6 @@ struct Movie {
 }
 
 fn main() {}
+
+// - #[split(collection = "movies", key = "movie_id")]
+// + #[split(collection = "movie_details", key = "movie_id")]

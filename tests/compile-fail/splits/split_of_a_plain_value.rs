@@ -12,3 +12,12 @@ struct Movie {
 }
 
 fn main() {}
+
+// - details: Cold<String>,
+// + details: Cold<Details>,
+//
+//   fn main() {}
+// + #[derive(Serialize, Deserialize, Embed)]
+// + struct Details {
+// +     plot: String,
+// + }

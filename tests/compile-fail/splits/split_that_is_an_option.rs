@@ -16,3 +16,6 @@ struct Use {
 }
 
 fn main() {}
+
+// - details: Option<odm::Cold<Money>>,
+// + details: odm::Cold<Money>,

@@ -18,3 +18,6 @@ struct Movie {
 }
 
 fn main() {}
+
+// - #[embed]
+//   #[split(collection = "movie_details", key = "movie_id")]

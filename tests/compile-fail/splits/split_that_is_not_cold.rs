@@ -17,3 +17,6 @@ struct Movie {
 }
 
 fn main() {}
+
+// - details: Details,
+// + details: Cold<Details>,

@@ -16,3 +16,6 @@ struct Movie {
 }
 
 fn main() {}
+
+// + #[split(collection = "movie_details", key = "movie_id")]
+//   details: Cold<Details>,

@@ -17,3 +17,6 @@ struct Movie {
 }
 
 fn main() {}
+
+// - #[split(collection = "movie_details")]
+// + #[split(collection = "movie_details", key = "movie_id")]

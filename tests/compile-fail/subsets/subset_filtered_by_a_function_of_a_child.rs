@@ -24,3 +24,8 @@ struct Log {
 }
 
 fn main() {}
+
+// - fn recent(_: &Log) -> bool {
+// -     true
+// + fn recent() -> Filter<Log> {
+// +     Filter::all()

@@ -27,3 +27,6 @@ fn cheap() -> Filter<Product> {
 }
 
 fn main() {}
+
+// - fn cheap() -> Filter<Product> {
+// + fn cheap() -> Filter<Review> {

@@ -27,3 +27,13 @@ struct Opinions {
 }
 
 fn main() {}
+
+// - #[subset(limit = 10, sort = "-stars")]
+// - reviews: Subset<Review>,
+// + number: i64,
+//
+//   struct Product {
+//       #[serde(rename = "_id")]
+//       id: i64,
+// +     #[subset(limit = 10, sort = "-stars")]
+// +     reviews: Subset<Review>,

@@ -34,3 +34,14 @@ struct Answer {
 }
 
 fn main() {}
+
+//   #[subset(limit = 10, sort = "-stars")]
+// - reviews: Subset<Review>,
+// + reviews: Subset<Brief>,
+//
+//   fn main() {}
+// + #[derive(Serialize, Deserialize, Projection)]
+// + #[projection(of = "Review")]
+// + struct Brief {
+// +     text: String,
+// + }

@@ -23,3 +23,6 @@ struct Review {
 }
 
 fn main() {}
+
+// - reviews: Vec<Review>,
+// + reviews: Subset<Review>,

@@ -21,3 +21,7 @@ struct Review {
 }
 
 fn main() {}
+
+// + #[reference(parent)]
+// + product: Ref<Product>,
+//   text: String,

@@ -25,3 +25,6 @@ struct Review {
 }
 
 fn main() {}
+
+// - #[subset(limit = 10, sort = "-stars")]
+// + #[subset(limit = 10, sort = "-stars", via = "product")]

@@ -23,3 +23,6 @@ struct Review {
 }
 
 fn main() {}
+
+// - #[subset(limit = 0, sort = "-stars")]
+// + #[subset(limit = 1, sort = "-stars")]

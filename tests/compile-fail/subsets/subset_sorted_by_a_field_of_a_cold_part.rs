@@ -28,3 +28,6 @@ struct Movie {
 }
 
 fn main() {}
+
+// - #[subset(limit = 3, sort = "details.plot")]
+// + #[subset(limit = 3, sort = "title")]

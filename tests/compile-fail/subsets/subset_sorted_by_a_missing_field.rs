@@ -23,3 +23,6 @@ struct Review {
 }
 
 fn main() {}
+
+// - #[subset(limit = 10, sort = "-published")]
+// + #[subset(limit = 10, sort = "-stars")]

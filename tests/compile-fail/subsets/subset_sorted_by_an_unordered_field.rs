@@ -23,3 +23,6 @@ struct Review {
 }
 
 fn main() {}
+
+// - #[subset(limit = 10, sort = "tags")]
+// + #[subset(limit = 10, sort = "text")]

@@ -23,3 +23,6 @@ struct Review {
 }
 
 fn main() {}
+
+// - #[subset(limit = 10, sort = "-stars", via = "text")]
+// + #[subset(limit = 10, sort = "-stars", via = "product")]

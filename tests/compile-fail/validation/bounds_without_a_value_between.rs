@@ -11,3 +11,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[validate(min = 5, max = 4)]
+// + #[validate(min = 4, max = 5)]

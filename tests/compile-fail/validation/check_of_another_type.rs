@@ -15,3 +15,6 @@ fn even(number: &i64) -> Result<(), String> {
 }
 
 fn main() {}
+
+// - fn even(number: &i64) -> Result<(), String> {
+// + fn even(number: &i32) -> Result<(), String> {

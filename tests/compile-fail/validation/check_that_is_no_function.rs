@@ -11,3 +11,11 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[validate(with = "even")]
+// + #[validate(with = even)]
+//
+//   fn main() {}
+// + fn even(number: &i32) -> Result<(), String> {
+// +     (number % 2 == 0).then_some(()).ok_or_else(|| "odd".to_owned())
+// + }

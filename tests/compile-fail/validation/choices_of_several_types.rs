@@ -11,3 +11,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[validate(one_of("a", 1))]
+// + #[validate(one_of("a", "b"))]

@@ -11,3 +11,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[validate(min_length = -1)]
+// + #[validate(min_length = 1)]

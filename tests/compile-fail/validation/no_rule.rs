@@ -11,3 +11,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[validate]
+// + #[validate(min = 0)]

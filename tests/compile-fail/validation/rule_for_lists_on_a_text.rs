@@ -11,3 +11,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - name: String,
+// + name: Vec<String>,

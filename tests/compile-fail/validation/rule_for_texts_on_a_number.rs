@@ -11,3 +11,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[validate(max_length = 10)]
+// + #[validate(max = 10)]

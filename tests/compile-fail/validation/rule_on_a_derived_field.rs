@@ -12,3 +12,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[count(of = "Part")]
+//   #[validate(min = 1)]

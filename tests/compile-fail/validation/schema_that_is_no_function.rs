@@ -10,3 +10,11 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[document(collection = "parts", validation(schema = "part_schema"))]
+// + #[document(collection = "parts", validation(schema = part_schema))]
+//
+//   fn main() {}
+// + fn part_schema() -> odm::bson::Document {
+// +     odm::bson::doc! { "required": ["size"] }
+// + }

@@ -10,3 +10,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[document(collection = "parts", validation(action = "fail"))]
+// + #[document(collection = "parts", validation(action = "error"))]

@@ -10,3 +10,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[document(collection = "parts", validation(level = "lax"))]
+// + #[document(collection = "parts", validation(level = "moderate"))]

@@ -11,3 +11,6 @@ struct Part {
 }
 
 fn main() {}
+
+// - #[validate(minimum = 1)]
+// + #[validate(min = 1)]

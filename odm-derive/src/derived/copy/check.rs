@@ -89,8 +89,6 @@ fn beside(cx: &Ctxt, reference: &Field<'_>, at: impl ToTokens) {
                 reference.name()
             ),
         );
-    } else if reference.ident.is_none() {
-        cx.error(at, "the reference has no name: name the fields");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::Type;
 
 use super::{Along, Copy, grammar::From};
 use crate::{
@@ -197,6 +198,17 @@ fn along(
                 quote_spanned!(span=> along_back(#back, #declared)),
             )
         }
+    }
+}
+
+impl Copy {
+    /// The source of a copy along a reference beside it, and its type, as [`copied`] begins: an error in it is
+    /// the same, and reported once.
+    pub(crate) fn original(&self, head: &Head, ty: &Type) -> TokenStream {
+        let (document, span) = (&self.from.ty, self.from.literal.span());
+        let private = types::located(head.private.clone(), span);
+        let (source, _) = followed(head, &self.from, "is_single", "");
+        quote_spanned!(span=> #private::copied::<#document, _>(#source).copied_as::<#ty>())
     }
 }
 

@@ -1,0 +1,23 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Embed)]
+struct Money {
+    value: f64,
+    currency: String,
+}
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts", index(fields = "price"))]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[embed]
+    #[serde(flatten)]
+    price: Money,
+}
+
+fn main() {}
+
+// - #[document(collection = "parts", index(fields = "price"))]
+// + #[document(collection = "parts", index(fields = "price.value"))]

@@ -1,0 +1,16 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts", index(fields = "name"))]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[serde(skip)]
+    name: String,
+}
+
+fn main() {}
+
+// - #[serde(skip)]
+//   name: String,

@@ -1,0 +1,16 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts", index(fields = "name", name = "by_name"), index(fields = "title", name = "by_name"))]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: String,
+    title: String,
+}
+
+fn main() {}
+
+// - #[document(collection = "parts", index(fields = "name", name = "by_name"), index(fields = "title", name = "by_name"))]
+// + #[document(collection = "parts", index(fields = "name", name = "by_name"), index(fields = "title", name = "by_title"))]

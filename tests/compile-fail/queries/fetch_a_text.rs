@@ -1,0 +1,25 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts")]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: String,
+    qty: i32,
+    tags: Vec<String>,
+    #[reference(child)]
+    like: Option<Ref<Part>>,
+}
+
+async fn run(parts: Repository<Part>, part: Part) -> odm::Result<()> {
+    let found = parts.fetch(&part.name).await?;
+    drop(found);
+    Ok(())
+}
+
+fn main() {}
+
+// - let found = parts.fetch(&part.name).await?;
+// + let found = parts.fetch(&part.like).await?;

@@ -1,0 +1,34 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts")]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: String,
+    qty: i32,
+    tags: Vec<String>,
+    #[reference(child)]
+    like: Option<Ref<Part>>,
+}
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "uses")]
+struct Use {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[reference(parent)]
+    part: Ref<Part>,
+}
+
+async fn run(parts: Repository<Part>) -> odm::Result<()> {
+    let found = parts.all().join(Part::fields().like.join(Use::fields().part)).await?;
+    drop(found);
+    Ok(())
+}
+
+fn main() {}
+
+// - let found = parts.all().join(Part::fields().like.join(Use::fields().part)).await?;
+// + let found = parts.all().join(Part::fields().like.join(Part::fields().like)).await?;

@@ -1,0 +1,24 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts")]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: String,
+    qty: i32,
+    tags: Vec<String>,
+    #[reference(child)]
+    like: Option<Ref<Part>>,
+}
+
+async fn run(parts: Repository<Part>) -> odm::Result<()> {
+    parts.update(1).min(Part::fields().tags, Vec::new()).await?;
+    Ok(())
+}
+
+fn main() {}
+
+// - parts.update(1).min(Part::fields().tags, Vec::new()).await?;
+// + parts.update(1).min(Part::fields().qty, 1).await?;

@@ -1,0 +1,24 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts")]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: String,
+    qty: i32,
+    tags: Vec<String>,
+    #[reference(child)]
+    like: Option<Ref<Part>>,
+}
+
+async fn run(parts: Repository<Part>) -> odm::Result<()> {
+    parts.update(1).pull_where(Part::fields().tags, |tag| tag.eq("old")).await?;
+    Ok(())
+}
+
+fn main() {}
+
+// - parts.update(1).pull_where(Part::fields().tags, |tag| tag.eq("old")).await?;
+// + parts.update(1).pull(Part::fields().tags, "old").await?;

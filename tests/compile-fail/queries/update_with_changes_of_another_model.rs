@@ -1,0 +1,33 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts")]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: String,
+    qty: i32,
+    tags: Vec<String>,
+    #[reference(child)]
+    like: Option<Ref<Part>>,
+}
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "uses")]
+struct Use {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[reference(parent)]
+    part: Ref<Part>,
+}
+
+async fn run(parts: Repository<Part>) -> odm::Result<()> {
+    parts.update(1).with(Update::<Use>::new()).await?;
+    Ok(())
+}
+
+fn main() {}
+
+// - parts.update(1).with(Update::<Use>::new()).await?;
+// + parts.update(1).with(odm::Update::new()).await?;

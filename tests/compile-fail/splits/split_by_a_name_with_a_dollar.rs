@@ -1,0 +1,21 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Embed)]
+struct Details {
+    plot: String,
+}
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "movies")]
+struct Movie {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[split(collection = "movie_details", key = "$movie")]
+    details: Cold<Details>,
+}
+
+fn main() {}
+
+// - #[split(collection = "movie_details", key = "$movie")]
+// + #[split(collection = "movie_details", key = "movie")]
