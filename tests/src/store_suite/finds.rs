@@ -139,6 +139,7 @@ pub async fn a_query_returns_the_fields_of_its_projection(store: impl Store) {
         doc! { "b": 1, "_id": 0 },
         doc! { "a": 0 },
         doc! { "c.d": 1 },
+        doc! { "b": 1, "c.x": { "$type": "$a" }, "y": "$b" },
     ] {
         let projection = Projection::parse(&fields).expect("the projection is valid");
         let find = Find {
