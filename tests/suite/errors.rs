@@ -1,7 +1,7 @@
 //! Holds the errors of the compiler against the rules for them, and lists them in `docs/errors.md`.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     env,
     fmt::Write,
     fs,
@@ -193,4 +193,62 @@ fn the_table_of_errors_is_what_the_compiler_says() {
         stored == table,
         "docs/errors.md is stale: run `UPDATE=1 cargo test -p tests --test errors`"
     );
+}
+
+/// What the derives say that no program can make them say, or that is no error.
+const NO_CASE: &[&str] = &[
+    "the errors of a derive were not checked",
+    "odm-derive let a mistake pass",
+    " The fields of `{}`.",
+    " Its fields are stored in its place.",
+    " The tag: which variant of `{}` it is.",
+];
+
+/// The texts of several words in a source, without those of comments and tests.
+fn texts(source: &str) -> Vec<String> {
+    let source = source.split("#[cfg(test)]").next().unwrap_or(source);
+    let lines = source.lines().map(str::trim_start);
+    let code: Vec<_> = lines.filter(|line| !line.starts_with("//")).collect();
+    let code = code.join("\n").replace("\\\n", "").replace("'\"'", "");
+    let code = code.replace("\\\"", "\u{1}");
+    let texts = code.split('"').skip(1).step_by(2);
+    let texts = texts.map(|text| text.replace('\u{1}', "\""));
+    texts
+        .filter(|text| text.len() > 17 && text.contains(' '))
+        .collect()
+}
+
+/// The longest part of a text that is the same in each error.
+fn fixed(text: &str) -> &str {
+    let parts = text.split('{').enumerate();
+    let parts = parts.map(|(at, part)| match part.split_once('}') {
+        Some((_, after)) if at > 0 => after,
+        _ => part,
+    });
+    parts.max_by_key(|part| part.len()).unwrap_or(text)
+}
+
+fn sources(folder: &Path, into: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("the folder can be read").path();
+        if path.is_dir() {
+            sources(&path, into);
+        } else if !path.ends_with("fuzz.rs") {
+            into.push(fs::read_to_string(&path).expect("the file can be read"));
+        }
+    }
+}
+
+#[test]
+fn each_error_of_the_derives_has_a_case() {
+    let cases = cases();
+    let answers: Vec<_> = cases.values().flat_map(BTreeMap::values).collect();
+    let mut found = Vec::new();
+    sources(&root().join("odm-derive/src"), &mut found);
+    let texts: Vec<_> = found.iter().flat_map(|source| texts(source)).collect();
+    assert!(texts.len() > 150, "only {} texts found", texts.len());
+    let has_case = |text: &str| answers.iter().any(|case| case.text.contains(fixed(text)));
+    let without = texts.iter().filter(|text| !has_case(text));
+    let without: BTreeSet<_> = without.map(String::as_str).collect();
+    assert_eq!(without, BTreeSet::from_iter(NO_CASE.iter().copied()));
 }

@@ -27,7 +27,7 @@ impl Index {
     /// Reads `index(..)`, or `unique(..)`, which is an index that is unique.
     pub(super) fn new(cx: &Ctxt, meta: &Meta) -> Option<Self> {
         let is_unique = meta.path().is_ident("unique");
-        let key = if is_unique { "unique" } else { "index" };
+        let form = if is_unique { "unique" } else { "index" };
         let mut fields = Once::new("fields");
         let mut unique = Once::new("unique");
         let mut name_of = Once::new("name");
@@ -40,7 +40,7 @@ impl Index {
                 _ => unknown(
                     cx,
                     &meta,
-                    &format!("document({key}(..))"),
+                    &format!("document({form}(..))"),
                     match is_unique {
                         true => "`fields` or `name`",
                         false => "`fields`, `unique` or `name`",
@@ -52,7 +52,7 @@ impl Index {
             if cx.count() == before {
                 cx.error(
                     meta,
-                    format!("index without fields: write `{key}(fields = \"a, -b.c\")`"),
+                    format!("index without fields: write `{form}(fields = \"a, -b.c\")`"),
                 );
             }
             return None;
