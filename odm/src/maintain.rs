@@ -23,6 +23,8 @@ mod unit;
 mod validation;
 mod versions;
 
+use std::{fmt, sync::Arc};
+
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 
 pub(crate) use audit::{AuditScope, check};
@@ -49,6 +51,7 @@ pub(crate) enum Write {
     Insert {
         collection: String,
         documents: Vec<Doc>,
+        check_returned: ReturnedCheck,
     },
     /// A change of the documents that match.
     Update {
@@ -63,6 +66,7 @@ pub(crate) enum Write {
         id: RawBson,
         document: Doc,
         upsert: bool,
+        check_returned: ReturnedCheck,
     },
     /// The difference between a document as it was read and as the caller left it, if it is still
     /// as it was read.
@@ -72,6 +76,7 @@ pub(crate) enum Write {
         read: RawDocumentBuf,
         from: RawDocumentBuf,
         to: Doc,
+        check_returned: ReturnedCheck,
     },
     /// A removal of the documents that match.
     Delete(DeleteWrite),
@@ -80,6 +85,23 @@ pub(crate) enum Write {
         collection: String,
         ids: Vec<RawBson>,
     },
+}
+
+/// A check of the whole documents that a write returns, as they will be stored. An error rolls the unit
+/// back. It may be called once for each time that the store runs the unit.
+#[derive(Clone)]
+pub(crate) struct ReturnedCheck(Arc<dyn Fn(&[Doc]) -> Result<()> + Send + Sync>);
+
+impl ReturnedCheck {
+    pub(crate) fn new(check: impl Fn(&[Doc]) -> Result<()> + Send + Sync + 'static) -> Self {
+        ReturnedCheck(Arc::new(check))
+    }
+}
+
+impl fmt::Debug for ReturnedCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReturnedCheck").finish_non_exhaustive()
+    }
 }
 
 /// The result of a write.
@@ -109,7 +131,8 @@ pub(crate) struct WriteOutcome {
 ///    refresh has no effects;
 /// 4. the validation of the documents that the write names;
 /// 5. one batch that writes everything;
-/// 6. the checks: every added reference names a document. An error rolls everything back.
+/// 6. the checks: every added reference names a document, and the caller can read what the write returns.
+///    An error rolls everything back.
 ///
 /// So a unit that deletes a document and all that refers to it is no error, and a field is refreshed
 /// once, however many of its sources changed.
@@ -134,8 +157,7 @@ async fn apply_within(
     with_steps: bool,
 ) -> Result<WriteOutcome> {
     let mut unit = Unit::new(catalog, transaction, bounds, with_steps);
-    let touched = steps(&mut unit, write).await?;
-    let documents = returned(&unit, write, &touched)?;
+    let (touched, documents) = steps(&mut unit, write).await?;
     let (steps, cost) = unit.into_cost();
     Ok(WriteOutcome {
         matched: touched.matched,
@@ -147,7 +169,8 @@ async fn apply_within(
     })
 }
 
-async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<Touched> {
+/// Runs all steps. Returns the documents that the write returns as well.
+async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<(Touched, Vec<Doc>)> {
     read_only::check(unit.catalog, write)?;
     let touched = base::apply(unit, write).await?;
     unit.end_step(|| format!("{} in `{}`", write.name(), write.collection()));
@@ -176,23 +199,26 @@ async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<Touched> {
         references::check(unit, write).await?;
     }
     unit.end_step(|| "added references".to_owned());
-    Ok(touched)
+    let documents = returned(unit, write, &touched)?;
+    Ok((touched, documents))
 }
 
-/// The whole documents that a write returns.
+/// The whole documents that a write returns, which the caller can read.
 fn returned(unit: &Unit<'_>, write: &Write, touched: &Touched) -> Result<Vec<Doc>> {
-    if !matches!(
-        write,
-        Write::Insert { .. } | Write::Replace { .. } | Write::Modify { .. }
-    ) {
+    let (Write::Insert { check_returned, .. }
+    | Write::Replace { check_returned, .. }
+    | Write::Modify { check_returned, .. }) = write
+    else {
         return Ok(Vec::new());
-    }
+    };
     let images = unit.images(write.collection());
     let documents = touched
         .positions
         .iter()
         .filter_map(|&at| images.at(at).now().cloned());
-    cold::whole_documents(unit.catalog, write, documents.collect())
+    let documents = cold::whole_documents(unit.catalog, write, documents.collect())?;
+    (check_returned.0)(&documents)?;
+    Ok(documents)
 }
 
 impl Write {

@@ -1,7 +1,5 @@
 //! The static description of fields.
 
-use serde::de::DeserializeOwned;
-
 use super::validation::{check_of, schema_of};
 use crate::{
     model::{
@@ -49,10 +47,7 @@ pub const fn split<T: SplitField>(
     collection: &'static str,
     key: &'static str,
     optional: bool,
-) -> FieldShape
-where
-    T::Value: DeserializeOwned,
-{
+) -> FieldShape {
     let kind = FieldKind::Split(SplitShape {
         collection,
         key,

@@ -52,6 +52,7 @@ pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched>
         Write::Insert {
             collection,
             documents,
+            ..
         } => {
             let positions = cold::insert(unit, collection, documents).await?;
             Ok(Touched::inserted(positions))
@@ -65,6 +66,7 @@ pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched>
             id,
             document,
             upsert,
+            ..
         } => replace(unit, collection, id, document, *upsert).await,
         Write::Modify {
             collection,
@@ -72,6 +74,7 @@ pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched>
             read,
             from,
             to,
+            ..
         } => modify(unit, collection, id, read, (from, to)).await,
         Write::Repair { collection, ids } => repair::apply(unit, collection, ids).await,
         Write::Delete(write) => delete(unit, write).await,

@@ -7,8 +7,8 @@ use proptest::{
 };
 
 use super::{
-    AuditScope, Bounds, Doc, PlannedChanges, Unit, Write, WriteOutcome, apply_within, check,
-    plan::planned, steps,
+    AuditScope, Bounds, Doc, PlannedChanges, ReturnedCheck, Unit, Write, WriteOutcome,
+    apply_within, check, plan::planned, steps,
 };
 use crate::{
     catalog::{
@@ -267,12 +267,14 @@ fn write() -> impl Strategy<Value = Write> {
             0..3 => Write::Insert {
                 collection: owned,
                 documents: ids.iter().map(|id| new(*id)).collect(),
+                check_returned: ReturnedCheck::new(|_| Ok(())),
             },
             3 | 4 => Write::Replace {
                 collection: owned,
                 id: RawBson::Int32(ids[0]),
                 document: new(ids[0]),
                 upsert: kind == 3,
+                check_returned: ReturnedCheck::new(|_| Ok(())),
             },
             5 => update_write(
                 collection,
@@ -302,6 +304,7 @@ fn beginning() -> Vec<Write> {
         Write::Insert {
             collection: collection.to_owned(),
             documents: documents.collect(),
+            check_returned: ReturnedCheck::new(|_| Ok(())),
         }
     };
     vec![

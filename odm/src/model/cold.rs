@@ -1,6 +1,6 @@
 //! The cold part of a split document.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
 
 use super::{Embed, Path, RefersWithin, Through};
 
@@ -89,10 +89,10 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Cold<T> {
 )]
 pub trait SplitField {
     /// The value.
-    type Value: Embed;
+    type Value: Embed + DeserializeOwned;
 }
 
-impl<T: Embed> SplitField for Cold<T> {
+impl<T: Embed + DeserializeOwned> SplitField for Cold<T> {
     type Value = T;
 }
 

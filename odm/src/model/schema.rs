@@ -123,15 +123,22 @@ pub(super) fn of_types(types: &[&str]) -> Document {
 
 /// The schema of values that are null or conform to this one.
 pub(super) fn nullable(mut schema: Document) -> Document {
+    // A value can be null in several ways: as an `Option` of an `Option`, or of `()`.
+    let add = |values: &mut Vec<Bson>, null: Bson| {
+        if !values.contains(&null) {
+            values.push(null);
+        }
+    };
     if let Some(Bson::Array(values)) = schema.get_mut("enum") {
-        values.push(Bson::Null);
+        add(values, Bson::Null);
     }
     match schema.get_mut("bsonType") {
-        Some(Bson::Array(types)) => types.push("null".into()),
+        Some(Bson::Array(types)) => add(types, "null".into()),
+        Some(one) if one.as_str() == Some("null") => {}
         Some(one) => *one = Bson::Array(vec![one.clone(), "null".into()]),
         None => {
             if let Some(Bson::Array(schemas)) = schema.get_mut("anyOf") {
-                schemas.push(doc! { "bsonType": "null" }.into());
+                add(schemas, doc! { "bsonType": "null" }.into());
             }
         }
     }

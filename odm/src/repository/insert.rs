@@ -4,7 +4,7 @@ use std::future::IntoFuture;
 
 use super::{
     Deferred, impl_debug,
-    rows::{encode, stamped, stored},
+    rows::{ReadBack, encode, stamped},
 };
 use crate::{
     error::Result,
@@ -29,7 +29,7 @@ impl<M: Document> Insert<M> {
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
-        let write = encoded(&[self.document]).map(write::<M>);
+        let write = write(&[self.document]).map(|(write, _)| write);
         self.session.plan(write).await
     }
 }
@@ -64,7 +64,7 @@ impl<M: Document> InsertMany<M> {
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
-        let write = encoded(&self.documents).map(write::<M>);
+        let write = write(&self.documents).map(|(write, _)| write);
         self.session.plan(write).await
     }
 }
@@ -84,23 +84,21 @@ async fn insert<M: Document>(session: &Session, documents: Vec<M>) -> Result<Vec
     if documents.is_empty() {
         return Ok(documents);
     }
-    let sent = encoded(&documents)?;
-    let outcome = session.write(write::<M>(sent.clone())).await?;
-    documents
-        .into_iter()
-        .zip(sent)
-        .zip(outcome.documents)
-        .map(|((document, sent), after)| stored(document, &sent, Some(&after)))
-        .collect()
+    let (write, read_back) = write(&documents)?;
+    session.write(write).await?;
+    read_back.take()
 }
 
-fn encoded<M: Document>(documents: &[M]) -> Result<Vec<Doc>> {
-    documents.iter().map(encode).collect()
-}
-
-fn write<M: Document>(documents: Vec<Doc>) -> Write {
-    Write::Insert {
+fn write<M: Document>(documents: &[M]) -> Result<(Write, ReadBack<M>)> {
+    let documents = documents
+        .iter()
+        .map(|document| encode(document).map(stamped));
+    let documents = documents.collect::<Result<Vec<Doc>>>()?;
+    let read_back = ReadBack::new(&documents);
+    let write = Write::Insert {
         collection: M::COLLECTION.to_owned(),
-        documents: documents.into_iter().map(stamped).collect(),
-    }
+        documents,
+        check_returned: read_back.check(),
+    };
+    Ok((write, read_back))
 }

@@ -1,16 +1,16 @@
 //! Replacements of whole documents, and changes of documents that were read.
 
-use std::future::IntoFuture;
+use std::{future::IntoFuture, slice};
 
 use bson::{RawBson, RawDocumentBuf};
 
 use super::{
     Deferred, impl_debug,
-    rows::{decode, encode, stamped, stored},
+    rows::{ReadBack, decode, encode, stamped},
 };
 use crate::{
     error::{Error, Result},
-    maintain::{Doc, Write, WritePlan},
+    maintain::{Write, WritePlan},
     model::{Document, to_raw},
     session::Session,
     store::{ReaderExt, TransactionOptions},
@@ -38,17 +38,21 @@ impl<M: Document> Replace<M> {
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
-        let write = encode(&self.document).and_then(|sent| self.write(stamped(sent)));
+        let write = self.write().map(|(write, _)| write);
         self.session.plan(write).await
     }
 
-    fn write(&self, document: Doc) -> Result<Write> {
-        Ok(Write::Replace {
+    fn write(&self) -> Result<(Write, ReadBack<M>)> {
+        let document = stamped(encode(&self.document)?);
+        let read_back = ReadBack::new(slice::from_ref(&document));
+        let write = Write::Replace {
             collection: M::COLLECTION.to_owned(),
             id: to_raw(self.document.id())?,
             document,
             upsert: self.upsert,
-        })
+            check_returned: read_back.check(),
+        };
+        Ok((write, read_back))
     }
 }
 
@@ -60,12 +64,9 @@ impl<M: Document> IntoFuture for Replace<M> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let sent = encode(&self.document)?;
-            let replacement = stamped(sent.clone());
-            let write = self.write(replacement.clone())?;
-            let outcome = self.session.write(write).await?;
-            let after = outcome.documents.first().unwrap_or(&replacement);
-            stored(self.document, &sent, Some(after))
+            let (write, read_back) = self.write()?;
+            self.session.write(write).await?;
+            Ok(read_back.take()?.swap_remove(0))
         })
     }
 }
@@ -107,18 +108,20 @@ async fn attempt<M: Document>(
     let from = encode(&document)?;
     change(&mut document);
     let to = encode(&document)?;
+    let read_back = ReadBack::<M>::new(slice::from_ref(&to));
     let write = Write::Modify {
         collection: M::COLLECTION.to_owned(),
         id: id.clone(),
         read,
         from: RawDocumentBuf::clone(&from),
-        to: to.clone(),
+        to,
+        check_returned: read_back.check(),
     };
     let outcome = session.write(write).await?;
-    match outcome.documents.first() {
-        Some(after) => stored(document, &to, Some(after)),
+    match outcome.documents.is_empty() {
+        false => Ok(read_back.take()?.swap_remove(0)),
         // Only derived fields differ from what was stored, and these are ignored.
-        None => stored(document, &to, Some(&from)),
+        true => decode(M::COLLECTION, &from),
     }
 }
 

@@ -1,12 +1,14 @@
 //! Conversion of stored documents to the types of the models, and back.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::Joins;
 use crate::{
     error::{Error, ErrorKind, Result, show},
-    maintain::Doc,
+    maintain::{Doc, ReturnedCheck},
     model::{Document, check_references, references},
     session::Session,
     store::{self, Find, ReaderExt},
@@ -100,14 +102,50 @@ pub(super) fn value<V: DeserializeOwned>(path: &str, value: RawBson) -> Result<V
     Ok(single.v)
 }
 
-/// Returns the document as it was stored, without decoding it if it was stored as it was sent.
-pub(super) fn stored<M: Document>(
-    document: M,
-    sent: &RawDocument,
-    stored: Option<&RawDocument>,
-) -> Result<M> {
-    match stored {
-        Some(stored) if stored != sent => decode(M::COLLECTION, stored),
-        _ => Ok(document),
+/// The documents that a write returns, read as their type. What the caller sent is read before the unit, on
+/// its own thread; what the unit makes of it, within the unit: so nothing is stored that cannot be read.
+pub(super) struct ReadBack<M>(Arc<Mutex<Vec<Returned<M>>>>);
+
+struct Returned<M> {
+    sent: Doc,
+    read: Result<M>,
+    /// As it is stored, if that differs.
+    stored: Option<M>,
+}
+
+impl<M: Document> ReadBack<M> {
+    pub(super) fn new(sent: &[Doc]) -> Self {
+        let returned = sent.iter().map(|sent| Returned {
+            sent: sent.clone(),
+            read: decode(M::COLLECTION, sent),
+            stored: None,
+        });
+        ReadBack(Arc::new(Mutex::new(returned.collect())))
+    }
+
+    /// The check that reads the documents as they will be stored. There are as many as were sent, or
+    /// none where they are stored as they were sent.
+    pub(super) fn check(&self) -> ReturnedCheck {
+        let returned = self.0.clone();
+        ReturnedCheck::new(move |stored| {
+            let mut returned = returned.lock().unwrap_or_else(PoisonError::into_inner);
+            for (at, returned) in returned.iter_mut().enumerate() {
+                let differs = stored.get(at).filter(|stored| **stored != returned.sent);
+                returned.stored = match (differs, &returned.read) {
+                    (Some(stored), _) => Some(decode(M::COLLECTION, stored)?),
+                    (None, Ok(_)) => None,
+                    (None, Err(error)) => return Err(error.clone()),
+                };
+            }
+            Ok(())
+        })
+    }
+
+    /// The documents as they are stored.
+    pub(super) fn take(self) -> Result<Vec<M>> {
+        let mut returned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let documents = returned.drain(..);
+        let documents = documents.map(|of| of.stored.map_or(of.read, Ok));
+        documents.collect()
     }
 }

@@ -17,6 +17,7 @@ mod opening;
 mod order;
 mod pages;
 mod raw;
+mod read_back;
 mod reads;
 mod replaces;
 mod streams;
