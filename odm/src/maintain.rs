@@ -90,7 +90,9 @@ pub(crate) enum Write {
 /// A check of the whole documents that a write returns, as they will be stored. An error rolls the unit
 /// back. It may be called once for each time that the store runs the unit.
 #[derive(Clone)]
-pub(crate) struct ReturnedCheck(Arc<dyn Fn(&[Doc]) -> Result<()> + Send + Sync>);
+pub(crate) struct ReturnedCheck(Arc<ReturnedCheckFn>);
+
+type ReturnedCheckFn = dyn Fn(&[Doc]) -> Result<()> + Send + Sync;
 
 impl ReturnedCheck {
     pub(crate) fn new(check: impl Fn(&[Doc]) -> Result<()> + Send + Sync + 'static) -> Self {
