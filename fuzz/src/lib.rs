@@ -23,7 +23,7 @@ use odm::bson::{
 };
 
 /// The time after which a case counts as one that does not end.
-const STUCK: Duration = Duration::from_secs(120);
+const STUCK: Duration = Duration::from_secs(30);
 
 fn number(name: &str) -> Option<u64> {
     let text = env::var(name).ok()?;
