@@ -11,6 +11,7 @@ mod field;
 pub(crate) mod index;
 mod position;
 mod reference;
+mod renamed;
 pub(crate) mod serde;
 mod split;
 mod validate;
@@ -22,10 +23,11 @@ pub(crate) use index::Index;
 use position::Position;
 pub(crate) use position::variant;
 pub(crate) use reference::{OnDelete, Reference};
+pub(crate) use renamed::Renamed;
 pub(crate) use split::Split;
 pub(crate) use validate::{Concerns, Validate, Validation};
 pub(crate) use value::unraw;
-use value::{Once, keys, string, unknown};
+use value::{Once, function, keys, string, unknown};
 
 /// The attributes on the struct or enum.
 #[derive(Default)]
@@ -38,12 +40,16 @@ pub(crate) struct Container {
     pub(crate) indexes: Vec<Index>,
     /// `#[document(validation(..))]`.
     pub(crate) validation: Validation,
+    /// `#[document(renamed(..))]`.
+    pub(crate) renamed: Vec<Renamed>,
     /// `#[projection(of = "..")]`.
     pub(crate) of: Option<Type>,
     /// `#[database(name = "..")]`.
     pub(crate) name: Option<LitStr>,
     /// `#[database(version = ..)]`.
     pub(crate) version: Option<LitInt>,
+    /// `#[database(migrations = ..)]`.
+    pub(crate) migrations: Option<Path>,
     /// A key was wrong, and may have been meant for one that is missing.
     pub(crate) mistaken: bool,
 }
@@ -54,16 +60,20 @@ impl Container {
         let mut collection = Once::new("collection");
         let mut indexes = Vec::new();
         let mut validation = Once::new("validation");
+        let mut renamed = Vec::new();
+        let mut migrations = Once::new("migrations");
         let mut of = Once::new("of");
         let mut name = Once::new("name");
         let mut version = Once::new("version");
         let before = cx.count();
         for attr in position::own(cx, derive, Position::Container, attrs) {
             let valid = match derive {
-                Derive::Document => "`collection`, `index`, `unique`, `validation` or `crate`",
+                Derive::Document => {
+                    "`collection`, `index`, `unique`, `validation`, `renamed` or `crate`"
+                }
                 Derive::Embed => "`crate`",
                 Derive::Projection => "`of` or `crate`",
-                Derive::Database => "`name`, `version` or `crate`",
+                Derive::Database => "`name`, `version`, `migrations` or `crate`",
             };
             for (key, meta) in keys(cx, attr) {
                 match (derive, key.as_str()) {
@@ -75,10 +85,15 @@ impl Container {
                     (Derive::Document, "validation") => {
                         validation.set(cx, &meta, Validation::new(cx, &meta));
                     }
+                    (Derive::Document, "renamed") => renamed.extend(Renamed::new(cx, &meta)),
                     (Derive::Projection, "of") => of.set(cx, &meta, value::ty(cx, &meta)),
                     (Derive::Database, "name") => name.set(cx, &meta, string(cx, &meta)),
                     (Derive::Database, "version") => {
                         version.set(cx, &meta, value::integer(cx, &meta));
+                    }
+                    (Derive::Database, "migrations") => {
+                        let expected = "returns the steps between versions, as `Migrations`";
+                        migrations.set(cx, &meta, function(cx, &meta, expected));
                     }
                     _ => unknown(cx, &meta, derive.attribute(), valid),
                 }
@@ -89,9 +104,11 @@ impl Container {
             collection: collection.get(),
             indexes,
             validation: validation.get().unwrap_or_default(),
+            renamed,
             of: of.get(),
             name: name.get(),
             version: version.get(),
+            migrations: migrations.get(),
             mistaken: cx.count() > before,
         }
     }

@@ -95,6 +95,8 @@ derives! {
     ///   (the default: the write fails) and `warn` (it is stored, and a `tracing` event tells of it).
     ///   `schema` names a function that returns a `$jsonSchema` of yours as a `bson::Document`, to which
     ///   the documents must conform as well.
+    /// - `renamed(from = "..", to = "..")`, any number of times: the field that is stored as `to` had another
+    ///   stored name in an older version. With dots, it is in an embedded value.
     /// - `crate = "path"`: the path of the library, if it is not `::odm`.
     ///
     /// On a field, of which each has one of these attributes at most, or one with an index and rules:
@@ -191,6 +193,9 @@ derives! {
     ///     parts: Repository<Part>,
     /// }
     /// ```
+    ///
+    /// `migrations = path` names a function that returns the steps from each version of the models to the
+    /// next, as `Migrations`.
     ///
     /// A reference to a model without a repository here is an error, and so is a cycle of derived
     /// fields. `Clone` is implemented too.

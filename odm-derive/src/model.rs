@@ -1,11 +1,11 @@
 //! The model of a valid input. Nothing here can fail.
 
 use proc_macro2::Ident;
-use syn::{LitInt, LitStr, Type};
+use syn::{LitInt, LitStr, Path, Type};
 
 use crate::{
     ast::{Data, Derive, Field as AstField, Input, Style},
-    attr::{Index, OnDelete, Split, Validation, index::Key},
+    attr::{Index, OnDelete, Renamed, Split, Validation, index::Key},
     derived::{Derived, copy::Copy},
     types,
 };
@@ -38,6 +38,8 @@ pub(crate) struct Document {
     pub(crate) version: Option<(Type, String)>,
     pub(crate) indexes: Vec<Index>,
     pub(crate) validation: Validation,
+    /// The fields that had other names.
+    pub(crate) renamed: Vec<Renamed>,
 }
 
 /// What `derive(Embed)` is expanded from.
@@ -83,6 +85,8 @@ pub(crate) struct Database {
     pub(crate) head: Head,
     pub(crate) name: LitStr,
     pub(crate) version: LitInt,
+    /// The function that returns its migrations.
+    pub(crate) migrations: Option<Path>,
     /// The field, its type, and the model in it.
     pub(crate) repositories: Vec<(Ident, Type, Type)>,
 }
@@ -174,6 +178,7 @@ impl Model {
                     version: version.map(|field| (field.ty.clone(), field.stored.clone())),
                     indexes: indexes(input, fields),
                     validation: input.attrs.validation.clone(),
+                    renamed: input.attrs.renamed.clone(),
                     structure,
                     head,
                 }))
@@ -235,6 +240,7 @@ impl Database {
             head,
             name: input.attrs.name.clone()?,
             version: input.attrs.version.clone()?,
+            migrations: input.attrs.migrations.clone(),
             repositories: fields.iter().map(repository).collect::<Option<_>>()?,
         })
     }

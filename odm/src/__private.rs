@@ -20,6 +20,8 @@ pub use crate::model::{
 };
 pub use crate::{
     database::{Database, Repeatable, RepositoryField},
+    migration::Migrations,
+    model::Renamed,
     model::{
         ById, ChildOf, Cold, ColdOf, ColdPath, Container, Derived, DerivedReads, Document, Embed,
         EmbedField, Field, FieldKind, FieldPath, FieldSet, FieldShape, FlatPath, Flattened, Has,
@@ -42,7 +44,7 @@ pub use copy::{
 pub use cycle::{ModelEntry, assert_acyclic};
 pub use field::{
     clone_id, complete, counter, describe, embed, holds_opaque, holds_references, holds_relations,
-    is_flat, models, outline, plain, shown, split, subset_filter, wrapped,
+    is_flat, migrations, models, outline, plain, shown, split, subset_filter, wrapped,
 };
 pub use path::{Followed, Indexed, fields_of, index_field, is_followed, step};
 pub use probe::{Absent, Probe, Unknown};

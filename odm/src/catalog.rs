@@ -10,6 +10,7 @@ mod cold;
 mod derived;
 mod graph;
 mod indexes;
+mod models;
 mod relations;
 mod stored;
 mod stored_form;
@@ -24,13 +25,19 @@ use std::{
 use bson::{RawBsonRef, RawDocument};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use build::declared_by;
+pub(crate) use build::{Declaration, declared_by};
 pub(crate) use cold::{ColdValue, Split, value_of};
 pub(crate) use derived::*;
 use graph::DerivedGraph;
+pub use models::{FieldChange, FieldChangeKind};
+pub(crate) use models::{StoredModel, differences};
 pub(crate) use relations::Collection;
 pub use relations::Relations;
-pub(crate) use stored::{OwnedIndex, Prepared, complete, declare, is_current, load, prepare};
+use stored::OwnerVersion;
+pub(crate) use stored::{
+    OwnedIndex, Prepared, RunningMigration, Stored, advance, begin, check_declaration, check_owned,
+    complete, declare, end_migration, is_current, load, prepare, running, stored as stored_of,
+};
 pub(crate) use validators::ActiveValidator;
 use validators::Validator;
 
@@ -50,6 +57,12 @@ pub(crate) struct Catalog {
     pending: BTreeSet<String>,
     /// The validators of each collection that has some.
     validators: HashMap<String, Arc<Vec<ActiveValidator>>>,
+    /// The databases on the store.
+    owners: Vec<OwnerVersion>,
+    /// The fields at the top of documents that models of any database name, by collection.
+    named: HashMap<String, BTreeSet<String>>,
+    /// Those of them that the models of this program do not name.
+    unnamed: HashMap<String, BTreeSet<String>>,
     /// The number of changes of the stored catalog that led to this state of it.
     epoch: i64,
 }
@@ -176,12 +189,26 @@ impl Catalog {
             nodes,
             pending,
             validators,
+            owners: Vec::new(),
+            named: HashMap::new(),
+            unnamed: HashMap::new(),
             epoch,
         })
     }
 
-    /// Adds the checks of a program's models, which are functions and not stored.
-    pub(crate) fn with_checks(mut self, models: &[&'static Model]) -> Self {
+    /// Adds what is not stored: the checks of a program's models, which are functions, and the fields that
+    /// only models of others name.
+    pub(crate) fn for_program(mut self, models: &[&'static Model]) -> Self {
+        for model in models {
+            if let Some(named) = self.named.get(model.collection) {
+                let own = (model.shape)().names();
+                let others = named.iter().filter(|name| !own.contains(&name.as_str()));
+                let others: BTreeSet<String> = others.cloned().collect();
+                if !others.is_empty() {
+                    self.unnamed.insert(model.collection.to_owned(), others);
+                }
+            }
+        }
         for (collection, check) in validators::checks_of(&self.relations.splits, models) {
             let of = self.validators.entry(collection.to_owned()).or_default();
             Arc::get_mut(of)
@@ -189,6 +216,31 @@ impl Catalog {
                 .push(check);
         }
         self
+    }
+
+    /// Refuses a program that must not go on beside what is declared by now.
+    ///
+    /// # Errors
+    ///
+    /// `Schema` if it is older than the oldest version of its database that may open.
+    pub(crate) fn check_program(&self, name: &str, version: u32) -> Result<()> {
+        let mut owners = self.owners.iter();
+        owners.try_for_each(|owner| owner.check_program(name, version))
+    }
+
+    /// Refuses a write to a collection that is being migrated.
+    ///
+    /// # Errors
+    ///
+    /// `Migrating`.
+    pub(crate) fn check_write(&self, collection: &str) -> Result<()> {
+        let mut owners = self.owners.iter();
+        owners.try_for_each(|owner| owner.check_write(collection))
+    }
+
+    /// The fields at the top of documents of a collection that only models of other programs name.
+    pub(crate) fn unnamed_in(&self, collection: &str) -> Option<&BTreeSet<String>> {
+        self.unnamed.get(collection)
     }
 
     /// The validators of the documents of a collection, if there are any.
@@ -255,6 +307,7 @@ impl Catalog {
         self.nodes
             .get(collection)
             .is_some_and(|node| node.version.is_some() || node.is_split || !node.watched.is_empty())
+            || self.unnamed.contains_key(collection)
     }
 
     /// Whether a removal of documents of a collection has consequences.

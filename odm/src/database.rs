@@ -7,14 +7,16 @@ mod transaction;
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
+use open::Opening;
 pub use transaction::{Repeatable, TransactionGuard};
 
 use crate::{
-    catalog::{self, Relations},
+    catalog::{self, Declaration, Relations},
     error::{Error, Result},
+    migration::{Changes, MigrationProgress, Migrations},
     model::Model,
     repository::{Audit, AuditMode, Repository},
-    session::{self, Session},
+    session::{self, ProgramModels, Session},
     store::{Store, TransactionOptions},
 };
 
@@ -50,27 +52,86 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn session(&self) -> &Session;
 
-    /// Opens the database on a store: checks how the models fit together, creates missing collections
-    /// and indexes, and removes the indexes that it or another database has declared here and that no
-    /// newest version of one declares any more.
+    /// The steps that lead the stored documents from one version to the next, as
+    /// `#[database(migrations = ..)]` names them.
+    fn migrations() -> Migrations {
+        Migrations::new()
+    }
+
+    /// Opens the database on a store: checks how the models fit together, runs the
+    /// [migrations](crate::migration) to its version, creates missing collections and indexes, and removes the
+    /// indexes that it or another database has declared here and that no newest version of one declares any
+    /// more.
     ///
     /// An index whose declaration has changed is built beside the old one, which stays in force until
     /// it is complete. An index that is gone or has changed needs a new version of the database.
     ///
+    /// A program of an older version can be opened beside a newer one that only adds optional fields,
+    /// relations and indexes that are not unique. It follows what the newer one declares. Beside any other it
+    /// gets an error, and so do its writes from the moment on at which the newer one is opened.
+    ///
+    /// Dropping the future ends a migration between two units: the next open goes on with it.
+    ///
     /// # Errors
     ///
-    /// `Schema` if two models share a collection, if models changed without a new version, or if
+    /// `Schema` if two models share a collection, if models changed without a new version, if a newer version
+    /// has been opened here that changes what this one knows, if
     /// another database declares a field or an index differently, or somebody else has made an index of
-    /// that name; `DuplicateKey` if a unique index cannot be built, since two documents have the same
-    /// key. The indexes are then as before.
+    /// that name, or if documents could not be read by models that have changed; `DuplicateKey` if a unique
+    /// index cannot be built, since two documents have the same
+    /// key. The indexes are then as before. `FailedMigration` if a step fails on a document.
     fn open(store: impl Store) -> Pin<Box<dyn Future<Output = Result<Self>> + Send>> {
+        Self::open_with_progress(store, |progress| {
+            tracing::info!(target: "odm", database = Self::NAME, "migration: {progress}");
+        })
+    }
+
+    /// Opens the database as [`open`](Database::open) does, and calls a function after each unit of a
+    /// migration.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Database::open).
+    fn open_with_progress(
+        store: impl Store,
+        progress: impl Fn(&MigrationProgress) + Send + Sync + 'static,
+    ) -> Pin<Box<dyn Future<Output = Result<Self>> + Send>> {
         Box::pin(async move {
             session::refuse_inside_transaction(&store)?;
             let models = Self::models();
-            let (relations, specs) = catalog::declared_by(&models)?;
-            let catalog = open::open(&store, Self::NAME, Self::VERSION, relations, specs).await?;
-            Ok(Self::bind(&Session::new(Arc::new(store), catalog, models)))
+            let declaration = Declaration::new(Self::NAME, Self::VERSION, &models)?;
+            let opening = Opening {
+                models: &models,
+                migrations: Self::migrations(),
+                progress: &progress,
+            };
+            let (catalog, steps) = open::open(&store, declaration, &opening).await?;
+            let program = ProgramModels {
+                database: Self::NAME,
+                version: Self::VERSION,
+                models,
+            };
+            let opened = Self::bind(&Session::new(Arc::new(store), catalog, program));
+            if let Some(steps) = steps {
+                open::compute_derived(opened.session(), steps, &progress).await?;
+            }
+            Ok(opened)
         })
+    }
+
+    /// Compares what the models declare with what is stored of the database, and returns what
+    /// [`open`](Database::open) would change. Nothing is written, so that a deployment can try it.
+    ///
+    /// # Errors
+    ///
+    /// The errors of kind `Schema` that [`open`](Database::open) would return, as far as they can be known
+    /// before the steps of a migration.
+    fn check(store: &impl Store) -> impl Future<Output = Result<Changes>> + Send {
+        async move {
+            let models = Self::models();
+            let declaration = Declaration::new(Self::NAME, Self::VERSION, &models)?;
+            open::check(store, &declaration, &models, &Self::migrations()).await
+        }
     }
 
     /// Returns the relations that the models declare. [`mermaid`](Relations::mermaid) draws them.

@@ -82,6 +82,11 @@ pub enum ErrorKind {
     FailedFilter,
     /// The models do not fit together, or not with the store.
     Schema,
+    /// A collection is being migrated to a newer version of its models. The error is
+    /// [retryable](Error::is_retryable).
+    Migrating,
+    /// A step of a migration fails on a document.
+    FailedMigration,
     /// A document does not conform to the schema of its collection, or to a check of its model.
     Invalid,
     /// A value cannot be written as BSON.
@@ -111,13 +116,13 @@ impl Error {
     /// Makes an error of a class, with a message that starts with the noun that failed, in lower case,
     /// and ends with what to do.
     ///
-    /// An error of the kind [`TransactionExpired`](ErrorKind::TransactionExpired) is
-    /// [retryable](Error::retryable); others are not.
+    /// Errors of the kinds [`TransactionExpired`](ErrorKind::TransactionExpired) and
+    /// [`Migrating`](ErrorKind::Migrating) are [retryable](Error::retryable); others are not.
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
         Error(Arc::new(Inner {
             kind,
             message: message.into(),
-            retryable: kind == ErrorKind::TransactionExpired,
+            retryable: matches!(kind, ErrorKind::TransactionExpired | ErrorKind::Migrating),
             location: None,
             source: None,
             violations: Vec::new(),

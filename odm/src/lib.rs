@@ -81,6 +81,7 @@ mod database;
 mod error;
 mod maintain;
 mod measure;
+pub mod migration;
 #[allow(missing_debug_implementations, reason = "most types are empty markers")]
 pub mod model;
 pub mod mql;
@@ -92,7 +93,7 @@ pub mod store;
 mod trace;
 
 pub use bson;
-pub use catalog::Relations;
+pub use catalog::{FieldChange, FieldChangeKind, Relations};
 pub use database::TransactionGuard;
 pub use error::{Error, ErrorKind, Location, Result};
 pub use maintain::{DerivedKind, Finding, PlannedChanges, Problem, Step, WritePlan};

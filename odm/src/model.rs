@@ -63,7 +63,7 @@ pub use schema::{
 #[doc(hidden)]
 pub use shape::{
     Container, DerivedReads, FieldKind, FieldShape, Index, IndexField, Model, OnDelete, Outline,
-    ReferenceShape, Shape, ShownNames, SplitShape,
+    ReferenceShape, Renamed, Shape, ShownNames, SplitShape,
 };
 #[doc(hidden)]
 pub use subset::{HasSubset, SubsetField, SubsetItem, SubsetOf};

@@ -34,8 +34,8 @@ use crate::{
 pub struct Session {
     store: Arc<dyn Store>,
     catalog: Arc<SharedCatalog>,
-    /// The models of the database, for their checks by functions.
-    models: Arc<[&'static Model]>,
+    /// The program: its database and the models of it.
+    program: Arc<ProgramModels>,
     /// Whether a read has to ask the catalog for cold parts. Another database on the store may
     /// declare some later, of which the models of this one know nothing.
     has_cold_parts: bool,
@@ -43,19 +43,26 @@ pub struct Session {
     durability: Durability,
 }
 
+/// The models of a program, as far as they are not in the catalog.
+#[derive(Debug)]
+pub(crate) struct ProgramModels {
+    /// The name of the database.
+    pub(crate) database: &'static str,
+    /// Its version.
+    pub(crate) version: u32,
+    /// The models, for their checks by functions.
+    pub(crate) models: Vec<&'static Model>,
+}
+
 /// The catalog of all sessions of a database. Another database on the same store may declare more.
 struct SharedCatalog(RwLock<Arc<Catalog>>);
 
 impl Session {
-    pub(crate) fn new(
-        store: Arc<dyn Store>,
-        catalog: Catalog,
-        models: Vec<&'static Model>,
-    ) -> Self {
-        let catalog = catalog.with_checks(&models);
+    pub(crate) fn new(store: Arc<dyn Store>, catalog: Catalog, program: ProgramModels) -> Self {
+        let catalog = catalog.for_program(&program.models);
         Session {
             store,
-            models: models.into(),
+            program: Arc::new(program),
             has_cold_parts: catalog.has_splits(),
             catalog: Arc::new(SharedCatalog(RwLock::new(Arc::new(catalog)))),
             bound: None,
@@ -113,10 +120,13 @@ impl Session {
         catalog.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Reads the catalog that is in force by now.
+    /// Reads the catalog that is in force by now. An error tells that a newer version of the database is, beside
+    /// which this one must not go on.
     async fn reload(&self, reader: &dyn Reader) -> Result<Arc<Catalog>> {
-        let catalog = catalog::load(reader).await?.with_checks(&self.models);
-        let catalog = Arc::new(catalog);
+        let program = &self.program;
+        let catalog = catalog::load(reader).await?;
+        catalog.check_program(program.database, program.version)?;
+        let catalog = Arc::new(catalog.for_program(&program.models));
         let mut shared = self
             .catalog
             .0
@@ -200,6 +210,11 @@ impl Session {
         self.refuse_inside_transaction()?;
         catalog::complete(&*self.store, declared, fields).await?;
         self.current_catalog().await.map(drop)
+    }
+
+    /// Records that what follows from a migration of the database is computed.
+    pub(crate) async fn end_migration(&self) -> Result<()> {
+        catalog::end_migration(&*self.store, self.program.database).await
     }
 
     /// Runs a write, rolls it back, and returns what it would change.

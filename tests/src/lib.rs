@@ -187,6 +187,11 @@ pub async fn stored(store: &impl Store, collection: &str) -> Vec<RawDocumentBuf>
 #[doc = include_str!("../../README.md")]
 pub struct Readme;
 
+/// So does the chapter about models that change.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/changing-models.md")]
+pub struct ChangingModels;
+
 /// A write to the store beneath, which nothing follows: what the library cannot know of.
 enum Beneath {
     Insert(RawDocumentBuf),

@@ -249,8 +249,13 @@ fn each_layer_uses_only_what_the_map_allows() {
 }
 
 #[test]
-fn only_a_unit_and_the_stored_catalog_write_to_a_transaction() {
-    let writers = ["maintain/unit/", "catalog/stored.rs", "store/"];
+fn only_a_unit_a_migration_and_the_stored_catalog_write_to_a_transaction() {
+    let writers = [
+        "maintain/unit/",
+        "catalog/stored.rs",
+        "migration/run.rs",
+        "store/",
+    ];
     let methods = ["insert", "update", "delete", "apply"];
     let mut wrong = Vec::new();
     for source in sources() {

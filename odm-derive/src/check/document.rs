@@ -5,7 +5,7 @@ use syn::{LitStr, Path};
 use super::{fields, indexes, unsuitable};
 use crate::{
     ast::{Data, Field, Input, Style},
-    attr,
+    attr::{self, Renamed, value::meant},
     ctxt::Ctxt,
     types,
 };
@@ -34,6 +34,7 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>) {
     fields::check(cx, input, fields);
     id(cx, input, fields);
     version(cx, fields);
+    renamed(cx, input, fields);
     indexes::check(cx, input, fields);
 }
 
@@ -191,5 +192,50 @@ fn version(cx: &Ctxt, fields: &[Field<'_>]) {
             at,
             format!("duplicate version: `{first}` is the version of this document"),
         );
+    }
+}
+
+/// A field that had another name has its new one now, in the same place.
+fn renamed(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
+    let parts = |path: &LitStr| {
+        let path = path.value();
+        let (parent, name) = path.rsplit_once('.').unwrap_or(("", &path));
+        (parent.to_owned(), name.to_owned())
+    };
+    for Renamed { from, to } in &input.attrs.renamed {
+        let ((old_parent, old), (parent, new)) = (parts(from), parts(to));
+        if old_parent != parent || old == new || old.is_empty() || new.is_empty() {
+            cx.error(
+                from,
+                "a field is renamed in its place: let both paths be the same but for their last name, as in \
+                 `renamed(from = \"lines.title\", to = \"lines.name\")`",
+            );
+            continue;
+        }
+        let path = to.value();
+        let first = path.split('.').next().unwrap_or_default();
+        let names = fields::stored(fields).map(|field| format!("`{}`", field.stored));
+        let names: Vec<String> = names.collect();
+        let is_stored = |name: &str| names.contains(&format!("`{name}`"));
+        let is_flattened = fields::stored(fields).any(|field| field.serde.flatten.is_some());
+        if !is_stored(first) && !is_flattened {
+            cx.error(
+                to,
+                format!(
+                    "no field of `{}` is stored as `{first}`{}",
+                    input.item.ident,
+                    meant(first, &names.join(", "))
+                ),
+            );
+        } else if parent.is_empty() && is_stored(&old) {
+            cx.error(
+                from,
+                format!(
+                    "`{}` has a field that is stored as `{old}`: the old name must be free, since its values \
+                     would be taken for those of the new one",
+                    input.item.ident
+                ),
+            );
+        }
     }
 }

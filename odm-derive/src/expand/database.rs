@@ -40,6 +40,7 @@ pub(super) fn expand(database: &Database) -> TokenStream {
         head,
         name,
         version,
+        migrations,
         repositories,
     } = database;
     let Head { private, this, .. } = head;
@@ -52,6 +53,15 @@ pub(super) fn expand(database: &Database) -> TokenStream {
     let first = idents.first();
     let version = version.base10_digits().parse::<Literal>();
     let version = version.ok();
+    // Its result has the type that the user wrote, which the compiler checks at the user's tokens.
+    let migrations = migrations.as_ref().map(|function| {
+        let returned = types::located(private.clone(), function.span());
+        quote! {
+            fn migrations() -> #private::Migrations {
+                #returned::migrations(#function)
+            }
+        }
+    });
     let has = has(database);
     let checks = checks(database);
     // Not marked as derived: it counts as a use of each repository, also of one that is only there
@@ -71,6 +81,8 @@ pub(super) fn expand(database: &Database) -> TokenStream {
             fn models() -> ::std::vec::Vec<&'static #private::Model> {
                 #private::models([#(#private::describe(#private::Probe::<#models>::DESCRIPTION)),*])
             }
+
+            #migrations
 
             fn bind(#session: &#private::Session) -> Self {
                 Self { #(#bound),* }

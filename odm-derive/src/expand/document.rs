@@ -6,7 +6,7 @@ use syn::{Generics, Type, parse_quote, spanned::Spanned};
 
 use super::{children, reference, related, split, structure};
 use crate::{
-    attr::Index,
+    attr::{Index, Renamed},
     derived::subset,
     model::{Document, Head},
     types,
@@ -88,6 +88,10 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
     let indexes = indexes.iter().map(|index| index_of(head, &root, index));
     let inverses = reference::inverses(&document.structure);
     let validation = validation(document);
+    let renamed = document
+        .renamed
+        .iter()
+        .map(|Renamed { from, to }| quote!(#private::Renamed { from: #from, to: #to }));
     let key_schema = key_schema(head, id_type);
     let hash = types::fnv1a(&collection.value());
     let model = quote! {
@@ -99,6 +103,7 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
             version: #version,
             schema: #private::schema_of::<#this>,
             validation: #validation,
+            renamed: &[#(#renamed),*],
         }
     };
     let model = structure::constant(head, quote!(#private::Model), &model);

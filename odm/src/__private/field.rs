@@ -2,6 +2,7 @@
 
 use super::validation::{check_of, schema_of};
 use crate::{
+    migration::Migrations,
     model::{
         Container, Document, Embed, EmbedField, FieldKind, FieldShape, Model, Outline,
         RefersWithin, Shape, ShownNames, SplitField, SplitShape, Structure, derived::Counter,
@@ -80,6 +81,11 @@ pub fn describe(model: Option<fn() -> &'static Model>) -> &'static Model {
 /// The models of a database.
 pub fn models<const N: usize>(models: [&'static Model; N]) -> Vec<&'static Model> {
     models.into()
+}
+
+/// Returns the migrations of a database.
+pub fn migrations(steps: impl FnOnce() -> Migrations) -> Migrations {
+    steps()
 }
 
 /// Checks that a database has all models that one of them references.

@@ -5,8 +5,9 @@ use super::{
     Cardinality, Catalog, Collection, Edge, FromDerived, OnDelete, Relations, Split,
     SubsetDefinition,
     indexes::{DeclaredIndex, cold_indexes, declared, index_of_subset, index_on, indexes_of},
+    models::StoredModel,
     schema,
-    validators::declared_of,
+    validators::{declared_of, splits_of},
     walk::{FoundReference, Walk},
 };
 use crate::{
@@ -14,6 +15,43 @@ use crate::{
     model::{Container, Model, SplitShape},
     store::CollectionSpec,
 };
+
+/// What a version of a database declares on a store.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Declaration {
+    /// The name of the database.
+    pub(crate) name: String,
+    pub(crate) version: u32,
+    pub(crate) relations: Relations,
+    /// The collections and indexes that it needs.
+    pub(crate) specs: Vec<CollectionSpec>,
+    /// The fields of its models.
+    pub(crate) models: Vec<StoredModel>,
+}
+
+impl Declaration {
+    /// Returns what a version of a database with these models declares.
+    ///
+    /// # Errors
+    ///
+    /// `Schema` if the models do not fit together.
+    pub(crate) fn new(name: &str, version: u32, models: &[&'static Model]) -> Result<Self> {
+        let (relations, specs) = declared_by(models)?;
+        let stored = models.iter().flat_map(|model| {
+            let own = StoredModel::new(model.collection, (model.schema)());
+            let parts = splits_of(model);
+            let parts = parts.map(|part| StoredModel::new(part.collection, (part.schema)()));
+            [own].into_iter().chain(parts)
+        });
+        Ok(Declaration {
+            name: name.to_owned(),
+            version,
+            relations,
+            specs,
+            models: stored.collect(),
+        })
+    }
+}
 
 /// Returns what models declare, and the collections and indexes that this needs.
 ///

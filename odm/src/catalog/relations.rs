@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, fmt::Write as _};
 use serde::{Deserialize, Serialize};
 
 use super::{DerivedField, Edge, Split, Validator};
+use crate::mql::path;
 
 /// The relations that the models of a database declare.
 ///
@@ -86,6 +87,30 @@ impl Relations {
         new.splits.retain(|split| !others.splits.contains(split));
         new.derived.retain(|field| !others.derived.contains(field));
         new.fields()
+    }
+
+    /// The fields, as `collection.path`, that overlap one of some paths of collections, or are derived from
+    /// one. An empty path is the whole document.
+    pub(crate) fn fields_about(&self, touched: &[(String, String)]) -> BTreeSet<String> {
+        let is_touched = |collection: &str, path: &str| {
+            let mut all = touched.iter();
+            all.any(|(of, at)| {
+                of == collection && (at.is_empty() || path.is_empty() || path::overlap(at, path))
+            })
+        };
+        let mut about = self.clone();
+        about
+            .edges
+            .retain(|edge| is_touched(&edge.from, &edge.path));
+        about
+            .splits
+            .retain(|split| is_touched(&split.hot, &split.path) || is_touched(&split.cold, ""));
+        about.derived.retain(|field| {
+            let mut reads = field.reads().into_iter();
+            is_touched(field.holder(), &field.path())
+                || reads.any(|read| is_touched(read.collection, &read.path))
+        });
+        about.fields()
     }
 
     /// Whether a collection holds the cold parts of other documents.

@@ -136,7 +136,7 @@ fn allow(schema: &mut Document, names: [&str; 2]) {
     }
 }
 
-fn splits_of(model: &Model) -> impl Iterator<Item = &'static SplitShape> + use<> {
+pub(super) fn splits_of(model: &Model) -> impl Iterator<Item = &'static SplitShape> + use<> {
     let fields = (model.shape)().fields.iter();
     fields.filter_map(|field| match &field.kind {
         FieldKind::Split(split) => Some(split),

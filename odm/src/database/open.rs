@@ -4,34 +4,63 @@
 mod tests;
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{Arc, LazyLock, Mutex, PoisonError, Weak},
 };
 
 use crate::{
-    catalog::{self, Catalog, OwnedIndex, Prepared, Relations},
+    catalog::{self, Catalog, Declaration, OwnedIndex, Prepared, Stored},
     error::{Error, ErrorKind, Result, show},
+    migration::{self, Changes, MigrationProgress, Migrations, Plan},
+    model::Model,
+    repository::{Audit, AuditMode},
+    session::Session,
     store::{CollectionSpec, Store, StoreId},
 };
 
-/// Makes the collections and indexes of a database, removes the indexes that nobody declares any
-/// more, and declares the database in the catalog of the store.
+/// What opening a database needs besides what it declares.
+pub(super) struct Opening<'a> {
+    pub(super) models: &'a [&'static Model],
+    pub(super) migrations: Migrations,
+    pub(super) progress: &'a (dyn Fn(&MigrationProgress) + Send + Sync),
+}
+
+/// Runs the migrations to a version of a database, makes its collections and indexes, removes the indexes that
+/// nobody declares any more, and declares the database in the catalog of the store. Returns the number of steps
+/// as well if what follows from a migration is still to be computed.
 pub(super) async fn open(
     store: &dyn Store,
-    name: &str,
-    version: u32,
-    relations: Relations,
-    specs: Vec<CollectionSpec>,
-) -> Result<Catalog> {
+    declaration: Declaration,
+    opening: &Opening<'_>,
+) -> Result<(Catalog, Option<usize>)> {
     let lock = lock_of(store);
     let _opening = lock.lock().await;
-    // Nothing is created for models that do not fit to those of others.
-    let prepared = catalog::prepare(store, name, version, &relations, &specs).await?;
-    let ensured = store.ensure(&prepared.collections).await;
-    ensured.map_err(not_built)?;
-    report_retired(name, &prepared);
-    let catalog = catalog::declare(store, name, version, relations, &specs).await?;
-    if !catalog.pending().is_empty() {
+    // Nothing is created or changed for models that do not fit to those of others.
+    let prepared = catalog::prepare(store, &declaration).await?;
+    let name = declaration.name.clone();
+    let mut plan = None;
+    if let Prepared::Newest {
+        collections,
+        retired,
+    } = &prepared
+    {
+        if let Some(stored) = catalog::stored_of(&*store.reader()?, &name).await? {
+            let planned = plan_of(store, &stored, &declaration, opening).await?;
+            Changes::new(&stored, &declaration, &planned).report();
+            migration::run(store, &planned, opening.progress).await?;
+            migration::refuse_unreadable(&*store.reader()?, &stored, &declaration).await?;
+            plan = Some(planned);
+        }
+        let ensured = store.ensure(collections).await;
+        ensured.map_err(not_built)?;
+        report_retired(&name, collections, retired);
+    }
+    let touched = plan.as_ref().map(Plan::touched).unwrap_or_default();
+    let catalog = catalog::declare(store, declaration, touched).await?;
+    let stored = catalog::stored_of(&*store.reader()?, &name).await?;
+    let is_unfinished = stored.is_some_and(|stored| stored.is_unfinished);
+    let steps = is_unfinished.then(|| plan.map_or(0, |plan| plan.len()));
+    if steps.is_none() && !catalog.pending().is_empty() {
         tracing::warn!(
             target: "odm",
             database = name,
@@ -39,7 +68,62 @@ pub(super) async fn open(
             "pending backfills: relations were declared over existing documents; run `backfill()`",
         );
     }
-    Ok(catalog)
+    Ok((catalog, steps))
+}
+
+async fn plan_of(
+    store: &dyn Store,
+    stored: &Stored,
+    declaration: &Declaration,
+    opening: &Opening<'_>,
+) -> Result<Plan> {
+    let (models, migrations) = (opening.models, &opening.migrations);
+    Plan::new(&*store.reader()?, stored, declaration, migrations, models).await
+}
+
+/// Computes the derived fields that follow from what a migration of so many steps has changed.
+pub(super) async fn compute_derived(
+    session: &Session,
+    steps: usize,
+    progress: &(dyn Fn(&MigrationProgress) + Send + Sync),
+) -> Result<()> {
+    let mut backfill = Audit::of_relations(session, AuditMode::Backfill);
+    let mut checked = 0;
+    while let Some(finding) = backfill.try_next().await? {
+        if !finding.repaired {
+            tracing::warn!(target: "odm", %finding, "not repaired after a migration");
+        }
+        let documents = backfill.progress().checked;
+        if documents > checked {
+            checked = documents;
+            progress(&MigrationProgress::of_derived(steps, documents));
+        }
+    }
+    session.end_migration().await?;
+    progress(&MigrationProgress::of_derived(
+        steps,
+        backfill.progress().checked,
+    ));
+    Ok(())
+}
+
+/// What opening a database would change.
+pub(super) async fn check(
+    store: &dyn Store,
+    declaration: &Declaration,
+    models: &[&'static Model],
+    migrations: &Migrations,
+) -> Result<Changes> {
+    let reader = store.reader()?;
+    catalog::check_declaration(&*reader, declaration).await?;
+    let Some(stored) = catalog::stored_of(&*reader, &declaration.name).await? else {
+        return Ok(Changes::of_new(declaration));
+    };
+    let plan = Plan::new(&*reader, &stored, declaration, migrations, models).await?;
+    if plan.left().next().is_none() {
+        migration::refuse_unreadable(&*reader, &stored, declaration).await?;
+    }
+    Ok(Changes::new(&stored, declaration, &plan))
 }
 
 type Lock = tokio::sync::Mutex<()>;
@@ -60,12 +144,12 @@ fn lock_of(store: &dyn Store) -> Arc<Lock> {
     })
 }
 
-fn report_retired(database: &str, prepared: &Prepared) {
+fn report_retired(database: &str, collections: &[CollectionSpec], retired: &BTreeSet<OwnedIndex>) {
     for OwnedIndex {
         collection, name, ..
-    } in &prepared.retired
+    } in retired
     {
-        let mut collections = prepared.collections.iter();
+        let mut collections = collections.iter();
         let is_replaced = collections.any(|other| {
             other.name == *collection && other.indexes.iter().any(|index| index.name == *name)
         });

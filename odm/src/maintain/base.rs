@@ -256,7 +256,8 @@ async fn replace(
     })
 }
 
-/// A document that replaces another, whose `_id` it gets as it is stored.
+/// A document that replaces another, whose `_id` it gets as it is stored, and the fields that only models of
+/// other programs name: the caller could not know them.
 fn with_stored_id(
     unit: &Unit<'_>,
     collection: &str,
@@ -264,15 +265,22 @@ fn with_stored_id(
     document: &RawDocument,
 ) -> Result<RawDocumentBuf> {
     let stored = unit.document(collection, at);
-    let stored = stored.and_then(|stored| path::get(stored, "_id"));
     let mut with_id = RawDocumentBuf::new();
-    if let Some(stored) = stored {
+    if let Some(stored) = stored.and_then(|stored| path::get(stored, "_id")) {
         with_id.append(bson::raw::cstr!("_id"), stored);
     }
     for element in document {
         let (name, value) = element.map_err(Error::malformed)?;
         if name.as_str() != "_id" {
             with_id.append(name, value);
+        }
+    }
+    if let (Some(stored), Some(unnamed)) = (stored, unit.catalog.unnamed_in(collection)) {
+        for element in stored.iter() {
+            let (name, value) = element.map_err(Error::malformed)?;
+            if unnamed.contains(name.as_str()) && path::get(document, name.as_str()).is_none() {
+                with_id.append(name, value);
+            }
         }
     }
     Ok(with_id)

@@ -23,6 +23,17 @@ pub struct Model {
     pub schema: fn() -> Document,
     /// The validation of its documents.
     pub validation: Validation,
+    /// The fields that had another name in an older version.
+    pub renamed: &'static [Renamed],
+}
+
+/// A field that had another name in an older version of the model.
+#[derive(Debug, Clone, Copy)]
+pub struct Renamed {
+    /// The path before.
+    pub from: &'static str,
+    /// The path now.
+    pub to: &'static str,
 }
 
 /// The fields of a struct, or of one variant of an enum.

@@ -221,9 +221,11 @@ on_every_store! {
         let new = second::Boxes::open(store.clone()).await.unwrap();
         assert_eq!(new.pending_backfills(), ["boxes.heaviest", "boxes.heavy"]);
         new.items.insert(second::Item { id: 4, of: Ref::new(1), weight: 7 }).await.unwrap();
-        // By the handle of the older program, too.
-        old.items.insert(first::Item { id: 5, of: Ref::new(2), weight: 1 }).await.unwrap();
-        old.items.insert(first::Item { id: 6, of: Ref::new(2), weight: 9 }).await.unwrap();
+        // Not by the handle of the older program, which means something else by it.
+        let refused = old.items.insert(first::Item { id: 5, of: Ref::new(2), weight: 1 }).await;
+        assert_eq!(refused.map(drop).unwrap_err().kind(), ErrorKind::Schema);
+        let item = |id, weight| second::Item { id, of: Ref::new(2), weight };
+        new.items.insert_many([item(5, 1), item(6, 9)]).await.unwrap();
         for id in [1, 2] {
             let touched = new.boxes.get(id).await.unwrap();
             assert_eq!((touched.heavy, touched.heaviest.len()), (1, 1), "box {id}");

@@ -46,7 +46,7 @@ pub(crate) struct Run {
 
 struct Opened {
     store: Embedded,
-    /// All that were opened: the application last.
+    /// The application last.
     programs: Vec<Box<dyn Program>>,
 }
 
@@ -203,11 +203,10 @@ impl Run {
                 self.version += 1;
                 let newer = application(self.store(), self.version).await;
                 let newer = newer.map_err(|error| failed("open", &error))?;
-                self.opened
-                    .as_mut()
-                    .expect("it was opened")
-                    .programs
-                    .push(newer);
+                let programs = &mut self.opened.as_mut().expect("it was opened").programs;
+                // Each version defines something otherwise, so that the one before is refused from now on.
+                programs.pop();
+                programs.push(newer);
             }
             Step::Upgrade => {}
             Step::Backfill(acts) => {

@@ -45,6 +45,10 @@ impl OwnedIndex {
         }
     }
 
+    pub(super) fn is_unique(&self) -> bool {
+        self.unique
+    }
+
     fn spec(&self) -> IndexSpec {
         let direction = |descending| match descending {
             true => Direction::Descending,

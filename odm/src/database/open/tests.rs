@@ -12,10 +12,11 @@ use async_trait::async_trait;
 use bson::{Bson, Document, RawDocumentBuf, doc};
 use proptest::{prelude::*, test_runner::TestRunner};
 
-use super::open;
+use super::{Opening, open};
 use crate::{
-    catalog::Relations,
+    catalog::Declaration,
     error::{Error, ErrorKind, Result},
+    migration::Migrations,
     mql::Direction,
     store::{
         Capabilities, CollectionSpec, CollectionWrites, DocumentWrite, Durability, IndexSpec,
@@ -156,6 +157,22 @@ fn in_store(store: &Embedded) -> Indexes {
         .collect()
 }
 
+/// Opens a version of a database that declares nothing but indexes.
+async fn opened(store: &dyn Store, name: &str, version: u32, indexes: &Indexes) -> Result<()> {
+    let declaration = Declaration {
+        name: name.to_owned(),
+        version,
+        specs: specs_of(indexes),
+        ..Declaration::default()
+    };
+    let opening = Opening {
+        models: &[],
+        migrations: Migrations::new(),
+        progress: &|_| (),
+    };
+    open(store, declaration, &opening).await.map(drop)
+}
+
 /// What the store has to have, besides the indexes.
 #[derive(Default)]
 struct Expected {
@@ -237,14 +254,7 @@ async fn check(history: Vec<Step>) {
                 };
                 let error = expected.error(database, version, &indexes);
                 let name = DATABASES[database];
-                let opened = open(
-                    &ending,
-                    name,
-                    version,
-                    Relations::default(),
-                    specs_of(&indexes),
-                )
-                .await;
+                let opened = opened(&ending, name, version, &indexes).await;
                 let after = in_store(&store);
                 let old = std::mem::replace(&mut expected.declared[database], (version, indexes));
                 match opened.map_err(|error| error.kind()) {
@@ -299,15 +309,7 @@ async fn an_index_that_one_database_gives_up_while_another_declares_it_stays() {
                 let declared = if is_with { with } else { Indexes::new() };
                 let version = u32::try_from(round).expect("a small number");
                 let name = DATABASES[database];
-                open(
-                    &store,
-                    name,
-                    version,
-                    Relations::default(),
-                    specs_of(&declared),
-                )
-                .await
-                .map(drop)
+                super::tests::opened(&store, name, version, &declared).await
             })
         };
         for opened in [opened(0), opened(1)] {

@@ -171,6 +171,7 @@ impl Unit<'_> {
         for (collection, images) in &self.collections {
             let writes: Vec<DocumentWrite<'_>> = images.writes().collect();
             if !writes.is_empty() {
+                self.catalog.check_write(collection)?;
                 batch.push(CollectionWrites { collection, writes });
             }
         }
@@ -246,6 +247,7 @@ impl Unit<'_> {
         &mut self,
         write: &UpdateWrite,
     ) -> Result<Updated> {
+        self.catalog.check_write(&write.collection)?;
         let updated = self.transaction.update(write).await?;
         self.cost += updated.cost;
         let numbers = Numbers {
@@ -262,6 +264,7 @@ impl Unit<'_> {
         &mut self,
         write: &DeleteWrite,
     ) -> Result<Deleted> {
+        self.catalog.check_write(&write.collection)?;
         let deleted = self.transaction.delete(write).await?;
         self.cost += deleted.cost;
         let numbers = Numbers {

@@ -1,0 +1,286 @@
+//! What a version of a database declares in the stored catalog.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use async_trait::async_trait;
+
+use super::{Owner, indexes, indexes::OwnedIndex, load, merged, next_epoch, owner_id, owners, put};
+use crate::{
+    catalog::{Catalog, Declaration, Relations, Split, graph, relations::DeclaredField},
+    error::{Error, ErrorKind, Result},
+    store::{CollectionSpec, Durability, Find, Reader, Store, Transaction, UnitOfWork},
+};
+
+/// What a store has to have when a database is declared on it.
+pub(crate) enum Prepared {
+    /// Nothing: a newer version is in force, beside which this one may go on.
+    Older,
+    /// All that this version declares.
+    Newest {
+        /// The collections, with all indexes in force and those that are obsolete, for [`Store::ensure`].
+        collections: Vec<CollectionSpec>,
+        /// The obsolete ones that the database itself has declared until now.
+        retired: BTreeSet<OwnedIndex>,
+    },
+}
+
+/// Checks whether what a database declares fits together with what is declared on a store, and returns
+/// what the store has to have for it.
+///
+/// # Errors
+///
+/// `Schema`, as [`declare`] finds it, before anything is stored.
+pub(crate) async fn prepare(store: &dyn Store, declaration: &Declaration) -> Result<Prepared> {
+    let reader = store.reader()?;
+    let Some(Fitting { owners, mine }) = check_declaration(&*reader, declaration).await? else {
+        return Ok(Prepared::Older);
+    };
+    let made = indexes::made(&*reader).await?;
+    let in_force = indexes::in_force(&owners)?;
+    let mut retired = indexes::obsolete(&owners, &in_force, &made);
+    let collections = indexes::wanted(&declaration.specs, &in_force, &retired);
+    let declared = mine.and_then(|mine| mine.indexes).unwrap_or_default();
+    retired.retain(|index| declared.contains(index));
+    let all = indexes::all_of(&declaration.specs);
+    if !all.is_subset(&made) {
+        let announce = Arc::new(Announce(all));
+        store.run(announce, Durability::Immediate).await?;
+    }
+    Ok(Prepared::Newest {
+        collections,
+        retired,
+    })
+}
+
+/// What is declared on a store, with a declaration that fits to it.
+pub(crate) struct Fitting {
+    owners: Vec<Owner>,
+    /// What the database has declared until now.
+    mine: Option<Owner>,
+}
+
+/// Checks whether what a database declares fits together with what is declared on a store. `None` if a newer
+/// version is in force, beside which this one may go on.
+///
+/// # Errors
+///
+/// `Schema`, as [`declare`] finds it.
+pub(crate) async fn check_declaration(
+    reader: &dyn Reader,
+    declaration: &Declaration,
+) -> Result<Option<Fitting>> {
+    let declare = Declare::new(declaration.clone(), Vec::new());
+    let mut owners = owners(reader).await?;
+    let id = owner_id(&declaration.name);
+    let own = owners.iter().position(|owner| owner.id == id);
+    let mine = own.map(|at| owners.swap_remove(at));
+    if let Some(mine) = &mine
+        && mine.admits_older(declaration)?
+    {
+        return Ok(None);
+    }
+    declare.check_same_version(mine.as_ref())?;
+    owners.push(declare.owner(mine.as_ref()));
+    Catalog::new(merged(&owners)?, BTreeSet::new(), 0)?;
+    indexes::in_force(&owners)?;
+    Ok(Some(Fitting { owners, mine }))
+}
+
+/// Records indexes as made before they are, so that one whose declaration comes to nothing, by an
+/// error or a crash, is known to be obsolete.
+struct Announce(BTreeSet<OwnedIndex>);
+
+#[async_trait]
+impl UnitOfWork for Announce {
+    async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
+        let mut made = indexes::made(&*transaction).await?;
+        made.extend(self.0.iter().cloned());
+        indexes::put_made(transaction, made).await?;
+        next_epoch(transaction).await
+    }
+}
+
+/// Declares the relations of a database and its indexes, which the store has now, and returns the
+/// catalog that is in force from now on. What follows from the fields `touched`, each a collection and a
+/// path, is pending: a migration has changed them.
+///
+/// # Errors
+///
+/// `Schema` if a newer version of the database has been opened here, or another database declares a
+/// field or an index differently.
+pub(crate) async fn declare(
+    store: &dyn Store,
+    declaration: Declaration,
+    touched: Vec<(String, String)>,
+) -> Result<Catalog> {
+    let declare = Arc::new(Declare::new(declaration, touched));
+    store.run(declare.clone(), Durability::Immediate).await?;
+    let catalog = declare
+        .catalog
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
+    catalog.ok_or_else(|| Error::new(ErrorKind::Closed, "the store did not run the unit"))
+}
+
+struct Declare {
+    declaration: Declaration,
+    indexes: BTreeSet<OwnedIndex>,
+    touched: Vec<(String, String)>,
+    /// The result of the last run.
+    catalog: Mutex<Option<Catalog>>,
+}
+
+#[async_trait]
+impl UnitOfWork for Declare {
+    async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
+        let id = owner_id(&self.declaration.name);
+        let owners = owners(&*transaction).await?;
+        let mine = owners.iter().find(|owner| owner.id == id);
+        let is_older = match mine {
+            Some(mine) => mine.admits_older(&self.declaration)?,
+            None => false,
+        };
+        if !is_older {
+            self.check_same_version(mine)?;
+            let mut owner = self.owner(mine);
+            let is_new = mine.is_none_or(|mine| {
+                let pending = owner.pending.clone();
+                Owner {
+                    pending,
+                    ..mine.clone()
+                } != owner
+            });
+            if is_new {
+                owner.pending = self.pending(&*transaction, &owners).await?;
+                put(transaction, &owner.id, &owner).await?;
+            }
+            let has_forgotten = indexes::forget_obsolete(transaction).await?;
+            if is_new || has_forgotten {
+                next_epoch(transaction).await?;
+            }
+        }
+        let catalog = load(&*transaction).await?;
+        *self.catalog.lock().unwrap_or_else(PoisonError::into_inner) = Some(catalog);
+        Ok(())
+    }
+}
+
+impl Declare {
+    fn new(declaration: Declaration, touched: Vec<(String, String)>) -> Self {
+        Declare {
+            indexes: indexes::all_of(&declaration.specs),
+            declaration,
+            touched,
+            catalog: Mutex::new(None),
+        }
+    }
+
+    /// The database as it is stored, without its pending fields.
+    fn owner(&self, mine: Option<&Owner>) -> Owner {
+        let declaration = &self.declaration;
+        let is_migrated = mine.is_some_and(|mine| mine.migration.is_some());
+        let mut owner = Owner {
+            id: owner_id(&declaration.name),
+            version: declaration.version.into(),
+            oldest: Some(declaration.version.into()),
+            models: Some(declaration.models.clone()),
+            migration: None,
+            unfinished: is_migrated || mine.is_some_and(|mine| mine.unfinished),
+            relations: declaration.relations.clone(),
+            indexes: Some(self.indexes.clone()),
+            pending: BTreeSet::new(),
+        };
+        if let Some(mine) = mine {
+            owner.oldest = Some(mine.oldest_beside(declaration, &owner));
+        }
+        owner
+    }
+
+    /// Refuses models that are not those that their version has declared.
+    fn check_same_version(&self, mine: Option<&Owner>) -> Result<()> {
+        let Some(mine) = mine else {
+            return Ok(());
+        };
+        let Declaration {
+            name,
+            version,
+            relations,
+            ..
+        } = &self.declaration;
+        let fields = mine.relations.fields_not_in(relations);
+        let is_filter = fields
+            .first()
+            .is_some_and(|field| is_filter_other(&mine.relations, relations, field));
+        let fields = fields.into_iter();
+        let indexes = mine.indexes.iter().flatten();
+        let indexes = indexes.filter(|index| !self.indexes.contains(index));
+        let mut gone = fields
+            .map(|field| format!("`{field}`"))
+            .chain(indexes.map(|index| format!("the {index}")));
+        match gone.next() {
+            Some(gone) if mine.version == i64::from(*version) => Err(Error::new(
+                ErrorKind::Schema,
+                format!(
+                    "the models of `{name}` changed without a new version: version {version} has \
+                     declared {gone} on this store differently; {}",
+                    match is_filter {
+                        true =>
+                            "increase `version` if its filter changed. If it did not: a filter has to be \
+                             a constant, and what holds the time is another filter at each open",
+                        false => "increase `version`",
+                    }
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// The fields that older documents may not follow: those that are declared anew over documents
+    /// that exist, those that were pending before, those that a migration has changed, and all that follow from one of them.
+    async fn pending(&self, reader: &dyn Reader, owners: &[Owner]) -> Result<BTreeSet<String>> {
+        let relations = &self.declaration.relations;
+        let declared = relations.fields();
+        let left = owners.iter().flat_map(|owner| owner.pending.clone());
+        let mut pending: BTreeSet<String> = left.filter(|field| declared.contains(field)).collect();
+        let mut new = relations.fields_not_in(&merged(owners)?);
+        new.extend(relations.fields_about(&self.touched));
+        let (in_cold_parts, others): (Vec<String>, Vec<String>) = new
+            .into_iter()
+            .partition(|field| self.split_of(field).is_some());
+        // What is in cold parts comes last: documents that are not divided yet hold theirs inline.
+        for field in others.into_iter().chain(in_cold_parts) {
+            let find = Find {
+                collection: relations.holder_of(&field).to_owned(),
+                limit: Some(1),
+                ..Find::default()
+            };
+            let is_inline = self
+                .split_of(&field)
+                .is_some_and(|split| pending.contains(&split.name()));
+            if is_inline || reader.count(&find).await?.0 > 0 {
+                pending.insert(field);
+            }
+        }
+        graph::close_over_dependents(&relations.derived, &mut pending);
+        Ok(pending)
+    }
+
+    /// The split in whose cold parts a field is.
+    fn split_of(&self, field: &str) -> Option<&Split> {
+        let relations = &self.declaration.relations;
+        let holder = relations.holder_of(field);
+        let mut splits = relations.splits.iter();
+        splits.find(|split| split.cold == holder)
+    }
+}
+
+/// Whether two declarations of a field have different filters.
+fn is_filter_other(one: &Relations, other: &Relations, field: &str) -> bool {
+    let filter = |relations: &Relations| relations.derived(field)?.filter().cloned();
+    let filters = (filter(one), filter(other));
+    matches!(filters, (Some(one), Some(other)) if one != other)
+}

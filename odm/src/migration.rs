@@ -1,0 +1,153 @@
+//! Migrations: steps that lead the stored documents from one version of the models to the next.
+//!
+//! A model changes, and its documents are there already. What the new model can read as it is, such as a new
+//! `Option`, needs nothing. For all else a database lists steps, each for the version that it leads to:
+//!
+//! ```
+//! # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
+//! use odm::migration::{Migrations, Step};
+//!
+//! #[derive(Debug, Serialize, Deserialize, Document)]
+//! #[document(collection = "parts")]
+//! struct Part {
+//!     #[serde(rename = "_id")]
+//!     id: i64,
+//!     ratings: u32,
+//!     cents: i64,
+//! }
+//!
+//! #[derive(Database)]
+//! #[database(name = "shop", version = 3, migrations = steps)]
+//! struct Shop {
+//!     parts: Repository<Part>,
+//! }
+//!
+//! fn steps() -> Migrations {
+//!     Migrations::new()
+//!         .to(2, [Step::rename("parts", "votes", "ratings")])
+//!         .to(3, [
+//!             Step::change("parts", "price", |euros: f64| (euros * 100.0).round() as i64),
+//!             Step::rename("parts", "price", "cents"),
+//!         ])
+//! }
+//! # tokio::runtime::Runtime::new().unwrap().block_on(async {
+//! # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "parts")]
+//! # struct OldPart { #[serde(rename = "_id")] id: i64, votes: u32, price: f64 }
+//! # #[derive(Database)] #[database(name = "shop", version = 1)] struct Old { parts: Repository<OldPart> }
+//! # let store = Embedded::memory().await?;
+//! # Old::open(store.clone()).await?.parts.insert(OldPart { id: 1, votes: 3, price: 0.25 }).await?;
+//! let shop = Shop::open(store).await?; // a store of version 1, or 2, or a new one
+//! # let part = shop.parts.get(1).await?;
+//! # assert_eq!((part.ratings, part.cents), (3, 25));
+//! # Ok::<_, odm::Error>(()) }).unwrap();
+//! ```
+//!
+//! # What is guaranteed
+//!
+//! The steps run when the database is [opened](crate::Database::open), in their order, each in units of a few
+//! hundred documents. A unit records how far it has come, so that after a crash the next open goes on there, and
+//! each document is changed once. While steps run, no other program writes to the collections of the database:
+//! programs of older versions get an error of kind [`Schema`](crate::ErrorKind::Schema) from then on, and those
+//! of other databases one of kind [`Migrating`](crate::ErrorKind::Migrating) until the end.
+//!
+//! Steps follow no relations, and nothing is validated between them. When all are done, the fields that are
+//! derived from what they have changed are computed anew, before `open` returns. A step on what another
+//! database on the store declares as well is refused.
+//!
+//! Before anything is declared, the documents of each model that has changed are compared with its new schema:
+//! if one could not be read, `open` fails and names it.
+//!
+//! # Functions in steps
+//!
+//! The functions run within the unit, on the store's writer thread: they compute, and neither wait nor ask
+//! the database. A unit may run more than once, so they have no effects. A panic in one is an error of kind
+//! [`FailedMigration`](crate::ErrorKind::FailedMigration).
+//!
+//! A step names collections and fields by their stored names, and not by the models, which go on changing.
+
+mod changes;
+mod readable;
+mod run;
+mod step;
+
+use std::{collections::BTreeMap, fmt};
+
+pub use changes::Changes;
+pub(crate) use readable::refuse_unreadable;
+pub(crate) use run::{Plan, run};
+pub use step::Step;
+
+/// The steps that lead from each version of a database to the next; see the [module](self).
+#[derive(Debug, Clone, Default)]
+pub struct Migrations {
+    versions: BTreeMap<u32, Vec<Step>>,
+}
+
+impl Migrations {
+    /// Makes an empty list.
+    pub fn new() -> Self {
+        Migrations::default()
+    }
+
+    /// Adds steps that lead to a version from the one before it, after those that lead there already.
+    ///
+    /// Keep the steps of older versions as long as there are stores of these.
+    #[must_use]
+    pub fn to(mut self, version: u32, steps: impl IntoIterator<Item = Step>) -> Self {
+        self.versions.entry(version).or_default().extend(steps);
+        self
+    }
+
+    /// The steps after one version, up to another, each with the version that it leads to.
+    fn between(&self, from: u32, to: u32) -> impl Iterator<Item = (u32, &Step)> {
+        let versions = self.versions.iter();
+        let versions = versions.filter(move |&(&version, _)| version > from && version <= to);
+        versions.flat_map(|(version, steps)| steps.iter().map(|step| (*version, step)))
+    }
+
+    /// The last version that steps lead to.
+    fn last(&self) -> Option<u32> {
+        self.versions.keys().next_back().copied()
+    }
+}
+
+/// How far the migration of a database has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MigrationProgress {
+    /// The step, with the version that it leads to; in the end, `derived fields`.
+    pub step: String,
+    /// Its position among the steps of the migration, from 1 on.
+    pub position: usize,
+    /// The number of steps.
+    pub steps: usize,
+    /// The documents that the step has gone through since the database was opened.
+    pub documents: u64,
+}
+
+impl MigrationProgress {
+    /// That of the derived fields, after so many steps.
+    pub(crate) fn of_derived(steps: usize, documents: u64) -> Self {
+        MigrationProgress {
+            step: "derived fields".to_owned(),
+            position: steps + 1,
+            steps: steps + 1,
+            documents,
+        }
+    }
+}
+
+impl fmt::Display for MigrationProgress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let MigrationProgress {
+            step,
+            position,
+            steps,
+            documents,
+        } = self;
+        write!(
+            f,
+            "step {position} of {steps}, {step}: {documents} documents"
+        )
+    }
+}

@@ -1,0 +1,123 @@
+//! What a version of the models changes on a store, in words.
+
+use std::fmt;
+
+use super::Plan;
+use crate::catalog::{Declaration, FieldChange, FieldChangeKind, Stored, differences};
+
+/// What opening a database changes on a store; see [`Database::check`](crate::Database::check). As text, it has
+/// a line for each.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Changes {
+    /// The name of the database.
+    pub database: String,
+    /// The version that is stored; `None` if the database is new on the store.
+    pub from: Option<u32>,
+    /// The version of the models.
+    pub to: u32,
+    /// The steps of the migration that are left.
+    pub steps: Vec<String>,
+    /// What differs between the models of the two versions, before the steps.
+    pub fields: Vec<FieldChange>,
+    /// The relations that are declared anew, or differently, as `collection.path`. Over documents that exist
+    /// they are pending, until [`backfill`](crate::Database::backfill).
+    pub new_relations: Vec<String>,
+    /// The relations that are not declared any more: nothing follows them from then on.
+    pub gone_relations: Vec<String>,
+}
+
+impl Changes {
+    pub(crate) fn new(stored: &Stored, declaration: &Declaration, plan: &Plan) -> Self {
+        let (before, after) = (&stored.relations, &declaration.relations);
+        let new = after.fields_not_in(before);
+        let gone = before.fields_not_in(after);
+        let fields = match &stored.models {
+            Some(models) => differences(models, &declaration.models),
+            None => Vec::new(),
+        };
+        Changes {
+            database: declaration.name.clone(),
+            from: Some(stored.version),
+            to: declaration.version,
+            steps: plan.left().map(str::to_owned).collect(),
+            fields,
+            gone_relations: gone.difference(&new).cloned().collect(),
+            new_relations: new.into_iter().collect(),
+        }
+    }
+
+    pub(crate) fn of_new(declaration: &Declaration) -> Self {
+        Changes {
+            database: declaration.name.clone(),
+            to: declaration.version,
+            ..Changes::default()
+        }
+    }
+
+    /// Whether there is nothing to change.
+    pub fn is_empty(&self) -> bool {
+        self.from == Some(self.to)
+            && self.steps.is_empty()
+            && self.fields.is_empty()
+            && self.new_relations.is_empty()
+            && self.gone_relations.is_empty()
+    }
+
+    /// Emits an event for each line.
+    pub(crate) fn report(&self) {
+        if self.is_empty() {
+            return;
+        }
+        let database = self.database.as_str();
+        for step in &self.steps {
+            tracing::info!(target: "odm", database, "migration to run: {step}");
+        }
+        for change in &self.fields {
+            let is_suspect = |from: &str| {
+                let mut steps = self.steps.iter();
+                !steps.any(|step| step.contains(&format!("`{from}`")))
+            };
+            match &change.kind {
+                // The values would seem to be lost.
+                FieldChangeKind::Added { like, .. } if like.iter().any(|from| is_suspect(from)) => {
+                    tracing::warn!(target: "odm", database, "{change}");
+                }
+                _ => tracing::info!(target: "odm", database, "{change}"),
+            }
+        }
+        for relation in &self.gone_relations {
+            tracing::info!(target: "odm", database, "`{relation}` is not declared any more");
+        }
+    }
+}
+
+impl fmt::Display for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, to) = (&self.database, self.to);
+        match self.from {
+            None => return writeln!(f, "`{name}` is new on this store: version {to}"),
+            Some(from) if from == to => writeln!(f, "`{name}`: version {to}")?,
+            Some(from) => writeln!(f, "`{name}`: from version {from} to {to}")?,
+        }
+        for step in &self.steps {
+            writeln!(f, "  step to {step}")?;
+        }
+        for change in &self.fields {
+            writeln!(f, "  {change}")?;
+        }
+        for relation in &self.new_relations {
+            writeln!(
+                f,
+                "  relation `{relation}` is declared anew, or differently"
+            )?;
+        }
+        for relation in &self.gone_relations {
+            writeln!(f, "  relation `{relation}` is not declared any more")?;
+        }
+        match self.is_empty() {
+            true => writeln!(f, "  nothing changes"),
+            false => Ok(()),
+        }
+    }
+}

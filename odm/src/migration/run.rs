@@ -1,0 +1,395 @@
+//! Runs the steps of a migration.
+//!
+//! The record of the migration is in the stored catalog. It is made before the first step: from then on older
+//! programs are refused, and nobody else writes to the collections of the database. The unit that changes
+//! documents moves the record on, so that a step goes through each document once. The record ends in the unit
+//! that declares the new version.
+
+use std::{
+    ops::ControlFlow,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use async_trait::async_trait;
+use bson::{RawBson, RawDocument, RawDocumentBuf};
+
+use super::{
+    MigrationProgress, Migrations, Step,
+    step::{Action, failed},
+};
+use crate::{
+    catalog::{self, Declaration, Model, RunningMigration, Split, Stored},
+    error::{Error, ErrorKind, Result},
+    mql::path,
+    store::{
+        CollectionWrites, DocumentWrite, Durability, Find, Reader, ReaderExt, Store, Transaction,
+        UnitOfWork, id_first,
+    },
+};
+
+/// The documents of one unit.
+const DOCUMENTS: u64 = 500;
+
+/// The bytes of documents after which a unit takes no more.
+const BYTES: usize = 4 << 20;
+
+/// The steps from the stored version of a database to a newer one, in their order.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    name: String,
+    to: u32,
+    steps: Vec<(String, Step)>,
+    done: usize,
+    splits: Vec<Split>,
+}
+
+impl Plan {
+    /// Finds the steps that lead from what is stored to a declaration.
+    ///
+    /// # Errors
+    ///
+    /// `Schema` if a step is invalid, if one changes what another database declares, or if the migration that
+    /// has begun had other steps.
+    pub(crate) async fn new(
+        reader: &dyn Reader,
+        stored: &Stored,
+        declaration: &Declaration,
+        migrations: &Migrations,
+        models: &[&'static Model],
+    ) -> Result<Self> {
+        let to = declaration.version;
+        if let Some(last) = migrations.last().filter(|last| *last > to) {
+            return Err(schema(format!(
+                "missing version: `{}` has steps to version {last}, and its version is {to}; increase `version`",
+                declaration.name
+            )));
+        }
+        let listed = migrations.between(stored.version, to);
+        let listed = listed.map(|(version, step)| (version, step.clone()));
+        let renamings = models.iter().flat_map(|model| {
+            let renamed = model.renamed.iter();
+            let renamed = renamed.filter(|of| stored.is_before(model.collection, of.from, of.to));
+            renamed.map(|of| (to, Step::rename(model.collection, of.from, of.to)))
+        });
+        let (before, last): (Vec<_>, Vec<_>) = listed.partition(|(version, _)| *version < to);
+        let steps = before.into_iter().chain(renamings).chain(last);
+        let steps: Vec<(String, Step)> = steps
+            .map(|(version, step)| (format!("version {version}: {step}"), step))
+            .collect();
+        for (_, step) in &steps {
+            if let Action::Invalid(error) = &step.action {
+                return Err(error.clone());
+            }
+        }
+        let begun = stored.migration.as_ref();
+        let done = begun.map_or(&[][..], |begun| &begun.done);
+        for (at, done) in done.iter().enumerate() {
+            if steps.get(at).is_none_or(|(text, _)| text != done) {
+                return Err(schema(format!(
+                    "changed migration: a migration of `{}` has begun with the step `{done}`, which is not at \
+                     its place any more; keep the steps as they were, and add others after them",
+                    declaration.name
+                )));
+            }
+        }
+        let plan = Plan {
+            name: declaration.name.clone(),
+            to,
+            done: done.len(),
+            splits: stored.relations.splits.clone(),
+            steps,
+        };
+        if plan.steps.is_empty() {
+            return Ok(plan);
+        }
+        if stored.version == to {
+            return Err(schema(format!(
+                "the models of `{}` changed without a new version: {} needs one; increase `version`",
+                declaration.name, plan.steps[0].0
+            )));
+        }
+        catalog::check_owned(reader, &declaration.name, &plan.touched()).await?;
+        Ok(plan)
+    }
+
+    /// The number of steps.
+    pub(crate) fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// The steps that are left, in words.
+    pub(crate) fn left(&self) -> impl Iterator<Item = &str> {
+        self.steps[self.done..]
+            .iter()
+            .map(|(text, _)| text.as_str())
+    }
+
+    /// The fields that the steps change, each as a collection and a path.
+    pub(crate) fn touched(&self) -> Vec<(String, String)> {
+        let mut touched = Vec::new();
+        for (_, step) in &self.steps {
+            touched.extend(step.touched.iter().cloned());
+            if let Action::Inline { path } = &step.action
+                && let Some(split) = self.split(&step.collection, path)
+            {
+                touched.push((split.cold.clone(), String::new()));
+            }
+        }
+        touched
+    }
+
+    fn split(&self, collection: &str, path: &str) -> Option<&Split> {
+        let mut splits = self.splits.iter();
+        splits.find(|split| split.hot == collection && split.path == path)
+    }
+}
+
+/// Carries out the steps that are left.
+///
+/// # Errors
+///
+/// Those of the steps, and of the store. What was done stays, and the next run goes on there.
+pub(crate) async fn run(
+    store: &dyn Store,
+    plan: &Plan,
+    progress: &(dyn Fn(&MigrationProgress) + Send + Sync),
+) -> Result<()> {
+    if plan.steps.is_empty() {
+        return Ok(());
+    }
+    let (name, to) = (plan.name.clone(), plan.to);
+    store
+        .run(Arc::new(Begin { name, to }), Durability::Immediate)
+        .await?;
+    let mut documents = 0;
+    loop {
+        let record = catalog::running(&*store.reader()?, &plan.name).await?;
+        let Some(record) = record else {
+            return Ok(());
+        };
+        let at = record.done.len();
+        let Some((text, step)) = plan.steps.get(at) else {
+            return Ok(());
+        };
+        let split = match &step.action {
+            Action::Inline { path } => {
+                Some(plan.split(&step.collection, path).cloned().ok_or_else(|| {
+                    schema(format!(
+                        "unknown cold part: {text}: the version before has no split there"
+                    ))
+                })?)
+            }
+            _ => None,
+        };
+        let chunk = Arc::new(Chunk {
+            name: plan.name.clone(),
+            record,
+            text: text.clone(),
+            step: step.clone(),
+            split,
+            changed: Mutex::new(0),
+        });
+        // A step that is done again after a crash is done from where the file has it.
+        store.run(chunk.clone(), Durability::Eventual).await?;
+        let seen = *chunk.changed.lock().unwrap_or_else(PoisonError::into_inner);
+        documents = if seen == 0 { 0 } else { documents + seen };
+        if seen > 0 {
+            progress(&MigrationProgress {
+                step: text.clone(),
+                position: at + 1,
+                steps: plan.steps.len() + 1,
+                documents,
+            });
+        }
+    }
+}
+
+struct Begin {
+    name: String,
+    to: u32,
+}
+
+#[async_trait]
+impl UnitOfWork for Begin {
+    async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
+        catalog::begin(transaction, &self.name, self.to).await
+    }
+}
+
+/// Some documents of one step.
+struct Chunk {
+    name: String,
+    /// The record of the migration before it.
+    record: RunningMigration,
+    text: String,
+    step: Step,
+    /// The split whose cold parts are put back.
+    split: Option<Split>,
+    /// How many documents it has seen; none at the end of the step.
+    changed: Mutex<u64>,
+}
+
+#[async_trait]
+impl UnitOfWork for Chunk {
+    async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
+        let documents = self.documents(&*transaction).await?;
+        let mut record = self.record.clone();
+        match documents.last() {
+            Some(last) => record.after = path::get(last, "_id").map(RawBson::from),
+            None => {
+                record.done.push(self.text.clone());
+                record.after = None;
+            }
+        }
+        self.write(transaction, &documents).await?;
+        catalog::advance(transaction, &self.name, &self.record, record).await?;
+        let mut changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
+        *changed = documents.len() as u64;
+        Ok(())
+    }
+}
+
+impl Chunk {
+    /// The next documents in the order of their `_id`s.
+    async fn documents(&self, reader: &dyn Reader) -> Result<Vec<RawDocumentBuf>> {
+        let after = self.record.after.clone();
+        let find = Find {
+            collection: match &self.split {
+                Some(split) => split.cold.clone(),
+                None => self.step.collection.clone(),
+            },
+            limit: Some(DOCUMENTS),
+            after: after.map(|id| vec![id]),
+            ..Find::default()
+        };
+        let (mut documents, mut bytes) = (Vec::new(), 0);
+        let each = &mut |_, document: &RawDocument| {
+            bytes += document.as_bytes().len();
+            documents.push(document.to_owned());
+            Ok(match bytes > BYTES {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            })
+        };
+        reader.find(&find, each).await?;
+        Ok(documents)
+    }
+
+    async fn write(
+        &self,
+        transaction: &mut dyn Transaction,
+        documents: &[RawDocumentBuf],
+    ) -> Result<()> {
+        let collection = self.step.collection.as_str();
+        match &self.step.action {
+            Action::Change(change) => {
+                let mut changed = Vec::new();
+                for before in documents {
+                    if let Some(after) = change(before)? {
+                        changed.push((before, self.with_same_id(before, after)?));
+                    }
+                }
+                let writes = changed
+                    .iter()
+                    .map(|(before, after)| DocumentWrite::Replace { before, after });
+                apply(transaction, [(collection, writes.collect())]).await
+            }
+            Action::Move { to, filter } => {
+                let mut moved = Vec::new();
+                for document in documents {
+                    if filter.matches(document)? {
+                        moved.push(document);
+                    }
+                }
+                let inserts = moved.iter().map(|document| DocumentWrite::Insert(document));
+                let inserts = inserts.collect();
+                let removals = moved.iter().map(|document| DocumentWrite::Remove(document));
+                let removals = removals.collect();
+                apply(transaction, [(to, inserts), (collection, removals)]).await
+            }
+            Action::Drop => {
+                let removals = documents
+                    .iter()
+                    .map(|document| DocumentWrite::Remove(document));
+                apply(transaction, [(collection, removals.collect())]).await
+            }
+            Action::Inline { path } => self.inline(transaction, path, documents).await,
+            Action::Invalid(error) => Err(error.clone()),
+        }
+    }
+
+    /// Puts cold parts back into their documents.
+    async fn inline(
+        &self,
+        transaction: &mut dyn Transaction,
+        at: &str,
+        parts: &[RawDocumentBuf],
+    ) -> Result<()> {
+        let Some(split) = &self.split else {
+            return Ok(());
+        };
+        let collection = split.hot.as_str();
+        let mut changed = Vec::new();
+        for part in parts {
+            let lost = |message: &str| failed(&self.text, &split.cold, part, message.into());
+            let id = path::get(part, &split.key).map(RawBson::from);
+            let id = id.ok_or_else(|| lost("it names no document"))?;
+            let (hot, _) = transaction.get_one(collection, &id).await?;
+            let hot = hot.ok_or_else(|| lost("its document is not there"))?;
+            if path::get(&hot, at).is_some() {
+                return Err(lost("its document has a value in its place"));
+            }
+            let mut whole = bson::Document::try_from(&hot).map_err(Error::malformed)?;
+            let value = bson::Document::try_from(&split.value(part)?).map_err(Error::malformed)?;
+            whole.insert(at, value);
+            let whole = RawDocumentBuf::try_from(&whole).map_err(Error::malformed)?;
+            changed.push((hot, whole));
+        }
+        let writes = changed
+            .iter()
+            .map(|(before, after)| DocumentWrite::Replace { before, after });
+        let writes = writes.collect();
+        let removals = parts
+            .iter()
+            .map(|part| DocumentWrite::Remove(part))
+            .collect();
+        apply(transaction, [(collection, writes), (&split.cold, removals)]).await
+    }
+
+    /// A changed document with `_id` as its first field, which has to be that of the document before.
+    fn with_same_id(&self, before: &RawDocument, after: RawDocumentBuf) -> Result<RawDocumentBuf> {
+        let id = path::get(before, "_id");
+        match id.filter(|id| path::get(&after, "_id") == Some(*id)) {
+            Some(id) => Ok(id_first(&after, id).unwrap_or(after)),
+            None => {
+                let cause = "it gives the document another `_id`, or none";
+                Err(failed(
+                    &self.text,
+                    &self.step.collection,
+                    before,
+                    cause.into(),
+                ))
+            }
+        }
+    }
+}
+
+/// Writes documents as they are: no relation of the new version is in force yet, and none of the version
+/// before any more.
+async fn apply<const N: usize>(
+    transaction: &mut dyn Transaction,
+    writes: [(&str, Vec<DocumentWrite<'_>>); N],
+) -> Result<()> {
+    let batch = writes.into_iter().filter(|(_, writes)| !writes.is_empty());
+    let batch: Vec<CollectionWrites<'_>> = batch
+        .map(|(collection, writes)| CollectionWrites { collection, writes })
+        .collect();
+    match batch.is_empty() {
+        true => Ok(()),
+        false => transaction.apply(&batch).await.map(drop),
+    }
+}
+
+fn schema(message: String) -> Error {
+    Error::new(ErrorKind::Schema, message)
+}

@@ -1,0 +1,391 @@
+//! One step of a migration, and what it does to a document.
+
+use std::{
+    error::Error as StdError,
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use bson::{Bson, Document, RawDocument, RawDocumentBuf};
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    mql::{Filter, path},
+};
+
+/// One step of a migration: a change of all documents of a collection.
+///
+/// A path goes through embedded values, through all elements of lists, and by `*` through all values of a map:
+/// `lines.title`, `prices.*.amount`. Where a document has no value on the way, the step passes it by.
+#[derive(Clone)]
+pub struct Step {
+    text: String,
+    pub(super) collection: String,
+    pub(super) action: Action,
+    /// The fields that it changes, each as a collection and a path.
+    pub(super) touched: Vec<(String, String)>,
+}
+
+/// What a step does.
+#[derive(Clone)]
+pub(super) enum Action {
+    /// Changes each document by itself.
+    Change(Arc<Change>),
+    /// Moves the documents that match to another collection.
+    Move { to: String, filter: Filter },
+    /// Removes all documents.
+    Drop,
+    /// Puts the cold parts at a path back into their documents.
+    Inline { path: String },
+    /// It was made of what is no step.
+    Invalid(Error),
+}
+
+/// Returns a document as the step makes it, or `None` if it stays as it is.
+type Change = dyn Fn(&RawDocument) -> Result<Option<RawDocumentBuf>> + Send + Sync;
+
+/// Why a value cannot be changed.
+type Cause = Box<dyn StdError + Send + Sync>;
+
+impl Step {
+    /// Gives a field another name. `to` is in the same place as `from`: `lines.title` becomes `lines.name`.
+    ///
+    /// # Errors
+    ///
+    /// The step fails on a document that has both.
+    pub fn rename(collection: &str, from: &str, to: &str) -> Self {
+        let text = format!("rename `{from}` of `{collection}` to `{to}`");
+        let touched = [from, to];
+        let (parent, old) = parent_and_name(from);
+        let (other, new) = parent_and_name(to);
+        if parent != other {
+            let message =
+                "a field is renamed in its place; let both paths end in different names only";
+            return Step::invalid(text, collection, message.to_owned());
+        }
+        let (old, new) = (old.to_owned(), new.to_owned());
+        Step::in_parents(text, collection, parent, &touched, move |parent| {
+            match (parent.contains_key(&old), parent.contains_key(&new)) {
+                (false, _) => Ok(false),
+                (true, true) => Err(format!("there is a field `{new}` as well").into()),
+                (true, false) => {
+                    let fields = std::mem::take(parent).into_iter();
+                    let renamed = fields.map(|(name, value)| match name == old {
+                        true => (new.clone(), value),
+                        false => (name, value),
+                    });
+                    *parent = renamed.collect();
+                    Ok(true)
+                }
+            }
+        })
+    }
+
+    /// Makes another value of each value at a path, by a function from the type in which it is stored to
+    /// that of the new model. A field that is missing stays so. `bson::Bson` is any type.
+    pub fn change<Old, New>(
+        collection: &str,
+        path: &str,
+        change: impl Fn(Old) -> New + Send + Sync + 'static,
+    ) -> Self
+    where
+        Old: DeserializeOwned,
+        New: Serialize,
+    {
+        Step::try_change(collection, path, move |old| Ok::<_, Error>(change(old)))
+    }
+
+    /// Changes values as [`change`](Step::change) does, by a function that can fail. An error ends the
+    /// migration at the document, which it names; the next open goes on there.
+    pub fn try_change<Old, New, E>(
+        collection: &str,
+        path: &str,
+        change: impl Fn(Old) -> std::result::Result<New, E> + Send + Sync + 'static,
+    ) -> Self
+    where
+        Old: DeserializeOwned,
+        New: Serialize,
+        E: Into<Box<dyn StdError + Send + Sync>>,
+    {
+        let text = format!("change `{path}` of `{collection}`");
+        let (parent, name) = parent_and_name(path);
+        let name = name.to_owned();
+        Step::in_parents(text, collection, parent, &[path], move |parent| {
+            let values: Vec<&mut Bson> = match name.as_str() {
+                "*" => parent.iter_mut().map(|(_, value)| value).collect(),
+                name => parent.get_mut(name).into_iter().collect(),
+            };
+            let mut is_changed = false;
+            for value in values {
+                let old: Old = bson::deserialize_from_bson(value.clone()).map_err(unreadable)?;
+                let new = change(old).map_err(Into::into)?;
+                let new = bson::serialize_to_bson(&new)?;
+                is_changed |= new != *value;
+                *value = new;
+            }
+            Ok(is_changed)
+        })
+    }
+
+    /// Adds a field with a value to each document, or to each embedded value on the path, that lacks it.
+    pub fn add(collection: &str, path: &str, value: impl Serialize) -> Self {
+        let text = format!("add `{path}` to `{collection}`");
+        let (parent, name) = parent_and_name(path);
+        let value = match bson::serialize_to_bson(&value) {
+            Ok(value) => value,
+            Err(error) => return Step::invalid(text, collection, error.to_string()),
+        };
+        let name = name.to_owned();
+        Step::in_parents(text, collection, parent, &[path], move |parent| {
+            let is_missing = !parent.contains_key(&name);
+            if is_missing {
+                parent.insert(name.clone(), value.clone());
+            }
+            Ok(is_missing)
+        })
+    }
+
+    /// Removes a field.
+    pub fn remove(collection: &str, path: &str) -> Self {
+        let text = format!("remove `{path}` of `{collection}`");
+        let (parent, name) = parent_and_name(path);
+        let name = name.to_owned();
+        Step::in_parents(text, collection, parent, &[path], move |parent| {
+            Ok(parent.remove(&name).is_some())
+        })
+    }
+
+    /// Makes another document of each document of a collection, with the same `_id`, by a function from a
+    /// type that reads the old ones to one that writes the new ones. `bson::Document` is any document.
+    pub fn map<Old, New>(
+        collection: &str,
+        change: impl Fn(Old) -> New + Send + Sync + 'static,
+    ) -> Self
+    where
+        Old: DeserializeOwned,
+        New: Serialize,
+    {
+        Step::try_map(collection, move |old| Ok::<_, Error>(change(old)))
+    }
+
+    /// Changes documents as [`map`](Step::map) does, by a function that can fail.
+    pub fn try_map<Old, New, E>(
+        collection: &str,
+        change: impl Fn(Old) -> std::result::Result<New, E> + Send + Sync + 'static,
+    ) -> Self
+    where
+        Old: DeserializeOwned,
+        New: Serialize,
+        E: Into<Box<dyn StdError + Send + Sync>>,
+    {
+        let text = format!("change the documents of `{collection}`");
+        let change = move |document: &RawDocument| -> std::result::Result<_, Cause> {
+            let old = bson::deserialize_from_slice(document.as_bytes());
+            let old: Old = old.map_err(unreadable)?;
+            let new = change(old).map_err(Into::into)?;
+            Ok(Some(bson::serialize_to_raw_document_buf(&new)?))
+        };
+        Step::by(text, collection, &[""], change)
+    }
+
+    /// Moves the documents that match a filter, in MongoDB's form, to another collection.
+    ///
+    /// # Errors
+    ///
+    /// The step fails if a document there has the same `_id`.
+    pub fn move_documents(from: &str, to: &str, filter: Document) -> Self {
+        let text = format!("move documents of `{from}` to `{to}`");
+        match Filter::parse(&filter) {
+            Err(error) => Step::invalid(text, from, error.to_string()),
+            Ok(filter) => Step {
+                text,
+                collection: from.to_owned(),
+                touched: whole([from, to]),
+                action: Action::Move {
+                    to: to.to_owned(),
+                    filter,
+                },
+            },
+        }
+    }
+
+    /// Removes all documents of a collection.
+    pub fn drop_collection(collection: &str) -> Self {
+        Step {
+            text: format!("drop `{collection}`"),
+            collection: collection.to_owned(),
+            touched: whole([collection]),
+            action: Action::Drop,
+        }
+    }
+
+    /// Puts the cold parts of a `#[split(..)]` that the version before has declared at a path back into their
+    /// documents. The opposite needs no step: where a model declares a `#[split(..)]`, `open` divides the
+    /// documents.
+    pub fn inline(collection: &str, path: &str) -> Self {
+        Step {
+            text: format!("inline `{path}` of `{collection}`"),
+            collection: collection.to_owned(),
+            touched: vec![(collection.to_owned(), path.to_owned())],
+            action: Action::Inline {
+                path: path.to_owned(),
+            },
+        }
+    }
+
+    fn invalid(text: String, collection: &str, message: String) -> Self {
+        let message = format!("invalid step: {text}: {message}");
+        Step {
+            text,
+            collection: collection.to_owned(),
+            touched: Vec::new(),
+            action: Action::Invalid(Error::new(ErrorKind::Schema, message)),
+        }
+    }
+
+    /// A step that changes the documents, or embedded values, at a path.
+    fn in_parents(
+        text: String,
+        collection: &str,
+        parent: &str,
+        touched: &[&str],
+        change: impl Fn(&mut Document) -> std::result::Result<bool, Cause> + Send + Sync + 'static,
+    ) -> Self {
+        let steps: Vec<String> = match parent {
+            "" => Vec::new(),
+            path => path.split('.').map(str::to_owned).collect(),
+        };
+        let mut named = touched.iter().flat_map(|path| path.split('.'));
+        if named.any(|name| name.is_empty() || path::position(name).is_some()) {
+            let message = "a path consists of names, and `*` for all values of a map".to_owned();
+            return Step::invalid(text, collection, message);
+        }
+        if touched.contains(&"_id") {
+            let message = "`_id` cannot be changed; move the documents by a program".to_owned();
+            return Step::invalid(text, collection, message);
+        }
+        Step::by(text, collection, touched, move |document: &RawDocument| {
+            let mut changed = Document::try_from(document)?;
+            let is_changed = in_documents(&mut changed, &steps, &change)?;
+            Ok(match is_changed {
+                true => Some(RawDocumentBuf::try_from(&changed)?),
+                false => None,
+            })
+        })
+    }
+
+    fn by(
+        text: String,
+        collection: &str,
+        touched: &[&str],
+        change: impl Fn(&RawDocument) -> std::result::Result<Option<RawDocumentBuf>, Cause>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        let (step, of) = (text.clone(), collection.to_owned());
+        let change = move |document: &RawDocument| {
+            let failed = |cause: Cause| failed(&step, &of, document, cause);
+            match catch_unwind(AssertUnwindSafe(|| change(document))) {
+                Ok(changed) => changed.map_err(failed),
+                Err(_) => Err(failed("its function panicked".into())),
+            }
+        };
+        let touched = touched
+            .iter()
+            // A map is touched as a whole.
+            .map(|path| path.split(".*").next().unwrap_or_default().to_owned());
+        Step {
+            text,
+            collection: collection.to_owned(),
+            touched: touched.map(|path| (collection.to_owned(), path)).collect(),
+            action: Action::Change(Arc::new(change)),
+        }
+    }
+}
+
+/// What it does, as `rename `votes` of `parts` to `ratings``.
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Step").field(&self.text).finish()
+    }
+}
+
+/// What serde says of a value that cannot be read.
+fn unreadable(error: bson::error::Error) -> Cause {
+    match &error.message {
+        Some(message) => message.trim_end_matches('.').to_owned().into(),
+        None => error.into(),
+    }
+}
+
+/// The error of a step on a document.
+pub(super) fn failed(
+    step: impl fmt::Display,
+    collection: &str,
+    document: &RawDocument,
+    cause: Cause,
+) -> Error {
+    let id = path::get(document, "_id").map(Into::into);
+    let shown = id.as_ref().map(crate::error::show).unwrap_or_default();
+    let message = format!(
+        "failed migration: {step}: `{collection}` with `_id` = {shown}: {cause}; nothing of this document \
+         has changed: correct the step, and open the database again"
+    );
+    let error = Error::new(ErrorKind::FailedMigration, message).with_source(cause);
+    error.at(collection, None, id)
+}
+
+fn whole<const N: usize>(collections: [&str; N]) -> Vec<(String, String)> {
+    let all = collections.into_iter();
+    all.map(|name| (name.to_owned(), String::new())).collect()
+}
+
+/// The path of what holds a field, and its name there.
+fn parent_and_name(path: &str) -> (&str, &str) {
+    path.rsplit_once('.').unwrap_or(("", path))
+}
+
+/// Changes all documents at the end of a path. Returns whether one is different.
+fn in_documents(
+    document: &mut Document,
+    path: &[String],
+    change: &impl Fn(&mut Document) -> std::result::Result<bool, Cause>,
+) -> std::result::Result<bool, Cause> {
+    let Some((first, rest)) = path.split_first() else {
+        return change(document);
+    };
+    let mut is_changed = false;
+    for (name, value) in document.iter_mut() {
+        if first == "*" || name == first {
+            is_changed |= in_value(value, rest, change)?;
+        }
+    }
+    Ok(is_changed)
+}
+
+fn in_value(
+    value: &mut Bson,
+    path: &[String],
+    change: &impl Fn(&mut Document) -> std::result::Result<bool, Cause>,
+) -> std::result::Result<bool, Cause> {
+    match value {
+        Bson::Document(document) => in_documents(document, path, change),
+        Bson::Array(elements) => {
+            let mut is_changed = false;
+            for element in elements {
+                is_changed |= in_value(element, path, change)?;
+            }
+            Ok(is_changed)
+        }
+        _ => Ok(false),
+    }
+}
