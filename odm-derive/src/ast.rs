@@ -1,6 +1,6 @@
 //! The input of a derive: the item with its attributes read and its stored names found.
 
-use syn::{Attribute, Data as SynData, DeriveInput, Fields as SynFields, Ident, Type};
+use syn::{Attribute, Data as SynData, DeriveInput, Fields as SynFields, Ident, Path, Type};
 
 use crate::{
     attr::{self, Rule, serde},
@@ -96,6 +96,8 @@ pub(crate) struct Field<'a> {
     pub(crate) docs: Vec<&'a Attribute>,
     pub(crate) attrs: attr::Field,
     pub(crate) serde: serde::Field,
+    /// `#[id]`, which means nothing here.
+    pub(crate) id: Option<&'a Path>,
     /// The name under which serde stores it; of no meaning in tuples, and where it is flattened.
     pub(crate) stored: String,
 }
@@ -214,6 +216,7 @@ fn fields<'a>(
                 attrs: attr::Field::new(cx, derive, &field.attrs),
                 stored: stored(&name, serde.rename.as_ref(), rule),
                 serde,
+                id: id(&field.attrs),
             }
         })
         .collect()
@@ -230,6 +233,11 @@ fn stored(
         (None, Some(rule)) => rule(name),
         (None, None) => name.to_owned(),
     }
+}
+
+fn id(attrs: &[Attribute]) -> Option<&Path> {
+    let mut paths = attrs.iter().map(Attribute::path);
+    paths.find(|path| path.is_ident("id"))
 }
 
 fn docs(attrs: &[Attribute]) -> Vec<&Attribute> {

@@ -37,7 +37,8 @@ mod types;
 use ast::Derive;
 
 /// Defines the derives, which all claim the same attributes. So an attribute of one of them on the
-/// item or field of another is read by that one, and gets an error that says where it belongs.
+/// item or field of another is read by that one, and gets an error that says where it belongs. So is
+/// `#[id]`, which other libraries have, and which is answered with what to write here.
 macro_rules! derives {
     (
         attributes($($attribute:ident),*);
@@ -46,7 +47,7 @@ macro_rules! derives {
         /// The attributes of this library, on items and on fields.
         const ATTRIBUTES: &[&str] = &[$(stringify!($attribute)),*];
 
-        derives!(@each ($($attribute,)* serde) $($(#[$doc])* $derive => $function;)*);
+        derives!(@each ($($attribute,)* id, serde) $($(#[$doc])* $derive => $function;)*);
     };
     (@each $attributes:tt $($(#[$doc:meta])* $derive:ident => $function:ident;)*) => { $(
         $(#[$doc])*

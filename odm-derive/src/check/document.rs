@@ -137,6 +137,14 @@ fn changing(attrs: &attr::Field) -> Option<(&Path, &'static str)> {
 }
 
 fn no_id(cx: &Ctxt, input: &Input<'_>, all: &[Field<'_>]) {
+    if let Some(mark) = all.iter().find_map(|field| field.id.as_ref()) {
+        cx.error(
+            mark,
+            "the `_id` of a document is the field that serde stores as `_id`: instead of `#[id]`, write \
+             `#[serde(rename = \"_id\")]`",
+        );
+        return;
+    }
     let named = |name: &str| {
         fields::stored(all)
             .find(|field| field.ident.is_some_and(|ident| types::name(ident) == name))

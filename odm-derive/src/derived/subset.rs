@@ -85,10 +85,10 @@ fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> TokenStream
     });
     let via = match &declared.via {
         Some((literal, field)) => quote_spanned! {literal.span()=>
-            #private::path_to::<#this, _, _, _>(#private::child::<#ty>().#field)
+            #private::path_to::<#this, _, _, _>(#private::child::<#ty>().fields.#field)
         },
         None => quote_spanned! {ty.span()=>
-            #private::parent_path::<<#ty as #private::SubsetField>::Child, #this, _>()
+            #private::subset_path::<#ty, #this, _>()
         },
     };
     let child = quote_spanned!(ty.span()=> <#ty as #private::SubsetField>::Child);
@@ -96,7 +96,7 @@ fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> TokenStream
     let nested =
         "a subset cannot be shown inside a subset: show a projection of the child without it";
     quote_spanned! {ty.span()=> {
-        ::core::assert!(!<#ty as #private::SubsetField>::NESTED, #nested);
+        ::core::assert!(!#private::child::<#ty>().nested, #nested);
         #private::subset::<#ty>(#stored, #private::DeclaredSubset {
             limit: #limit,
             sort: const { &[#(#sort),*] },
@@ -126,9 +126,9 @@ fn reads(head: &Head, ty: &Type, declared: &Subset) -> TokenStream {
     });
     quote_spanned! {ty.span()=>
         #private::DerivedReads {
-            collection: <<#ty as #private::SubsetField>::Child as #private::Document>::HASH,
+            collection: #private::child::<#ty>().collection,
             paths: &[#(#sort),*],
-            names: #private::shown_names::<#ty>(),
+            names: #private::child::<#ty>().names,
         }
     }
 }
@@ -140,7 +140,7 @@ fn sort_field(head: &Head, ty: &Type, key: &Key, span: Span) -> TokenStream {
     let first = names.next();
     // What is wrong with the type is reported at the type.
     let at = types::located(head.private.clone(), ty.span());
-    let child = quote_spanned!(ty.span()=> #at::child::<#ty>());
+    let child = quote_spanned!(ty.span()=> #at::child::<#ty>().fields);
     let child = quote_spanned!(span=> #child.#first);
     names.fold(
         child,

@@ -255,12 +255,13 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 
     /// Matches if one element of the array matches the whole filter: `$elemMatch`.
-    pub fn any<F>(self, filter: F) -> Filter<P::Root>
+    pub fn any<T, F>(self, filter: F) -> Filter<P::Root>
     where
-        V: List<Item: Element>,
-        F: FnOnce(&'static <V::Item as Element>::Fields) -> Filter<V::Item>,
+        V: List<Item = T>,
+        T: Element,
+        F: FnOnce(&'static T::Fields) -> Filter<T>,
     {
-        let element = filter(<V::Item as Element>::fields());
+        let element = filter(T::fields());
         Filter::test(
             P::TEXT,
             element

@@ -4,8 +4,8 @@ use super::DerivedShape;
 use crate::{
     error::Result,
     model::{
-        Document, Field, FieldKind, FieldSet, FieldShape, Flattened, Ordered, Path, PathHash, Root,
-        Shape, ShownNames, Structure, SubsetField, SubsetItem,
+        ChildOf, Document, Field, FieldKind, FieldSet, FieldShape, Flattened, Ordered, Path,
+        PathHash, Root, Shape, ShownNames, Structure, SubsetField, SubsetItem,
     },
     mql::{self, Direction},
 };
@@ -52,17 +52,37 @@ pub const fn subset<T: SubsetField>(name: &'static str, declared: DeclaredSubset
     FieldShape { name, kind }
 }
 
-/// The stored names that a subset shows, if it does not show the whole child.
-pub const fn shown_names<T: SubsetField>() -> Option<&'static ShownNames> {
-    match <T::Item as SubsetItem>::SHOWN {
-        Some(_) => Some(<T::Item as SubsetItem>::NAMES),
-        None => None,
+/// What the derive asks of the type of a subset.
+pub struct ShownChild<F> {
+    /// The hash of the collection of the children.
+    pub collection: u64,
+    /// The fields of a child.
+    pub fields: F,
+    /// The stored names that are shown, if not the whole child.
+    pub names: Option<&'static ShownNames>,
+    /// Whether there is a subset in what is shown.
+    pub nested: bool,
+}
+
+/// Tells of the children that a subset shows. It is the first that is asked of the type in each place where
+/// it must be a subset, so that a mistake in it is reported once.
+pub const fn child<T: SubsetField>() -> ShownChild<<T::Child as Structure>::Fields<Root<T::Child>>>
+{
+    ShownChild {
+        collection: <T::Child as Document>::HASH,
+        fields: <<T::Child as Structure>::Fields<Root<T::Child>> as FieldSet>::NEW,
+        names: match <T::Item as SubsetItem>::SHOWN {
+            Some(_) => Some(<T::Item as SubsetItem>::NAMES),
+            None => None,
+        },
+        nested: T::NESTED,
     }
 }
 
-/// The fields of the child that a subset shows.
-pub const fn child<T: SubsetField>() -> <T::Child as Structure>::Fields<Root<T::Child>> {
-    <<T::Child as Structure>::Fields<Root<T::Child>> as FieldSet>::NEW
+/// The path of the reference of the children of a subset to their only parent.
+pub const fn subset_path<T: SubsetField<Child: ChildOf<P, N>>, P: Document, const N: usize>()
+-> &'static str {
+    <T::Child as ChildOf<P, N>>::PATH
 }
 
 /// A field to sort by.
