@@ -18,7 +18,11 @@ mod fields;
 mod indexes;
 mod projection;
 mod references;
+mod serde;
+mod untagged;
 mod variants;
+
+pub(crate) use serde::unreadable;
 
 /// Reports what is wrong with an input. What passes can be lowered to a model.
 pub(crate) fn check(cx: &Ctxt, input: &Input<'_>) {

@@ -23,6 +23,7 @@ mod reference;
 mod related;
 mod schema;
 mod split;
+mod stored;
 mod structure;
 
 pub(crate) use children::expand as children;

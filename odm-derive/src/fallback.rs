@@ -57,6 +57,7 @@ pub(crate) fn stubs(input: &Input<'_>) -> Option<TokenStream> {
     // Whether what is marked is of a fitting type can wait until the marks are right.
     for member in &mut structure.members {
         member.role = Role::Plain;
+        member.skipped = None;
     }
     let content = expand::structure(&head, &structure);
     let refers_within = (input.derive != Derive::Projection).then(|| expand::refers_within(&head));

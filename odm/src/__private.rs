@@ -11,6 +11,7 @@ mod path;
 mod probe;
 mod projection;
 mod reference;
+mod stored;
 mod validation;
 
 pub use crate::model::{
@@ -47,7 +48,7 @@ pub use field::{
     is_flat, migrations, models, outline, plain, shown, split, subset_filter, wrapped,
 };
 pub use path::{Followed, Indexed, fields_of, index_field, is_followed, step};
-pub use probe::{Absent, Probe, Unknown};
+pub use probe::{Absent, FromNothing, Probe, Unknown};
 pub use projection::{SameAs, Shown, Source, source};
 pub use reference::{
     DeclaredReference, RefersTo, delete_rule, is_required, parent_path, path_to, points_back,
@@ -55,6 +56,7 @@ pub use reference::{
 };
 pub use serde::{Serialize, de::DeserializeOwned};
 pub use std::marker::PhantomData as Phantom;
+pub use stored::{assert_own_names, is_defaulted};
 pub use validation::{
     check_of, check_with, schema_of, validates_list, validates_number, validates_text,
 };

@@ -48,14 +48,27 @@ pub(crate) struct Field {
     pub(crate) skip: Option<Path>,
     /// `skip_serializing` or `skip_deserializing`.
     pub(crate) half_skip: Option<Path>,
-    pub(crate) skip_serializing_if: Option<Path>,
+    pub(crate) skip_serializing_if: Option<SkipIf>,
     pub(crate) flatten: Option<Path>,
     /// `with`, `serialize_with` or `deserialize_with`.
     pub(crate) with: Option<Path>,
-    pub(crate) alias: Option<Path>,
+    /// It is written by a function of its own.
+    pub(crate) writes_with: bool,
+    /// It is read by a function of its own.
+    pub(crate) reads_with: bool,
     pub(crate) default: bool,
+    /// The function in `default = ".."`.
+    pub(crate) default_function: Option<LitStr>,
     /// It borrows, which is an error.
     pub(crate) borrows: bool,
+}
+
+/// `skip_serializing_if = ".."`.
+pub(crate) struct SkipIf {
+    /// The attribute's name.
+    pub(crate) at: Path,
+    /// Whether it is `Option::is_none`.
+    pub(crate) is_none: bool,
 }
 
 impl Container {
@@ -112,6 +125,11 @@ impl Variant {
                          give the variant a type of its own"
                     ),
                 ),
+                "alias" => cx.error(
+                    meta.path(),
+                    "a variant is stored under one name: instead of an alias, change the stored \
+                     documents, by an update",
+                ),
                 "borrow" => borrow(cx, &meta),
                 _ => {}
             }
@@ -129,11 +147,27 @@ impl Field {
                 "rename" => field.rename = name(cx, &meta),
                 "skip" => field.skip = path(),
                 "skip_serializing" | "skip_deserializing" => field.half_skip = path(),
-                "skip_serializing_if" => field.skip_serializing_if = path(),
+                "skip_serializing_if" => {
+                    let is_none = text_of(&meta)
+                        .is_some_and(|function| function.value().ends_with("Option::is_none"));
+                    let at = meta.path().clone();
+                    field.skip_serializing_if = Some(SkipIf { at, is_none });
+                }
                 "flatten" => field.flatten = path(),
-                "with" | "serialize_with" | "deserialize_with" => field.with = path(),
-                "alias" => field.alias = path(),
-                "default" => field.default = true,
+                "with" | "serialize_with" | "deserialize_with" => {
+                    field.with = path();
+                    field.writes_with |= key != "deserialize_with";
+                    field.reads_with |= key != "serialize_with";
+                }
+                "alias" => cx.error(
+                    meta.path(),
+                    "a field is found under one stored name: instead of an alias, rename it in the \
+                     stored documents, by `#[document(renamed(from = \"..\", to = \"..\"))]`",
+                ),
+                "default" => {
+                    field.default = true;
+                    field.default_function = text_of(&meta);
+                }
                 "borrow" => {
                     field.borrows = true;
                     borrow(cx, &meta);
@@ -204,8 +238,7 @@ fn name(cx: &Ctxt, meta: &Meta) -> Option<LitStr> {
         cx.error(
             tokens(meta),
             format!(
-                "what is stored under one name cannot be read under another: write `{key} = \"..\"`, \
-                 and `alias = \"..\"` for an older name that is still to be read"
+                "what is stored under one name cannot be read under another: write `{key} = \"..\"`"
             ),
         );
     }

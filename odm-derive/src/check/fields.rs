@@ -1,8 +1,8 @@
 //! The rules for fields, wherever they are.
 
-use syn::Path;
+use syn::{LitStr, Path};
 
-use super::{name_tokens, references};
+use super::{name_tokens, references, serde};
 use crate::{
     ast::{Data, Derive, Field, Input},
     ctxt::Ctxt,
@@ -13,6 +13,7 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
     for field in fields {
         owned(cx, input, field);
         always_stored(cx, input, field);
+        serde::check(cx, input, field);
         single(cx, field);
         references::check(cx, input, field);
         storage(cx, input, field);
@@ -24,17 +25,7 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
     }
     names(cx, fields);
     if let (Some(tag), Data::Struct(..)) = (&input.serde.tag, &input.data) {
-        let name = tag.value();
-        let same = |field: &&Field<'_>| field.stored == name || field.name() == name;
-        if let Some(field) = stored(fields).find(same) {
-            cx.error(
-                tag,
-                format!(
-                    "the tag and the field `{}` have the same name",
-                    field.name()
-                ),
-            );
-        }
+        struct_tag(cx, input, tag, fields);
     }
     if let Some(deny) = &input.serde.deny_unknown_fields
         && fields.iter().any(|field| field.serde.flatten.is_some())
@@ -42,6 +33,40 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
         cx.error(
             deny,
             "serde does not support `deny_unknown_fields` beside `flatten`: remove one of the two",
+        );
+    }
+}
+
+/// The tag of a struct, which serde writes and does not read.
+fn struct_tag(cx: &Ctxt, input: &Input<'_>, tag: &LitStr, fields: &[Field<'_>]) {
+    let name = tag.value();
+    key(cx, tag);
+    let same = |field: &&Field<'_>| field.stored == name || field.name() == name;
+    if let Some(field) = stored(fields).find(same) {
+        cx.error(
+            tag,
+            format!(
+                "the tag and the field `{}` have the same name",
+                field.name()
+            ),
+        );
+    }
+    if let Some(deny) = &input.serde.deny_unknown_fields {
+        cx.error(
+            deny,
+            "serde stores the tag of a struct, and then takes it for an unknown field: remove \
+             `deny_unknown_fields` or the tag",
+        );
+    }
+}
+
+/// Whether a name under which serde stores a tag or a content is one.
+pub(super) fn key(cx: &Ctxt, key: &LitStr) {
+    let name = key.value();
+    if let Some(problem) = problem(&name) {
+        cx.error(
+            key,
+            format!("`{name}` cannot be the name of a stored field: {problem}"),
         );
     }
 }
@@ -62,7 +87,12 @@ fn owned(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
 
 /// Whether a field that the library reads in each document is stored in each.
 fn always_stored(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
-    let Some(skip) = &field.serde.skip_serializing_if else {
+    let Some(skip) = field
+        .serde
+        .skip_serializing_if
+        .as_ref()
+        .map(|skip| &skip.at)
+    else {
         return;
     };
     let attrs = &field.attrs;
@@ -119,21 +149,6 @@ fn storage(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
             );
             return;
         }
-        if let Some(half) = &serde.half_skip {
-            cx.error(
-                half,
-                format!("`{name}` must be written and read alike, for {by}: remove this"),
-            );
-        }
-        if let Some(alias) = &serde.alias {
-            cx.error(
-                alias,
-                format!(
-                    "`{name}` is found under one stored name, for {by}: instead of an alias, rename \
-                     it in the stored documents, by an update with `$rename`"
-                ),
-            );
-        }
         if let Some(with) = &serde.with {
             cx.error(
                 with,
@@ -150,7 +165,7 @@ fn storage(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
 }
 
 /// The reason why the library reads the field, for a message.
-fn read_by(input: &Input<'_>, field: &Field<'_>) -> Option<String> {
+pub(super) fn read_by(input: &Input<'_>, field: &Field<'_>) -> Option<String> {
     if input.derive == Derive::Document && field.stored == "_id" {
         return Some("the `_id`".to_owned());
     }

@@ -2,7 +2,7 @@
 
 use quote::ToTokens;
 
-use super::fields;
+use super::{fields, untagged};
 use crate::{
     ast::{Field, Input, Style, Variant},
     ctxt::Ctxt,
@@ -33,8 +33,36 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>, all: &[Variant<'_>]) {
             );
         }
     }
+    for name in [&input.serde.tag, &input.serde.content]
+        .into_iter()
+        .flatten()
+    {
+        fields::key(cx, name);
+    }
+    stored_names(cx, &form, &variants);
+    untagged::check(cx, input, &form, &variants);
     field_names(cx, &form, &variants);
     shared_places(cx, &form, &variants);
+}
+
+/// Whether serde tells the variants by their names.
+fn stored_names(cx: &Ctxt, form: &Form, variants: &[&Variant<'_>]) {
+    let mut seen: Vec<&Variant<'_>> = Vec::new();
+    for variant in variants {
+        if form.of_variant(variant) == Form::Untagged {
+            continue;
+        }
+        match seen.iter().find(|other| other.stored == variant.stored) {
+            Some(other) => cx.error(
+                variant.ident,
+                format!(
+                    "`{}` and `{}` are both stored as `{}`",
+                    other.ident, variant.ident, variant.stored
+                ),
+            ),
+            None => seen.push(variant),
+        }
+    }
 }
 
 fn tuple(cx: &Ctxt, variant: &Variant<'_>) {

@@ -128,6 +128,9 @@ fn wrapper(head: &Head, inner: &Type, field: &Member, recursive: bool) -> TokenS
             const HASHES: &'static [::core::primitive::u64] =
                 <#inner as #private::Structure>::HASHES;
             const OPTIONAL: &'static [bool] = <#inner as #private::Structure>::OPTIONAL;
+            const DEFAULTED: &'static [bool] = <#inner as #private::Structure>::DEFAULTED;
+            const FROM_NOTHING: bool = <#inner as #private::Structure>::FROM_NOTHING;
+            const CLOSED: bool = <#inner as #private::Structure>::CLOSED;
             #outline
             type Fields<#path: #private::Path> = <#inner as #private::Structure>::Fields<#path>;
 

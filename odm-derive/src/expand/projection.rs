@@ -97,7 +97,21 @@ fn checks(projection: &Projection) -> TokenStream {
                             cold part: read the document, with `.with(..)`";
                 quote_spanned!(span=> ::core::assert!(#same.is_hot(), #cold);)
             });
-            quote_spanned!(span=> ::core::assert!(#same.is_stored_as(#stored), #message); #hot)
+            let default = (!structure.defaulted && !member.defaulted).then(|| {
+                let absent = format!(
+                    "`{name}` can be missing in the document, which has a default for it: add \
+                     `#[serde(default)]` here too"
+                );
+                let read = quote!(#private::Probe::<#ty>::FROM_NOTHING);
+                quote_spanned! {span=>
+                    ::core::assert!(#read || !#private::is_defaulted::<#of>(#stored), #absent);
+                }
+            });
+            quote_spanned! {span=>
+                ::core::assert!(#same.is_stored_as(#stored), #message);
+                #hot
+                #default
+            }
         }
     });
     let fields = quote!(let #document = #private::fields_of::<#of>(););

@@ -4,6 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Type, spanned::Spanned};
 
+use super::stored::has_default;
 use crate::{
     ast::Derive,
     attr::Concerns,
@@ -59,7 +60,8 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
                     content: #content,
                 })
             });
-            quote!(#private::variants_schema::<Self>(types, &[#(#variants),*]))
+            let is_closed = structure.is_closed;
+            quote!(#private::variants_schema::<Self>(types, &[#(#variants),*], #is_closed))
         }
         None => {
             let properties = structure
@@ -144,12 +146,14 @@ fn schema_of(head: &Head, ty: &Type, known: bool) -> TokenStream {
 fn required(head: &Head, structure: &Structure, member: &Member) -> TokenStream {
     let private = &head.private;
     let is_id = member.stored(structure) == "_id";
-    if member.defaulted || structure.defaulted || is_id || matches!(member.role, Role::Derived(_)) {
+    if has_default(structure, member) || is_id || matches!(member.role, Role::Derived(_)) {
         return quote!(false);
     }
-    let by_type = |ty: &Type| match head.is_dependent(ty) {
-        true => quote!(false),
-        false => quote!(!#private::Probe::<#ty>::OPTIONAL),
+    let by_type = |ty: &Type| match (head.is_dependent(ty), member.otherwise) {
+        (true, _) => quote!(false),
+        // A function of its own is not asked where the field is missing.
+        (false, true) => quote!(true),
+        (false, false) => quote!(!#private::Probe::<#ty>::FROM_NOTHING),
     };
     match member.place {
         Place::At(_) if structure.is_variant => match member.skipped {

@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::{embed, outline, reference, schema, split};
+use super::{embed, outline, reference, schema, split, stored};
 use crate::{
     derived::copy,
     model::{Head, Kind, Member, Optional, Place, Role, Structure},
@@ -61,7 +61,9 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
         .filter_map(|member| shape(head, structure, member));
     let copies = copy::constant(head, structure);
     let outline = outline::expand(head, structure);
+    let needs = stored::constants(head, structure);
     let checks = copy::checks(head, structure);
+    let readable = stored::checks(head, structure);
     let schema = schema::expand(head, structure);
     let fits = schema::fits(head, structure);
     let variants = structure
@@ -79,6 +81,7 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
             const HASHES: &'static [::core::primitive::u64] = &[#(#hashes),*];
             const OPTIONAL: &'static [bool] = &[#(#optional),*];
             #copies
+            #needs
             #outline
             type Fields<#path: #private::Path> = #fields_ident #arguments;
 
@@ -90,6 +93,7 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
         }
 
         #checks
+        #readable
         #fits
         #(#variants)*
     }

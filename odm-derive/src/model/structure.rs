@@ -111,7 +111,7 @@ pub(crate) struct Member {
     pub(crate) opaque: bool,
     /// `skip_serializing_if`.
     pub(crate) skipped: Option<syn::Path>,
-    /// A stored value can lack it, since serde has a default or another name for it.
+    /// A stored value can lack it, since serde has a default for it.
     pub(crate) defaulted: bool,
     pub(crate) validate: Option<Validate>,
     pub(crate) checked: Checked,
@@ -210,8 +210,12 @@ impl Structure {
                 kind: Kind::of(derive, field),
                 otherwise: field.serde.with.is_some(),
                 opaque: field.attrs.opaque().is_some(),
-                skipped: field.serde.skip_serializing_if.clone(),
-                defaulted: field.serde.default || field.serde.alias.is_some(),
+                skipped: field
+                    .serde
+                    .skip_serializing_if
+                    .as_ref()
+                    .map(|skip| skip.at.clone()),
+                defaulted: field.serde.default,
                 validate: field.attrs.validate().cloned(),
                 checked: Checked::Field(match field.ident {
                     Some(ident) => ident.clone().into(),

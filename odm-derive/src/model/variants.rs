@@ -86,6 +86,7 @@ fn content_of(head: &Head, variant: &Variant<'_>) -> VariantContent {
 impl Structure {
     pub(super) fn of_enum(head: &mut Head, input: &Input<'_>, variants: &[Variant<'_>]) -> Self {
         let mut structure = Structure::empty(head, head.ident.clone(), head.name.clone());
+        structure.is_closed = input.serde.deny_unknown_fields.is_some();
         let form = Form::of(&input.serde);
         if let Form::Internal { tag } | Form::Adjacent { tag, .. } = &form {
             let span = input
@@ -146,6 +147,7 @@ impl Structure {
         let name = format!("{}::{}", head.name, types::name(variant.ident));
         let mut inner = Structure::empty(head, ident, name);
         inner.is_variant = true;
+        inner.is_closed = self.is_closed;
         inner.add(head, input.derive, &variant.fields, true);
         if inner.members.is_empty() {
             return;
@@ -232,7 +234,11 @@ impl Structure {
             },
             otherwise: field.serde.with.is_some(),
             opaque: field.attrs.opaque().is_some(),
-            skipped: field.serde.skip_serializing_if.clone(),
+            skipped: field
+                .serde
+                .skip_serializing_if
+                .as_ref()
+                .map(|skip| skip.at.clone()),
             defaulted: false,
             validate: field.attrs.validate().cloned(),
             checked: Checked::Variant(variant.ident.clone()),

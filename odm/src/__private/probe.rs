@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{
     model::{
-        Check, Cold, Document, Embed, EmbedField, Known, Location as ValueLocation, Model, Outline,
-        SchemaOf, SchemaTypes, ShownNames, Subset, any_schema,
+        Check, Cold, Container, Document, Embed, EmbedField, Known, Location as ValueLocation,
+        Model, Outline, SchemaOf, SchemaTypes, ShownNames, Structure, Subset, any_schema,
     },
     mql::Violation,
 };
@@ -27,6 +27,14 @@ pub trait Unknown {
     const OPTIONAL: bool = false;
     /// It is no `Option`.
     const NONE: bool = false;
+    /// It cannot be read where its field is missing.
+    const FROM_NOTHING: bool = false;
+    /// It cannot be read from a document without any of its fields, where it is flattened.
+    const FLAT_FROM_NOTHING: bool = false;
+    /// It is read as absent where none of its fields is there.
+    const NEVER_ABSENT: bool = false;
+    /// It can be read from a document with other fields.
+    const CLOSED: bool = false;
     /// It is no `Subset`.
     const SUBSET: bool = false;
     /// It has no names of its own.
@@ -84,6 +92,11 @@ impl<T> Probe<Option<T>> {
     pub const NONE: bool = true;
 }
 
+impl<T: ?Sized + FromNothing> Probe<T> {
+    /// It is read where its field is missing.
+    pub const FROM_NOTHING: bool = true;
+}
+
 macro_rules! subsets {
     ($($type:ty)*) => { $(
         impl<T> Probe<$type> {
@@ -101,6 +114,16 @@ impl<T: EmbedField> Probe<T> {
     pub const OUTLINE: &'static Outline = outline::<T>();
     /// Its stored names.
     pub const SHOWN: &'static ShownNames = shown::<T>();
+    /// Whether it can be read from a document without any of its fields, where it is flattened.
+    pub const FLAT_FROM_NOTHING: bool = is_optional::<T>() || <T::Value as Structure>::FROM_NOTHING;
+    /// Whether it is an `Option` that is read as a value without fields where none is there.
+    pub const NEVER_ABSENT: bool = is_optional::<T>() && <T::Value as Structure>::FROM_NOTHING;
+    /// Whether it cannot be read from a document with other fields.
+    pub const CLOSED: bool = <T::Value as Structure>::CLOSED;
+}
+
+const fn is_optional<T: EmbedField>() -> bool {
+    matches!(T::CONTAINER, Container::Optional)
 }
 
 impl<T: Embed> Probe<Cold<T>> {
@@ -132,3 +155,9 @@ impl<T, S> Absent for std::collections::HashSet<T, S> {}
 impl<K, V> Absent for std::collections::BTreeMap<K, V> {}
 impl<K, V, S> Absent for std::collections::HashMap<K, V, S> {}
 impl<T: Absent> Absent for Box<T> {}
+
+/// Values that serde reads where their field is missing.
+pub trait FromNothing {}
+
+impl<T> FromNothing for Option<T> {}
+impl<T: FromNothing> FromNothing for Box<T> {}

@@ -30,6 +30,15 @@ pub trait Structure: Sized + 'static {
     /// The names of flattened values, which are stored beside `NAMES`.
     #[doc(hidden)]
     const FLATTENED: &'static [&'static ShownNames] = &[];
+    /// For which of `NAMES` serde has a default, in their order; empty if for none.
+    #[doc(hidden)]
+    const DEFAULTED: &'static [bool] = &[];
+    /// Whether it can be read from a document without any of its fields.
+    #[doc(hidden)]
+    const FROM_NOTHING: bool = false;
+    /// Whether it cannot be read from a document with other fields.
+    #[doc(hidden)]
+    const CLOSED: bool = false;
     #[doc(hidden)]
     const SHOWN: &'static ShownNames = &ShownNames {
         own: Self::HASHES,

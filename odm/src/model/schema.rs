@@ -172,7 +172,11 @@ pub fn any_has_checks<T: 'static>(
 }
 
 /// The schema of an enum `T` of these variants.
-pub fn variants<T: 'static>(types: &mut SchemaTypes, variants: &[VariantSchema]) -> Document {
+pub fn variants<T: 'static>(
+    types: &mut SchemaTypes,
+    variants: &[VariantSchema],
+    is_closed: bool,
+) -> Document {
     let made = types.enter::<T, _>(|types| {
         // The names of variants without content are one list.
         let is_name = |variant: &&VariantSchema| {
@@ -188,7 +192,7 @@ pub fn variants<T: 'static>(types: &mut SchemaTypes, variants: &[VariantSchema])
             all.push(doc! { "bsonType": "string", "enum": names });
         }
         let others = variants.iter().filter(|variant| !is_name(variant));
-        all.extend(others.map(|variant| variant.schema(types)));
+        all.extend(others.map(|variant| variant.schema(types, is_closed)));
         match all.len() {
             1 => all.remove(0),
             _ => doc! { "anyOf": all },
@@ -198,7 +202,7 @@ pub fn variants<T: 'static>(types: &mut SchemaTypes, variants: &[VariantSchema])
 }
 
 impl VariantSchema {
-    fn schema(&self, types: &mut SchemaTypes) -> Document {
+    fn schema(&self, types: &mut SchemaTypes, is_closed: bool) -> Document {
         let content = self.content.map(|content| content(types));
         let tag = |name: &str| doc! { name: { "enum": [self.name] } };
         match self.form {
@@ -208,13 +212,21 @@ impl VariantSchema {
                     "bsonType": "object",
                     "required": [self.name],
                     "properties": { self.name: content },
+                    "maxProperties": 1_i64,
                 }
             }
             EnumForm::Internal(name) => {
                 let tagged =
                     doc! { "bsonType": "object", "required": [name], "properties": tag(name) };
                 match content {
-                    Some(content) if !content.is_empty() => doc! { "allOf": [tagged, content] },
+                    Some(mut content) if !content.is_empty() => {
+                        if content.contains_key("additionalProperties")
+                            && let Ok(properties) = content.get_document_mut("properties")
+                        {
+                            properties.insert(name, Document::new());
+                        }
+                        doc! { "allOf": [tagged, content] }
+                    }
                     _ => tagged,
                 }
             }
@@ -225,7 +237,12 @@ impl VariantSchema {
                     properties.insert(content_name, content);
                     required.push(content_name.into());
                 }
-                doc! { "bsonType": "object", "required": required, "properties": properties }
+                let mut schema =
+                    doc! { "bsonType": "object", "required": required, "properties": properties };
+                if is_closed {
+                    schema.insert("additionalProperties", false);
+                }
+                schema
             }
             EnumForm::Untagged => content.unwrap_or_else(|| doc! { "bsonType": "null" }),
         }
@@ -249,6 +266,7 @@ impl Object {
         }
         if property.name.is_empty() {
             // An optional one may lack all of its fields.
+            open(&mut schema);
             if property.required && !schema.is_empty() {
                 self.all_of.push(schema.into());
             }
@@ -274,6 +292,18 @@ impl Object {
             schema.insert("additionalProperties", false);
         }
         schema
+    }
+}
+
+/// Lets an enum have other fields beside that of its variant, where it is flattened.
+fn open(schema: &mut Document) {
+    schema.remove("maxProperties");
+    if let Ok(variants) = schema.get_array_mut("anyOf") {
+        for variant in variants {
+            if let Bson::Document(variant) = variant {
+                open(variant);
+            }
+        }
     }
 }
 

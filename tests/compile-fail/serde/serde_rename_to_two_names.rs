@@ -13,4 +13,4 @@ struct Part {
 fn main() {}
 
 // - #[serde(rename(serialize = "n", deserialize = "name"))]
-// + #[serde(rename = "n", alias = "name")]
+// + #[serde(rename = "n")]

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 struct Part {
     #[serde(rename = "_id")]
     id: i64,
-    #[serde(deserialize_with = "Deserialize::deserialize")]
+    #[serde(serialize_with = "String::serialize", deserialize_with = "String::deserialize")]
     name: String,
 }
 
 fn main() {}
 
-// - #[serde(deserialize_with = "Deserialize::deserialize")]
+// - #[serde(serialize_with = "String::serialize", deserialize_with = "String::deserialize")]
 //   name: String,

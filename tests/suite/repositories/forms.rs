@@ -85,7 +85,7 @@ struct Form {
     id: i64,
     #[index]
     long_name: String,
-    #[serde(rename = "x", alias = "older_name")]
+    #[serde(rename = "x")]
     renamed_field: i32,
     #[embed]
     #[serde(flatten)]
@@ -276,7 +276,6 @@ on_every_store! {
         db.forms.insert(form(1)).await.unwrap();
         let older = doc! {
             "$unset": { "newField": "", "adjacent": "" },
-            "$rename": { "x": "older_name" },
             "$set": { "of_a_newer_program": { "a": [1] } },
         };
         db.forms.update(1).raw(older).await.unwrap();
