@@ -100,7 +100,7 @@ pub enum ErrorKind {
     TransactionExpired,
     /// The transaction was aborted, since an operation in it failed.
     TransactionAborted,
-    /// A write outside the transaction that the same task is in.
+    /// A read or a write outside the transaction that the same task is in.
     OutsideTransaction,
     /// The store was closed, or its writer has failed.
     Closed,
@@ -327,8 +327,5 @@ impl From<mql::Error> for Error {
 
 /// Formats a value for a message, as it would be written in a query.
 pub(crate) fn show(value: &RawBson) -> String {
-    match bson::Bson::try_from(value.clone()) {
-        Ok(value) => value.to_string(),
-        Err(_) => "an unreadable value".to_owned(),
-    }
+    mql::show(value.as_raw_bson_ref())
 }

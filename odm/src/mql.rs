@@ -39,6 +39,7 @@ pub mod order;
 pub(crate) mod path;
 mod project;
 mod schema;
+mod show;
 mod sort;
 #[cfg(test)]
 mod testing;
@@ -54,6 +55,7 @@ pub use expr::Expr;
 pub use filter::{Bits, Filter, Pattern, Test, Values};
 pub use project::Projection;
 pub use schema::{Schema, Violation};
+pub(crate) use show::show;
 pub use sort::{Direction, Sort};
 pub use update::{
     ArrayFilter, BitOperation, CurrentDate, End, Operation, Pull, Push, PushSort, Update,

@@ -47,7 +47,7 @@ pub enum Error {
         code: i32,
     },
     /// Two operations of one update, or two fields of one projection, whose paths overlap.
-    #[error("conflicting paths: `{path}` and `{other}` overlap; name each field once")]
+    #[error("{}", conflict(path, other))]
     ConflictingPaths {
         /// The later path.
         path: String,
@@ -208,6 +208,14 @@ pub enum Error {
     /// A stored document that cannot be decoded.
     #[error("malformed document: {0}")]
     Malformed(String),
+}
+
+/// What is wrong with two paths of one request.
+fn conflict(path: &str, other: &str) -> String {
+    match path == other {
+        true => format!("conflicting paths: `{path}` is named twice; name each field once"),
+        false => format!("conflicting paths: `{path}` and `{other}` overlap; name each field once"),
+    }
 }
 
 impl Error {

@@ -6,7 +6,7 @@ use bson::RawBson;
 use serde::Serialize;
 
 use crate::{
-    error::{Error, Result},
+    error::{Error, ErrorKind, Result},
     model::{
         Document, Element, Field, IntoValue, Is, List, Number, Ordered, Path, Settable,
         check_references, references, to_raw,
@@ -26,6 +26,8 @@ pub struct Update<M, T = ()> {
     update: Result<mql::Update>,
     /// The paths of the references in the values.
     references: Vec<Vec<String>>,
+    /// Whether changes were given, of which there may be none.
+    given: bool,
     pub(crate) target: T,
     model: PhantomData<fn() -> M>,
 }
@@ -48,6 +50,7 @@ impl<M, T: Clone> Clone for Update<M, T> {
         Update {
             update: self.update.clone(),
             references: self.references.clone(),
+            given: self.given,
             target: self.target.clone(),
             model: PhantomData,
         }
@@ -68,6 +71,7 @@ impl<M, T> Update<M, T> {
         Update {
             update: Ok(mql::Update::default()),
             references: Vec::new(),
+            given: false,
             target,
             model: PhantomData,
         }
@@ -98,7 +102,21 @@ impl<M, T> Update<M, T> {
         to_raw(&value)
     }
 
+    /// Refuses an update to which no change was given. Where changes are put together by conditions, and
+    /// none holds, they are given by [`with`](Update::with).
+    pub(crate) fn check_given(&self) -> Result<()> {
+        if self.given {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::InvalidQuery,
+            "update without a change: add one, as by `.set(field, value)`; to store a whole document, use \
+             `replace`",
+        ))
+    }
+
     fn add(mut self, path: &'static str, operation: Result<Operation>) -> Self {
+        self.given = true;
         match (&mut self.update, operation) {
             (Ok(update), Ok(operation)) => add(update, path.into(), operation),
             (Ok(_), Err(error)) => self.update = Err(error),
@@ -109,6 +127,7 @@ impl<M, T> Update<M, T> {
     }
 
     fn extend(mut self, more: Result<mql::Update>) -> Self {
+        self.given = true;
         self.update = self.update.and_then(|mut update| {
             let more = more?;
             for (path, operation) in more.operations {
@@ -120,7 +139,7 @@ impl<M, T> Update<M, T> {
         self
     }
 
-    /// Adds the changes of another update.
+    /// Adds the changes of another update, of which there may be none.
     pub fn with(mut self, changes: Update<M>) -> Self {
         self.references.extend(changes.references);
         self.extend(changes.update)

@@ -72,6 +72,7 @@ impl<M: Document> Update<M, OneDocument> {
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
+        self.check_given()?;
         let (update, OneDocument { session, id }) = self.into_parts();
         let id = id?;
         let write = write::<M>(&session, by_id(id.clone()), update?, false);
@@ -84,9 +85,18 @@ impl<M: Document> Update<M, OneDocument> {
 }
 
 impl<M: Document> Update<M, MatchingDocuments> {
+    /// An upsert without a change inserts what the filter fixes.
+    fn check_matching(&self) -> Result<()> {
+        match self.target.upsert {
+            true => Ok(()),
+            false => self.check_given(),
+        }
+    }
+
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
+        self.check_matching()?;
         let (update, many) = self.into_parts();
         let write = many
             .filter
@@ -175,6 +185,7 @@ impl<M: Document> IntoFuture for Update<M, OneDocument> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
+            self.check_given()?;
             let (update, OneDocument { session, id }) = self.into_parts();
             let id = id?;
             let outcome = session
@@ -194,6 +205,7 @@ impl<M: Document> IntoFuture for Update<M, MatchingDocuments> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
+            self.check_matching()?;
             let (
                 update,
                 MatchingDocuments {

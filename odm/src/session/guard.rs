@@ -1,5 +1,5 @@
-//! Guards against writes that would wait for themselves, and against transactions that hold a part of
-//! a write.
+//! Guards against writes that would wait for themselves, reads that would miss the writes around them, and
+//! transactions that hold a part of a write.
 
 use super::Bound;
 use crate::{
@@ -12,7 +12,7 @@ tokio::task_local! {
     static INSIDE: Vec<StoreId>;
 }
 
-/// Runs the closure of a transaction of this store. A write of it that goes past the transaction is
+/// Runs the closure of a transaction of this store. A read or a write of it that goes past the transaction is
 /// refused.
 pub(crate) async fn run_inside<F: Future>(store: &dyn Store, future: F) -> F::Output {
     let mut inside = INSIDE.try_with(Clone::clone).unwrap_or_default();
@@ -22,15 +22,27 @@ pub(crate) async fn run_inside<F: Future>(store: &dyn Store, future: F) -> F::Ou
 
 /// Refuses a write outside of the transaction that the current task is in, for which it would wait.
 pub(crate) fn refuse_inside_transaction(store: &dyn Store) -> Result<()> {
+    refuse(
+        store,
+        "write outside of the transaction that the task is in: use the database that the closure receives",
+    )
+}
+
+/// Refuses a read outside of the transaction that the current task is in, whose writes it would not see.
+pub(super) fn refuse_read_inside_transaction(store: &dyn Store) -> Result<()> {
+    refuse(
+        store,
+        "read outside of the transaction that the task is in, whose writes it does not see: use the database \
+         that the closure receives",
+    )
+}
+
+fn refuse(store: &dyn Store, message: &'static str) -> Result<()> {
     let Some(id) = store.capabilities().single_writer else {
         return Ok(());
     };
     match INSIDE.try_with(|inside| inside.contains(&id)) {
-        Ok(true) => Err(Error::new(
-            ErrorKind::OutsideTransaction,
-            "write outside of the transaction that the task is in: use the database that the closure \
-             receives",
-        )),
+        Ok(true) => Err(Error::new(ErrorKind::OutsideTransaction, message)),
         _ => Ok(()),
     }
 }

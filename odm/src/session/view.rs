@@ -2,7 +2,9 @@
 
 use std::{ops::Deref, sync::Arc};
 
-use super::{Session, bound::LockedTransaction, cold::ColdReader};
+use super::{
+    Session, bound::LockedTransaction, cold::ColdReader, guard::refuse_read_inside_transaction,
+};
 use crate::{error::Result, store::Reader};
 
 /// One consistent state of the data, for all reads of an operation.
@@ -58,16 +60,21 @@ impl Session {
         collection: &str,
         load: &[&'static str],
     ) -> Result<ReadView<'static>> {
-        let source = ReadSource::Committed(self.store.reader()?);
-        Ok(self.view(source, collection, load))
+        Ok(self.view(self.committed()?, collection, load))
     }
 
     /// The documents as they are stored.
     pub(super) async fn source(&self) -> Result<ReadSource<'_>> {
         match &self.bound {
-            None => Ok(ReadSource::Committed(self.store.reader()?)),
+            None => self.committed(),
             Some(bound) => Ok(ReadSource::Bound(bound.lock().await?)),
         }
+    }
+
+    /// The documents as they are committed now.
+    fn committed(&self) -> Result<ReadSource<'static>> {
+        refuse_read_inside_transaction(&*self.store)?;
+        Ok(ReadSource::Committed(self.store.reader()?))
     }
 
     fn view<'a>(

@@ -4,7 +4,7 @@ use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString};
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    mql::{Direction, key, path::compound_index_values},
+    mql::{self, Direction, key, path::compound_index_values},
 };
 
 /// A collection as the models declare it.
@@ -84,10 +84,7 @@ impl IndexSpec {
 /// A value for messages.
 pub(crate) fn show(value: RawBsonRef<'_>) -> String {
     const LONGEST: usize = 100;
-    let text = match bson::Bson::try_from(value) {
-        Ok(value) => value.to_string(),
-        Err(_) => "a malformed value".to_owned(),
-    };
+    let text = mql::show(value);
     match text.char_indices().nth(LONGEST) {
         None => text,
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -187,15 +187,49 @@ on_every_store! {
         assert_eq!(stored(&store, "items").await, before);
     }
 
-    async fn an_update_without_changes_is_none(store: impl TestStore) {
+    async fn an_update_to_which_no_change_is_given_is_refused(store: impl TestStore) {
+        let db = with_five(store).await;
+        let item = db.items.get(1).await.unwrap();
+        for error in [
+            db.items.update(&item).await.unwrap_err(),
+            db.items.update(77).await.unwrap_err(),
+            db.items.update(&item).plan().await.unwrap_err(),
+            db.items.update_where(Filter::all()).await.unwrap_err(),
+            db.items.update_where(Filter::all()).plan().await.unwrap_err(),
+        ] {
+            assert_eq!(error.kind(), ErrorKind::InvalidQuery);
+            assert!(error.to_string().contains("use `replace`"), "{error}");
+        }
+    }
+
+    async fn an_update_by_changes_of_which_there_are_none_changes_nothing(store: impl TestStore) {
         let db = with_five(store.clone()).await;
         let before = stored(&store, "items").await;
-        db.items.update(1).await.unwrap();
-        assert!(db.items.update(77).await.unwrap_err().is_not_found());
-        let done = db.items.update_where(Filter::all()).await.unwrap();
+        db.items.update(1).with(Update::new()).await.unwrap();
+        assert!(db.items.update(77).with(Update::new()).await.unwrap_err().is_not_found());
+        let done = db.items.update_where(Filter::all()).raw(doc! {}).await.unwrap();
         assert_eq!((done.matched, done.modified), (5, 0));
         let same = db.items.update_where(Filter::all()).max(Item::fields().count, 0).await.unwrap();
         assert_eq!((same.matched, same.modified), (5, 0));
+        assert_eq!(stored(&store, "items").await, before);
+    }
+
+    async fn a_field_that_is_set_twice_is_named(store: impl TestStore) {
+        let db = with_five(store.clone()).await;
+        let before = stored(&store, "items").await;
+        let size = Item::fields().size;
+        let twice = db.items.update(1).set(size.width, 1).inc(size.width, 2).await.unwrap_err();
+        assert_eq!(twice.kind(), ErrorKind::InvalidQuery);
+        assert_eq!(
+            twice.to_string(),
+            "conflicting paths: `size.width` is named twice; name each field once"
+        );
+        let whole = Size { width: 0, height: 0 };
+        let part = db.items.update(1).set(size, whole).set(size.width, 2).await.unwrap_err();
+        assert_eq!(
+            part.to_string(),
+            "conflicting paths: `size.width` and `size` overlap; name each field once"
+        );
         assert_eq!(stored(&store, "items").await, before);
     }
 

@@ -113,7 +113,7 @@ on_every_store! {
         assert!(db.pages.replace(read).await.unwrap_err().is_stale());
         // What changed nothing is no change.
         assert_eq!(db.pages.modify(1, |_| {}).await.unwrap().revision, 5);
-        db.pages.update(1).await.unwrap();
+        db.pages.update(1).with(Update::new()).await.unwrap();
         assert_eq!(db.pages.get(1).await.unwrap(), modified);
     }
 

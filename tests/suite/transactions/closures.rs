@@ -128,11 +128,15 @@ on_every_store! {
             let values = bank.accounts.all().distinct(balance).await?;
             assert_eq!(values, [0, 7, 100]);
 
-            // A read through the handle outside is of what is committed, and does not wait.
-            assert_eq!(outside.balance(1).await, 100);
-            assert!(outside.accounts.get(11).optional().await?.is_none());
-            assert!(outside.accounts.get(9).optional().await?.is_some());
-            assert_eq!(outside.transfers.all().count().await?, 0);
+            // A read of another task is of what is committed, and does not wait.
+            let outside = outside.clone();
+            let read = tokio::spawn(async move {
+                assert_eq!(outside.balance(1).await, 100);
+                assert!(outside.accounts.get(11).optional().await.unwrap().is_none());
+                assert!(outside.accounts.get(9).optional().await.unwrap().is_some());
+                assert_eq!(outside.transfers.all().count().await.unwrap(), 0);
+            });
+            read.await.unwrap();
             Ok(())
         })
         .await
@@ -191,7 +195,9 @@ on_every_store! {
                 .await?;
             assert_eq!(inner, "done");
             assert_eq!(bank.balance(2).await, 105);
-            assert_eq!(outside.balance(2).await, 100, "the inner one does not commit");
+            let outside = outside.clone();
+            let read = tokio::spawn(async move { outside.balance(2).await });
+            assert_eq!(read.await.unwrap(), 100, "the inner one does not commit");
             bank.add(3, 5).await
         })
         .await

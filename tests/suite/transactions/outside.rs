@@ -1,4 +1,5 @@
-//! A write beside the transaction that the task is in would wait for itself: it is an error.
+//! A write beside the transaction that the task is in would wait for itself, and a read beside it misses the
+//! writes in it: both are errors.
 
 use std::time::Duration;
 
@@ -74,6 +75,59 @@ on_single_writer_stores! {
             })
             .await
             .unwrap();
+    }
+
+    async fn every_read_outside_is_refused(store: impl TestStore) {
+        let outside = bank(store.clone()).await;
+        let second = Bank::open(store).await.unwrap();
+        outside
+            .transaction(async |bank| {
+                bank.add(1, 5).await?;
+                for outside in [&outside, &second] {
+                    let accounts = &outside.accounts;
+                    refused(accounts.get(1)).await;
+                    refused(accounts.find(Filter::all())).await;
+                    refused(accounts.find(Filter::all()).first()).await;
+                    refused(accounts.find(Filter::all()).count()).await;
+                    refused(accounts.find(Filter::all()).exists()).await;
+                    refused(accounts.find(Filter::all()).explain()).await;
+                    refused(accounts.find(Filter::all()).distinct(Account::fields().balance)).await;
+                    refused(accounts.find(Filter::all()).page(3)).await;
+                    refused(accounts.all().stream().try_next()).await;
+                    refused(accounts.all().stream().snapshot().try_next()).await;
+                    refused(outside.audit()).await;
+                }
+                let error = refused(outside.accounts.get(1)).await;
+                assert!(error.to_string().contains("the closure receives"), "{error}");
+                // Nothing is lost by it.
+                assert_eq!(bank.balance(1).await, 105);
+                Ok(())
+            })
+            .await
+            .unwrap();
+        assert_eq!(outside.balance(1).await, 105);
+    }
+
+    async fn a_task_of_its_own_reads_what_is_committed(store: impl TestStore) {
+        let outside = bank(store).await;
+        outside
+            .transaction(async |bank| {
+                bank.add(1, 5).await?;
+                let outside = outside.clone();
+                let read = tokio::spawn(async move { outside.balance(1).await });
+                assert_eq!(read.await.unwrap(), 100);
+                Ok(())
+            })
+            .await
+            .unwrap();
+    }
+
+    async fn a_read_beside_a_guard_reads_what_is_committed(store: impl TestStore) {
+        let outside = bank(store).await;
+        let guard = outside.begin().await.unwrap();
+        guard.add(1, 5).await.unwrap();
+        assert_eq!((guard.balance(1).await, outside.balance(1).await), (105, 100));
+        guard.commit().await.unwrap();
     }
 
     async fn a_task_of_its_own_waits_for_its_turn(store: impl TestStore) {

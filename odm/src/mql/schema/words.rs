@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use bson::{Bson, RawBsonRef};
+use bson::RawBsonRef;
+
+use crate::mql::show;
 
 /// The longest text of a value in a message, in characters.
 const MAX_SHOWN: usize = 80;
@@ -52,10 +54,7 @@ pub(super) fn shown(value: RawBsonRef<'_>) -> String {
         RawBsonRef::Array(array) if array.as_bytes().len() > 1024 => {
             return "a large array".to_owned();
         }
-        value => match Bson::try_from(value) {
-            Ok(value) => value.to_string(),
-            Err(_) => "a malformed value".to_owned(),
-        },
+        value => show(value),
     };
     match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}...", &text[..end]),
