@@ -17,7 +17,7 @@ mod validation;
 pub use crate::model::{
     EnumForm, Location as ValueLocation, Property, Rule, RuleValue, SchemaTypes, Validation,
     ValidationAction, ValidationLevel, VariantSchema, any_array_schema, any_has_checks, any_schema,
-    object_schema, variants_schema,
+    check_readable, object_schema, variants_schema,
 };
 pub use crate::{
     database::{Database, Repeatable, RepositoryField},

@@ -11,6 +11,8 @@ mod derived;
 mod graph;
 mod indexes;
 mod models;
+mod pending;
+mod read_checks;
 mod relations;
 mod stored;
 mod stored_form;
@@ -31,6 +33,8 @@ pub(crate) use derived::*;
 use graph::DerivedGraph;
 pub use models::{FieldChange, FieldChangeKind};
 pub(crate) use models::{StoredModel, differences};
+pub(crate) use pending::PendingField;
+use read_checks::ModelReadCheck;
 pub(crate) use relations::Collection;
 pub use relations::Relations;
 use stored::OwnerVersion;
@@ -55,6 +59,8 @@ pub(crate) struct Catalog {
     nodes: HashMap<String, CollectionNode>,
     /// The fields that older documents may not follow yet, as `collection.path`.
     pending: BTreeSet<String>,
+    /// Those of them that have an empty value, by collection.
+    pending_fields: HashMap<String, Vec<PendingField>>,
     /// The validators of each collection that has some.
     validators: HashMap<String, Arc<Vec<ActiveValidator>>>,
     /// The databases on the store.
@@ -63,6 +69,8 @@ pub(crate) struct Catalog {
     named: HashMap<String, BTreeSet<String>>,
     /// Those of them that the models of this program do not name.
     unnamed: HashMap<String, BTreeSet<String>>,
+    /// The checks of this program's models that documents can be read, by collection.
+    read_checks: HashMap<String, Vec<ModelReadCheck>>,
     /// The number of changes of the stored catalog that led to this state of it.
     epoch: i64,
 }
@@ -184,6 +192,7 @@ impl Catalog {
                 .push(ActiveValidator::new(validator)?);
         }
         Ok(Catalog {
+            pending_fields: pending::pending_fields(&relations, &pending),
             relations,
             graph,
             nodes,
@@ -192,6 +201,7 @@ impl Catalog {
             owners: Vec::new(),
             named: HashMap::new(),
             unnamed: HashMap::new(),
+            read_checks: HashMap::new(),
             epoch,
         })
     }
@@ -209,13 +219,7 @@ impl Catalog {
                 }
             }
         }
-        for (collection, check) in validators::checks_of(&self.relations.splits, models) {
-            let of = self.validators.entry(collection.to_owned()).or_default();
-            Arc::get_mut(of)
-                .expect("nobody else has it yet")
-                .push(check);
-        }
-        self
+        self.with_checks(models)
     }
 
     /// Refuses a program that must not go on beside what is declared by now.
@@ -243,25 +247,10 @@ impl Catalog {
         self.unnamed.get(collection)
     }
 
-    /// The validators of the documents of a collection, if there are any.
-    pub(crate) fn validators_of(&self, collection: &str) -> Option<Arc<Vec<ActiveValidator>>> {
-        self.validators.get(collection).cloned()
-    }
-
     /// The names of the collections.
     pub(crate) fn collections(&self) -> impl Iterator<Item = &str> {
         let all = self.relations.collections.iter();
         all.map(|collection| collection.name.as_str())
-    }
-
-    /// The fields that older documents may not follow yet, as `collection.path`.
-    pub(crate) fn pending(&self) -> &BTreeSet<String> {
-        &self.pending
-    }
-
-    /// Whether older documents may not follow the field at this path of a collection yet.
-    pub(crate) fn is_pending(&self, collection: &str, path: &str) -> bool {
-        !self.pending.is_empty() && self.pending.contains(&format!("{collection}.{path}"))
     }
 
     /// The collection whose documents hold a field that is named as `collection.path`.
@@ -269,9 +258,10 @@ impl Catalog {
         self.relations.holder_of(field)
     }
 
-    /// Whether a field that is named as `collection.path` is derived.
-    pub(crate) fn is_derived(&self, field: &str) -> bool {
+    /// Whether a field that is named as `collection.path` is derived, or a version.
+    pub(crate) fn is_computed(&self, field: &str) -> bool {
         self.relations.derived(field).is_some()
+            || self.relations.versions().any(|version| version == field)
     }
 
     /// Whether an update of these paths of documents of a collection has consequences: a change of
@@ -395,6 +385,7 @@ impl Catalog {
     /// Whether the documents of a collection have anything derived, a reference or a cold part.
     pub(crate) fn has_relations(&self, collection: &str) -> bool {
         self.derived_in(collection).next().is_some()
+            || self.version(collection).is_some()
             || self.edges_from(collection).any(Edge::is_certain)
             || self.nodes.get(collection).is_some_and(|node| node.is_split)
     }

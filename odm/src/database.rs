@@ -7,13 +7,13 @@ mod transaction;
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
-use open::Opening;
+pub use open::OpenOptions;
 pub use transaction::{Repeatable, TransactionGuard};
 
 use crate::{
     catalog::{self, Declaration, Relations},
     error::{Error, Result},
-    migration::{Changes, MigrationProgress, Migrations},
+    migration::{Changes, Migrations},
     model::Model,
     repository::{Audit, AuditMode, Repository},
     session::{self, ProgramModels, Session},
@@ -80,42 +80,40 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// that name, or if documents could not be read by models that have changed; `DuplicateKey` if a unique
     /// index cannot be built, since two documents have the same
     /// key. The indexes are then as before. `FailedMigration` if a step fails on a document.
+    ///
+    /// # New derived fields
+    ///
+    /// What was declared over existing documents is [pending](Database::pending_backfills), and a `tracing` event
+    /// under the target `odm` names it. A pending field reads as its empty value: a subset as empty, a count
+    /// and a version as 0, an `Option` as `None`. One that has none, such as a copy that is a `String`, is
+    /// computed in all documents before `open` returns; [`OpenOptions::refuse_backfill`] makes `open` fail instead.
     fn open(store: impl Store) -> Pin<Box<dyn Future<Output = Result<Self>> + Send>> {
-        Self::open_with_progress(store, |progress| {
-            tracing::info!(target: "odm", database = Self::NAME, "migration: {progress}");
-        })
+        Self::open_with(store, OpenOptions::default())
     }
 
-    /// Opens the database as [`open`](Database::open) does, and calls a function after each unit of a
-    /// migration.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`open`](Database::open).
-    fn open_with_progress(
+    /// Opens the database on a store as [`open`](Database::open) does, with other options.
+    fn open_with(
         store: impl Store,
-        progress: impl Fn(&MigrationProgress) + Send + Sync + 'static,
+        options: OpenOptions,
     ) -> Pin<Box<dyn Future<Output = Result<Self>> + Send>> {
         Box::pin(async move {
             session::refuse_inside_transaction(&store)?;
             let models = Self::models();
             let declaration = Declaration::new(Self::NAME, Self::VERSION, &models)?;
-            let opening = Opening {
-                models: &models,
-                migrations: Self::migrations(),
-                progress: &progress,
-            };
-            let (catalog, steps) = open::open(&store, declaration, &opening).await?;
+            let migrations = Self::migrations();
+            let opened = open::open(&store, declaration, &models, &migrations, &options).await?;
             let program = ProgramModels {
                 database: Self::NAME,
                 version: Self::VERSION,
                 models,
             };
-            let opened = Self::bind(&Session::new(Arc::new(store), catalog, program));
-            if let Some(steps) = steps {
-                open::compute_derived(opened.session(), steps, &progress).await?;
+            let session = Session::new(Arc::new(store), opened.catalog, program);
+            match opened.migrated {
+                Some(steps) => open::compute_derived(&session, steps, &options).await?,
+                None => open::backfill_unreadable(&session, Self::NAME).await?,
             }
-            Ok(opened)
+            open::report_pending(&session, Self::NAME);
+            Ok(Self::bind(&session))
         })
     }
 
@@ -155,7 +153,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// does, in the collections that hold them. They are complete when the stream ends, except those
     /// with a finding that could not be repaired.
     fn backfill(&self) -> Audit {
-        Audit::of_relations(self.session(), AuditMode::Backfill)
+        Audit::of_models(self.session(), AuditMode::Backfill)
     }
 
     /// Runs the closure in a transaction: all of its writes are stored, or none.
@@ -214,7 +212,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
 
     /// Compares all derived data with its definitions: copies with their sources, counts and subsets
     /// with the children, inverse references with each other, split documents with their cold parts.
-    /// It also finds dangling references. Nothing is written.
+    /// It also finds dangling references, and documents that cannot be read as their models. Nothing is
+    /// written.
     ///
     /// A store that is only written through this library has no findings, unless a document was
     /// inserted without its cold part, or a backfill is [pending](Database::pending_backfills).
@@ -235,14 +234,14 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// # Ok::<_, odm::Error>(()) }).unwrap();
     /// ```
     fn audit(&self) -> Audit {
-        Audit::of_relations(self.session(), AuditMode::Report)
+        Audit::of_models(self.session(), AuditMode::Report)
     }
 
     /// Repairs what an [`audit`](Database::audit) finds, in units of a few hundred documents, and
     /// returns the findings, with whether each was repaired. Data that exists nowhere else is never
-    /// discarded.
+    /// discarded, so a document that cannot be read is left unless it is a derived field that is wrong.
     fn repair(&self) -> Audit {
-        Audit::of_relations(self.session(), AuditMode::Repair)
+        Audit::of_models(self.session(), AuditMode::Repair)
     }
 
     /// Begins a transaction that the caller ends by [`commit`](TransactionGuard::commit). Dropping the

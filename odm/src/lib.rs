@@ -94,7 +94,7 @@ mod trace;
 
 pub use bson;
 pub use catalog::{FieldChange, FieldChangeKind, Relations};
-pub use database::TransactionGuard;
+pub use database::{OpenOptions, TransactionGuard};
 pub use error::{Error, ErrorKind, Location, Result};
 pub use maintain::{DerivedKind, Finding, PlannedChanges, Problem, Step, WritePlan};
 pub use measure::measure;

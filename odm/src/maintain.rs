@@ -11,6 +11,7 @@ mod delete_rules;
 mod derived;
 mod inverse;
 mod long_lists;
+mod pending;
 mod places;
 mod plan;
 mod read_only;
@@ -23,7 +24,7 @@ mod unit;
 mod validation;
 mod versions;
 
-use std::{fmt, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 
@@ -32,6 +33,7 @@ pub use audit::{Finding, Problem};
 use base::Touched;
 pub use derived::DerivedKind;
 pub(crate) use derived::{children_of, shown};
+pub(crate) use pending::as_read;
 pub(crate) use plan::plan;
 pub use plan::{PlannedChanges, Step, WritePlan};
 pub(crate) use run::run;
@@ -219,7 +221,13 @@ fn returned(unit: &Unit<'_>, write: &Write, touched: &Touched) -> Result<Vec<Doc
         .iter()
         .filter_map(|&at| images.at(at).now().cloned());
     let documents = cold::whole_documents(unit.catalog, write, documents.collect())?;
-    (check_returned.0)(&documents)?;
+    let read = documents.iter().map(|document| {
+        match as_read(unit.catalog, write.collection(), document)? {
+            Cow::Borrowed(_) => Ok(document.clone()),
+            Cow::Owned(read) => Ok(Doc::new(read)),
+        }
+    });
+    (check_returned.0)(&read.collect::<Result<Vec<Doc>>>()?)?;
     Ok(documents)
 }
 

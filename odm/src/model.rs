@@ -10,6 +10,7 @@ mod field;
 mod hidden;
 mod object_id;
 mod path;
+mod read;
 mod reference;
 mod related;
 mod same;
@@ -49,6 +50,9 @@ pub(crate) use path::fnv1a;
 #[doc(hidden)]
 pub use path::{ColdPath, FieldPath, FlatPath, HotPath, PathHash, Root};
 #[doc(hidden)]
+pub use read::{ReadCheck, Unreadable, check_readable};
+pub(crate) use read::{read, unstorable};
+#[doc(hidden)]
 pub use reference::{IdFrom, Linked, NoKey, Referable};
 #[doc(hidden)]
 pub use related::{EmbedField, Has, ParentOf, ReferenceField, RefersWithin};
@@ -69,5 +73,7 @@ pub use shape::{
 pub use subset::{HasSubset, SubsetField, SubsetItem, SubsetOf};
 #[doc(hidden)]
 pub use validation::{Check, ValidatesList, ValidatesNumber, ValidatesText, Validation};
+#[doc(hidden)]
+pub(crate) use value::to_raw_at;
 #[doc(hidden)]
 pub use value::{ById, Same, ViaSome};

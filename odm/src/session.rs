@@ -37,8 +37,10 @@ pub struct Session {
     /// The program: its database and the models of it.
     program: Arc<ProgramModels>,
     /// Whether a read has to ask the catalog for cold parts. Another database on the store may
-    /// declare some later, of which the models of this one know nothing.
+    /// declare some later, of which the models of this one know nothing. The same holds for fields that
+    /// are pending.
     has_cold_parts: bool,
+    has_pending: bool,
     bound: Option<Arc<Bound>>,
     durability: Durability,
 }
@@ -64,6 +66,7 @@ impl Session {
             store,
             program: Arc::new(program),
             has_cold_parts: catalog.has_splits(),
+            has_pending: !catalog.pending().is_empty(),
             catalog: Arc::new(SharedCatalog(RwLock::new(Arc::new(catalog)))),
             bound: None,
             durability: Durability::default(),
@@ -98,6 +101,11 @@ impl Session {
     /// The durability of the session's writes outside of a transaction.
     pub(crate) fn durability(&self) -> Durability {
         self.durability
+    }
+
+    /// The name of the database.
+    pub(crate) fn database(&self) -> &'static str {
+        self.program.database
     }
 
     pub(crate) fn store(&self) -> &dyn Store {

@@ -59,6 +59,8 @@ pub(crate) fn generics(head: &Head) -> Generics {
 ///             shape: <Part as Structure>::shape,
 ///             indexes: &[Index { name: None, unique: true, fields: &[..] }],
 ///             version: Some("revision"),
+///             ..
+///             readable: check_readable::<Part>,
 ///         };
 ///         &ONE
 ///     }
@@ -104,6 +106,7 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
             schema: #private::schema_of::<#this>,
             validation: #validation,
             renamed: &[#(#renamed),*],
+            readable: #private::check_readable::<#this>,
         }
     };
     let model = structure::constant(head, quote!(#private::Model), &model);

@@ -5,7 +5,8 @@ use crate::{
     migration::Migrations,
     model::{
         Container, Document, Embed, EmbedField, FieldKind, FieldShape, Model, Outline,
-        RefersWithin, Shape, ShownNames, SplitField, SplitShape, Structure, derived::Counter,
+        RefersWithin, Shape, ShownNames, SplitField, SplitShape, Structure, check_readable,
+        derived::Counter,
     },
     mql,
 };
@@ -56,6 +57,7 @@ pub const fn split<T: SplitField>(
         shape: <T::Value as Structure>::shape,
         schema: schema_of::<T::Value>,
         check: check_of::<T::Value>,
+        readable: check_readable::<T::Value>,
     });
     FieldShape { name, kind }
 }

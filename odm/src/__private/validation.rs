@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::{
     model::{
         Check, Location, SchemaTypes, Structure, ValidatesList, ValidatesNumber, ValidatesText,
+        read,
     },
     mql::Violation,
 };
@@ -26,7 +27,7 @@ pub fn schema_of<T: Structure>() -> bson::Document {
 }
 
 fn check_stored<T: Structure + DeserializeOwned>(stored: &RawDocument, found: &mut Vec<Violation>) {
-    let read = bson::deserialize_from_slice::<T>(stored.as_bytes());
+    let read = read::<T>(stored);
     let message = match read {
         Ok(value) => {
             let before = found.len();

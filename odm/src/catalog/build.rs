@@ -7,7 +7,7 @@ use super::{
     indexes::{DeclaredIndex, cold_indexes, declared, index_of_subset, index_on, indexes_of},
     models::StoredModel,
     schema,
-    validators::{declared_of, splits_of},
+    validators::{declared_of, splits_in},
     walk::{FoundReference, Walk},
 };
 use crate::{
@@ -39,7 +39,7 @@ impl Declaration {
         let (relations, specs) = declared_by(models)?;
         let stored = models.iter().flat_map(|model| {
             let own = StoredModel::new(model.collection, (model.schema)());
-            let parts = splits_of(model);
+            let parts = splits_in(model);
             let parts = parts.map(|part| StoredModel::new(part.collection, (part.schema)()));
             [own].into_iter().chain(parts)
         });

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use bson::RawBson;
 use serde::{Deserialize, Serialize};
 
 use super::stored_form::ChildFilter;
@@ -38,8 +39,22 @@ pub(crate) trait FieldDefinition {
         None
     }
 
+    /// The value that a document reads as which lacks the field, since it is from before the declaration.
+    fn empty(&self) -> EmptyValue;
+
     /// The arrow of the diagram, from the source to the holder, and its label.
     fn arrow(&self) -> (&'static str, String);
+}
+
+/// What a derived field reads as in a document that lacks it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum EmptyValue {
+    /// This value.
+    Value(RawBson),
+    /// Nothing: the field is an `Option`.
+    Absent,
+    /// The document cannot be read.
+    None,
 }
 
 /// A path that a definition reads.

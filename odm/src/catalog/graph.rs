@@ -75,6 +75,23 @@ pub(super) fn close_over_dependents(derived: &[DerivedField], fields: &mut BTree
     }
 }
 
+/// Adds the fields that these fields follow from.
+pub(super) fn close_over_sources(derived: &[DerivedField], fields: &mut BTreeSet<String>) {
+    let sources = sources(derived);
+    let name = |field: &DerivedField| format!("{}.{}", field.holder(), field.path());
+    loop {
+        let before = fields.len();
+        for (field, sources) in derived.iter().zip(&sources) {
+            if fields.contains(&name(field)) {
+                fields.extend(sources.iter().map(|&source| name(&derived[source])));
+            }
+        }
+        if fields.len() == before {
+            return;
+        }
+    }
+}
+
 /// For each field, the positions of those that its definition reads.
 fn sources(derived: &[DerivedField]) -> Vec<Vec<usize>> {
     let mut by_holder: HashMap<&str, Vec<(usize, String)>> = HashMap::new();

@@ -67,12 +67,19 @@ impl Relations {
         text
     }
 
-    /// The fields that are derived or hold references or cold parts, as `collection.path`.
+    /// The fields that are derived, are versions or hold references or cold parts, as `collection.path`.
     pub(crate) fn fields(&self) -> BTreeSet<String> {
         let edges = self.edges.iter().map(DeclaredField::name);
         let splits = self.splits.iter().map(DeclaredField::name);
         let derived = self.derived.iter().map(DeclaredField::name);
-        edges.chain(splits).chain(derived).collect()
+        let fields = edges.chain(splits).chain(derived);
+        fields.chain(self.versions()).collect()
+    }
+
+    /// The versions of documents, as `collection.path`.
+    pub(crate) fn versions(&self) -> impl Iterator<Item = String> {
+        let collections = self.collections.iter();
+        collections.filter_map(|of| Some(format!("{}.{}", of.name, of.version.as_ref()?)))
     }
 
     /// The definition of a field, as `collection.path`, if it is derived.
@@ -86,7 +93,10 @@ impl Relations {
         new.edges.retain(|edge| !others.edges.contains(edge));
         new.splits.retain(|split| !others.splits.contains(split));
         new.derived.retain(|field| !others.derived.contains(field));
-        new.fields()
+        let versions: BTreeSet<String> = others.versions().collect();
+        let mut fields = new.fields();
+        fields.retain(|field| !versions.contains(field));
+        fields
     }
 
     /// The fields, as `collection.path`, that overlap one of some paths of collections, or are derived from

@@ -1,9 +1,11 @@
 //! The validators of collections: how they are stored, and how they are in force.
 
+use std::sync::Arc;
+
 use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
 use serde::{Deserialize, Serialize};
 
-use super::Split;
+use super::{Catalog, Split, read_checks::read_checks_of};
 use crate::{
     error::{Error, Result},
     model::{Check, FieldKind, Model, SplitShape, ValidationAction, ValidationLevel},
@@ -29,6 +31,25 @@ pub(crate) struct ActiveValidator {
     split: Option<Split>,
     level: ValidationLevel,
     action: ValidationAction,
+}
+
+impl Catalog {
+    /// Adds the checks of a program's models, which are functions and not stored.
+    pub(super) fn with_checks(mut self, models: &[&'static Model]) -> Self {
+        for (collection, check) in checks_of(&self.relations.splits, models) {
+            let of = self.validators.entry(collection.to_owned()).or_default();
+            Arc::get_mut(of)
+                .expect("nobody else has it yet")
+                .push(check);
+        }
+        self.read_checks = read_checks_of(&self.relations.splits, models);
+        self
+    }
+
+    /// The validators of the documents of a collection, if there are any.
+    pub(crate) fn validators_of(&self, collection: &str) -> Option<Arc<Vec<ActiveValidator>>> {
+        self.validators.get(collection).cloned()
+    }
 }
 
 impl ActiveValidator {
@@ -109,7 +130,7 @@ pub(super) fn declared_of(model: &Model) -> Vec<Validator> {
             .schema
             .map(|schema| validator(model.collection, schema())),
     );
-    let splits = splits_of(model);
+    let splits = splits_in(model);
     all.extend(splits.map(|split| {
         let mut schema = (split.schema)();
         allow(&mut schema, ["_id", split.key]);
@@ -136,7 +157,8 @@ fn allow(schema: &mut Document, names: [&str; 2]) {
     }
 }
 
-pub(super) fn splits_of(model: &Model) -> impl Iterator<Item = &'static SplitShape> + use<> {
+/// The cold parts that a model declares.
+pub(super) fn splits_in(model: &Model) -> impl Iterator<Item = &'static SplitShape> + use<> {
     let fields = (model.shape)().fields.iter();
     fields.filter_map(|field| match &field.kind {
         FieldKind::Split(split) => Some(split),
@@ -145,10 +167,7 @@ pub(super) fn splits_of(model: &Model) -> impl Iterator<Item = &'static SplitSha
 }
 
 /// The checks by functions of models, under the settings of these models, by collection.
-pub(super) fn checks_of(
-    splits: &[Split],
-    models: &[&'static Model],
-) -> Vec<(&'static str, ActiveValidator)> {
+fn checks_of(splits: &[Split], models: &[&'static Model]) -> Vec<(&'static str, ActiveValidator)> {
     let mut checks = Vec::new();
     for model in models {
         let validation = &model.validation;
@@ -168,7 +187,7 @@ pub(super) fn checks_of(
             }));
         };
         add(model.collection, validation.check, None);
-        for shape in splits_of(model) {
+        for shape in splits_in(model) {
             let split = splits.iter().find(|split| split.cold == shape.collection);
             add(shape.collection, shape.check, split.cloned());
         }

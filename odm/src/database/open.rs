@@ -5,38 +5,83 @@ mod tests;
 
 use std::{
     collections::{BTreeSet, HashMap},
+    fmt,
     sync::{Arc, LazyLock, Mutex, PoisonError, Weak},
 };
 
 use crate::{
-    catalog::{self, Catalog, Declaration, OwnedIndex, Prepared, Stored},
+    catalog::{self, Catalog, Declaration, OwnedIndex, Prepared},
     error::{Error, ErrorKind, Result, show},
     migration::{self, Changes, MigrationProgress, Migrations, Plan},
     model::Model,
-    repository::{Audit, AuditMode},
+    repository::{Audit, AuditMode, Progress},
     session::Session,
     store::{CollectionSpec, Store, StoreId},
 };
 
-/// What opening a database needs besides what it declares.
-pub(super) struct Opening<'a> {
-    pub(super) models: &'a [&'static Model],
-    pub(super) migrations: Migrations,
-    pub(super) progress: &'a (dyn Fn(&MigrationProgress) + Send + Sync),
+/// The options of [`open_with`](crate::Database::open_with).
+#[derive(Clone, Default)]
+pub struct OpenOptions {
+    refuses_backfill: bool,
+    on_progress: Option<Arc<dyn Fn(&MigrationProgress) + Send + Sync>>,
+}
+
+impl OpenOptions {
+    /// Makes `open` fail, and change nothing, where it would have to backfill: where a derived field that has no
+    /// empty value, such as a copy that is a `String`, was declared over existing documents. What follows from a
+    /// migration is computed nevertheless.
+    #[must_use]
+    pub fn refuse_backfill(mut self) -> Self {
+        self.refuses_backfill = true;
+        self
+    }
+
+    /// Calls a function after each unit of a [migration](crate::migration), in place of an event.
+    #[must_use]
+    pub fn on_progress(
+        mut self,
+        progress: impl Fn(&MigrationProgress) + Send + Sync + 'static,
+    ) -> Self {
+        self.on_progress = Some(Arc::new(progress));
+        self
+    }
+
+    fn report(&self, database: &str, progress: &MigrationProgress) {
+        match &self.on_progress {
+            Some(report) => report(progress),
+            None => tracing::info!(target: "odm", database, "migration: {progress}"),
+        }
+    }
+}
+
+impl fmt::Debug for OpenOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenOptions")
+            .field("refuses_backfill", &self.refuses_backfill)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A database that was opened.
+pub(super) struct Opened {
+    pub(super) catalog: Catalog,
+    /// The number of steps, if what follows from a migration is still to be computed.
+    pub(super) migrated: Option<usize>,
 }
 
 /// Runs the migrations to a version of a database, makes its collections and indexes, removes the indexes that
-/// nobody declares any more, and declares the database in the catalog of the store. Returns the number of steps
-/// as well if what follows from a migration is still to be computed.
+/// nobody declares any more, and declares the database in the catalog of the store.
 pub(super) async fn open(
     store: &dyn Store,
     declaration: Declaration,
-    opening: &Opening<'_>,
-) -> Result<(Catalog, Option<usize>)> {
+    models: &[&'static Model],
+    migrations: &Migrations,
+    options: &OpenOptions,
+) -> Result<Opened> {
     let lock = lock_of(store);
     let _opening = lock.lock().await;
     // Nothing is created or changed for models that do not fit to those of others.
-    let prepared = catalog::prepare(store, &declaration).await?;
+    let prepared = catalog::prepare(store, &declaration, !options.refuses_backfill).await?;
     let name = declaration.name.clone();
     let mut plan = None;
     if let Prepared::Newest {
@@ -45,10 +90,12 @@ pub(super) async fn open(
     } = &prepared
     {
         if let Some(stored) = catalog::stored_of(&*store.reader()?, &name).await? {
-            let planned = plan_of(store, &stored, &declaration, opening).await?;
+            let reader = store.reader()?;
+            let planned = Plan::new(&*reader, &stored, &declaration, migrations, models).await?;
             Changes::new(&stored, &declaration, &planned).report();
-            migration::run(store, &planned, opening.progress).await?;
-            migration::refuse_unreadable(&*store.reader()?, &stored, &declaration).await?;
+            migration::run(store, &planned, &|progress| options.report(&name, progress)).await?;
+            let reader = store.reader()?;
+            migration::refuse_unreadable(&*reader, &stored, &declaration, models).await?;
             plan = Some(planned);
         }
         let ensured = store.ensure(collections).await;
@@ -59,8 +106,16 @@ pub(super) async fn open(
     let catalog = catalog::declare(store, declaration, touched).await?;
     let stored = catalog::stored_of(&*store.reader()?, &name).await?;
     let is_unfinished = stored.is_some_and(|stored| stored.is_unfinished);
-    let steps = is_unfinished.then(|| plan.map_or(0, |plan| plan.len()));
-    if steps.is_none() && !catalog.pending().is_empty() {
+    Ok(Opened {
+        catalog,
+        migrated: is_unfinished.then(|| plan.map_or(0, |plan| plan.len())),
+    })
+}
+
+/// Says what is pending.
+pub(super) fn report_pending(session: &Session, name: &str) {
+    let catalog = session.catalog();
+    if !catalog.pending().is_empty() {
         tracing::warn!(
             target: "odm",
             database = name,
@@ -68,42 +123,57 @@ pub(super) async fn open(
             "pending backfills: relations were declared over existing documents; run `backfill()`",
         );
     }
-    Ok((catalog, steps))
 }
 
-async fn plan_of(
-    store: &dyn Store,
-    stored: &Stored,
-    declaration: &Declaration,
-    opening: &Opening<'_>,
-) -> Result<Plan> {
-    let (models, migrations) = (opening.models, &opening.migrations);
-    Plan::new(&*store.reader()?, stored, declaration, migrations, models).await
+/// Computes the pending fields without which documents cannot be read.
+pub(super) async fn backfill_unreadable(session: &Session, name: &str) -> Result<()> {
+    /// How many documents are checked between two reports.
+    const REPORTED: u64 = 10_000;
+    let fields = session.catalog().unreadable_pending();
+    if fields.is_empty() {
+        return Ok(());
+    }
+    tracing::info!(
+        target: "odm", database = name, ?fields,
+        "backfill before opening: documents cannot be read until these fields are computed in them"
+    );
+    let mut backfill = Audit::of_pending(session, fields);
+    let mut reported = 0;
+    while let Some(finding) = backfill.try_next().await? {
+        let Progress { checked, total, .. } = *backfill.progress();
+        if checked / REPORTED > reported {
+            reported = checked / REPORTED;
+            tracing::info!(target: "odm", database = name, checked, total, "backfill before opening");
+        }
+        if !finding.repaired {
+            tracing::warn!(target: "odm", database = name, %finding, "backfill before opening: not repaired");
+        }
+    }
+    Ok(())
 }
 
 /// Computes the derived fields that follow from what a migration of so many steps has changed.
 pub(super) async fn compute_derived(
     session: &Session,
     steps: usize,
-    progress: &(dyn Fn(&MigrationProgress) + Send + Sync),
+    options: &OpenOptions,
 ) -> Result<()> {
-    let mut backfill = Audit::of_relations(session, AuditMode::Backfill);
-    let mut checked = 0;
+    let name = session.database();
+    let mut backfill = Audit::of_models(session, AuditMode::Backfill);
+    let mut reported = 0;
     while let Some(finding) = backfill.try_next().await? {
         if !finding.repaired {
-            tracing::warn!(target: "odm", %finding, "not repaired after a migration");
+            tracing::warn!(target: "odm", database = name, %finding, "not repaired after a migration");
         }
-        let documents = backfill.progress().checked;
-        if documents > checked {
-            checked = documents;
-            progress(&MigrationProgress::of_derived(steps, documents));
+        let checked = backfill.progress().checked;
+        if checked > reported {
+            reported = checked;
+            options.report(name, &MigrationProgress::of_derived(steps, checked));
         }
     }
     session.end_migration().await?;
-    progress(&MigrationProgress::of_derived(
-        steps,
-        backfill.progress().checked,
-    ));
+    let checked = backfill.progress().checked;
+    options.report(name, &MigrationProgress::of_derived(steps, checked));
     Ok(())
 }
 
@@ -121,7 +191,7 @@ pub(super) async fn check(
     };
     let plan = Plan::new(&*reader, &stored, declaration, migrations, models).await?;
     if plan.left().next().is_none() {
-        migration::refuse_unreadable(&*reader, &stored, declaration).await?;
+        migration::refuse_unreadable(&*reader, &stored, declaration, models).await?;
     }
     Ok(Changes::new(&stored, declaration, &plan))
 }

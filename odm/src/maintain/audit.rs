@@ -8,6 +8,7 @@ use std::{
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 
 use super::{
+    as_read,
     derived::{DerivedKind, Inputs, SnapshotInputs, problems},
     inverse,
     unit::{Doc, id},
@@ -49,6 +50,8 @@ pub enum Problem {
     /// The inverse of a reference does not name the holder. A repair lets the scalar side decide; of
     /// two lists the missing member is added; a scalar that its inverse contradicts is emptied.
     OneSidedInverse,
+    /// The document has no version, since it is from before its model had one. A repair gives it the version 0.
+    MissingVersion,
     /// The cold part of a document is missing, and it is not `optional`. A repair cannot know its
     /// value.
     MissingColdPart,
@@ -63,6 +66,9 @@ pub enum Problem {
     /// The document does not conform to the validation of its collection: it was stored before this
     /// was declared, or under the action `warn`. A repair leaves it, since it cannot know the right value.
     Invalid(Violation),
+    /// The field cannot be read as the type that the model of this program has for it. The text is the reason.
+    /// A repair corrects it where it is derived, and else leaves it.
+    Unreadable(String),
     /// The field cannot be checked, since a filter or a pattern fails on a document. The text is that of
     /// the error. A repair leaves it until the document is changed or deleted; if there are several such
     /// documents for one field, by one write.
@@ -76,17 +82,28 @@ pub(crate) struct AuditScope {
     pub(crate) relations: bool,
     /// The validators of the collections.
     pub(crate) validators: bool,
+    /// The types of the models of this program, as which documents can be read.
+    pub(crate) types: bool,
 }
 
 impl AuditScope {
-    pub(crate) const RELATIONS: Self = AuditScope {
-        relations: true,
-        validators: false,
-    };
     pub(crate) const VALIDATORS: Self = AuditScope {
         relations: false,
         validators: true,
+        types: false,
     };
+    pub(crate) const MODELS: Self = AuditScope {
+        relations: true,
+        validators: false,
+        types: true,
+    };
+
+    /// Whether there is something to compare documents of a collection with.
+    pub(crate) fn includes(self, catalog: &Catalog, collection: &str) -> bool {
+        self.relations && catalog.has_relations(collection)
+            || self.validators && catalog.validators_of(collection).is_some()
+            || self.types && !catalog.read_checks(collection).is_empty()
+    }
 }
 
 impl fmt::Display for Finding {
@@ -95,11 +112,13 @@ impl fmt::Display for Finding {
             Problem::Derived(kind) => (&*format!("wrong {kind}"), None),
             Problem::Dangling => ("dangling reference", None),
             Problem::OneSidedInverse => ("one-sided inverse reference", None),
+            Problem::MissingVersion => ("missing version", None),
             Problem::MissingColdPart => ("missing cold part", None),
             Problem::DuplicateColdPart => ("duplicate cold part", None),
             Problem::OrphanColdPart => ("orphan cold part", None),
             Problem::InlineColdPart => ("inline cold part", None),
             Problem::Invalid(violation) => ("invalid document", Some(&violation.message)),
+            Problem::Unreadable(reason) => ("unreadable document", Some(reason)),
             Problem::CheckFailed(error) => ("failed check", Some(error)),
         };
         let id = show(&self.id);
@@ -146,6 +165,19 @@ pub(crate) async fn check(
             }
         }
     }
+    if scope.types {
+        for document in &documents {
+            for check in catalog.read_checks(collection) {
+                // What is wrong by its definition, or violates the schema, is reported as that.
+                let read = as_read(catalog, collection, document)?;
+                if let Some(why) = check.unreadable(&read)?
+                    && !found.has(document, &why.path)
+                {
+                    found.add(document, &why.path, Problem::Unreadable(why.reason));
+                }
+            }
+        }
+    }
     Ok((found.findings, lookup.cost))
 }
 
@@ -161,6 +193,13 @@ async fn check_relations(
     for edge in catalog.edges_from(collection) {
         if edge.is_certain() {
             check_references(lookup, catalog, edge, documents, found).await?;
+        }
+    }
+    if let Some(version) = catalog.version(collection) {
+        for document in documents {
+            if path::get(document, version).is_none() {
+                found.add(document, version, Problem::MissingVersion);
+            }
         }
     }
     for split in catalog.splits_of(collection) {
@@ -214,6 +253,12 @@ struct AuditFindings<'a> {
 }
 
 impl AuditFindings<'_> {
+    fn has(&self, document: &RawDocument, path: &str) -> bool {
+        let id = RawBson::from(id(document));
+        let mut findings = self.findings.iter();
+        findings.any(|finding| finding.path == path && finding.id == id)
+    }
+
     fn add(&mut self, document: &RawDocument, path: &str, problem: Problem) {
         self.findings.push(Finding {
             collection: self.collection.to_owned(),

@@ -95,7 +95,9 @@ async fn statement(unit: &mut Unit<'_>, write: &UpdateWrite) -> Result<Touched> 
 async fn update(unit: &mut Unit<'_>, write: &UpdateWrite, change: &Update) -> Result<Touched> {
     let (catalog, collection) = (unit.catalog, write.collection.as_str());
     change.check()?;
-    if !write.upsert && !catalog.is_update_watched(collection, change.paths()) {
+    // A document with pending fields is validated as it is read.
+    let is_pending = !catalog.pending_in(collection).is_empty();
+    if !write.upsert && !is_pending && !catalog.is_update_watched(collection, change.paths()) {
         let write = UpdateWrite {
             check: validation::check_of(catalog, collection),
             ..write.clone()

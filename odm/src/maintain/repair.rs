@@ -30,12 +30,28 @@ pub(super) async fn apply(
     for split in catalog.splits_of(collection) {
         repair_parts(unit, split, ids).await?;
     }
+    repair_versions(unit, collection, ids).await?;
     derived::repair(unit, collection, ids).await?;
     let positions = unit.load_existing(collection, ids).await?;
     Ok(Touched {
         matched: positions.len() as u64,
         ..Touched::default()
     })
+}
+
+/// Gives documents from before their model had a version the version that they are read with.
+async fn repair_versions(unit: &mut Unit<'_>, collection: &str, ids: &[RawBson]) -> Result<()> {
+    let Some(version) = unit.catalog.version(collection) else {
+        return Ok(());
+    };
+    for at in unit.load_existing(collection, ids).await? {
+        let document = unit.document(collection, at);
+        if document.is_some_and(|document| path::get(document, version).is_none()) {
+            let fields = vec![(version.to_owned(), Some(RawBson::Int64(0)))];
+            unit.set_derived(collection, at, fields).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Removes cold parts that are equal to the first, and divides documents that hold theirs inline,

@@ -473,7 +473,7 @@ fn the_bounds_of_a_unit_do_not_change_its_result() {
                 for (name, before) in COLLECTIONS.into_iter().zip(before) {
                     let first = all(&stores[0].0, name).await;
                     let reader = stores[0].0.reader().unwrap();
-                    let found = check(&catalog, AuditScope::RELATIONS, &*reader, name, &first)
+                    let found = check(&catalog, AuditScope::MODELS, &*reader, name, &first)
                         .await
                         .unwrap();
                     assert_eq!(found.0, [], "{write:?}");

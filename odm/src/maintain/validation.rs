@@ -7,7 +7,7 @@
 use bson::{RawBson, RawDocument};
 
 use super::{
-    Problem, Write,
+    Problem, Write, as_read,
     base::Touched,
     unit::{Unit, id},
 };
@@ -56,8 +56,11 @@ pub(super) fn check_positions(
     for &at in positions {
         let image = images.at(at);
         if let Some(after) = image.now() {
-            let before = image.before().map(|before| &***before);
-            validate(&validators, collection, before, after)?;
+            let before = image.before();
+            let before = before.map(|before| as_read(unit.catalog, collection, before));
+            let before = before.transpose()?;
+            let after = as_read(unit.catalog, collection, after)?;
+            validate(&validators, collection, before.as_deref(), &after)?;
         }
     }
     Ok(())

@@ -5,6 +5,7 @@ use bson::{RawBson, RawDocument};
 use crate::{
     catalog::{Declaration, FieldChangeKind, Stored, StoredModel, differences},
     error::{Error, ErrorKind, Result, show},
+    model::{Model, ReadCheck},
     mql::{Schema, Violation, path},
     store::{Find, Reader},
 };
@@ -21,6 +22,7 @@ pub(crate) async fn refuse_unreadable(
     reader: &dyn Reader,
     stored: &Stored,
     declaration: &Declaration,
+    models: &[&'static Model],
 ) -> Result<()> {
     let Some(before) = &stored.models else {
         return Ok(());
@@ -38,13 +40,20 @@ pub(crate) async fn refuse_unreadable(
             FieldChangeKind::Removed | FieldChangeKind::Optional => false,
         });
         if can_be_unreadable {
-            check(reader, model, declaration).await?;
+            let mut models = models.iter();
+            let read = models.find(|of| of.collection == model.collection);
+            check(reader, model, read.map(|of| of.readable), declaration).await?;
         }
     }
     Ok(())
 }
 
-async fn check(reader: &dyn Reader, model: &StoredModel, declaration: &Declaration) -> Result<()> {
+async fn check(
+    reader: &dyn Reader,
+    model: &StoredModel,
+    read: Option<ReadCheck>,
+    declaration: &Declaration,
+) -> Result<()> {
     let schema = model.parse()?;
     let all = Find {
         collection: model.collection.clone(),
@@ -52,7 +61,7 @@ async fn check(reader: &dyn Reader, model: &StoredModel, declaration: &Declarati
     };
     let (mut number, mut found): (u64, Vec<(RawBson, String)>) = (0, Vec::new());
     let each = &mut |_, document: &RawDocument| {
-        if let Some(reason) = unreadable(&schema, document)? {
+        if let Some(reason) = unreadable(&schema, read, document)? {
             number += 1;
             if found.len() < NAMED {
                 let id = path::get(document, "_id").map_or(RawBson::Null, Into::into);
@@ -82,8 +91,13 @@ async fn check(reader: &dyn Reader, model: &StoredModel, declaration: &Declarati
 }
 
 /// Why a document cannot be read: what it violates is about types, and not only about the values that
-/// `#[validate(..)]` allows.
-fn unreadable(schema: &Schema, document: &RawDocument) -> Result<Option<String>> {
+/// `#[validate(..)]` allows. A range can be about either, which reading tells. Reading alone would not do: a derived
+/// field that is new is not there yet.
+fn unreadable(
+    schema: &Schema,
+    read: Option<ReadCheck>,
+    document: &RawDocument,
+) -> Result<Option<String>> {
     let violations = schema.violations(document)?;
     let is_of_type = |violation: &&Violation| {
         matches!(
@@ -91,6 +105,15 @@ fn unreadable(schema: &Schema, document: &RawDocument) -> Result<Option<String>>
             "bsonType" | "required" | "additionalProperties" | "anyOf" | "oneOf" | "not"
         )
     };
-    let first = violations.iter().find(is_of_type);
+    let mut first = violations.iter().find(is_of_type);
+    if let (None, false, Some(Err(unreadable))) = (
+        first,
+        violations.is_empty(),
+        read.map(|read| read(document)),
+    ) {
+        first = violations
+            .iter()
+            .find(|violation| violation.path == unreadable.path);
+    }
     Ok(first.map(Violation::to_string))
 }

@@ -3,7 +3,7 @@
 use bson::Document;
 use serde::{Deserialize, Serialize};
 
-use super::{Check, PathHash, Validation, derived::DerivedShape};
+use super::{Check, PathHash, ReadCheck, Validation, derived::DerivedShape};
 use crate::mql::Direction;
 
 /// A model: what a `Document` declares besides its fields.
@@ -25,6 +25,8 @@ pub struct Model {
     pub validation: Validation,
     /// The fields that had another name in an older version.
     pub renamed: &'static [Renamed],
+    /// Tells whether a document can be read as the model.
+    pub readable: ReadCheck,
 }
 
 /// A field that had another name in an older version of the model.
@@ -185,6 +187,8 @@ pub struct SplitShape {
     pub schema: fn() -> Document,
     /// The check of the cold part by functions of the user's, if there are any.
     pub check: fn() -> Option<Check>,
+    /// Tells whether a stored cold part can be read.
+    pub readable: ReadCheck,
 }
 
 /// The derived fields of a type and of the values embedded in it, for checks at compile time. They cannot call

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use bson::{Decimal128, RawBson};
 use serde::Serialize;
 
-use super::{Cold, DateTime, Document, IntoId, ObjectId, Ref};
+use super::{Cold, DateTime, Document, IntoId, ObjectId, Ref, Unreadable, unstorable};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A value that can be compared with, or stored in, a field of type `V`.
@@ -72,24 +72,35 @@ impl<T> IntoValue<Cold<T>, Loaded> for T {
 ///
 /// `Encode` if the value cannot be stored, such as a `u64` above `i64::MAX`.
 pub fn to_raw<V: Serialize + ?Sized>(value: &V) -> Result<RawBson> {
+    written(value).map_err(|why| unwritten(*why))
+}
+
+/// The value of the field at a path as BSON. The location of the error has the path, and no collection yet.
+pub(crate) fn to_raw_at<V: Serialize + ?Sized>(path: &str, value: &V) -> Result<RawBson> {
+    written(value).map_err(|why| {
+        let why = why.within(path);
+        let path = why.path.clone();
+        unwritten(*why).at("", Some(&path), None)
+    })
+}
+
+#[cold]
+fn unwritten(why: Unreadable) -> Error {
+    let message = format!("a value cannot be written as BSON: {why}");
+    Error::new(ErrorKind::Encode, message).with_source(why.source)
+}
+
+fn written<V: Serialize + ?Sized>(value: &V) -> Result<RawBson, Box<Unreadable>> {
     // By way of a document: a bare value would go through the serializer that is human readable, in
     // which ids and dates are text.
     #[derive(Serialize)]
     struct Holder<'a, V: ?Sized> {
         v: &'a V,
     }
-    let encode = |error: bson::error::Error| {
-        Error::new(
-            ErrorKind::Encode,
-            format!("a value cannot be written as BSON: {error}"),
-        )
-        .with_source(error)
-    };
-    let holder = bson::serialize_to_raw_document_buf(&Holder { v: value }).map_err(encode)?;
-    match holder.get("v").map_err(encode)? {
-        Some(value) => Ok(value.into()),
-        None => Ok(RawBson::Null),
-    }
+    let holder = bson::serialize_to_raw_document_buf(&Holder { v: value });
+    let held = holder.and_then(|holder| Ok(holder.get("v")?.map(RawBson::from)));
+    let held = held.map_err(|error| unstorable(value, error))?;
+    Ok(held.unwrap_or(RawBson::Null))
 }
 
 /// Values that have an order: a range or a sort means something for them.

@@ -9,7 +9,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     model::{
         Document, Element, Field, IntoValue, Is, List, Number, Ordered, Path, Settable,
-        check_references, references, to_raw,
+        check_references, references, to_raw_at,
     },
     mql::{self, End, Operation, Pull, Push},
 };
@@ -99,7 +99,7 @@ impl<M, T> Update<M, T> {
             let path = path.split('.').map(str::to_owned);
             self.references.push(path.chain(within).collect());
         }
-        to_raw(&value)
+        to_raw_at(path, &value)
     }
 
     /// Refuses an update to which no change was given. Where changes are put together by conditions, and
@@ -180,8 +180,8 @@ fn add(update: &mut mql::Update, path: Cow<'static, str>, operation: Operation) 
     }
 }
 
-fn raw<V: Serialize, How>(value: impl IntoValue<V, How>) -> Result<RawBson> {
-    to_raw(&value.into_value())
+fn raw<V: Serialize, How>(path: &'static str, value: impl IntoValue<V, How>) -> Result<RawBson> {
+    to_raw_at(path, &value.into_value())
 }
 
 impl<M, T> Update<M, T> {
@@ -212,7 +212,7 @@ impl<M, T> Update<M, T> {
         P: Path<Root: Is<M>>,
         K: Settable,
     {
-        self.add(P::TEXT, raw(amount).map(Operation::Inc))
+        self.add(P::TEXT, raw(P::TEXT, amount).map(Operation::Inc))
     }
 
     /// Multiplies the number by the factor.
@@ -222,7 +222,7 @@ impl<M, T> Update<M, T> {
         P: Path<Root: Is<M>>,
         K: Settable,
     {
-        self.add(P::TEXT, raw(factor).map(Operation::Mul))
+        self.add(P::TEXT, raw(P::TEXT, factor).map(Operation::Mul))
     }
 
     /// Sets the field to the value if the value is less.
@@ -232,7 +232,7 @@ impl<M, T> Update<M, T> {
         P: Path<Root: Is<M>>,
         K: Settable,
     {
-        self.add(P::TEXT, raw(value).map(Operation::Min))
+        self.add(P::TEXT, raw(P::TEXT, value).map(Operation::Min))
     }
 
     /// Sets the field to the value if the value is greater.
@@ -242,7 +242,7 @@ impl<M, T> Update<M, T> {
         P: Path<Root: Is<M>>,
         K: Settable,
     {
-        self.add(P::TEXT, raw(value).map(Operation::Max))
+        self.add(P::TEXT, raw(P::TEXT, value).map(Operation::Max))
     }
 
     /// Appends the value to the array.
@@ -314,7 +314,7 @@ impl<M, T> Update<M, T> {
     {
         self.add(
             P::TEXT,
-            raw(value).map(|value| Operation::PullAll(vec![value])),
+            raw(P::TEXT, value).map(|value| Operation::PullAll(vec![value])),
         )
     }
 

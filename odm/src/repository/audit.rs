@@ -16,7 +16,7 @@ use super::Cursor;
 use crate::{
     catalog::{Catalog, without_positions},
     error::{Error, ErrorKind, Result},
-    maintain::{AuditScope, Finding, Write},
+    maintain::{AuditScope, Finding, Problem, Write},
     session::Session,
     store::{Cost, Find},
     trace::record_cost,
@@ -81,6 +81,8 @@ struct Auditor {
     only: Option<&'static str>,
     /// What was declared when it started.
     catalog: Option<Arc<Catalog>>,
+    /// The fields that are backfilled, if not all that are pending.
+    among: Option<BTreeSet<String>>,
     /// The pending backfills that are complete at the end: without what could not be repaired, since
     /// nothing may rely on that.
     pending: BTreeSet<String>,
@@ -94,9 +96,18 @@ struct Auditor {
 }
 
 impl Audit {
-    /// An audit of relations in all collections.
-    pub(crate) fn of_relations(session: &Session, mode: AuditMode) -> Self {
-        Audit::new(session, mode, AuditScope::RELATIONS, None)
+    /// An audit of all collections.
+    pub(crate) fn of_models(session: &Session, mode: AuditMode) -> Self {
+        Audit::new(session, mode, AuditScope::MODELS, None)
+    }
+
+    /// A backfill of some of the pending fields.
+    pub(crate) fn of_pending(session: &Session, fields: BTreeSet<String>) -> Self {
+        let mut audit = Audit::of_models(session, AuditMode::Backfill);
+        if let AuditState::Ready(auditor) = &mut audit.state {
+            auditor.among = Some(fields);
+        }
+        audit
     }
 
     /// An audit of a collection by its validators.
@@ -122,6 +133,7 @@ impl Audit {
             scope,
             only,
             catalog: None,
+            among: None,
             pending: BTreeSet::new(),
             left: VecDeque::new(),
             after: None,
@@ -198,6 +210,13 @@ impl Auditor {
             .session
             .check_chunk(self.scope, &collection, after, CHUNK)
             .await?;
+        if let (AuditMode::Backfill, Some(catalog)) = (self.mode, &self.catalog) {
+            // Of what cannot be read, it can compute no more than what is pending.
+            findings.retain(|finding| {
+                !matches!(finding.problem, Problem::Unreadable(_))
+                    || catalog.is_pending_around(&finding.collection, &finding.path)
+            });
+        }
         if self.mode != AuditMode::Report && !findings.is_empty() {
             self.repair(&collection, &mut findings).await?;
         }
@@ -236,13 +255,14 @@ impl Auditor {
         let names = catalog.collections().filter(|name| {
             let is_own =
                 |own| own == *name || catalog.split_in(name).is_some_and(|split| split.hot == own);
-            self.only.is_none_or(is_own)
-                && (self.scope.relations && catalog.has_relations(name)
-                    || self.scope.validators && catalog.validators_of(name).is_some())
+            self.only.is_none_or(is_own) && self.scope.includes(&catalog, name)
         });
         self.left = names.map(str::to_owned).collect();
         if self.mode == AuditMode::Backfill {
             self.pending.clone_from(catalog.pending());
+            if let Some(among) = &self.among {
+                self.pending.retain(|field| among.contains(field));
+            }
             let holders = self.pending.iter().map(|place| catalog.holder_of(place));
             let holders: BTreeSet<&str> = holders.collect();
             self.left.retain(|name| holders.contains(name.as_str()));
@@ -263,7 +283,7 @@ impl Auditor {
             let skips: Vec<&String> = self.left.iter().take(skipped + 1).collect();
             self.pending.retain(|field| {
                 let holder = catalog.holder_of(field);
-                catalog.is_derived(field) || !skips.iter().any(|name| *name == holder)
+                catalog.is_computed(field) || !skips.iter().any(|name| *name == holder)
             });
             before = skipped;
             self.after = Some(id);
@@ -340,8 +360,11 @@ impl Auditor {
     fn keep_pending(&mut self, finding: &Finding) {
         let Some(catalog) = &self.catalog else { return };
         let path = without_positions(&finding.path);
-        self.pending
-            .remove(&format!("{}.{path}", finding.collection));
+        let field = format!("{}.{path}", finding.collection);
+        self.pending.retain(|pending| {
+            let inside = field.strip_prefix(pending.as_str());
+            !inside.is_some_and(|inside| inside.is_empty() || inside.starts_with('.'))
+        });
         if let Some(split) = catalog.split_at(&finding.collection, &path) {
             self.pending
                 .retain(|field| catalog.holder_of(field) != split.cold);

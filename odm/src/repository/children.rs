@@ -102,7 +102,8 @@ where
     let mut last: Option<Vec<RawBson>> = None;
     let view = session.reader(&subset.child, &[]).await?;
     let each = &mut |_, child: &RawDocument| {
-        let element: T = decode(&subset.child, &shown(subset, child)?)?;
+        let read = view.as_read(&subset.child, child)?;
+        let element: T = decode(&subset.child, &shown(subset, &read)?)?;
         let element = to_raw(&element)?;
         match seen.iter().position(|other| *other == element) {
             Some(position) => {

@@ -2,7 +2,7 @@
 
 use std::{future::IntoFuture, marker::PhantomData};
 
-use bson::RawDocument;
+use bson::{RawDocument, RawDocumentBuf};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Cursor, Deferred, Join, Joins, Page, impl_debug, page, query, rows, stream};
@@ -65,6 +65,32 @@ impl<M: Document> Query<M> {
             session: self.session,
             find,
             load: Vec::new(),
+            joins: (),
+            types: PhantomData,
+        }
+    }
+
+    /// Reads the documents as they are, without their type, as to correct one that cannot be read. It has
+    /// the same pages: [`next`](Page::next) of a page leads past the documents that cannot be read.
+    ///
+    /// ```
+    /// # use odm::{Embedded, bson::rawdoc, prelude::*}; use serde::{Deserialize, Serialize};
+    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "parts")]
+    /// # struct Part { #[serde(rename = "_id")] id: i64, name: String }
+    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
+    /// # struct Shop { parts: Repository<Part> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let shop = Shop::open(Embedded::memory().await?).await?;
+    /// # shop.parts.insert(Part { id: 1, name: "bolt".into() }).await?;
+    /// let bolts = shop.parts.find(Part::fields().name.eq("bolt")).raw().await?;
+    /// assert_eq!(bolts, [rawdoc! { "_id": 1_i64, "name": "bolt" }]);
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    pub fn raw(self) -> Query<M, (), RawDocumentBuf> {
+        Query {
+            session: self.session,
+            find: self.find,
+            load: self.load,
             joins: (),
             types: PhantomData,
         }
@@ -156,7 +182,7 @@ impl<M: Document, J, T> Query<M, J, T> {
             record_cost("distinct", &find.collection, cost);
             values
                 .into_values()
-                .map(|value| rows::value(P::TEXT, value))
+                .map(|value| rows::value(M::COLLECTION, P::TEXT, value))
                 .collect()
         })
     }
@@ -208,13 +234,20 @@ impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Query<M, J,
 
     /// Reads a page of at most `size` documents, with the position at which the next one starts. If an
     /// index gives the order, the work does not grow with the number of pages before it.
+    ///
+    /// # Errors
+    ///
+    /// `Decode` if a document of the page cannot be read, with its `_id` in the
+    /// [location](crate::Error::location). The same page of the [`raw`](Query::raw) query has all of its
+    /// documents, and the position of the next page.
     pub async fn page(self, size: u64) -> Result<Page<J::Row>> {
         page::page::<T, J>(self.session, self.find?, self.load, self.joins, size).await
     }
 }
 
 impl<M: Document, T: DeserializeOwned + Send + 'static> Query<M, (), T> {
-    /// Streams the documents, without holding all of them if an index gives the order.
+    /// Streams the documents, without holding all of them if an index gives the order. It goes on after a
+    /// document that cannot be read.
     ///
     /// It reads ahead in chunks, all from one state of the data. If the caller takes longer than a
     /// few seconds, it continues after the last document on a newer state; see

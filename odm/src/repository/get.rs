@@ -2,9 +2,10 @@
 
 use std::{future::IntoFuture, marker::PhantomData};
 
-use bson::{RawBson, RawDocument};
+use bson::{RawBson, RawDocument, RawDocumentBuf};
+use serde::de::DeserializeOwned;
 
-use super::{Deferred, impl_debug, rows::decode};
+use super::{Deferred, impl_debug, rows::decode_in};
 use crate::{
     error::{Error, Result},
     model::{Cold, Document, Field, Is, Link, Path, Ref},
@@ -13,13 +14,14 @@ use crate::{
     trace::record_cost,
 };
 
-/// A read of one document by its `_id`, from [`Repository::get`](super::Repository::get).
+/// A read of one document by its `_id`, from [`Repository::get`](super::Repository::get). `T` is the type that
+/// it is read as.
 #[must_use = "a query does nothing until it is awaited"]
-pub struct Get<M> {
+pub struct Get<M, T = M> {
     session: Session,
     id: Result<RawBson>,
     load: Vec<&'static str>,
-    model: PhantomData<fn() -> M>,
+    types: PhantomData<fn() -> (M, T)>,
 }
 
 impl<M: Document> Get<M> {
@@ -28,7 +30,7 @@ impl<M: Document> Get<M> {
             session,
             id,
             load: Vec::new(),
-            model: PhantomData,
+            types: PhantomData,
         }
     }
 
@@ -38,48 +40,60 @@ impl<M: Document> Get<M> {
         self
     }
 
-    /// Returns `None` if there is no such document.
-    pub async fn optional(self) -> Result<Option<M>> {
-        read(&self.session, &self.id?, &self.load).await
+    /// Reads the document as it is, without its type, as to correct one that cannot be read.
+    pub fn raw(self) -> Get<M, RawDocumentBuf> {
+        Get {
+            session: self.session,
+            id: self.id,
+            load: self.load,
+            types: PhantomData,
+        }
     }
 }
 
-impl_debug!(Get<M>: id, load);
+impl<M: Document, T: DeserializeOwned + Send + 'static> Get<M, T> {
+    /// Returns `None` if there is no such document.
+    pub async fn optional(self) -> Result<Option<T>> {
+        read::<M, T>(&self.session, &self.id?, &self.load).await
+    }
+}
 
-impl<M: Document> IntoFuture for Get<M> {
-    type Output = Result<M>;
-    type IntoFuture = Deferred<M>;
+impl_debug!(Get<M, T>: id, load);
+
+impl<M: Document, T: DeserializeOwned + Send + 'static> IntoFuture for Get<M, T> {
+    type Output = Result<T>;
+    type IntoFuture = Deferred<T>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let id = self.id?;
-            read(&self.session, &id, &self.load)
+            read::<M, T>(&self.session, &id, &self.load)
                 .await?
                 .ok_or_else(|| Error::not_found(M::COLLECTION, &[&id]))
         })
     }
 }
 
-async fn read<M: Document>(
+async fn read<M: Document, T: DeserializeOwned + Send>(
     session: &Session,
     id: &RawBson,
     load: &[&'static str],
-) -> Result<Option<M>> {
+) -> Result<Option<T>> {
     let view = session.reader(M::COLLECTION, load).await?;
-    let read = |document: &RawDocument| decode(M::COLLECTION, document);
+    let read = |document: &RawDocument| decode_in(&view, M::COLLECTION, document);
     let (found, cost) = view.get_one_with(M::COLLECTION, id, read).await?;
     record_cost("get", M::COLLECTION, cost);
     Ok(found)
 }
 
 /// A read of documents by their `_id`s, from [`Repository::fetch`](super::Repository::fetch) or
-/// [`Repository::get_many`](super::Repository::get_many).
+/// [`Repository::get_many`](super::Repository::get_many). `T` is the type that they are read as.
 #[must_use = "a query does nothing until it is awaited"]
-pub struct Fetch<M> {
+pub struct Fetch<M, T = M> {
     session: Session,
     ids: Result<Vec<RawBson>>,
     load: Vec<&'static str>,
-    model: PhantomData<fn() -> M>,
+    types: PhantomData<fn() -> (M, T)>,
 }
 
 impl<M: Document> Fetch<M> {
@@ -88,7 +102,7 @@ impl<M: Document> Fetch<M> {
             session,
             ids,
             load: Vec::new(),
-            model: PhantomData,
+            types: PhantomData,
         }
     }
 
@@ -98,22 +112,34 @@ impl<M: Document> Fetch<M> {
         self
     }
 
-    /// Returns `None` at the position of each document that does not exist.
-    pub async fn optional(self) -> Result<Vec<Option<M>>> {
-        read_many(&self.session, &self.ids?, &self.load).await
+    /// Reads the documents as they are, without their type.
+    pub fn raw(self) -> Fetch<M, RawDocumentBuf> {
+        Fetch {
+            session: self.session,
+            ids: self.ids,
+            load: self.load,
+            types: PhantomData,
+        }
     }
 }
 
-impl_debug!(Fetch<M>: ids, load);
+impl<M: Document, T: DeserializeOwned + Send + 'static> Fetch<M, T> {
+    /// Returns `None` at the position of each document that does not exist.
+    pub async fn optional(self) -> Result<Vec<Option<T>>> {
+        read_many::<M, T>(&self.session, &self.ids?, &self.load).await
+    }
+}
 
-impl<M: Document> IntoFuture for Fetch<M> {
-    type Output = Result<Vec<M>>;
-    type IntoFuture = Deferred<Vec<M>>;
+impl_debug!(Fetch<M, T>: ids, load);
+
+impl<M: Document, T: DeserializeOwned + Send + 'static> IntoFuture for Fetch<M, T> {
+    type Output = Result<Vec<T>>;
+    type IntoFuture = Deferred<Vec<T>>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let ids = self.ids?;
-            let found = read_many(&self.session, &ids, &self.load).await?;
+            let found = read_many::<M, T>(&self.session, &ids, &self.load).await?;
             if found.iter().all(Option::is_some) {
                 return Ok(found.into_iter().flatten().collect());
             }
@@ -128,16 +154,16 @@ impl<M: Document> IntoFuture for Fetch<M> {
     }
 }
 
-async fn read_many<M: Document>(
+async fn read_many<M: Document, T: DeserializeOwned + Send>(
     session: &Session,
     ids: &[RawBson],
     load: &[&'static str],
-) -> Result<Vec<Option<M>>> {
+) -> Result<Vec<Option<T>>> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
     let view = session.reader(M::COLLECTION, load).await?;
-    let read = |document: &RawDocument| decode(M::COLLECTION, document);
+    let read = |document: &RawDocument| decode_in(&view, M::COLLECTION, document);
     let (found, cost) = view.get_with(M::COLLECTION, ids, read).await?;
     record_cost("fetch", M::COLLECTION, cost);
     Ok(found)

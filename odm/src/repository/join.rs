@@ -5,13 +5,14 @@ use std::{borrow::Cow, fmt, ops::ControlFlow};
 use async_trait::async_trait;
 use bson::{RawBson, RawDocument};
 
-use super::rows::decode;
+use super::rows::decode_in;
 use crate::{
     catalog,
     error::{Error, ErrorKind, Result, show},
     model::{Document, Field, HotPath, Is, Joinable, Names, Path, Plain, Unchecked},
     query::{Filter, Sort},
-    store::{self, Cost, FindByKey, Reader, ReaderExt},
+    session::ReadView,
+    store::{self, Cost, FindByKey, ReaderExt},
 };
 
 /// A join to documents of `M`: a reference in them, or their referrers.
@@ -36,7 +37,7 @@ pub trait Join<M>: Send + Sync + 'static {
     #[doc(hidden)]
     async fn run(
         &self,
-        reader: &dyn Reader,
+        view: &ReadView<'_>,
         rows: Vec<Vec<RawBson>>,
         cost: &mut Cost,
     ) -> Result<Vec<Self::Out>>;
@@ -71,7 +72,7 @@ pub trait Joins<M>: Send + Sync + 'static {
     #[doc(hidden)]
     async fn run(
         &self,
-        reader: &dyn Reader,
+        view: &ReadView<'_>,
         rows: Vec<(M, Self::Keys)>,
         cost: &mut Cost,
     ) -> Result<Vec<Self::Row>>;
@@ -84,7 +85,7 @@ impl<M: Send + 'static> Joins<M> for () {
 
     fn keys(&self, _: &RawDocument) {}
 
-    async fn run(&self, _: &dyn Reader, rows: Vec<(M, ())>, _: &mut Cost) -> Result<Vec<M>> {
+    async fn run(&self, _: &ReadView<'_>, rows: Vec<(M, ())>, _: &mut Cost) -> Result<Vec<M>> {
         Ok(rows.into_iter().map(|(row, ())| row).collect())
     }
 }
@@ -102,7 +103,7 @@ macro_rules! joins {
 
             async fn run(
                 &self,
-                reader: &dyn Reader,
+                view: &ReadView<'_>,
                 rows: Vec<(M, Self::Keys)>,
                 cost: &mut Cost,
             ) -> Result<Vec<Self::Row>> {
@@ -112,7 +113,7 @@ macro_rules! joins {
                     documents.push(document);
                     $(keys.$index.push(row.$index);)*
                 }
-                $(let mut $out = self.$index.run(reader, keys.$index, cost).await?.into_iter();)*
+                $(let mut $out = self.$index.run(view, keys.$index, cost).await?.into_iter();)*
                 let row = |document| Some((document, $($out.next()?),*));
                 Ok(documents.into_iter().map_while(row).collect())
             }
@@ -239,11 +240,11 @@ impl<M, V: Joinable, P: HotPath<Root: Is<M>>, K: Resolve> Join<M> for Field<V, P
 
     async fn run(
         &self,
-        reader: &dyn Reader,
+        view: &ReadView<'_>,
         rows: Vec<Vec<RawBson>>,
         cost: &mut Cost,
     ) -> Result<Vec<Self::Out>> {
-        follow::<V, P, K, ()>(&(), reader, rows, cost).await
+        follow::<V, P, K, ()>(&(), view, rows, cost).await
     }
 }
 
@@ -268,17 +269,17 @@ where
 
     async fn run(
         &self,
-        reader: &dyn Reader,
+        view: &ReadView<'_>,
         rows: Vec<Vec<RawBson>>,
         cost: &mut Cost,
     ) -> Result<Vec<Self::Out>> {
-        follow::<V, P, K, J>(&self.joins, reader, rows, cost).await
+        follow::<V, P, K, J>(&self.joins, view, rows, cost).await
     }
 }
 
 async fn follow<V, P, K, J>(
     joins: &J,
-    reader: &dyn Reader,
+    view: &ReadView<'_>,
     rows: Vec<Vec<RawBson>>,
     cost: &mut Cost,
 ) -> Result<Vec<K::Out<V, J::Row>>>
@@ -295,16 +296,16 @@ where
     let mut found = Vec::new();
     if !ids.is_empty() {
         let read = |document: &RawDocument| {
-            let value = decode::<V::Target>(collection, document)?;
+            let value = decode_in::<V::Target>(view, collection, document)?;
             Ok((value, joins.keys(document)))
         };
-        let (values, reading) = reader.get_with(collection, &ids, read).await?;
+        let (values, reading) = view.get_with(collection, &ids, read).await?;
         found = values;
         *cost += reading;
     }
     let exists: Vec<bool> = found.iter().map(Option::is_some).collect();
     let found = found.into_iter().flatten().collect();
-    let mut joined = joins.run(reader, found, cost).await?.into_iter();
+    let mut joined = joins.run(view, found, cost).await?.into_iter();
 
     let mut start = 0;
     let mut out = Vec::with_capacity(lengths.len());
@@ -416,7 +417,7 @@ where
 
     async fn run(
         &self,
-        reader: &dyn Reader,
+        view: &ReadView<'_>,
         rows: Vec<Vec<RawBson>>,
         cost: &mut Cost,
     ) -> Result<Vec<Self::Out>> {
@@ -436,14 +437,15 @@ where
         };
         let mut found = Vec::new();
         let mut parents = Vec::new();
-        *cost += reader
+        *cost += view
             .find_by_key(&find, &mut |parent, document| {
                 parents.push(parent);
-                found.push((decode(collection, document)?, self.joins.keys(document)));
+                let row = decode_in(view, collection, document)?;
+                found.push((row, self.joins.keys(document)));
                 Ok(ControlFlow::Continue(()))
             })
             .await?;
-        let joined = self.joins.run(reader, found, cost).await?;
+        let joined = self.joins.run(view, found, cost).await?;
         for (parent, row) in parents.into_iter().zip(joined) {
             out[parent].push(row);
         }

@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-use super::rows::decode;
+use super::rows::decode_part;
 use crate::{
     error::Result,
     model::{Cold, Document, Embed, Field, HasCold, Path, to_raw},
@@ -52,12 +52,15 @@ where
     let ids = documents.iter().map(|document| to_raw(document.id()));
     let ids = ids.collect::<Result<Vec<_>>>()?;
     let loaded = session.cold_parts(M::COLLECTION, P::TEXT, &ids).await?;
-    let Some((collection, parts)) = loaded else {
+    let Some(parts) = loaded else {
         return Ok(());
     };
-    for (document, part) in documents.iter_mut().zip(parts) {
+    for ((document, id), part) in documents.iter_mut().zip(&ids).zip(parts) {
         match part {
-            ColdPart::Stored(value) => *document.cold() = Cold::new(decode(&collection, &value)?),
+            ColdPart::Stored(value) => {
+                let value = decode_part(M::COLLECTION, id, P::TEXT, &value)?;
+                *document.cold() = Cold::new(value);
+            }
             // It was read with the document.
             ColdPart::Inline => {}
             ColdPart::Missing => *document.cold() = Cold::unloaded(),

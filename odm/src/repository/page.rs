@@ -5,7 +5,7 @@ use std::{fmt, ops::ControlFlow, str::FromStr};
 use bson::{RawArrayBuf, RawBson, RawDocumentBuf, raw::cstr};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, de::DeserializeOwned};
 
-use super::{Joins, rows::decode};
+use super::{Joins, rows::decode_in};
 use crate::{
     error::{Error, ErrorKind, Result},
     mql::Sort,
@@ -181,11 +181,12 @@ where
             if position as u64 + 1 == size {
                 last = Some(sort.key(document));
             }
-            rows.push((decode(&find.collection, document)?, joins.keys(document)));
+            let row = decode_in(&view, &find.collection, document)?;
+            rows.push((row, joins.keys(document)));
             Ok(ControlFlow::Continue(()))
         })
         .await?;
-    let items = joins.run(&*view, rows, &mut cost).await?;
+    let items = joins.run(&view, rows, &mut cost).await?;
     record_cost("page", &find.collection, cost);
     let next = last
         .filter(|_| more)

@@ -2,11 +2,11 @@
 
 use std::{future::IntoFuture, slice};
 
-use bson::{RawBson, RawDocumentBuf};
+use bson::{RawBson, RawDocument, RawDocumentBuf};
 
 use super::{
     Deferred, impl_debug,
-    rows::{ReadBack, decode, encode, stamped},
+    rows::{ReadBack, decode, decode_in, encode, stamped},
 };
 use crate::{
     error::{Error, Result},
@@ -103,8 +103,7 @@ async fn attempt<M: Document>(
     id: &RawBson,
     change: &mut (impl FnMut(&mut M) + Send),
 ) -> Result<M> {
-    let read = read(session, M::COLLECTION, id).await?;
-    let mut document: M = decode(M::COLLECTION, &read)?;
+    let (read, mut document) = read::<M>(session, id).await?;
     let from = encode(&document)?;
     change(&mut document);
     let to = encode(&document)?;
@@ -125,9 +124,14 @@ async fn attempt<M: Document>(
     }
 }
 
-async fn read(session: &Session, collection: &str, id: &RawBson) -> Result<RawDocumentBuf> {
-    let view = session.reader(collection, &[]).await?;
-    let (found, cost) = view.get_one(collection, id).await?;
-    record_cost("get", collection, cost);
-    found.ok_or_else(|| Error::not_found(collection, &[id]))
+/// Reads a document, and what it is stored as.
+async fn read<M: Document>(session: &Session, id: &RawBson) -> Result<(RawDocumentBuf, M)> {
+    let view = session.reader(M::COLLECTION, &[]).await?;
+    let read = |stored: &RawDocument| {
+        let document = decode_in(&view, M::COLLECTION, stored)?;
+        Ok((stored.to_owned(), document))
+    };
+    let (found, cost) = view.get_one_with(M::COLLECTION, id, read).await?;
+    record_cost("get", M::COLLECTION, cost);
+    found.ok_or_else(|| Error::not_found(M::COLLECTION, &[id]))
 }

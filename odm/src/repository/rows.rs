@@ -9,30 +9,50 @@ use super::Joins;
 use crate::{
     error::{Error, ErrorKind, Result, show},
     maintain::{Doc, ReturnedCheck},
-    model::{Document, check_references, references},
-    session::Session,
+    model::{Document, Unreadable, check_references, read, references, to_raw, unstorable},
+    session::{ReadView, Session},
     store::{self, Find, ReaderExt},
     trace::record_cost,
 };
 
 /// Reads a document as a type.
 pub(super) fn decode<T: DeserializeOwned>(collection: &str, document: &RawDocument) -> Result<T> {
-    bson::deserialize_from_slice(document.as_bytes()).map_err(|error| {
-        let id = document
-            .get("_id")
-            .ok()
-            .flatten()
-            .map(RawBson::from)
-            .unwrap_or(RawBson::Null);
-        let message = format!(
-            "document with the `_id` {} in `{collection}` cannot be read as `{}`: {error}",
-            show(&id),
-            std::any::type_name::<T>(),
-        );
-        Error::new(ErrorKind::Decode, message)
-            .with_source(error)
-            .at(collection, None, Some(id))
+    read(document).map_err(|why| {
+        let id = document.get("_id").ok().flatten();
+        undecoded::<T>(collection, id.map_or(RawBson::Null, RawBson::from), *why)
     })
+}
+
+/// Reads a document of a view as a type.
+pub(super) fn decode_in<T: DeserializeOwned>(
+    view: &ReadView<'_>,
+    collection: &str,
+    document: &RawDocument,
+) -> Result<T> {
+    let document = view.as_read(collection, document)?;
+    decode(collection, &document).map_err(|error| view.explained(error))
+}
+
+/// Reads the cold part of the document with an `_id` as a type.
+pub(super) fn decode_part<T: DeserializeOwned>(
+    collection: &str,
+    id: &RawBson,
+    field: &str,
+    part: &RawDocument,
+) -> Result<T> {
+    read(part).map_err(|why| undecoded::<T>(collection, id.clone(), *why.within(field)))
+}
+
+#[cold]
+fn undecoded<T>(collection: &str, id: RawBson, why: Unreadable) -> Error {
+    let message = format!(
+        "document of `{collection}` with `_id` = {} cannot be read as `{}`: {why}",
+        show(&id),
+        std::any::type_name::<T>(),
+    );
+    Error::new(ErrorKind::Decode, message)
+        .at(collection, why.path(), Some(id))
+        .with_source(why.source)
 }
 
 /// Writes a document as it is stored.
@@ -45,11 +65,17 @@ pub(super) fn encode<M: Document + Serialize>(document: &M) -> Result<Doc> {
     let encoded = bson::serialize_to_buffer(document, &mut bytes);
     let raw = encoded.and_then(|()| RawDocumentBuf::from_bytes(bytes));
     let raw = raw.map_err(|error| {
+        let why = unstorable(document, error);
+        let id = to_raw(document.id()).ok();
+        let named = id.as_ref().map(|id| format!(" with `_id` = {}", show(id)));
         let message = format!(
-            "document of `{}` cannot be written as BSON: {error}",
-            M::COLLECTION
+            "document of `{}`{} cannot be written as BSON: {why}",
+            M::COLLECTION,
+            named.unwrap_or_default(),
         );
-        Error::new(ErrorKind::Encode, message).with_source(error)
+        Error::new(ErrorKind::Encode, message)
+            .at(M::COLLECTION, why.path(), id)
+            .with_source(why.source)
     })?;
     // A null reference references nothing, so no reference could reference this document.
     if matches!(raw.get("_id"), Ok(Some(RawBsonRef::Null))) {
@@ -79,25 +105,36 @@ where
     J: Joins<T>,
 {
     let view = session.reader(&find.collection, load).await?;
-    let read =
-        |document: &RawDocument| Ok((decode(&find.collection, document)?, joins.keys(document)));
+    let read = |document: &RawDocument| {
+        let row = decode_in(&view, &find.collection, document)?;
+        Ok((row, joins.keys(document)))
+    };
     let (rows, mut cost) = view.find_with(find, read).await?;
-    let rows = joins.run(&*view, rows, &mut cost).await?;
+    let rows = joins.run(&view, rows, &mut cost).await?;
     record_cost("find", &find.collection, cost);
     Ok(rows)
 }
 
 /// Reads one value of a document as a type.
-pub(super) fn value<V: DeserializeOwned>(path: &str, value: RawBson) -> Result<V> {
+pub(super) fn value<V: DeserializeOwned>(
+    collection: &str,
+    path: &str,
+    value: RawBson,
+) -> Result<V> {
     #[derive(serde::Deserialize)]
     struct Single<V> {
         v: V,
     }
     let mut single = RawDocumentBuf::new();
     single.append(bson::raw::cstr!("v"), value);
-    let single: Single<V> = bson::deserialize_from_slice(single.as_bytes()).map_err(|error| {
-        let message = format!("value of `{path}` cannot be read: {error}");
-        Error::new(ErrorKind::Decode, message).with_source(error)
+    let single: Single<V> = read(&single).map_err(|why| {
+        let message = format!(
+            "value of `{path}` in `{collection}` cannot be read: {}",
+            why.reason
+        );
+        Error::new(ErrorKind::Decode, message)
+            .at(collection, Some(path), None)
+            .with_source(why.source)
     })?;
     Ok(single.v)
 }

@@ -15,7 +15,7 @@ use bson::RawBson;
 use futures_core::{Stream, future::BoxFuture};
 use serde::de::DeserializeOwned;
 
-use super::rows::decode;
+use super::rows::decode_in;
 use crate::{
     error::{Error, ErrorKind, Result},
     session::{ReadView, Session},
@@ -36,6 +36,9 @@ const CHUNK: u64 = 1_000;
 ///
 /// It is a [`Stream`], so that the adapters of `futures_util` work on it;
 /// [`next`](DocumentStream::next) and [`try_next`](DocumentStream::try_next) need none.
+///
+/// A document that cannot be read is an error of the kind `Decode` in its place, and the stream goes on with
+/// the next one; any other error is the last item.
 #[must_use = "a stream does nothing unless it is polled"]
 pub struct DocumentStream<T> {
     state: StreamState<T>,
@@ -44,10 +47,13 @@ pub struct DocumentStream<T> {
 }
 
 enum StreamState<T> {
-    Ready(Result<Box<Chunks>>, VecDeque<T>),
-    Reading(BoxFuture<'static, Result<(Box<Chunks>, VecDeque<T>)>>),
+    Ready(Result<Box<Chunks>>, VecDeque<Result<T>>),
+    Reading(BoxFuture<'static, Result<ReadChunk<T>>>),
     Done,
 }
+
+/// A chunk that was read, and those after it.
+type ReadChunk<T> = (Box<Chunks>, VecDeque<Result<T>>);
 
 /// The chunks of a stream as they are read.
 struct Chunks {
@@ -96,7 +102,7 @@ impl<T> DocumentStream<T> {
 }
 
 impl Chunks {
-    async fn next<T>(mut self: Box<Self>, snapshot: bool) -> Result<(Box<Self>, VecDeque<T>)>
+    async fn next<T>(mut self: Box<Self>, snapshot: bool) -> Result<ReadChunk<T>>
     where
         T: DeserializeOwned + Send + 'static,
     {
@@ -110,20 +116,22 @@ impl Chunks {
         let sort = self.find.sort.total();
         let mut last: Option<Vec<RawBson>> = None;
         let collection = self.find.collection.clone();
-        let mut each = |position: usize, document: &bson::RawDocument| {
+        let mut each = |view: &ReadView<'_>, position: usize, document: &bson::RawDocument| {
             if position as u64 + 1 == size {
                 last = Some(sort.key(document));
             }
-            documents.push_back(decode(&collection, document)?);
+            documents.push_back(decode_in(view, &collection, document));
             Ok(ControlFlow::Continue(()))
         };
         let cost = if self.session.is_bound() {
             // The transaction is the state of the data, and is free for other operations in between.
             let view = self.session.reader(&collection, &self.load).await?;
-            view.find(&self.find, &mut each).await?
+            let each = &mut |position, document: &_| each(&view, position, document);
+            view.find(&self.find, each).await?
         } else {
             let (view, since) = self.state_of_data(snapshot)?;
-            let cost = view.find(&self.find, &mut each).await?;
+            let each = &mut |position, document: &_| each(&view, position, document);
+            let cost = view.find(&self.find, each).await?;
             self.held = Some((view, since));
             cost
         };
@@ -179,7 +187,7 @@ impl<T: DeserializeOwned + Send + 'static> Stream for DocumentStream<T> {
                 StreamState::Ready(Ok(chunks), mut documents) => {
                     if let Some(document) = documents.pop_front() {
                         self.state = StreamState::Ready(Ok(chunks), documents);
-                        return Poll::Ready(Some(Ok(document)));
+                        return Poll::Ready(Some(document));
                     }
                     if !chunks.ended {
                         let next = chunks.next(self.snapshot);
@@ -208,7 +216,7 @@ impl<T: DeserializeOwned + Send + 'static> DocumentStream<T> {
     }
 
     /// Waits for the next document, as [`next`](DocumentStream::next) does, for `while let
-    /// Some(document) = stream.try_next().await?`.
+    /// Some(document) = stream.try_next().await?`. After an error of the kind `Decode`, another call goes on.
     pub async fn try_next(&mut self) -> Result<Option<T>> {
         self.next().await.transpose()
     }

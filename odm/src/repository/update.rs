@@ -6,7 +6,7 @@ use bson::{RawBson, RawDocument, RawDocumentBuf};
 
 use super::{Deferred, by_id, rows::decode};
 use crate::{
-    error::{Error, ErrorKind, Result},
+    error::{Error, ErrorKind, Result, show},
     maintain::{Write, WritePlan},
     model::{DateTime, Document},
     mql,
@@ -75,7 +75,7 @@ impl<M: Document> Update<M, OneDocument> {
         self.check_given()?;
         let (update, OneDocument { session, id }) = self.into_parts();
         let id = id?;
-        let write = write::<M>(&session, by_id(id.clone()), update?, false);
+        let write = write_by_id::<M>(&session, &id, update);
         let plan = session.plan(write).await?;
         if plan.matched == 0 {
             return Err(Error::not_found(M::COLLECTION, &[&id]));
@@ -100,17 +100,27 @@ impl<M: Document> Update<M, MatchingDocuments> {
         let (update, many) = self.into_parts();
         let write = many
             .filter
-            .and_then(|filter| write::<M>(&many.session, filter, update?, many.upsert));
+            .and_then(|filter| write::<M>(&many.session, filter, update, many.upsert));
         many.session.plan(write).await
     }
+}
+
+fn write_by_id<M: Document>(
+    session: &Session,
+    id: &RawBson,
+    update: Result<mql::Update>,
+) -> Result<Write> {
+    let update = update.map_err(|error| located::<M>(error, Some(id)));
+    write::<M>(session, by_id(id.clone()), update, false)
 }
 
 fn write<M: Document>(
     session: &Session,
     filter: mql::Filter,
-    update: mql::Update,
+    update: Result<mql::Update>,
     upsert: bool,
 ) -> Result<Write> {
+    let update = update.map_err(|error| located::<M>(error, None))?;
     update.check()?;
     if upsert {
         let derived = !session.catalog().read_only_in(M::COLLECTION).is_empty();
@@ -129,6 +139,20 @@ fn write<M: Document>(
         write,
         check_inserted,
     })
+}
+
+/// Adds to the error of a value that cannot be stored, which has its path, the document that it is for.
+fn located<M: Document>(error: Error, id: Option<&RawBson>) -> Error {
+    let path = match error.location() {
+        Some(location) if location.collection.is_empty() => location.path.clone(),
+        _ => return error,
+    };
+    let named = id.map(|id| format!(" with `_id` = {}", show(id)));
+    let named = named.unwrap_or_default();
+    let message = format!("update of `{}`{named}: {error}", M::COLLECTION);
+    Error::new(error.kind(), message)
+        .at(M::COLLECTION, path.as_deref(), id.cloned())
+        .with_source(error)
 }
 
 /// Checks that the document of an upsert can be read as the model.
@@ -188,9 +212,8 @@ impl<M: Document> IntoFuture for Update<M, OneDocument> {
             self.check_given()?;
             let (update, OneDocument { session, id }) = self.into_parts();
             let id = id?;
-            let outcome = session
-                .write(write::<M>(&session, by_id(id.clone()), update?, false)?)
-                .await?;
+            let write = write_by_id::<M>(&session, &id, update)?;
+            let outcome = session.write(write).await?;
             if outcome.matched == 0 {
                 return Err(Error::not_found(M::COLLECTION, &[&id]));
             }
@@ -215,7 +238,7 @@ impl<M: Document> IntoFuture for Update<M, MatchingDocuments> {
                 },
             ) = self.into_parts();
             let outcome = session
-                .write(write::<M>(&session, filter?, update?, upsert)?)
+                .write(write::<M>(&session, filter?, update, upsert)?)
                 .await?;
             Ok(UpdateResult {
                 matched: outcome.matched,

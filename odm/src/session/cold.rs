@@ -252,14 +252,14 @@ pub(crate) enum ColdPart {
 }
 
 impl Session {
-    /// Reads the cold parts of documents by one query, in the order of the `_id`s of these, and
-    /// returns them with the collection that they are in. `None` if the field is not split.
+    /// Reads the cold parts of documents by one query, in the order of the `_id`s of these. `None` if the
+    /// field is not split.
     pub(crate) async fn cold_parts(
         &self,
         collection: &str,
         field: &str,
         ids: &[RawBson],
-    ) -> Result<Option<(String, Vec<ColdPart>)>> {
+    ) -> Result<Option<Vec<ColdPart>>> {
         let catalog = self.catalog();
         let Some(split) = catalog.split_at(collection, field) else {
             return Ok(None);
@@ -291,7 +291,6 @@ impl Session {
             None if inline.contains(key) => Ok(ColdPart::Inline),
             None => Ok(ColdPart::Missing),
         };
-        let parts = keys.iter().map(part).collect::<Result<_>>()?;
-        Ok(Some((split.cold.clone(), parts)))
+        keys.iter().map(part).collect::<Result<_>>().map(Some)
     }
 }

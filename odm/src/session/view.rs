@@ -1,18 +1,32 @@
 //! The state of the data that an operation reads.
 
-use std::{ops::Deref, sync::Arc};
+use std::{borrow::Cow, fmt, ops::Deref, sync::Arc};
+
+use bson::RawDocument;
 
 use super::{
     Session, bound::LockedTransaction, cold::ColdReader, guard::refuse_read_inside_transaction,
 };
-use crate::{error::Result, store::Reader};
+use crate::{
+    catalog::Catalog,
+    error::{Error, ErrorKind, Result},
+    maintain,
+    store::Reader,
+};
 
 /// One consistent state of the data, for all reads of an operation.
 ///
 /// It is a [`Reader`] of documents as the models have them: a query by fields of a cold part finds
 /// the documents, and cold parts that were asked for are loaded. Where no document of the database is
-/// split, it is the reader of the store itself.
-pub(crate) enum ReadView<'a> {
+/// split, it is the reader of the store itself. Fields are read as [`as_read`](ReadView::as_read) says; a
+/// position in a sorted result is one of stored fields.
+pub struct ReadView<'a> {
+    view: View<'a>,
+    /// The catalog, if fields were pending when the database was opened.
+    pending: Option<Arc<Catalog>>,
+}
+
+enum View<'a> {
     Plain(ReadSource<'a>),
     Split(ColdReader<'a>),
 }
@@ -36,10 +50,49 @@ impl<'a> Deref for ReadView<'a> {
     type Target = dyn Reader + 'a;
 
     fn deref(&self) -> &Self::Target {
-        match self {
-            ReadView::Plain(source) => source.reader(),
-            ReadView::Split(reader) => reader,
+        match &self.view {
+            View::Plain(source) => source.reader(),
+            View::Split(reader) => reader,
         }
+    }
+}
+
+impl fmt::Debug for ReadView<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadView").finish_non_exhaustive()
+    }
+}
+
+impl ReadView<'_> {
+    /// A document of the view as its model has it: with the empty values of pending fields.
+    pub(crate) fn as_read<'d>(
+        &self,
+        collection: &str,
+        document: &'d RawDocument,
+    ) -> Result<Cow<'d, RawDocument>> {
+        match &self.pending {
+            None => Ok(Cow::Borrowed(document)),
+            Some(catalog) => maintain::as_read(catalog, collection, document),
+        }
+    }
+
+    /// Names the backfill in the error of a document that cannot be read since a field is pending.
+    #[cold]
+    pub(crate) fn explained(&self, error: Error) -> Error {
+        let Some((catalog, location)) = self.pending.as_ref().zip(error.location()) else {
+            return error;
+        };
+        let path = location.path.as_deref().unwrap_or_default();
+        if error.kind() != ErrorKind::Decode
+            || !catalog.is_pending_around(&location.collection, path)
+        {
+            return error;
+        }
+        let message = format!("{error}; `{path}` is pending: run `backfill()`, which computes it");
+        let (collection, id) = (location.collection.clone(), location.id.clone());
+        Error::new(ErrorKind::Decode, message)
+            .at(&collection, Some(path), id)
+            .with_source(error.clone())
     }
 }
 
@@ -83,10 +136,12 @@ impl Session {
         collection: &str,
         load: &[&'static str],
     ) -> ReadView<'a> {
-        if self.has_cold_parts {
-            ReadView::Split(ColdReader::new(source, self.catalog(), collection, load))
-        } else {
-            ReadView::Plain(source)
-        }
+        let view = match self.has_cold_parts {
+            true => View::Split(ColdReader::new(source, self.catalog(), collection, load)),
+            false => View::Plain(source),
+        };
+        let pending = self.has_pending.then(|| self.catalog());
+        let pending = pending.filter(|catalog| !catalog.pending().is_empty());
+        ReadView { view, pending }
     }
 }

@@ -9,6 +9,7 @@ mod filters;
 mod history;
 mod large;
 mod left;
+mod meanwhile;
 mod pending;
 mod programs;
 mod right;

@@ -2,7 +2,7 @@
 //! values that serde leaves out.
 
 use odm::{
-    ErrorKind,
+    ErrorKind, Problem,
     bson::{self, Bson, bson, doc},
     prelude::*,
 };
@@ -101,7 +101,10 @@ on_every_store! {
             db.orders.update(id).raw(doc! { "$set": reshaped }).await.unwrap();
         }
         db.parts.delete(2).await.unwrap();
-        assert_eq!(db.audit().await.unwrap(), []);
+        let mut findings = db.audit().await.unwrap();
+        // No shape but the model's own can be read.
+        findings.retain(|finding| !matches!(finding.problem, Problem::Unreadable(_)));
+        assert_eq!(findings, []);
         let stored = stored(&store, "orders").await;
         let stored = stored.iter().map(|stored| bson::Document::try_from(stored).unwrap());
         let left: Vec<bson::Document> = stored.map(|mut stored| {

@@ -57,6 +57,8 @@ version!(one 1; {});
 version!(optional 2; { pub(super) weight: Option<f64>, #[serde(default)] pub(super) tags: Vec<String>, });
 version!(required 2; { pub(super) weight: f64, });
 version!(added 2, migrations = [Step::add("parts", "weight", 1.5)]; { pub(super) weight: f64, });
+version!(wide 1; { pub(super) stock: i64, });
+version!(narrow 2; { #[validate(min = 5)] pub(super) stock: i32, });
 version!(unique 2; #[document(unique(fields = "name"))] {});
 version!(votes 1; { pub(super) votes: Option<i32>, });
 version!(ratings 2; { pub(super) ratings: Option<i32>, });
@@ -155,6 +157,18 @@ on_every_store! {
         behind_the_back(&store, "parts", doc! {}, doc! { "$set": { "weight": 3.5 } }).await;
         let new = required::Shop::open(store.clone()).await.unwrap();
         assert_eq!(new.parts.get(1).await.unwrap().weight, 3.5);
+    }
+
+    async fn a_number_out_of_the_range_of_its_new_type_is_found_and_a_rule_is_none_of_reading(store: impl TestStore) {
+        let old = wide::Shop::open(store.clone()).await.unwrap();
+        for (id, stock) in [(1, 3), (2, i64::MAX)] {
+            old.parts.insert(wide::Part { id, stock, ..wide::Part::default() }).await.unwrap();
+        }
+        let text = refused::<narrow::Shop>(&store).await;
+        assert!(text.contains("could not read 1 of `parts` (`_id` = 2: `stock`"), "{text}");
+        old.parts.delete(2).await.unwrap();
+        let new = narrow::Shop::open(store.clone()).await.unwrap();
+        assert_eq!(new.parts.get(1).await.unwrap().stock, 3);
     }
 
     async fn a_renamed_optional_field_is_named_before_its_values_seem_lost(store: impl TestStore) {

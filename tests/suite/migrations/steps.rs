@@ -6,7 +6,7 @@ use std::{
 };
 
 use odm::{
-    ErrorKind,
+    ErrorKind, OpenOptions,
     bson::{Bson, Document as Bsons, doc},
     migration::{Migrations, Step},
     prelude::*,
@@ -347,11 +347,10 @@ on_every_store! {
         first.things.insert_many(many).await.unwrap();
         let seen = Arc::new(Mutex::new(Vec::new()));
         let report = seen.clone();
-        any::removed::Second::open_with_progress(store.clone(), move |progress| {
+        let options = OpenOptions::default().on_progress(move |progress| {
             report.lock().unwrap().push((progress.position, progress.steps, progress.documents));
-        })
-        .await
-        .unwrap();
+        });
+        any::removed::Second::open_with(store.clone(), options).await.unwrap();
         let expected = [
             (1, 3, 500), (1, 3, 1_000), (1, 3, 1_200),
             (2, 3, 500), (2, 3, 1_000), (2, 3, 1_200),

@@ -241,7 +241,13 @@ impl Run {
         let pending = self.newest().pending();
         found.retain(|found| {
             let is_pending = |place| is_at(place, &found.collection, &path(found));
+            // What is wrong may be missing, so that the document cannot be read either.
+            let is_of = |(collection, id, _): &(String, _, _)| {
+                *collection == found.collection && *id == key(&id_of(found))
+            };
+            let is_unreadable = matches!(found.problem, Problem::Unreadable(_));
             !pending.iter().any(|place| is_pending(place))
+                && !(is_unreadable && wrong.keys().any(is_of))
         });
         as_found(&wrong, &found)?;
         Ok(wrong)
@@ -288,6 +294,10 @@ impl Run {
     }
 }
 
+fn id_of(finding: &Finding) -> Bson {
+    Bson::try_from(finding.id.clone()).expect("an `_id` is BSON")
+}
+
 /// The path of a finding without positions in lists.
 fn path(finding: &Finding) -> String {
     let steps = finding.path.split('.');
@@ -300,8 +310,11 @@ fn as_found(wrong: &Wrong, found: &[Finding]) -> Checked<()> {
     let found: BTreeSet<_> = found
         .iter()
         .map(|finding| {
-            let id = Bson::try_from(finding.id.clone()).expect("an `_id` is BSON");
-            (finding.collection.clone(), key(&id), path(finding))
+            (
+                finding.collection.clone(),
+                key(&id_of(finding)),
+                path(finding),
+            )
         })
         .collect();
     for (at, what) in wrong {

@@ -23,6 +23,7 @@ mod replaces;
 mod streams;
 mod timestamps;
 mod unique;
+mod unreadable;
 mod updates;
 mod upserts;
 mod versions;

@@ -135,7 +135,7 @@ on_every_store! {
         ] {
             assert_eq!(error.kind(), ErrorKind::Decode);
             let text = error.to_string();
-            assert!(text.contains("`items`") && text.contains("`_id` 3"), "{text}");
+            assert!(text.contains("`items`") && text.contains("`_id` = 3"), "{text}");
             assert!(std::error::Error::source(&error).is_some());
         }
         assert_eq!(db.items.find(Item::fields().id.eq(3)).count().await.unwrap(), 1);

@@ -1,6 +1,6 @@
 //! A write returns the documents as they are stored. What cannot be read as its model is not stored.
 
-use odm::{ErrorKind, Result, bson::doc, prelude::*};
+use odm::{ErrorKind, Problem, Result, bson::doc, prelude::*};
 use serde::{Deserialize, Deserializer, Serialize};
 use tests::{TestStore, on_every_store, stored};
 
@@ -140,7 +140,10 @@ on_every_store! {
         let moved = db.products.modify(1, |product| product.maker = Ref::new(2)).await;
         assert_unreadable(moved, "products", 1);
         assert_eq!(stored(&store, "products").await, before);
-        assert_eq!(db.audit().await.unwrap(), []);
+        let findings = db.audit().await.unwrap();
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert_eq!((&*findings[0].collection, &findings[0].id), ("makers", &2.into()));
+        assert_eq!(findings[0].problem, Problem::Unreadable("thirteen".into()));
         // A caller's value of the copy does not matter, even one that cannot be read.
         let returned = db.products.insert(Product { maker_odd: Odd(13), ..product(2, 1) }).await;
         assert_eq!(returned.unwrap().maker_odd, Odd(1));

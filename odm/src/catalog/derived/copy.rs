@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use bson::RawArrayBuf;
 use serde::{Deserialize, Serialize};
 
-use super::{FieldDefinition, FieldRead};
+use super::{EmptyValue, FieldDefinition, FieldRead};
 use crate::{
     catalog::join,
     error::Result,
@@ -93,6 +94,14 @@ impl FieldDefinition for CopyDefinition {
             Along::Reverse(path) => FieldRead::new(&self.source, &**path),
         };
         vec![value, reference]
+    }
+
+    fn empty(&self) -> EmptyValue {
+        match (&self.along, self.optional) {
+            (Along::Reverse(_), _) => EmptyValue::Value(RawArrayBuf::new().into()),
+            (Along::Local(_), true) => EmptyValue::Absent,
+            (Along::Local(_), false) => EmptyValue::None,
+        }
     }
 
     fn arrow(&self) -> (&'static str, String) {

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use bson::RawBson;
 use serde::{Deserialize, Serialize};
 
-use super::{FieldDefinition, FieldRead};
+use super::{EmptyValue, FieldDefinition, FieldRead};
 use crate::{
     catalog::{join, stored_form::ChildFilter},
     error::Result,
@@ -66,6 +67,10 @@ impl FieldDefinition for CountDefinition {
 
     fn filter(&self) -> Option<&ChildFilter> {
         Some(&self.filter)
+    }
+
+    fn empty(&self) -> EmptyValue {
+        EmptyValue::Value(RawBson::Int64(0))
     }
 
     fn arrow(&self) -> (&'static str, String) {

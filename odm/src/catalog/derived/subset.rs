@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use bson::RawArrayBuf;
 use serde::{Deserialize, Serialize};
 
-use super::{FieldDefinition, FieldRead};
+use super::{EmptyValue, FieldDefinition, FieldRead};
 use crate::{
     catalog::{
         join,
@@ -96,6 +97,10 @@ impl FieldDefinition for SubsetDefinition {
 
     fn filter(&self) -> Option<&ChildFilter> {
         Some(&self.filter)
+    }
+
+    fn empty(&self) -> EmptyValue {
+        EmptyValue::Value(RawArrayBuf::new().into())
     }
 
     fn arrow(&self) -> (&'static str, String) {

@@ -9,7 +9,10 @@ use async_trait::async_trait;
 
 use super::{Owner, indexes, indexes::OwnedIndex, load, merged, next_epoch, owner_id, owners, put};
 use crate::{
-    catalog::{Catalog, Declaration, Relations, Split, graph, relations::DeclaredField},
+    catalog::{
+        Catalog, Declaration, Relations, Split, graph, pending::unreadable_pending,
+        relations::DeclaredField,
+    },
     error::{Error, ErrorKind, Result},
     store::{CollectionSpec, Durability, Find, Reader, Store, Transaction, UnitOfWork},
 };
@@ -32,12 +35,25 @@ pub(crate) enum Prepared {
 ///
 /// # Errors
 ///
-/// `Schema`, as [`declare`] finds it, before anything is stored.
-pub(crate) async fn prepare(store: &dyn Store, declaration: &Declaration) -> Result<Prepared> {
+/// `Schema`, as [`declare`] finds it, before anything is stored, and unless it may backfill, if documents cannot
+/// be read before fields are computed in them.
+pub(crate) async fn prepare(
+    store: &dyn Store,
+    declaration: &Declaration,
+    may_backfill: bool,
+) -> Result<Prepared> {
     let reader = store.reader()?;
     let Some(Fitting { owners, mine }) = check_declaration(&*reader, declaration).await? else {
         return Ok(Prepared::Older);
     };
+    if !may_backfill {
+        let mut before = owners.clone();
+        before.pop();
+        before.extend(mine.clone());
+        let declare = Declare::new(declaration.clone(), Vec::new());
+        let pending = declare.pending(&*reader, &before).await?;
+        refuse_unreadable(unreadable_pending(&declaration.relations, &pending))?;
+    }
     let made = indexes::made(&*reader).await?;
     let in_force = indexes::in_force(&owners)?;
     let mut retired = indexes::obsolete(&owners, &in_force, &made);
@@ -53,6 +69,21 @@ pub(crate) async fn prepare(store: &dyn Store, declaration: &Declaration) -> Res
         collections,
         retired,
     })
+}
+
+fn refuse_unreadable(fields: BTreeSet<String>) -> Result<()> {
+    if fields.is_empty() {
+        return Ok(());
+    }
+    let fields: Vec<String> = fields.iter().map(|field| format!("`{field}`")).collect();
+    Err(Error::new(
+        ErrorKind::Schema,
+        format!(
+            "backfill refused: documents from before cannot be read until {} are computed in them; nothing \
+             has changed: open the database without `refuse_backfill`, or make the fields `Option`s",
+            fields.join(", ")
+        ),
+    ))
 }
 
 /// What is declared on a store, with a declaration that fits to it.

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use bson::{Bson, Document, RawDocumentBuf, doc};
 use proptest::{prelude::*, test_runner::TestRunner};
 
-use super::{Opening, open};
+use super::{OpenOptions, open};
 use crate::{
     catalog::Declaration,
     error::{Error, ErrorKind, Result},
@@ -165,12 +165,10 @@ async fn opened(store: &dyn Store, name: &str, version: u32, indexes: &Indexes) 
         specs: specs_of(indexes),
         ..Declaration::default()
     };
-    let opening = Opening {
-        models: &[],
-        migrations: Migrations::new(),
-        progress: &|_| (),
-    };
-    open(store, declaration, &opening).await.map(drop)
+    let (migrations, options) = (Migrations::new(), OpenOptions::default());
+    open(store, declaration, &[], &migrations, &options)
+        .await
+        .map(drop)
 }
 
 /// What the store has to have, besides the indexes.
