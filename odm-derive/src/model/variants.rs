@@ -55,9 +55,12 @@ pub(crate) fn variant_field(ident: &Ident) -> String {
     Rule::Snake.variant(&types::name(ident))
 }
 
-/// The name of the hidden type of a variant with fields of its own.
+/// The name of the hidden type of a variant with fields of its own. It is not that of the typed fields of the
+/// enum, or of another variant.
 fn hidden_ident(head: &Head, variant: &Variant<'_>) -> Ident {
-    head.fresh(&format!("{}{}", head.name, types::name(variant.ident)))
+    let name = format!("{}{}", head.name, types::name(variant.ident));
+    let underscore = if name.ends_with("Fields") { "_" } else { "" };
+    head.fresh(&format!("{name}{underscore}"))
 }
 
 fn content_of(head: &Head, variant: &Variant<'_>) -> VariantContent {

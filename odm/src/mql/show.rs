@@ -62,6 +62,17 @@ mod tests {
     }
 
     #[test]
+    fn an_error_names_an_id_that_is_a_uuid() {
+        let id = Uuid::parse_str("936da01f-9abd-4d9d-80c7-02af85c822a8").unwrap();
+        let id = RawBson::try_from(Bson::from(id)).unwrap();
+        let text = "UUID(\"936da01f-9abd-4d9d-80c7-02af85c822a8\")";
+        let missing = crate::Error::not_found("parts", &[&id]);
+        assert!(missing.to_string().ends_with(text), "{missing}");
+        let taken = crate::Error::duplicate_id("parts", id.as_raw_bson_ref());
+        assert!(taken.to_string().ends_with(text), "{taken}");
+    }
+
+    #[test]
     fn other_values_are_written_as_ever() {
         let value = Bson::from(doc! { "a": [1, doc! { "b": null }], "c": 1.5 });
         let raw = RawBson::try_from(value.clone()).unwrap();
