@@ -114,7 +114,8 @@ any! {
         ]),
         bytes: Any::any(rng),
     };
-    bson::Timestamp: |rng| bson::Timestamp { time: Any::any(rng), increment: Any::any(rng) };
+    // A timestamp of nothing but zeros is replaced by the time of the write, as in MongoDB.
+    bson::Timestamp: |rng| bson::Timestamp { time: Any::any(rng), increment: u32::any(rng).max(1) };
     IpAddr: |rng| match rng.below(2) {
         0 => IpAddr::from(u32::any(rng).to_be_bytes()),
         _ => IpAddr::from(u128::from(rng.next()).to_be_bytes()),
