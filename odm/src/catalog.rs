@@ -34,7 +34,7 @@ use graph::DerivedGraph;
 pub use models::{FieldChange, FieldChangeKind};
 pub(crate) use models::{StoredModel, differences};
 pub(crate) use pending::PendingField;
-use read_checks::ModelReadCheck;
+pub(crate) use read_checks::ModelReadCheck;
 pub(crate) use relations::Collection;
 pub use relations::Relations;
 use stored::OwnerVersion;
@@ -70,7 +70,7 @@ pub(crate) struct Catalog {
     /// Those of them that the models of this program do not name.
     unnamed: HashMap<String, BTreeSet<String>>,
     /// The checks of this program's models that documents can be read, by collection.
-    read_checks: HashMap<String, Vec<ModelReadCheck>>,
+    read_checks: HashMap<String, Arc<Vec<ModelReadCheck>>>,
     /// The number of changes of the stored catalog that led to this state of it.
     epoch: i64,
 }

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, error::Error as StdError, fmt, sync::Arc};
 
-use bson::{RawBson, RawBsonRef};
+use bson::{RawBson, RawBsonRef, RawDocument};
 
 use crate::mql::{self, Violation};
 
@@ -197,6 +197,27 @@ impl Error {
         Error::new(ErrorKind::FailedFilter, message)
             .with_source(error)
             .at(collection, None, Some(id))
+    }
+
+    /// The error of an update that cannot be applied to a document.
+    pub(crate) fn of_update(collection: &str, document: &RawDocument, error: mql::Error) -> Self {
+        let path = error.path().map(str::to_owned);
+        let is_about_document = error.is_about_document();
+        let error = Error::from(error);
+        if !is_about_document {
+            return error;
+        }
+        let id = document.get("_id").ok().flatten();
+        let id = id.map_or(RawBson::Null, RawBson::from);
+        let message = format!(
+            "update of `{collection}` with `_id` = {}: {error}",
+            show(&id)
+        );
+        let mut located =
+            Error::new(error.kind(), message).at(collection, path.as_deref(), Some(id));
+        // That of the query language, so that the error has its code.
+        Arc::make_mut(&mut located.0).source = error.0.source.clone();
+        located
     }
 
     /// The error of `_id`s that no document has.

@@ -61,6 +61,8 @@ pub(crate) enum Write {
         /// The check that a document which an upsert inserts must pass, with all that is derived in
         /// it.
         check_inserted: fn(&RawDocument) -> Result<()>,
+        /// Whether it is refused where it would leave a document that its model cannot read.
+        is_typed: bool,
     },
     /// A document that replaces the one with an `_id`, or a new one where `upsert` allows it.
     Replace {
@@ -187,6 +189,7 @@ async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<(Touched, Vec<Doc>)
     if let Write::Update {
         write,
         check_inserted,
+        ..
     } = write
         && touched.inserted
     {

@@ -60,7 +60,7 @@ pub(crate) fn generics(head: &Head) -> Generics {
 ///             indexes: &[Index { name: None, unique: true, fields: &[..] }],
 ///             version: Some("revision"),
 ///             ..
-///             readable: check_readable::<Part>,
+///             readable: Probe::<Part>::READABLE,
 ///         };
 ///         &ONE
 ///     }
@@ -96,6 +96,11 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
         .map(|Renamed { from, to }| quote!(#private::Renamed { from: #from, to: #to }));
     let key_schema = key_schema(head, id_type);
     let hash = types::fnv1a(&collection.value());
+    // Of a generic document the question would not be answered.
+    let readable = match head.has_type_params() {
+        true => quote!(#private::check_readable::<#this>),
+        false => quote!(#private::Probe::<#this>::READABLE),
+    };
     let model = quote! {
         #private::Model {
             name: #name,
@@ -106,7 +111,7 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
             schema: #private::schema_of::<#this>,
             validation: #validation,
             renamed: &[#(#renamed),*],
-            readable: #private::check_readable::<#this>,
+            readable: #readable,
         }
     };
     let model = structure::constant(head, quote!(#private::Model), &model);

@@ -10,7 +10,8 @@ use super::{
 use crate::{
     model::{
         Check, Cold, Container, Document, Embed, EmbedField, Known, Location as ValueLocation,
-        Model, Outline, SchemaOf, SchemaTypes, ShownNames, Structure, Subset, any_schema,
+        Model, Outline, ReadCheck, SchemaOf, SchemaTypes, ShownNames, Structure, Subset,
+        any_schema, check_readable,
     },
     mql::Violation,
 };
@@ -51,6 +52,8 @@ pub trait Unknown {
     const HAS_CHECKS: fn(&mut SchemaTypes) -> bool = |_| false;
     /// It is no document.
     const CHECK: fn() -> Option<Check> = || None;
+    /// It is no document.
+    const READABLE: ReadCheck = |_| Ok(());
 
     /// Checks nothing.
     fn check<V: ?Sized>(&self, _value: &V, _at: &ValueLocation<'_>, _found: &mut Vec<Violation>) {}
@@ -134,6 +137,8 @@ impl<T: Embed> Probe<Cold<T>> {
 impl<T: Document> Probe<T> {
     /// The check of its documents by functions.
     pub const CHECK: fn() -> Option<Check> = check_of::<T>;
+    /// The check that its documents can be read.
+    pub const READABLE: ReadCheck = check_readable::<T>;
     /// The description of the document.
     pub const DESCRIPTION: Option<fn() -> &'static Model> = Some(T::model);
     /// The collection, and what is in its documents.

@@ -1,13 +1,15 @@
 //! The checks of a program's models that stored documents can be read. They are functions and not stored.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
-use bson::RawDocument;
+use bson::{Bson, Document, RawDocument, doc};
 
 use super::{Catalog, Split, validators::splits_in};
 use crate::{
     error::Result,
-    model::{Model, ReadCheck, Unreadable},
+    model::{
+        FieldKind, Model, ReadCheck, Unreadable, Validation, ValidationAction, ValidationLevel,
+    },
 };
 
 /// The check that a stored document of one collection can be read as what a model says.
@@ -16,12 +18,23 @@ pub(crate) struct ModelReadCheck {
     readable: ReadCheck,
     /// The split, where it is the value in a cold part that is read.
     split: Option<Split>,
+    /// Whether the validation of the model refuses all that cannot be read, but for what a hand-written
+    /// `Deserialize` refuses.
+    pub(crate) is_validated: bool,
 }
 
 impl Catalog {
     /// The checks that documents of a collection can be read.
     pub(crate) fn read_checks(&self, collection: &str) -> &[ModelReadCheck] {
-        self.read_checks.get(collection).map_or(&[], Vec::as_slice)
+        let checks = self.read_checks.get(collection);
+        checks.map_or(&[], |checks| checks.as_slice())
+    }
+
+    /// The same, for a typed update, if the validators of the collection do not say as much.
+    pub(crate) fn update_checks(&self, collection: &str) -> Option<Arc<Vec<ModelReadCheck>>> {
+        let checks = self.read_checks.get(collection)?;
+        let mut all = checks.iter();
+        all.any(|check| !check.is_validated).then(|| checks.clone())
     }
 }
 
@@ -40,21 +53,65 @@ impl ModelReadCheck {
 pub(super) fn read_checks_of(
     splits: &[Split],
     models: &[&'static Model],
-) -> HashMap<String, Vec<ModelReadCheck>> {
+) -> HashMap<String, Arc<Vec<ModelReadCheck>>> {
     let mut checks: HashMap<String, Vec<ModelReadCheck>> = HashMap::new();
-    let mut add = |collection: &str, readable, split| {
-        let of = checks.entry(collection.to_owned()).or_default();
-        of.push(ModelReadCheck { readable, split });
+    let mut add = |collection: &str, check| {
+        checks.entry(collection.to_owned()).or_default().push(check);
     };
     for model in models {
-        add(model.collection, model.readable, None);
+        let Validation { level, action, .. } = model.validation;
+        let is_strict = level == ValidationLevel::Strict && action == ValidationAction::Error;
+        let mut schema = (model.schema)();
+        if let Some(Bson::Document(properties)) = schema.get_mut("properties") {
+            // A cold part is in its own collection.
+            let fields = (model.shape)().fields.iter();
+            let split = fields.filter(|field| matches!(field.kind, FieldKind::Split(_)));
+            split.for_each(|field| drop(properties.remove(field.name)));
+        }
+        let check = ModelReadCheck {
+            readable: model.readable,
+            split: None,
+            is_validated: is_strict && is_complete(&schema),
+        };
+        add(model.collection, check);
         for shape in splits_in(model) {
             let split = splits.iter().find(|split| split.cold == shape.collection);
             // A newer version of the database may have given it up.
             if let Some(split) = split {
-                add(shape.collection, shape.readable, Some(split.clone()));
+                let check = ModelReadCheck {
+                    readable: shape.readable,
+                    split: Some(split.clone()),
+                    is_validated: is_strict && is_complete(&(shape.schema)()),
+                };
+                add(shape.collection, check);
             }
         }
     }
+    let checks = checks.into_iter();
     checks
+        .map(|(name, checks)| (name, Arc::new(checks)))
+        .collect()
+}
+
+/// Whether a generated schema says all of a type: a type within itself is any object in it, and a type of which
+/// nothing is known any value.
+fn is_complete(schema: &Document) -> bool {
+    if schema.is_empty() || *schema == doc! { "bsonType": "object" } {
+        return false;
+    }
+    if *schema == doc! { "bsonType": ["object", "null"] } {
+        return false;
+    }
+    schema
+        .iter()
+        .all(|(keyword, value)| match (keyword.as_str(), value) {
+            ("properties", Bson::Document(all)) => {
+                all.values().filter_map(Bson::as_document).all(is_complete)
+            }
+            ("items" | "additionalProperties", Bson::Document(inner)) => is_complete(inner),
+            ("items" | "allOf" | "anyOf", Bson::Array(all)) => {
+                all.iter().filter_map(Bson::as_document).all(is_complete)
+            }
+            _ => true,
+        })
 }

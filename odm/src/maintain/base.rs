@@ -57,8 +57,10 @@ pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched>
             let positions = cold::insert(unit, collection, documents).await?;
             Ok(Touched::inserted(positions))
         }
-        Write::Update { write, .. } => match &write.change {
-            Change::Update(change) => update(unit, write, change).await,
+        Write::Update {
+            write, is_typed, ..
+        } => match &write.change {
+            Change::Update(change) => update(unit, write, change, *is_typed).await,
             Change::Replace(_) => statement(unit, write).await,
         },
         Write::Replace {
@@ -92,14 +94,19 @@ async fn statement(unit: &mut Unit<'_>, write: &UpdateWrite) -> Result<Touched> 
     })
 }
 
-async fn update(unit: &mut Unit<'_>, write: &UpdateWrite, change: &Update) -> Result<Touched> {
+async fn update(
+    unit: &mut Unit<'_>,
+    write: &UpdateWrite,
+    change: &Update,
+    is_typed: bool,
+) -> Result<Touched> {
     let (catalog, collection) = (unit.catalog, write.collection.as_str());
     change.check()?;
     // A document with pending fields is validated as it is read.
     let is_pending = !catalog.pending_in(collection).is_empty();
     if !write.upsert && !is_pending && !catalog.is_update_watched(collection, change.paths()) {
         let write = UpdateWrite {
-            check: validation::check_of(catalog, collection),
+            check: validation::check_of(catalog, collection, is_typed),
             ..write.clone()
         };
         return statement(unit, &write).await;
@@ -133,7 +140,9 @@ async fn update(unit: &mut Unit<'_>, write: &UpdateWrite, change: &Update) -> Re
             let Some(document) = unit.document(collection, at) else {
                 continue;
             };
-            if let Some(after) = change.apply_matched(&write.filter, document, unit.time())?
+            let after = change.apply_matched(&write.filter, document, unit.time());
+            let after = after.map_err(|error| Error::of_update(collection, document, error))?;
+            if let Some(after) = after
                 && unit.change(collection, at, after).await?
             {
                 touched.modified += 1;
@@ -141,7 +150,7 @@ async fn update(unit: &mut Unit<'_>, write: &UpdateWrite, change: &Update) -> Re
             }
         }
         if !is_read && pages.has_more() {
-            validation::check_positions(unit, collection, &touched.positions)?;
+            validation::check_positions(unit, collection, &touched.positions, is_typed)?;
             unit.forget_all(collection).await?;
             touched.positions.clear();
         }
@@ -212,7 +221,7 @@ async fn replace(
             filter: Filter::Path("_id".into(), Test::Eq(id.clone())),
             change: Change::Replace(RawDocumentBuf::clone(document)),
             upsert,
-            check: validation::check_of(catalog, collection),
+            check: validation::check_of(catalog, collection, false),
         };
         let touched = statement(unit, &write).await?;
         return match touched.matched == 0 && !touched.inserted {

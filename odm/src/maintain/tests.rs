@@ -244,6 +244,7 @@ fn update_write(collection: &str, filter: Filter, update: Document, upsert: bool
             check: None,
         },
         check_inserted: |_| Ok(()),
+        is_typed: false,
     }
 }
 

@@ -4,6 +4,8 @@
 //! that declares one for its collection. A document that only a refresh or an effect reaches is not: the
 //! rename of a part must not fail because of an old product.
 
+use std::sync::Arc;
+
 use bson::{RawBson, RawDocument};
 
 use super::{
@@ -12,19 +14,70 @@ use super::{
     unit::{Unit, id},
 };
 use crate::{
-    catalog::{ActiveValidator, Catalog},
+    catalog::{ActiveValidator, Catalog, ModelReadCheck},
     error::{Error, ErrorKind, Result, show},
     mql::Violation,
     store::DocumentCheck,
 };
 
 /// The check of a statement's documents, which the store runs.
-pub(super) fn check_of(catalog: &Catalog, collection: &str) -> Option<DocumentCheck> {
-    let validators = catalog.validators_of(collection)?;
+pub(super) fn check_of(
+    catalog: &Catalog,
+    collection: &str,
+    is_typed: bool,
+) -> Option<DocumentCheck> {
+    let validators = catalog.validators_of(collection);
+    let reads = read_checks_of(catalog, collection, is_typed);
+    if validators.is_none() && reads.is_none() {
+        return None;
+    }
     let collection = collection.to_owned();
     Some(DocumentCheck::new(move |before, after| {
-        validate(&validators, &collection, before, after)
+        if let Some(validators) = &validators {
+            validate(validators, &collection, before, after)?;
+        }
+        match &reads {
+            Some(reads) => refuse_unreadable(reads, &collection, before, after),
+            None => Ok(()),
+        }
     }))
+}
+
+/// What the documents of a typed update have to be read as, where validation does not say as much.
+fn read_checks_of(
+    catalog: &Catalog,
+    collection: &str,
+    is_typed: bool,
+) -> Option<Arc<Vec<ModelReadCheck>>> {
+    catalog.update_checks(collection).filter(|_| is_typed)
+}
+
+/// Refuses an update that leaves a document unreadable. One that was so before is left alone.
+fn refuse_unreadable(
+    checks: &[ModelReadCheck],
+    collection: &str,
+    before: Option<&RawDocument>,
+    after: &RawDocument,
+) -> Result<()> {
+    for check in checks.iter().filter(|check| !check.is_validated) {
+        let Some(why) = check.unreadable(after)? else {
+            continue;
+        };
+        if let Some(before) = before
+            && check.unreadable(before)?.is_some()
+        {
+            continue;
+        }
+        let id = RawBson::from(id(after));
+        let message = format!(
+            "update of `{collection}` with `_id` = {} would leave a document that its model cannot read: {why}",
+            show(&id)
+        );
+        return Err(Error::new(ErrorKind::InvalidUpdate, message)
+            .at(collection, why.path(), Some(id))
+            .with_source(why.source));
+    }
+    Ok(())
 }
 
 /// Validates the documents that the user's write has changed, with the cold parts that it has.
@@ -33,12 +86,13 @@ pub(super) fn check(unit: &Unit<'_>, write: &Write, touched: &Touched) -> Result
         return Ok(());
     }
     let (catalog, collection) = (unit.catalog, write.collection());
-    check_positions(unit, collection, &touched.positions)?;
+    let is_typed = matches!(write, Write::Update { is_typed: true, .. });
+    check_positions(unit, collection, &touched.positions, is_typed)?;
     for split in catalog.splits_of(collection) {
         let images = unit.images(&split.cold);
         let changed = images.changed().filter(|(_, image)| image.is_base());
         let changed: Vec<usize> = changed.map(|(at, _)| at).collect();
-        check_positions(unit, &split.cold, &changed)?;
+        check_positions(unit, &split.cold, &changed, is_typed)?;
     }
     Ok(())
 }
@@ -48,8 +102,10 @@ pub(super) fn check_positions(
     unit: &Unit<'_>,
     collection: &str,
     positions: &[usize],
+    is_typed: bool,
 ) -> Result<()> {
-    let Some(validators) = unit.catalog.validators_of(collection) else {
+    let check = check_of(unit.catalog, collection, is_typed);
+    let Some(check) = check else {
         return Ok(());
     };
     let images = unit.images(collection);
@@ -60,7 +116,7 @@ pub(super) fn check_positions(
             let before = before.map(|before| as_read(unit.catalog, collection, before));
             let before = before.transpose()?;
             let after = as_read(unit.catalog, collection, after)?;
-            validate(&validators, collection, before.as_deref(), &after)?;
+            check.run(before.as_deref(), &after)?;
         }
     }
     Ok(())

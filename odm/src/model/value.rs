@@ -136,6 +136,56 @@ numbers!(i8 i16 i32 i64 u8 u16 u32 u64 usize isize f32 f64);
 
 impl<T: Number> Number for Option<T> {}
 
+/// An amount that can be added to a field of type `V`: a number of the same type, and for an unsigned one also
+/// a negative one.
+#[diagnostic::on_unimplemented(
+    message = "a value of type `{Self}` cannot be added to a field of type `{V}`",
+    label = "no amount for a `{V}`",
+    note = "an amount has the type of the field; of an unsigned one it can be negative, and an `i32` or `i64`"
+)]
+pub trait IntoAmount<V> {
+    /// The type of the amount as it is stored.
+    #[doc(hidden)]
+    type Amount: Serialize;
+    /// The amount.
+    #[doc(hidden)]
+    fn into_amount(self) -> Self::Amount;
+}
+
+macro_rules! amounts {
+    ($($field:ty: $($amount:ty => $stored:ty),+;)*) => { $($(
+        impl IntoAmount<$field> for $amount {
+            type Amount = $stored;
+
+            fn into_amount(self) -> $stored {
+                self.into()
+            }
+        }
+    )+)* };
+}
+amounts! {
+    i8: i8 => i8;
+    i16: i16 => i16;
+    i32: i32 => i32;
+    i64: i64 => i64;
+    isize: isize => isize;
+    f32: f32 => f32;
+    f64: f64 => f64;
+    u8: u8 => u8, i32 => i32;
+    u16: u16 => u16, i32 => i32;
+    u32: u32 => u32, i32 => i64, i64 => i64;
+    u64: u64 => u64, i32 => i64, i64 => i64;
+    usize: usize => usize, i32 => i64, i64 => i64;
+}
+
+impl<V, A: IntoAmount<V>> IntoAmount<Option<V>> for A {
+    type Amount = A::Amount;
+
+    fn into_amount(self) -> A::Amount {
+        self.into_amount()
+    }
+}
+
 /// Strings, for prefixes and patterns.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not text", label = "not a string")]
 pub trait Text {}

@@ -254,6 +254,20 @@ impl Error {
         code::name(self.code())
     }
 
+    /// Returns the path in the document that the error is about, if it is about one.
+    pub(crate) fn path(&self) -> Option<&str> {
+        match self {
+            Error::CannotCreateField { path, .. }
+            | Error::NoPosition { path, .. }
+            | Error::WrongType { path, .. }
+            | Error::Overflow { path, .. }
+            | Error::TooMuchPadding { path, .. }
+            | Error::RenameInArray { path, .. }
+            | Error::Immutable(path) => Some(path),
+            _ => None,
+        }
+    }
+
     /// Whether the request is well-formed, and fails only on the document that it met.
     pub fn is_about_document(&self) -> bool {
         matches!(

@@ -47,6 +47,9 @@ pub enum Operation {
     Unset,
     /// Adds the number. A missing field becomes the number.
     Inc(RawBson),
+    /// Adds the number. A missing field, and one that is null, becomes the number. MongoDB has no such
+    /// operator: this is the `inc` of typed updates, of which an absent `Option` is stored as either.
+    Add(RawBson),
     /// Multiplies the field by the number. A missing field becomes zero.
     Mul(RawBson),
     /// Combines the bits of a whole number with those of the operands, one after another. A missing field

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::{
     error::{Error, ErrorKind, Result},
     model::{
-        Document, Element, Field, IntoValue, Is, List, Number, Ordered, Path, Settable,
+        Document, Element, Field, IntoAmount, IntoValue, Is, List, Number, Ordered, Path, Settable,
         check_references, references, to_raw_at,
     },
     mql::{self, End, Operation, Pull, Push},
@@ -28,6 +28,8 @@ pub struct Update<M, T = ()> {
     references: Vec<Vec<String>>,
     /// Whether changes were given, of which there may be none.
     given: bool,
+    /// Whether all operations are typed.
+    is_typed: bool,
     pub(crate) target: T,
     model: PhantomData<fn() -> M>,
 }
@@ -51,6 +53,7 @@ impl<M, T: Clone> Clone for Update<M, T> {
             update: self.update.clone(),
             references: self.references.clone(),
             given: self.given,
+            is_typed: self.is_typed,
             target: self.target.clone(),
             model: PhantomData,
         }
@@ -72,9 +75,15 @@ impl<M, T> Update<M, T> {
             update: Ok(mql::Update::default()),
             references: Vec::new(),
             given: false,
+            is_typed: true,
             target,
             model: PhantomData,
         }
+    }
+
+    /// Whether all operations are typed: it then leaves no document that cannot be read.
+    pub(crate) fn is_typed(&self) -> bool {
+        self.is_typed
     }
 
     pub(crate) fn into_parts(self) -> (Result<mql::Update>, T)
@@ -142,6 +151,7 @@ impl<M, T> Update<M, T> {
     /// Adds the changes of another update, of which there may be none.
     pub fn with(mut self, changes: Update<M>) -> Self {
         self.references.extend(changes.references);
+        self.is_typed &= changes.is_typed;
         self.extend(changes.update)
     }
 
@@ -152,7 +162,8 @@ impl<M, T> Update<M, T> {
     }
 
     /// Adds operations in MongoDB's form, with array filters for the `$[name]` in their paths.
-    pub fn raw_with(self, update: bson::Document, array_filters: Vec<bson::Document>) -> Self {
+    pub fn raw_with(mut self, update: bson::Document, array_filters: Vec<bson::Document>) -> Self {
+        self.is_typed = false;
         self.extend(mql::Update::parse(&update, &array_filters).map_err(Error::from))
     }
 }
@@ -205,14 +216,15 @@ impl<M, T> Update<M, T> {
         self.add(P::TEXT, Ok(Operation::Unset))
     }
 
-    /// Adds the amount to the number.
-    pub fn inc<V, P, K, How>(self, _: Field<V, P, K>, amount: impl IntoValue<V, How>) -> Self
+    /// Adds the amount to the number. An absent `Option` becomes the amount. An unsigned number takes a negative
+    /// amount; an update that would make it negative is an error.
+    pub fn inc<V, P, K>(self, _: Field<V, P, K>, amount: impl IntoAmount<V>) -> Self
     where
-        V: Serialize + Number,
         P: Path<Root: Is<M>>,
         K: Settable,
     {
-        self.add(P::TEXT, raw(P::TEXT, amount).map(Operation::Inc))
+        let amount = to_raw_at(P::TEXT, &amount.into_amount());
+        self.add(P::TEXT, amount.map(Operation::Add))
     }
 
     /// Multiplies the number by the factor.

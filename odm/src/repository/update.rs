@@ -73,9 +73,10 @@ impl<M: Document> Update<M, OneDocument> {
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
         self.check_given()?;
+        let is_typed = self.is_typed();
         let (update, OneDocument { session, id }) = self.into_parts();
         let id = id?;
-        let write = write_by_id::<M>(&session, &id, update);
+        let write = write_by_id::<M>(&session, &id, update, is_typed);
         let plan = session.plan(write).await?;
         if plan.matched == 0 {
             return Err(Error::not_found(M::COLLECTION, &[&id]));
@@ -97,10 +98,11 @@ impl<M: Document> Update<M, MatchingDocuments> {
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
         self.check_matching()?;
+        let is_typed = self.is_typed();
         let (update, many) = self.into_parts();
         let write = many
             .filter
-            .and_then(|filter| write::<M>(&many.session, filter, update, many.upsert));
+            .and_then(|filter| write::<M>(&many.session, filter, update, many.upsert, is_typed));
         many.session.plan(write).await
     }
 }
@@ -109,9 +111,10 @@ fn write_by_id<M: Document>(
     session: &Session,
     id: &RawBson,
     update: Result<mql::Update>,
+    is_typed: bool,
 ) -> Result<Write> {
     let update = update.map_err(|error| located::<M>(error, Some(id)));
-    write::<M>(session, by_id(id.clone()), update, false)
+    write::<M>(session, by_id(id.clone()), update, false, is_typed)
 }
 
 fn write<M: Document>(
@@ -119,6 +122,7 @@ fn write<M: Document>(
     filter: mql::Filter,
     update: Result<mql::Update>,
     upsert: bool,
+    is_typed: bool,
 ) -> Result<Write> {
     let update = update.map_err(|error| located::<M>(error, None))?;
     update.check()?;
@@ -138,6 +142,7 @@ fn write<M: Document>(
     Ok(Write::Update {
         write,
         check_inserted,
+        is_typed,
     })
 }
 
@@ -210,9 +215,10 @@ impl<M: Document> IntoFuture for Update<M, OneDocument> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             self.check_given()?;
+            let is_typed = self.is_typed();
             let (update, OneDocument { session, id }) = self.into_parts();
             let id = id?;
-            let write = write_by_id::<M>(&session, &id, update)?;
+            let write = write_by_id::<M>(&session, &id, update, is_typed)?;
             let outcome = session.write(write).await?;
             if outcome.matched == 0 {
                 return Err(Error::not_found(M::COLLECTION, &[&id]));
@@ -229,6 +235,7 @@ impl<M: Document> IntoFuture for Update<M, MatchingDocuments> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             self.check_matching()?;
+            let is_typed = self.is_typed();
             let (
                 update,
                 MatchingDocuments {
@@ -238,7 +245,7 @@ impl<M: Document> IntoFuture for Update<M, MatchingDocuments> {
                 },
             ) = self.into_parts();
             let outcome = session
-                .write(write::<M>(&session, filter?, update, upsert)?)
+                .write(write::<M>(&session, filter?, update, upsert, is_typed)?)
                 .await?;
             Ok(UpdateResult {
                 matched: outcome.matched,

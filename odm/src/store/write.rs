@@ -100,6 +100,13 @@ impl DocumentCheck {
     }
 }
 
+impl DocumentCheck {
+    /// Checks a document as it will be stored, by the one whose place it takes.
+    pub(crate) fn run(&self, before: Option<&RawDocument>, after: &RawDocument) -> Result<()> {
+        (self.0)(before, after)
+    }
+}
+
 impl fmt::Debug for DocumentCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DocumentCheck").finish_non_exhaustive()
@@ -116,7 +123,10 @@ impl UpdateWrite {
     /// [`InvalidQuery`](ErrorKind::InvalidQuery) if it can be applied to none; those of the check.
     pub fn changed(&self, before: &RawDocument, now: DateTime) -> Result<Option<RawDocumentBuf>> {
         let after = match &self.change {
-            Change::Update(update) => update.apply_matched(&self.filter, before, now)?,
+            Change::Update(update) => {
+                let after = update.apply_matched(&self.filter, before, now);
+                after.map_err(|error| Error::of_update(&self.collection, before, error))?
+            }
             Change::Replace(document) => {
                 let id = path::get(before, "_id").unwrap_or(RawBsonRef::Null);
                 Some(replacement(&self.collection, document, id)?)

@@ -246,8 +246,8 @@ impl Run {
                 *collection == found.collection && *id == key(&id_of(found))
             };
             let is_unreadable = matches!(found.problem, Problem::Unreadable(_));
-            !pending.iter().any(|place| is_pending(place))
-                && !(is_unreadable && wrong.keys().any(is_of))
+            let is_known = is_unreadable && wrong.keys().any(is_of);
+            !is_known && !pending.iter().any(|place| is_pending(place))
         });
         as_found(&wrong, &found)?;
         Ok(wrong)

@@ -47,7 +47,9 @@ pub(in crate::maintain) async fn update(
         let Some(document) = unit.document(collection, at) else {
             continue;
         };
-        if let Some(after) = parts.hot.apply_matched(filter, document, unit.time())? {
+        let after = parts.hot.apply_matched(filter, document, unit.time());
+        let after = after.map_err(|error| Error::of_update(collection, document, error))?;
+        if let Some(after) = after {
             unit.change(collection, at, after).await?;
         }
     }
@@ -104,7 +106,9 @@ async fn update_parts(
             let Some(part) = unit.document(&split.cold, at) else {
                 continue;
             };
-            if let Some(after) = update.apply(part, false, unit.time())? {
+            let after = update.apply(part, false, unit.time());
+            let after = after.map_err(|error| Error::of_update(&split.cold, part, error))?;
+            if let Some(after) = after {
                 unit.change(&split.cold, at, after).await?;
                 let image = unit.images(&split.cold).at(at);
                 is_changed |= versions::is_base_changed(unit.catalog, &split.cold, image)?;

@@ -23,7 +23,7 @@ fn operation(operation: &Operation) -> (&'static str, Bson) {
     match operation {
         Operation::Set(value) => ("$set", from_raw(value)),
         Operation::Unset => ("$unset", Bson::String(String::new())),
-        Operation::Inc(value) => ("$inc", from_raw(value)),
+        Operation::Inc(value) | Operation::Add(value) => ("$inc", from_raw(value)),
         Operation::Mul(value) => ("$mul", from_raw(value)),
         Operation::Bit(operands) => {
             let operand = |(operation, value): &(BitOperation, RawBson)| {

@@ -55,6 +55,7 @@ pub(super) fn create<'u>(leaf: &TreeLeaf<'u>, moment: Moment) -> Result<ValueCha
     Ok(match operation {
         Operation::Set(value)
         | Operation::Inc(value)
+        | Operation::Add(value)
         | Operation::Min(value)
         | Operation::Max(value) => ValueChange::Put(value.as_raw_bson_ref()),
         Operation::Mul(factor) => ValueChange::Make(arithmetic::zero(factor)),
@@ -96,7 +97,12 @@ pub(super) fn change<'u>(
         Operation::SetOnInsert(new) if moment.inserting => ValueChange::Put(new.as_raw_bson_ref()),
         Operation::SetOnInsert(_) | Operation::Rename(_) => ValueChange::Keep,
         Operation::Unset => ValueChange::Remove,
-        Operation::Inc(amount) => made(value, arithmetic::inc(leaf.path, value, amount)?),
+        Operation::Add(amount) if value == RawBsonRef::Null => {
+            ValueChange::Put(amount.as_raw_bson_ref())
+        }
+        Operation::Inc(amount) | Operation::Add(amount) => {
+            made(value, arithmetic::inc(leaf.path, value, amount)?)
+        }
         Operation::Mul(factor) => made(value, arithmetic::mul(leaf.path, value, factor)?),
         Operation::Bit(operands) => made(value, arithmetic::bit(leaf.path, value, operands)?),
         Operation::Min(new) => put_if(Ordering::Less, new, value),

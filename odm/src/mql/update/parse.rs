@@ -250,7 +250,9 @@ pub(super) fn check(update: &Update) -> Result<(), Error> {
 fn check_operation(path: &str, operation: &Operation) -> Result<(), Error> {
     let is_number = |value: &RawBson| types::as_number(&types::from_raw(value)).is_some();
     match operation {
-        Operation::Inc(amount) if !is_number(amount) => Err(arithmetic::bad_number("$inc")),
+        Operation::Inc(amount) | Operation::Add(amount) if !is_number(amount) => {
+            Err(arithmetic::bad_number("$inc"))
+        }
         Operation::Mul(factor) if !is_number(factor) => Err(arithmetic::bad_number("$mul")),
         Operation::Rename(target) => {
             check_path(target)?;
