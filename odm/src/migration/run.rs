@@ -172,13 +172,7 @@ pub(crate) async fn run(
             return Ok(());
         };
         let split = match &step.action {
-            Action::Inline { path } => {
-                Some(plan.split(&step.collection, path).cloned().ok_or_else(|| {
-                    schema(format!(
-                        "unknown cold part: {text}: the version before has no split there"
-                    ))
-                })?)
-            }
+            Action::Inline { path } => plan.split(&step.collection, path).cloned(),
             _ => None,
         };
         let chunk = Arc::new(Chunk {
@@ -253,11 +247,14 @@ impl Chunk {
     /// The next documents in the order of their `_id`s.
     async fn documents(&self, reader: &dyn Reader) -> Result<Vec<RawDocumentBuf>> {
         let after = self.record.after.clone();
+        let collection = match (&self.split, &self.step.action) {
+            (Some(split), _) => &split.cold,
+            // The version that divides the documents was never opened: their values are in place.
+            (None, Action::Inline { .. }) => return Ok(Vec::new()),
+            (None, _) => &self.step.collection,
+        };
         let find = Find {
-            collection: match &self.split {
-                Some(split) => split.cold.clone(),
-                None => self.step.collection.clone(),
-            },
+            collection: collection.clone(),
             limit: Some(DOCUMENTS),
             after: after.map(|id| vec![id]),
             ..Find::default()

@@ -221,8 +221,8 @@ impl Step {
         }
     }
 
-    /// Puts the cold parts of a `#[split(..)]` that the version before has declared at a path back into their
-    /// documents. The opposite needs no step: where a model declares a `#[split(..)]`, `open` divides the
+    /// Puts the cold parts of a `#[split(..)]` that the stored version has declared at a path back into their
+    /// documents. Values that were not divided stay where they are. The opposite needs no step: where a model declares a `#[split(..)]`, `open` divides the
     /// documents.
     pub fn inline(collection: &str, path: &str) -> Self {
         Step {

@@ -2,7 +2,7 @@
 //! versions at once.
 
 mod at_once;
-
+mod history;
 mod steps;
 
 use odm::{

@@ -1,0 +1,761 @@
+//! A year of deployments: twelve versions of one library of books, each of which adds documents of its own, opened
+//! by every later version directly or one by one, with processes that end after any unit. The same changes are made
+//! to plain documents by an oracle that shares no code with the library.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use async_trait::async_trait;
+use futures_util::future::BoxFuture;
+use odm::{
+    Embedded, Error, ErrorKind, Result,
+    bson::{self, Bson, Document as Plain, doc},
+    migration::{Migrations, Step},
+    prelude::*,
+    store::{
+        Capabilities, CollectionSpec, Durability, Reader, Store, Transaction, TransactionOptions,
+        UnitOfWork,
+    },
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use tests::in_memory;
+
+use crate::{sorted, stored};
+
+/// A store whose process ends before the unit of this number.
+#[derive(Clone)]
+struct Ending {
+    store: Embedded,
+    units: Arc<AtomicUsize>,
+}
+
+#[async_trait]
+impl Store for Ending {
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
+    }
+
+    fn reader(&self) -> Result<Arc<dyn Reader>> {
+        self.store.reader()
+    }
+
+    async fn ensure(&self, collections: &[CollectionSpec]) -> Result<()> {
+        self.store.ensure(collections).await
+    }
+
+    async fn run(&self, unit: Arc<dyn UnitOfWork>, durability: Durability) -> Result<()> {
+        let left = |units: usize| units.checked_sub(1);
+        match self
+            .units
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, left)
+        {
+            Ok(_) => self.store.run(unit, durability).await,
+            Err(_) => Err(Error::new(ErrorKind::Io, "the process has ended")),
+        }
+    }
+
+    async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>> {
+        self.store.begin(options).await
+    }
+
+    async fn close(&self) -> Result<()> {
+        self.store.close().await
+    }
+}
+
+/// One version of the program.
+trait Program: Send + Sync {
+    fn insert(&self, collection: &str, document: Plain) -> BoxFuture<'_, Result<()>>;
+    fn backfill(&self) -> BoxFuture<'_, Result<()>>;
+    /// What an audit finds, in words, and how many documents can be read.
+    fn audit(&self) -> BoxFuture<'_, Result<(Vec<String>, usize)>>;
+}
+
+fn read<T: DeserializeOwned>(document: Plain) -> T {
+    bson::deserialize_from_document(document).expect("the oracle makes documents of the version")
+}
+
+macro_rules! versions {
+    ($($module:ident $number:tt { $($models:tt)* } { $($repository:ident: $model:ident),* })*) => {
+        $(mod $module {
+            use super::*;
+
+            $($models)*
+
+            fn steps() -> Migrations {
+                steps_to($number)
+            }
+
+            #[derive(Database)]
+            #[database(name = "library", version = $number, migrations = steps)]
+            pub(super) struct Library {
+                $($repository: Repository<$model>,)*
+            }
+
+            impl Program for Library {
+                fn insert(&self, collection: &str, document: Plain) -> BoxFuture<'_, Result<()>> {
+                    match collection {
+                        $(stringify!($repository) => {
+                            let document: $model = read(document);
+                            Box::pin(async move { self.$repository.insert(document).await.map(drop) })
+                        })*
+                        other => panic!("there is no {other}"),
+                    }
+                }
+
+                fn backfill(&self) -> BoxFuture<'_, Result<()>> {
+                    Box::pin(async move { Database::backfill(self).await.map(drop) })
+                }
+
+                fn audit(&self) -> BoxFuture<'_, Result<(Vec<String>, usize)>> {
+                    Box::pin(async move {
+                        let found = Database::audit(self).await?;
+                        let mut number = 0;
+                        $(number += self.$repository.all().await?.len();)*
+                        Ok((found.iter().map(ToString::to_string).collect(), number))
+                    })
+                }
+            }
+        })*
+
+        async fn open(version: usize, store: impl Store) -> Result<Box<dyn Program>> {
+            Ok(match version {
+                $($number => Box::new($module::Library::open(store).await?),)*
+                other => panic!("there is no version {other}"),
+            })
+        }
+    };
+}
+
+/// The models, each with an `_id` that is a number.
+macro_rules! models {
+    ($($(#[$on:meta])* $name:ident { $($fields:tt)* })*) => { $(
+        #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+        $(#[$on])*
+        pub(super) struct $name {
+            #[serde(rename = "_id")]
+            id: i64,
+            $($fields)*
+        }
+    )* };
+}
+
+macro_rules! author {
+    ($($fields:tt)*) => {
+        models! { #[document(collection = "authors")] Author {
+            name: String,
+            #[count(of = "Book")]
+            books: i64,
+            $($fields)*
+        } }
+    };
+}
+
+/// The authors from version 10 on.
+macro_rules! newest {
+    () => {
+        author! {
+            #[subset(limit = 2, sort = "-cents")]
+            newest: Subset<Shown>,
+        }
+
+        #[derive(Debug, Clone, Serialize, Deserialize, Projection)]
+        #[projection(of = "Book")]
+        struct Shown {
+            #[serde(rename = "_id")]
+            id: i64,
+            name: String,
+            cents: i64,
+        }
+    };
+}
+
+/// The books from version 9 on.
+macro_rules! last {
+    (#[$on:meta] $($fields:tt)*) => {
+        models! { #[$on] Book {
+            name: String,
+            #[embed]
+            detail: Detail,
+            cents: i64,
+            isbn: Option<String>,
+            #[embed]
+            #[serde(default)]
+            lines: Vec<Line>,
+            #[reference(parent)]
+            author: Ref<Author>,
+            #[denormalize(from = "Author.name", via = "author")]
+            author_name: String,
+            $($fields)*
+        } }
+    };
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, Embed)]
+struct OldLine {
+    t: String,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, Embed)]
+struct Line {
+    text: String,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, Embed)]
+struct Detail {
+    pages: i32,
+}
+
+versions! {
+    v1 1 {
+        author! {}
+        models! { #[document(collection = "books")] Book {
+            title: String,
+            pages: i32,
+            price: f64,
+            #[reference(parent)]
+            author: Ref<Author>,
+        } }
+    } { authors: Author, books: Book }
+    v2 2 {
+        author! {}
+        models! { #[document(collection = "books", renamed(from = "title", to = "name"))] Book {
+            name: String,
+            pages: i32,
+            price: f64,
+            #[reference(parent)]
+            author: Ref<Author>,
+        } }
+    } { authors: Author, books: Book }
+    v3 3 {
+        author! {}
+        models! { #[document(collection = "books", renamed(from = "title", to = "name"))] Book {
+            name: String,
+            pages: i32,
+            cents: i64,
+            #[reference(parent)]
+            author: Ref<Author>,
+        } }
+    } { authors: Author, books: Book }
+    v4 4 {
+        author! {}
+        models! { #[document(collection = "books", renamed(from = "title", to = "name"))] Book {
+            name: String,
+            pages: i32,
+            cents: i64,
+            lang: String,
+            isbn: Option<String>,
+            #[reference(parent)]
+            author: Ref<Author>,
+        } }
+    } { authors: Author, books: Book }
+    v5 5 {
+        author! {}
+        models! { #[document(collection = "books", renamed(from = "title", to = "name"))] Book {
+            name: String,
+            pages: i32,
+            cents: i64,
+            lang: String,
+            isbn: Option<String>,
+            #[embed]
+            #[serde(default)]
+            lines: Vec<OldLine>,
+            #[reference(parent)]
+            author: Ref<Author>,
+        } }
+    } { authors: Author, books: Book }
+    v6 6 {
+        author! {}
+        models! {
+            #[document(
+                collection = "books",
+                renamed(from = "title", to = "name"),
+                renamed(from = "lines.t", to = "lines.text")
+            )]
+            Book {
+                name: String,
+                pages: i32,
+                cents: i64,
+                lang: String,
+                isbn: Option<String>,
+                #[embed]
+                #[serde(default)]
+                lines: Vec<Line>,
+                #[reference(parent)]
+                author: Ref<Author>,
+            }
+        }
+    } { authors: Author, books: Book }
+    v7 7 {
+        author! {}
+        models! {
+            #[document(
+                collection = "books",
+                renamed(from = "title", to = "name"),
+                renamed(from = "lines.t", to = "lines.text")
+            )]
+            Book {
+                name: String,
+                pages: i32,
+                cents: i64,
+                lang: String,
+                isbn: Option<String>,
+                #[embed]
+                #[serde(default)]
+                lines: Vec<Line>,
+                #[reference(parent)]
+                author: Ref<Author>,
+                #[denormalize(from = "Author.name", via = "author")]
+                author_name: String,
+            }
+        }
+    } { authors: Author, books: Book }
+    v8 8 {
+        author! {}
+        models! {
+            #[document(
+                collection = "books",
+                renamed(from = "title", to = "name"),
+                renamed(from = "lines.t", to = "lines.text")
+            )]
+            Book {
+                name: String,
+                #[split(collection = "details", key = "_id")]
+                detail: Cold<Detail>,
+                cents: i64,
+                lang: String,
+                isbn: Option<String>,
+                #[embed]
+                #[serde(default)]
+                lines: Vec<Line>,
+                #[reference(parent)]
+                author: Ref<Author>,
+                #[denormalize(from = "Author.name", via = "author")]
+                author_name: String,
+            }
+        }
+    } { authors: Author, books: Book }
+    v9 9 {
+        author! {}
+        last! { #[document(
+            collection = "books",
+            renamed(from = "title", to = "name"),
+            renamed(from = "lines.t", to = "lines.text")
+        )] lang: String, }
+    } { authors: Author, books: Book }
+    v10 10 {
+        newest! {}
+        last! { #[document(
+            collection = "books",
+            renamed(from = "title", to = "name"),
+            renamed(from = "lines.t", to = "lines.text")
+        )] lang: String, }
+    } { authors: Author, books: Book }
+    v11 11 {
+        newest! {}
+        last! { #[document(
+            collection = "books",
+            renamed(from = "title", to = "name"),
+            renamed(from = "lines.t", to = "lines.text")
+        )] lang: String, }
+    } { authors: Author, books: Book }
+    v12 12 {
+        newest! {}
+        last! { #[document(
+            collection = "books",
+            renamed(from = "title", to = "name"),
+            renamed(from = "lines.t", to = "lines.text")
+        )] }
+        models! { #[document(collection = "german_books")] German {
+            name: String,
+            #[embed]
+            #[serde(default)]
+            lines: Vec<Line>,
+            #[reference(parent)]
+            author: Ref<Author>,
+        } }
+    } { authors: Author, books: Book, german_books: German }
+}
+
+const LAST: usize = 12;
+
+/// The steps up to a version. Those that rename stand on the models.
+fn steps_to(version: u32) -> Migrations {
+    let cents = |euros: f64| (euros * 100.0).round() as i64;
+    let all = [
+        (
+            3,
+            vec![
+                Step::change("books", "price", cents),
+                Step::rename("books", "price", "cents"),
+            ],
+        ),
+        (4, vec![Step::add("books", "lang", "en")]),
+        (
+            8,
+            vec![Step::map("books", |mut book: Plain| {
+                if let Some(pages) = book.remove("pages") {
+                    book.insert("detail", doc! { "pages": pages });
+                }
+                book
+            })],
+        ),
+        (9, vec![Step::inline("books", "detail")]),
+        (
+            11,
+            vec![
+                Step::change("books", "cents", |cents: i64| cents * 10),
+                Step::change("authors", "name", |name: String| name.to_uppercase()),
+            ],
+        ),
+        (
+            12,
+            vec![
+                Step::move_documents("books", "german_books", doc! { "lang": "de" }),
+                Step::remove("german_books", "detail"),
+                Step::remove("german_books", "author_name"),
+                Step::remove("books", "lang"),
+            ],
+        ),
+    ];
+    let own = all.into_iter().filter(|(to, _)| *to <= version);
+    own.fold(Migrations::new(), |migrations, (to, steps)| {
+        migrations.to(to, steps)
+    })
+}
+
+/// What is stored besides derived fields, by collection and `_id`. Cold parts are in their documents.
+type World = BTreeMap<&'static str, BTreeMap<i64, Plain>>;
+
+/// What a version changes, done by hand.
+fn change(world: &mut World, version: usize) {
+    let rename = |document: &mut Plain, from: &str, to: &str| {
+        if let Some(value) = document.remove(from) {
+            document.insert(to, value);
+        }
+    };
+    for book in world.entry("books").or_default().values_mut() {
+        match version {
+            2 => rename(book, "title", "name"),
+            3 => {
+                let cents = (book.get_f64("price").unwrap() * 100.0).round() as i64;
+                book.remove("price");
+                book.insert("cents", cents);
+            }
+            4 => {
+                book.insert("lang", "en");
+            }
+            6 => {
+                for line in book.get_array_mut("lines").into_iter().flatten() {
+                    rename(line.as_document_mut().unwrap(), "t", "text");
+                }
+            }
+            8 => {
+                let pages = book.remove("pages").unwrap();
+                book.insert("detail", doc! { "pages": pages });
+            }
+            11 => {
+                let cents = book.get_i64("cents").unwrap();
+                book.insert("cents", cents * 10);
+            }
+            _ => {}
+        }
+    }
+    if version == 11 {
+        for author in world.entry("authors").or_default().values_mut() {
+            let name = author.get_str("name").unwrap().to_uppercase();
+            author.insert("name", name);
+        }
+    }
+    if version == 12 {
+        let books = std::mem::take(world.entry("books").or_default());
+        for (id, mut book) in books {
+            match book.remove("lang").unwrap().as_str() {
+                Some("de") => {
+                    book.remove("detail");
+                    book.insert("lang", "de");
+                    world.entry("german_books").or_default().insert(id, book);
+                }
+                _ => {
+                    world.entry("books").or_default().insert(id, book);
+                }
+            }
+        }
+    }
+}
+
+/// New documents in the form of a version, one of them by the oldest author.
+fn additions(version: usize, oldest: i64) -> Vec<(&'static str, Plain)> {
+    let first = version as i64 * 10;
+    let author = doc! { "_id": first, "name": format!("Author {first}") };
+    let book = |n: i64| {
+        let mut book = doc! { "_id": first + n, "author": if n == 3 { oldest } else { first } };
+        book.insert(
+            if version < 2 { "title" } else { "name" },
+            format!("Book {n}"),
+        );
+        match version {
+            0..8 => {
+                book.insert("pages", 100 + n as i32);
+            }
+            _ => {
+                book.insert("detail", doc! { "pages": 100 + n as i32 });
+            }
+        }
+        match version {
+            0..3 => book.insert("price", n as f64 + 0.25),
+            _ => book.insert("cents", n * 100 + first),
+        };
+        if (4..12).contains(&version) {
+            book.insert("lang", if n == 2 { "de" } else { "en" });
+        }
+        if version >= 4 {
+            book.insert(
+                "isbn",
+                if n == 1 {
+                    Bson::Null
+                } else {
+                    format!("{n}").into()
+                },
+            );
+        }
+        if version >= 5 {
+            let name = if version < 6 { "t" } else { "text" };
+            book.insert(
+                "lines",
+                vec![Bson::from(doc! { name: "a" }), doc! { name: "b" }.into()],
+            );
+        }
+        book
+    };
+    vec![
+        ("authors", author),
+        ("books", book(1)),
+        ("books", book(2)),
+        ("books", book(3)),
+    ]
+}
+
+/// A document as its typed model can be read from it, before anything is derived in it.
+fn typed(version: usize, collection: &str, mut document: Plain) -> Plain {
+    match collection {
+        "authors" => {
+            document.insert("books", 0_i64);
+            if version >= 10 {
+                document.insert("newest", Vec::<Bson>::new());
+            }
+        }
+        "books" if version >= 7 => {
+            document.insert("author_name", "");
+        }
+        _ => {}
+    }
+    document
+}
+
+/// What is stored of a world in a version, with all that is derived.
+fn expected(world: &World, version: usize) -> BTreeMap<&'static str, Vec<Plain>> {
+    let mut all: BTreeMap<&'static str, Vec<Plain>> = BTreeMap::new();
+    for name in ["authors", "books", "details", "german_books"] {
+        all.insert(name, Vec::new());
+    }
+    let empty = BTreeMap::new();
+    let books = world.get("books").unwrap_or(&empty);
+    for (id, author) in world.get("authors").unwrap_or(&empty) {
+        let mut author = author.clone();
+        let mut own: Vec<&Plain> = books
+            .values()
+            .filter(|book| book["author"] == Bson::Int64(*id))
+            .collect();
+        author.insert("books", own.len() as i64);
+        if version >= 10 {
+            own.sort_by_key(|book| {
+                (
+                    -book.get_i64("cents").unwrap(),
+                    book.get_i64("_id").unwrap(),
+                )
+            });
+            let shown = own.iter().take(2).map(|book| {
+                let fields =
+                    ["_id", "name", "cents"].map(|name| (name.to_owned(), book[name].clone()));
+                Bson::Document(fields.into_iter().collect())
+            });
+            author.insert("newest", shown.collect::<Vec<Bson>>());
+        }
+        all.get_mut("authors").unwrap().push(sorted(author));
+    }
+    for (id, book) in books {
+        let mut book = book.clone();
+        if version >= 7 {
+            let author = book.get_i64("author").unwrap();
+            book.insert("author_name", world["authors"][&author]["name"].clone());
+        }
+        if version == 8 {
+            let mut part = doc! { "_id": id };
+            part.extend(
+                book.remove("detail")
+                    .unwrap()
+                    .as_document()
+                    .unwrap()
+                    .clone(),
+            );
+            all.get_mut("details").unwrap().push(part);
+        }
+        all.get_mut("books").unwrap().push(sorted(book));
+    }
+    for book in world.get("german_books").unwrap_or(&empty).values() {
+        all.get_mut("german_books")
+            .unwrap()
+            .push(sorted(book.clone()));
+    }
+    all
+}
+
+/// Adds the documents of a version by its program.
+async fn add(program: &dyn Program, world: &mut World, version: usize) {
+    let authors = world.entry("authors").or_default();
+    let oldest = authors
+        .keys()
+        .next()
+        .copied()
+        .unwrap_or(version as i64 * 10);
+    for (collection, document) in additions(version, oldest) {
+        let whole = typed(version, collection, document.clone());
+        program.insert(collection, whole).await.unwrap();
+        let id = document.get_i64("_id").unwrap();
+        world.entry(collection).or_default().insert(id, document);
+    }
+}
+
+/// A store as the versions up to one leave it, of which only some are opened.
+async fn after(store: &Embedded, versions: &[usize]) -> World {
+    let (mut world, mut last) = (World::new(), 0);
+    for &version in versions {
+        let program = open(version, store.clone()).await.unwrap();
+        (last + 1..=version).for_each(|version| change(&mut world, version));
+        add(&*program, &mut world, version).await;
+        last = version;
+    }
+    world
+}
+
+async fn check(store: &Embedded, world: &World, version: usize, what: &str) {
+    let program = open(version, store.clone())
+        .await
+        .unwrap_or_else(|error| panic!("{what}: {error}"));
+    program.backfill().await.unwrap();
+    let (findings, number) = program
+        .audit()
+        .await
+        .unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert!(findings.is_empty(), "{what}: {findings:#?}");
+    let expected = expected(world, version);
+    let models: usize = ["authors", "books", "german_books"]
+        .iter()
+        .map(|name| expected[name].len())
+        .sum();
+    assert_eq!(number, models, "{what}");
+    for (collection, documents) in expected {
+        assert_eq!(
+            stored(store, collection).await,
+            documents,
+            "{what}: {collection}"
+        );
+    }
+}
+
+#[test]
+fn every_version_opens_what_every_older_one_has_left() {
+    in_memory(async |_: Embedded| {
+        for from in 1..=LAST {
+            for to in from..=LAST {
+                let store = Embedded::memory().await.unwrap();
+                let all: Vec<usize> = (1..=from).collect();
+                let mut world = after(&store, &all).await;
+                (from + 1..=to).for_each(|version| change(&mut world, version));
+                check(&store, &world, to, &format!("from {from} to {to}")).await;
+            }
+        }
+    });
+}
+
+#[test]
+fn versions_can_be_left_out_on_the_way() {
+    in_memory(async |_: Embedded| {
+        for versions in [
+            &[1, 3, 6, 12][..],
+            &[2, 8],
+            &[4, 9, 10],
+            &[5, 7, 11, 12],
+            &[8, 12],
+            &[1, 12],
+        ] {
+            let store = Embedded::memory().await.unwrap();
+            let world = after(&store, versions).await;
+            let last = *versions.last().unwrap();
+            check(&store, &world, last, &format!("{versions:?}")).await;
+        }
+    });
+}
+
+#[test]
+fn a_process_that_ends_after_any_unit_of_a_migration_is_carried_on() {
+    in_memory(async |_: Embedded| {
+        let mut ended = 0;
+        for (from, to) in [(1, LAST), (4, 8), (8, LAST)] {
+            for units in 0.. {
+                let store = Embedded::memory().await.unwrap();
+                let mut world = after(&store, &(1..=from).collect::<Vec<_>>()).await;
+                let opened = die_after(&store, to, units).await;
+                (from + 1..=to).for_each(|version| change(&mut world, version));
+                check(
+                    &store,
+                    &world,
+                    to,
+                    &format!("from {from} to {to}, {units} units"),
+                )
+                .await;
+                if opened {
+                    break;
+                }
+                ended += 1;
+            }
+        }
+        assert!(ended > 40, "{ended}");
+    });
+}
+
+#[test]
+fn processes_that_end_again_and_again_come_to_the_end() {
+    in_memory(async |_: Embedded| {
+        for from in 1..LAST {
+            let store = Embedded::memory().await.unwrap();
+            let mut world = after(&store, &(1..=from).collect::<Vec<_>>()).await;
+            let mut units = 1;
+            while !die_after(&store, LAST, units).await {
+                units += 1;
+            }
+            (from + 1..=LAST).for_each(|version| change(&mut world, version));
+            check(&store, &world, LAST, &format!("from {from}")).await;
+        }
+    });
+}
+
+/// Opens a version in a process that ends before a unit of this number. Returns whether it was opened before.
+async fn die_after(store: &Embedded, version: usize, units: usize) -> bool {
+    let units = Arc::new(AtomicUsize::new(units));
+    let ending = Ending {
+        store: store.clone(),
+        units,
+    };
+    match open(version, ending).await {
+        Ok(_) => true,
+        Err(error) if error.kind() == ErrorKind::Io => false,
+        Err(error) => panic!("version {version}: {error}"),
+    }
+}
