@@ -8,7 +8,7 @@ use super::stored::has_default;
 use crate::{
     ast::Derive,
     attr::Concerns,
-    model::{Checked, Form, Head, Member, Optional, Place, Role, Structure, VariantContent},
+    model::{Checked, Form, Head, Kind, Member, Optional, Place, Role, Structure, VariantContent},
     types,
 };
 
@@ -146,7 +146,10 @@ fn schema_of(head: &Head, ty: &Type, known: bool) -> TokenStream {
 fn required(head: &Head, structure: &Structure, member: &Member) -> TokenStream {
     let private = &head.private;
     let is_id = member.stored(structure) == "_id";
-    if has_default(structure, member) || is_id || matches!(member.role, Role::Derived(_)) {
+    // What the library fills in is no rule for documents from before.
+    let is_filled_in =
+        matches!(member.role, Role::Derived(_)) || matches!(member.kind, Kind::Version);
+    if has_default(structure, member) || is_id || is_filled_in {
         return quote!(false);
     }
     let by_type = |ty: &Type| match (head.is_dependent(ty), member.otherwise) {

@@ -111,7 +111,7 @@ pub trait Document:
     /// and what `#[validate(..)]` says of them. Every write is validated by it; see
     /// [`ValidationLevel`](super::ValidationLevel).
     ///
-    /// A field is required unless it is an `Option`, has a default for serde, or is derived.
+    /// A field is required unless it is an `Option`, has a default for serde, is derived, or is a version.
     ///
     /// ```
     /// # use odm::{bson::doc, prelude::*}; use serde::{Deserialize, Serialize};

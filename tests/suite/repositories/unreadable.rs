@@ -78,6 +78,18 @@ fn assert_names(error: &odm::Error, id: i32, path: &str, reason: &str) {
     }
 }
 
+/// The ids of what a stream gives, and -1 for each document that cannot be read.
+async fn streamed(db: &Library) -> Vec<i32> {
+    let found = db.shelves.all().stream().map(|found| match found {
+        Ok(shelf) => shelf.id,
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::Decode);
+            -1
+        }
+    });
+    found.collect().await
+}
+
 on_every_store! {
     async fn an_error_of_a_read_names_the_document_and_the_path_in_it(store: impl TestStore) {
         let db = with_broken(&store, &[3]).await;
@@ -133,20 +145,10 @@ on_every_store! {
 
     async fn a_stream_goes_on_after_a_document_that_cannot_be_read(store: impl TestStore) {
         let db = with_broken(&store, &[0, 4, 5, 9]).await;
-        for in_transaction in [false, true] {
-            let seen = db.transaction(async |inner| {
-                let db = if in_transaction { inner } else { db.clone() };
-                let found = db.shelves.all().stream().map(|found| match found {
-                    Ok(shelf) => shelf.id,
-                    Err(error) => {
-                        assert_eq!(error.kind(), ErrorKind::Decode);
-                        -1
-                    }
-                });
-                Ok(found.collect::<Vec<_>>().await)
-            });
-            assert_eq!(seen.await.unwrap(), [-1, 1, 2, 3, -1, -1, 6, 7, 8, -1]);
-        }
+        let expected = [-1, 1, 2, 3, -1, -1, 6, 7, 8, -1];
+        assert_eq!(streamed(&db).await, expected);
+        let inside = db.transaction(async |db| Ok(streamed(&db).await));
+        assert_eq!(inside.await.unwrap(), expected);
         let mut limited = db.shelves.all().skip(3).limit(3).stream();
         let mut found = Vec::new();
         loop {
