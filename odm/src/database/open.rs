@@ -19,11 +19,14 @@ use crate::{
     store::{CollectionSpec, Store, StoreId},
 };
 
+/// A function that is told how far a migration has come.
+type OnProgress = dyn Fn(&MigrationProgress) + Send + Sync;
+
 /// The options of [`open_with`](crate::Database::open_with).
 #[derive(Clone, Default)]
 pub struct OpenOptions {
     refuses_backfill: bool,
-    on_progress: Option<Arc<dyn Fn(&MigrationProgress) + Send + Sync>>,
+    on_progress: Option<Arc<OnProgress>>,
 }
 
 impl OpenOptions {

@@ -4,6 +4,7 @@
 mod at_once;
 mod history;
 mod steps;
+mod versions;
 
 use odm::{
     bson::{Bson, Document},
