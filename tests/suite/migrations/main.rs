@@ -2,6 +2,7 @@
 //! versions at once.
 
 mod at_once;
+mod crash;
 mod history;
 mod steps;
 mod versions;

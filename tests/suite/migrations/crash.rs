@@ -1,0 +1,165 @@
+//! Processes that are killed in the middle of a migration, again and again; the next one goes on, and each document
+//! is changed once.
+
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+    time::Duration,
+};
+
+use odm::{
+    Embedded, OpenOptions,
+    bson::Bson,
+    migration::{Migrations, Step},
+    prelude::*,
+    store::Store,
+};
+use serde::{Deserialize, Serialize};
+use tests::killed::{Kill, run_and_kill};
+
+use crate::stored;
+
+const PATH: &str = "ODM_TESTS_MIGRATIONS_FILE";
+const ACCOUNTS: i64 = 3_000;
+
+mod old {
+    use super::*;
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "owners")]
+    pub(super) struct Owner {
+        #[serde(rename = "_id")]
+        pub(super) id: i64,
+        pub(super) name: String,
+    }
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "accounts")]
+    pub(super) struct Account {
+        #[serde(rename = "_id")]
+        pub(super) id: i64,
+        pub(super) euros: i64,
+        #[reference(parent)]
+        pub(super) owner: Ref<Owner>,
+        #[denormalize(from = "Owner.name")]
+        pub(super) owner_name: String,
+    }
+
+    #[derive(Database)]
+    #[database(name = "bank", version = 1)]
+    pub(super) struct Bank {
+        pub(super) owners: Repository<Owner>,
+        pub(super) accounts: Repository<Account>,
+    }
+}
+
+mod new {
+    use super::*;
+
+    pub(super) use super::old::Owner;
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "accounts")]
+    pub(super) struct Account {
+        #[serde(rename = "_id")]
+        id: i64,
+        cents: i64,
+        #[reference(parent)]
+        owner: Ref<Owner>,
+        #[denormalize(from = "Owner.name", via = "owner")]
+        owner_name: String,
+    }
+
+    #[derive(Database)]
+    #[database(name = "bank", version = 2, migrations = steps)]
+    pub(super) struct Bank {
+        owners: Repository<Owner>,
+        accounts: Repository<Account>,
+    }
+
+    fn steps() -> Migrations {
+        Migrations::new().to(
+            2,
+            [
+                Step::change("accounts", "euros", |euros: i64| euros * 100),
+                Step::rename("accounts", "euros", "cents"),
+                Step::change("owners", "name", |name: String| name.to_uppercase()),
+            ],
+        )
+    }
+}
+
+/// The child process: migrates, tells of each unit, and waits for its end.
+#[test]
+#[ignore = "run by another test in a process of its own"]
+fn child_that_migrates() {
+    let Some(path) = std::env::var_os(PATH) else {
+        return;
+    };
+    tests::run(async {
+        let units = AtomicUsize::new(0);
+        let options = OpenOptions::default().on_progress(move |_| {
+            println!("unit {}", units.fetch_add(1, Ordering::SeqCst));
+        });
+        println!("opening");
+        let store = Embedded::open(&path).await.unwrap();
+        new::Bank::open_with(store, options).await.unwrap();
+        println!("opened");
+        // Whatever becomes of the parent, this comes to an end.
+        thread::sleep(Duration::from_secs(60));
+    });
+}
+
+#[test]
+fn a_migration_whose_processes_are_killed_changes_each_document_once() {
+    let kills: [&[(&str, u64)]; 4] = [
+        &[("opening", 5), ("unit 1", 0), ("unit 0", 2), ("unit 3", 1)],
+        &[("unit 5", 0), ("unit 5", 0), ("unit 0", 0)],
+        &[("unit 0", 3), ("unit 0", 4), ("unit 0", 5), ("unit 0", 6)],
+        &[("unit 12", 0), ("opened", 0)],
+    ];
+    for (round, kills) in kills.into_iter().enumerate() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bank.odm");
+        tests::run(async {
+            let store = Embedded::open(&path).await.unwrap();
+            let bank = old::Bank::open(store.clone()).await.unwrap();
+            let owner = |id| old::Owner {
+                id,
+                name: format!("owner {id}"),
+            };
+            bank.owners.insert_many((0..10).map(owner)).await.unwrap();
+            let accounts = (0..ACCOUNTS).map(|id| old::Account {
+                id,
+                euros: id,
+                owner: Ref::new(id % 10),
+                owner_name: String::new(),
+            });
+            bank.accounts.insert_many(accounts).await.unwrap();
+            store.close().await.unwrap();
+        });
+        for (line, millis) in kills {
+            let variables = [(PATH, path.to_str().unwrap())];
+            let kill = Kill::AfterLine(line, Duration::from_millis(*millis));
+            let told = run_and_kill("crash::child_that_migrates", &variables, kill);
+            assert!(told.contains(&"opening".to_owned()), "{told:?}");
+        }
+        tests::run(async {
+            let store = Embedded::open(&path).await.unwrap();
+            let bank = new::Bank::open(store.clone()).await.unwrap();
+            assert_eq!(bank.audit().await.unwrap(), [], "round {round}");
+            let accounts = stored(&store, "accounts").await;
+            assert_eq!(accounts.len() as i64, ACCOUNTS);
+            for (id, account) in accounts.iter().enumerate() {
+                assert_eq!(
+                    account["cents"],
+                    Bson::Int64(id as i64 * 100),
+                    "round {round}"
+                );
+                let name = format!("OWNER {}", id % 10);
+                assert_eq!(account["owner_name"], Bson::String(name), "round {round}");
+                assert!(!account.contains_key("euros"));
+            }
+        });
+    }
+}
