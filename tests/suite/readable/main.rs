@@ -13,7 +13,7 @@ mod models;
 mod structs;
 mod values;
 
-use std::{env, fmt::Debug};
+use std::{env, fmt::Debug, ops::Range};
 
 use odm::{Repository, prelude::*};
 
@@ -142,12 +142,19 @@ async fn case<M: Model>(at: &Repository<M>, seed: u64) {
     }
 }
 
-/// Runs the cases of one model.
-async fn cases<M: Model>(of: impl Fn(&All) -> &Repository<M>) {
+/// The seeds, in parts of which each takes less time than a test may.
+fn parts() -> impl Iterator<Item = Range<u64>> {
+    let first = number("SEED", 1);
+    let end = first + number("CASES", 40);
+    let starts = (first..end).step_by(1_000);
+    starts.map(move |start| start..end.min(start + 1_000))
+}
+
+/// Runs some cases of one model.
+async fn cases<M: Model>(of: impl Fn(&All) -> &Repository<M>, seeds: Range<u64>) {
     let store = odm::Embedded::memory().await.expect("memory can be opened");
     let all = All::open(store).await.expect("the database can be opened");
-    let first = number("SEED", 1);
-    for seed in first..first + number("CASES", 40) {
+    for seed in seeds {
         case(of(&all), seed).await;
     }
 }

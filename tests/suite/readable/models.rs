@@ -2,7 +2,7 @@
 
 use odm::prelude::*;
 
-use crate::{cases, enums::*, structs::*};
+use crate::{cases, enums::*, parts, structs::*};
 
 macro_rules! all {
     ($($field:ident: $model:ident,)*) => {
@@ -15,7 +15,9 @@ macro_rules! all {
         $(
             #[test]
             fn $field() {
-                tests::run(cases(|all| &all.$field));
+                for seeds in parts() {
+                    tests::run(cases(|all| &all.$field, seeds));
+                }
             }
         )*
     };
