@@ -18,7 +18,7 @@ pub struct Changes {
     pub to: u32,
     /// The steps of the migration that are left.
     pub steps: Vec<String>,
-    /// What differs between the models of the two versions, before the steps.
+    /// What differs between the models of the two versions, but for what the steps remove or rename.
     pub fields: Vec<FieldChange>,
     /// The relations that are declared anew, or differently, as `collection.path`. Over documents that exist
     /// they are pending, until [`backfill`](crate::Database::backfill).
@@ -32,10 +32,22 @@ impl Changes {
         let (before, after) = (&stored.relations, &declaration.relations);
         let new = after.fields_not_in(before);
         let gone = before.fields_not_in(after);
-        let fields = match &stored.models {
+        let mut fields = match &stored.models {
             Some(models) => differences(models, &declaration.models),
             None => Vec::new(),
         };
+        // Of what a step removes or renames, the step tells.
+        let touched = plan.touched();
+        fields.retain_mut(|change| {
+            let field = (change.collection.clone(), change.path.clone());
+            let is_touched = touched.contains(&field);
+            match &mut change.kind {
+                FieldChangeKind::Added { like, .. } if is_touched => like.clear(),
+                FieldChangeKind::Removed if is_touched => return false,
+                _ => {}
+            }
+            true
+        });
         Changes {
             database: declaration.name.clone(),
             from: Some(stored.version),
@@ -74,13 +86,9 @@ impl Changes {
             tracing::info!(target: "odm", database, "migration to run: {step}");
         }
         for change in &self.fields {
-            let is_suspect = |from: &str| {
-                let mut steps = self.steps.iter();
-                !steps.any(|step| step.contains(&format!("`{from}`")))
-            };
             match &change.kind {
                 // The values would seem to be lost.
-                FieldChangeKind::Added { like, .. } if like.iter().any(|from| is_suspect(from)) => {
+                FieldChangeKind::Added { like, .. } if !like.is_empty() => {
                     tracing::warn!(target: "odm", database, "{change}");
                 }
                 _ => tracing::info!(target: "odm", database, "{change}"),

@@ -184,6 +184,8 @@ on_every_store! {
         assert_eq!(text, expected);
         let changes = renamed::Shop::check(&store).await.unwrap();
         assert_eq!(changes.steps, ["version 2: rename `votes` of `parts` to `ratings`"]);
+        let fields: Vec<String> = changes.fields.iter().map(ToString::to_string).collect();
+        assert_eq!(fields, ["new optional field `parts.ratings`"]);
         // Asking has changed nothing.
         old.parts.update(1).set(votes::Part::fields().votes, 6).await.unwrap();
         let new = renamed::Shop::open(store.clone()).await.unwrap();
