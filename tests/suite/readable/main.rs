@@ -31,6 +31,12 @@ trait Model: Document<Id = i64> + Any + Clone + Debug {
         self
     }
 
+    /// The value, with the fields of opaque documents in one order: `modify` changes a document field by
+    /// field, and leaves the stored ones in theirs.
+    fn modified(self) -> Self {
+        self
+    }
+
     /// The changes that set the fields of another value to those of this one.
     fn changes(&self) -> Update<Self>;
 
@@ -114,6 +120,10 @@ async fn case<M: Model>(at: &Repository<M>, seed: u64) {
         let written = write(at, way, &value).await;
         let found = at.all().await;
         let found = found.unwrap_or_else(|error| panic!("{}: {error}", context()));
+        let compared = |value: M| match way {
+            Way::Modify => value.modified(),
+            _ => value,
+        };
         let whole = match (way, &before) {
             (Way::Set, Some(before)) => before.clone().changed(&value),
             _ => value.clone(),
@@ -125,13 +135,15 @@ async fn case<M: Model>(at: &Repository<M>, seed: u64) {
             (Err(error), true) => panic!("{}: {error}", context()),
         };
         assert_eq!(
-            text(&found),
-            text(&Vec::from_iter(expected.clone())),
+            text(&Vec::from_iter(found.into_iter().map(compared))),
+            text(&Vec::from_iter(expected.clone().map(compared))),
             "{}",
             context()
         );
         if let (Ok(Some(returned)), Some(expected)) = (&written, &expected) {
-            assert_eq!(text(returned), text(expected), "{}", context());
+            let [returned, expected] =
+                [returned, expected].map(|value| text(&compared(value.clone())));
+            assert_eq!(returned, expected, "{}", context());
         }
         for filter in expected.iter().flat_map(M::filters) {
             let name = format!("{filter:?}");

@@ -289,16 +289,15 @@ pub(crate) struct Embedding {
 model!(
     Embedding: through tree list map option document;
     set through tree list map option document;
-    eq option
+    eq option;
+    modified |value| value.document = value.document.into_iter().collect::<BTreeMap<_, _>>().into_iter().collect()
 );
 
 impl crate::values::Any for bson::Document {
     fn any(rng: &mut crate::values::Rng) -> Self {
         let fields = BTreeMap::<String, i64>::any(rng);
-        // At most one: `modify` changes a document field by field, and leaves the others in their order.
         fields
             .into_iter()
-            .take(1)
             .map(|(name, value)| (name, value.into()))
             .collect()
     }

@@ -216,6 +216,7 @@ macro_rules! model {
     (
         $type:ident: $($field:ident)*; set $($set:ident)*; eq $($eq:ident)*
         $(; read |$value:ident| $read:expr)?
+        $(; modified |$after:ident| $modified:expr)?
     ) => {
         crate::values::any_struct!($type { id, $($field),* });
 
@@ -228,6 +229,12 @@ macro_rules! model {
                 let mut $value = self;
                 $read;
                 $value
+            })?
+
+            $(fn modified(self) -> Self {
+                let mut $after = self;
+                $modified;
+                $after
             })?
 
             fn changes(&self) -> odm::prelude::Update<Self> {
