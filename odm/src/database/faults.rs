@@ -1,5 +1,5 @@
-//! Disks that fail and power that is lost while a new version of a program opens its data, computes
-//! what it declares, and writes.
+//! Disks that fail and power that is lost while a new version of a program opens its data, changes it by the
+//! steps of a migration, computes what it declares, and writes.
 
 use std::collections::HashMap;
 
@@ -10,6 +10,7 @@ use odm_derive::{Database, Document, Embed, Projection};
 use super::Database;
 use crate::{
     error::Result,
+    migration::{Migrations, Step},
     model::{Cold, Ref, Structure as _, Subset},
     repository::Repository,
     store::{
@@ -31,6 +32,7 @@ mod old {
         #[serde(rename = "_id")]
         pub(super) id: i32,
         pub(super) name: String,
+        pub(super) born: String,
     }
 
     #[derive(Debug, Clone, Serialize, Deserialize, Document)]
@@ -71,6 +73,7 @@ mod new {
         #[serde(rename = "_id")]
         pub(super) id: i32,
         pub(super) name: String,
+        pub(super) year: i32,
         #[count(of = "Post")]
         pub(super) posts: i64,
         #[subset(limit = 2, sort = "-siblings, -id")]
@@ -87,7 +90,11 @@ mod new {
     }
 
     #[derive(Debug, Clone, Serialize, Deserialize, Document)]
-    #[document(collection = "posts", crate = "crate")]
+    #[document(
+        collection = "posts",
+        crate = "crate",
+        renamed(from = "body.text", to = "body.plain")
+    )]
     pub(super) struct Post {
         #[serde(rename = "_id")]
         pub(super) id: i32,
@@ -104,18 +111,29 @@ mod new {
     #[derive(Debug, Clone, Serialize, Deserialize, Embed)]
     #[embed(crate = "crate")]
     pub(super) struct Body {
-        pub(super) text: String,
+        pub(super) plain: String,
     }
 
     #[derive(Database)]
-    #[database(name = "blog", version = 2, crate = "crate")]
+    #[database(name = "blog", version = 2, migrations = steps, crate = "crate")]
     pub(super) struct Blog {
         pub(super) authors: Repository<Author>,
         pub(super) posts: Repository<Post>,
     }
+
+    /// A step that ran twice over a document would fail: a year is no text.
+    fn steps() -> Migrations {
+        Migrations::new().to(
+            2,
+            [
+                Step::try_change("authors", "born", |year: String| year.parse::<i32>()),
+                Step::rename("authors", "born", "year"),
+            ],
+        )
+    }
 }
 
-const AUTHORS: i32 = 3;
+const AUTHORS: i32 = 4;
 const POSTS: i32 = 8;
 
 /// How many writes the new version makes.
@@ -131,6 +149,7 @@ async fn written_by_the_old_version() -> Disk {
     let author = |id| old::Author {
         id,
         name: format!("author {id}"),
+        born: format!("{}", 1900 + id),
     };
     let authors = blog.authors.insert_many((0..AUTHORS).map(author)).await;
     authors.expect("authors");
@@ -185,7 +204,9 @@ async fn insert(blog: &new::Blog, id: i32) -> Result<()> {
         author: Ref::new(1),
         author_name: String::new(),
         siblings: 0,
-        body: Cold::new(new::Body { text: "new".into() }),
+        body: Cold::new(new::Body {
+            plain: "new".into(),
+        }),
     };
     blog.posts.insert(post).await.map(drop)
 }
@@ -222,6 +243,17 @@ async fn writes_on(disk: &Disk, at: usize) -> i32 {
         .with(new::Post::fields().body)
         .await
         .expect("readable posts");
+    for post in &posts {
+        let body = post.body.get().expect("a body");
+        let text = match post.id < POSTS {
+            true => "text ".repeat(100),
+            false => "new".into(),
+        };
+        assert_eq!(body.plain, text, "after operation {at}");
+    }
+    for author in blog.authors.all().await.expect("readable authors") {
+        assert_eq!(author.year, 1900 + author.id, "after operation {at}");
+    }
     let has = |id| posts.iter().any(|post| post.id == id);
     let renamed = blog.authors.get(1).await.expect("an author").name == "renamed";
     let deleted = blog

@@ -27,8 +27,8 @@ use crate::{
     },
 };
 
-/// The documents of one unit.
-const DOCUMENTS: u64 = 500;
+/// The documents of one unit. Few in tests, so that a step takes several.
+const DOCUMENTS: u64 = if cfg!(test) { 3 } else { 500 };
 
 /// The bytes of documents after which a unit takes no more.
 const BYTES: usize = 4 << 20;
