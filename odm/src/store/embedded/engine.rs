@@ -1,4 +1,7 @@
-//! The storage engine: one ordered map of bytes with snapshots and atomic commits, kept by redb.
+//! The storage engine: ordered maps of bytes, the trees, with snapshots and atomic commits over all of them,
+//! kept by redb.
+//!
+//! Each tree is a table of redb. A tree without entries has none.
 //!
 //! No other module of the store names redb, except tests that make files of their own.
 //!
@@ -9,11 +12,12 @@
 mod error;
 mod shield;
 mod state;
+mod tables;
 mod uncommitted;
 
 use std::{cell::Cell, sync::Arc};
 
-use redb::{Database, Durability, ReadableDatabase, TableDefinition, WriteTransaction};
+use redb::{Database, Durability, ReadableDatabase};
 use tracing::warn;
 
 pub(super) use redb::{
@@ -29,16 +33,17 @@ pub(super) use self::{
     state::{Bytes, Range, State},
     uncommitted::Uncommitted,
 };
+use super::layout::Tree;
 use crate::error::{Error, ErrorKind, Result};
 
-const TABLE: TableDefinition<'static, &[u8], &[u8]> = TableDefinition::new("odm");
-
-/// The value that a key gets, or `None` to remove the key.
-pub(super) type KeyChange<'a> = (&'a [u8], Option<&'a [u8]>);
+/// The value that a key of a tree gets, or `None` to remove the key.
+pub(super) type KeyChange<'a> = (Tree, &'a [u8], Option<&'a [u8]>);
 
 /// An open database.
 pub(super) struct Engine {
     database: Database,
+    /// The greatest number of a tree that has, or had, entries.
+    last_tree: Tree,
     shield: Arc<Shield>,
     name: Arc<str>,
 }
@@ -68,14 +73,13 @@ impl Engine {
         })?;
         let mut engine = Engine {
             database,
+            last_tree: 0,
             shield,
             name,
         };
         engine.check_writable()?;
-        // The first commit of a new database creates the table.
-        if engine.newest().is_err() {
-            engine.flush()?;
-        }
+        let trees = engine.newest()?.trees()?;
+        engine.last_tree = trees.last().copied().unwrap_or_default();
         Ok(engine)
     }
 
@@ -92,15 +96,16 @@ impl Engine {
                 .database
                 .begin_read()
                 .map_err(|error| failed(&self.name, error))?;
-            // The table keeps the transaction open.
-            let table = transaction
-                .open_table(TABLE)
-                .map_err(|error| failed(&self.name, error))?;
-            Ok(State::committed(table, self.name.clone()))
+            Ok(State::committed(
+                transaction,
+                self.name.clone(),
+                self.last_tree,
+            ))
         })
     }
 
-    /// Applies all changes, or none. They come in ascending order of their keys, each key once.
+    /// Applies all changes, or none. They come in ascending order of
+    /// their trees and keys, each key once.
     ///
     /// With `durable`, this commit and all before it survive a crash once this returns. After an
     /// error it is unknown whether the changes are on disk, and the engine must not be written to
@@ -122,7 +127,8 @@ impl Engine {
             transaction
                 .set_durability(durability)
                 .map_err(|e| fail(e.into()))?;
-            write(&transaction, changes).map_err(fail)?;
+            let last_tree = tables::write(&transaction, changes).map_err(fail)?;
+            self.last_tree = self.last_tree.max(last_tree);
             transaction.commit().map_err(|e| fail(e.into()))
         })?;
         // The shield hides errors of the disk from redb: here is where a commit fails.
@@ -153,6 +159,7 @@ impl Engine {
             let _ = self.abort(transaction);
             return Err(error);
         }
+        self.last_tree = self.last_tree.max(transaction.last_tree());
         let transaction = transaction.take()?;
         guard(&self.name, || {
             transaction
@@ -205,19 +212,4 @@ fn check_writable(shield: &Shield, name: &str) -> Result<()> {
             Err(Error::new(ErrorKind::Io, message).with_source(cause))
         }
     }
-}
-
-/// Puts changes into a transaction.
-fn write<'a>(
-    transaction: &WriteTransaction,
-    changes: impl Iterator<Item = KeyChange<'a>>,
-) -> std::result::Result<(), redb::Error> {
-    let mut table = transaction.open_table(TABLE)?;
-    for (key, value) in changes {
-        match value {
-            Some(value) => table.insert(key, value)?,
-            None => table.remove(key)?,
-        };
-    }
-    Ok(())
 }

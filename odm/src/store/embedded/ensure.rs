@@ -4,7 +4,7 @@ use std::{ops::ControlFlow, sync::Arc};
 
 use super::{
     entries::{Entries, duplicate},
-    layout::{TREE_LEN, Tree, id_len, tree_start},
+    layout::{END, Tree, id_len},
     scan,
     schema::{Collection, Index, Schema},
     work::Work,
@@ -72,7 +72,7 @@ fn plan(
         Some(collection) => Collection::clone(collection),
         None => {
             check_name(&spec.name)?;
-            let tree = schema.new_tree();
+            let tree = schema.new_tree()?;
             Collection {
                 name: spec.name.clone(),
                 tree,
@@ -96,7 +96,7 @@ fn plan(
             None => {
                 check_index(&spec.name, index)?;
                 let index = Index {
-                    tree: schema.new_tree(),
+                    tree: schema.new_tree()?,
                     spec: index.clone(),
                     multikey: vec![false; index.keys.len()],
                 };
@@ -116,13 +116,12 @@ fn fill(
     index: &mut Index,
     spill: Spill<'_>,
 ) -> Result<()> {
-    let end = tree_start(collection.tree + 1);
-    let mut from = tree_start(collection.tree).to_vec();
+    let mut from = Vec::new();
     loop {
         // The documents are read in portions, since entries cannot be added during a read.
         let mut portion: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
         let mut bytes = 0;
-        let mut documents = work.view().range(&from, &end, false)?;
+        let mut documents = work.view().range(collection.tree, &from, &END, false)?;
         while bytes < CHUNK / 4
             && let Some((key, document)) = documents.next()?
         {
@@ -135,13 +134,13 @@ fn fill(
         from = last.clone();
         from.push(0);
         for (key, document) in &portion {
-            let (id, document) = (&key[TREE_LEN..], scan::read(document)?);
+            let (id, document) = (&**key, scan::read(document)?);
             let entries = Entries::for_document(index, document, id)?;
             for key in &entries.keys {
                 if !index.spec.unique {
-                    work.overlay.put(key, &id_len(id));
-                } else if work.view().get(key)?.is_none() {
-                    work.overlay.put(key, id);
+                    work.overlay.put(index.tree, key, &id_len(id));
+                } else if work.view().get(index.tree, key)?.is_none() {
+                    work.overlay.put(index.tree, key, id);
                 } else {
                     return Err(duplicate(&collection.name, index, document, key));
                 }
@@ -173,9 +172,7 @@ pub(super) fn sweep(work: &mut Work, spill: Spill<'_>) -> Result<()> {
 fn remove_some(work: &mut Work, tree: Tree) -> Result<ControlFlow<()>> {
     let mut keys = Vec::new();
     let mut bytes = 0;
-    let mut entries = work
-        .view()
-        .range(&tree_start(tree), &tree_start(tree + 1), false)?;
+    let mut entries = work.view().range(tree, &[], &END, false)?;
     while bytes < CHUNK / 4 {
         let Some((key, _)) = entries.next()? else {
             break;
@@ -185,7 +182,7 @@ fn remove_some(work: &mut Work, tree: Tree) -> Result<ControlFlow<()>> {
     }
     drop(entries);
     for key in &keys {
-        work.overlay.remove(key);
+        work.overlay.remove(tree, key);
     }
     work.overlay.forget();
     Ok(if keys.is_empty() {

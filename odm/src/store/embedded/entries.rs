@@ -2,7 +2,7 @@
 
 use bson::{RawBsonRef, RawDocument};
 
-use super::{layout::begin, schema::Index};
+use super::{layout::new_key, schema::Index};
 use crate::{
     error::{Error, Result},
     mql::{
@@ -29,7 +29,7 @@ impl Entries {
         id: &[u8],
     ) -> Result<Entries> {
         let mut entries = Entries::default();
-        let mut key = begin(index.tree);
+        let mut key = new_key();
         let mut present = true;
         for (path, direction) in &index.spec.keys {
             match lookup(document, path) {
@@ -54,7 +54,7 @@ impl Entries {
         let values = compound_index_values(document, &paths)?;
         let mut keys = Vec::with_capacity(values.keys.len());
         for values in values.keys {
-            let mut key = begin(index.tree);
+            let mut key = new_key();
             let mut present = true;
             for (value, (_, direction)) in values.into_iter().zip(&index.spec.keys) {
                 present &= append(value, *direction, &mut key);
@@ -103,7 +103,7 @@ pub(super) fn duplicate(
     let keys = index.spec.keys_of(document).unwrap_or_default();
     // The values of the entry, which are elements if the document has an array.
     let values = keys.into_iter().find(|values| {
-        let mut key = begin(index.tree);
+        let mut key = new_key();
         for (value, (_, direction)) in values.iter().zip(&index.spec.keys) {
             append(value.as_raw_bson_ref(), *direction, &mut key);
         }

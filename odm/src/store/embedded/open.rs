@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     engine::{Backend, Engine, FileBackend, State},
-    layout::{FORMAT, META, damaged, meta_key, tree_start},
+    layout::{FORMAT, META, damaged},
     schema::{RECORD, Schema, format_record, read_format},
     settings::Settings,
     snapshot::Snapshot,
@@ -17,7 +17,7 @@ use super::{
 use crate::error::{Error, ErrorKind, Result};
 
 /// The name of the record of the format.
-const FORMAT_RECORD: &str = "format";
+const FORMAT_RECORD: &[u8] = b"format";
 
 /// The location of the data.
 pub(super) enum Place {
@@ -65,7 +65,7 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<(Engine, Arc<Snap
 
 /// The stored schema.
 pub(super) fn stored_schema(base: &State) -> Result<Schema> {
-    match base.get(&meta_key(RECORD))? {
+    match base.get(META, RECORD)? {
         Some(record) => Schema::decode(&record),
         None => Ok(Schema::default()),
     }
@@ -74,18 +74,16 @@ pub(super) fn stored_schema(base: &State) -> Result<Schema> {
 /// Checks the version of the format, which is the first record of a new store.
 fn initialize(engine: &mut Engine, name: &str) -> Result<()> {
     let base = engine.newest()?;
-    let key = meta_key(FORMAT_RECORD);
-    let Some(record) = base.get(&key)? else {
-        let mut others = base.range(&tree_start(META), &[0xff; 4], false)?;
-        if others.next().transpose()?.is_some() {
+    let Some(record) = base.get(META, FORMAT_RECORD)? else {
+        if !base.trees()?.is_empty() {
             return Err(damaged(format_args!("`{name}` has no format version")));
         }
-        drop((others, base));
+        drop(base);
         let record = bson::serialize_to_vec(&format_record(FORMAT)).map_err(|error| {
             Error::new(ErrorKind::Encode, "cannot write the format version").with_source(error)
         })?;
         return engine.commit(
-            [(key.as_slice(), Some(record.as_slice()))].into_iter(),
+            [(META, FORMAT_RECORD, Some(record.as_slice()))].into_iter(),
             true,
         );
     };

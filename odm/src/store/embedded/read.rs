@@ -6,7 +6,7 @@ use bson::RawBson;
 
 use super::{
     execute::{self, Emit, ExecContext, Query},
-    layout::{self, document_key},
+    layout::{Tree, document_key},
     plan::{Conditions, OrderSpec, explain, plan},
     scan,
     settings::Settings,
@@ -41,8 +41,8 @@ impl Reading<'_> {
             return Ok(cost);
         };
         if let [id] = ids {
-            let key = document_key(collection.tree, id.as_raw_bson_ref());
-            let _ = self.pass(0, &key, &mut cost, each)?;
+            let key = document_key(id.as_raw_bson_ref());
+            let _ = self.pass(0, collection.tree, &key, &mut cost, each)?;
             return Ok(cost);
         }
         // Reads in the order of the keys visit neighbouring pages one after another.
@@ -50,13 +50,14 @@ impl Reading<'_> {
         let mut spans = Vec::with_capacity(ids.len());
         for (position, id) in ids.iter().enumerate() {
             let start = keys.len();
-            keys.extend_from_slice(&layout::tree_start(collection.tree));
             key::encode(id.as_raw_bson_ref(), &mut keys);
             spans.push((start..keys.len(), position));
         }
         spans.sort_unstable_by(|(a, _), (b, _)| keys[a.clone()].cmp(&keys[b.clone()]));
         for (span, position) in spans {
-            if self.pass(position, &keys[span], &mut cost, each)? == ControlFlow::Break(()) {
+            if self.pass(position, collection.tree, &keys[span], &mut cost, each)?
+                == ControlFlow::Break(())
+            {
                 break;
             }
             if self.budget.is_due() {
@@ -69,11 +70,12 @@ impl Reading<'_> {
     fn pass(
         &self,
         position: usize,
+        tree: Tree,
         key: &[u8],
         cost: &mut Cost,
         each: &mut (dyn FnMut(usize, &bson::RawDocument) -> Result<ControlFlow<()>> + Send),
     ) -> Result<ControlFlow<()>> {
-        match self.view.get(key)? {
+        match self.view.get(tree, key)? {
             None => Ok(ControlFlow::Continue(())),
             Some(document) => {
                 cost.documents_examined += 1;

@@ -4,7 +4,7 @@ use bson::RawDocument;
 use std::ops::ControlFlow;
 
 use super::{
-    layout::{self, damaged, document_key_of},
+    layout::{self, damaged},
     plan::{AccessPath, KeyRange, Plan, Source},
     schema::Collection,
     view::{Bytes, Range, View},
@@ -15,8 +15,6 @@ use crate::{error::Result, store::Cost};
 pub(super) struct Documents<'a> {
     view: View<'a>,
     tree: layout::Tree,
-    /// A buffer for keys.
-    key: Vec<u8>,
 }
 
 impl<'a> Documents<'a> {
@@ -24,12 +22,11 @@ impl<'a> Documents<'a> {
         Documents {
             view,
             tree: collection.tree,
-            key: Vec::new(),
         }
     }
 
     pub(super) fn with(
-        &mut self,
+        &self,
         entry: &PlanEntry<'_>,
         then: impl FnOnce(&[u8], &RawDocument) -> Result<ControlFlow<()>>,
     ) -> Result<ControlFlow<()>> {
@@ -40,14 +37,11 @@ impl<'a> Documents<'a> {
     }
 
     pub(super) fn by_id(
-        &mut self,
+        &self,
         id: &[u8],
         then: impl FnOnce(&[u8], &RawDocument) -> Result<ControlFlow<()>>,
     ) -> Result<ControlFlow<()>> {
-        self.key.clear();
-        self.key.extend_from_slice(&layout::tree_start(self.tree));
-        self.key.extend_from_slice(id);
-        match self.view.get(&self.key)? {
+        match self.view.get(self.tree, id)? {
             Some(document) => then(id, read(&document)?),
             None => Err(damaged("an index entry refers to no document")),
         }
@@ -83,7 +77,7 @@ enum EntryKind {
 impl PlanEntry<'_> {
     pub(super) fn id(&self) -> &[u8] {
         match self.kind {
-            EntryKind::Document => &self.key[layout::TREE_LEN..],
+            EntryKind::Document => &self.key,
             EntryKind::Unique => &self.value,
             EntryKind::Index(at) => &self.key[at..],
         }
@@ -143,13 +137,14 @@ impl<'a> PlanEntries<'a, '_> {
             };
             self.next.1 += 1;
             if access.points {
-                if let Some(value) = self.view.get(&range.lower)? {
+                if let Some(value) = self.view.get(access.source.tree, &range.lower)? {
                     let key = Bytes::Asked(range.lower.clone());
                     let several = self.access_paths.len() > 1;
                     return entry(&access.source, key, value, several, cost).map(Some);
                 }
             } else {
                 self.current = Some(self.view.range(
+                    access.source.tree,
                     &range.lower,
                     &range.upper,
                     access.backward,
@@ -204,5 +199,5 @@ pub(super) fn document<'a>(
     collection: &Collection,
     id: &[u8],
 ) -> Result<Option<Bytes<'a>>> {
-    view.get(&document_key_of(collection.tree, id))
+    view.get(collection.tree, id)
 }

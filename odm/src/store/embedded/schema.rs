@@ -5,14 +5,14 @@ use std::{collections::HashMap, sync::Arc};
 use bson::{Bson, Document, RawDocument};
 use serde::{Deserialize, Serialize};
 
-use super::layout::{Tree, damaged};
+use super::layout::{MAX_TREE, Tree, damaged};
 use crate::{
     error::{Error, ErrorKind, Result},
     store::{Direction, IndexSpec},
 };
 
 /// The name of the record of the schema.
-pub(super) const RECORD: &str = "catalog";
+pub(super) const RECORD: &[u8] = b"catalog";
 
 /// All collections and their indexes.
 #[derive(Debug, Clone, Default)]
@@ -75,9 +75,16 @@ impl Schema {
     }
 
     /// Assigns a new tree, which is empty.
-    pub(super) fn new_tree(&mut self) -> Tree {
+    pub(super) fn new_tree(&mut self) -> Result<Tree> {
+        if self.last_tree >= MAX_TREE {
+            let message = format!(
+                "too many collections and indexes: the store has made {MAX_TREE}, with those that are gone; \
+                 copy its documents into a new one"
+            );
+            return Err(Error::new(ErrorKind::Limit, message));
+        }
         self.last_tree += 1;
-        self.last_tree
+        Ok(self.last_tree)
     }
 
     pub(super) fn encode(&self) -> Result<Vec<u8>> {

@@ -1,10 +1,10 @@
 //! Verifies that documents and indexes agree.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use super::{
     entries::Entries,
-    layout::{META, TREE_LEN, Tree, damaged, document_key, id_len, tree_start},
+    layout::{END, META, Tree, damaged, document_key, id_len},
     scan::read,
     schema::{Collection, Index},
     snapshot::Snapshot,
@@ -16,7 +16,7 @@ use crate::{error::Result, mql::path};
 /// entries of the documents, and that no other data is stored.
 pub(super) async fn verify(snapshot: &Snapshot) -> Result<()> {
     let mut budget = YieldBudget::per_chunk();
-    let mut known: HashSet<Tree> = snapshot.schema.garbage.iter().copied().collect();
+    let mut known: BTreeSet<Tree> = snapshot.schema.garbage.iter().copied().collect();
     known.insert(META);
     for collection in snapshot.schema.collections() {
         if !known.insert(collection.tree) {
@@ -42,19 +42,10 @@ pub(super) async fn verify(snapshot: &Snapshot) -> Result<()> {
             }
         }
     }
-    let mut from = tree_start(META).to_vec();
-    while let Some(entry) = snapshot
-        .view()
-        .range(&from, &[0xff; TREE_LEN], false)?
-        .next()?
-    {
-        let tree = entry.0.first_chunk().map(|tree| Tree::from_be_bytes(*tree));
-        let Some(tree) = tree.filter(|tree| known.contains(tree)) else {
-            return Err(damaged("data that belongs to no collection is stored"));
-        };
-        from = tree_start(tree + 1).to_vec();
+    match snapshot.base.trees()?.is_subset(&known) {
+        true => Ok(()),
+        false => Err(damaged("data that belongs to no collection is stored")),
     }
-    Ok(())
 }
 
 /// Verifies the documents of a collection, and that their entries exist. Returns the number of entries
@@ -65,8 +56,7 @@ async fn documents(
     budget: &mut YieldBudget,
 ) -> Result<Vec<u64>> {
     let mut expected = vec![0; collection.indexes.len()];
-    let (start, end) = (tree_start(collection.tree), tree_start(collection.tree + 1));
-    let mut range = snapshot.view().range(&start, &end, false)?;
+    let mut range = snapshot.view().range(collection.tree, &[], &END, false)?;
     while let Some((key, document)) = range.next()? {
         if budget.is_due() {
             budget.end_chunk().await?;
@@ -74,8 +64,7 @@ async fn documents(
         let document = read(&document)?;
         crate::store::check_document(&collection.name, document)
             .map_err(|error| damaged(format_args!("an invalid document is stored: {error}")))?;
-        let in_place =
-            path::get(document, "_id").is_some_and(|id| document_key(collection.tree, id) == *key);
+        let in_place = path::get(document, "_id").is_some_and(|id| document_key(id) == *key);
         if !in_place {
             return Err(damaged(format_args!(
                 "a document of `{}` has the key of another `_id`",
@@ -83,7 +72,7 @@ async fn documents(
             )));
         }
         for (index, expected) in collection.indexes.iter().zip(&mut expected) {
-            *expected += entries(snapshot, collection, index, document, &key[TREE_LEN..])?;
+            *expected += entries(snapshot, collection, index, document, &key)?;
         }
     }
     Ok(expected)
@@ -111,7 +100,7 @@ fn entries(
     }
     for key in &entries.keys {
         let value: &[u8] = if index.spec.unique { id } else { &id_len(id) };
-        match snapshot.base.get(key)? {
+        match snapshot.base.get(index.tree, key)? {
             Some(found) if *found == *value => {}
             Some(_) => return wrong("refers to another document"),
             None => return wrong("lacks an entry of a document"),
@@ -122,9 +111,7 @@ fn entries(
 
 async fn count(snapshot: &Snapshot, tree: Tree, budget: &mut YieldBudget) -> Result<u64> {
     let mut count = 0;
-    let mut range = snapshot
-        .view()
-        .range(&tree_start(tree), &tree_start(tree + 1), false)?;
+    let mut range = snapshot.view().range(tree, &[], &END, false)?;
     while range.next()?.is_some() {
         if budget.is_due() {
             budget.end_chunk().await?;

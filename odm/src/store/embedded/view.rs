@@ -4,6 +4,7 @@ use std::{cmp::Ordering, collections::btree_map, ops::Deref, sync::Arc};
 
 use super::{
     engine::{self, State},
+    layout::Tree,
     overlay::{KeyChange, Overlay},
     schema::Schema,
 };
@@ -45,15 +46,21 @@ impl Deref for Bytes<'_> {
 
 impl<'a> View<'a> {
     #[inline]
-    pub(super) fn get(&self, key: &[u8]) -> Result<Option<Bytes<'a>>> {
-        match self.overlay.and_then(|overlay| overlay.get(key)) {
+    pub(super) fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<Bytes<'a>>> {
+        match self.overlay.and_then(|overlay| overlay.get(tree, key)) {
             Some(change) => Ok(change.as_deref().map(Bytes::Changed)),
-            None => Ok(self.base.get(key)?.map(Bytes::Base)),
+            None => Ok(self.base.get(tree, key)?.map(Bytes::Base)),
         }
     }
 
-    /// The entries from `lower`, included, to `upper`, excluded, in this direction.
-    pub(super) fn range(&self, lower: &[u8], upper: &[u8], backward: bool) -> Result<Range<'a>> {
+    /// The entries of a tree from `lower`, included, to `upper`, excluded, in this direction.
+    pub(super) fn range(
+        &self,
+        tree: Tree,
+        lower: &[u8],
+        upper: &[u8],
+        backward: bool,
+    ) -> Result<Range<'a>> {
         if lower >= upper {
             return Ok(Range {
                 base: None,
@@ -62,10 +69,10 @@ impl<'a> View<'a> {
                 next: (None, None),
             });
         }
-        let changes = self.overlay.filter(|overlay| !overlay.is_empty());
+        let overlay = self.overlay;
         Ok(Range {
-            base: Some(self.base.range(lower, upper, backward)?),
-            changes: changes.map(|overlay| overlay.range(lower, upper)),
+            base: Some(self.base.range(tree, lower, upper, backward)?),
+            changes: overlay.and_then(|overlay| overlay.range(tree, lower, upper)),
             backward,
             next: (None, None),
         })

@@ -9,7 +9,7 @@ use std::{
 
 use self::memory::Memory;
 use super::{
-    layout::meta_key,
+    layout::META,
     overlay::{Mark, Overlay},
     read::Reading,
     schema::{RECORD, Schema},
@@ -108,7 +108,7 @@ impl Work {
 
     /// Changes the schema and its record.
     pub(super) fn set_schema(&mut self, schema: Schema) -> Result<()> {
-        self.overlay.put(&meta_key(RECORD), &schema.encode()?);
+        self.overlay.put(META, RECORD, &schema.encode()?);
         self.schema = Arc::new(schema);
         Ok(())
     }

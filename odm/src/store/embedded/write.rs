@@ -8,7 +8,7 @@ use super::{
     entries::{Entries, duplicate},
     execute::{self, ExecContext, Query},
     ids::Ids,
-    layout::{TREE_LEN, damaged, document_key, id_len},
+    layout::{damaged, document_key, id_len},
     scan,
     schema::{Collection, Index, Schema},
     work::Work,
@@ -114,11 +114,11 @@ impl Work {
         if let Filter::Path(path, Test::Eq(id)) = filter
             && path == "_id"
         {
-            let key = document_key(collection.tree, id.as_raw_bson_ref());
-            if let Some(document) = self.view().get(&key)? {
+            let key = document_key(id.as_raw_bson_ref());
+            if let Some(document) = self.view().get(collection.tree, &key)? {
                 cost.documents_examined += 1;
                 if filter.matches(scan::read(&document)?)? {
-                    targets.push(&key[TREE_LEN..], self.settings.sort_memory)?;
+                    targets.push(&key, self.settings.sort_memory)?;
                 }
             }
             return Ok(targets);
@@ -172,15 +172,14 @@ impl Work {
         }
         let collection = self.collection_or_new(collection)?;
         let id = field_id(write.document())?;
-        let key = document_key(collection.tree, id);
-        let same_id =
-            |before| Ok::<_, Error>(document_key(collection.tree, field_id(before)?) == key);
+        let key = document_key(id);
+        let same_id = |before| Ok::<_, Error>(document_key(field_id(before)?) == key);
         if let Some(before) = before
             && !same_id(before)?
         {
             return Err(mql::Error::Immutable("_id".to_owned()).into());
         }
-        let stored = self.view().get(&key)?;
+        let stored = self.view().get(collection.tree, &key)?;
         match (&stored, before) {
             (Some(_), None) => return Err(Error::duplicate_id(&collection.name, id)),
             (Some(stored), Some(before)) if **stored == *before.as_bytes() => {}
@@ -193,10 +192,10 @@ impl Work {
             }
         }
         drop(stored);
-        let claims = self.change_entries(&collection, &key[TREE_LEN..], before, after)?;
+        let claims = self.change_entries(&collection, &key, before, after)?;
         match after {
-            Some(after) => self.overlay.put(&key, after.as_bytes()),
-            None => self.overlay.remove(&key),
+            Some(after) => self.overlay.put(collection.tree, &key, after.as_bytes()),
+            None => self.overlay.remove(collection.tree, &key),
         }
         Ok(claims)
     }
@@ -235,11 +234,11 @@ impl Work {
             };
             let (old, new) = (entries(before)?, entries(after)?);
             for key in old.without(&new) {
-                self.overlay.remove(key);
+                self.overlay.remove(index.tree, key);
             }
             for key in new.without(&old) {
                 match index.spec.unique {
-                    false => self.overlay.put(key, &id_len(id)),
+                    false => self.overlay.put(index.tree, key, &id_len(id)),
                     true => claims.push((at, key.clone())),
                 }
             }
@@ -254,13 +253,13 @@ impl Work {
             return Ok(());
         }
         let collection = self.existing(collection)?;
-        let id = document_key(collection.tree, field_id(document)?);
+        let id = document_key(field_id(document)?);
         for (at, key) in claims {
-            if self.view().get(&key)?.is_some() {
-                let index = &collection.indexes[at];
+            let index = &collection.indexes[at];
+            if self.view().get(index.tree, &key)?.is_some() {
                 return Err(duplicate(&collection.name, index, document, &key));
             }
-            self.overlay.put(&key, &id[TREE_LEN..]);
+            self.overlay.put(index.tree, &key, &id);
         }
         Ok(())
     }
@@ -305,7 +304,7 @@ impl Work {
             return Err(Error::new(ErrorKind::Schema, message));
         }
         let mut schema = Schema::clone(&self.schema);
-        let tree = schema.new_tree();
+        let tree = schema.new_tree()?;
         schema.set(Collection {
             name: name.to_owned(),
             tree,

@@ -1,14 +1,22 @@
 //! The states of the engine that can be read, and how their entries are read.
 
-use std::{ops::Deref, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    ops::Deref,
+    sync::{Arc, OnceLock},
+};
 
-use redb::{AccessGuard, ReadOnlyTable, StorageError};
+use redb::{AccessGuard, ReadOnlyTable, ReadTransaction, StorageError, TableError, TableHandle};
 
 use super::{
     error::{failed, guard},
+    tables::{tree_of, with_definition},
     uncommitted::{CopiedRange, Uncommitted},
 };
-use crate::error::Result;
+use crate::{
+    error::{Error, ErrorKind, Result},
+    store::embedded::layout::{FORMAT, Tree},
+};
 
 type Table = ReadOnlyTable<&'static [u8], &'static [u8]>;
 type Page = AccessGuard<'static, &'static [u8]>;
@@ -23,27 +31,96 @@ pub(in super::super) enum State {
     Uncommitted(Arc<Uncommitted>),
 }
 
-/// A table in a read transaction, which it keeps open.
+/// A read transaction.
 pub(in super::super) struct Committed {
-    table: Table,
+    transaction: ReadTransaction,
+    /// The tables by the numbers of their trees. Each is opened when it is first read.
+    tables: Box<[OnceLock<Option<Box<Table>>>]>,
     name: Arc<str>,
 }
 
+impl Committed {
+    /// The table of a tree, or `None` if the tree has no entries.
+    #[inline]
+    fn table(&self, tree: Tree) -> Result<Option<&Table>> {
+        let Some(cell) = self.tables.get(tree as usize) else {
+            return Ok(None);
+        };
+        let table = match cell.get() {
+            Some(table) => table,
+            None => {
+                let table = self.open(tree)?;
+                cell.get_or_init(|| table.map(Box::new))
+            }
+        };
+        Ok(table.as_deref())
+    }
+
+    #[cold]
+    fn open(&self, tree: Tree) -> Result<Option<Table>> {
+        guard(&self.name, || {
+            let opened = with_definition(tree, |table| self.transaction.open_table(table));
+            match opened {
+                Ok(table) => Ok(Some(table)),
+                Err(TableError::TableDoesNotExist(_)) => Ok(None),
+                Err(error) => Err(failed(&self.name, error)),
+            }
+        })
+    }
+}
+
 impl State {
-    pub(super) fn committed(table: Table, name: Arc<str>) -> State {
-        State::Committed(Committed { table, name })
+    /// Must be called under [`guard`].
+    pub(super) fn committed(
+        transaction: ReadTransaction,
+        name: Arc<str>,
+        last_tree: Tree,
+    ) -> State {
+        let tables = (0..=last_tree).map(|_| OnceLock::new()).collect();
+        State::Committed(Committed {
+            transaction,
+            tables,
+            name,
+        })
+    }
+
+    /// The trees of a committed state that have entries.
+    ///
+    /// # Errors
+    ///
+    /// `Corrupt` if there are other tables than those of trees.
+    pub(in super::super) fn trees(&self) -> Result<BTreeSet<Tree>> {
+        let State::Committed(Committed {
+            transaction, name, ..
+        }) = self
+        else {
+            return Ok(BTreeSet::new());
+        };
+        guard(name, || {
+            let tables = transaction.list_tables();
+            let tables = tables.map_err(|error| failed(name, error))?;
+            tables
+                .map(|table| tree_of(&table).ok_or_else(|| foreign(name, table.name())))
+                .collect()
+        })
     }
 
     /// The value of a key.
     #[inline]
-    pub(in super::super) fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
+    pub(in super::super) fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<Bytes>> {
         match self {
-            State::Committed(Committed { table, name }) => guard(name, || match table.get(key) {
-                Ok(Some(value)) => Ok(Some(Bytes::in_page(value))),
-                Ok(None) => Ok(None),
-                Err(error) => Err(failed(name, error)),
-            }),
-            State::Uncommitted(transaction) => Ok(transaction.get(key)?.map(Bytes::Copied)),
+            State::Committed(committed) => {
+                let Some(table) = committed.table(tree)? else {
+                    return Ok(None);
+                };
+                let name = &committed.name;
+                guard(name, || match table.get(key) {
+                    Ok(Some(value)) => Ok(Some(Bytes::in_page(value))),
+                    Ok(None) => Ok(None),
+                    Err(error) => Err(failed(name, error)),
+                })
+            }
+            State::Uncommitted(transaction) => Ok(transaction.get(tree, key)?.map(Bytes::Copied)),
         }
     }
 
@@ -51,25 +128,40 @@ impl State {
     /// be greater than `upper`.
     pub(in super::super) fn range(
         &self,
+        tree: Tree,
         lower: &[u8],
         upper: &[u8],
         backward: bool,
     ) -> Result<Range> {
         let entries = match self {
-            State::Committed(Committed { table, name }) => Entries::Pages(
-                guard(name, || {
-                    table
-                        .range(lower..upper)
-                        .map_err(|error| failed(name, error))
-                })?,
-                name.clone(),
-            ),
+            State::Committed(committed) => match committed.table(tree)? {
+                None => Entries::None,
+                Some(table) => Entries::Pages(
+                    guard(&committed.name, || {
+                        let range = table.range(lower..upper);
+                        range.map_err(|error| failed(&committed.name, error))
+                    })?,
+                    committed.name.clone(),
+                ),
+            },
             State::Uncommitted(transaction) => {
-                Entries::Copied(CopiedRange::new(transaction.clone(), lower, upper))
+                Entries::Copied(CopiedRange::new(transaction.clone(), tree, lower, upper))
             }
         };
         Ok(Range { entries, backward })
     }
+}
+
+#[cold]
+fn foreign(name: &str, table: &str) -> Error {
+    let message = match table {
+        "odm" => format!(
+            "format 1 of `{name}` is not supported: this library reads format {FORMAT}; open it with the \
+             version of the library that wrote it, and copy its documents into a new store"
+        ),
+        table => format!("`{name}` is not a store of this library: it has a table `{table}`"),
+    };
+    Error::new(ErrorKind::Corrupt, message)
 }
 
 /// A key or a value.
@@ -112,6 +204,7 @@ pub(in super::super) struct Range {
     reason = "nearly all ranges are read in pages, and must not be allocated"
 )]
 enum Entries {
+    None,
     Pages(Pages, Arc<str>),
     Copied(CopiedRange),
 }
@@ -122,6 +215,7 @@ impl Iterator for Range {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.entries {
+            Entries::None => None,
             Entries::Pages(pages, name) => match self.backward {
                 false => in_pages(pages, name, Iterator::next),
                 true => in_pages(pages, name, DoubleEndedIterator::next_back),

@@ -6,18 +6,24 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use redb::{ReadableTable, WriteTransaction};
 
 use super::{
-    KeyChange, TABLE, check_writable,
+    KeyChange, check_writable,
     error::{failed, guard},
     shield::Shield,
-    write,
+    tables::{self, with_table},
 };
-use crate::error::{Error, ErrorKind, Result};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    store::embedded::layout::Tree,
+};
 
 /// How many entries the first portion of a range holds. Each further one holds twice as many.
 const FIRST_PORTION: usize = 4;
@@ -36,6 +42,7 @@ pub(in super::super) struct Uncommitted {
     /// `None` once the transaction has ended. A table can be open only once in a transaction: the
     /// lock is held while it is.
     transaction: Mutex<Option<WriteTransaction>>,
+    last_tree: AtomicU32,
     shield: Arc<Shield>,
     name: Arc<str>,
 }
@@ -48,56 +55,66 @@ impl Uncommitted {
     ) -> Uncommitted {
         Uncommitted {
             transaction: Mutex::new(Some(transaction)),
+            last_tree: AtomicU32::new(0),
             shield,
             name,
         }
     }
 
-    /// Applies changes, which come in ascending order of their keys, each key once. After an error
+    /// Applies changes, which come in ascending order of their trees and keys, each key once. After an error
     /// the transaction may have a part of them, and must be aborted.
     pub(in super::super) fn write<'a>(
         &self,
         changes: impl Iterator<Item = KeyChange<'a>>,
     ) -> Result<()> {
-        self.with(|transaction| write(transaction, changes))?;
+        let last = self.with(|transaction| tables::write(transaction, changes))?;
+        self.last_tree.fetch_max(last, Ordering::Relaxed);
         // The pages of a transaction that cannot be committed any more would fill the memory of the
         // shield.
         check_writable(&self.shield, &self.name)
     }
 
-    pub(super) fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+    /// The greatest number of a tree that it has written.
+    pub(super) fn last_tree(&self) -> Tree {
+        self.last_tree.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.with(|transaction| {
-            let table = transaction.open_table(TABLE)?;
-            let value = table.get(key)?;
-            Ok(value.map(|value| value.value().to_vec()))
+            with_table(transaction, tree, |table| {
+                let value = table.get(key)?;
+                Ok(value.map(|value| value.value().to_vec()))
+            })
         })
     }
 
     /// The first entries of a range, or the last ones backward.
     fn portion(
         &self,
+        tree: Tree,
         (lower, upper): (&[u8], &[u8]),
         backward: bool,
         len: usize,
     ) -> Result<VecDeque<Entry>> {
         self.with(|transaction| {
-            let table = transaction.open_table(TABLE)?;
-            let mut range = table.range(lower..upper)?;
-            let mut portion = VecDeque::new();
-            let mut bytes = 0;
-            while portion.len() < len && bytes < MAX_PORTION_BYTES {
-                let entry = match backward {
-                    false => range.next(),
-                    true => range.next_back(),
-                };
-                let Some((key, value)) = entry.transpose()? else {
-                    break;
-                };
-                let (key, value) = (key.value().to_vec(), value.value().to_vec());
-                bytes += key.len() + value.len();
-                portion.push_back((key, value));
-            }
-            Ok(portion)
+            with_table(transaction, tree, |table| {
+                let mut range = table.range(lower..upper)?;
+                let mut portion = VecDeque::new();
+                let mut bytes = 0;
+                while portion.len() < len && bytes < MAX_PORTION_BYTES {
+                    let entry = match backward {
+                        false => range.next(),
+                        true => range.next_back(),
+                    };
+                    let Some((key, value)) = entry.transpose()? else {
+                        break;
+                    };
+                    let (key, value) = (key.value().to_vec(), value.value().to_vec());
+                    bytes += key.len() + value.len();
+                    portion.push_back((key, value));
+                }
+                Ok(portion)
+            })
         })
     }
 
@@ -136,6 +153,7 @@ fn ended() -> Error {
 /// be borrowed from a table beyond the call that opens it.
 pub(super) struct CopiedRange {
     transaction: Arc<Uncommitted>,
+    tree: Tree,
     /// The bounds of the entries that are not copied yet.
     lower: Vec<u8>,
     upper: Vec<u8>,
@@ -147,9 +165,15 @@ pub(super) struct CopiedRange {
 }
 
 impl CopiedRange {
-    pub(super) fn new(transaction: Arc<Uncommitted>, lower: &[u8], upper: &[u8]) -> CopiedRange {
+    pub(super) fn new(
+        transaction: Arc<Uncommitted>,
+        tree: Tree,
+        lower: &[u8],
+        upper: &[u8],
+    ) -> CopiedRange {
         CopiedRange {
             transaction,
+            tree,
             lower: lower.to_vec(),
             upper: upper.to_vec(),
             portion: VecDeque::new(),
@@ -168,7 +192,9 @@ impl CopiedRange {
 
     fn copy(&mut self, backward: bool) -> Result<()> {
         let bounds = (&*self.lower, &*self.upper);
-        self.portion = self.transaction.portion(bounds, backward, self.len)?;
+        self.portion = self
+            .transaction
+            .portion(self.tree, bounds, backward, self.len)?;
         self.len = (self.len * 2).min(MAX_PORTION);
         match self.portion.back() {
             None => self.exhausted = true,

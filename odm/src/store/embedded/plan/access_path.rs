@@ -11,7 +11,7 @@ use super::{
 use crate::{
     mql::{Direction, path::position},
     store::embedded::{
-        layout::{Tree, begin},
+        layout::{Tree, new_key},
         schema::{Collection, Index},
     },
 };
@@ -186,7 +186,7 @@ impl<'f> KeyBounds<'f> {
     fn new(source: &Source<'_>, constraints: &'f Constraints<'f>) -> Self {
         let mut bounds = KeyBounds {
             used: Vec::new(),
-            prefixes: vec![begin(source.tree)],
+            prefixes: vec![new_key()],
             equalities: 0,
             single: 0,
             range: None,

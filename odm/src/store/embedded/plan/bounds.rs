@@ -132,7 +132,7 @@ pub(super) fn intersect(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
         .collect()
 }
 
-/// Keys of the engine from `lower`, included, to `upper`, excluded.
+/// Keys of a tree from `lower`, included, to `upper`, excluded.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(in super::super) struct KeyRange {
     pub(in super::super) lower: Vec<u8>,
@@ -140,7 +140,7 @@ pub(in super::super) struct KeyRange {
 }
 
 impl KeyRange {
-    /// The keys between two cuts after a prefix, which must not be all ones.
+    /// The keys between two cuts after a prefix.
     pub(super) fn new(prefix: &[u8], lower: &Cut, upper: &Cut) -> KeyRange {
         KeyRange {
             lower: position(prefix, lower),

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     mql::{Direction, key},
-    store::embedded::layout::{TREE_LEN, after_prefix},
+    store::embedded::layout::after_prefix,
 };
 
 /// Returns the order that an access path gives, and whether it must be read backward for it. The first
@@ -163,13 +163,13 @@ fn directed_key(value: RawBsonRef<'_>, direction: Direction) -> Vec<u8> {
     key
 }
 
-/// The length of the number of the tree and of the first fields of a key.
+/// The length of the first fields of a key.
 pub(in super::super) fn fields_len(
     source: &Source<'_>,
     key: &[u8],
     fields: usize,
 ) -> Option<usize> {
-    let mut len = TREE_LEN;
+    let mut len = 0;
     for at in 0..fields {
         len += key::skip(key.get(len..)?, source.field(at).1)?;
     }

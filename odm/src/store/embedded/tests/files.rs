@@ -155,22 +155,33 @@ fn an_empty_file_becomes_a_store_and_a_foreign_one_is_left_alone() {
         assert!(error.to_string().contains("letter.txt"), "{error}");
         assert_eq!(fs::read_to_string(&path).expect("a file"), letter);
 
-        // A database of redb, but none of this library.
-        let path = folder.path().join("other.redb");
-        {
-            let database = redb::Database::create(&path).expect("a database");
-            let write = database.begin_write().expect("a transaction");
-            let table = redb::TableDefinition::<u64, u64>::new("odm");
-            write
-                .open_table(table)
-                .expect("a table")
-                .insert(1, 2)
-                .expect("an insert");
-            write.commit().expect("a commit");
+        // Databases of redb, but none of this library, and one of its first format.
+        for (table, says) in [
+            ("others", "it has a table `others`"),
+            ("0", "is not a store of this library"),
+            (
+                "odm",
+                "open it with the version of the library that wrote it",
+            ),
+        ] {
+            let path = folder.path().join(format!("{table}.redb"));
+            {
+                let database = redb::Database::create(&path).expect("a database");
+                let write = database.begin_write().expect("a transaction");
+                let table = redb::TableDefinition::<u64, u64>::new(table);
+                write
+                    .open_table(table)
+                    .expect("a table")
+                    .insert(1, 2)
+                    .expect("an insert");
+                write.commit().expect("a commit");
+            }
+            let error = Embedded::open(&path).await.expect_err("no store");
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{error:?}");
+            let message = error.to_string();
+            assert!(message.contains(&format!("{table}.redb")), "{error}");
+            assert!(message.contains(says), "{error}");
         }
-        let error = Embedded::open(&path).await.expect_err("no store");
-        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error:?}");
-        assert!(error.to_string().contains("other.redb"), "{error}");
     });
 }
 
@@ -185,11 +196,10 @@ fn a_newer_format_is_refused_with_both_versions() {
                 crate::store::embedded::open::open(Place::File(path.clone()), Settings::default())
                     .expect("an engine");
             drop(snapshot);
-            let key = layout::meta_key("format");
             let record = raw(doc! { "format": 99 });
             engine
                 .commit(
-                    [(key.as_slice(), Some(record.as_bytes()))].into_iter(),
+                    [(layout::META, b"format".as_slice(), Some(record.as_bytes()))].into_iter(),
                     true,
                 )
                 .expect("a commit");
@@ -198,7 +208,7 @@ fn a_newer_format_is_refused_with_both_versions() {
         assert_eq!(error.kind(), ErrorKind::Corrupt);
         let message = error.to_string();
         assert!(
-            message.contains("99") && message.contains("format 1") && message.contains("shop.odm"),
+            message.contains("99") && message.contains("format 2") && message.contains("shop.odm"),
             "{message}"
         );
     });

@@ -3,24 +3,29 @@
 use std::{collections::BTreeMap, path::Path};
 
 use bson::{Document, doc, oid::ObjectId};
-use redb::ReadableTable;
+use redb::{ReadableTable, TableHandle};
 
 use super::support::*;
 use crate::store::{Store, embedded::Embedded};
 
-/// All keys and values of a file.
-fn contents(path: &Path) -> BTreeMap<Vec<u8>, Vec<u8>> {
+/// All keys and values of a file, by the names of the tables.
+fn contents(path: &Path) -> BTreeMap<(String, Vec<u8>), Vec<u8>> {
     use redb::ReadableDatabase;
 
-    const TABLE: redb::TableDefinition<'static, &[u8], &[u8]> = redb::TableDefinition::new("odm");
     let database = redb::Database::open(path).expect("a database");
     let transaction = database.begin_read().expect("a transaction");
-    let table = transaction.open_table(TABLE).expect("the table");
-    let entries = table.iter().expect("the entries").map(|entry| {
-        let (key, value) = entry.expect("an entry");
-        (key.value().to_vec(), value.value().to_vec())
-    });
-    entries.collect()
+    let mut contents = BTreeMap::new();
+    for table in transaction.list_tables().expect("the tables") {
+        let tree = table.name().to_owned();
+        let table = redb::TableDefinition::<&[u8], &[u8]>::new(&tree);
+        let table = transaction.open_table(table).expect("a table");
+        for entry in table.iter().expect("the entries") {
+            let (key, value) = entry.expect("an entry");
+            let key = (tree.clone(), key.value().to_vec());
+            contents.insert(key, value.value().to_vec());
+        }
+    }
+    contents
 }
 
 fn bytes(hex: &str) -> Vec<u8> {
@@ -59,13 +64,13 @@ fn a_file_has_the_format_that_is_documented() {
             store.close().await.expect("a close");
         }
         let mut found = contents(&path);
-        let mut take = |key: &str| {
-            let value = found.remove(&bytes(key));
-            value.unwrap_or_else(|| panic!("no value for {key}"))
+        let mut take = |tree: &str, key: &str| {
+            let value = found.remove(&(tree.to_owned(), bytes(key)));
+            value.unwrap_or_else(|| panic!("no value for {key} of {tree}"))
         };
-        let schema = decoded(&take("00000000 636174616c6f67"));
-        let format = decoded(&take("00000000 666f726d6174"));
-        assert_eq!(format, doc! { "format": 1 });
+        let schema = decoded(&take("0", "636174616c6f67"));
+        let format = decoded(&take("0", "666f726d6174"));
+        assert_eq!(format, doc! { "format": 2 });
         let field = |path: &str, descending: bool, multikey: bool| doc! { "path": path, "descending": descending, "multikey": multikey };
         assert_eq!(
             schema,
@@ -96,13 +101,13 @@ fn a_file_has_the_format_that_is_documented() {
         );
         // The documents.
         let (one_id, other_id) = ("20 bff0000000000000 00", "48 0123456789abcdef01234567");
-        assert_eq!(decoded(&take(&format!("00000001 {one_id}"))), one);
-        assert_eq!(decoded(&take(&format!("00000001 {other_id}"))), other);
+        assert_eq!(decoded(&take("1", one_id)), one);
+        assert_eq!(decoded(&take("1", other_id)), other);
         // The entries of the index on arrays: -2.5 descending, and 2^53 + 1, whose exact value is
         // 0.9007199254740993 * 10^16.
         let down = "df c004000000000000 ff";
         for tag in ["61", "62"] {
-            let value = take(&format!("00000002 28 {tag} 00 {down} {one_id}"));
+            let value = take("2", &format!("28 {tag} 00 {down} {one_id}"));
             assert_eq!(value, bytes("0000000a"));
         }
         let exact = "20 c340000000000000 01 8010 5b 08 14 5d 37 4b 0a 5e 00";
@@ -110,12 +115,12 @@ fn a_file_has_the_format_that_is_documented() {
             .iter()
             .map(|byte| format!("{:02x}", !byte))
             .collect();
-        let value = take(&format!("00000002 10 {inverted} {other_id}"));
+        let value = take("2", &format!("10 {inverted} {other_id}"));
         assert_eq!(value, bytes("0000000d"));
         // The entries of the unique index.
-        let value = take("00000003 20 3ffbffffffffffff 00");
+        let value = take("3", "20 3ffbffffffffffff 00");
         assert_eq!(value, bytes(one_id));
-        assert_eq!(take(&format!("00000003 {exact}")), bytes(other_id));
+        assert_eq!(take("3", exact), bytes(other_id));
         assert_eq!(found, BTreeMap::new(), "nothing else is in the file");
     });
 }
