@@ -173,7 +173,7 @@ fn nullified(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8>>) -> Fi
                 true => RawBson::Null,
                 false => RawBson::Array(left),
             };
-            fields.push((join(&place, name), Some(value)));
+            fields.push((place.path_of(name), Some(value)));
         }
     });
     fields
@@ -201,7 +201,7 @@ fn pulled(document: &RawDocument, edge: &Edge, list: &str, gone: &HashSet<Vec<u8
             _ => None,
         };
         if let Some(left) = left {
-            fields.push((join(&place, name), Some(RawBson::Array(left))));
+            fields.push((place.path_of(name), Some(RawBson::Array(left))));
         }
     });
     fields

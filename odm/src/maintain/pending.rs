@@ -71,7 +71,7 @@ fn pending_in_whole<'c>(catalog: &'c Catalog, collection: &str) -> Vec<(String, 
 fn each_place(document: &RawDocument, path: &str, each: &mut impl FnMut(String, bool)) {
     let (within, name) = path.rsplit_once('.').unwrap_or(("", path));
     structs(document, within, &mut |place, inner| {
-        each(join(&place, name), path::get(inner, name).is_none());
+        each(place.path_of(name), path::get(inner, name).is_none());
     });
 }
 

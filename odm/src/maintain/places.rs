@@ -1,13 +1,12 @@
 //! The locations in a document that a path through lists names.
 
+use std::fmt;
+
 use bson::{RawBson, RawBsonRef, RawDocument};
 
-use crate::{
-    catalog::join,
-    mql::{
-        Operation, Update,
-        path::{get, split},
-    },
+use crate::mql::{
+    Operation, Update,
+    path::{get, split},
 };
 
 /// New values of fields; `None` removes one.
@@ -22,34 +21,61 @@ pub(super) fn changes(fields: FieldValues) -> Update {
     update
 }
 
-/// Passes each embedded document that a path names, with its own path: that with the positions
-/// in lists. The empty path names the document itself.
+/// The location of a value in a document. It is shown as a path with the positions in lists.
+#[derive(Clone, Copy)]
+pub(super) enum Place<'p> {
+    /// The document itself.
+    Document,
+    Field(&'p Place<'p>, &'p str),
+    Element(&'p Place<'p>, usize),
+}
+
+impl Place<'_> {
+    /// The path of a field of the document at this location.
+    pub(super) fn path_of(&self, field: &str) -> String {
+        Place::Field(self, field).to_string()
+    }
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Document => Ok(()),
+            Place::Field(Place::Document, name) => f.write_str(name),
+            Place::Field(outer, name) => write!(f, "{outer}.{name}"),
+            Place::Element(outer, at) => write!(f, "{outer}.{at}"),
+        }
+    }
+}
+
+/// Passes each embedded document that a path names, with its location. The empty path names the document
+/// itself.
 pub(super) fn structs<'a>(
     document: &'a RawDocument,
     within: &str,
-    each: &mut impl FnMut(String, &'a RawDocument),
+    each: &mut impl FnMut(&Place<'_>, &'a RawDocument),
 ) {
-    walk(document, within, String::new(), each);
+    walk(document, within, &Place::Document, each);
 }
 
 fn walk<'a>(
     document: &'a RawDocument,
     within: &str,
-    place: String,
-    each: &mut impl FnMut(String, &'a RawDocument),
+    place: &Place<'_>,
+    each: &mut impl FnMut(&Place<'_>, &'a RawDocument),
 ) {
     if within.is_empty() {
         return each(place, document);
     }
     let (name, rest) = split(within);
-    let place = join(&place, name);
+    let place = Place::Field(place, name);
     let rest = rest.unwrap_or_default();
     match get(document, name) {
-        Some(RawBsonRef::Document(inner)) => walk(inner, rest, place, each),
+        Some(RawBsonRef::Document(inner)) => walk(inner, rest, &place, each),
         Some(RawBsonRef::Array(list)) => {
             for (at, element) in list.into_iter().flatten().enumerate() {
                 if let RawBsonRef::Document(inner) = element {
-                    walk(inner, rest, format!("{place}.{at}"), each);
+                    walk(inner, rest, &Place::Element(&place, at), each);
                 }
             }
         }

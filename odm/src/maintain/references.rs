@@ -73,6 +73,9 @@ fn added(edge: &Edge, images: &Images) -> Vec<RawBson> {
         let Some(now) = image.now() else { continue };
         let mut before = HashSet::new();
         if let Some(document) = image.held() {
+            if path::is_same(document, now, &edge.path) {
+                continue;
+            }
             references(document, &edge.path, |id| {
                 before.insert(key::of(id));
             });

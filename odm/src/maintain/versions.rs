@@ -11,7 +11,7 @@ use super::{
     unit::{Doc, Image},
 };
 use crate::{
-    catalog::{Catalog, join},
+    catalog::Catalog,
     error::{Error, ErrorKind, Result},
     model::DateTime,
     mql::path,
@@ -61,7 +61,7 @@ fn base_data(
         let (within, name) = path.rsplit_once('.').unwrap_or(("", &path));
         structs(document, within, &mut |place, inner| {
             if path::get(inner, name).is_some() {
-                fields.push((join(&place, name), None));
+                fields.push((place.path_of(name), None));
             }
         });
     }

@@ -107,6 +107,43 @@ pub(crate) fn get<'a>(document: &'a RawDocument, name: &str) -> Option<RawBsonRe
         .and_then(|element| element.value().ok())
 }
 
+/// Whether two documents have the same values at a path, in the same places. If so, whatever depends on
+/// these values alone is the same: index entries, references. It may say no of values that are the same.
+pub(crate) fn is_same(a: &RawDocument, b: &RawDocument, path: &str) -> bool {
+    let (name, rest) = split(path);
+    match (get(a, name), get(b, name)) {
+        (Some(RawBsonRef::Array(a)), Some(RawBsonRef::Array(b))) => {
+            a.as_bytes() == b.as_bytes() || rest.is_some_and(|rest| is_same_in_elements(a, b, rest))
+        }
+        (Some(a), Some(b)) => is_same_value(a, b, rest),
+        (a, b) => a.is_none() && b.is_none(),
+    }
+}
+
+fn is_same_in_elements(a: &RawArray, b: &RawArray, path: &str) -> bool {
+    // A position names the elements themselves.
+    if position(split(path).0).is_some() {
+        return false;
+    }
+    let (mut a, mut b) = (a.into_iter(), b.into_iter());
+    loop {
+        match (a.next(), b.next()) {
+            (None, None) => return true,
+            (Some(Ok(a)), Some(Ok(b))) if is_same_value(a, b, Some(path)) => {}
+            _ => return false,
+        }
+    }
+}
+
+fn is_same_value(a: RawBsonRef<'_>, b: RawBsonRef<'_>, rest: Option<&str>) -> bool {
+    match (a, b, rest) {
+        (RawBsonRef::Document(a), RawBsonRef::Document(b), Some(rest)) => {
+            a.as_bytes() == b.as_bytes() || is_same(a, b, rest)
+        }
+        _ => a == b,
+    }
+}
+
 /// Follows a path as far as it meets no array.
 pub(crate) fn lookup<'a, 'p>(document: &'a RawDocument, path: &'p str) -> Lookup<'a, 'p> {
     let (mut document, mut path) = (document, path);

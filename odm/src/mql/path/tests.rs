@@ -1,4 +1,5 @@
 use bson::{Bson, Document, RawBson, doc};
+use proptest::prelude::*;
 
 use super::*;
 use crate::mql::testing::{index_values, raw};
@@ -181,4 +182,77 @@ fn lookup_stops_at_an_array() {
         Lookup::Value(RawBsonRef::Int32(1))
     ));
     assert_eq!(lookup(&document, "c.d.e"), Lookup::Missing);
+}
+
+/// Documents in lists and documents, whose fields have few names and values.
+fn nested() -> impl Strategy<Value = Document> {
+    let value = prop_oneof![Just(Bson::Null), (0..2).prop_map(Bson::Int32)];
+    let value = value.prop_recursive(4, 24, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Bson::Array),
+            fields(inner).prop_map(Bson::Document),
+        ]
+    });
+    fields(value)
+}
+
+fn fields(value: impl Strategy<Value = Bson>) -> impl Strategy<Value = Document> {
+    prop::collection::vec(("[abc]", value), 0..4).prop_map(|fields| fields.into_iter().collect())
+}
+
+/// The document with another value in some place.
+fn changed(document: &Document, at: usize, to: &Bson) -> Document {
+    fn change(value: &mut Bson, at: &mut Option<usize>, to: &Bson) {
+        let Some(left) = *at else { return };
+        *at = left.checked_sub(1);
+        match value {
+            _ if left == 0 => *value = to.clone(),
+            Bson::Document(inner) => inner
+                .iter_mut()
+                .for_each(|(_, value)| change(value, at, to)),
+            Bson::Array(list) => list.iter_mut().for_each(|value| change(value, at, to)),
+            _ => {}
+        }
+    }
+    let (mut document, mut at) = (document.clone(), Some(at));
+    let fields = document.iter_mut();
+    fields.for_each(|(_, value)| change(value, &mut at, to));
+    document
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(5_000))]
+
+    #[test]
+    fn documents_that_are_the_same_at_a_path_have_the_same_entries_and_values(
+        document in nested(),
+        at in 0..8_usize,
+        to in fields(Just(Bson::Int32(7))).prop_map(Bson::Document),
+        path in "[abc](\\.[abc01]){0,2}",
+    ) {
+        let other = changed(&document, at, &to);
+        if is_same(&raw(document.clone()), &raw(other.clone()), &path) {
+            let entries = |document| compound(document, &[&path]);
+            prop_assert_eq!(entries(document.clone()), entries(other.clone()));
+            for leaf in [Leaf::Elements, Leaf::Whole] {
+                let values = |document| seen(document, &path, leaf);
+                prop_assert_eq!(values(document.clone()), values(other.clone()));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_changes_beside_a_path_leaves_it_the_same_and_what_changes_on_it_does_not() {
+    let document = |id: i32, name: &str| {
+        raw(doc! { "parts": [{ "id": 1, "name": "a" }, { "id": id, "name": name }] })
+    };
+    let before = document(2, "b");
+    assert!(is_same(&before, &document(2, "c"), "parts.id"));
+    assert!(!is_same(&before, &document(2, "c"), "parts.name"));
+    assert!(!is_same(&before, &document(3, "b"), "parts.id"));
+    assert!(!is_same(&before, &document(2, "c"), "parts.1.id"));
+    let shorter = raw(doc! { "parts": [{ "id": 1, "name": "a" }] });
+    assert!(!is_same(&before, &shorter, "parts.id"));
+    assert!(is_same(&before, &shorter, "others.id"));
 }

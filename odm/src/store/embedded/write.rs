@@ -324,13 +324,11 @@ impl Work {
 /// New keys of unique indexes, each with the position of its index.
 type Claims = Vec<(usize, Vec<u8>)>;
 
-/// Whether two images of a document have the same entries, since the fields that the paths of the
-/// index begin with are the same bytes.
+/// Whether two images of a document have the same entries, since they have the same values at the paths
+/// of the index.
 fn is_unaffected(index: &Index, before: &RawDocument, after: &RawDocument) -> bool {
-    index.spec.keys.iter().all(|(path, _)| {
-        let (first, _) = path::split(path);
-        path::get(before, first) == path::get(after, first)
-    })
+    let mut keys = index.spec.keys.iter();
+    keys.all(|(path, _)| path::is_same(before, after, path))
 }
 
 /// The `_id` of a document that has one.

@@ -54,6 +54,7 @@ impl Held {
                     (path::get(inner, reference), path::get(inner, &copy.name))
                 {
                     let places = held.by_reference.entry(key::of(id)).or_default();
+                    let place = place.to_string();
                     places.push(place.clone());
                     held.at.insert(place, (key::of(id), value.into()));
                 }

@@ -34,9 +34,16 @@ pub(super) fn followed(
         let Along::Local(reference) = &copy.along else {
             continue;
         };
+        let mut key = Vec::new();
         structs(document, &copy.within, &mut |place, inner| {
-            let source = path::get(inner, reference).and_then(|id| sources.get(&key::of(id)));
-            let Some(source) = source else { return };
+            let Some(id) = path::get(inner, reference) else {
+                return;
+            };
+            key.clear();
+            key::encode(id, &mut key);
+            let Some(source) = sources.get(&key) else {
+                return;
+            };
             let stored = path::get(inner, &copy.name);
             // It was filled in.
             if copy.frozen && stored.is_some() {
@@ -44,7 +51,7 @@ pub(super) fn followed(
             }
             let wanted = copied(copy, source, stored);
             if !is_same(stored, wanted.as_ref()) {
-                fields.push((join(&place, &copy.name), wanted));
+                fields.push((place.path_of(&copy.name), wanted));
             }
         });
     }
@@ -89,7 +96,10 @@ pub(super) async fn wrong(
 /// Equal as BSON compares, so that a number that is written as another type is no change.
 fn is_same(stored: Option<RawBsonRef<'_>>, wanted: Option<&RawBson>) -> bool {
     match (stored, wanted) {
-        (Some(stored), Some(wanted)) => key::of(stored) == key::of(wanted.as_raw_bson_ref()),
+        (Some(stored), Some(wanted)) => {
+            let wanted = wanted.as_raw_bson_ref();
+            stored == wanted || key::of(stored) == key::of(wanted)
+        }
         (stored, wanted) => stored.is_none() && wanted.is_none(),
     }
 }
@@ -136,7 +146,7 @@ fn compare(
     let mut copies = Vec::new();
     structs(document, &copy.within, &mut |place, inner| {
         copies.push(CopyAt {
-            place,
+            place: place.to_string(),
             key: match path::get(inner, reference) {
                 None | Some(RawBsonRef::Null) => None,
                 Some(id) => Some(key::of(id)),

@@ -6,7 +6,7 @@ use bson::{RawBson, RawBsonRef, RawDocument};
 
 use super::recompute::value;
 use crate::{
-    catalog::{Along, CopyDefinition, references},
+    catalog::{Along, CopyDefinition, join, references},
     error::Result,
     maintain::unit::{Doc, Image, Unit, find_where, id},
     mql::{key, path},
@@ -142,19 +142,12 @@ fn is_touched(copy: &CopyDefinition, image: &Image) -> bool {
     let (Some(before), Some(now)) = (image.before(), image.now()) else {
         return true;
     };
-    let within = match copy.within.is_empty() {
-        true => None,
-        false => Some(path::split(&copy.within).0.to_owned()),
+    let reference = match &copy.along {
+        Along::Local(reference) => Some(reference),
+        Along::Reverse(_) => None,
     };
-    let fields = match (within, &copy.along) {
-        (Some(within), _) => vec![within],
-        (None, Along::Local(reference)) => vec![copy.name.clone(), reference.clone()],
-        (None, Along::Reverse(_)) => vec![copy.name.clone()],
-    };
-    fields.iter().any(|field| {
-        let (first, _) = path::split(field);
-        path::get(before, first) != path::get(now, first)
-    })
+    let mut fields = [Some(&copy.name), reference].into_iter().flatten();
+    fields.any(|field| !path::is_same(before, now, &join(&copy.within, field)))
 }
 
 /// Whether there may be holders to whose copy a change of the source matters: to a frozen one, if there
