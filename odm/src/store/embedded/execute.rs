@@ -1,20 +1,23 @@
 //! Runs the plan of a query.
+//!
+//! A query runs in steps that are not async, so that most queries, which end in their first step, keep no
+//! state in a future. A step ends at the end of a chunk, where a read lets other tasks run.
 
 mod sink;
 
-use std::ops::ControlFlow;
+use std::{ops::ControlFlow, vec};
 
 use bson::{RawBson, RawDocument};
 
 use self::sink::Sink;
 use super::{
-    ids::{Ids, Seen, TopN},
+    ids::{Ids, Seen, Sorted, TopN},
     layout::damaged,
     plan::{Conditions, OrderSpec, Plan, SortStrategy, fields_len, plan},
     scan::{Documents, PlanEntries},
     schema::Collection,
     view::View,
-    wait::YieldBudget,
+    wait::{YieldBudget, yield_now},
 };
 use crate::{
     error::Result,
@@ -33,6 +36,18 @@ pub(super) struct Query<'q> {
     pub(super) after: Option<&'q [RawBson]>,
 }
 
+impl<'q> Query<'q> {
+    /// Plans the query of a collection.
+    pub(super) fn plan<'s>(&self, collection: &'s Collection) -> Plan<'q, 's> {
+        let conditions = Conditions::from_filters(self.filters);
+        plan(collection, &conditions, &self.order())
+    }
+
+    fn order(&self) -> OrderSpec<'q> {
+        OrderSpec::new(self.sort, self.after)
+    }
+}
+
 /// The resources of a query that runs.
 pub(super) struct ExecContext<'r> {
     pub(super) budget: &'r mut YieldBudget,
@@ -41,217 +56,296 @@ pub(super) struct ExecContext<'r> {
     pub(super) memory: usize,
 }
 
-impl ExecContext<'_> {
-    /// Counts a step, and ends a chunk of them if it is time.
-    #[inline]
-    async fn end_chunk_if_due(&mut self) -> Result<()> {
-        match self.budget.is_due() {
-            true => self.budget.end_chunk().await,
-            false => Ok(()),
-        }
-    }
-}
-
 /// A function that receives the key of `_id`, and the document.
 pub(super) type Emit<'e> =
     &'e mut (dyn FnMut(&[u8], &RawDocument) -> Result<ControlFlow<()>> + Send);
 
 /// Passes the documents of a collection that a query finds to `emit`, in the order of the query.
-pub(super) async fn find(
-    view: View<'_>,
-    collection: &Collection,
-    query: &Query<'_>,
+pub(super) async fn find<'q>(
+    view: View<'q>,
+    collection: &'q Collection,
+    query: &Query<'q>,
     context: &mut ExecContext<'_>,
-    emit: Emit<'_>,
+    emit: Emit<'q>,
 ) -> Result<ControlFlow<()>> {
-    let conditions = Conditions::from_filters(query.filters);
-    let wanted = OrderSpec::new(query.sort, query.after);
-    let plan = plan(collection, &conditions, &wanted);
-    execute(view, collection, query, &plan, context, emit).await
+    let mut execution = match begin(view, collection, query, context, emit)? {
+        Begun::Ended(flow) => return Ok(flow),
+        Begun::Paused(execution) => execution,
+    };
+    loop {
+        yield_now().await;
+        if let Some(flow) = execution.run(context)? {
+            return Ok(flow);
+        }
+    }
 }
 
-/// Passes the documents that a plan finds to `emit`.
-pub(super) async fn execute(
-    view: View<'_>,
-    collection: &Collection,
-    query: &Query<'_>,
-    plan: &Plan<'_, '_>,
+/// A query after its first step.
+enum Begun<'q> {
+    Ended(ControlFlow<()>),
+    Paused(Box<Execution<'q>>),
+}
+
+#[inline(never)]
+fn begin<'q>(
+    view: View<'q>,
+    collection: &'q Collection,
+    query: &Query<'q>,
     context: &mut ExecContext<'_>,
-    emit: Emit<'_>,
-) -> Result<ControlFlow<()>> {
+    emit: Emit<'q>,
+) -> Result<Begun<'q>> {
     if query.limit == Some(0) {
-        return Ok(ControlFlow::Continue(()));
+        return Ok(Begun::Ended(ControlFlow::Continue(())));
     }
-    let wanted = OrderSpec::new(query.sort, query.after);
-    let order = plan.order(&wanted);
-    let mut execution = Execution {
-        sink: Sink::new(&collection.name, query, plan, order, emit)?,
-        documents: Documents::new(view, collection),
-        entries: plan.entries(view),
-        context,
-    };
-    let flow = match order {
-        SortStrategy::IndexOrder => execution.in_index_order().await?,
-        SortStrategy::PartialSort { fields } => execution.in_sorted_runs(fields, wanted.id).await?,
-        SortStrategy::SortById => execution.sorted_by_id(wanted.id).await?,
-        SortStrategy::FullSort => execution.sorted(query).await?,
-    };
-    Ok(match execution.sink.stopped_by_caller(flow) {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
+    let plan = query.plan(collection);
+    let mut execution = Execution::new(view, collection, query, plan, context.memory, emit)?;
+    Ok(match execution.run(context)? {
+        Some(flow) => Begun::Ended(flow),
+        None => Begun::Paused(Box::new(execution)),
     })
 }
 
 /// The run of one plan: entries become documents, and documents that match go into the sink.
-struct Execution<'a, 'p, 'e, 'c, 'r> {
-    sink: Sink<'e>,
-    documents: Documents<'a>,
-    entries: PlanEntries<'a, 'p>,
-    context: &'c mut ExecContext<'r>,
+struct Execution<'q> {
+    sink: Sink<'q>,
+    documents: Documents<'q>,
+    entries: PlanEntries<'q>,
+    stage: Stage,
 }
 
-impl Execution<'_, '_, '_, '_, '_> {
+/// The stages of the run, with their state.
+enum Stage {
     /// The entries are in the requested order.
-    async fn in_index_order(&mut self) -> Result<ControlFlow<()>> {
-        let mut seen = Seen::default();
-        while let Some(entry) = self.entries.next(self.context.cost)? {
-            self.context.end_chunk_if_due().await?;
-            if entry.repeats && !seen.add(entry.id(), self.context.memory)? {
+    InOrder(Seen),
+    /// The entries are in the requested order but for `_id`.
+    Runs(Runs),
+    /// No index gives the requested order: the entries are sorted.
+    Sort(TopN, Seen),
+    /// The documents are passed in the order of their sort keys.
+    Sorted(vec::IntoIter<Sorted>),
+}
+
+/// A run of entries that agree in the first fields, which is sorted by `_id`.
+struct Runs {
+    fields: usize,
+    by_id: Direction,
+    /// The bytes of the first fields.
+    prefix: Vec<u8>,
+    ids: Ids,
+    /// How many of the ids were passed on, once the run is complete and sorted.
+    passed: Option<usize>,
+    /// The first entry of the next run, if there is one.
+    next: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+impl<'q> Execution<'q> {
+    fn new(
+        view: View<'q>,
+        collection: &'q Collection,
+        query: &Query<'q>,
+        plan: Plan<'q, 'q>,
+        memory: usize,
+        emit: Emit<'q>,
+    ) -> Result<Self> {
+        let wanted = query.order();
+        let order = plan.order(&wanted);
+        let runs = |fields| {
+            Stage::Runs(Runs {
+                fields,
+                by_id: wanted.id,
+                prefix: Vec::new(),
+                ids: Ids::default(),
+                passed: None,
+                next: None,
+            })
+        };
+        Ok(Execution {
+            sink: Sink::new(&collection.name, query, &plan, order, emit)?,
+            documents: Documents::new(view, collection),
+            stage: match order {
+                SortStrategy::IndexOrder => Stage::InOrder(Seen::default()),
+                SortStrategy::PartialSort { fields } => runs(fields),
+                // All entries are one run.
+                SortStrategy::SortById => runs(0),
+                SortStrategy::FullSort => {
+                    let count = query.limit.map(|limit| limit.saturating_add(query.skip));
+                    Stage::Sort(TopN::new(count, memory), Seen::default())
+                }
+            },
+            entries: plan.entries(view),
+        })
+    }
+
+    /// Goes on to the end of the query, or to the end of a chunk: then it returns `None`.
+    fn run(&mut self, context: &mut ExecContext<'_>) -> Result<Option<ControlFlow<()>>> {
+        let flow = match self.stage {
+            Stage::InOrder(_) => self.in_order(context)?,
+            Stage::Runs(_) => self.in_runs(context)?,
+            Stage::Sort(..) | Stage::Sorted(_) => self.sorted(context)?,
+        };
+        Ok(flow.map(|flow| match self.sink.stopped_by_caller(flow) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }))
+    }
+
+    fn in_order(&mut self, context: &mut ExecContext<'_>) -> Result<Option<ControlFlow<()>>> {
+        let Stage::InOrder(seen) = &mut self.stage else {
+            return Ok(None);
+        };
+        while !context.budget.is_due()? {
+            let Some(entry) = self.entries.next(context.cost)? else {
+                return Ok(Some(ControlFlow::Continue(())));
+            };
+            if entry.repeats && !seen.add(entry.id(), context.memory)? {
                 continue;
             }
             if self.sink.passes_over() {
                 continue;
             }
-            let (sink, cost) = (&mut self.sink, &mut *self.context.cost);
+            let (sink, cost) = (&mut self.sink, &mut *context.cost);
             let flow = self
                 .documents
                 .with(&entry, |id, document| sink.offer(id, document, cost))?;
             if flow.is_break() {
-                return Ok(flow);
+                return Ok(Some(flow));
             }
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(None)
     }
 
-    /// The entries are in the requested order but for `_id`: each run of entries that agree in the
-    /// first `fields` is sorted by it.
-    async fn in_sorted_runs(&mut self, fields: usize, by_id: Direction) -> Result<ControlFlow<()>> {
-        let mut ids = Ids::default();
-        let mut prefix: Vec<u8> = Vec::new();
-        loop {
-            let entry = self.entries.next(self.context.cost)?;
-            self.context.end_chunk_if_due().await?;
-            let goes_on = match &entry {
-                None => false,
-                Some(entry) => entry.key.starts_with(&prefix) && !ids.is_empty(),
-            };
-            if !goes_on {
-                // The entry, if there is one, is the first of the next run.
-                if self.offer_by_id(&mut ids, by_id).await?.is_break() {
-                    return Ok(ControlFlow::Break(()));
+    fn in_runs(&mut self, context: &mut ExecContext<'_>) -> Result<Option<ControlFlow<()>>> {
+        let Stage::Runs(runs) = &mut self.stage else {
+            return Ok(None);
+        };
+        while !context.budget.is_due()? {
+            if let Some(passed) = &mut runs.passed {
+                if let Some(id) = runs.ids.get(*passed) {
+                    *passed += 1;
+                    if self.sink.passes_over() {
+                        continue;
+                    }
+                    let (sink, cost) = (&mut self.sink, &mut *context.cost);
+                    let flow = self
+                        .documents
+                        .by_id(id, |id, document| sink.offer(id, document, cost))?;
+                    if flow.is_break() {
+                        return Ok(Some(flow));
+                    }
+                    continue;
                 }
-                ids.clear();
+                let Some((prefix, id)) = runs.next.take() else {
+                    return Ok(Some(ControlFlow::Continue(())));
+                };
+                runs.passed = None;
+                runs.prefix = prefix;
+                runs.ids.clear();
+                runs.ids.push(&id, context.memory)?;
             }
-            let Some(entry) = entry else {
-                return Ok(ControlFlow::Continue(()));
-            };
-            if ids.is_empty() {
-                let len = fields_len(self.entries.source(), &entry.key, fields)
+            let entry = self.entries.next(context.cost)?;
+            if let Some(entry) = &entry {
+                if !runs.ids.is_empty() && entry.key.starts_with(&runs.prefix) {
+                    runs.ids.push(entry.id(), context.memory)?;
+                    continue;
+                }
+                let len = fields_len(self.entries.source(), &entry.key, runs.fields)
                     .ok_or_else(|| damaged("an index entry cannot be read"))?;
-                prefix.clear();
-                prefix.extend_from_slice(&entry.key[..len]);
+                runs.next = Some((entry.key[..len].to_vec(), entry.id().to_vec()));
             }
-            ids.push(entry.id(), self.context.memory)?;
+            runs.ids.sort(runs.by_id);
+            runs.passed = Some(0);
         }
+        Ok(None)
     }
 
-    /// The requested order is that of `_id`, and the entries are in another one.
-    async fn sorted_by_id(&mut self, by_id: Direction) -> Result<ControlFlow<()>> {
-        let mut ids = Ids::default();
-        while let Some(entry) = self.entries.next(self.context.cost)? {
-            self.context.end_chunk_if_due().await?;
-            ids.push(entry.id(), self.context.memory)?;
-        }
-        self.offer_by_id(&mut ids, by_id).await
-    }
-
-    async fn offer_by_id(&mut self, ids: &mut Ids, by_id: Direction) -> Result<ControlFlow<()>> {
-        ids.sort(by_id);
-        for id in ids.iter() {
-            self.context.end_chunk_if_due().await?;
-            if self.sink.passes_over() {
-                continue;
-            }
-            let (sink, cost) = (&mut self.sink, &mut *self.context.cost);
-            let flow = self
-                .documents
-                .by_id(id, |id, document| sink.offer(id, document, cost))?;
-            if flow.is_break() {
-                return Ok(flow);
-            }
-        }
-        Ok(ControlFlow::Continue(()))
-    }
-
-    /// No index gives the requested order.
-    async fn sorted(&mut self, query: &Query<'_>) -> Result<ControlFlow<()>> {
-        let count = query.limit.map(|limit| limit.saturating_add(query.skip));
-        let mut top = TopN::new(count, self.context.memory);
-        let mut seen = Seen::default();
-        while let Some(entry) = self.entries.next(self.context.cost)? {
-            self.context.end_chunk_if_due().await?;
-            if entry.repeats && !seen.add(entry.id(), self.context.memory)? {
-                continue;
-            }
-            let (sink, cost) = (&self.sink, &mut *self.context.cost);
-            let _ = self.documents.with(&entry, |id, document| {
-                cost.documents_examined += 1;
-                if let Some(key) = sink.sort_key(document)? {
-                    top.push(key, id)?;
+    fn sorted(&mut self, context: &mut ExecContext<'_>) -> Result<Option<ControlFlow<()>>> {
+        if let Stage::Sort(top, seen) = &mut self.stage {
+            loop {
+                if context.budget.is_due()? {
+                    return Ok(None);
                 }
-                Ok(ControlFlow::Continue(()))
-            })?;
+                let Some(entry) = self.entries.next(context.cost)? else {
+                    break;
+                };
+                if entry.repeats && !seen.add(entry.id(), context.memory)? {
+                    continue;
+                }
+                let (sink, cost) = (&self.sink, &mut *context.cost);
+                let _ = self.documents.with(&entry, |id, document| {
+                    cost.documents_examined += 1;
+                    if let Some(key) = sink.sort_key(document)? {
+                        top.push(key, id)?;
+                    }
+                    Ok(ControlFlow::Continue(()))
+                })?;
+            }
+            self.sink.skip_comparisons();
+            let sorted = std::mem::take(top).into_sorted();
+            self.stage = Stage::Sorted(sorted.into_iter());
         }
-        self.sink.skip_comparisons();
-        for sorted in top.into_sorted() {
-            self.context.end_chunk_if_due().await?;
+        let Stage::Sorted(sorted) = &mut self.stage else {
+            return Ok(None);
+        };
+        while !context.budget.is_due()? {
+            let Some(next) = sorted.next() else {
+                return Ok(Some(ControlFlow::Continue(())));
+            };
             if self.sink.passes_over() {
                 continue;
             }
             // The document was counted as examined when its key was made.
             let mut again = Cost::default();
             let sink = &mut self.sink;
-            let flow = self.documents.by_id(&sorted.id, |id, document| {
+            let flow = self.documents.by_id(&next.id, |id, document| {
                 sink.offer(id, document, &mut again)
             })?;
-            self.context.cost.documents_returned += again.documents_returned;
+            context.cost.documents_returned += again.documents_returned;
             if flow.is_break() {
-                return Ok(flow);
+                return Ok(Some(flow));
             }
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(None)
     }
 }
 
-/// Counts the documents that a plan finds, or returns `None` if that takes a look at them.
-pub(super) async fn count_entries(
+/// Counts the documents of a collection that a query finds.
+pub(super) async fn count(
     view: View<'_>,
+    collection: &Collection,
     query: &Query<'_>,
-    plan: &Plan<'_, '_>,
     context: &mut ExecContext<'_>,
-) -> Result<Option<u64>> {
-    let Plan::One(access) = plan else {
-        return Ok(None);
-    };
-    if !access.exact || access.source.repeats() || query.after.is_some() {
-        return Ok(None);
+) -> Result<u64> {
+    if let Some(mut entries) = counted_entries(view, collection, query) {
+        let mut count = 0;
+        let enough = query.limit.map(|limit| limit.saturating_add(query.skip));
+        while Some(count) != enough && entries.next(context.cost)?.is_some() {
+            count += 1;
+            if context.budget.is_due()? {
+                yield_now().await;
+            }
+        }
+        return Ok(count.saturating_sub(query.skip));
     }
-    let mut entries = plan.entries(view);
     let mut count = 0;
-    let enough = query.limit.map(|limit| limit.saturating_add(query.skip));
-    while Some(count) != enough && entries.next(context.cost)?.is_some() {
+    let emit: Emit<'_> = &mut |_, _| {
         count += 1;
-        context.end_chunk_if_due().await?;
+        Ok(ControlFlow::Continue(()))
+    };
+    let _ = find(view, collection, query, context, emit).await?;
+    Ok(count)
+}
+
+/// The entries that a query finds, if each is a document that it finds.
+fn counted_entries<'q>(
+    view: View<'q>,
+    collection: &'q Collection,
+    query: &Query<'q>,
+) -> Option<Box<PlanEntries<'q>>> {
+    match query.plan(collection) {
+        Plan::One(access) if access.exact && !access.source.repeats() && query.after.is_none() => {
+            // In a box, so that the future of a count is small.
+            Some(Box::new(Plan::One(access).entries(view)))
+        }
+        _ => None,
     }
-    Ok(Some(count.saturating_sub(query.skip)))
 }

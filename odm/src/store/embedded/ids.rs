@@ -33,6 +33,12 @@ impl Ids {
         self.spans.is_empty()
     }
 
+    pub(super) fn get(&self, at: usize) -> Option<&[u8]> {
+        self.spans
+            .get(at)
+            .map(|&(start, end)| &self.bytes[start..end])
+    }
+
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.spans.clear();
@@ -81,7 +87,7 @@ impl Seen {
 }
 
 /// The first documents of an order, at most `count`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct TopN {
     heap: BinaryHeap<Sorted>,
     /// `None` for all documents.

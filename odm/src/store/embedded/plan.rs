@@ -84,7 +84,15 @@ pub(super) enum Plan<'f, 's> {
     Union(Vec<AccessPath<'f, 's>>),
 }
 
-impl Plan<'_, '_> {
+impl<'f, 's> Plan<'f, 's> {
+    /// The access paths, of which there is at least one.
+    pub(super) fn access_paths(&self) -> &[AccessPath<'f, 's>] {
+        match self {
+            Plan::One(access) => std::slice::from_ref(access),
+            Plan::Union(union) => union,
+        }
+    }
+
     /// How the documents get into order.
     pub(super) fn order(&self, wanted: &OrderSpec<'_>) -> SortStrategy {
         match self {
@@ -95,7 +103,7 @@ impl Plan<'_, '_> {
     }
 }
 
-/// The constraints in the filters of a query. They are the first step, and the plan refers to them.
+/// The constraints in the filters of a query.
 pub(super) struct Conditions<'f> {
     all: Constraints<'f>,
     /// The constraints of the branches of each disjunction.
@@ -122,7 +130,7 @@ impl<'f> Conditions<'f> {
 /// Chooses the access paths of a query.
 pub(super) fn plan<'f, 's>(
     collection: &'s Collection,
-    conditions: &'f Conditions<'f>,
+    conditions: &Conditions<'f>,
     wanted: &OrderSpec<'_>,
 ) -> Plan<'f, 's> {
     let best = best(collection, &conditions.all, wanted);
@@ -150,12 +158,25 @@ pub(super) fn plan<'f, 's>(
 
 fn best<'f, 's>(
     collection: &'s Collection,
-    constraints: &'f Constraints<'f>,
+    constraints: &Constraints<'f>,
     wanted: &OrderSpec<'_>,
 ) -> AccessPath<'f, 's> {
     let documents = access_path(Source::documents(collection), constraints, wanted);
     let mut best = documents.unwrap_or_else(|| unreachable!("a collection has all its documents"));
+    if best.rank.is_unique() {
+        return best;
+    }
     for index in &collection.indexes {
+        // An index without a bound can only give the order.
+        let (first, _) = &index.spec.keys[0];
+        let is_bounded = constraints
+            .all
+            .iter()
+            .any(|constraint| constraint.path == *first);
+        let gives_order = wanted.fields.first().is_some_and(|(path, _)| path == first);
+        if !is_bounded && !gives_order {
+            continue;
+        }
         if let Some(other) = access_path(Source::index(index), constraints, wanted)
             && other.rank > best.rank
         {

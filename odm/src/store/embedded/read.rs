@@ -7,11 +7,11 @@ use bson::RawBson;
 use super::{
     execute::{self, Emit, ExecContext, Query},
     layout::{Tree, document_key},
-    plan::{Conditions, OrderSpec, explain, plan},
+    plan::explain,
     scan,
     settings::Settings,
     view::View,
-    wait::YieldBudget,
+    wait::{YieldBudget, yield_now},
 };
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -60,8 +60,8 @@ impl Reading<'_> {
             {
                 break;
             }
-            if self.budget.is_due() {
-                self.budget.end_chunk().await?;
+            if self.budget.is_due()? {
+                yield_now().await;
             }
         }
         Ok(cost)
@@ -170,27 +170,12 @@ impl Reading<'_> {
             limit: find.limit,
             after: find.after.as_deref(),
         };
-        let conditions = Conditions::from_filters(query.filters);
-        let plan = plan(collection, &conditions, &OrderSpec::new(sort, query.after));
         let mut context = ExecContext {
             budget: &mut self.budget,
             cost,
             memory: self.settings.sort_memory,
         };
-        let counted = execute::count_entries(self.view, &query, &plan, &mut context).await?;
-        let count = match counted {
-            Some(count) => count,
-            None => {
-                let mut count = 0;
-                let emit: Emit<'_> = &mut |_, _| {
-                    count += 1;
-                    Ok(ControlFlow::Continue(()))
-                };
-                let _ = execute::execute(self.view, collection, &query, &plan, &mut context, emit)
-                    .await?;
-                count
-            }
-        };
+        let count = execute::count(self.view, collection, &query, &mut context).await?;
         cost.documents_returned = 0;
         Ok(count)
     }
@@ -207,10 +192,14 @@ impl Reading<'_> {
                 cost,
             });
         };
-        let conditions = Conditions::from_filters(&[&find.filter]);
-        let wanted = OrderSpec::new(&find.sort, find.after.as_deref());
-        let plan = plan(collection, &conditions, &wanted);
-        Ok(explain(&plan, &find.sort, cost))
+        let query = Query {
+            filters: &[&find.filter],
+            sort: &find.sort,
+            skip: find.skip,
+            limit: find.limit,
+            after: find.after.as_deref(),
+        };
+        Ok(explain(&query.plan(collection), &find.sort, cost))
     }
 
     async fn run(

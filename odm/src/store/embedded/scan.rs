@@ -89,46 +89,44 @@ impl PlanEntry<'_> {
 }
 
 /// The entries that a plan finds, in the order in which it finds them.
-pub(super) struct PlanEntries<'a, 'p> {
+pub(super) struct PlanEntries<'a> {
     view: View<'a>,
-    access_paths: Vec<&'p AccessPath<'p, 'p>>,
+    plan: Plan<'a, 'a>,
     /// The access path and the range of it that come next.
     next: (usize, usize),
     current: Option<Range<'a>>,
 }
 
-impl Plan<'_, '_> {
-    pub(super) fn entries<'a>(&'a self, view: View<'a>) -> PlanEntries<'a, 'a> {
-        let access_paths = match self {
-            Plan::One(access) => vec![access],
-            Plan::Union(union) => union.iter().collect(),
-        };
+impl<'a> Plan<'a, 'a> {
+    pub(super) fn entries(self, view: View<'a>) -> PlanEntries<'a> {
         PlanEntries {
             view,
-            access_paths,
+            plan: self,
             next: (0, 0),
             current: None,
         }
     }
 }
 
-impl<'a> PlanEntries<'a, '_> {
+impl<'a> PlanEntries<'a> {
     /// The source of a plan with one access path.
     pub(super) fn source(&self) -> &Source<'_> {
-        &self.access_paths[0].source
+        &self.plan.access_paths()[0].source
     }
 
     pub(super) fn next(&mut self, cost: &mut Cost) -> Result<Option<PlanEntry<'a>>> {
+        let access_paths = self.plan.access_paths();
+        let several = access_paths.len() > 1;
         loop {
             if let Some(range) = &mut self.current {
                 // `next` is already one range further.
-                let source = &self.access_paths[self.next.0].source;
+                let source = &access_paths[self.next.0].source;
                 if let Some((key, value)) = range.next()? {
-                    return entry(source, key, value, self.access_paths.len() > 1, cost).map(Some);
+                    return entry(source, key, value, several, cost).map(Some);
                 }
                 self.current = None;
             }
-            let Some(access) = self.access_paths.get(self.next.0) else {
+            let Some(access) = access_paths.get(self.next.0) else {
                 return Ok(None);
             };
             let Some(range) = access.range(self.next.1) else {
@@ -139,7 +137,6 @@ impl<'a> PlanEntries<'a, '_> {
             if access.points {
                 if let Some(value) = self.view.get(access.source.tree, &range.lower)? {
                     let key = Bytes::Asked(range.lower.clone());
-                    let several = self.access_paths.len() > 1;
                     return entry(&access.source, key, value, several, cost).map(Some);
                 }
             } else {

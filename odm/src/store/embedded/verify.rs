@@ -8,7 +8,7 @@ use super::{
     scan::read,
     schema::{Collection, Index},
     snapshot::Snapshot,
-    wait::YieldBudget,
+    wait::{YieldBudget, yield_now},
 };
 use crate::{error::Result, mql::path};
 
@@ -58,8 +58,8 @@ async fn documents(
     let mut expected = vec![0; collection.indexes.len()];
     let mut range = snapshot.view().range(collection.tree, &[], &END, false)?;
     while let Some((key, document)) = range.next()? {
-        if budget.is_due() {
-            budget.end_chunk().await?;
+        if budget.is_due()? {
+            yield_now().await;
         }
         let document = read(&document)?;
         crate::store::check_document(&collection.name, document)
@@ -113,8 +113,8 @@ async fn count(snapshot: &Snapshot, tree: Tree, budget: &mut YieldBudget) -> Res
     let mut count = 0;
     let mut range = snapshot.view().range(tree, &[], &END, false)?;
     while range.next()?.is_some() {
-        if budget.is_due() {
-            budget.end_chunk().await?;
+        if budget.is_due()? {
+            yield_now().await;
         }
         count += 1;
     }

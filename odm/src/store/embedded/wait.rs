@@ -100,28 +100,30 @@ impl YieldBudget {
         }
     }
 
-    /// Counts one step, and returns whether to call [`end_chunk`](YieldBudget::end_chunk).
+    /// Counts one step, and returns whether to let other tasks run by [`yield_now`] before it.
+    ///
+    /// # Errors
+    ///
+    /// `Limit` after the deadline.
     #[inline]
-    pub(super) fn is_due(&mut self) -> bool {
+    pub(super) fn is_due(&mut self) -> Result<bool> {
         match self.left {
-            0 => {
-                self.left = CHUNK;
-                true
-            }
+            0 => self.end_chunk(),
             _ => {
                 self.left -= 1;
-                false
+                Ok(false)
             }
         }
     }
 
-    pub(super) async fn end_chunk(&self) -> Result<()> {
+    #[cold]
+    fn end_chunk(&mut self) -> Result<bool> {
+        self.left = CHUNK;
         match &self.end {
-            ChunkEnd::Yield => yield_now().await,
-            ChunkEnd::AskDeadline(deadline) => deadline.ask()?,
-            ChunkEnd::Nothing => {}
+            ChunkEnd::Yield => Ok(true),
+            ChunkEnd::AskDeadline(deadline) => deadline.ask().map(|()| false),
+            ChunkEnd::Nothing => Ok(false),
         }
-        Ok(())
     }
 }
 
@@ -154,7 +156,7 @@ impl Deadline {
 }
 
 /// Yields to other tasks once.
-fn yield_now() -> impl Future<Output = ()> + Send {
+pub(super) fn yield_now() -> impl Future<Output = ()> + Send {
     struct Yield(bool);
 
     impl Future for Yield {

@@ -9,7 +9,7 @@ use super::{
     ordering::order,
 };
 use crate::{
-    mql::{Direction, path::position},
+    mql::{Direction, Test, path::position},
     store::embedded::{
         layout::{Tree, new_key},
         schema::{Collection, Index},
@@ -95,8 +95,8 @@ pub(in super::super) struct AccessPath<'f, 's> {
     pub(in super::super) ranges: Vec<KeyRange>,
     pub(in super::super) backward: bool,
     pub(in super::super) order: SortStrategy,
-    /// The constraints behind the bounds, by field.
-    pub(super) bounds: Vec<(usize, Vec<&'f Constraint<'f>>)>,
+    /// The tests behind the bounds, each with its field.
+    pub(super) bounds: Vec<(usize, &'f Test)>,
     /// Whether each range is one whole key.
     pub(in super::super) points: bool,
     /// Whether every document in the ranges matches the filter.
@@ -124,6 +124,11 @@ pub(super) struct Rank {
 }
 
 impl Rank {
+    /// Whether the access path reads one document at most for each of its ranges.
+    pub(super) fn is_unique(&self) -> bool {
+        self.unique
+    }
+
     /// Whether the access path reads a part of the documents only.
     pub(super) fn is_selective(&self) -> bool {
         self.unique || self.equalities > 0 || self.range
@@ -133,7 +138,7 @@ impl Rank {
 /// Returns the access path through a source, or `None` if the source lacks documents that may match.
 pub(super) fn access_path<'f, 's>(
     source: Source<'s>,
-    constraints: &'f Constraints<'f>,
+    constraints: &Constraints<'f>,
     wanted: &OrderSpec<'_>,
 ) -> Option<AccessPath<'f, 's>> {
     if source.present_only() && !has_all(&source, constraints) {
@@ -168,8 +173,8 @@ pub(super) fn access_path<'f, 's>(
 /// The bounds that constraints give to the keys of a source: equality of the first fields, and then
 /// perhaps a range.
 struct KeyBounds<'f> {
-    /// The constraints that are used, by field.
-    used: Vec<(usize, Vec<&'f Constraint<'f>>)>,
+    /// The tests that are used, each with its field.
+    used: Vec<(usize, &'f Test)>,
     /// The beginnings of the keys, one for each combination of values of the fields that are
     /// compared for equality.
     prefixes: Vec<Vec<u8>>,
@@ -183,7 +188,7 @@ struct KeyBounds<'f> {
 }
 
 impl<'f> KeyBounds<'f> {
-    fn new(source: &Source<'_>, constraints: &'f Constraints<'f>) -> Self {
+    fn new(source: &Source<'_>, constraints: &Constraints<'f>) -> Self {
         let mut bounds = KeyBounds {
             used: Vec::new(),
             prefixes: vec![new_key()],
@@ -207,7 +212,8 @@ impl<'f> KeyBounds<'f> {
             if source.has_all_values(at) {
                 bounds.exact += used.iter().filter(|constraint| constraint.exact).count();
             }
-            bounds.used.push((at, used));
+            let tests = used.iter().map(|constraint| (at, constraint.test));
+            bounds.used.extend(tests);
             bounds.add_field(at, intervals, source.field(at).1);
         }
         bounds
@@ -276,11 +282,11 @@ fn has_all(source: &Source<'_>, constraints: &Constraints<'_>) -> bool {
 }
 
 /// The values that the constraints on a field leave to it, and the constraints that are used.
-fn field_bounds<'f>(
-    constraints: &'f Constraints<'f>,
+fn field_bounds<'c, 'f>(
+    constraints: &'c Constraints<'f>,
     source: &Source<'_>,
     at: usize,
-) -> Option<(Vec<&'f Constraint<'f>>, Vec<Interval>)> {
+) -> Option<(Vec<&'c Constraint<'f>>, Vec<Interval>)> {
     let path = source.field(at).0;
     let mut found = constraints
         .all

@@ -53,11 +53,9 @@ fn index_name(access: &AccessPath<'_, '_>, sorted: bool) -> Option<String> {
 
 fn bounds_of(access: &AccessPath<'_, '_>) -> Vec<String> {
     let mut texts = Vec::new();
-    for (at, constraints) in &access.bounds {
-        let path = format!("`{}`", access.source.field(*at).0);
-        for constraint in constraints {
-            texts.push(test_text(&path, constraint.test));
-        }
+    for &(at, test) in &access.bounds {
+        let path = format!("`{}`", access.source.field(at).0);
+        texts.push(test_text(&path, test));
     }
     texts
 }
