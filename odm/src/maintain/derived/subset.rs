@@ -2,9 +2,13 @@
 //!
 //! The children's collection is the truth. A subset that may be wrong is read anew by its
 //! definition, through the index on the reference and the sort keys, and stored if it is different.
-//! Two shortcuts read no children: an element whose child changed in shown fields alone is replaced,
-//! and a parent that is new has no children but those of the unit.
+//! Three shortcuts read no children:
+//!
+//! - changed children are merged into the stored array, where its elements tell their own order;
+//! - an element whose child changed in shown fields alone is replaced;
+//! - a parent that is new has no children but those of the unit.
 
+mod merge;
 mod stale;
 
 use std::collections::{BTreeMap, HashMap};
@@ -23,6 +27,7 @@ use crate::{
     mql::{Filter, Test, key, path},
     store::{Find, FindByKey},
 };
+use merge::{is_mergeable, merged};
 use stale::{StaleElements, StaleParent, stale};
 
 /// The kind `#[subset]`.
@@ -76,6 +81,8 @@ struct Refreshed<'c> {
     is_holder_read: bool,
     /// No stored array is taken for right.
     reads_all: bool,
+    /// Changed children can be merged into the stored array.
+    is_mergeable: bool,
     /// A parent that is new has no children but those of the unit.
     is_certain: bool,
     /// The children that the unit has changed, if they were needed.
@@ -89,6 +96,7 @@ impl<'c> Refreshed<'c> {
             subset,
             is_holder_read: ordered.is_holder_read,
             reads_all,
+            is_mergeable: !reads_all && is_mergeable(subset),
             is_certain: !reads_all && unit.catalog.is_certain(&subset.child, &subset.reference),
             children: None,
         }
@@ -145,19 +153,30 @@ async fn arrays(
         let image = images.at(at);
         let Some(now) = image.now() else { continue };
         match elements {
-            StaleElements::Replaced(elements) => {
-                arrays.extend(replaced(subset, now, elements)?.map(|array| (at, array)));
-            }
-            StaleElements::Any if refreshed.is_certain && image.before().is_none() => {
+            _ if refreshed.is_certain && image.before().is_none() => {
                 let children = match &mut refreshed.children {
                     Some(children) => children,
                     none => none.insert(changed_children(unit, subset)?),
                 };
                 let found = children.remove(&key).unwrap_or_default();
                 arrays.push((at, array_of(subset, found)?));
+                continue;
             }
-            StaleElements::Any => searched.push((at, id.clone())),
+            StaleElements::Of(children) if refreshed.is_mergeable => {
+                if let Some(array) = merged(subset, now, &key, &children.all)? {
+                    arrays.push((at, array));
+                    continue;
+                }
+            }
+            StaleElements::Of(children) => {
+                if let Some(elements) = &children.replaced {
+                    arrays.extend(replaced(subset, now, elements)?.map(|array| (at, array)));
+                    continue;
+                }
+            }
+            StaleElements::Any => {}
         }
+        searched.push((at, id.clone()));
     }
     if !searched.is_empty() {
         let ids = searched.iter().map(|(_, id)| id.clone()).collect();

@@ -8,7 +8,7 @@ use super::{super::counts, Refreshed, shown};
 use crate::{
     catalog::{SubsetDefinition, references},
     error::Result,
-    maintain::unit::{Doc, Unit, id},
+    maintain::unit::{Doc, Image, Unit, id},
     mql::{key, path},
 };
 
@@ -19,13 +19,28 @@ pub(super) struct StaleParent {
     pub(super) elements: BTreeMap<usize, StaleElements>,
 }
 
-/// How the elements of a subset change.
+/// Which elements of a subset may be wrong.
 pub(super) enum StaleElements {
-    /// Its members are the same, in the same order; these show other values, by the keys of the
-    /// children's `_id`s.
-    Replaced(HashMap<Vec<u8>, RawDocumentBuf>),
-    /// Its members may be others.
+    /// Those of changed children.
+    Of(ChangedChildren),
+    /// All of them.
     Any,
+}
+
+/// The children of a parent that the unit has changed.
+pub(super) struct ChangedChildren {
+    pub(super) all: Vec<ChangedChild>,
+    /// The new elements by the keys of the children's `_id`s, if the members of the subset are the same, in
+    /// the same order.
+    pub(super) replaced: Option<HashMap<Vec<u8>, RawDocumentBuf>>,
+}
+
+/// A child that the unit has changed.
+pub(super) struct ChangedChild {
+    /// The key of its `_id`.
+    pub(super) key: Vec<u8>,
+    /// The child now; `None` if it is gone.
+    pub(super) now: Option<Doc>,
 }
 
 /// The parents of which subsets may be wrong.
@@ -42,7 +57,8 @@ pub(super) fn stale(unit: &Unit<'_>, subsets: &[Refreshed<'_>]) -> Result<Vec<St
                 .before()
                 .is_none_or(|before| array(before) != array(now))
             {
-                stale.search(place, id(now).into());
+                let parent = stale.parent(id(now).into());
+                parent.elements.insert(place, StaleElements::Any);
             }
         }
     }
@@ -78,7 +94,8 @@ fn add_by_children(
             }
             if shows_id && !refreshed.reads_all {
                 references(now, &subset.reference, |parent| {
-                    stale.replace(place, parent.into(), key::of(id(now)), &element);
+                    let element = element.clone();
+                    stale.add(place, parent.into(), image, Some(element));
                 });
                 continue;
             }
@@ -87,7 +104,7 @@ fn add_by_children(
         let before = before.unwrap_or(image.before());
         for child in before.into_iter().chain(now) {
             references(child, &subset.reference, |parent| {
-                stale.search(place, parent.into());
+                stale.add(place, parent.into(), image, None);
             });
         }
     }
@@ -116,17 +133,36 @@ impl Parents {
         })
     }
 
-    fn search(&mut self, place: usize, parent: RawBson) {
-        self.parent(parent)
-            .elements
-            .insert(place, StaleElements::Any);
-    }
-
-    fn replace(&mut self, place: usize, parent: RawBson, child: Vec<u8>, element: &RawDocumentBuf) {
+    /// Adds a changed child of a parent, with its new element if it keeps its place.
+    fn add(
+        &mut self,
+        place: usize,
+        parent: RawBson,
+        child: &Image,
+        replaced: Option<RawDocumentBuf>,
+    ) {
+        let Some(document) = child.now().or(child.before()) else {
+            return;
+        };
+        let key = key::of(id(document));
         let elements = self.parent(parent).elements.entry(place);
-        let elements = elements.or_insert_with(|| StaleElements::Replaced(HashMap::new()));
-        if let StaleElements::Replaced(elements) = elements {
-            elements.insert(child, element.clone());
+        let elements = elements.or_insert_with(|| {
+            StaleElements::Of(ChangedChildren {
+                all: Vec::new(),
+                replaced: Some(HashMap::new()),
+            })
+        });
+        let StaleElements::Of(children) = elements else {
+            return;
+        };
+        match (replaced, &mut children.replaced) {
+            (Some(element), Some(replaced)) => drop(replaced.insert(key.clone(), element)),
+            _ => children.replaced = None,
+        }
+        // A child that refers to a parent before and now, or twice, comes twice in a row.
+        if children.all.last().is_none_or(|last| last.key != key) {
+            let now = child.now().cloned();
+            children.all.push(ChangedChild { key, now });
         }
     }
 }
