@@ -44,7 +44,7 @@ impl<'q> Query<'q> {
     }
 
     fn order(&self) -> OrderSpec<'q> {
-        OrderSpec::new(self.sort, self.after)
+        OrderSpec::new(self.sort, self.after, self.limit.is_some())
     }
 }
 
@@ -244,13 +244,14 @@ impl<'q> Execution<'q> {
             }
             let entry = self.entries.next(context.cost)?;
             if let Some(entry) = &entry {
-                if !runs.ids.is_empty() && entry.key.starts_with(&runs.prefix) {
+                if !runs.ids.is_empty() && entry.ordered().starts_with(&runs.prefix) {
                     runs.ids.push(entry.id(), context.memory)?;
                     continue;
                 }
                 let len = fields_len(self.entries.source(), &entry.key, runs.fields)
                     .ok_or_else(|| damaged("an index entry cannot be read"))?;
-                runs.next = Some((entry.key[..len].to_vec(), entry.id().to_vec()));
+                let prefix = entry.key[entry.order_start..len].to_vec();
+                runs.next = Some((prefix, entry.id().to_vec()));
             }
             runs.ids.sort(runs.by_id);
             runs.passed = Some(0);

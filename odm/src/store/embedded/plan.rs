@@ -22,8 +22,8 @@ use bson::RawBson;
 use super::schema::Collection;
 use crate::mql::{Direction, Filter, Sort};
 
-use access_path::access_path;
 pub(super) use access_path::{AccessPath, Source};
+use access_path::{MAX_MERGED, access_path};
 pub(super) use bounds::KeyRange;
 use constraint::Constraints;
 pub(super) use explain::explain;
@@ -46,6 +46,16 @@ pub(super) enum SortStrategy {
     FullSort,
 }
 
+impl SortStrategy {
+    /// Whether the access path has the documents in order, but for runs.
+    fn is_by_index(self) -> bool {
+        matches!(
+            self,
+            SortStrategy::IndexOrder | SortStrategy::PartialSort { .. }
+        )
+    }
+}
+
 /// The requested order, and the position in it to start after.
 #[derive(Debug, Clone)]
 pub(super) struct OrderSpec<'q> {
@@ -55,23 +65,33 @@ pub(super) struct OrderSpec<'q> {
     pub(super) id: Direction,
     /// A value for each key, and for `_id`.
     pub(super) after: Option<&'q [RawBson]>,
+    /// Whether not all documents are requested.
+    pub(super) is_limited: bool,
 }
 
 impl<'q> OrderSpec<'q> {
-    pub(super) fn new(sort: &'q Sort, after: Option<&'q [RawBson]>) -> Self {
+    pub(super) fn new(sort: &'q Sort, after: Option<&'q [RawBson]>, is_limited: bool) -> Self {
         let keys = sort.keys();
         match keys.iter().position(|(path, _)| path == "_id") {
             Some(at) => OrderSpec {
                 fields: &keys[..at],
                 id: keys[at].1,
                 after: after.map(|after| &after[..(at + 1).min(after.len())]),
+                is_limited,
             },
             None => OrderSpec {
                 fields: keys,
                 id: Direction::Ascending,
                 after,
+                is_limited,
             },
         }
+    }
+
+    /// Whether to read several ranges at the same time for this order. All documents are as easily sorted
+    /// by `_id` alone.
+    fn is_worth_merging(&self) -> bool {
+        self.is_limited || !self.fields.is_empty()
     }
 }
 
@@ -82,6 +102,8 @@ pub(super) enum Plan<'f, 's> {
     One(AccessPath<'f, 's>),
     /// One for each branch of a disjunction. The documents are found in no order.
     Union(Vec<AccessPath<'f, 's>>),
+    /// The same, where all have the documents in the requested order and are merged.
+    Merge(Vec<AccessPath<'f, 's>>),
 }
 
 impl<'f, 's> Plan<'f, 's> {
@@ -89,7 +111,16 @@ impl<'f, 's> Plan<'f, 's> {
     pub(super) fn access_paths(&self) -> &[AccessPath<'f, 's>] {
         match self {
             Plan::One(access) => std::slice::from_ref(access),
-            Plan::Union(union) => union,
+            Plan::Union(union) | Plan::Merge(union) => union,
+        }
+    }
+
+    /// Whether the ranges of the access paths are merged.
+    pub(super) fn is_merged(&self) -> bool {
+        match self {
+            Plan::One(access) => access.is_merged,
+            Plan::Union(_) => false,
+            Plan::Merge(_) => true,
         }
     }
 
@@ -97,6 +128,7 @@ impl<'f, 's> Plan<'f, 's> {
     pub(super) fn order(&self, wanted: &OrderSpec<'_>) -> SortStrategy {
         match self {
             Plan::One(access) => access.order,
+            Plan::Merge(_) => SortStrategy::IndexOrder,
             Plan::Union(_) if wanted.fields.is_empty() => SortStrategy::SortById,
             Plan::Union(_) => SortStrategy::FullSort,
         }
@@ -142,18 +174,44 @@ pub(super) fn plan<'f, 's>(
         ..wanted.clone()
     };
     for branches in &conditions.disjunctions {
-        let union: Option<Vec<_>> = branches
-            .iter()
-            .map(|branch| {
-                let access = self::best(collection, branch, &unordered);
-                access.rank.is_selective().then_some(access)
-            })
-            .collect();
-        if let Some(union) = union {
+        if let Some(union) = union(collection, branches, wanted)
+            && is_mergeable(&union, wanted)
+        {
+            return Plan::Merge(union);
+        }
+        if let Some(union) = union(collection, branches, &unordered) {
             return Plan::Union(union);
         }
     }
     Plan::One(best)
+}
+
+/// The access path of each branch of a disjunction, if all are selective.
+fn union<'f, 's>(
+    collection: &'s Collection,
+    branches: &[Constraints<'f>],
+    wanted: &OrderSpec<'_>,
+) -> Option<Vec<AccessPath<'f, 's>>> {
+    let branches = branches.iter().map(|branch| {
+        let access = best(collection, branch, wanted);
+        access.rank.is_selective().then_some(access)
+    });
+    branches.collect()
+}
+
+/// Whether the parts of the keys that give the order are the same fields in all access paths: then they can
+/// be compared.
+fn is_mergeable(union: &[AccessPath<'_, '_>], wanted: &OrderSpec<'_>) -> bool {
+    let ranges: usize = union.iter().map(|access| access.ranges.len()).sum();
+    wanted.is_worth_merging()
+        && ranges <= MAX_MERGED
+        && union.iter().all(|access| {
+            access.source.index.is_some()
+                && !access.source.is_unique()
+                && access.order == SortStrategy::IndexOrder
+                && access.backward == union[0].backward
+                && access.order_from + wanted.fields.len() == access.source.len()
+        })
 }
 
 fn best<'f, 's>(

@@ -1,8 +1,12 @@
 //! Follows a plan through the engine: index entries, and the documents that they refer to.
 
-use bson::RawDocument;
+mod merge;
+
 use std::ops::ControlFlow;
 
+use bson::RawDocument;
+
+use self::merge::Merged;
 use super::{
     layout::{self, damaged},
     plan::{AccessPath, KeyRange, Plan, Source},
@@ -61,6 +65,8 @@ pub(super) struct PlanEntry<'a> {
     kind: EntryKind,
     /// Whether the document may have more entries.
     pub(super) repeats: bool,
+    /// Where the part of the key begins that gives the order.
+    pub(super) order_start: usize,
 }
 
 /// The position of the key of `_id`.
@@ -83,6 +89,11 @@ impl PlanEntry<'_> {
         }
     }
 
+    /// The part of the key that gives the order.
+    pub(super) fn ordered(&self) -> &[u8] {
+        &self.key[self.order_start..]
+    }
+
     fn document(&self) -> Option<&[u8]> {
         matches!(self.kind, EntryKind::Document).then_some(&*self.value)
     }
@@ -95,6 +106,8 @@ pub(super) struct PlanEntries<'a> {
     /// The access path and the range of it that come next.
     next: (usize, usize),
     current: Option<Range<'a>>,
+    /// The ranges of a plan that merges them, once they are read.
+    merged: Option<Merged<'a>>,
 }
 
 impl<'a> Plan<'a, 'a> {
@@ -104,6 +117,7 @@ impl<'a> Plan<'a, 'a> {
             plan: self,
             next: (0, 0),
             current: None,
+            merged: None,
         }
     }
 }
@@ -115,6 +129,9 @@ impl<'a> PlanEntries<'a> {
     }
 
     pub(super) fn next(&mut self, cost: &mut Cost) -> Result<Option<PlanEntry<'a>>> {
+        if self.plan.is_merged() {
+            return self.next_merged(cost);
+        }
         let access_paths = self.plan.access_paths();
         let several = access_paths.len() > 1;
         loop {
@@ -187,6 +204,7 @@ fn entry<'a>(
         value,
         kind,
         repeats: several || source.repeats(),
+        order_start: 0,
     })
 }
 

@@ -6,7 +6,7 @@ use super::{
     OrderSpec, SortStrategy,
     bounds::{Interval, KeyRange, intersect},
     constraint::{Constraint, Constraints},
-    ordering::order,
+    ordering,
 };
 use crate::{
     mql::{Direction, Test, path::position},
@@ -18,6 +18,9 @@ use crate::{
 
 /// The greatest number of ranges that the values of several `$in` may make together.
 const MAX_RANGES: usize = 10_000;
+
+/// The greatest number of ranges that are read at the same time, to be merged.
+pub(super) const MAX_MERGED: usize = 1000;
 
 /// A tree of the store that can be read in the order of its keys.
 #[derive(Debug, Clone)]
@@ -51,6 +54,11 @@ impl<'s> Source<'s> {
             None => ("_id", Direction::Ascending),
             Some(index) => (&index.spec.keys[at].0, index.spec.keys[at].1),
         }
+    }
+
+    /// The number of parts of a key: the fields, and `_id` if it follows them.
+    fn len_with_id(&self) -> usize {
+        self.len() + usize::from(!self.is_unique())
     }
 
     pub(super) fn is_multikey(&self, at: usize) -> bool {
@@ -95,6 +103,10 @@ pub(in super::super) struct AccessPath<'f, 's> {
     pub(in super::super) ranges: Vec<KeyRange>,
     pub(in super::super) backward: bool,
     pub(in super::super) order: SortStrategy,
+    /// The number of fields before those that give the order.
+    pub(in super::super) order_from: usize,
+    /// Whether these have other values in each range, so that the ranges must be merged.
+    pub(in super::super) is_merged: bool,
     /// The tests behind the bounds, each with its field.
     pub(super) bounds: Vec<(usize, &'f Test)>,
     /// Whether each range is one whole key.
@@ -145,7 +157,17 @@ pub(super) fn access_path<'f, 's>(
         return None;
     }
     let key_bounds = KeyBounds::new(&source, constraints);
-    let (order, backward) = order(&source, key_bounds.single, constraints, wanted);
+    let ranges = key_bounds.ranges(&source);
+    let (single, equalities) = (key_bounds.single, key_bounds.equalities);
+    let mut order_from = single;
+    let (mut order, mut backward) = ordering::order(&source, single, single, constraints, wanted);
+    if !order.is_by_index() && wanted.is_worth_merging() && ranges.len() <= MAX_MERGED {
+        let merged = ordering::order(&source, equalities, single, constraints, wanted);
+        if merged.0.is_by_index() && equalities < source.len_with_id() {
+            (order, backward) = merged;
+            order_from = equalities;
+        }
+    }
     let (equalities, sorted) = (key_bounds.equalities, order != SortStrategy::FullSort);
     let rank = Rank {
         unique: source.is_unique() && equalities == source.len(),
@@ -158,7 +180,9 @@ pub(super) fn access_path<'f, 's>(
     };
     let mut access = AccessPath {
         exact: constraints.others == 0 && key_bounds.exact == constraints.all.len(),
-        ranges: key_bounds.ranges(&source),
+        ranges,
+        is_merged: order_from > single,
+        order_from,
         source,
         backward,
         order,

@@ -2,7 +2,7 @@
 
 use bson::RawBson;
 
-use super::{AccessPath, OrderSpec, Plan, SortStrategy};
+use super::{AccessPath, OrderSpec, Plan};
 use crate::{
     mql::{Sort, Test},
     store::{Cost, Explain, collection::show},
@@ -10,11 +10,8 @@ use crate::{
 
 /// Describes a plan.
 pub(in super::super) fn explain(plan: &Plan<'_, '_>, sort: &Sort, cost: Cost) -> Explain {
-    let wanted = OrderSpec::new(sort, None);
-    let sorted_by_index = matches!(
-        plan.order(&wanted),
-        SortStrategy::IndexOrder | SortStrategy::PartialSort { .. }
-    );
+    let wanted = OrderSpec::new(sort, None, false);
+    let sorted_by_index = plan.order(&wanted).is_by_index();
     let (mut names, mut bounds) = (Vec::new(), Vec::new());
     match plan {
         Plan::One(access) => {
@@ -24,7 +21,7 @@ pub(in super::super) fn explain(plan: &Plan<'_, '_>, sort: &Sort, cost: Cost) ->
             ));
             bounds = bounds_of(access);
         }
-        Plan::Union(union) => {
+        Plan::Union(union) | Plan::Merge(union) => {
             for access in union {
                 if let Some(name) = index_name(access, false)
                     && !names.contains(&name)

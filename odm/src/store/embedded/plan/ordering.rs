@@ -12,15 +12,17 @@ use crate::{
     store::embedded::layout::after_prefix,
 };
 
-/// Returns the order that an access path gives, and whether it must be read backward for it. The first
-/// `single` of its fields have one value in all keys that are read.
+/// Returns the order that an access path gives by its fields from `from` on, and whether it must be read
+/// backward for it. The first `single` of its fields have one value in all keys that are read. Those between
+/// have several if ranges are merged.
 pub(super) fn order(
     source: &Source<'_>,
+    from: usize,
     single: usize,
     constraints: &Constraints<'_>,
     wanted: &OrderSpec<'_>,
 ) -> (SortStrategy, bool) {
-    let mut at = single;
+    let mut at = from;
     let mut backward = None;
     for (path, direction) in wanted.fields {
         if is_fixed(source, single, constraints, path) {
@@ -40,7 +42,7 @@ pub(super) fn order(
     if id_fixed {
         return (SortStrategy::IndexOrder, descending);
     }
-    if at == single && backward.is_none() && at < source.len() {
+    if at == from && backward.is_none() && at < source.len() {
         // Only the order of `_id` is requested, and the entries are in another order.
         return match source.field(at) {
             ("_id", direction) if !source.is_multikey(at) => {
@@ -52,7 +54,8 @@ pub(super) fn order(
     if at == source.len() {
         // Entries with equal fields are in the order of `_id`, or there are none with equal fields.
         let natural = backward.unwrap_or(descending);
-        if source.is_unique() || natural == descending {
+        let is_unique = source.is_unique() && from == single;
+        if is_unique || natural == descending {
             return (SortStrategy::IndexOrder, natural);
         }
     }
@@ -87,25 +90,27 @@ impl AccessPath<'_, '_> {
         ) {
             return;
         }
-        let Some(position) = self.position(single, constraints, wanted) else {
+        let Some(after) = self.position(single, constraints, wanted) else {
             return;
         };
-        if self.backward {
-            let end = after_prefix(&position);
-            self.ranges.retain(|range| range.lower < end);
-            if let Some(last) = self.ranges.last_mut() {
-                last.upper = std::mem::take(&mut last.upper).min(end);
+        let (source, from, backward) = (&self.source, self.order_from, self.backward);
+        self.ranges.retain_mut(|range| {
+            let Some(start) = fields_len(source, &range.lower, from) else {
+                return true;
+            };
+            let position = [&range.lower[..start], &after].concat();
+            if backward {
+                let end = after_prefix(&position);
+                range.upper = std::mem::take(&mut range.upper).min(end);
+            } else {
+                range.lower = std::mem::take(&mut range.lower).max(position);
             }
-        } else {
-            self.ranges.retain(|range| range.upper > position);
-            if let Some(first) = self.ranges.first_mut() {
-                first.lower = std::mem::take(&mut first.lower).max(position);
-            }
-        }
+            range.lower < range.upper
+        });
     }
 
-    /// The beginning of the keys at the position that the query starts after, or `None` if no key
-    /// that is read has the position.
+    /// The beginning of the part of the keys that gives the order, at the position that the query starts
+    /// after, or `None` if no key that is read has the position.
     fn position(
         &self,
         single: usize,
@@ -114,10 +119,8 @@ impl AccessPath<'_, '_> {
     ) -> Option<Vec<u8>> {
         let after = wanted.after?;
         let first = self.ranges.first()?;
-        // The fields before those of the order have one value, which the ranges begin with.
-        let start = fields_len(&self.source, &first.lower, single)?;
-        let mut position = first.lower[..start].to_vec();
-        let mut at = single;
+        let mut position = Vec::new();
+        let mut at = self.order_from;
         let keys = wanted.fields.iter().map(|(path, _)| path).zip(after);
         for (path, value) in keys {
             let value = value.as_raw_bson_ref();

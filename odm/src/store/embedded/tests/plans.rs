@@ -55,6 +55,83 @@ fn a_limit_is_pushed_into_an_index_that_gives_the_order() {
     });
 }
 
+/// The `_id`s that a query finds, and how many keys and documents it reads for them.
+async fn read(store: &Embedded, find: &Find) -> (Vec<i32>, u64, u64) {
+    let reader = store.reader().expect("an open store");
+    let explain = reader.explain(find).await.expect("a plan");
+    assert!(explain.sorted_by_index);
+    let ids = found(&*reader, find).await;
+    let ids = ids.iter().map(|found| found.get_i32("_id").expect("an id"));
+    let cost = explain.cost;
+    (ids.collect(), cost.keys_examined, cost.documents_examined)
+}
+
+#[test]
+fn the_ranges_of_several_values_are_merged_in_order_up_to_the_limit() {
+    block_on(async {
+        let store = things(vec![
+            index("of_author", &[("author", 1), ("date", -1)]),
+            index("of_editor", &[("editor", 1), ("date", -1)]),
+        ])
+        .await;
+        let documents = (0..1000).map(
+            |i| doc! { "_id": i, "author": i % 20, "editor": i % 7, "date": i / 10, "tags": [1, 2] },
+        );
+        insert(&store, documents.collect())
+            .await
+            .expect("an insert");
+        let feed = Find {
+            filter: filter(doc! { "author": { "$in": [3, 4, 5] } }),
+            sort: sort(doc! { "date": -1 }),
+            limit: Some(4),
+            ..find_all()
+        };
+        // Of each range one more entry than is passed on.
+        assert_eq!(
+            read(&store, &feed).await,
+            (vec![983, 984, 985, 963], 3 + 4, 4)
+        );
+        // The document at the position is read, and left out.
+        let next = Find {
+            after: Some(vec![value(98), value(984)]),
+            ..feed.clone()
+        };
+        assert_eq!(
+            read(&store, &next).await,
+            (vec![985, 963, 964, 965], 3 + 5, 5)
+        );
+
+        // Read backward, equal dates still come in the order of `_id`.
+        let oldest = Find {
+            sort: sort(doc! { "date": 1 }),
+            ..feed.clone()
+        };
+        assert_eq!(read(&store, &oldest).await.0, [3, 4, 5, 23]);
+
+        // In the order of `_id` alone, and not of all documents.
+        let by_id = Find {
+            sort: sort(doc! {}),
+            ..feed.clone()
+        };
+        let store_by_id = things(vec![index("author", &[("author", 1)])]).await;
+        let documents = (0..100).map(|i| doc! { "_id": i, "author": i % 20 });
+        insert(&store_by_id, documents.collect())
+            .await
+            .expect("an insert");
+        let (ids, keys, documents) = read(&store_by_id, &by_id).await;
+        assert_eq!((ids, keys, documents), (vec![3, 4, 5, 23], 3 + 4, 4));
+
+        // The branches of a disjunction, by two indexes; a document of both comes once.
+        let any = Find {
+            filter: filter(doc! { "$or": [{ "author": 3 }, { "editor": { "$in": [1, 3] } }] }),
+            ..feed
+        };
+        let (ids, keys, _) = read(&store, &any).await;
+        assert_eq!(ids, [990, 995, 997, 981]);
+        assert!(keys <= 8, "{keys}");
+    });
+}
+
 #[test]
 fn a_position_is_found_by_the_index() {
     block_on(async {
