@@ -262,6 +262,12 @@ pub(crate) fn shown(subset: &SubsetDefinition, child: &RawDocument) -> Result<Ra
     Ok(shown)
 }
 
+/// Whether the elements of a subset have this field of the child.
+fn shows(subset: &SubsetDefinition, field: &str) -> bool {
+    let names = subset.shown.as_ref();
+    names.is_none_or(|names| names.iter().any(|name| name == field))
+}
+
 /// Returns the query of all children of a parent that a subset can show, in the order in which it
 /// takes them: the last first if it shows the last ones.
 pub(crate) fn children_of(subset: &SubsetDefinition, parent: RawBson) -> Find {

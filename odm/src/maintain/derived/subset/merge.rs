@@ -2,30 +2,30 @@
 //!
 //! The stored array has the first children from before the unit. If it is shorter than the limit, it has all
 //! of them; else all others come after its last element. So the array with the changed children taken out, and
-//! put in where they belong now, is right as far as that element.
+//! put in where they belong now, is right as far as that element. A child is known by its `_id`, or, where
+//! the elements do not show that, by its place in the order, if no other child shares the place.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::{borrow::Cow, cmp::Ordering, collections::HashSet};
 
 use bson::{RawArrayBuf, RawBsonRef, RawDocument};
 
-use super::{children_in_order, shown, stale::ChangedChild};
+use super::{children_in_order, shown, shows, stale::ChangedChild};
 use crate::{
     catalog::{SubsetDefinition, references},
     error::{Error, Result},
     maintain::derived::counts,
-    mql::{key, path},
+    mql::{Sort, key, path},
     store::Find,
 };
 
-/// Whether the elements of a subset show their `_id` and all fields of its order.
+/// Whether the elements of a subset show all fields of its order.
 pub(super) fn is_mergeable(subset: &SubsetDefinition) -> bool {
-    let Some(names) = &subset.shown else {
-        return true;
-    };
-    let order = children_in_order(subset).sort.total();
-    let mut fields = order.keys().iter().map(|(path, _)| path::split(path).0);
-    fields.all(|field| names.iter().any(|name| name == field))
+    let mut fields = subset.sort.keys().iter();
+    fields.all(|(path, _)| shows(subset, path::split(path).0))
 }
+
+/// The elements of an array, each with its place in the order.
+type Elements<'a> = Vec<(Vec<u8>, Cow<'a, RawDocument>)>;
 
 /// The right array of a parent, or `None` if children must be read for it. `changed` are the children that
 /// referred to the parent before the unit, or do so now, and that the unit has changed.
@@ -39,42 +39,67 @@ pub(super) fn merged(
         return Ok(None);
     };
     let Find { sort, limit, .. } = children_in_order(subset);
-    let order = sort.total();
     let limit = limit.and_then(|limit| usize::try_from(limit).ok());
     let limit = limit.unwrap_or(usize::MAX);
-    let taken_out: HashSet<&[u8]> = changed.iter().map(|child| &*child.key).collect();
-    let mut elements = Vec::new();
-    let (mut last, mut stored) = (Vec::new(), 0);
+    let order = match shows(subset, "_id") {
+        true => sort.total(),
+        false => sort,
+    };
+    let mut elements = Elements::new();
     for element in array {
         let RawBsonRef::Document(element) = element.map_err(Error::malformed)? else {
             return Ok(None);
         };
-        let Some(id) = path::get(element, "_id") else {
-            return Ok(None);
-        };
-        let position = order.encode_key(element);
-        stored += 1;
-        if position > last {
-            last.clone_from(&position);
-        }
-        if !taken_out.contains(&*key::of(id)) {
-            elements.push((position, Cow::Borrowed(element)));
-        }
+        elements.push((order.encode_key(element), Cow::Borrowed(element)));
     }
-    for child in changed.iter().filter_map(|child| child.now.as_ref()) {
+    if subset.limit < 0 {
+        elements.reverse();
+    }
+    let is_full = elements.len() >= limit;
+    let last = elements.last().map(|(place, _)| place.clone());
+    let last = last.unwrap_or_default();
+    let is_behind = |place: &[u8]| match is_full {
+        true => place.cmp(&last),
+        false => Ordering::Less,
+    };
+    let child_counts = |child: &RawDocument| {
         let mut is_of_parent = false;
         references(child, &subset.reference, |parent| {
             is_of_parent |= key::of(parent) == parent_key;
         });
-        if is_of_parent && counts(subset, child)? {
-            elements.push((order.encode_key(child), Cow::Owned(shown(subset, child)?)));
+        Ok::<_, Error>(is_of_parent && counts(subset, child)?)
+    };
+    let taken_out = match shows(subset, "_id") {
+        true => Some(by_id(&elements, changed)),
+        false => by_place(&elements, changed, &order, child_counts, is_behind),
+    };
+    let Some(taken_out) = taken_out else {
+        return Ok(None);
+    };
+    let mut at = 0;
+    elements.retain(|_| {
+        at += 1;
+        !taken_out.contains(&(at - 1))
+    });
+    for child in changed.iter().filter_map(|child| child.now.as_ref()) {
+        if child_counts(child)? {
+            let element = Cow::Owned(shown(subset, child)?);
+            elements.push((order.encode_key(child), element));
         }
     }
-    elements.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    // Elements that share a place stay in their order.
+    elements.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let is_tie = |pair: &[(Vec<u8>, Cow<'_, RawDocument>)]| {
+        let is_new = |element: &Cow<'_, _>| matches!(element, Cow::Owned(_));
+        pair[0].0 == pair[1].0 && (is_new(&pair[0].1) || is_new(&pair[1].1))
+    };
+    if elements.windows(2).any(is_tie) {
+        return Ok(None);
+    }
     elements.truncate(limit);
-    // Children that were not shown may come before what is after the last element.
-    let is_known = |(position, _): &(Vec<u8>, _)| *position <= last;
-    if stored >= limit && !(elements.len() == limit && elements.last().is_some_and(is_known)) {
+    // Children that were not shown may come before what is behind the last element.
+    let is_known = |(place, _): &(Vec<u8>, _)| is_behind(place).is_le();
+    if is_full && !(elements.len() == limit && elements.last().is_some_and(is_known)) {
         return Ok(None);
     }
     if subset.limit < 0 {
@@ -85,4 +110,47 @@ pub(super) fn merged(
         merged.push(RawBsonRef::Document(&element));
     }
     Ok(Some(merged))
+}
+
+/// The positions of the elements of changed children, which show their `_id`.
+fn by_id(elements: &Elements<'_>, changed: &[ChangedChild]) -> HashSet<usize> {
+    let changed: HashSet<&[u8]> = changed.iter().map(|child| &*child.key).collect();
+    let is_changed = |(_, element): &(Vec<u8>, Cow<'_, RawDocument>)| {
+        path::get(element, "_id").is_some_and(|id| changed.contains(&*key::of(id)))
+    };
+    let positions = 0..elements.len();
+    positions.filter(|&at| is_changed(&elements[at])).collect()
+}
+
+/// The positions of the elements of changed children, found by the places that these had; `None` if a place
+/// does not tell the element.
+fn by_place(
+    elements: &Elements<'_>,
+    changed: &[ChangedChild],
+    order: &Sort,
+    child_counts: impl Fn(&RawDocument) -> Result<bool>,
+    is_behind: impl Fn(&[u8]) -> Ordering,
+) -> Option<HashSet<usize>> {
+    let mut positions = HashSet::new();
+    for child in changed.iter().filter_map(|child| child.before.as_ref()) {
+        // What was not stored by a write that knew the filter may have counted.
+        if !child_counts(child).ok()? {
+            continue;
+        }
+        let place = order.encode_key(child);
+        match is_behind(&place) {
+            Ordering::Greater => continue,
+            Ordering::Equal => return None,
+            Ordering::Less => {}
+        }
+        let first = elements.partition_point(|(other, _)| *other < place);
+        let mut same = elements[first..]
+            .iter()
+            .take_while(|(other, _)| *other == place);
+        let is_one = same.next().is_some() && same.next().is_none();
+        if !is_one || !positions.insert(first) {
+            return None;
+        }
+    }
+    Some(positions)
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 
-use super::{super::counts, Refreshed, shown};
+use super::{super::counts, Refreshed, shown, shows};
 use crate::{
     catalog::{SubsetDefinition, references},
     error::Result,
@@ -39,6 +39,8 @@ pub(super) struct ChangedChildren {
 pub(super) struct ChangedChild {
     /// The key of its `_id`.
     pub(super) key: Vec<u8>,
+    /// The child before the unit; `None` if it is new.
+    pub(super) before: Option<Doc>,
     /// The child now; `None` if it is gone.
     pub(super) now: Option<Doc>,
 }
@@ -72,10 +74,7 @@ fn add_by_children(
     refreshed: &Refreshed<'_>,
 ) -> Result<()> {
     let subset = refreshed.subset;
-    let shows_id = match &subset.shown {
-        None => true,
-        Some(names) => names.iter().any(|name| name == "_id"),
-    };
+    let shows_id = shows(subset, "_id");
     for (_, image) in unit.images(&subset.child).changed() {
         let before = match image.before() {
             Some(before) => counts(subset, before).map(|counts| counts.then_some(before)),
@@ -161,8 +160,11 @@ impl Parents {
         }
         // A child that refers to a parent before and now, or twice, comes twice in a row.
         if children.all.last().is_none_or(|last| last.key != key) {
-            let now = child.now().cloned();
-            children.all.push(ChangedChild { key, now });
+            children.all.push(ChangedChild {
+                key,
+                before: child.before().cloned(),
+                now: child.now().cloned(),
+            });
         }
     }
 }
