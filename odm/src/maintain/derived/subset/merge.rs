@@ -15,13 +15,23 @@ use crate::{
     error::{Error, Result},
     maintain::derived::counts,
     mql::{Sort, key, path},
-    store::Find,
 };
 
-/// Whether the elements of a subset show all fields of its order.
+/// Whether the elements of a subset tell their own order.
 pub(super) fn is_mergeable(subset: &SubsetDefinition) -> bool {
-    let mut fields = subset.sort.keys().iter();
-    fields.all(|(path, _)| shows(subset, path::split(path).0))
+    let order = order(subset);
+    let mut fields = order.keys().iter();
+    !order.is_empty() && fields.all(|(path, _)| shows(subset, path::split(path).0))
+}
+
+/// The order in which a subset takes its elements: as far as `_id`, which comes last, if they show it.
+fn order(subset: &SubsetDefinition) -> Sort {
+    let sort = children_in_order(subset).sort.total();
+    let fields = sort.keys().iter();
+    let fields = fields.take_while(|(path, _)| path != "_id" || shows(subset, "_id"));
+    fields.fold(Sort::new(), |sort, (path, direction)| {
+        sort.by(path.clone(), *direction)
+    })
 }
 
 /// The elements of an array, each with its place in the order.
@@ -38,13 +48,9 @@ pub(super) fn merged(
     let Some(RawBsonRef::Array(array)) = path::get(parent, &subset.path) else {
         return Ok(None);
     };
-    let Find { sort, limit, .. } = children_in_order(subset);
+    let (order, limit) = (order(subset), children_in_order(subset).limit);
     let limit = limit.and_then(|limit| usize::try_from(limit).ok());
     let limit = limit.unwrap_or(usize::MAX);
-    let order = match shows(subset, "_id") {
-        true => sort.total(),
-        false => sort,
-    };
     let mut elements = Elements::new();
     for element in array {
         let RawBsonRef::Document(element) = element.map_err(Error::malformed)? else {
