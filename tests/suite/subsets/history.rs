@@ -19,6 +19,7 @@ enum Op {
     Write(i32, i64),
     Rate(i32, Option<i32>),
     Publish(i32, bool),
+    Edit(i32, i32),
     Note(i32),
     Move(i32, Option<i32>),
     MoveAll(i32, i32),
@@ -51,6 +52,7 @@ fn op() -> impl Strategy<Value = Op> {
         2 => (id(), 0..4_i64).prop_map(|(id, written)| Op::Write(id, written)),
         2 => (id(), prop::option::of(0..3)).prop_map(|(id, rating)| Op::Rate(id, rating)),
         1 => (id(), any::<bool>()).prop_map(|(id, published)| Op::Publish(id, published)),
+        1 => (id(), 0..3).prop_map(|(id, edit)| Op::Edit(id, edit)),
         1 => id().prop_map(Op::Note),
         2 => (id(), prop::option::of(of())).prop_map(|(id, to)| Op::Move(id, to)),
         1 => (of(), of()).prop_map(|(from, to)| Op::MoveAll(from, to)),
@@ -83,6 +85,10 @@ async fn run(db: &Blog, op: Op) -> odm::Result<()> {
                 .update(id)
                 .set(fields.published, published)
                 .await
+        }
+        Op::Edit(id, edit) => {
+            let text = format!("comment {id}, edit {edit}");
+            db.comments.update(id).set(fields.text, text).await
         }
         Op::Note(id) => db.comments.update(id).inc(fields.note, 1).await,
         Op::Move(id, to) => {

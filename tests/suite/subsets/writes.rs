@@ -43,6 +43,27 @@ on_every_store! {
         assert_right(&db).await;
     }
 
+    async fn comments_that_share_the_place_of_the_last_shown_one_are_told_apart(store: impl TestStore) {
+        let db = Blog::open(store).await.unwrap();
+        db.posts.insert(post(1)).await.unwrap();
+        let comments = (0..6).map(|n| comment(n, 1, i64::from(n < 2), None));
+        db.comments.insert_many(comments).await.unwrap();
+        let fields = Comment::fields();
+        // Of the four that are equally old, the one with the least `_id` is shown.
+        for (id, text) in [(5, "hidden"), (2, "shown"), (3, "hidden")] {
+            db.comments.update(id).set(fields.text, text).await.unwrap();
+            assert_right(&db).await;
+        }
+        db.comments.delete(4).await.unwrap();
+        assert_right(&db).await;
+        db.comments.delete(2).await.unwrap();
+        assert_right(&db).await;
+        db.comments.insert(comment(2, 1, 0, None)).await.unwrap();
+        assert_right(&db).await;
+        db.comments.update(5).set(fields.written, 1).await.unwrap();
+        assert_right(&db).await;
+    }
+
     async fn a_comment_that_moves_leaves_one_post_and_enters_the_other(store: impl TestStore) {
         let db = blog(store).await;
         db.comments.update(3).set(Comment::fields().post, 2).await.unwrap();
