@@ -24,7 +24,7 @@ use crate::{
         places::FieldValues,
         unit::{Doc, Unit, id},
     },
-    mql::{Filter, Test, key, path},
+    mql::{Filter, Sort, Test, key, path},
     store::{Find, FindByKey},
 };
 use merge::{is_mergeable, merged};
@@ -81,8 +81,6 @@ struct Refreshed<'c> {
     is_holder_read: bool,
     /// No stored array is taken for right.
     reads_all: bool,
-    /// Changed children can be merged into the stored array.
-    is_mergeable: bool,
     /// A parent that is new has no children but those of the unit.
     is_certain: bool,
     /// The children that the unit has changed, if they were needed.
@@ -96,7 +94,6 @@ impl<'c> Refreshed<'c> {
             subset,
             is_holder_read: ordered.is_holder_read,
             reads_all,
-            is_mergeable: !reads_all && is_mergeable(subset),
             is_certain: !reads_all && unit.catalog.is_certain(&subset.child, &subset.reference),
             children: None,
         }
@@ -162,7 +159,7 @@ async fn arrays(
                 arrays.push((at, array_of(subset, found)?));
                 continue;
             }
-            StaleElements::Of(children) if refreshed.is_mergeable => {
+            StaleElements::Of(children) if !refreshed.reads_all && is_mergeable(subset) => {
                 if let Some(array) = merged(subset, now, &key, &children.all)? {
                     arrays.push((at, array));
                     continue;
@@ -280,16 +277,21 @@ pub(crate) fn children_of(subset: &SubsetDefinition, parent: RawBson) -> Find {
     }
 }
 
+/// The order in which a subset takes children: reversed if it shows the last ones.
+fn order_of(subset: &SubsetDefinition) -> Sort {
+    match subset.limit < 0 {
+        true => subset.sort.reversed(),
+        false => subset.sort.clone(),
+    }
+}
+
 /// The query of the children of some parent in the order in which a subset takes them, as many as it
 /// shows.
 fn children_in_order(subset: &SubsetDefinition) -> Find {
     Find {
         collection: subset.child.clone(),
         filter: (*subset.filter).clone(),
-        sort: match subset.limit < 0 {
-            true => subset.sort.reversed(),
-            false => subset.sort.clone(),
-        },
+        sort: order_of(subset),
         limit: Some(subset.limit.unsigned_abs()),
         ..Find::default()
     }

@@ -9,7 +9,7 @@ use std::{borrow::Cow, cmp::Ordering, collections::HashSet};
 
 use bson::{RawArrayBuf, RawBsonRef, RawDocument};
 
-use super::{children_in_order, shown, shows, stale::ChangedChild};
+use super::{order_of, shown, shows, stale::ChangedChild};
 use crate::{
     catalog::{SubsetDefinition, references},
     error::{Error, Result},
@@ -26,7 +26,7 @@ pub(super) fn is_mergeable(subset: &SubsetDefinition) -> bool {
 
 /// The order in which a subset takes its elements: as far as `_id`, which comes last, if they show it.
 fn order(subset: &SubsetDefinition) -> Sort {
-    let sort = children_in_order(subset).sort.total();
+    let sort = order_of(subset).total();
     let fields = sort.keys().iter();
     let fields = fields.take_while(|(path, _)| path != "_id" || shows(subset, "_id"));
     fields.fold(Sort::new(), |sort, (path, direction)| {
@@ -48,9 +48,8 @@ pub(super) fn merged(
     let Some(RawBsonRef::Array(array)) = path::get(parent, &subset.path) else {
         return Ok(None);
     };
-    let (order, limit) = (order(subset), children_in_order(subset).limit);
-    let limit = limit.and_then(|limit| usize::try_from(limit).ok());
-    let limit = limit.unwrap_or(usize::MAX);
+    let order = order(subset);
+    let limit = usize::try_from(subset.limit.unsigned_abs()).unwrap_or(usize::MAX);
     let mut elements = Elements::new();
     for element in array {
         let RawBsonRef::Document(element) = element.map_err(Error::malformed)? else {
