@@ -104,8 +104,7 @@ impl Engine {
         })
     }
 
-    /// Applies all changes, or none. They come in ascending order of
-    /// their trees and keys, each key once.
+    /// Applies all changes, or none. They come in ascending order of their trees and keys, each key once.
     ///
     /// With `durable`, this commit and all before it survive a crash once this returns. After an
     /// error it is unknown whether the changes are on disk, and the engine must not be written to
