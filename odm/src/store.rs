@@ -205,7 +205,7 @@ pub trait Transaction: Reader {
     /// An error for a lost conflict MUST be [retryable](crate::Error::is_retryable).
     async fn commit(self: Box<Self>) -> Result<()>;
 
-    /// Undoes the writes.
+    /// Undoes the writes, and waits until what the transaction has read is durable.
     async fn rollback(self: Box<Self>) -> Result<()>;
 }
 

@@ -15,7 +15,7 @@ use crate::{
     repository::Repository,
     store::{
         Store,
-        embedded::{Embedded, tests::faults::Disk},
+        embedded::{Embedded, tests::disk::Disk},
     },
 };
 

@@ -42,6 +42,10 @@ impl<D: Database> TransactionGuard<D> {
     }
 
     /// Rolls back the writes.
+    ///
+    /// # Errors
+    ///
+    /// That of the disk, if commits were lost that the transaction has read: what it read was never durable.
     pub async fn rollback(self) -> Result<()> {
         self.bound.rollback().await
     }

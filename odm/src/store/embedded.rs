@@ -1,7 +1,8 @@
 //! The embedded store: documents in one file, without a server.
 //!
 //! Reads run on the calling task, on a snapshot. One thread runs the writes, one after another, and
-//! commits waiting ones together. Each write is one unit: all of it is stored, or nothing.
+//! commits waiting ones together. Each write is one unit: all of it is stored, or nothing. A second thread syncs the
+//! redo log, which lies beside the file while the store is open, as `NAME.log`.
 //!
 //! A unit keeps its changes in memory until they exceed 64 MiB. It then runs again alone, in one
 //! transaction of the storage engine, and takes little memory besides the cache. A transaction that a
@@ -13,9 +14,11 @@ mod engine;
 mod ensure;
 mod entries;
 mod execute;
+mod files;
 mod ids;
 mod layout;
 mod lease;
+mod log;
 mod open;
 mod overlay;
 mod plan;
@@ -71,6 +74,9 @@ use crate::{
 /// ones with [`Durability::Eventual`] as well, closes the file, and blocks until that is done.
 /// [`close`](Store::close) does the same without blocking the task, and returns errors.
 ///
+/// A store in the file `NAME` that is open, or was not closed, has its last commits in a second file, `NAME.log`. The two
+/// belong together; after `close`, `NAME` is all of it.
+///
 /// ```
 /// use odm::Embedded;
 /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
@@ -103,8 +109,8 @@ impl Embedded {
     ///
     /// [`Locked`](ErrorKind::Locked) if the file is already open, in this process or in another;
     /// [`Corrupt`](ErrorKind::Corrupt) if it is not a store, is damaged, or has a format that this
-    /// version does not read; [`Io`](ErrorKind::Io) if it cannot be opened, or its folder does not
-    /// exist.
+    /// version does not read, or if its log is missing or another's; [`Io`](ErrorKind::Io) if it cannot be
+    /// opened, or its folder does not exist.
     pub async fn open(path: impl AsRef<Path>) -> Result<Embedded> {
         Embedded::builder().open(path).await
     }
@@ -149,7 +155,9 @@ impl Embedded {
     async fn start(place: Place, settings: Settings) -> Result<Embedded> {
         let name = match &place {
             Place::File(path) => path.display().to_string(),
-            Place::Backend(_, name) => name.to_string(),
+            Place::Memory => "memory".to_owned(),
+            #[cfg(test)]
+            Place::Disk(_) => "test".to_owned(),
         };
         let (queue, requests) = mpsc::channel(settings.queue);
         let (opened, answer) = oneshot::channel();
@@ -157,16 +165,17 @@ impl Embedded {
         let thread = thread::Builder::new()
             .name("odm-writer".to_owned())
             .spawn(move || {
-                let (engine, newest) = match open::open(place, settings) {
+                let open = match open::open(place, settings) {
                     Ok(open) => open,
                     Err(error) => return drop(opened.send(Err(error))),
                 };
-                if check && let Some(Err(error)) = wait::block_on(verify::verify(&newest), None) {
-                    drop((newest, engine));
+                let verified = check.then(|| wait::block_on(verify::verify(&open.newest), None));
+                if let Some(Some(Err(error))) = verified {
+                    drop(open);
                     return drop(opened.send(Err(error)));
                 }
-                let published = Arc::new(Published::new(newest.clone()));
-                let mut writer = Writer::new(engine, requests, published.clone(), newest);
+                let published = Arc::new(Published::new(open.newest.clone()));
+                let mut writer = Writer::new(open, requests, published.clone());
                 writer.sweep();
                 // If the caller has gone away, the queue has no sender, and the writer ends at once.
                 let _ = opened.send(Ok(published));

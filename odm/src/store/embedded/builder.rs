@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use super::{Embedded, engine::InMemoryBackend, open::Place, settings::Settings};
+use super::{Embedded, open::Place, settings::Settings};
 use crate::{error::Result, store::Durability};
 
 /// A builder that opens a store with its own settings, created by [`Embedded::builder`].
@@ -106,17 +106,18 @@ impl Builder {
     /// # Errors
     ///
     /// [`Locked`](crate::ErrorKind::Locked) if the file is already open, in this process or in
-    /// another; [`Corrupt`](crate::ErrorKind::Corrupt) if it is not a store, is damaged, or has a
-    /// format that this version does not read; [`Io`](crate::ErrorKind::Io) if it cannot be opened,
+    /// another; [`Corrupt`](crate::ErrorKind::Corrupt) if it is not a store, is damaged, has a
+    /// format that this version does not read, or has not its own log beside it; [`Io`](crate::ErrorKind::Io) if it cannot be opened,
     /// or its folder does not exist.
     pub async fn open(self, path: impl AsRef<Path>) -> Result<Embedded> {
         Embedded::start(Place::File(path.as_ref().to_owned()), self.settings).await
     }
 
     /// Opens an empty store in memory. It is gone when the last handle is dropped.
-    pub async fn memory(self) -> Result<Embedded> {
-        let place = Place::backend(InMemoryBackend::new(), "memory");
-        Embedded::start(place, self.settings).await
+    pub async fn memory(mut self) -> Result<Embedded> {
+        // There is nothing to wait for.
+        self.settings.durability = Durability::Eventual;
+        Embedded::start(Place::Memory, self.settings).await
     }
 
     /// Sets from how many bytes of changes on a unit runs by itself, and how many it may then keep
@@ -128,8 +129,15 @@ impl Builder {
         self
     }
 
+    /// Limits the length of the log, in bytes.
     #[cfg(test)]
-    pub(crate) async fn backend(self, backend: impl super::engine::Backend) -> Result<Embedded> {
-        Embedded::start(Place::backend(backend, "test"), self.settings).await
+    pub(super) fn log_size(mut self, bytes: u64) -> Self {
+        self.settings.log_size = bytes;
+        self
+    }
+
+    #[cfg(test)]
+    pub(crate) async fn backend(self, disk: super::tests::disk::Disk) -> Result<Embedded> {
+        Embedded::start(Place::Disk(disk), self.settings).await
     }
 }

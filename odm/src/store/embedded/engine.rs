@@ -15,7 +15,7 @@ mod state;
 mod tables;
 mod uncommitted;
 
-use std::{cell::Cell, sync::Arc};
+use std::{cell::Cell, io, sync::Arc};
 
 use redb::{Database, Durability, ReadableDatabase};
 use tracing::warn;
@@ -104,9 +104,16 @@ impl Engine {
         })
     }
 
-    /// Applies all changes, or none. They come in ascending order of their trees and keys, each key once.
+    /// Makes every later write fail with this error, and leaves the file as it is.
+    pub(super) fn refuse_writes(&self, cause: &Error) {
+        self.shield.refuse(io::Error::other(cause.to_string()));
+    }
+
+    /// Applies all changes, or none. Those of a tree come one after another, each key once; it is fastest in
+    /// ascending order.
     ///
-    /// With `durable`, this commit and all before it survive a crash once this returns. After an
+    /// With `durable`, this commit and all before it survive a crash once this returns. Without it, a crash
+    /// undoes this commit and all later ones up to the next that is durable. After an
     /// error it is unknown whether the changes are on disk, and the engine must not be written to
     /// again; its states can still be read.
     pub(super) fn commit<'a>(
@@ -126,6 +133,7 @@ impl Engine {
             transaction
                 .set_durability(durability)
                 .map_err(|e| fail(e.into()))?;
+            transaction.set_quick_repair(durable);
             let last_tree = tables::write(&transaction, changes).map_err(fail)?;
             self.last_tree = self.last_tree.max(last_tree);
             transaction.commit().map_err(|e| fail(e.into()))
@@ -139,9 +147,10 @@ impl Engine {
     pub(super) fn begin(&mut self) -> Result<Uncommitted> {
         self.check_writable()?;
         let transaction = guard(&self.name, || {
-            self.database
-                .begin_write()
-                .map_err(|error| failed(&self.name, error))
+            let begun = self.database.begin_write();
+            let mut transaction = begun.map_err(|error| failed(&self.name, error))?;
+            transaction.set_quick_repair(true);
+            Ok(transaction)
         })?;
         Ok(Uncommitted::new(
             transaction,
@@ -177,11 +186,6 @@ impl Engine {
                 .map_err(|error| failed(&self.name, error))
         })?;
         self.check_writable()
-    }
-
-    /// Makes all commits durable.
-    pub(super) fn flush(&mut self) -> Result<()> {
-        self.commit(std::iter::empty(), true)
     }
 
     /// Verifies all checksums. No state may be held meanwhile.

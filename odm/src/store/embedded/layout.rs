@@ -2,7 +2,7 @@
 //!
 //! | tree | key | value |
 //! |---|---|---|
-//! | 0 | a name | BSON: the format, the schema |
+//! | 0 | a name | BSON: the format, the schema, the log |
 //! | of a collection | key of `_id` | the document |
 //! | of an index | keys of the fields, key of `_id` | length of the key of `_id`, u32 BE |
 //! | of a unique index | keys of the fields | key of `_id` |

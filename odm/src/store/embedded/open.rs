@@ -1,15 +1,19 @@
 //! Opens or creates a file, and checks that it is a store of this format.
 
 use std::{
-    fs::{self, File, OpenOptions},
-    io,
+    fs::File,
+    io, iter,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
+use tracing::warn;
+
 use super::{
-    engine::{Backend, Engine, FileBackend, State},
+    engine::{Engine, FileBackend, InMemoryBackend, State},
+    files::{self, NewFile},
     layout::{FORMAT, META, damaged},
+    log::{Beside, Log, LogFile},
     schema::{RECORD, Schema, format_record, read_format},
     settings::Settings,
     snapshot::Snapshot,
@@ -19,48 +23,87 @@ use crate::error::{Error, ErrorKind, Result};
 /// The name of the record of the format.
 const FORMAT_RECORD: &[u8] = b"format";
 
+/// The name of the record of the log that must be there with the store, and of its generation.
+pub(super) const LOG_RECORD: &[u8] = b"log";
+
 /// The location of the data.
 pub(super) enum Place {
     File(PathBuf),
-    Backend(
-        Box<dyn FnOnce(Arc<str>, usize) -> Result<Engine> + Send>,
-        Arc<str>,
-    ),
+    Memory,
+    #[cfg(test)]
+    Disk(super::tests::disk::Disk),
 }
 
-impl Place {
-    pub(super) fn backend(backend: impl Backend, name: &str) -> Place {
-        Place::Backend(
-            Box::new(move |name, cache| Engine::open(backend, name, cache)),
-            name.into(),
-        )
-    }
+/// An open store.
+pub(super) struct Opened {
+    pub(super) engine: Engine,
+    pub(super) log: Option<Log>,
+    pub(super) newest: Arc<Snapshot>,
 }
 
 /// Opens the store at a place, and reads its newest state.
-pub(super) fn open(place: Place, settings: Settings) -> Result<(Engine, Arc<Snapshot>)> {
-    let (mut engine, name) = match place {
+pub(super) fn open(place: Place, settings: Settings) -> Result<Opened> {
+    let cache_size = settings.cache_size;
+    let (mut engine, log, name): (_, Option<Box<dyn LogFile>>, Arc<str>) = match place {
         Place::File(path) => {
             let name: Arc<str> = path.display().to_string().into();
-            (open_file(&path, &name, settings.cache_size)?, name)
+            let engine = open_file(&path, &name, cache_size)?;
+            let log = Beside::store(&path).map_err(|error| cannot("open", &name, error))?;
+            (engine, Some(Box::new(log)), name)
         }
-        Place::Backend(open, name) => (open(name.clone(), settings.cache_size)?, name),
+        Place::Memory => {
+            let name: Arc<str> = "memory".into();
+            let engine = Engine::open(InMemoryBackend::new(), name.clone(), cache_size)?;
+            (engine, None, name)
+        }
+        #[cfg(test)]
+        Place::Disk(disk) => {
+            let name: Arc<str> = "test".into();
+            let engine = Engine::open(disk.clone(), name.clone(), cache_size)?;
+            (engine, Some(Box::new(disk)), name)
+        }
     };
     initialize(&mut engine, &name)?;
+    let log = match log {
+        Some(log) => Some(recover(&mut engine, log, settings.log_size, &name)?),
+        None => None,
+    };
     if settings.check {
         engine.check()?;
     }
     let base = engine.newest()?;
     let schema = Arc::new(stored_schema(&base)?);
     let settings = Arc::new(settings);
-    Ok((
+    let newest = Arc::new(Snapshot {
+        base,
+        schema,
+        settings,
+    });
+    Ok(Opened {
         engine,
-        Arc::new(Snapshot {
-            base,
-            schema,
-            settings,
-        }),
-    ))
+        log,
+        newest,
+    })
+}
+
+/// Opens the log, and makes its commits durable in the engine.
+fn recover(engine: &mut Engine, file: Box<dyn LogFile>, max_len: u64, name: &str) -> Result<Log> {
+    let named = engine.newest()?.get(META, LOG_RECORD)?;
+    let is_named = named.is_some();
+    let (mut log, recovered) = Log::open(file, max_len, name, named.as_deref())?;
+    drop(named);
+    if is_named {
+        warn!(
+            store = name,
+            units = recovered.units,
+            "the store was not closed: applying the units of its log"
+        );
+        let generation = log.begin_generation()?;
+        let generation = iter::once((META, LOG_RECORD, Some(&*generation)));
+        engine.commit(generation.chain(recovered.changes.iter()), true)?;
+        log.cut();
+    }
+    Ok(log)
 }
 
 /// The stored schema.
@@ -102,86 +145,38 @@ fn initialize(engine: &mut Engine, name: &str) -> Result<()> {
 }
 
 fn open_file(path: &Path, name: &Arc<str>, cache_size: usize) -> Result<Engine> {
-    match existing(path) {
-        Ok(file) => return open_backend(file, name, cache_size),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(cannot("open", name, error)),
+    let open = || files::open(path).map_err(|error| cannot("open", name, error));
+    let file = match open()? {
+        Some(file) => Some(file),
+        None => {
+            create(path, name, cache_size)?;
+            open()?
+        }
+    };
+    match file {
+        Some(file) => open_backend(file, name, cache_size),
+        None => Err(cannot("open", name, io::ErrorKind::NotFound.into())),
     }
-    create(path, name, cache_size)?;
-    let file = existing(path).map_err(|error| cannot("open", name, error))?;
-    open_backend(file, name, cache_size)
-}
-
-fn existing(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).open(path)
 }
 
 fn open_backend(file: File, name: &Arc<str>, cache_size: usize) -> Result<Engine> {
-    let metadata = file
-        .metadata()
-        .map_err(|error| cannot("open", name, error))?;
-    if !metadata.is_file() {
-        let error = io::Error::other("it is not a file");
-        return Err(cannot("open", name, error));
-    }
     let backend = FileBackend::new(file).map_err(|error| {
         Error::new(ErrorKind::Io, format!("cannot open `{name}`: {error}")).with_source(error)
     })?;
     Engine::open(backend, name.clone(), cache_size)
 }
 
-/// Creates a new store beside its place, and moves it there when it is complete: a crash never leaves a
-/// part of a store at that place.
+/// Creates a new store beside its place, and moves it there when it is complete.
 fn create(path: &Path, name: &Arc<str>, cache_size: usize) -> Result<()> {
-    let new = beside(path);
-    let made = make(&new, name, cache_size).and_then(|()| {
-        // Unlike a rename, a link never replaces a store that another process has created.
-        match fs::hard_link(&new, path) {
-            Ok(()) => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            Err(_) if path.exists() => Ok(()),
-            Err(_) => fs::rename(&new, path).map_err(|error| cannot("create", name, error)),
-        }
-    });
-    // After a rename the file is gone.
-    let _ = fs::remove_file(&new);
-    made?;
-    sync_folder(path).map_err(|error| cannot("create", name, error))
-}
-
-fn make(new: &Path, name: &Arc<str>, cache_size: usize) -> Result<()> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options
-        .open(new)
-        .map_err(|error| cannot("create", name, error))?;
+    let (new, file) = NewFile::beside(path).map_err(|error| cannot("create", name, error))?;
     let mut engine = open_backend(file, name, cache_size)?;
-    initialize(&mut engine, name)
-}
-
-/// A name that no other process uses, in the same folder.
-fn beside(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(
-        ".new-{}-{}",
-        std::process::id(),
-        bson::oid::ObjectId::new()
-    ));
-    path.with_file_name(name)
-}
-
-/// Makes the name of a new file durable, as its content is.
-fn sync_folder(path: &Path) -> io::Result<()> {
-    if cfg!(unix) {
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        File::open(folder)?.sync_all()?;
+    initialize(&mut engine, name)?;
+    drop(engine);
+    match new.put_in_place() {
+        // Another process has created the store meanwhile.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        created => created.map_err(|error| cannot("create", name, error)),
     }
-    Ok(())
 }
 
 #[cold]

@@ -38,7 +38,8 @@ pub(super) struct Lease {
 /// The end of a transaction.
 pub(super) enum Outcome {
     Commit(Box<Work>, oneshot::Sender<Result<()>>),
-    Rollback,
+    /// The answer waits until all that the transaction read is durable.
+    Rollback(oneshot::Sender<Result<()>>),
 }
 
 impl Lease {
@@ -164,9 +165,10 @@ impl Transaction for Session {
         match self.lease {
             None => Err(not_its_own()),
             Some(lease) => {
+                let (reply, answer) = oneshot::channel();
                 // Whether the writer still waits or not: nothing of the work was stored.
-                let _ = lease.outcome.send(Outcome::Rollback);
-                Ok(())
+                let _ = lease.outcome.send(Outcome::Rollback(reply));
+                answer.await.unwrap_or(Ok(()))
             }
         }
     }

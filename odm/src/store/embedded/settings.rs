@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::log;
 use crate::store::Durability;
 
 /// The settings of an open store.
@@ -20,6 +21,8 @@ pub(super) struct Settings {
     pub(super) group_memory: usize,
     /// The memory that the changes of a unit that runs by itself may take, in bytes.
     pub(super) spill_memory: usize,
+    /// The length that the log does not exceed, in bytes.
+    pub(super) log_size: u64,
     pub(super) check: bool,
 }
 
@@ -36,6 +39,7 @@ impl Default for Settings {
             sort_memory: 256 << 20,
             group_memory: 64 << 20,
             spill_memory: 16 << 20,
+            log_size: log::MAX_LEN,
             check: false,
         }
     }

@@ -1,6 +1,7 @@
 //! Tests of the store as a whole.
 
-pub(crate) mod faults;
+pub(crate) mod disk;
+mod faults;
 mod files;
 mod format;
 mod large;

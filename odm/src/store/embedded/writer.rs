@@ -5,14 +5,21 @@
 //! one commit form the next group. A unit that fails is undone alone. A unit whose changes are too
 //! large for a group runs by itself (see `large`).
 //!
-//! The order of one group: run the units; commit; publish the new state; answer. So no change can be
-//! seen before it is as durable as requested, and a caller who has an answer sees his own write.
+//! The order of one group: run the units; append their changes to the log; begin to sync it; commit to the engine,
+//! without durability. The writer goes on with the next group then, and another thread (see `sync`), once the log
+//! is synced, publishes the new state and answers. So no change can be seen before it is as durable as
+//! requested, and a caller who has an answer sees his own write.
+//!
+//! Changes that the log does not take are committed to the engine durably, at a checkpoint (see `log`): where it is
+//! full, before the first record, for large units and for indexes that are built. A store in memory has no log.
 
 mod group;
 mod large;
 mod lease;
+mod sync;
 
 use std::{
+    iter,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::Instant,
@@ -20,10 +27,15 @@ use std::{
 
 use tracing::{error, warn};
 
+use self::sync::{Answers, Commit, Syncer};
 use super::{
     engine::Engine,
-    ensure, open,
-    queue::{Request, Requests},
+    ensure,
+    layout::META,
+    log::Log,
+    open::{self, LOG_RECORD, Opened},
+    overlay::Overlay,
+    queue::{Reply, Request, Requests},
     schema::Schema,
     settings::Settings,
     snapshot::{Published, Snapshot},
@@ -35,13 +47,19 @@ use crate::error::{Error, ErrorKind, Result};
 /// The state of the writer's thread.
 pub(super) struct Writer {
     engine: Engine,
+    /// `None` for a store in memory.
+    log: Option<Log>,
+    /// Whether the engine has changes that are neither durable nor in the log.
+    is_past_log: bool,
+    syncer: Syncer,
     requests: Requests,
     /// A request that was taken from the queue and has not begun.
     next: Option<Request>,
     published: Arc<Published>,
     settings: Arc<Settings>,
+    /// The newest state, which may not be durable and not published yet.
     newest: Arc<Snapshot>,
-    /// The time of the first commit that a crash may undo.
+    /// The time of the first commit that a crash may undo, and that nobody waits for.
     unflushed: Option<Instant>,
     /// The error of all further writes, once the disk has failed.
     failure: Option<Error>,
@@ -58,14 +76,17 @@ enum Event {
 }
 
 impl Writer {
-    pub(super) fn new(
-        engine: Engine,
-        requests: Requests,
-        published: Arc<Published>,
-        newest: Arc<Snapshot>,
-    ) -> Writer {
+    pub(super) fn new(open: Opened, requests: Requests, published: Arc<Published>) -> Writer {
+        let Opened {
+            engine,
+            log,
+            newest,
+        } = open;
         Writer {
             engine,
+            log,
+            is_past_log: false,
+            syncer: Syncer::new(published.clone()),
             requests,
             next: None,
             published,
@@ -101,7 +122,7 @@ impl Writer {
                     self.lease(durability, granted, outcome, &state);
                 }
                 Event::Request(Request::Ensure { collections, reply }) => {
-                    let result = self.usable().and_then(|()| self.ensure(&collections));
+                    let result = self.ensure(&collections);
                     let _ = reply.send(result);
                 }
                 Event::Request(Request::Close { reply }) => break Some(reply),
@@ -111,25 +132,29 @@ impl Writer {
     }
 
     /// Makes all commits durable, closes the file, and answers the request to close the store.
-    fn end(mut self, closing: Option<super::queue::Reply<()>>) {
-        self.flush();
+    fn end(mut self, closing: Option<Reply<()>>) {
+        // An error is that of the writer from here on.
+        let _ = self.settle().and_then(|()| self.remove_log());
         let failure = self.failure.take();
         let closed = || Error::new(ErrorKind::Closed, "the store is closed");
         self.published.close(failure.clone().unwrap_or_else(closed));
         let Writer {
             engine,
+            log,
+            syncer,
             mut requests,
             newest,
             ..
         } = self;
-        drop(newest);
-        // The file must be free for other processes before a caller learns that the store is closed.
+        drop((newest, syncer));
+        // The files must be free for other processes before a caller learns that the store is closed.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(engine))) {
             error!(
                 "the engine failed while it was closed: {}",
                 panic_message(&*panic)
             );
         }
+        drop(log);
         if let Some(reply) = closing {
             let _ = reply.send(failure.map_or(Ok(()), Err));
         }
@@ -137,6 +162,20 @@ impl Writer {
         while let Ok(request) = requests.try_recv() {
             request.refuse(closed());
         }
+    }
+
+    /// Leaves one whole file.
+    fn remove_log(&mut self) -> Result<()> {
+        let Some(log) = self.log.as_mut().filter(|log| log.file().is_some()) else {
+            // A store in memory has nothing to leave.
+            return Ok(());
+        };
+        let begun = log.begin_generation().map(drop);
+        let unnamed = iter::once((META, LOG_RECORD, None));
+        let committed = begun.and_then(|()| self.engine.commit(unnamed, true));
+        // Before this is done, another process cannot open the store and make a log.
+        let removed = committed.and_then(|()| log.remove());
+        removed.map_err(|error| self.fail(error))
     }
 
     fn wait(&mut self) -> Event {
@@ -157,7 +196,12 @@ impl Writer {
     }
 
     /// Returns the error of an earlier failure of the disk.
-    fn usable(&self) -> Result<()> {
+    fn usable(&mut self) -> Result<()> {
+        if self.failure.is_none()
+            && let Some(cause) = self.syncer.failure()
+        {
+            self.fail(cause);
+        }
         match &self.failure {
             None => Ok(()),
             Some(failure) => Err(failure.clone()),
@@ -169,76 +213,152 @@ impl Writer {
         Work::new(self.newest.clone())
     }
 
-    /// Commits work and makes it visible.
+    /// Commits work, and answers when it is visible and as durable as requested.
     ///
     /// After an error it is unknown whether the disk has the work. None of it becomes visible, and
     /// nothing is written, before the store is opened again; it then has all of the work or nothing.
-    fn commit(&mut self, work: &Work, durable: bool) -> Result<()> {
-        self.usable()?;
-        if work.overlay.is_empty() {
-            return if durable { self.make_durable() } else { Ok(()) };
-        }
-        let committed = self.engine.commit(work.overlay.iter(), durable);
-        // From here on the work may be on the disk.
-        committed
-            .and_then(|()| self.publish(work.schema.clone()))
-            .map_err(|error| self.fail(error))?;
-        self.unflushed = match (durable, self.unflushed) {
-            (true, _) => None,
-            (false, since) => Some(since.unwrap_or_else(Instant::now)),
+    fn commit(&mut self, work: &Work, durable: bool, answers: Answers) {
+        let units = answers.len();
+        let stored = match work.overlay.is_empty() {
+            true => self.usable().map(|()| None),
+            false => self.store(work, durable, units).map(Some),
         };
-        Ok(())
+        match stored {
+            Ok(snapshot) => {
+                if durable {
+                    self.unflushed = None;
+                }
+                self.syncer.push(Commit {
+                    snapshot,
+                    durable,
+                    answers,
+                });
+            }
+            Err(error) => {
+                for (reply, _) in answers {
+                    let _ = reply.send(Err(error.clone()));
+                }
+            }
+        }
     }
 
-    fn publish(&mut self, schema: Arc<Schema>) -> Result<()> {
+    /// Commits work durably, and waits until it is visible.
+    fn commit_now(&mut self, work: &Work) -> Result<()> {
+        self.commit(work, true, Answers::new());
+        self.settle()
+    }
+
+    /// Waits until all commits are published or refused.
+    fn settle(&mut self) -> Result<()> {
+        let _ = self.syncer.drain();
+        self.usable()
+    }
+
+    /// Puts work into the log and the engine, or into the engine alone, and returns the new state.
+    fn store(&mut self, work: &Work, durable: bool, units: usize) -> Result<Arc<Snapshot>> {
+        self.usable()?;
+        match self.append(work, durable, units) {
+            Ok(true) => self
+                .engine
+                .commit(work.overlay.iter(), false)
+                .map_err(|error| self.fail(error))?,
+            Ok(false) => self.checkpoint(&work.overlay)?,
+            Err(error) => return Err(self.fail(error)),
+        }
+        self.read_newest(work.schema.clone())
+            .map_err(|error| self.fail(error))
+    }
+
+    /// Appends work to the log, and begins to sync it if it must be durable. Returns whether the engine
+    /// need not make it durable.
+    fn append(&mut self, work: &Work, durable: bool, units: usize) -> Result<bool> {
+        if let Some(log) = &mut self.log {
+            if self.is_past_log || !log.append(units, &work.overlay)? {
+                return Ok(false);
+            }
+            if let Some(file) = log.file() {
+                self.syncer.appended(file, durable)?;
+            }
+        }
+        if !durable || self.log.is_none() {
+            self.unflushed.get_or_insert_with(Instant::now);
+        }
+        Ok(true)
+    }
+
+    fn read_newest(&mut self, schema: Arc<Schema>) -> Result<Arc<Snapshot>> {
         let base = self.engine.newest()?;
         self.newest = Arc::new(Snapshot {
             base,
             schema,
             settings: self.settings.clone(),
         });
-        self.published.publish(self.newest.clone());
+        Ok(self.newest.clone())
+    }
+
+    /// Makes all commits and these changes durable in the engine, and cuts the log.
+    fn checkpoint(&mut self, changes: &Overlay) -> Result<()> {
+        self.settle()?;
+        self.try_checkpoint(changes)
+            .map_err(|error| self.fail(error))?;
+        self.syncer.made_durable();
+        self.is_past_log = false;
+        self.unflushed = None;
         Ok(())
     }
 
-    /// Flushes, since a durable unit may have read commits that are not durable yet.
-    fn make_durable(&mut self) -> Result<()> {
-        if self.unflushed.is_some() {
-            self.flush();
-        }
-        self.usable()
+    fn try_checkpoint(&mut self, changes: &Overlay) -> Result<()> {
+        let Some(log) = &mut self.log else {
+            return self.engine.commit(changes.iter(), true);
+        };
+        let named = log.begin_generation()?;
+        let named = iter::once((META, LOG_RECORD, Some(&*named)));
+        self.engine.commit(named.chain(changes.iter()), true)?;
+        log.cut();
+        Ok(())
     }
 
+    /// Makes a checkpoint, unless the engine has made all commits durable already.
+    fn make_durable(&mut self) -> Result<()> {
+        let is_cut = self.log.as_ref().is_none_or(Log::is_cut);
+        match is_cut && !self.is_past_log && self.unflushed.is_none() {
+            true => self.usable(),
+            false => self.checkpoint(&Overlay::default()),
+        }
+    }
+
+    /// Begins to make the commits durable that nobody waits for.
     fn flush(&mut self) {
         if self.unflushed.take().is_none() || self.failure.is_some() {
             return;
         }
-        if let Err(error) = self.engine.flush() {
-            self.fail(error);
+        if self.log.is_some() && !self.is_past_log {
+            return self.syncer.flush();
         }
+        // The error is that of all further writes.
+        let _ = self.checkpoint(&Overlay::default());
     }
 
     /// Stops all writing.
     #[cold]
     fn fail(&mut self, cause: Error) -> Error {
+        let error = commit_failed(&cause);
         let message =
             format!("writer failed: {cause}; the store refuses writes until it is opened again");
         error!("{message}");
-        let failure = Error::new(ErrorKind::Closed, message).with_source(cause.clone());
-        self.failure = Some(failure);
-        let message = format!(
-            "commit failed: {cause}; nothing of it is visible, and the store must be opened again to \
-             know whether it was stored"
-        );
-        Error::new(cause.kind(), message).with_source(cause)
+        self.engine.refuse_writes(&cause);
+        self.failure = Some(Error::new(ErrorKind::Closed, message).with_source(cause));
+        error
     }
 
     fn ensure(&mut self, collections: &[crate::store::CollectionSpec]) -> Result<()> {
+        self.usable()?;
         let mut work = self.begin();
         let built = ensure::ensure(&mut work, collections, &mut |work| self.spill(work));
         let result = match built {
-            Ok(()) => self.commit(&work, true),
-            Err(error) => Err(error),
+            Ok(()) => self.commit_now(&work),
+            // It may tell of commits that are not durable yet.
+            Err(error) => self.settle().and(Err(error)),
         };
         // Of what was not built, or of what was removed.
         self.sweep();
@@ -247,11 +367,15 @@ impl Writer {
 
     /// Commits a part of an index that is not read yet, so that its build takes bounded memory.
     fn spill(&mut self, work: &mut Work) -> Result<()> {
+        if !self.is_past_log {
+            self.make_durable()?;
+        }
         let schema = work.schema.clone();
         let committed = self.engine.commit(work.overlay.iter(), false);
         let base = committed
             .and_then(|()| self.engine.newest())
             .map_err(|error| self.fail(error))?;
+        self.is_past_log = true;
         self.unflushed = self.unflushed.or_else(|| Some(Instant::now()));
         // The published state stays: readers must not see a schema that is not durable.
         let base = Snapshot {
@@ -280,12 +404,21 @@ impl Writer {
             };
             let mut work = Work::new(Arc::new(base));
             ensure::sweep(&mut work, &mut |work| self.spill(work))?;
-            self.commit(&work, true)
+            self.commit_now(&work)
         });
         if let Err(error) = swept {
             warn!("entries of an index that is not in force could not be removed: {error}");
         }
     }
+}
+
+/// The error of callers whose commit has failed.
+fn commit_failed(cause: &Error) -> Error {
+    let message = format!(
+        "commit failed: {cause}; nothing of it is visible, and the store must be opened again to \
+         know whether it was stored"
+    );
+    Error::new(cause.kind(), message).with_source(cause.clone())
 }
 
 impl Request {

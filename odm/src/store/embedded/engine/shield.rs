@@ -10,7 +10,7 @@ use std::{
     io,
     ops::Bound,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -21,6 +21,8 @@ use redb::{BackendError, StorageBackend};
 #[derive(Debug, Default)]
 pub(super) struct Shield {
     frozen: AtomicBool,
+    /// Why the next write fails, whatever the disk would say to it.
+    refusal: OnceLock<io::Error>,
     state: Mutex<Frozen>,
 }
 
@@ -58,19 +60,26 @@ impl Frozen {
 }
 
 impl Shield {
-    /// The error that froze the file.
+    /// Makes the next write freeze the file.
+    pub(super) fn refuse(&self, cause: io::Error) {
+        let _ = self.refusal.set(cause);
+    }
+
+    /// The error that froze the file, or is about to.
     pub(super) fn failure(&self) -> Option<io::Error> {
         if !self.frozen.load(Ordering::Acquire) {
-            return None;
+            return self.refusal.get().map(copy);
         }
-        let state = self.lock();
-        let cause = state.cause.as_ref()?;
-        Some(io::Error::new(cause.kind(), cause.to_string()))
+        self.lock().cause.as_ref().map(copy)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Frozen> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn copy(cause: &io::Error) -> io::Error {
+    io::Error::new(cause.kind(), cause.to_string())
 }
 
 /// A backend under a shield.
@@ -92,7 +101,11 @@ impl<B: StorageBackend> Shielded<B> {
         in_memory: impl FnOnce(&mut Frozen),
     ) -> io::Result<()> {
         if !self.shield.frozen.load(Ordering::Acquire) {
-            let Err(error) = on_file(&self.inner) else {
+            let changed = match self.shield.refusal.get() {
+                None => on_file(&self.inner),
+                Some(cause) => Err(copy(cause)),
+            };
+            let Err(error) = changed else {
                 return Ok(());
             };
             let mut state = self.shield.lock();

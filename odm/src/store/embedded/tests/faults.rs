@@ -1,217 +1,20 @@
 //! Disks that fail and power that is lost, at every moment of a short history.
 
-use std::{
-    io,
-    sync::{
-        Arc, Condvar, Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-};
+use std::sync::Arc;
 
 use bson::doc;
 
-use super::support::*;
+use super::{disk::Disk, support::*};
 use crate::{
     error::{ErrorKind, Result},
-    store::{
-        CollectionSpec, Durability, Store,
-        embedded::{Embedded, engine::Backend},
-    },
+    store::{CollectionSpec, Durability, Store, embedded::Embedded},
 };
 
-/// A disk in memory. What was written since the last sync may be lost, in any part.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Disk(Arc<State>);
-
-#[derive(Debug, Default)]
-struct State {
-    data: Mutex<Data>,
-    syncs: AtomicUsize,
-    /// How many changes it still takes. None: all.
-    left: Mutex<Option<usize>>,
-    operations: AtomicUsize,
-    held: Mutex<bool>,
-    released: Condvar,
-    waiting: AtomicBool,
-}
-
-#[derive(Debug, Clone, Default)]
-struct Data {
-    now: Vec<u8>,
-    synced: Vec<u8>,
-    /// Since the sync, in order.
-    unsynced: Vec<Operation>,
-}
-
-#[derive(Debug, Clone)]
-enum Operation {
-    Write(u64, Vec<u8>),
-    SetLen(u64),
-}
-
-fn apply(data: &mut Vec<u8>, operation: &Operation) {
-    match operation {
-        Operation::Write(offset, bytes) => {
-            let end = *offset as usize + bytes.len();
-            if data.len() < end {
-                data.resize(end, 0);
-            }
-            data[*offset as usize..end].copy_from_slice(bytes);
-        }
-        Operation::SetLen(len) => data.resize(*len as usize, 0),
-    }
-}
-
-/// Syncs wait while it lives.
-pub(super) struct Gate(Disk);
-
-impl Drop for Gate {
-    fn drop(&mut self) {
-        *self.0.0.held.lock().expect("no panic") = false;
-        self.0.0.released.notify_all();
-    }
-}
-
-impl Disk {
-    fn holding(data: Vec<u8>) -> Disk {
-        let disk = Disk::default();
-        *disk.data() = Data {
-            now: data.clone(),
-            synced: data,
-            unsynced: Vec::new(),
-        };
-        disk
-    }
-
-    fn data(&self) -> MutexGuard<'_, Data> {
-        self.0.data.lock().expect("no panic")
-    }
-
-    /// A disk with an empty store: a new file is made beside its place, so that half of one is never
-    /// met.
-    pub(crate) async fn formatted() -> Disk {
-        let disk = Disk::default();
-        let store = open(&disk).await.expect("a store");
-        store.close().await.expect("a close");
-        disk.after_exit()
-    }
-
-    pub(super) fn syncs(&self) -> usize {
-        self.0.syncs.load(Ordering::SeqCst)
-    }
-
-    /// What is on it.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
-        self.data().now.clone()
-    }
-
-    pub(crate) fn operations(&self) -> usize {
-        self.0.operations.load(Ordering::SeqCst)
-    }
-
-    pub(crate) fn fail_after(&self, operations: usize) {
-        *self.0.left.lock().expect("no panic") = Some(operations);
-    }
-
-    pub(super) fn hold_syncs(&self) -> Gate {
-        *self.0.held.lock().expect("no panic") = true;
-        Gate(self.clone())
-    }
-
-    pub(super) fn until_sync_waits(&self) {
-        while !self.0.waiting.load(Ordering::SeqCst) {
-            std::thread::yield_now();
-        }
-    }
-
-    /// What is left if everything since the last sync is lost.
-    pub(crate) fn after_power_loss(&self) -> Disk {
-        Disk::holding(self.data().synced.clone())
-    }
-
-    /// What is left if only some of the writes since the last sync have reached the disk.
-    pub(crate) fn after_partial_loss(&self, seed: u64) -> Disk {
-        let data = self.data();
-        let mut left = data.synced.clone();
-        let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-        for operation in &data.unsynced {
-            random ^= random << 13;
-            random ^= random >> 7;
-            random ^= random << 17;
-            if random.is_multiple_of(2) {
-                apply(&mut left, operation);
-            }
-        }
-        Disk::holding(left)
-    }
-
-    /// What is left if the process ends, and the machine goes on.
-    pub(crate) fn after_exit(&self) -> Disk {
-        Disk::holding(self.data().now.clone())
-    }
-
-    fn change(&self, operation: Operation) -> io::Result<()> {
-        self.spend()?;
-        let mut data = self.data();
-        apply(&mut data.now, &operation);
-        data.unsynced.push(operation);
-        Ok(())
-    }
-
-    fn spend(&self) -> io::Result<()> {
-        self.0.operations.fetch_add(1, Ordering::SeqCst);
-        let mut left = self.0.left.lock().expect("no panic");
-        match &mut *left {
-            Some(0) => Err(io::Error::other("the disk is broken")),
-            Some(left) => {
-                *left -= 1;
-                Ok(())
-            }
-            None => Ok(()),
-        }
-    }
-}
-
-impl Backend for Disk {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.data().now.len() as u64)
-    }
-
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let data = self.data();
-        let range = offset as usize..offset as usize + out.len();
-        out.copy_from_slice(data.now.get(range).ok_or(io::ErrorKind::UnexpectedEof)?);
-        Ok(())
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.change(Operation::SetLen(len))
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        let mut held = self.0.held.lock().expect("no panic");
-        while *held {
-            self.0.waiting.store(true, Ordering::SeqCst);
-            held = self.0.released.wait(held).expect("no panic");
-        }
-        drop(held);
-        self.spend()?;
-        self.0.syncs.fetch_add(1, Ordering::SeqCst);
-        let mut data = self.data();
-        data.synced = data.now.clone();
-        data.unsynced.clear();
-        Ok(())
-    }
-
-    fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.change(Operation::Write(offset, bytes.to_vec()))
-    }
-}
-
-/// A store with a small cache, so that reads go to the disk.
+/// A store with a small cache, so that reads go to the disk, and a log that is soon full.
 async fn open(disk: &Disk) -> Result<Embedded> {
     Embedded::builder()
         .cache_size(64 << 10)
+        .log_size(48 << 10)
         .backend(disk.clone())
         .await
 }
@@ -343,8 +146,8 @@ fn a_disk_that_fails_while_an_index_is_built_leaves_the_old_indexes() {
                 .await
                 .expect("an insert");
         }
-        let data = before.data().now.clone();
-        let whole = Disk::holding(data.clone());
+        let data = before.after_exit();
+        let whole = data.after_exit();
         let first = {
             let store = open(&whole).await.expect("a store");
             let first = whole.operations();
@@ -352,7 +155,7 @@ fn a_disk_that_fails_while_an_index_is_built_leaves_the_old_indexes() {
             first
         };
         for at in first..whole.operations() {
-            let disk = Disk::holding(data.clone());
+            let disk = data.after_exit();
             disk.fail_after(at);
             if let Ok(store) = open(&disk).await {
                 let _ = store.ensure(&specs()).await;
@@ -388,8 +191,8 @@ fn a_disk_that_fails_while_an_index_takes_the_place_of_another_leaves_one_of_the
                 .await
                 .expect("an insert");
         }
-        let data = before.data().now.clone();
-        let whole = Disk::holding(data.clone());
+        let data = before.after_exit();
+        let whole = data.after_exit();
         let first = {
             let store = open(&whole).await.expect("a store");
             let first = whole.operations();
@@ -398,7 +201,7 @@ fn a_disk_that_fails_while_an_index_takes_the_place_of_another_leaves_one_of_the
         };
         let mut seen = [0; 2];
         for at in first..whole.operations() {
-            let disk = Disk::holding(data.clone());
+            let disk = data.after_exit();
             disk.fail_after(at);
             let mut ensured = None;
             if let Ok(store) = open(&disk).await {

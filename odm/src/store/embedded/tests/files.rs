@@ -192,12 +192,11 @@ fn a_newer_format_is_refused_with_both_versions() {
         let path = folder.path().join("shop.odm");
         filled(&path).await;
         {
-            let (mut engine, snapshot) =
+            let mut open =
                 crate::store::embedded::open::open(Place::File(path.clone()), Settings::default())
-                    .expect("an engine");
-            drop(snapshot);
+                    .expect("a store");
             let record = raw(doc! { "format": 99 });
-            engine
+            open.engine
                 .commit(
                     [(layout::META, b"format".as_slice(), Some(record.as_bytes()))].into_iter(),
                     true,

@@ -11,27 +11,26 @@ use std::{
 use async_trait::async_trait;
 use bson::{Document, doc, rawdoc};
 
-use super::{faults::Disk, support::*};
+use super::{disk::Disk, support::*};
 use crate::{
     error::{Error, ErrorKind, Result},
     store::{
-        Durability, Find, Store, Transaction, TransactionOptions, UnitOfWork,
-        embedded::{Embedded, engine::Backend},
+        Durability, Find, Store, Transaction, TransactionOptions, UnitOfWork, embedded::Embedded,
     },
 };
 
 /// Bounds that a few documents exceed, and a cache that they exceed as well.
-async fn small(backend: impl Backend) -> Result<Embedded> {
+async fn small(disk: Disk) -> Result<Embedded> {
     Embedded::builder()
         .cache_size(64 << 10)
         .large_units(16 << 10, 4 << 10)
-        .backend(backend)
+        .backend(disk)
         .await
 }
 
 /// A store with 300 documents and two indexes.
-async fn filled(backend: impl Backend) -> Result<Embedded> {
-    let store = small(backend).await?;
+async fn filled(disk: Disk) -> Result<Embedded> {
+    let store = small(disk).await?;
     let indexes = vec![
         unique("by_n", &[("n", 1)]),
         index("by_text", &[("text", -1), ("n", 1)]),

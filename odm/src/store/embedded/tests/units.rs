@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use bson::{doc, rawdoc};
 use proptest::prelude::*;
 
-use super::{faults::Disk, support::*};
+use super::{disk::Disk, support::*};
 use crate::{
     error::{ErrorKind, Result},
     store::{Durability, Store, Transaction, TransactionOptions, UnitOfWork, embedded::Embedded},
@@ -312,6 +312,10 @@ fn a_store_that_is_told_soon_never_waits_for_the_disk_and_still_syncs_in_time() 
             .backend(disk.clone())
             .await
             .expect("a store");
+        // The first one makes the log.
+        insert(&store, vec![doc! { "_id": -2 }])
+            .await
+            .expect("an insert");
         let before = disk.syncs();
         let started = Instant::now();
         insert(&store, vec![doc! { "_id": -1 }])

@@ -1,10 +1,14 @@
 //! Units that are committed together.
 
 use std::{
+    ops::ControlFlow,
     panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
+
+use futures_util::future::{Either, select};
 
 use super::{
     super::{
@@ -13,7 +17,7 @@ use super::{
         wait::{block_on, panic_message},
         work::Work,
     },
-    Writer,
+    Answers, Writer,
 };
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -32,7 +36,7 @@ pub(super) type Member = (Arc<dyn UnitOfWork>, Durability, Reply<()>);
 /// Units that have run and will be committed together.
 pub(super) struct Group {
     session: Session,
-    answers: Vec<(Reply<()>, Result<()>)>,
+    answers: Answers,
     durable: bool,
 }
 
@@ -41,7 +45,7 @@ pub(super) struct Group {
 pub(super) struct CommitPacing {
     /// The number of its units.
     units: usize,
-    /// The duration of its commit.
+    /// The duration of its commit, besides the sync.
     commit: Duration,
 }
 
@@ -137,53 +141,73 @@ impl Writer {
         let mut large = first.and_then(|member| group.run(member, limit));
         let mut patience = None;
         while large.is_none() && group.has_room() {
-            let request = match self.requests.try_recv() {
-                Ok(request) => request,
-                Err(_) => match self.expect_more(&group, &mut patience) {
-                    Some(request) => request,
-                    None => break,
-                },
-            };
-            match request {
-                Request::Unit {
+            match self.next_member(&group, &mut patience) {
+                ControlFlow::Break(()) => break,
+                ControlFlow::Continue(None) => {}
+                ControlFlow::Continue(Some(Request::Unit {
                     unit,
                     durability,
                     reply,
-                } => {
+                })) => {
                     large = group.run((unit, self.durability(durability), reply), limit);
                 }
-                other => {
-                    self.next = Some(other);
+                ControlFlow::Continue(other) => {
+                    self.next = other;
                     break;
                 }
             }
         }
         // Under permanent load the writer never waits long enough for the flush to become due.
         let overdue = self.flush_due().is_some_and(|due| due <= Instant::now());
+        let units = group.answers.len();
         let started = Instant::now();
-        let committed = self.commit(&group.session.work, group.durable || overdue);
+        self.commit(&group.session.work, group.durable, group.answers);
         self.pacing = CommitPacing {
-            units: group.answers.len(),
+            units,
             commit: started.elapsed(),
         };
-        for (reply, result) in group.answers {
-            let _ = reply.send(committed.clone().and(result));
+        if overdue {
+            self.flush();
         }
         if let Some(member) = large {
             self.run_large(member);
         }
     }
 
-    /// Waits for units of the callers who were answered last: they may write again at once, and
-    /// arrive one after another. A wait of a small part of a commit is cheaper than a commit without
-    /// them. A single caller never waits.
-    fn expect_more(&mut self, group: &Group, patience: &mut Option<Instant>) -> Option<Request> {
-        if group.answers.len() >= self.pacing.units || !group.durable {
-            return None;
+    /// The next request for a group, if one waits or comes soon; `None` to ask again.
+    fn next_member(
+        &mut self,
+        group: &Group,
+        patience: &mut Option<Instant>,
+    ) -> ControlFlow<(), Option<Request>> {
+        if let Ok(request) = self.requests.try_recv() {
+            return ControlFlow::Continue(Some(request));
         }
-        let delay = (self.pacing.commit / 8).min(MAX_DELAY);
+        if !group.durable {
+            return ControlFlow::Break(());
+        }
+        if self.syncer.is_busy() {
+            // A commit now would wait for the sync that is on its way, and then for its own.
+            let (request, idle) = (pin!(self.requests.recv()), pin!(self.syncer.idle()));
+            return match block_on(select(request, idle), None) {
+                Some(Either::Left((None, _))) | None => ControlFlow::Break(()),
+                Some(Either::Left((request, _))) => ControlFlow::Continue(request),
+                Some(Either::Right(_)) => ControlFlow::Continue(None),
+            };
+        }
+        // Units of the callers who were answered last: they may write again at once, and arrive one after
+        // another. A wait of a small part of a commit is cheaper than a commit without them. A single caller
+        // never waits.
+        if group.answers.len() >= self.pacing.units {
+            return ControlFlow::Break(());
+        }
+        let commit = self.pacing.commit + self.syncer.duration();
+        let delay = (commit / 8).min(MAX_DELAY);
         let deadline = *patience.get_or_insert_with(|| Instant::now() + delay);
-        block_on(self.requests.recv(), Some(deadline)).flatten()
+        match block_on(self.requests.recv(), Some(deadline)).flatten() {
+            None => ControlFlow::Break(()),
+            request => ControlFlow::Continue(request),
+        }
     }
 
     /// The requested durability, limited by that of the store.

@@ -3,23 +3,30 @@
 use std::sync::Arc;
 
 use super::{
-    super::{session::Session, work::Work},
-    Writer,
+    super::{session::Session, snapshot::Snapshot, work::Work},
+    Commit, Writer,
     group::{Member, run_unit},
 };
 use crate::{error::Result, store::UnitOfWork};
 
 impl Writer {
     /// Runs a unit in a transaction of the engine that it has for itself, and answers.
+    ///
+    /// The commit is durable even if less was requested: most changes are on the disk by then.
     pub(super) fn run_large(&mut self, (unit, _, reply): Member) {
-        let result = self.usable().and_then(|()| self.try_large(&*unit));
-        let _ = reply.send(result);
+        let (snapshot, result) = match self.try_large(&*unit) {
+            Ok(snapshot) => (Some(snapshot), Ok(())),
+            Err(error) => (None, Err(error)),
+        };
+        self.syncer.push(Commit {
+            snapshot,
+            durable: true,
+            answers: vec![(reply, result)],
+        });
     }
 
-    /// The commit is durable even if less was requested: most changes are on the disk by then.
-    fn try_large(&mut self, unit: &dyn UnitOfWork) -> Result<()> {
-        // No flush is possible while the transaction is open, and it may be open for longer than the
-        // flush interval that earlier units rely on.
+    fn try_large(&mut self, unit: &dyn UnitOfWork) -> Result<Arc<Snapshot>> {
+        // No checkpoint is possible while the transaction is open, and its changes are not in the log.
         self.make_durable()?;
         let begun = self.engine.begin();
         let transaction = Arc::new(begun.map_err(|error| self.fail(error))?);
@@ -36,7 +43,7 @@ impl Writer {
         let committed = self.engine.commit_open(&transaction);
         // From here on the unit may be on the disk.
         committed
-            .and_then(|()| self.publish(session.work.schema.clone()))
+            .and_then(|()| self.read_newest(session.work.schema.clone()))
             .map_err(|error| self.fail(error))
     }
 }

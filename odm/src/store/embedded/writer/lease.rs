@@ -13,7 +13,7 @@ use super::{
         wait::block_on,
         work::Work,
     },
-    Writer,
+    Commit, Writer,
     group::Group,
 };
 use crate::store::Durability;
@@ -32,7 +32,8 @@ impl Writer {
             return;
         }
         state.begin();
-        // Only this thread ever commits, so the newest state stays the newest.
+        // Only this thread ever commits, so the newest state stays the newest. It may not be durable yet: the
+        // answer waits for that.
         if granted.send(Ok(self.begin())).is_err() {
             return;
         }
@@ -61,9 +62,17 @@ impl Writer {
                 }
             }
         };
-        if let Some(Outcome::Commit(work, reply)) = ended {
-            let durability = self.durability(durability);
-            self.run_group(Group::with_transaction(*work, durability, reply), None);
+        let durability = self.durability(durability);
+        match ended {
+            Some(Outcome::Commit(work, reply)) => {
+                self.run_group(Group::with_transaction(*work, durability, reply), None);
+            }
+            Some(Outcome::Rollback(reply)) => self.syncer.push(Commit {
+                snapshot: None,
+                durable: durability == Durability::Immediate,
+                answers: vec![(reply, Ok(()))],
+            }),
+            None => {}
         }
     }
 }

@@ -1,0 +1,78 @@
+//! Where the file of a log is.
+
+use std::{
+    fs::{self, File},
+    io,
+    ops::Bound,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use crate::store::embedded::{
+    engine::{Backend, FileBackend},
+    files::{self, NewFile},
+};
+
+/// The place of a log: a name that has a file, or none.
+pub(in super::super) trait LogFile: Send {
+    /// The name, for messages.
+    fn name(&self) -> String;
+
+    /// Opens and locks the file, if it is there.
+    fn open(&self) -> io::Result<Option<Arc<dyn Backend>>>;
+
+    /// Makes and locks a file with this content. Both its content and its name are durable when this returns,
+    /// and a crash leaves a whole file or none. A file that is there is an error.
+    fn create(&self, content: &[u8]) -> io::Result<Arc<dyn Backend>>;
+
+    /// Removes the file.
+    fn remove(&self) -> io::Result<()>;
+}
+
+/// A file beside that of the store.
+pub(in super::super) struct Beside(PathBuf);
+
+impl Beside {
+    /// The log of a store that exists. Several paths to one store have one log.
+    pub(in super::super) fn store(path: &Path) -> io::Result<Beside> {
+        let path = fs::canonicalize(path)?;
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(".log");
+        Ok(Beside(path.with_file_name(name)))
+    }
+}
+
+impl LogFile for Beside {
+    fn name(&self) -> String {
+        self.0.display().to_string()
+    }
+
+    fn open(&self) -> io::Result<Option<Arc<dyn Backend>>> {
+        files::open(&self.0)?.map(locked).transpose()
+    }
+
+    fn create(&self, content: &[u8]) -> io::Result<Arc<dyn Backend>> {
+        let (new, file) = NewFile::beside(&self.0)?;
+        let file = locked(file)?;
+        file.write(0, content)?;
+        file.sync_data()?;
+        new.put_in_place()?;
+        Ok(file)
+    }
+
+    fn remove(&self) -> io::Result<()> {
+        fs::remove_file(&self.0)
+    }
+}
+
+/// Who has the store's file locked is alone with its log; the lock of the log is for those who moved or linked
+/// one of the two files meanwhile.
+fn locked(file: File) -> io::Result<Arc<dyn Backend>> {
+    let file = FileBackend::new(file).map_err(io::Error::other)?;
+    match file.try_lock_range(Bound::Unbounded, Bound::Unbounded)? {
+        true => Ok(Arc::new(file)),
+        false => Err(io::Error::other(
+            "it is already open, in this process or in another",
+        )),
+    }
+}

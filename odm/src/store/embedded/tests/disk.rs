@@ -1,0 +1,357 @@
+//! A disk in memory with the files of one store: it fails, and loses power, when it is told to.
+
+use std::{
+    io,
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
+
+use crate::store::{
+    Store,
+    embedded::{Embedded, engine::Backend, log::LogFile},
+};
+
+/// A disk, as the file of a store and as the place of its log. What was written since the last sync of a file
+/// may be lost, in any part.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Disk(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    store: File,
+    log: Mutex<Named>,
+    syncs: AtomicUsize,
+    /// How many changes it still takes. None: all.
+    left: Mutex<Option<usize>>,
+    operations: AtomicUsize,
+    held: Mutex<bool>,
+    released: Condvar,
+    waiting: AtomicBool,
+}
+
+/// The file that a name has now, and since the last sync of the folder.
+#[derive(Debug, Default)]
+struct Named {
+    now: Option<File>,
+    synced: Option<File>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct File(Arc<Mutex<Data>>);
+
+#[derive(Debug, Clone, Default)]
+struct Data {
+    now: Vec<u8>,
+    synced: Vec<u8>,
+    /// Since the sync, in order.
+    unsynced: Vec<Operation>,
+}
+
+#[derive(Debug, Clone)]
+enum Operation {
+    Write(u64, Vec<u8>),
+    SetLen(u64),
+}
+
+/// The bytes that a disk writes whole or not at all.
+const SECTOR: usize = 512;
+
+impl Data {
+    fn holding(data: Vec<u8>) -> Data {
+        Data {
+            now: data.clone(),
+            synced: data,
+            unsynced: Vec::new(),
+        }
+    }
+}
+
+impl File {
+    fn holding(data: Vec<u8>) -> File {
+        File(Arc::new(Mutex::new(Data::holding(data))))
+    }
+
+    fn data(&self) -> MutexGuard<'_, Data> {
+        self.0.lock().expect("no panic")
+    }
+
+    /// The bytes if some of the operations since the last sync have reached the disk.
+    fn after_partial_loss(&self, random: &mut u64) -> Vec<u8> {
+        let data = self.data();
+        let mut left = data.synced.clone();
+        for operation in &data.unsynced {
+            match (next(random) % 4, operation) {
+                (0, _) => {}
+                (1, Operation::Write(offset, bytes)) => {
+                    // Some of its sectors.
+                    let mut at = 0;
+                    while at < bytes.len() {
+                        let sector = SECTOR - (*offset as usize + at) % SECTOR;
+                        let end = (at + sector).min(bytes.len());
+                        if next(random).is_multiple_of(2) {
+                            let written = bytes[at..end].to_vec();
+                            apply(&mut left, &Operation::Write(offset + at as u64, written));
+                        }
+                        at = end;
+                    }
+                }
+                _ => apply(&mut left, operation),
+            }
+        }
+        left
+    }
+}
+
+fn next(random: &mut u64) -> u64 {
+    *random ^= *random << 13;
+    *random ^= *random >> 7;
+    *random ^= *random << 17;
+    *random >> 8
+}
+
+fn apply(data: &mut Vec<u8>, operation: &Operation) {
+    match operation {
+        Operation::Write(offset, bytes) => {
+            let end = *offset as usize + bytes.len();
+            if data.len() < end {
+                data.resize(end, 0);
+            }
+            data[*offset as usize..end].copy_from_slice(bytes);
+        }
+        Operation::SetLen(len) => data.resize(*len as usize, 0),
+    }
+}
+
+/// Syncs wait while it lives.
+pub(super) struct Gate(Disk);
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        *self.0.0.held.lock().expect("no panic") = false;
+        self.0.0.released.notify_all();
+    }
+}
+
+impl Disk {
+    fn holding(store: Vec<u8>, log: Option<Vec<u8>>) -> Disk {
+        let log = log.map(File::holding);
+        Disk(Arc::new(State {
+            store: File::holding(store),
+            log: Mutex::new(Named {
+                now: log.clone(),
+                synced: log,
+            }),
+            ..State::default()
+        }))
+    }
+
+    fn log(&self) -> MutexGuard<'_, Named> {
+        self.0.log.lock().expect("no panic")
+    }
+
+    /// A disk with an empty store: a new file is made beside its place, so that half of one is never
+    /// met.
+    pub(crate) async fn formatted() -> Disk {
+        let disk = Disk::default();
+        let store = Embedded::builder().backend(disk.clone()).await;
+        store.expect("a store").close().await.expect("a close");
+        disk.after_exit()
+    }
+
+    pub(super) fn syncs(&self) -> usize {
+        self.0.syncs.load(Ordering::SeqCst)
+    }
+
+    /// What the file of the store has.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.0.store.data().now.clone()
+    }
+
+    /// What the file of the log has, if there is one.
+    pub(super) fn log_bytes(&self) -> Option<Vec<u8>> {
+        self.log().now.as_ref().map(|file| file.data().now.clone())
+    }
+
+    /// The same disk with another log.
+    pub(super) fn with_log(&self, log: Option<Vec<u8>>) -> Disk {
+        Disk::holding(self.bytes(), log)
+    }
+
+    pub(crate) fn operations(&self) -> usize {
+        self.0.operations.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn fail_after(&self, operations: usize) {
+        *self.0.left.lock().expect("no panic") = Some(operations);
+    }
+
+    /// Takes all changes again.
+    pub(super) fn heal(&self) {
+        *self.0.left.lock().expect("no panic") = None;
+    }
+
+    pub(super) fn hold_syncs(&self) -> Gate {
+        *self.0.held.lock().expect("no panic") = true;
+        Gate(self.clone())
+    }
+
+    pub(super) fn until_sync_waits(&self) {
+        while !self.0.waiting.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+    }
+
+    /// What is left if everything since the last sync is lost.
+    pub(crate) fn after_power_loss(&self) -> Disk {
+        let log = self.log().synced.clone();
+        let log = log.map(|file| file.data().synced.clone());
+        Disk::holding(self.0.store.data().synced.clone(), log)
+    }
+
+    /// What is left if only some of the writes since the last sync have reached the disk, and of some only a
+    /// part.
+    pub(crate) fn after_partial_loss(&self, seed: u64) -> Disk {
+        let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let store = self.0.store.after_partial_loss(&mut random);
+        let log = self.log();
+        let log = match next(&mut random).is_multiple_of(2) {
+            true => &log.now,
+            false => &log.synced,
+        };
+        let log = log.as_ref();
+        let log = log.map(|file| file.after_partial_loss(&mut random));
+        Disk::holding(store, log)
+    }
+
+    /// What is left if the process ends, and the machine goes on.
+    pub(crate) fn after_exit(&self) -> Disk {
+        Disk::holding(self.bytes(), self.log_bytes())
+    }
+
+    fn change(&self, file: &File, operation: Operation) -> io::Result<()> {
+        self.spend()?;
+        let mut data = file.data();
+        apply(&mut data.now, &operation);
+        data.unsynced.push(operation);
+        Ok(())
+    }
+
+    fn spend(&self) -> io::Result<()> {
+        self.0.operations.fetch_add(1, Ordering::SeqCst);
+        let mut left = self.0.left.lock().expect("no panic");
+        match &mut *left {
+            Some(0) => Err(io::Error::other("the disk is broken")),
+            Some(left) => {
+                *left -= 1;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn sync(&self, file: &File) -> io::Result<()> {
+        let mut held = self.0.held.lock().expect("no panic");
+        while *held {
+            self.0.waiting.store(true, Ordering::SeqCst);
+            held = self.0.released.wait(held).expect("no panic");
+        }
+        drop(held);
+        self.spend()?;
+        self.0.syncs.fetch_add(1, Ordering::SeqCst);
+        let mut data = file.data();
+        data.synced = data.now.clone();
+        data.unsynced.clear();
+        Ok(())
+    }
+}
+
+fn read(file: &File, offset: u64, out: &mut [u8]) -> io::Result<()> {
+    let data = file.data();
+    let range = offset as usize..offset as usize + out.len();
+    out.copy_from_slice(data.now.get(range).ok_or(io::ErrorKind::UnexpectedEof)?);
+    Ok(())
+}
+
+impl Backend for Disk {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.store.data().now.len() as u64)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        read(&self.0.store, offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.change(&self.0.store, Operation::SetLen(len))
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.sync(&self.0.store)
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.change(&self.0.store, Operation::Write(offset, bytes.to_vec()))
+    }
+}
+
+/// An open log.
+#[derive(Debug)]
+struct Log(Disk, File);
+
+impl Backend for Log {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.1.data().now.len() as u64)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        read(&self.1, offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.0.change(&self.1, Operation::SetLen(len))
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.0.sync(&self.1)
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.0
+            .change(&self.1, Operation::Write(offset, bytes.to_vec()))
+    }
+}
+
+impl LogFile for Disk {
+    fn name(&self) -> String {
+        "test.log".to_owned()
+    }
+
+    fn open(&self) -> io::Result<Option<Arc<dyn Backend>>> {
+        let file = self.log().now.clone();
+        Ok(file.map(|file| Arc::new(Log(self.clone(), file)) as Arc<dyn Backend>))
+    }
+
+    fn create(&self, content: &[u8]) -> io::Result<Arc<dyn Backend>> {
+        // A file under another name, whose content is synced.
+        self.spend()?;
+        let file = File::holding(content.to_vec());
+        self.spend()?;
+        let mut log = self.log();
+        if log.now.is_some() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        log.now = Some(file.clone());
+        // The sync of the folder.
+        self.spend()?;
+        log.synced = log.now.clone();
+        Ok(Arc::new(Log(self.clone(), file)))
+    }
+
+    fn remove(&self) -> io::Result<()> {
+        self.spend()?;
+        self.log().now = None;
+        Ok(())
+    }
+}
