@@ -18,7 +18,7 @@ const ROUND: &str = "ODM_TESTS_CRASH_ROUND";
 const SEED: &str = "ODM_TESTS_SEED";
 
 const KILLS: i64 = 25;
-const TASKS: i64 = 6;
+const TASKS: i64 = 64;
 
 /// Tells the parent something, at once and as a whole line.
 fn tell(sign: char, id: i64) {

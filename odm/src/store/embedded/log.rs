@@ -121,7 +121,7 @@ impl Log {
             max_len,
             open: None,
         };
-        let named = named.map(|named| bson::deserialize_from_slice::<Generation>(named));
+        let named = named.map(bson::deserialize_from_slice::<Generation>);
         let recovered = match (named, file) {
             (None, None) => Recovered::default(),
             (None, Some(file)) => {

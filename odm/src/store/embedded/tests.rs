@@ -1,11 +1,13 @@
 //! Tests of the store as a whole.
 
+mod crashes;
 pub(crate) mod disk;
 mod faults;
 mod files;
 mod format;
 mod large;
 mod layers;
+mod log;
 mod plans;
 mod queries;
 mod support;

@@ -1,0 +1,320 @@
+//! The redo log: what it costs, how long it is, and that no store is opened without its own.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use bson::doc;
+
+use super::{disk::Disk, support::*};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    store::{Durability, Store, TransactionOptions, embedded::Embedded},
+};
+
+/// A store with a log that is soon full.
+async fn open(disk: &Disk) -> Result<Embedded> {
+    Embedded::builder()
+        .log_size(64 << 10)
+        .backend(disk.clone())
+        .await
+}
+
+/// A disk with a store that has a log, and has written into it.
+async fn logged() -> (Disk, Embedded) {
+    let disk = Disk::default();
+    let store = open(&disk).await.expect("a store");
+    for id in 0..3 {
+        insert(&store, vec![doc! { "_id": id }])
+            .await
+            .expect("an insert");
+    }
+    (disk, store)
+}
+
+#[test]
+fn a_durable_write_takes_one_sync_and_a_store_that_writes_nothing_has_no_log() {
+    block_on(async {
+        let disk = Disk::formatted().await;
+        let store = open(&disk).await.expect("a store");
+        assert_eq!(all(&store).await.len(), 0);
+        assert_eq!(disk.log_bytes(), None);
+        insert(&store, vec![doc! { "_id": 0 }])
+            .await
+            .expect("an insert");
+        let before = disk.syncs();
+        for id in 1..=10 {
+            insert(&store, vec![doc! { "_id": id }])
+                .await
+                .expect("an insert");
+        }
+        assert_eq!(disk.syncs() - before, 10);
+        store.close().await.expect("a close");
+        assert_eq!(disk.log_bytes(), None);
+        let store = open(&disk.after_power_loss()).await.expect("a store");
+        assert_eq!(all(&store).await.len(), 11);
+    });
+}
+
+#[test]
+fn the_log_never_exceeds_its_length() {
+    block_on(async {
+        let disk = Disk::default();
+        let store = open(&disk).await.expect("a store");
+        let mut cuts = 0;
+        let mut heads = Vec::new();
+        for id in 0..300 {
+            let text = "x".repeat(id as usize * 100);
+            insert(&store, vec![doc! { "_id": id, "text": text }])
+                .await
+                .expect("an insert");
+            let log = disk.log_bytes().expect("a log");
+            assert!(log.len() <= 64 << 10, "{} bytes", log.len());
+            cuts += usize::from(heads != log[..8192]);
+            heads = log[..8192].to_vec();
+        }
+        assert!(cuts > 20, "{cuts} cuts");
+        let store = open(&disk.after_power_loss()).await.expect("a store");
+        assert_eq!(all(&store).await.len(), 300);
+        store.check_integrity().await.expect("sound indexes");
+    });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transaction_begins_on_a_state_that_is_not_durable_and_answers_when_it_is() {
+    let (disk, store) = logged().await;
+    let begin = || async {
+        store
+            .begin(TransactionOptions::default())
+            .await
+            .expect("a transaction")
+    };
+    let gate = disk.hold_syncs();
+    let first = tokio::spawn({
+        let store = store.clone();
+        async move { insert(&store, vec![doc! { "_id": "first" }]).await }
+    });
+    disk.until_sync_waits();
+    let mut second = begin().await;
+    assert_eq!(
+        found(&*second, &find_all()).await.len(),
+        4,
+        "it sees the first"
+    );
+    apply(&mut *second, &Write::Insert(vec![doc! { "_id": "second" }]))
+        .await
+        .expect("an insert");
+    let second = tokio::spawn(second.commit());
+    let third = begin().await;
+    assert_eq!(found(&*third, &find_all()).await.len(), 5, "it sees both");
+    let third = tokio::spawn(third.rollback());
+    tokio::time::sleep(Duration::from_millis(30)).await;
+    assert_eq!(all(&store).await.len(), 3, "readers see none of them");
+    assert!(!first.is_finished() && !second.is_finished() && !third.is_finished());
+    drop(gate);
+    for answer in [first, second, third] {
+        answer.await.expect("no panic").expect("all of them");
+    }
+    assert_eq!(all(&store).await.len(), 5);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_that_has_read_from_a_sync_that_fails_fails_with_it() {
+    let (disk, store) = logged().await;
+    let gate = disk.hold_syncs();
+    disk.fail_after(0);
+    // Its record is not even written: nothing was on its way.
+    let refused = insert(&store, vec![doc! { "_id": "refused" }]).await;
+    assert_eq!(refused.expect_err("broken").kind(), ErrorKind::Io);
+    drop((gate, store));
+
+    let (disk, store) = logged().await;
+    let gate = disk.hold_syncs();
+    let first = tokio::spawn({
+        let store = store.clone();
+        async move { insert(&store, vec![doc! { "_id": "first" }]).await }
+    });
+    disk.until_sync_waits();
+    let second = store
+        .begin(TransactionOptions::default())
+        .await
+        .expect("a transaction");
+    assert_eq!(found(&*second, &find_all()).await.len(), 4);
+    let second = tokio::spawn(second.rollback());
+    let twice = tokio::spawn({
+        let store = store.clone();
+        // A duplicate key, but of a document that may be lost.
+        async move { insert(&store, vec![doc! { "_id": "first" }]).await }
+    });
+    tokio::time::sleep(Duration::from_millis(30)).await;
+    disk.fail_after(0);
+    drop(gate);
+    for answer in [first, second, twice] {
+        let error: Error = answer
+            .await
+            .expect("no panic")
+            .expect_err("the sync has failed");
+        let kind = error.kind();
+        assert!(matches!(kind, ErrorKind::Io | ErrorKind::Closed), "{error}");
+        assert!(error.to_string().contains("the disk is broken"), "{error}");
+    }
+    assert_eq!(all(&store).await.len(), 3);
+    // A sync that fails is not tried again, even if it could succeed.
+    disk.heal();
+    let error = insert(&store, vec![doc! { "_id": 9 }])
+        .await
+        .expect_err("no more writes");
+    assert_eq!(error.kind(), ErrorKind::Closed, "{error}");
+    store.close().await.expect_err("it was lost");
+    let store = open(&disk.after_power_loss()).await.expect("a store");
+    assert_eq!(all(&store).await.len(), 3);
+}
+
+#[test]
+fn a_store_is_not_opened_without_its_own_log() {
+    block_on(async {
+        let (disk, store) = logged().await;
+        // Of the same store, some generations ago.
+        let older = disk.log_bytes().expect("a log");
+        for id in 10..20 {
+            let text = "x".repeat(12 << 10);
+            insert(&store, vec![doc! { "_id": id, "text": text }])
+                .await
+                .expect("an insert");
+        }
+        let (other, _other) = logged().await;
+        let own = disk.log_bytes().expect("a log");
+        let mut damaged = own.clone();
+        damaged[..8192].fill(7);
+        for (log, says) in [
+            (None, "is missing"),
+            (Some(older), "of another time"),
+            (other.log_bytes(), "of another store"),
+            (Some(b"Dear diary".to_vec()), "is not the log"),
+            (Some(Vec::new()), "is not the log"),
+            (Some(damaged), "is not the log"),
+        ] {
+            let error = open(&disk.with_log(log)).await.expect_err("not its log");
+            assert_eq!(error.kind(), ErrorKind::Corrupt);
+            let message = error.to_string();
+            assert!(
+                message.contains("`test`") && message.contains("`test.log`"),
+                "{message}"
+            );
+            assert!(message.contains(says), "{message}");
+        }
+        let store = open(&disk.with_log(Some(own))).await.expect("a store");
+        assert_eq!(all(&store).await.len(), 13);
+    });
+}
+
+#[test]
+fn a_store_that_was_closed_takes_no_log_of_another() {
+    block_on(async {
+        let (disk, store) = logged().await;
+        let log = disk.log_bytes();
+        store.close().await.expect("a close");
+        for log in [log, Some(b"Dear diary".to_vec()), Some(Vec::new())] {
+            let disk = disk.with_log(log.clone());
+            let error = open(&disk).await.expect_err("a strange log");
+            assert_eq!(error.kind(), ErrorKind::Corrupt);
+            assert!(error.to_string().contains("move that file away"), "{error}");
+            assert_eq!(disk.log_bytes(), log, "it is left alone");
+        }
+    });
+}
+
+/// Opens a store and copies both of its files while it is open, as a killed process leaves them.
+async fn killed(folder: &Path) -> (PathBuf, PathBuf) {
+    let path = folder.join("shop.odm");
+    let store = Embedded::open(&path).await.expect("a store");
+    insert(&store, vec![doc! { "_id": 1 }])
+        .await
+        .expect("an insert");
+    insert(&store, vec![doc! { "_id": 2 }])
+        .await
+        .expect("an insert");
+    let copies = (folder.join("copy.odm"), folder.join("copy.odm.log"));
+    fs::copy(&path, &copies.0).expect("a copy");
+    fs::copy(folder.join("shop.odm.log"), &copies.1).expect("a log");
+    copies
+}
+
+#[test]
+fn the_log_is_a_private_file_beside_the_store() {
+    block_on(async {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (copy, log) = killed(folder.path()).await;
+        let hidden = folder.path().join("hidden");
+        fs::rename(&log, &hidden).expect("a rename");
+        let error = Embedded::open(&copy).await.expect_err("no log");
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+        let names = ["copy.odm`", "copy.odm.log`"];
+        assert!(
+            names.iter().all(|name| error.to_string().contains(name)),
+            "{error}"
+        );
+        fs::rename(&hidden, &log).expect("a rename");
+        let path = folder.path().join("shop.odm");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::{PermissionsExt, symlink};
+            let store = Embedded::open(&path).await.expect("a store");
+            insert(&store, vec![doc! { "_id": 3 }])
+                .await
+                .expect("an insert");
+            let mode = fs::metadata(path.with_extension("odm.log"))
+                .expect("a log")
+                .permissions()
+                .mode();
+            assert_eq!(mode & 0o777, 0o600);
+            drop(store);
+            // By whatever path it is opened.
+            symlink(&copy, folder.path().join("link")).expect("a link");
+            let store = Embedded::open(folder.path().join("link"))
+                .await
+                .expect("a store");
+            assert_eq!(all(&store).await.len(), 2);
+        }
+        let store = Embedded::open(&path).await.expect("a store");
+        assert!(all(&store).await.len() >= 2);
+    });
+}
+
+#[test]
+fn eventual_writes_wait_for_no_sync_but_for_those_of_earlier_writes() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_time()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async {
+        let (disk, store) = logged().await;
+        let eventual = |id: &str| {
+            let unit = Arc::new(Writes(vec![Write::Insert(vec![doc! { "_id": id }])]));
+            let store = store.clone();
+            tokio::spawn(async move { store.run(unit, Durability::Eventual).await })
+        };
+        let gate = disk.hold_syncs();
+        eventual("alone")
+            .await
+            .expect("no panic")
+            .expect("an insert");
+        assert_eq!(all(&store).await.len(), 4);
+        let durable = tokio::spawn({
+            let store = store.clone();
+            async move { insert(&store, vec![doc! { "_id": "durable" }]).await }
+        });
+        disk.until_sync_waits();
+        let after = eventual("after");
+        tokio::time::sleep(Duration::from_millis(30)).await;
+        assert!(!after.is_finished() && !durable.is_finished());
+        assert_eq!(all(&store).await.len(), 4);
+        drop(gate);
+        after.await.expect("no panic").expect("an insert");
+        durable.await.expect("no panic").expect("an insert");
+        assert_eq!(all(&store).await.len(), 6);
+    });
+}
