@@ -39,14 +39,14 @@ use super::{
 use crate::error::{Error, ErrorKind, Result};
 
 /// The length that no log exceeds. It bounds the time of a recovery.
-pub(super) const MAX_LEN: u64 = 32 << 20;
+pub(super) const MAX_LEN: u64 = 16 << 20;
 
 /// The part of its longest length that a log gives to one record. Longer changes are cheaper to write once, into
 /// the engine.
 const RECORD_PART: u64 = 4;
 
 /// The number of changes after which the log is cut. It bounds the pages that the engine must write then.
-const MAX_CHANGES: usize = 1 << 17;
+const MAX_CHANGES: usize = 1 << 15;
 
 /// By how much a log grows. It is filled with zeros, since a sync is fast where the length and the blocks of a file
 /// stay.

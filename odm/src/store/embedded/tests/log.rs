@@ -122,6 +122,46 @@ async fn a_transaction_begins_on_a_state_that_is_not_durable_and_answers_when_it
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn units_do_not_wait_for_the_end_of_a_transaction_that_began_after_them() {
+    for commits in [true, false] {
+        let (disk, store) = logged().await;
+        let write = |id: &'static str| {
+            let store = store.clone();
+            tokio::spawn(async move { insert(&store, vec![doc! { "_id": id }]).await })
+        };
+        let gate = disk.hold_syncs();
+        let first = write("first");
+        disk.until_sync_waits();
+        // They wait for the sync, and for one of their own.
+        let second = write("second");
+        tokio::time::sleep(Duration::from_millis(30)).await;
+        let options = TransactionOptions::default();
+        let mut transaction = store.begin(options).await.expect("a transaction");
+        assert_eq!(found(&*transaction, &find_all()).await.len(), 5);
+        apply(
+            &mut *transaction,
+            &Write::Insert(vec![doc! { "_id": "third" }]),
+        )
+        .await
+        .expect("an insert");
+        drop(gate);
+        first.await.expect("no panic").expect("an insert");
+        second.await.expect("no panic").expect("an insert");
+        assert_eq!(all(&store).await.len(), 5);
+        match commits {
+            true => transaction.commit().await.expect("a commit"),
+            false => drop(transaction),
+        }
+        write("last").await.expect("no panic").expect("an insert");
+        let expected = if commits { 7 } else { 6 };
+        assert_eq!(all(&store).await.len(), expected);
+        store.check_integrity().await.expect("sound indexes");
+        let store = open(&disk.after_power_loss()).await.expect("a store");
+        assert_eq!(all(&store).await.len(), expected);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn all_that_has_read_from_a_sync_that_fails_fails_with_it() {
     let (disk, store) = logged().await;
     let gate = disk.hold_syncs();
