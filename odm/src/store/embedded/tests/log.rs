@@ -12,7 +12,10 @@ use bson::doc;
 use super::{disk::Disk, support::*};
 use crate::{
     error::{Error, ErrorKind, Result},
-    store::{Durability, Store, TransactionOptions, embedded::Embedded},
+    store::{
+        Durability, Store, TransactionOptions,
+        embedded::{Embedded, engine::Engine, layout::META, log::Log, open::LOG_RECORD},
+    },
 };
 
 /// A store with a log that is soon full.
@@ -248,6 +251,26 @@ fn a_store_is_not_opened_without_its_own_log() {
         }
         let store = open(&disk.with_log(Some(own))).await.expect("a store");
         assert_eq!(all(&store).await.len(), 13);
+    });
+}
+
+#[test]
+fn a_recovery_applies_and_counts_the_units_since_the_last_checkpoint() {
+    block_on(async {
+        let (disk, store) = logged().await;
+        let disk = disk.after_exit();
+        drop(store);
+        let engine = Engine::open(disk.clone(), "test".into(), 1 << 20).expect("an engine");
+        let state = engine.newest().expect("a state");
+        let named = state.get(META, LOG_RECORD).expect("a read");
+        let (_, recovered) =
+            Log::open(Box::new(disk.clone()), 64 << 10, "test", named.as_deref()).expect("its log");
+        // The first of the three was committed at the checkpoint before the first record.
+        assert_eq!(recovered.units, 2);
+        assert!(!recovered.changes.is_empty());
+        drop((named, state, engine));
+        let store = open(&disk).await.expect("a store");
+        assert_eq!(all(&store).await.len(), 3);
     });
 }
 
