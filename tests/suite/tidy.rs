@@ -278,7 +278,7 @@ fn no_file_is_over_600_lines_or_named_mod() {
     let mut long: Vec<String> = Vec::new();
     for folder in [
         "odm/src",
-        "odm/benches",
+        "benchmarks/src",
         "odm-derive",
         "examples",
         "tests",

@@ -1,15 +1,25 @@
-//! What validation costs a write, by the size of the document: `cargo bench -p odm --bench validation`.
+//! What validation costs a write, by the size of the document.
 //!
 //! On disk, with [`Durability::Eventual`], orders of some lines each are inserted and changed in four models:
 //! without validation, with the schema of the types, with rules on every field, and with functions as well.
 //! The models take turns, write by write. The table shows medians.
-//!
-//! `ROUNDS` in the environment changes the number of rounds.
 
 use std::time::{Duration, Instant};
 
 use odm::{Embedded, prelude::*, store::Durability};
 use serde::{Deserialize, Serialize};
+
+use crate::shared::{
+    measure::{median, micros},
+    table::{Table, figure, thousands},
+};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// The number of documents, of which there are fewer if they are large.
+    #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(1..))]
+    rounds: u64,
+}
 
 /// An order, and its database.
 macro_rules! model {
@@ -106,22 +116,11 @@ fn positive(number: &i64) -> Result<(), &'static str> {
     }
 }
 
-fn number(name: &str, default: i64) -> i64 {
-    let text = std::env::var(name).ok();
-    text.and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-fn median(mut times: Vec<Duration>) -> String {
-    times.sort();
-    format!("{:.1}", times[times.len() / 2].as_secs_f64() * 1e6)
-}
-
-#[tokio::main]
-async fn main() -> odm::Result<()> {
-    let rounds = number("ROUNDS", 2_000).max(1);
+pub(crate) async fn run(options: Options) -> odm::Result<()> {
+    let rounds = options.rounds as i64;
     let folder = tempfile::tempdir().expect("a temporary folder");
-    println!("µs: insert / update of one field, medians of {rounds} rounds\n");
-    println!("| lines | bytes | off | types | rules | functions |\n|--:|--:|--:|--:|--:|--:|");
+    let columns = ["lines", "bytes", "off", "types", "rules", "functions"];
+    let mut table = Table::new(0, columns);
     for lines in [0, 10, 100, 1_000] {
         let store = Embedded::builder()
             .durability(Durability::Eventual)
@@ -145,8 +144,16 @@ async fn main() -> odm::Result<()> {
                 }
             }
         }
-        let cells = times.map(|times| times.map(median).join(" / "));
-        println!("| {lines} | {} | {} |", 80 + 75 * lines, cells.join(" | "));
+        let cell = |times: [Vec<Duration>; 2]| {
+            let medians = times.map(|times| figure(micros(median(times))));
+            medians.join(" / ")
+        };
+        let [off, types, rules, functions] = times.map(cell);
+        let bytes = 80 + 75 * lines as u64;
+        let sizes = [thousands(lines as u64), thousands(bytes)];
+        table.row(sizes.into_iter().chain([off, types, rules, functions]));
     }
+    println!("µs: insert / update of one field, medians of up to {rounds} rounds\n");
+    print!("{table}");
     Ok(())
 }

@@ -1,5 +1,4 @@
-//! What a write of a child costs while its parent holds the newest ten, by the number of children:
-//! `cargo bench -p odm --bench subsets`.
+//! What a write of a child costs while its parent holds the newest ten, by the number of children.
 //!
 //! There is a store on disk for each number of children, in which one product has them twice: once
 //! with `#[subset]`, and once in plain models, for which the same is written by hand, and which lack
@@ -8,22 +7,34 @@
 //! the medians of all rounds, first with [`Durability::Eventual`], since the disk hides the rest, then
 //! durably. That no round of a write touches more than a bound, whatever the number of children, is asserted;
 //! the table has the most that one has touched.
-//!
-//! `ROUNDS` and `CHILDREN` in the environment change the number of rounds and the largest number of
-//! children.
 
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     time::{Duration, Instant},
 };
 
 use odm::{
     bson::doc,
     prelude::*,
-    store::{Cost, Durability, Store, embedded::Embedded},
+    store::{Durability, Store, embedded::Embedded},
 };
 use serde::{Deserialize, Serialize};
-use tokio::runtime::Runtime;
+
+use crate::shared::{
+    measure::{Touched, median, micros, timed},
+    random::{Random, text},
+    table::{Table, figure, thousands},
+};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// How often each write is done.
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
+    rounds: u64,
+    /// The largest number of children.
+    #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(100..))]
+    children: u64,
+}
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "products")]
@@ -100,24 +111,18 @@ struct Shop {
 }
 
 const PRODUCT: i64 = 1;
-const SHOWN: usize = 10;
-const CHUNK: usize = 10_000;
-const WARM_UP: usize = 10;
+const SHOWN: u64 = 10;
+const CHUNK: u64 = 10_000;
+const WARM_UP: u64 = 10;
 
-fn text(seed: usize, len: usize) -> String {
-    (0..len)
-        .map(|i| char::from(b'a' + ((seed * 31 + i * 7) % 26) as u8))
-        .collect()
-}
-
-fn id(n: usize) -> ObjectId {
+fn id(n: u64) -> ObjectId {
     let mut id = [0; 12];
-    id[4..].copy_from_slice(&(n as u64).to_be_bytes());
+    id[4..].copy_from_slice(&n.to_be_bytes());
     ObjectId::from_bytes(id)
 }
 
 /// The later the number, the newer the review.
-fn review(n: usize) -> Review {
+fn review(n: u64) -> Review {
     Review {
         id: id(n),
         product_id: Ref::new(PRODUCT),
@@ -136,19 +141,6 @@ fn plain(review: Review) -> PlainReview {
         review_text: review.review_text,
         published_date: review.published_date,
         helpful: review.helpful,
-    }
-}
-
-/// Numbers that look random and are the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % n
     }
 }
 
@@ -187,7 +179,7 @@ const WRITES: [(Write, &str); 8] = [
 /// A store with one product and its reviews.
 struct Place {
     path: PathBuf,
-    children: usize,
+    children: u64,
     random: Random,
 }
 
@@ -212,7 +204,7 @@ impl Place {
             reviews: Vec::new(),
         };
         shop.plain_products.insert(product).await?;
-        for from in (0..self.children).step_by(CHUNK) {
+        for from in (0..self.children).step_by(CHUNK as usize) {
             let chunk = from..self.children.min(from + CHUNK);
             let reviews = chunk.clone().map(review);
             shop.reviews.insert_many(reviews).await?;
@@ -223,12 +215,12 @@ impl Place {
     }
 
     /// Does a write, undoes it, and tells what the write took and touched.
-    async fn write(&mut self, shop: &Shop, write: Write) -> odm::Result<(Duration, Cost)> {
+    async fn write(&mut self, shop: &Shop, write: Write) -> odm::Result<(Duration, Touched)> {
         let newest = review(self.children);
         let other = self.random.below(self.children - SHOWN);
         let member = self.children - SHOWN + self.random.below(SHOWN);
         let text = Review::fields().review_text;
-        let edit = async |n: usize, from: usize| {
+        let edit = async |n: u64, from: u64| {
             let text = shop
                 .reviews
                 .update(id(n))
@@ -315,7 +307,7 @@ async fn set_newest(shop: &Shop) -> odm::Result<()> {
         .plain_reviews
         .find(fields.product_id.eq(PRODUCT))
         .sort(fields.published_date.desc())
-        .limit(SHOWN as u64)
+        .limit(SHOWN)
         .select::<PlainSummary>()
         .await?;
     let reviews = PlainProduct::fields().reviews;
@@ -354,44 +346,16 @@ async fn push_by_hand(shop: &Shop, review: &PlainReview) -> odm::Result<()> {
     .await
 }
 
-async fn timed<T>(
-    write: impl IntoFuture<Output = odm::Result<T>>,
-) -> odm::Result<(Duration, Cost)> {
-    let start = Instant::now();
-    let (result, cost) = odm::measure(write.into_future()).await;
-    let took = start.elapsed();
-    result.map(|_| (took, cost))
-}
-
-fn main() {
-    let number = |name: &str, default: usize| {
-        std::env::var(name)
-            .ok()
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(default)
-    };
-    let rounds = number("ROUNDS", 200).max(1);
-    let largest = number("CHILDREN", 1_000_000).max(100);
-    let mut sizes = vec![100, 10_000.min(largest), largest];
+pub(crate) async fn run(options: Options) -> odm::Result<()> {
+    let Options { rounds, children } = options;
+    let mut sizes = vec![100, 10_000.min(children), children];
     sizes.sort();
     sizes.dedup();
-    let runtime = Runtime::new().expect("a runtime starts");
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let bytes = odm::bson::serialize_to_vec(&review(0))
-        .expect("a review is BSON")
-        .len();
-    println!("reviews of {bytes} bytes, {rounds} rounds");
-    runtime
-        .block_on(run(folder.path(), &sizes, rounds))
-        .expect("the writes are stored")
-        .print();
-}
-
-async fn run(folder: &Path, sizes: &[usize], rounds: usize) -> odm::Result<Table> {
-    let place = |&children: &usize| Place {
-        path: folder.join(format!("{children}.odm")),
+    let place = |&children: &u64| Place {
+        path: folder.path().join(format!("{children}.odm")),
         children,
-        random: Random(children as u64),
+        random: Random(children),
     };
     let mut places: Vec<_> = sizes.iter().map(place).collect();
     for place in &places {
@@ -400,135 +364,88 @@ async fn run(folder: &Path, sizes: &[usize], rounds: usize) -> odm::Result<Table
         place.load(&shop).await?;
         store.close().await?;
         let children = thousands(place.children);
-        eprintln!(
-            "{children} reviews, twice, loaded in {:.1?}",
-            start.elapsed()
-        );
+        let took = start.elapsed();
+        eprintln!("{children} reviews, twice, loaded in {took:.1?}");
     }
-    let mut table = Table {
-        sizes: sizes.to_vec(),
-        rows: Vec::new(),
-    };
-    for (durability, commit) in [
-        (Durability::Eventual, "eventual"),
-        (Durability::Immediate, "durable"),
-    ] {
-        let mut open = Vec::new();
-        for place in &mut places {
-            let (store, shop) = place.open(durability).await?;
-            open.push((place, store, shop));
+    let columns = sizes
+        .iter()
+        .map(|&n| format!("{} children, µs", thousands(n)));
+    let columns = ["write".to_owned(), "commit".to_owned()]
+        .into_iter()
+        .chain(columns);
+    let touched = ["keys examined", "documents examined", "documents written"];
+    let mut table = Table::new(2, columns.chain(touched.map(str::to_owned)));
+    for durability in [Durability::Eventual, Durability::Immediate] {
+        for row in rows(&mut places, durability, rounds).await? {
+            let touched = row.touched.expect("every write was done");
+            let touched = [
+                touched.keys_examined,
+                touched.documents_examined,
+                touched.documents_written,
+            ];
+            let times = row
+                .times
+                .into_iter()
+                .map(|times| figure(micros(median(times))));
+            let cells = [row.name.to_owned(), format!("{durability:?}")].into_iter();
+            table.row(cells.chain(times).chain(touched.map(thousands)));
         }
-        let mut rows = WRITES.map(|(_, name)| Row {
-            name,
-            commit,
-            times: vec![Vec::new(); sizes.len()],
-            touched: None,
-        });
-        for round in 0..WARM_UP + rounds {
-            for (at, (place, _, shop)) in open.iter_mut().enumerate() {
-                // The first write of a turn also wakes the store's writer.
-                place.write(shop, Write::Alone).await?;
-                for step in 0..WRITES.len() {
-                    // What comes first in a turn is slowest, so each write is that as often.
-                    let nth = (round + step) % WRITES.len();
-                    let (write, row) = (WRITES[nth].0, &mut rows[nth]);
-                    let (took, cost) = place.write(shop, write).await?;
-                    let touched = Touched::from(cost);
-                    let children = place.children;
-                    let is_bounded = touched.keys_examined <= SHOWN as u64 + 1
-                        && touched.documents_examined <= SHOWN as u64 + 3
-                        && touched.documents_written <= 2;
-                    assert!(
-                        is_bounded,
-                        "{write:?} with {children} children touches {touched:?}"
-                    );
-                    let most = row.touched.get_or_insert(touched);
-                    most.keys_examined = most.keys_examined.max(touched.keys_examined);
-                    most.documents_examined =
-                        most.documents_examined.max(touched.documents_examined);
-                    most.documents_written = most.documents_written.max(touched.documents_written);
-                    if round >= WARM_UP {
-                        row.times[at].push(took);
-                    }
+    }
+    let bytes = odm::bson::serialize_to_vec(&review(0))
+        .expect("a review is BSON")
+        .len();
+    println!("reviews of {bytes} bytes, {rounds} rounds\n");
+    print!("{table}");
+    Ok(())
+}
+
+/// Does all writes in all stores.
+async fn rows(places: &mut [Place], durability: Durability, rounds: u64) -> odm::Result<Vec<Row>> {
+    let mut open = Vec::new();
+    let mut rows = WRITES.map(|(_, name)| Row {
+        name,
+        times: vec![Vec::new(); places.len()],
+        touched: None,
+    });
+    for place in places {
+        let (store, shop) = place.open(durability).await?;
+        open.push((place, store, shop));
+    }
+    for round in 0..WARM_UP + rounds {
+        for (at, (place, _, shop)) in open.iter_mut().enumerate() {
+            // The first write of a turn also wakes the store's writer.
+            place.write(shop, Write::Alone).await?;
+            for step in 0..WRITES.len() {
+                // What comes first in a turn is slowest, so each write is that as often.
+                let nth = (round as usize + step) % WRITES.len();
+                let (write, row) = (WRITES[nth].0, &mut rows[nth]);
+                let (took, touched) = place.write(shop, write).await?;
+                let children = place.children;
+                let is_bounded = touched.keys_examined <= SHOWN + 1
+                    && touched.documents_examined <= SHOWN + 3
+                    && touched.documents_written <= 2;
+                assert!(
+                    is_bounded,
+                    "{write:?} with {children} children touches {touched:?}"
+                );
+                row.touched = Some(row.touched.map_or(touched, |most| most.max(touched)));
+                if round >= WARM_UP {
+                    row.times[at].push(took);
                 }
             }
         }
-        for (place, store, shop) in open {
-            place.assert_right(&shop).await?;
-            store.close().await?;
-        }
-        table.rows.extend(rows);
     }
-    Ok(table)
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Touched {
-    keys_examined: u64,
-    documents_examined: u64,
-    documents_written: u64,
-}
-
-impl From<Cost> for Touched {
-    fn from(cost: Cost) -> Self {
-        Touched {
-            keys_examined: cost.keys_examined,
-            documents_examined: cost.documents_examined,
-            documents_written: cost.documents_written,
-        }
+    for (place, store, shop) in open {
+        place.assert_right(&shop).await?;
+        store.close().await?;
     }
+    Ok(rows.into())
 }
 
 struct Row {
     name: &'static str,
-    commit: &'static str,
     /// For each number of children, all rounds.
     times: Vec<Vec<Duration>>,
+    /// The most that one of the writes has touched.
     touched: Option<Touched>,
-}
-
-struct Table {
-    sizes: Vec<usize>,
-    rows: Vec<Row>,
-}
-
-impl Table {
-    fn print(self) {
-        let sizes = self.sizes.iter();
-        let sizes: String = sizes
-            .map(|&n| format!(" {} children, µs |", thousands(n)))
-            .collect();
-        println!(
-            "| write | commit |{sizes} keys examined | documents examined | documents written |"
-        );
-        println!("|---|---|{}--:|--:|--:|", "--:|".repeat(self.sizes.len()));
-        for row in self.rows {
-            let times: String = row
-                .times
-                .into_iter()
-                .map(|times| format!(" {:.1} |", median(times)))
-                .collect();
-            let touched = row.touched.expect("every write was done");
-            println!(
-                "| {} | {} |{times} {} | {} | {} |",
-                row.name,
-                row.commit,
-                touched.keys_examined,
-                touched.documents_examined,
-                touched.documents_written,
-            );
-        }
-    }
-}
-
-fn median(mut times: Vec<Duration>) -> f64 {
-    times.sort();
-    times[times.len() / 2].as_secs_f64() * 1e6
-}
-
-fn thousands(n: usize) -> String {
-    match n {
-        0..1000 => n.to_string(),
-        _ => format!("{},{:03}", thousands(n / 1000), n % 1000),
-    }
 }

@@ -1,10 +1,8 @@
-//! What opening a file costs with all checksums verified, and without: `cargo bench -p odm --bench check`.
+//! What opening a file costs with all checksums verified, and without.
 //!
 //! Each file is opened in turns both ways, closed cleanly before, with its pages in the system's cache.
-//!
-//! `DOCUMENTS` in the environment changes the number of documents of the largest file.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use odm::{
     Embedded,
@@ -12,6 +10,19 @@ use odm::{
     store::{Durability, Store},
 };
 use serde::{Deserialize, Serialize};
+
+use crate::shared::{
+    measure::{median, millis},
+    random::text,
+    table::{Table, figure, thousands},
+};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// The number of documents of the largest file.
+    #[arg(long, default_value_t = 1_000_000)]
+    documents: u64,
+}
 
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
 #[document(collection = "notes")]
@@ -31,25 +42,21 @@ struct Notes {
 
 const ROUNDS: usize = 5;
 
-fn note(id: usize) -> Note {
+fn note(id: u64) -> Note {
     Note {
         id: id as i64,
         title: format!("note {id:09}"),
-        text: "text ".repeat(100),
+        text: text(id, 500),
     }
 }
 
-#[tokio::main]
-async fn main() -> odm::Result<()> {
-    let largest = std::env::var("DOCUMENTS")
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(1_000_000);
+pub(crate) async fn run(options: Options) -> odm::Result<()> {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    println!("| documents | file, MiB | open, ms | open with checks, ms |\n|--:|--:|--:|--:|");
+    let columns = ["documents", "file, MiB", "open, ms", "open with checks, ms"];
+    let mut table = Table::new(0, columns);
     for documents in [1_000, 10_000, 100_000, 1_000_000]
         .into_iter()
-        .filter(|&n| n <= largest)
+        .filter(|&documents| documents <= options.documents)
     {
         let path = folder.path().join(format!("{documents}.odm"));
         let store = Embedded::builder()
@@ -58,9 +65,8 @@ async fn main() -> odm::Result<()> {
             .await?;
         let db = Notes::open(store.clone()).await?;
         for first in (0..documents).step_by(10_000) {
-            db.notes
-                .insert_many((first..documents.min(first + 10_000)).map(note))
-                .await?;
+            let last = documents.min(first + 10_000);
+            db.notes.insert_many((first..last).map(note)).await?;
         }
         drop(db);
         store.close().await?;
@@ -73,12 +79,11 @@ async fn main() -> odm::Result<()> {
                 store.close().await?;
             }
         }
-        let [open, checked] = times.map(|mut times: Vec<Duration>| {
-            times.sort();
-            times[ROUNDS / 2].as_secs_f64() * 1e3
-        });
-        let size = std::fs::metadata(&path).expect("the file is there").len() >> 20;
-        println!("| {documents} | {size} | {open:.1} | {checked:.1} |");
+        let [open, checked] = times.map(|times| figure(millis(median(times))));
+        let bytes = std::fs::metadata(&path).expect("the file is there").len();
+        let size = figure(bytes as f64 / f64::from(1 << 20));
+        table.row([thousands(documents), size, open, checked]);
     }
+    print!("{table}");
     Ok(())
 }

@@ -1,16 +1,28 @@
-//! What a write of a member costs where its owner lists all members, by their number:
-//! `cargo bench -p odm --bench lists`.
+//! What a write of a member costs where its owner lists all members, by their number.
 //!
 //! On disk, with [`Durability::Eventual`], tasks are inserted, renamed and deleted in three models: a
 //! person who lists the tasks as inverse references, one who lists their titles as a reverse copy, and
 //! one who lists nothing, since a query by the reference finds the tasks. The table shows medians.
-//!
-//! `ROUNDS` in the environment changes the number of rounds, `MEMBERS` the largest number of members.
 
 use std::time::{Duration, Instant};
 
 use odm::{Embedded, prelude::*, store::Durability};
 use serde::{Deserialize, Serialize};
+
+use crate::shared::{
+    measure::{median, micros},
+    table::{Table, figure, thousands},
+};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// The number of inserts, renames and deletes for each number of members.
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    rounds: u64,
+    /// The largest number of members.
+    #[arg(long, default_value_t = 50_000)]
+    members: u64,
+}
 
 /// A person with tasks, and the database of both.
 macro_rules! model {
@@ -43,12 +55,12 @@ macro_rules! model {
                 tasks: Repository<Task>,
             }
 
-            fn task(id: usize) -> Task {
+            fn task(id: u64) -> Task {
                 Task { id: id as i64, title: format!("task {id:07}"), person: Ref::new(1) }
             }
 
             /// Times `rounds` inserts, renames and deletes of a task of a person with so many others.
-            pub(super) async fn run(store: &Embedded, members: usize, rounds: usize) -> odm::Result<[Duration; 3]> {
+            pub(super) async fn run(store: &Embedded, members: u64, rounds: u64) -> odm::Result<[Duration; 3]> {
                 let tasks = Tasks::open(store.clone()).await?;
                 tasks.people.delete_where(Filter::all()).await?;
                 tasks.people.insert($new(1)).await?;
@@ -68,10 +80,7 @@ macro_rules! model {
                     tasks.tasks.delete(members as i64).await?;
                     times[2].push(start.elapsed());
                 }
-                Ok(times.map(|mut times| {
-                    times.sort();
-                    times[times.len() / 2]
-                }))
+                Ok(times.map(median))
             }
         }
     };
@@ -96,36 +105,35 @@ model!(
     |id| Person { id }
 );
 
-fn number(name: &str, default: usize) -> usize {
-    std::env::var(name)
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(default)
-}
-
-#[tokio::main]
-async fn main() -> odm::Result<()> {
-    let rounds = number("ROUNDS", 100).max(1);
-    let largest = number("MEMBERS", 50_000).max(10);
+pub(crate) async fn run(options: Options) -> odm::Result<()> {
+    let Options { rounds, members } = options;
     let folder = tempfile::tempdir().expect("a temporary folder");
-    println!("µs: insert / rename / delete of a task, medians of {rounds} rounds\n");
-    println!("| tasks of the person | inverse list | reverse copy | no list |\n|--:|--:|--:|--:|");
+    let columns = [
+        "tasks of the person",
+        "inverse list",
+        "reverse copy",
+        "no list",
+    ];
+    let mut table = Table::new(0, columns);
     for members in [10, 100, 1_000, 10_000, 50_000]
         .into_iter()
-        .filter(|&n| n <= largest)
+        .filter(|&number| number <= members)
     {
         let path = folder.path().join(format!("{members}.odm"));
         let store = Embedded::builder()
             .durability(Durability::Eventual)
             .open(path)
             .await?;
-        let rows = [
+        let times = [
             inverse::run(&store, members, rounds).await?,
             reverse::run(&store, members, rounds).await?,
             plain::run(&store, members, rounds).await?,
         ];
-        let cells = rows.map(|times| times.map(|time| time.as_micros().to_string()).join(" / "));
-        println!("| {members} | {} |", cells.join(" | "));
+        let cell = |times: [Duration; 3]| times.map(|time| figure(micros(time))).join(" / ");
+        let [inverse, reverse, plain] = times.map(cell);
+        table.row([thousands(members), inverse, reverse, plain]);
     }
+    println!("µs: insert / rename / delete of a task, medians of {rounds} rounds\n");
+    print!("{table}");
     Ok(())
 }

@@ -1,5 +1,5 @@
 //! What it costs to rename a part whose name is copied into products, by the number of products that
-//! hold it and the number of those that do not: `cargo bench -p odm --bench fan_out`.
+//! hold it and the number of those that do not.
 //!
 //! There are two stores on disk, one with a hundred times the products of the other. In each there
 //! are parts that one product holds, ten, a hundred, and so on up to a tenth of all products, spread
@@ -12,27 +12,55 @@
 //! Below it is by how much the largest of these writes raises the peak of the resident memory of a
 //! process of its own, in which the store has a small cache, and the same for 100,000 holders of 6 KB
 //! with the default settings; on Linux only.
-//!
-//! `ROUNDS` and `PRODUCTS` in the environment change the number of rounds, which is smaller for the
-//! large writes, and the largest number of products, of which the power of ten below is taken.
 
 use std::{
-    ffi::OsStr,
     path::{Path, PathBuf},
     process::Command,
     time::{Duration, Instant},
 };
 
+use clap::ValueEnum;
 use odm::{
     bson::doc,
     prelude::*,
     store::{
-        Cost, Durability, Store,
+        Durability, Store,
         embedded::{Builder, Embedded},
     },
 };
 use serde::{Deserialize, Serialize};
-use tokio::runtime::Runtime;
+
+use crate::shared::{
+    measure::{Touched, median, millis, timed},
+    random::text,
+    table::{Table, figure, thousands},
+};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// How often each part is renamed, if it has few holders.
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    rounds: u64,
+    /// The largest number of products, of which the power of ten below is taken.
+    #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1000..))]
+    products: u64,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PeakOptions {
+    way: Way,
+    path: PathBuf,
+    products: u64,
+}
+
+/// How a part is renamed in a process of its own.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Way {
+    Followed,
+    ByHand,
+    /// In the store of large products, with default settings.
+    Large,
+}
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "parts")]
@@ -100,42 +128,36 @@ struct Shop {
 
 const LINKS: usize = 3;
 /// There are so many products for each of the parts that are not renamed, which are held by any.
-const SHARED: usize = 10;
-const SCATTER: usize = 7_368_787;
+const SHARED: u64 = 10;
+const SCATTER: u64 = 7_368_787;
 const CHUNK: usize = 10_000;
 /// A write to so many holders, or more, has to wait until the disk has taken the one before.
-const LARGE: usize = 10_000;
-
-fn text(seed: usize, len: usize) -> String {
-    (0..len)
-        .map(|i| char::from(b'a' + ((seed * 31 + i * 7) % 26) as u8))
-        .collect()
-}
+const LARGE: u64 = 10_000;
 
 /// The name of a part after some renames, always of one length.
-fn name(part: usize, renames: usize) -> String {
+fn name(part: u64, renames: u64) -> String {
     format!("part {part:07} {renames:07}")
 }
 
 /// The numbers of holders of the parts that are renamed. Such a part has its number of holders for
 /// its `_id`.
-fn holders(products: usize) -> impl Iterator<Item = usize> {
-    (0..products.ilog10()).map(|power| 10_usize.pow(power))
+fn holders(products: u64) -> impl Iterator<Item = u64> {
+    (0..products.ilog10()).map(|power| 10_u64.pow(power))
 }
 
 /// The parts of a product: of those that are renamed at most one.
-fn parts(n: usize, products: usize) -> [usize; LINKS] {
-    let holds = |holders: &usize| n % (products / holders) == holders.ilog10() as usize;
+fn parts(n: u64, products: u64) -> [u64; LINKS] {
+    let holds = |holders: &u64| n % (products / holders) == u64::from(holders.ilog10());
     let shared = products.div_ceil(SHARED);
-    let mut parts = [0, 1, 2].map(|at| products + (n * LINKS + at) * SCATTER % shared);
+    let mut parts = [0, 1, 2].map(|at| products + (n * LINKS as u64 + at) * SCATTER % shared);
     if let Some(renamed) = holders(products).find(holds) {
         parts[0] = renamed;
     }
     parts
 }
 
-fn product(n: usize, products: usize) -> Product {
-    let link = |part: usize| PartLink {
+fn product(n: u64, products: u64) -> Product {
+    let link = |part: u64| PartLink {
         id: Ref::new(part as i64),
         name: String::new(),
         quantity: (n % 100) as i32,
@@ -148,8 +170,8 @@ fn product(n: usize, products: usize) -> Product {
     }
 }
 
-fn plain(n: usize, products: usize) -> PlainProduct {
-    let link = |part: usize| PlainLink {
+fn plain(n: u64, products: u64) -> PlainProduct {
+    let link = |part: u64| PlainLink {
         id: part as i64,
         name: name(part, 0),
         quantity: (n % 100) as i32,
@@ -165,8 +187,8 @@ fn plain(n: usize, products: usize) -> PlainProduct {
 /// A store with its products.
 struct Place {
     path: PathBuf,
-    products: usize,
-    renames: usize,
+    products: u64,
+    renames: u64,
 }
 
 impl Place {
@@ -178,21 +200,21 @@ impl Place {
 
     async fn load(&self, shop: &Shop) -> odm::Result<()> {
         let shared = self.products..self.products + self.products.div_ceil(SHARED);
-        let ids: Vec<usize> = holders(self.products).chain(shared).collect();
+        let ids: Vec<u64> = holders(self.products).chain(shared).collect();
         for ids in ids.chunks(CHUNK) {
-            let part = |&id: &usize| Part {
+            let part = |&id: &u64| Part {
                 id: id as i64,
                 name: name(id, 0),
             };
             shop.parts.insert_many(ids.iter().map(part)).await?;
-            let part = |&id: &usize| PlainPart {
+            let part = |&id: &u64| PlainPart {
                 id: id as i64,
                 name: name(id, 0),
             };
             shop.plain_parts.insert_many(ids.iter().map(part)).await?;
         }
         for from in (0..self.products).step_by(CHUNK) {
-            let chunk = from..self.products.min(from + CHUNK);
+            let chunk = from..self.products.min(from + CHUNK as u64);
             let products = chunk.clone().map(|n| product(n, self.products));
             shop.products.insert_many(products).await?;
             let products = chunk.map(|n| plain(n, self.products));
@@ -202,11 +224,7 @@ impl Place {
     }
 
     /// Renames the part with so many holders, in both models, and tells what that took and touched.
-    async fn rename(
-        &mut self,
-        shop: &Shop,
-        holders: usize,
-    ) -> odm::Result<[(Duration, Touched); 2]> {
+    async fn rename(&mut self, shop: &Shop, holders: u64) -> odm::Result<[(Duration, Touched); 2]> {
         self.renames += 1;
         rest(holders).await;
         let followed = timed(rename(shop, holders, self.renames)).await?;
@@ -216,41 +234,41 @@ impl Place {
     }
 
     /// All holders of a part show its last name.
-    async fn assert_right(&self, shop: &Shop, holders: usize) -> odm::Result<()> {
+    async fn assert_right(&self, shop: &Shop, holders: u64) -> odm::Result<()> {
         let id = holders as i64;
         let part = shop.parts.get(id).await?;
         let right = Product::fields()
             .parts
             .any(|link| link.id.eq(id) & link.name.eq(&part.name));
         let right = shop.products.find(right).count().await?;
-        assert_eq!(right, holders as u64);
+        assert_eq!(right, holders);
         let part = shop.plain_parts.get(id).await?;
         let right = PlainProduct::fields()
             .parts
             .any(|link| link.id.eq(id) & link.name.eq(&part.name));
         let right = shop.plain_products.find(right).count().await?;
-        assert_eq!(right, holders as u64);
+        assert_eq!(right, holders);
         Ok(())
     }
 }
 
-fn builder(products: usize) -> Builder {
+fn builder(products: u64) -> Builder {
     // The default does not allow a part and its 100,000 holders.
-    Embedded::builder().unit_limit(products.max(10 * CHUNK) as u64)
+    Embedded::builder().unit_limit(products.max(10 * CHUNK as u64))
 }
 
-async fn rest(holders: usize) {
+async fn rest(holders: u64) {
     if holders >= LARGE {
-        tokio::time::sleep(Duration::from_micros(200_000 + 20 * holders as u64)).await;
+        tokio::time::sleep(Duration::from_micros(200_000 + 20 * holders)).await;
     }
 }
 
-async fn rename(shop: &Shop, part: usize, renames: usize) -> odm::Result<()> {
+async fn rename(shop: &Shop, part: u64, renames: u64) -> odm::Result<()> {
     let rename = shop.parts.update(part as i64);
     rename.set(Part::fields().name, name(part, renames)).await
 }
 
-async fn rename_by_hand(shop: &Shop, part: usize, renames: usize) -> odm::Result<()> {
+async fn rename_by_hand(shop: &Shop, part: u64, renames: u64) -> odm::Result<()> {
     let (id, name) = (part as i64, name(part, renames));
     shop.transaction(async |shop| {
         let rename = shop.plain_parts.update(id);
@@ -266,82 +284,46 @@ async fn rename_by_hand(shop: &Shop, part: usize, renames: usize) -> odm::Result
     .await
 }
 
-async fn timed<T>(
-    write: impl IntoFuture<Output = odm::Result<T>>,
-) -> odm::Result<(Duration, Touched)> {
-    let start = Instant::now();
-    let (result, cost) = odm::measure(write.into_future()).await;
-    let took = start.elapsed();
-    result.map(|_| (took, cost.into()))
-}
-
-fn main() {
-    let number = |name: &str, default: usize| {
-        std::env::var(name)
-            .ok()
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(default)
-    };
-    let rounds = number("ROUNDS", 100).max(1);
-    let largest = 10_usize.pow(number("PRODUCTS", 1_000_000).max(1000).ilog10());
-    let runtime = Runtime::new().expect("a runtime starts");
-    let arguments: Vec<String> = std::env::args().collect();
-    if let [_, peak, path, way] = arguments.as_slice()
-        && peak == "--peak"
-    {
-        let grown = runtime
-            .block_on(grown(Path::new(path), largest, way))
-            .expect("the write is stored");
-        return println!("{}", grown.unwrap_or_default());
-    }
-    if let [_, large, path] = arguments.as_slice()
-        && large == "--large"
-    {
-        let grown = runtime
-            .block_on(rename_large(Path::new(path)))
-            .expect("the write is stored");
-        return println!("{}", grown.unwrap_or_default());
-    }
+pub(crate) async fn run(options: Options) -> odm::Result<()> {
+    let rounds = options.rounds;
+    let largest = 10_u64.pow(options.products.ilog10());
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let bytes = odm::bson::serialize_to_vec(&plain(0, largest))
-        .expect("a product is BSON")
-        .len();
-    println!("products of {bytes} bytes, {rounds} rounds, fewer for the large writes");
-    let place = |products: usize| Place {
+    let place = |products: u64| Place {
         path: folder.path().join(format!("{products}.odm")),
         products,
         renames: 0,
     };
     let mut places = [place(largest / 100), place(largest)];
-    let table = runtime
-        .block_on(run(&mut places, rounds))
-        .expect("the writes are stored");
-    table.print();
+    let rows = rows(&mut places, rounds).await?;
+    let bytes = odm::bson::serialize_to_vec(&plain(0, largest))
+        .expect("a product is BSON")
+        .len();
+    println!("products of {bytes} bytes, {rounds} rounds, fewer for the large writes\n");
+    print(rows, &places);
     if status("VmHWM").is_some() {
         let [_, place] = places;
         let largest = holders(place.products).last().unwrap_or_default();
         println!(
             "\npeak memory of a write to {} holders: {} MiB; by hand: {} MiB",
             thousands(largest),
-            differences(&place.path, "followed"),
-            differences(&place.path, "by hand"),
+            peak(Way::Followed, &place.path, place.products),
+            peak(Way::ByHand, &place.path, place.products),
         );
         let path = folder.path().join("large.odm");
-        runtime
-            .block_on(load_large(&path))
-            .expect("the products are stored");
+        load_large(&path).await?;
         println!(
             "peak memory of a write to {} holders of {} bytes, with default settings: {} MiB",
             thousands(LARGE_HOLDERS),
             thousands(LARGE_BYTES),
-            grown_in(&["--large".as_ref(), path.as_os_str()]),
+            peak(Way::Large, &path, LARGE_HOLDERS),
         );
     }
+    Ok(())
 }
 
 /// The number of products that all hold one part, and about how large each of them is.
-const LARGE_HOLDERS: usize = 100_000;
-const LARGE_BYTES: usize = 6_000;
+const LARGE_HOLDERS: u64 = 100_000;
+const LARGE_BYTES: u64 = 6_000;
 
 async fn load_large(path: &Path) -> odm::Result<()> {
     let store = Embedded::builder().durability(Durability::Eventual);
@@ -353,10 +335,10 @@ async fn load_large(path: &Path) -> odm::Result<()> {
     };
     shop.parts.insert(part).await?;
     for first in (0..LARGE_HOLDERS).step_by(CHUNK) {
-        let products = (first..first + CHUNK).map(|n| Product {
+        let products = (first..first + CHUNK as u64).map(|n| Product {
             id: n as i64,
             name: text(n, 20),
-            description: text(n, LARGE_BYTES),
+            description: text(n, LARGE_BYTES as usize),
             parts: vec![PartLink {
                 id: Ref::new(1),
                 name: String::new(),
@@ -368,19 +350,8 @@ async fn load_large(path: &Path) -> odm::Result<()> {
     store.close().await
 }
 
-/// By how many KiB the peak of this process grows as a part with many large holders is renamed.
-async fn rename_large(path: &Path) -> odm::Result<Option<u64>> {
-    let store = Embedded::builder().unit_limit(2 * LARGE_HOLDERS as u64);
-    let store = store.open(path).await?;
-    let shop = Shop::open(store.clone()).await?;
-    let before = status("VmHWM");
-    rename(&shop, 1, 1).await?;
-    let after = status("VmHWM");
-    store.close().await?;
-    Ok(after.zip(before).map(|(after, before)| after - before))
-}
-
-async fn run(places: &mut [Place; 2], rounds: usize) -> odm::Result<Table> {
+/// Renames all parts in both stores.
+async fn rows(places: &mut [Place; 2], rounds: u64) -> odm::Result<Vec<Row>> {
     for place in &*places {
         let start = Instant::now();
         let (store, shop) = place.open(Durability::Eventual).await?;
@@ -437,48 +408,58 @@ async fn run(places: &mut [Place; 2], rounds: usize) -> odm::Result<Table> {
         many.and_then(|row| row.touched),
         "{same} holders among few and among many products"
     );
-    Ok(Table {
-        products: places.each_ref().map(|place| place.products),
-        rows,
-    })
+    Ok(rows)
 }
 
-/// By how many KiB the peak of this process grows as the largest write is done.
-async fn grown(path: &Path, products: usize, way: &str) -> odm::Result<Option<u64>> {
-    // What the store keeps of the file is not what the write takes.
-    let store = builder(products)
-        .durability(Durability::Eventual)
-        .cache_size(16 << 20);
-    let store = store.open(path).await?;
-    let shop = Shop::open(store.clone()).await?;
-    let largest = holders(products).last().unwrap_or_default();
-    // The name is a new one.
-    let renames = 9_000_000;
-    let before = status("VmHWM");
-    match way {
-        "followed" => rename(&shop, largest, renames).await?,
-        _ => rename_by_hand(&shop, largest, renames).await?,
-    }
-    let after = status("VmHWM");
-    store.close().await?;
-    Ok(after.zip(before).map(|(after, before)| after - before))
-}
-
-/// The same in MiB in a process of its own, which has held nothing before.
-fn differences(path: &Path, way: &str) -> String {
-    grown_in(&["--peak".as_ref(), path.as_os_str(), way.as_ref()])
-}
-
-/// The growth in MiB that this program prints with some arguments.
-fn grown_in(arguments: &[&OsStr]) -> String {
+/// The growth in MiB that this program prints in a process of its own, which has held nothing before.
+fn peak(way: Way, path: &Path, products: u64) -> String {
+    let way = way.to_possible_value().expect("every way has a name");
     let this = std::env::current_exe().expect("this program");
     let done = Command::new(this)
-        .args(arguments)
+        .args(["fan-out-peak", way.get_name()])
+        .arg(path)
+        .arg(products.to_string())
         .output()
         .expect("the program starts");
     let grown = String::from_utf8_lossy(&done.stdout);
     let grown: Option<u64> = grown.trim().parse().ok();
     grown.map_or_else(|| "?".to_owned(), |grown| (grown / 1024).to_string())
+}
+
+/// Prints by how many KiB the peak of this process grows as the largest write is done.
+pub(crate) async fn print_peak(options: PeakOptions) -> odm::Result<()> {
+    let PeakOptions {
+        way,
+        path,
+        products,
+    } = options;
+    let (store, part) = match way {
+        Way::Large => {
+            let store = Embedded::builder().unit_limit(2 * LARGE_HOLDERS);
+            (store, 1)
+        }
+        // What the store keeps of the file is not what the write takes.
+        Way::Followed | Way::ByHand => {
+            let store = builder(products)
+                .durability(Durability::Eventual)
+                .cache_size(16 << 20);
+            (store, holders(products).last().unwrap_or_default())
+        }
+    };
+    let store = store.open(path).await?;
+    let shop = Shop::open(store.clone()).await?;
+    // The name is a new one.
+    let renames = 9_000_000;
+    let before = status("VmHWM");
+    match way {
+        Way::Followed | Way::Large => rename(&shop, part, renames).await?,
+        Way::ByHand => rename_by_hand(&shop, part, renames).await?,
+    }
+    let after = status("VmHWM");
+    store.close().await?;
+    let grown = after.zip(before).map(|(after, before)| after - before);
+    println!("{}", grown.unwrap_or_default());
+    Ok(())
 }
 
 /// A figure of this process in KiB, where the system tells.
@@ -492,84 +473,39 @@ fn status(name: &str) -> Option<u64> {
         .ok()
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Touched {
-    keys_examined: u64,
-    documents_examined: u64,
-    documents_written: u64,
-}
-
-impl From<Cost> for Touched {
-    fn from(cost: Cost) -> Self {
-        Touched {
-            keys_examined: cost.keys_examined,
-            documents_examined: cost.documents_examined,
-            documents_written: cost.documents_written,
-        }
-    }
-}
-
 struct Row {
     /// Which of the stores.
     place: usize,
-    holders: usize,
+    holders: u64,
     /// All rounds, eventually and durably, as the library does it and by hand.
     times: [[Vec<Duration>; 2]; 2],
     /// As the library does it and by hand.
     touched: Option<[Touched; 2]>,
 }
 
-struct Table {
-    products: [usize; 2],
-    rows: Vec<Row>,
-}
-
-impl Table {
-    fn print(self) {
-        println!(
-            "| holders | products | eventual, ms | by hand | durable, ms | by hand | keys examined | by \
-             hand | documents examined | by hand | documents written | by hand |"
-        );
-        println!("|{}", "--:|".repeat(12));
-        for row in self.rows {
-            let times: String = row
-                .times
-                .into_iter()
-                .flatten()
-                .map(|times| format!(" {} |", median(times)))
-                .collect();
-            let both = row.touched.expect("every write was done");
-            let touched: String = [
-                both.map(|touched| touched.keys_examined),
-                both.map(|touched| touched.documents_examined),
-                both.map(|touched| touched.documents_written),
-            ]
-            .into_iter()
-            .flatten()
-            .map(|number| format!(" {} |", thousands(number as usize)))
-            .collect();
-            println!(
-                "| {} | {} |{times}{touched}",
-                thousands(row.holders),
-                thousands(self.products[row.place]),
-            );
-        }
+fn print(rows: Vec<Row>, places: &[Place; 2]) {
+    let both = |figure: &str| [figure.to_owned(), "by hand".to_owned()];
+    let columns = ["holders", "products"].map(str::to_owned).into_iter();
+    let figures = [
+        "eventual, ms",
+        "durable, ms",
+        "keys examined",
+        "documents examined",
+        "documents written",
+    ];
+    let mut table = Table::new(0, columns.chain(figures.iter().copied().flat_map(both)));
+    for row in rows {
+        let times = row.times.into_iter().flatten();
+        let times = times.map(|times| figure(millis(median(times))));
+        let both = row.touched.expect("every write was done");
+        let touched = [
+            both.map(|touched| touched.keys_examined),
+            both.map(|touched| touched.documents_examined),
+            both.map(|touched| touched.documents_written),
+        ];
+        let touched = touched.into_iter().flatten().map(thousands);
+        let cells = [row.holders, places[row.place].products].map(thousands);
+        table.row(cells.into_iter().chain(times).chain(touched));
     }
-}
-
-fn median(mut times: Vec<Duration>) -> String {
-    times.sort();
-    let millis = times[times.len() / 2].as_secs_f64() * 1e3;
-    match millis {
-        0.0..10.0 => format!("{millis:.2}"),
-        10.0..100.0 => format!("{millis:.1}"),
-        _ => thousands(millis.round() as usize),
-    }
-}
-
-fn thousands(n: usize) -> String {
-    match n {
-        0..1000 => n.to_string(),
-        _ => format!("{},{:03}", thousands(n / 1000), n % 1000),
-    }
+    print!("{table}");
 }

@@ -1,0 +1,59 @@
+//! The benchmarks of the project: the library beside SQLite and redb by hand, and what its own
+//! features cost by the size of the data. `docs/benchmarks.md` has the results, and says how to run each.
+
+mod check;
+mod fan_out;
+mod lists;
+mod peers;
+mod shared;
+mod subsets;
+mod validation;
+
+use clap::{Parser, Subcommand};
+use tokio::runtime::Runtime;
+
+/// Runs the library beside SQLite and redb by hand, or with a command one of its own benchmarks.
+#[derive(Debug, Parser)]
+#[command(args_conflicts_with_subcommands = true)]
+struct Arguments {
+    #[command(flatten)]
+    peers: peers::Options,
+    #[command(subcommand)]
+    benchmark: Option<Benchmark>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Benchmark {
+    /// What opening a file costs with all checksums verified, and without.
+    Check(check::Options),
+    /// What renaming a part costs, by the number of documents that hold a copy of its name.
+    FanOut(fan_out::Options),
+    /// What a write of a member costs where its owner lists all members.
+    Lists(lists::Options),
+    /// What a write of a child costs whose parent shows the ten newest.
+    Subsets(subsets::Options),
+    /// What validation costs a write, by the size of the document.
+    Validation(validation::Options),
+    /// Prints by how many KiB a large write raises the peak memory of this process.
+    #[command(hide = true)]
+    FanOutPeak(fan_out::PeakOptions),
+    /// Writes until it is killed.
+    #[command(hide = true)]
+    PeersWriter(peers::WriterOptions),
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    Runtime::new()?.block_on(async {
+        match arguments.benchmark {
+            None => peers::run(arguments.peers).await,
+            Some(Benchmark::Check(options)) => Ok(check::run(options).await?),
+            Some(Benchmark::FanOut(options)) => Ok(fan_out::run(options).await?),
+            Some(Benchmark::Lists(options)) => Ok(lists::run(options).await?),
+            Some(Benchmark::Subsets(options)) => Ok(subsets::run(options).await?),
+            Some(Benchmark::Validation(options)) => Ok(validation::run(options).await?),
+            Some(Benchmark::FanOutPeak(options)) => Ok(fan_out::print_peak(options).await?),
+            Some(Benchmark::PeersWriter(options)) => peers::write_until_killed(options).await,
+        }
+    })
+}

@@ -1,0 +1,195 @@
+//! The library beside SQLite and redb by hand, at sizes of real applications.
+//!
+//! Each system holds the same documents in a file of its own, and does the same [work](workloads), in
+//! turns. What they answer is compared by [digests](digest), before and after writes.
+
+mod checks;
+mod data;
+mod digest;
+mod engines;
+mod group_commit;
+mod killed;
+mod library;
+mod raw_redb;
+mod report;
+mod sample;
+mod sqlite;
+mod system;
+mod workloads;
+
+use std::{path::PathBuf, sync::Arc, time::Instant};
+
+use self::{
+    engines::{Engine, remove},
+    library::Library,
+    report::Report,
+    sample::sample,
+    system::System,
+    workloads::WORKLOADS,
+};
+pub(crate) use killed::{WriterOptions, write_until_killed};
+
+/// The cache of the library and of redb. SQLite maps its whole file instead.
+const CACHE: usize = 1 << 30;
+
+/// The name among the rows for opening after a kill, which is no workload.
+const OPEN: &str = "open";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// The number of measured rounds, after a shorter one that is not counted.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..))]
+    rounds: u64,
+    /// Only these rows, as in `1,2,6B64`. The report is only printed.
+    #[arg(long, value_delimiter = ',', value_parser = row)]
+    rows: Vec<&'static str>,
+    /// The time of each row, in percent of the usual one. If it is given, the report is only printed.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    scale: Option<u64>,
+    /// Only these systems. The report is only printed.
+    #[arg(long, value_delimiter = ',')]
+    systems: Vec<Engine>,
+    /// Only print the report, and leave docs/benchmarks.md as it is.
+    #[arg(long)]
+    no_write: bool,
+    /// Compare all derived data of the library with its sources, before and after.
+    #[arg(long)]
+    audit: bool,
+    /// The folder for the files, of which the loaded ones are kept for the next run.
+    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/target/data"))]
+    data: PathBuf,
+}
+
+fn row(name: &str) -> Result<&'static str, String> {
+    let mut rows = WORKLOADS.iter().map(|workload| workload.row).chain([OPEN]);
+    rows.find(|row| *row == name).ok_or_else(|| {
+        let rows: Vec<_> = WORKLOADS.iter().map(|workload| workload.row).collect();
+        format!("the rows are {} and {OPEN}", rows.join(", "))
+    })
+}
+
+impl Options {
+    fn includes(&self, row: &str) -> bool {
+        self.rows.is_empty() || self.rows.contains(&row)
+    }
+
+    /// A report of a part of the work would replace that of all.
+    fn is_partial(&self) -> bool {
+        !self.rows.is_empty() || !self.systems.is_empty() || self.scale.is_some()
+    }
+}
+
+pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
+    let mut engines = match options.systems.is_empty() {
+        true => vec![Engine::Odm, Engine::Redb, Engine::Rusqlite],
+        false => options.systems.clone(),
+    };
+    engines.sort();
+    engines.dedup();
+    let folder = &options.data;
+    std::fs::create_dir_all(folder)?;
+    let mut report = Report {
+        rounds: options.rounds,
+        ..Report::default()
+    };
+    for &engine in &engines {
+        report.loaded.insert(engine, engine.load(folder).await?);
+    }
+    if options.audit && engines.contains(&Engine::Odm) {
+        let copy = Engine::Odm.copy(folder, "run")?;
+        let library = Library::open(&copy).await?;
+        let start = Instant::now();
+        audit(&library).await?;
+        report.audited = Some(start.elapsed());
+        library.close().await?;
+    }
+    let mut systems: Vec<Arc<dyn System>> = Vec::new();
+    let mut files = Vec::new();
+    for &engine in &engines {
+        let opened = engine.open_all(folder).await?;
+        files.push((
+            engine,
+            opened
+                .iter()
+                .map(|(path, _)| path.clone())
+                .collect::<Vec<_>>(),
+        ));
+        for (_, system) in opened {
+            report.systems.push((system.name(), engine));
+            systems.push(system);
+        }
+    }
+    checks::same_answers(&systems).await?;
+    eprintln!("all systems give the same answers");
+    for round in 0..=options.rounds {
+        measure(&systems, round, &options, &mut report).await?;
+    }
+    checks::still_right(&systems).await?;
+    eprintln!("all systems are still right");
+    for system in systems {
+        system.close().await?;
+    }
+    for (engine, files) in &files {
+        let Some(path) = files.first().filter(|_| options.includes(OPEN)) else {
+            continue;
+        };
+        for round in 0..options.rounds {
+            let took = killed::open_after_kill(*engine, path, round).await?;
+            report.opened.entry(*engine).or_default().push(took);
+        }
+        if options.audit && *engine == Engine::Odm {
+            let library = Library::open(path).await?;
+            audit(&library).await?;
+            library.close().await?;
+        }
+    }
+    for path in files.iter().flat_map(|(_, files)| files) {
+        remove(path)?;
+    }
+    let markdown = report.markdown();
+    println!("{markdown}");
+    if !options.no_write && !options.is_partial() {
+        let path = report::write(&markdown)?;
+        eprintln!("written to {}", path.display());
+    }
+    Ok(())
+}
+
+/// Runs all rows on all systems, which take turns to be the first. The first round warms them up.
+async fn measure(
+    systems: &[Arc<dyn System>],
+    round: u64,
+    options: &Options,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    let start = Instant::now();
+    let percent = match (round, options.scale.unwrap_or(100)) {
+        (0, percent) => percent / 3,
+        (_, percent) => percent,
+    };
+    let rows = WORKLOADS
+        .iter()
+        .filter(|workload| options.includes(workload.row));
+    for workload in rows {
+        for nth in 0..systems.len() {
+            let system = &systems[(nth + round as usize) % systems.len()];
+            let sample = sample(system, workload, percent, round << 20).await?;
+            if let (Some(sample), 1..) = (sample, round) {
+                let key = (workload.row, system.name());
+                report.samples.entry(key).or_default().push(sample);
+            }
+        }
+    }
+    eprintln!(
+        "round {round} of {}: {:.1?}",
+        options.rounds,
+        start.elapsed()
+    );
+    Ok(())
+}
+
+async fn audit(library: &Library) -> anyhow::Result<()> {
+    let findings = library.audit().await?;
+    anyhow::ensure!(findings == 0, "the audit has {findings} findings");
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! What is compared, and its files.
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Instant,
+};
+
+use anyhow::Context;
+use clap::ValueEnum;
+
+use super::{
+    library::{self, Library},
+    raw_redb::{self, RawRedb},
+    sqlite::{self, Place, Sqlite},
+    system::System,
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(super) enum Engine {
+    Odm,
+    Redb,
+    Rusqlite,
+}
+
+/// What it took to make the file of an engine.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Loaded {
+    pub(super) seconds: f64,
+    pub(super) bytes: u64,
+}
+
+impl Engine {
+    /// A base file of another edition is made anew.
+    const EDITION: u32 = 1;
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Engine::Odm => "odm",
+            Engine::Redb => "redb",
+            Engine::Rusqlite => "SQLite",
+        }
+    }
+
+    fn extension(self) -> &'static str {
+        match self {
+            Engine::Odm => "odm",
+            Engine::Redb => "redb",
+            Engine::Rusqlite => "sqlite",
+        }
+    }
+
+    fn base(self, folder: &Path) -> PathBuf {
+        folder.join(format!("base.{}", self.extension()))
+    }
+
+    /// Makes the base file, unless it is there.
+    pub(super) async fn load(self, folder: &Path) -> anyhow::Result<Loaded> {
+        let base = self.base(folder);
+        // Tells the edition of a base file that is complete, and the seconds that it took.
+        let record = base.with_added_extension("loaded");
+        let recorded = fs::read_to_string(&record).unwrap_or_default();
+        if let Some((edition, seconds)) = recorded.trim().split_once(' ')
+            && edition == Self::EDITION.to_string()
+        {
+            return Ok(Loaded {
+                seconds: seconds.parse().context("the record of a base file")?,
+                bytes: fs::metadata(&base)?.len(),
+            });
+        }
+        remove(&base)?;
+        let start = Instant::now();
+        match self {
+            Engine::Odm => library::load(&base).await?,
+            Engine::Redb => raw_redb::load(&base)?,
+            Engine::Rusqlite => sqlite::load(&base)?,
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        eprintln!("{}: loaded in {seconds:.1} s", self.name());
+        fs::write(record, format!("{} {seconds:.2}\n", Self::EDITION))?;
+        Ok(Loaded {
+            seconds,
+            bytes: fs::metadata(&base)?.len(),
+        })
+    }
+
+    /// Copies the base file, and waits until the copy is on the disk.
+    pub(super) fn copy(self, folder: &Path, name: &str) -> anyhow::Result<PathBuf> {
+        let copy = folder.join(format!("{name}.{}", self.extension()));
+        remove(&copy)?;
+        fs::copy(self.base(folder), &copy)?;
+        File::open(&copy)?.sync_all()?;
+        Ok(copy)
+    }
+
+    /// Opens a file as it is opened where only one system has it.
+    pub(super) async fn open(self, path: &Path) -> anyhow::Result<Arc<dyn System>> {
+        Ok(match self {
+            Engine::Odm => Arc::new(Library::open(path).await?),
+            Engine::Redb => Arc::new(RawRedb::open(path)?),
+            Engine::Rusqlite => Arc::new(Sqlite::open(path, Place::Inline)?),
+        })
+    }
+
+    /// Opens the systems of this engine, each with a fresh copy of the base file, of which the first
+    /// is of the kind that [`open`](Engine::open) opens.
+    pub(super) async fn open_all(
+        self,
+        folder: &Path,
+    ) -> anyhow::Result<Vec<(PathBuf, Arc<dyn System>)>> {
+        let copy = self.copy(folder, "run")?;
+        let mut systems = vec![(copy.clone(), self.open(&copy).await?)];
+        if self == Engine::Rusqlite {
+            let copy = self.copy(folder, "run-blocking")?;
+            let system = Sqlite::open(&copy, Place::SpawnBlocking)?;
+            systems.push((copy, Arc::new(system)));
+        }
+        Ok(systems)
+    }
+}
+
+/// Removes a file, and those that SQLite has beside it.
+pub(super) fn remove(path: &Path) -> anyhow::Result<()> {
+    for extension in ["", "-wal", "-shm"] {
+        let mut path = path.as_os_str().to_owned();
+        path.push(extension);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! The results as Markdown, and their place in `docs/benchmarks.md`.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Write,
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::Context;
+use odm::DateTime;
+
+use super::{
+    engines::{Engine, Loaded},
+    sample::Sample,
+    workloads::{WORKLOADS, Workload},
+};
+use crate::shared::{
+    measure::{median, median_number, millis},
+    table::{Table, figure, thousands},
+};
+
+/// All that has been measured.
+#[derive(Default)]
+pub(super) struct Report {
+    pub(super) rounds: u64,
+    /// The names of the systems, in the order of their columns, with their engines.
+    pub(super) systems: Vec<(&'static str, Engine)>,
+    /// By the row and the system.
+    pub(super) samples: BTreeMap<(&'static str, &'static str), Vec<Sample>>,
+    pub(super) loaded: BTreeMap<Engine, Loaded>,
+    pub(super) opened: BTreeMap<Engine, Vec<Duration>>,
+    pub(super) audited: Option<Duration>,
+}
+
+impl Report {
+    /// The report in Markdown.
+    pub(super) fn markdown(&self) -> String {
+        let mut text = String::new();
+        let date = DateTime::now().to_string();
+        let date = date.split_once('T').map_or(date.as_str(), |(day, _)| day);
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let _ = writeln!(
+            text,
+            "Measured on {date} on {cores} cores, medians of {} rounds: {}.\n",
+            self.rounds,
+            versions(),
+        );
+        let _ = writeln!(text, "{}", self.workloads());
+        let _ = write!(text, "{}", self.files());
+        text
+    }
+
+    fn workloads(&self) -> Table {
+        let names = self.systems.iter().map(|(name, _)| *name);
+        let columns = ["row", "work"].into_iter().chain(names);
+        let mut table = Table::new(2, columns.chain(["odm / best SQLite", "odm / redb"]));
+        for workload in WORKLOADS {
+            let cells: Vec<Option<String>> = self
+                .systems
+                .iter()
+                .map(|(name, _)| Some(cell(self.samples.get(&(workload.row, *name))?)))
+                .collect();
+            if cells.iter().all(Option::is_none) {
+                continue;
+            }
+            let texts = [workload.row, workload.work].map(str::to_owned);
+            let cells = cells.into_iter().map(Option::unwrap_or_default);
+            let ratios = [Engine::Rusqlite, Engine::Redb].map(|peer| self.ratio(workload, peer));
+            table.row(texts.into_iter().chain(cells).chain(ratios));
+        }
+        table
+    }
+
+    /// How many times as much the library does in the same time as the best system of another engine,
+    /// which may have a group commit by hand.
+    fn ratio(&self, workload: &Workload, peer: Engine) -> String {
+        let best = |engine: Engine| {
+            let samples = self.samples.iter().filter(|((row, name), _)| {
+                let is_row = *row == workload.row
+                    || find(row).is_some_and(|other| other.without_group() == Some(workload.row));
+                is_row && self.systems.contains(&(*name, engine))
+            });
+            samples
+                .map(|(_, samples)| median_of(samples, |sample| sample.throughput))
+                .max_by(f64::total_cmp)
+        };
+        match (best(Engine::Odm), best(peer)) {
+            (Some(library), Some(peer)) => format!("{:.2}", library / peer),
+            _ => String::new(),
+        }
+    }
+
+    /// Loading, files and opening, by the engine. The ratios are those of the peer to the library.
+    fn files(&self) -> Table {
+        let mut engines: Vec<Engine> = self.loaded.keys().copied().collect();
+        engines.sort();
+        let names = engines.iter().map(|engine| engine.name());
+        let columns = ["row", "work"].into_iter().chain(names);
+        let mut table = Table::new(2, columns.chain(["SQLite / odm", "redb / odm"]));
+        let mut row = |name: &str, work: &str, value: &dyn Fn(Engine) -> Option<f64>| {
+            if engines.iter().all(|&engine| value(engine).is_none()) {
+                return;
+            }
+            let texts = [name, work].map(str::to_owned);
+            let cells = engines.iter().map(|&engine| value(engine).map(figure));
+            let cells: Vec<String> = cells.map(Option::unwrap_or_default).collect();
+            let ratio = |peer: Engine| match (value(peer), value(Engine::Odm)) {
+                (Some(peer), Some(library)) => format!("{:.2}", peer / library),
+                _ => String::new(),
+            };
+            let ratios = [ratio(Engine::Rusqlite), ratio(Engine::Redb)];
+            table.row(texts.into_iter().chain(cells).chain(ratios));
+        };
+        let loaded = |engine| self.loaded.get(&engine);
+        row("load", "loading all documents, s", &|engine| {
+            Some(loaded(engine)?.seconds)
+        });
+        row("size", "size of the file, MiB", &|engine| {
+            Some(loaded(engine)?.bytes as f64 / f64::from(1 << 20))
+        });
+        row("open", "open after `kill -9` of a writer, ms", &|engine| {
+            Some(millis(median(self.opened.get(&engine)?.clone())))
+        });
+        row("audit", "`audit()` of the loaded file, ms", &|engine| {
+            self.audited.filter(|_| engine == Engine::Odm).map(millis)
+        });
+        table
+    }
+}
+
+fn find(row: &str) -> Option<&'static Workload> {
+    WORKLOADS.iter().find(|workload| workload.row == row)
+}
+
+fn median_of(samples: &[Sample], figure: impl Fn(&Sample) -> f64) -> f64 {
+    median_number(samples.iter().map(figure).collect())
+}
+
+fn cell(samples: &Vec<Sample>) -> String {
+    let throughput = median_of(samples, |sample| sample.throughput);
+    let processor = figure(median_of(samples, |sample| sample.processor));
+    let p50 = figure(median_of(samples, |sample| sample.p50));
+    let p99 = figure(median_of(samples, |sample| sample.p99));
+    let throughput = thousands(throughput.round() as u64);
+    format!("{throughput} · {processor} · {p50} / {p99}")
+}
+
+/// The systems with the versions that this program was built with.
+fn versions() -> String {
+    let version = |package: &str| {
+        let lock = include_str!("../../Cargo.lock");
+        let entry = lock.split_once(&format!("name = \"{package}\"\nversion = \""));
+        let version = entry.and_then(|(_, rest)| rest.split('"').next());
+        version.unwrap_or("of an unknown version").to_owned()
+    };
+    format!(
+        "odm {}, redb {}, SQLite {} through rusqlite {}, tokio {}",
+        version("odm"),
+        version("redb"),
+        rusqlite::version(),
+        version("rusqlite"),
+        version("tokio"),
+    )
+}
+
+const BEGIN: &str = "<!-- peers -->\n";
+const END: &str = "<!-- /peers -->";
+
+/// Puts the report between its two marks in `docs/benchmarks.md`.
+pub(super) fn write(markdown: &str) -> anyhow::Result<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/benchmarks.md");
+    let text = fs::read_to_string(&path)?;
+    let (before, rest) = text
+        .split_once(BEGIN)
+        .context("the first mark is missing")?;
+    let (_, after) = rest.split_once(END).context("the second mark is missing")?;
+    fs::write(&path, format!("{before}{BEGIN}\n{markdown}\n{END}{after}"))?;
+    Ok(path)
+}
