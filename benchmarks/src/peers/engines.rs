@@ -66,7 +66,7 @@ impl Engine {
         {
             return Ok(Loaded {
                 seconds: seconds.parse().context("the record of a base file")?,
-                bytes: fs::metadata(&base)?.len(),
+                bytes: bytes(&base)?,
             });
         }
         remove(&base)?;
@@ -81,7 +81,7 @@ impl Engine {
         fs::write(record, format!("{} {seconds:.2}\n", Self::EDITION))?;
         Ok(Loaded {
             seconds,
-            bytes: fs::metadata(&base)?.len(),
+            bytes: bytes(&base)?,
         })
     }
 
@@ -89,8 +89,12 @@ impl Engine {
     pub(super) fn copy(self, folder: &Path, name: &str) -> anyhow::Result<PathBuf> {
         let copy = folder.join(format!("{name}.{}", self.extension()));
         remove(&copy)?;
-        fs::copy(self.base(folder), &copy)?;
-        File::open(&copy)?.sync_all()?;
+        for (from, to) in all_of(&self.base(folder)).zip(all_of(&copy)) {
+            if fs::exists(&from)? {
+                fs::copy(&from, &to)?;
+                File::open(&to)?.sync_all()?;
+            }
+        }
         Ok(copy)
     }
 
@@ -120,14 +124,32 @@ impl Engine {
     }
 }
 
-/// Removes a file, and those that SQLite has beside it.
+/// The paths of a database: of its file, and of those that the library and SQLite may have beside it.
+fn all_of(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let path = path.as_os_str().to_owned();
+    ["", ".log", "-wal", "-shm"].into_iter().map(move |suffix| {
+        let mut path = path.clone();
+        path.push(suffix);
+        path.into()
+    })
+}
+
+/// The size of all files of a database.
+fn bytes(path: &Path) -> anyhow::Result<u64> {
+    let mut bytes = 0;
+    for path in all_of(path) {
+        if fs::exists(&path)? {
+            bytes += fs::metadata(&path)?.len();
+        }
+    }
+    Ok(bytes)
+}
+
+/// Removes all files of a database.
 pub(super) fn remove(path: &Path) -> anyhow::Result<()> {
-    for extension in ["", "-wal", "-shm"] {
-        let mut path = path.as_os_str().to_owned();
-        path.push(extension);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
+    for path in all_of(path) {
+        if fs::exists(&path)? {
+            fs::remove_file(&path)?;
         }
     }
     Ok(())

@@ -138,7 +138,7 @@ fn median_of(samples: &[Sample], figure: impl Fn(&Sample) -> f64) -> f64 {
     median_number(samples.iter().map(figure).collect())
 }
 
-fn cell(samples: &Vec<Sample>) -> String {
+fn cell(samples: &[Sample]) -> String {
     let throughput = median_of(samples, |sample| sample.throughput);
     let processor = figure(median_of(samples, |sample| sample.processor));
     let p50 = figure(median_of(samples, |sample| sample.p50));
