@@ -17,17 +17,19 @@ mod sqlite;
 mod system;
 mod workloads;
 
-use std::{path::PathBuf, sync::Arc, time::Instant};
-
-use self::{
-    engines::{Engine, remove},
-    library::Library,
-    report::Report,
-    sample::sample,
-    system::System,
-    workloads::WORKLOADS,
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
 };
-pub(crate) use killed::{WriterOptions, write_until_killed};
+
+use clap::ValueEnum;
+
+pub(crate) use self::killed::{WriterOptions, write_until_killed};
+use self::{
+    engines::Engine, killed::open_after_kill, library::Library, report::Report, sample::sample,
+    system::System, workloads::WORKLOADS,
+};
 
 /// The cache of the library and of redb. SQLite maps its whole file instead.
 const CACHE: usize = 1 << 30;
@@ -69,6 +71,16 @@ fn row(name: &str) -> Result<&'static str, String> {
 }
 
 impl Options {
+    fn engines(&self) -> Vec<Engine> {
+        if self.systems.is_empty() {
+            return Engine::value_variants().to_vec();
+        }
+        let mut engines = self.systems.clone();
+        engines.sort();
+        engines.dedup();
+        engines
+    }
+
     fn includes(&self, row: &str) -> bool {
         self.rows.is_empty() || self.rows.contains(&row)
     }
@@ -80,41 +92,24 @@ impl Options {
 }
 
 pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
-    let mut engines = match options.systems.is_empty() {
-        true => vec![Engine::Odm, Engine::Redb, Engine::Rusqlite],
-        false => options.systems.clone(),
-    };
-    engines.sort();
-    engines.dedup();
-    let folder = &options.data;
-    std::fs::create_dir_all(folder)?;
     let mut report = Report {
         rounds: options.rounds,
         ..Report::default()
     };
+    let engines = options.engines();
+    let folder = &options.data;
+    std::fs::create_dir_all(folder)?;
     for &engine in &engines {
         report.loaded.insert(engine, engine.load(folder).await?);
     }
     if options.audit && engines.contains(&Engine::Odm) {
-        let copy = Engine::Odm.copy(folder, "run")?;
-        let library = Library::open(&copy).await?;
-        let start = Instant::now();
-        audit(&library).await?;
-        report.audited = Some(start.elapsed());
-        library.close().await?;
+        let copy = Engine::Odm.copy(folder);
+        Engine::Odm.make_copy(folder, &copy)?;
+        report.audited = Some(audit(&copy).await?);
     }
     let mut systems: Vec<Arc<dyn System>> = Vec::new();
-    let mut files = Vec::new();
     for &engine in &engines {
-        let opened = engine.open_all(folder).await?;
-        files.push((
-            engine,
-            opened
-                .iter()
-                .map(|(path, _)| path.clone())
-                .collect::<Vec<_>>(),
-        ));
-        for (_, system) in opened {
+        for system in engine.open_all(folder).await? {
             report.systems.push((system.name(), engine));
             systems.push(system);
         }
@@ -129,22 +124,17 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     for system in systems {
         system.close().await?;
     }
-    for (engine, files) in &files {
-        let Some(path) = files.first().filter(|_| options.includes(OPEN)) else {
-            continue;
-        };
+    for &engine in engines.iter().filter(|_| options.includes(OPEN)) {
+        let opened = report.opened.entry(engine).or_default();
         for round in 0..options.rounds {
-            let took = killed::open_after_kill(*engine, path, round).await?;
-            report.opened.entry(*engine).or_default().push(took);
-        }
-        if options.audit && *engine == Engine::Odm {
-            let library = Library::open(path).await?;
-            audit(&library).await?;
-            library.close().await?;
+            opened.push(open_after_kill(engine, &engine.copy(folder), round).await?);
         }
     }
-    for path in files.iter().flat_map(|(_, files)| files) {
-        remove(path)?;
+    if options.audit && engines.contains(&Engine::Odm) {
+        audit(&Engine::Odm.copy(folder)).await?;
+    }
+    for engine in engines {
+        engine.remove_copies(folder)?;
     }
     let markdown = report.markdown();
     println!("{markdown}");
@@ -188,8 +178,13 @@ async fn measure(
     Ok(())
 }
 
-async fn audit(library: &Library) -> anyhow::Result<()> {
+/// Compares all derived data of the library with its sources, and tells how long that takes.
+async fn audit(path: &Path) -> anyhow::Result<Duration> {
+    let library = Library::open(path).await?;
+    let start = Instant::now();
     let findings = library.audit().await?;
+    let took = start.elapsed();
     anyhow::ensure!(findings == 0, "the audit has {findings} findings");
-    Ok(())
+    library.close().await?;
+    Ok(took)
 }

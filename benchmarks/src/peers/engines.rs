@@ -51,8 +51,22 @@ impl Engine {
         }
     }
 
+    fn file(self, folder: &Path, name: &str) -> PathBuf {
+        folder.join(format!("{name}.{}", self.extension()))
+    }
+
     fn base(self, folder: &Path) -> PathBuf {
-        folder.join(format!("base.{}", self.extension()))
+        self.file(folder, "base")
+    }
+
+    /// The copy of the base file that [`open`](Engine::open) is for.
+    pub(super) fn copy(self, folder: &Path) -> PathBuf {
+        self.file(folder, "run")
+    }
+
+    /// A copy for the second system with this engine.
+    fn second_copy(self, folder: &Path) -> PathBuf {
+        self.file(folder, "run-blocking")
     }
 
     /// Makes the base file, unless it is there.
@@ -85,20 +99,24 @@ impl Engine {
         })
     }
 
-    /// Copies the base file, and waits until the copy is on the disk.
-    pub(super) fn copy(self, folder: &Path, name: &str) -> anyhow::Result<PathBuf> {
-        let copy = folder.join(format!("{name}.{}", self.extension()));
-        remove(&copy)?;
-        for (from, to) in all_of(&self.base(folder)).zip(all_of(&copy)) {
+    /// Makes a fresh copy of the base file, and waits until it is on the disk.
+    pub(super) fn make_copy(self, folder: &Path, copy: &Path) -> anyhow::Result<()> {
+        remove(copy)?;
+        for (from, to) in all_of(&self.base(folder)).zip(all_of(copy)) {
             if fs::exists(&from)? {
                 fs::copy(&from, &to)?;
                 File::open(&to)?.sync_all()?;
             }
         }
-        Ok(copy)
+        Ok(())
     }
 
-    /// Opens a file as it is opened where only one system has it.
+    pub(super) fn remove_copies(self, folder: &Path) -> anyhow::Result<()> {
+        remove(&self.copy(folder))?;
+        remove(&self.second_copy(folder))
+    }
+
+    /// Opens a file by itself.
     pub(super) async fn open(self, path: &Path) -> anyhow::Result<Arc<dyn System>> {
         Ok(match self {
             Engine::Odm => Arc::new(Library::open(path).await?),
@@ -107,18 +125,15 @@ impl Engine {
         })
     }
 
-    /// Opens the systems of this engine, each with a fresh copy of the base file, of which the first
-    /// is of the kind that [`open`](Engine::open) opens.
-    pub(super) async fn open_all(
-        self,
-        folder: &Path,
-    ) -> anyhow::Result<Vec<(PathBuf, Arc<dyn System>)>> {
-        let copy = self.copy(folder, "run")?;
-        let mut systems = vec![(copy.clone(), self.open(&copy).await?)];
+    /// Opens the systems with this engine, each with a fresh copy of the base file.
+    pub(super) async fn open_all(self, folder: &Path) -> anyhow::Result<Vec<Arc<dyn System>>> {
+        let copy = self.copy(folder);
+        self.make_copy(folder, &copy)?;
+        let mut systems = vec![self.open(&copy).await?];
         if self == Engine::Rusqlite {
-            let copy = self.copy(folder, "run-blocking")?;
-            let system = Sqlite::open(&copy, Place::SpawnBlocking)?;
-            systems.push((copy, Arc::new(system)));
+            let copy = self.second_copy(folder);
+            self.make_copy(folder, &copy)?;
+            systems.push(Arc::new(Sqlite::open(&copy, Place::SpawnBlocking)?));
         }
         Ok(systems)
     }
@@ -146,7 +161,7 @@ fn bytes(path: &Path) -> anyhow::Result<u64> {
 }
 
 /// Removes all files of a database.
-pub(super) fn remove(path: &Path) -> anyhow::Result<()> {
+fn remove(path: &Path) -> anyhow::Result<()> {
     for path in all_of(path) {
         if fs::exists(&path)? {
             fs::remove_file(&path)?;

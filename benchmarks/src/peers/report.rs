@@ -43,8 +43,11 @@ impl Report {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let _ = writeln!(
             text,
-            "Measured on {date} on {cores} cores, medians of {} rounds: {}.\n",
-            self.rounds,
+            "Measured on {date} on {cores} cores, medians of {}: {}.\n",
+            match self.rounds {
+                1 => "one round".to_owned(),
+                rounds => format!("{rounds} rounds"),
+            },
             versions(),
         );
         let _ = writeln!(text, "{}", self.workloads());
