@@ -2,8 +2,10 @@
 
 use std::{
     fs,
+    future::poll_fn,
     path::{Path, PathBuf},
     sync::Arc,
+    task::Poll,
     time::Duration,
 };
 
@@ -135,9 +137,10 @@ async fn units_do_not_wait_for_the_end_of_a_transaction_that_began_after_them() 
         let gate = disk.hold_syncs();
         let first = write("first");
         disk.until_sync_waits();
-        // They wait for the sync, and for one of their own.
-        let second = write("second");
-        tokio::time::sleep(Duration::from_millis(30)).await;
+        // It waits for the sync, and for one of its own. The first poll puts it into the queue.
+        let mut second = Box::pin(insert(&store, vec![doc! { "_id": "second" }]));
+        let waits = poll_fn(|context| Poll::Ready(second.as_mut().poll(context).is_pending()));
+        assert!(waits.await);
         let options = TransactionOptions::default();
         let mut transaction = store.begin(options).await.expect("a transaction");
         assert_eq!(found(&*transaction, &find_all()).await.len(), 5);
@@ -149,7 +152,7 @@ async fn units_do_not_wait_for_the_end_of_a_transaction_that_began_after_them() 
         .expect("an insert");
         drop(gate);
         first.await.expect("no panic").expect("an insert");
-        second.await.expect("no panic").expect("an insert");
+        second.await.expect("an insert");
         assert_eq!(all(&store).await.len(), 5);
         match commits {
             true => transaction.commit().await.expect("a commit"),
