@@ -225,10 +225,12 @@ impl Syncer {
         if commit.durable {
             state.wanted = state.appended;
         }
-        if state.is_idle() {
+        // An eventual commit does not wait for a sync that is on its way for others.
+        let must_wait = commit.durable && state.must_sync();
+        if !must_wait && state.commits.is_empty() && !state.is_finishing {
             let failure = state.failure.clone();
             drop(state);
-            // Only the writer adds work: the thread is idle until this is done.
+            // Only the writer adds commits: the thread has none until this is done.
             return finish(&self.shared.published, vec![commit], failure);
         }
         let record = state.appended;
