@@ -45,7 +45,8 @@ impl<D: Database> TransactionGuard<D> {
     ///
     /// # Errors
     ///
-    /// That of the disk, if commits were lost that the transaction has read: what it read was never durable.
+    /// That of the disk, if commits were lost that the transaction has read: what it read was never durable. A
+    /// transaction that has run out of time was rolled back then, and this returns at once.
     pub async fn rollback(self) -> Result<()> {
         self.bound.rollback().await
     }

@@ -165,6 +165,7 @@ impl Embedded {
         let thread = thread::Builder::new()
             .name("odm-writer".to_owned())
             .spawn(move || {
+                wait::mark_thread();
                 let open = match open::open(place, settings) {
                     Ok(open) => open,
                     Err(error) => return drop(opened.send(Err(error))),
@@ -258,8 +259,9 @@ impl Drop for Handle {
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
+        // A waker may drop the last handle on a thread of the store itself, which then ends by itself.
         if let Some(thread) = thread
-            && thread::current().id() != self.writer
+            && !wait::is_marked_thread()
             && thread.join().is_err()
         {
             tracing::error!("the writer of `{}` has panicked", self.name);

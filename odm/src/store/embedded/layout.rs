@@ -27,7 +27,7 @@ pub(super) const MAX_TREE: Tree = 1 << 20;
 pub(super) const META: Tree = 0;
 
 /// The version of the format.
-pub(super) const FORMAT: i32 = 2;
+pub(super) const FORMAT: i32 = 3;
 
 /// A key that is greater than all keys of a tree.
 pub(super) const END: [u8; 1] = [0xff];

@@ -18,9 +18,9 @@
 //! So the engine always names a generation whose head is in the log. Where it is not, the log is missing, older
 //! than the store, or another's, and the store is not opened without it: its last commits would be lost.
 //!
-//! There is no log before the first commit, and none after the store was closed: its one file is whole then.
-//! A log that no store names and that has no record may be removed: it was created and not used, or left by a
-//! store that was closed.
+//! There is no log before the first record, and none after the store was closed: its one file is whole then, and
+//! names the last generation as closed. A log is removed only if its store is known to have all of it: if the store
+//! has closed the generation, or if the log was created and not used.
 
 mod file;
 mod record;
@@ -67,12 +67,35 @@ const FORMAT: u32 = 1;
 struct Generation {
     log: ObjectId,
     generation: i64,
+    /// Whether the store was closed: it has all commits, and needs no log.
+    closed: bool,
+}
+
+impl Generation {
+    /// The first of a new log.
+    fn new() -> Generation {
+        Generation {
+            log: ObjectId::new(),
+            generation: 0,
+            closed: false,
+        }
+    }
+
+    fn next(&self) -> Generation {
+        Generation {
+            log: self.log,
+            generation: self.generation + 1,
+            closed: false,
+        }
+    }
 }
 
 /// A log, whose file may be missing.
 pub(super) struct Log {
     place: Box<dyn LogFile>,
     max_len: u64,
+    /// The generation that begins with the next file.
+    first: Generation,
     open: Option<Open>,
 }
 
@@ -116,21 +139,28 @@ impl Log {
     ) -> Result<(Log, Recovered)> {
         let name = place.name();
         let file = place.open().map_err(|error| cannot("open", &name, error))?;
+        let named = named.map(bson::deserialize_from_slice::<Generation>);
+        let first = match &named {
+            Some(Ok(named)) => named.next(),
+            _ => Generation::new(),
+        };
         let mut log = Log {
             place,
             max_len,
+            first,
             open: None,
         };
-        let named = named.map(bson::deserialize_from_slice::<Generation>);
         let recovered = match (named, file) {
-            (None, None) => Recovered::default(),
+            (None | Some(Ok(Generation { closed: true, .. })), None) => Recovered::default(),
             (None, Some(file)) => {
-                if !is_spent(&read(&*file).map_err(|error| cannot("read", &name, error))?) {
-                    return Err(corrupt(format!(
-                        "`{store}` was closed, and `{name}` is not its log: move that file away"
-                    )));
-                }
-                log.remove()?;
+                log.remove_unneeded(store, &*file, |bytes| is_unused(bytes, None))?;
+                Recovered::default()
+            }
+            (Some(Ok(named @ Generation { closed: true, .. })), Some(file)) => {
+                // Of the last time, or created for this time and not used.
+                log.remove_unneeded(store, &*file, |bytes| {
+                    has_head(bytes, &named) || is_unused(bytes, Some(&first))
+                })?;
                 Recovered::default()
             }
             (Some(Err(error)), _) => {
@@ -145,7 +175,7 @@ impl Log {
             }
             (Some(Ok(named)), Some(file)) => {
                 let bytes = read(&*file).map_err(|error| cannot("read", &name, error))?;
-                if !heads(&bytes).contains(&named) {
+                if !has_head(&bytes, &named) {
                     return Err(corrupt(format!(
                         "`{store}` was not closed, and `{name}` is not the log with its last commits, but that of \
                          another store or of another time: put both files back together"
@@ -178,12 +208,31 @@ impl Log {
     pub(super) fn begin_generation(&mut self) -> Result<Vec<u8>> {
         let result = match &mut self.open {
             Some(open) => open.begin_generation(),
-            None => create(&*self.place).map(|open| self.open.insert(open).named),
+            None => {
+                let file = self.place.create(&new_heads(self.first));
+                file.map(|file| {
+                    let open = Open::new(file, self.first, RECORDS);
+                    self.open.insert(open).named
+                })
+            }
         };
         let next = result.map_err(|error| cannot("write to", &self.place.name(), error))?;
-        bson::serialize_to_vec(&next).map_err(|error| {
-            Error::new(ErrorKind::Encode, "cannot write the name of a log").with_source(error)
+        encode(&next)
+    }
+
+    /// Begins the checkpoint after which the store needs no log. Returns the record that the engine's commit must
+    /// store, or `None` if there is no log.
+    pub(super) fn begin_close(&mut self) -> Result<Option<Vec<u8>>> {
+        let Some(open) = &mut self.open else {
+            return Ok(None);
+        };
+        let last = open.begin_generation();
+        let last = last.map_err(|error| cannot("write to", &self.place.name(), error))?;
+        encode(&Generation {
+            closed: true,
+            ..last
         })
+        .map(Some)
     }
 
     /// Ends a checkpoint, after the engine's commit.
@@ -205,7 +254,24 @@ impl Log {
         self.open.as_ref().map(|open| &open.file)
     }
 
-    /// Removes the file, which the engine does not name any more.
+    /// Removes a file that the store does not need, or refuses it.
+    fn remove_unneeded(
+        &mut self,
+        store: &str,
+        file: &dyn Backend,
+        is_unneeded: impl FnOnce(&[u8]) -> bool,
+    ) -> Result<()> {
+        let name = self.place.name();
+        let bytes = read(file).map_err(|error| cannot("read", &name, error))?;
+        match is_unneeded(&bytes) {
+            true => self.remove(),
+            false => Err(corrupt(format!(
+                "`{store}` was closed, and `{name}` is not its log: move that file away"
+            ))),
+        }
+    }
+
+    /// Removes the file, which the store does not need any more.
     pub(super) fn remove(&mut self) -> Result<()> {
         self.open = None;
         let removed = self.place.remove();
@@ -259,24 +325,20 @@ impl Open {
     }
 
     fn begin_generation(&mut self) -> io::Result<Generation> {
-        self.named.generation += 1;
-        let place = self.named.generation as u64 % 2 * HEAD as u64;
+        self.named = self.named.next();
+        let place = head_place(&self.named) as u64;
         self.file.write(place, &head(self.named))?;
         self.file.sync_data()?;
         Ok(self.named)
     }
 }
 
-fn create(place: &dyn LogFile) -> io::Result<Open> {
-    let named = Generation {
-        log: ObjectId::new(),
-        generation: 0,
-    };
-    // The head of the next generation is empty.
-    let mut heads = head(named);
-    heads.resize(RECORDS as usize, 0);
-    let file = place.create(&heads)?;
-    Ok(Open::new(file, named, RECORDS))
+/// The heads of a new log. That of the next generation is empty.
+fn new_heads(first: Generation) -> Vec<u8> {
+    let mut heads = vec![0; RECORDS as usize];
+    let place = head_place(&first);
+    heads[place..place + HEAD].copy_from_slice(&head(first));
+    heads
 }
 
 /// The head of a generation: the magic bytes, the format (4 bytes), the id of the log (12), the number of the
@@ -292,30 +354,33 @@ fn head(named: Generation) -> Vec<u8> {
     head
 }
 
-/// The generations whose heads are in the bytes of a log.
-fn heads(bytes: &[u8]) -> Vec<Generation> {
-    let heads = bytes.chunks_exact(HEAD).take(2);
-    let read = |found: &[u8]| {
-        let log = found.get(12..24)?.try_into().ok()?;
-        let generation = found.get(24..32)?.try_into().ok()?;
-        let named = Generation {
-            log: ObjectId::from_bytes(log),
-            generation: i64::from_be_bytes(generation),
-        };
-        (found == head(named)).then_some(named)
-    };
-    heads.filter_map(read).collect()
+/// The position of the head of a generation.
+fn head_place(named: &Generation) -> usize {
+    named.generation as usize % 2 * HEAD
 }
 
-/// Whether these are the bytes of a log that has no record of its newest generation.
-fn is_spent(bytes: &[u8]) -> bool {
-    let newest = heads(bytes)
-        .into_iter()
-        .max_by_key(|named| named.generation);
-    newest.is_some_and(|named| {
-        let records = bytes.get(RECORDS as usize..).unwrap_or_default();
-        Record::decode(records, first(named.generation)).is_none()
+fn encode(named: &Generation) -> Result<Vec<u8>> {
+    bson::serialize_to_vec(named).map_err(|error| {
+        Error::new(ErrorKind::Encode, "cannot write the name of a log").with_source(error)
     })
+}
+
+/// Whether the head of a generation is in the bytes of a log.
+fn has_head(bytes: &[u8], named: &Generation) -> bool {
+    let place = head_place(named);
+    bytes.get(place..place + HEAD) == Some(&head(*named))
+}
+
+/// Whether these are the bytes of a log that was created with this generation, or with the first of any log, and
+/// never written to.
+fn is_unused(bytes: &[u8], first: Option<&Generation>) -> bool {
+    let log = bytes.get(12..24).and_then(|id| id.try_into().ok());
+    let of_any = log.map(|id| Generation {
+        log: ObjectId::from_bytes(id),
+        ..Generation::new()
+    });
+    let first = first.copied().or(of_any);
+    first.is_some_and(|first| bytes == new_heads(first))
 }
 
 fn first(generation: i64) -> Position {

@@ -89,18 +89,19 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<Opened> {
 /// Opens the log, and makes its commits durable in the engine.
 fn recover(engine: &mut Engine, file: Box<dyn LogFile>, max_len: u64, name: &str) -> Result<Log> {
     let named = engine.newest()?.get(META, LOG_RECORD)?;
-    let is_named = named.is_some();
     let (mut log, recovered) = Log::open(file, max_len, name, named.as_deref())?;
     drop(named);
-    if is_named {
+    if log.file().is_some() {
         warn!(
             store = name,
             units = recovered.units,
             "the store was not closed: applying the units of its log"
         );
-        let generation = log.begin_generation()?;
-        let generation = iter::once((META, LOG_RECORD, Some(&*generation)));
-        engine.commit(generation.chain(recovered.changes.iter()), true)?;
+        let applied = log.begin_generation().and_then(|generation| {
+            let generation = iter::once((META, LOG_RECORD, Some(&*generation)));
+            engine.commit(generation.chain(recovered.changes.iter()), true)
+        });
+        applied.inspect_err(|error| engine.refuse_writes(error))?;
         log.cut();
     }
     Ok(log)
@@ -149,6 +150,13 @@ fn open_file(path: &Path, name: &Arc<str>, cache_size: usize) -> Result<Engine> 
     let file = match open()? {
         Some(file) => Some(file),
         None => {
+            if Beside::new_store(path).exists() {
+                let message = format!(
+                    "`{name}` is missing, and its log is there, which may have its last commits: put both files \
+                     back together, or move the log away"
+                );
+                return Err(Error::new(ErrorKind::Corrupt, message));
+            }
             create(path, name, cache_size)?;
             open()?
         }

@@ -166,9 +166,11 @@ impl Transaction for Session {
             None => Err(not_its_own()),
             Some(lease) => {
                 let (reply, answer) = oneshot::channel();
-                // Whether the writer still waits or not: nothing of the work was stored.
-                let _ = lease.outcome.send(Outcome::Rollback(reply));
-                answer.await.unwrap_or(Ok(()))
+                match lease.outcome.send(Outcome::Rollback(reply)) {
+                    Ok(()) => answer.await.unwrap_or_else(|_| Err(lease.state.error())),
+                    // It has expired, and was rolled back then.
+                    Err(_) => Ok(()),
+                }
             }
         }
     }

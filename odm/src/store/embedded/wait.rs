@@ -2,6 +2,7 @@
 
 use std::{
     any::Any,
+    cell::Cell,
     future::Future,
     pin::{Pin, pin},
     sync::{
@@ -14,6 +15,20 @@ use std::{
 };
 
 use crate::error::{Error, ErrorKind, Result};
+
+thread_local! {
+    static IS_OF_A_STORE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Marks this thread as one of a store, which no handle may wait for while it runs there.
+pub(super) fn mark_thread() {
+    IS_OF_A_STORE.set(true);
+}
+
+/// Whether this thread is one of a store. Code of callers runs there: units, and the wakers of their tasks.
+pub(super) fn is_marked_thread() -> bool {
+    IS_OF_A_STORE.get()
+}
 
 struct Unpark {
     thread: Thread,

@@ -166,16 +166,22 @@ impl Writer {
 
     /// Leaves one whole file.
     fn remove_log(&mut self) -> Result<()> {
-        let Some(log) = self.log.as_mut().filter(|log| log.file().is_some()) else {
-            // A store in memory has nothing to leave.
+        let removed = self.try_remove_log();
+        removed.map_err(|error| self.fail(error))
+    }
+
+    fn try_remove_log(&mut self) -> Result<()> {
+        // A store in memory has nothing to leave.
+        let Some(log) = &mut self.log else {
             return Ok(());
         };
-        let begun = log.begin_generation().map(drop);
-        let unnamed = iter::once((META, LOG_RECORD, None));
-        let committed = begun.and_then(|()| self.engine.commit(unnamed, true));
+        let Some(closed) = log.begin_close()? else {
+            return Ok(());
+        };
+        let closed = iter::once((META, LOG_RECORD, Some(&*closed)));
+        self.engine.commit(closed, true)?;
         // Before this is done, another process cannot open the store and make a log.
-        let removed = committed.and_then(|()| log.remove());
-        removed.map_err(|error| self.fail(error))
+        log.remove()
     }
 
     fn wait(&mut self) -> Event {
@@ -225,7 +231,7 @@ impl Writer {
         };
         match stored {
             Ok(snapshot) => {
-                if durable {
+                if durable && !self.is_past_log {
                     self.unflushed = None;
                 }
                 self.syncer.push(Commit {
@@ -357,7 +363,7 @@ impl Writer {
         let built = ensure::ensure(&mut work, collections, &mut |work| self.spill(work));
         let result = match built {
             Ok(()) => self.commit_now(&work),
-            // It may tell of commits that are not durable yet.
+            // It may tell of commits whose sync is on its way.
             Err(error) => self.settle().and(Err(error)),
         };
         // Of what was not built, or of what was removed.

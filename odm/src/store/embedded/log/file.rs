@@ -35,10 +35,18 @@ pub(in super::super) struct Beside(PathBuf);
 impl Beside {
     /// The log of a store that exists. Several paths to one store have one log.
     pub(in super::super) fn store(path: &Path) -> io::Result<Beside> {
-        let path = fs::canonicalize(path)?;
+        fs::canonicalize(path).map(|path| Beside::new_store(&path))
+    }
+
+    /// The log of a store that does not exist yet.
+    pub(in super::super) fn new_store(path: &Path) -> Beside {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(".log");
-        Ok(Beside(path.with_file_name(name)))
+        Beside(path.with_file_name(name))
+    }
+
+    pub(in super::super) fn exists(&self) -> bool {
+        self.0.exists()
     }
 }
 

@@ -207,7 +207,7 @@ fn a_newer_format_is_refused_with_both_versions() {
         assert_eq!(error.kind(), ErrorKind::Corrupt);
         let message = error.to_string();
         assert!(
-            message.contains("99") && message.contains("format 2") && message.contains("shop.odm"),
+            message.contains("99") && message.contains("format 3") && message.contains("shop.odm"),
             "{message}"
         );
     });

@@ -70,7 +70,14 @@ fn a_file_has_the_format_that_is_documented() {
         };
         let schema = decoded(&take("0", "636174616c6f67"));
         let format = decoded(&take("0", "666f726d6174"));
-        assert_eq!(format, doc! { "format": 2 });
+        assert_eq!(format, doc! { "format": 3 });
+        let mut log = decoded(&take("0", "6c6f67"));
+        log.remove("log")
+            .expect("the id")
+            .as_object_id()
+            .expect("an id");
+        let last = log.get_i64("generation").expect("a number");
+        assert_eq!(log, doc! { "generation": last, "closed": true });
         let field = |path: &str, descending: bool, multikey: bool| doc! { "path": path, "descending": descending, "multikey": multikey };
         assert_eq!(
             schema,

@@ -5,9 +5,10 @@ use std::{
     future::poll_fn,
     path::{Path, PathBuf},
     pin::Pin,
-    sync::Arc,
-    task::Poll,
-    time::Duration,
+    sync::{Arc, Mutex},
+    task::{Context, Poll, Wake, Waker},
+    thread,
+    time::{Duration, Instant},
 };
 
 use bson::doc;
@@ -291,6 +292,80 @@ fn a_store_that_was_closed_takes_no_log_of_another() {
             assert_eq!(disk.log_bytes(), log, "it is left alone");
         }
     });
+}
+
+#[test]
+fn a_log_is_not_removed_because_its_store_is_another_or_gone() {
+    block_on(async {
+        // A store that was closed, and goes on later; then the file of the first time takes the place of the last.
+        let disk = Disk::formatted().await;
+        let write = async |disk: &Disk, id: i32| {
+            let store = open(disk).await.expect("a store");
+            for id in [id, id + 1] {
+                insert(&store, vec![doc! { "_id": id }])
+                    .await
+                    .expect("an insert");
+            }
+            store
+        };
+        write(&disk, 0).await.close().await.expect("a close");
+        let backup = disk.after_exit();
+        let crashed = write(&disk, 2).await;
+        let log = disk.log_bytes();
+        let mixed = backup.with_log(log.clone());
+        let error = open(&mixed).await.expect_err("another log");
+        assert!(error.to_string().contains("move that file away"), "{error}");
+        assert_eq!(mixed.log_bytes(), log);
+        drop(crashed);
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let (copy, log) = killed(folder.path()).await;
+        let away = folder.path().join("away");
+        fs::rename(&copy, &away).expect("a rename");
+        let bytes = fs::read(&log).expect("a log");
+        let error = Embedded::open(&copy).await.expect_err("the log of another");
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+        assert!(error.to_string().contains("its log is there"), "{error}");
+        assert!(!copy.exists() && fs::read(&log).expect("a log") == bytes);
+        fs::rename(&away, &copy).expect("a rename");
+        let store = Embedded::open(&copy).await.expect("a store");
+        assert_eq!(all(&store).await.len(), 2);
+    });
+}
+
+/// A task that is dropped when it is woken, on whatever thread.
+struct Dropped(Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>);
+
+impl Wake for Dropped {
+    fn wake(self: Arc<Self>) {
+        let task = self.0.lock().expect("no panic").take();
+        drop(task);
+    }
+}
+
+#[test]
+fn a_waker_that_drops_the_last_handle_blocks_no_thread_of_the_store() {
+    let (disk, store) = block_on(logged());
+    let gate = disk.hold_syncs();
+    let task = Arc::new(Dropped(Mutex::default()));
+    let waker = Waker::from(task.clone());
+    let future = async move { drop(insert(&store, vec![doc! { "_id": "last" }]).await) };
+    let mut future: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(future);
+    assert!(
+        future
+            .as_mut()
+            .poll(&mut Context::from_waker(&waker))
+            .is_pending()
+    );
+    *task.0.lock().expect("no panic") = Some(future);
+    disk.until_sync_waits();
+    drop(gate);
+    // The store is closed, and its log removed, by nobody but its own threads.
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while disk.log_bytes().is_some() {
+        assert!(Instant::now() < deadline, "the threads wait for each other");
+        thread::sleep(Duration::from_millis(2));
+    }
 }
 
 /// Polls a future once.

@@ -18,6 +18,7 @@ use super::{
         engine::Backend,
         queue::Reply,
         snapshot::{Published, Snapshot},
+        wait::mark_thread,
     },
     commit_failed,
 };
@@ -202,6 +203,7 @@ impl Syncer {
             let shared = self.shared.clone();
             let thread = thread::Builder::new().name("odm-sync".to_owned());
             let thread = thread.spawn(move || {
+                mark_thread();
                 let _guard = Panicked(&shared);
                 shared.run();
             });
