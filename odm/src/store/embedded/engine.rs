@@ -121,6 +121,29 @@ impl Engine {
         changes: impl Iterator<Item = KeyChange<'a>>,
         durable: bool,
     ) -> Result<()> {
+        self.commit_with(changes, durable, durable)
+    }
+
+    /// Applies the last changes before the engine is dropped, durably. The contract is that of
+    /// [`commit`](Engine::commit).
+    ///
+    /// It does not store which pages are free: redb's own commit does, when the database is closed. Two such commits
+    /// in a row, a state that is held, or changes that were not durable before leave lists of freed pages in the file
+    /// until the next commit. If these are damaged later, redb aborts the process when it reads them: it panics while a
+    /// panic unwinds. So the last commits before the close are two of these.
+    pub(super) fn commit_last<'a>(
+        &mut self,
+        changes: impl Iterator<Item = KeyChange<'a>>,
+    ) -> Result<()> {
+        self.commit_with(changes, true, false)
+    }
+
+    fn commit_with<'a>(
+        &mut self,
+        changes: impl Iterator<Item = KeyChange<'a>>,
+        durable: bool,
+        quick_repair: bool,
+    ) -> Result<()> {
         self.check_writable()?;
         guard(&self.name, || {
             let fail = |error: redb::Error| failed(&self.name, error);
@@ -133,7 +156,7 @@ impl Engine {
             transaction
                 .set_durability(durability)
                 .map_err(|e| fail(e.into()))?;
-            transaction.set_quick_repair(durable);
+            transaction.set_quick_repair(quick_repair);
             let last_tree = tables::write(&transaction, changes).map_err(fail)?;
             self.last_tree = self.last_tree.max(last_tree);
             transaction.commit().map_err(|e| fail(e.into()))

@@ -134,19 +134,27 @@ impl Writer {
     /// Makes all commits durable, closes the file, and answers the request to close the store.
     fn end(mut self, closing: Option<Reply<()>>) {
         // An error is that of the writer from here on.
-        let _ = self.settle().and_then(|()| self.remove_log());
-        let failure = self.failure.take();
+        let _ = self.settle();
         let closed = || Error::new(ErrorKind::Closed, "the store is closed");
-        self.published.close(failure.clone().unwrap_or_else(closed));
+        self.published
+            .close(self.failure.clone().unwrap_or_else(closed));
         let Writer {
-            engine,
-            log,
+            mut engine,
+            mut log,
             syncer,
             mut requests,
             newest,
+            mut failure,
             ..
         } = self;
+        // The last commit frees the pages of earlier states, if nobody reads them.
         drop((newest, syncer));
+        if failure.is_none()
+            && let Some(log) = &mut log
+            && let Err(cause) = remove_log(&mut engine, log)
+        {
+            failure = Some(stop(&engine, cause));
+        }
         // The files must be free for other processes before a caller learns that the store is closed.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(engine))) {
             error!(
@@ -162,26 +170,6 @@ impl Writer {
         while let Ok(request) = requests.try_recv() {
             request.refuse(closed());
         }
-    }
-
-    /// Leaves one whole file.
-    fn remove_log(&mut self) -> Result<()> {
-        let removed = self.try_remove_log();
-        removed.map_err(|error| self.fail(error))
-    }
-
-    fn try_remove_log(&mut self) -> Result<()> {
-        // A store in memory has nothing to leave.
-        let Some(log) = &mut self.log else {
-            return Ok(());
-        };
-        let Some(closed) = log.begin_close()? else {
-            return Ok(());
-        };
-        let closed = iter::once((META, LOG_RECORD, Some(&*closed)));
-        self.engine.commit(closed, true)?;
-        // Before this is done, another process cannot open the store and make a log.
-        log.remove()
     }
 
     fn wait(&mut self) -> Event {
@@ -349,11 +337,7 @@ impl Writer {
     #[cold]
     fn fail(&mut self, cause: Error) -> Error {
         let error = commit_failed(&cause);
-        let message =
-            format!("writer failed: {cause}; the store refuses writes until it is opened again");
-        error!("{message}");
-        self.engine.refuse_writes(&cause);
-        self.failure = Some(Error::new(ErrorKind::Closed, message).with_source(cause));
+        self.failure = Some(stop(&self.engine, cause));
         error
     }
 
@@ -416,6 +400,28 @@ impl Writer {
             warn!("entries of an index that is not in force could not be removed: {error}");
         }
     }
+}
+
+/// Leaves one whole file, if there is a log.
+fn remove_log(engine: &mut Engine, log: &mut Log) -> Result<()> {
+    let Some(closed) = log.begin_close()? else {
+        return Ok(());
+    };
+    engine.commit_last(iter::once((META, LOG_RECORD, Some(&*closed))))?;
+    // Frees the pages that the first has replaced: see there.
+    engine.commit_last(iter::empty())?;
+    // Before this is done, another process cannot open the store and make a log.
+    log.remove()
+}
+
+/// Lets the engine write nothing any more. Returns the error of all later writes.
+#[cold]
+fn stop(engine: &Engine, cause: Error) -> Error {
+    let message =
+        format!("writer failed: {cause}; the store refuses writes until it is opened again");
+    error!("{message}");
+    engine.refuse_writes(&cause);
+    Error::new(ErrorKind::Closed, message).with_source(cause)
 }
 
 /// The error of callers whose commit has failed.
