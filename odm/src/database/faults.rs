@@ -312,7 +312,7 @@ fn a_new_version_on_a_disk_that_fails_at_any_operation_leaves_right_or_pending_d
                 disk.after_power_loss(),
                 disk.after_partial_loss(at as u64),
             ] {
-                let bytes = left.bytes();
+                let bytes = (left.bytes(), left.log_bytes());
                 let writes = match known.get(&bytes) {
                     Some(&writes) => writes,
                     None => {

@@ -170,7 +170,7 @@ impl Disk {
     }
 
     /// What the file of the log has, if there is one.
-    pub(super) fn log_bytes(&self) -> Option<Vec<u8>> {
+    pub(crate) fn log_bytes(&self) -> Option<Vec<u8>> {
         self.log().now.as_ref().map(|file| file.data().now.clone())
     }
 
