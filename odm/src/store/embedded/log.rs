@@ -25,18 +25,22 @@
 mod file;
 mod record;
 
-use std::{io, sync::Arc};
+use std::{io, iter, sync::Arc};
 
-use bson::{doc, oid::ObjectId};
+use bson::oid::ObjectId;
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::file::{Beside, LogFile};
 use self::record::{Position, Record};
 use super::{
-    engine::{Backend, KeyChange},
+    engine::{Backend, Engine, KeyChange},
+    layout::META,
     overlay::Overlay,
 };
 use crate::error::{Error, ErrorKind, Result};
+
+/// The name of the record of the log that must be there with the store, and of its generation.
+pub(super) const RECORD: &[u8] = b"log";
 
 /// The length that no log exceeds. It bounds the time of a recovery.
 pub(super) const MAX_LEN: u64 = 16 << 20;
@@ -200,13 +204,17 @@ impl Log {
             return Ok(false);
         };
         let appended = open.append(units, changes.iter(), self.max_len);
-        appended.map_err(|error| cannot("write to", &self.place.name(), error))
+        appended.map_err(|error| self.cannot_write(error))
     }
 
-    /// Begins a checkpoint: makes the head of the next generation durable. Returns the record that the engine's
-    /// commit must store.
-    pub(super) fn begin_generation(&mut self) -> Result<Vec<u8>> {
-        let result = match &mut self.open {
+    #[cold]
+    fn cannot_write(&self, error: io::Error) -> Error {
+        cannot("write to", &self.place.name(), error)
+    }
+
+    /// Makes all commits and these changes durable in the engine, and cuts the log.
+    pub(super) fn checkpoint(&mut self, engine: &mut Engine, changes: &Overlay) -> Result<()> {
+        let begun = match &mut self.open {
             Some(open) => open.begin_generation(),
             None => {
                 let file = self.place.create(&new_heads(self.first));
@@ -216,32 +224,32 @@ impl Log {
                 })
             }
         };
-        let next = result.map_err(|error| cannot("write to", &self.place.name(), error))?;
-        encode(&next)
-    }
-
-    /// Begins the checkpoint after which the store needs no log. Returns the record that the engine's commit must
-    /// store, or `None` if there is no log.
-    pub(super) fn begin_close(&mut self) -> Result<Option<Vec<u8>>> {
-        let Some(open) = &mut self.open else {
-            return Ok(None);
-        };
-        let last = open.begin_generation();
-        let last = last.map_err(|error| cannot("write to", &self.place.name(), error))?;
-        encode(&Generation {
-            closed: true,
-            ..last
-        })
-        .map(Some)
-    }
-
-    /// Ends a checkpoint, after the engine's commit.
-    pub(super) fn cut(&mut self) {
+        let named = encode(&begun.map_err(|error| self.cannot_write(error))?)?;
+        let named = iter::once((META, RECORD, Some(&*named)));
+        engine.commit(named.chain(changes.iter()), true)?;
         if let Some(open) = &mut self.open {
             open.number = 0;
             open.end = RECORDS;
             open.changes = 0;
         }
+        Ok(())
+    }
+
+    /// Makes the last checkpoint, after which the store needs no log, and removes the file, if there is one.
+    pub(super) fn close(&mut self, engine: &mut Engine) -> Result<()> {
+        let Some(open) = &mut self.open else {
+            return Ok(());
+        };
+        let last = open.begin_generation();
+        let closed = encode(&Generation {
+            closed: true,
+            ..last.map_err(|error| self.cannot_write(error))?
+        })?;
+        engine.commit_last(iter::once((META, RECORD, Some(&*closed))))?;
+        // Frees the pages that the first has replaced: see there.
+        engine.commit_last(iter::empty())?;
+        // Before this is done, another process cannot open the store and make a log.
+        self.remove()
     }
 
     /// Whether all commits are in the engine's file.
@@ -272,7 +280,7 @@ impl Log {
     }
 
     /// Removes the file, which the store does not need any more.
-    pub(super) fn remove(&mut self) -> Result<()> {
+    fn remove(&mut self) -> Result<()> {
         self.open = None;
         let removed = self.place.remove();
         removed.map_err(|error| cannot("remove", &self.place.name(), error))

@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io, iter,
+    io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -13,7 +13,7 @@ use super::{
     engine::{Engine, FileBackend, InMemoryBackend, State},
     files::{self, NewFile},
     layout::{FORMAT, META, damaged},
-    log::{Beside, Log, LogFile},
+    log::{self, Beside, Log, LogFile},
     schema::{RECORD, Schema, format_record, read_format},
     settings::Settings,
     snapshot::Snapshot,
@@ -22,9 +22,6 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// The name of the record of the format.
 const FORMAT_RECORD: &[u8] = b"format";
-
-/// The name of the record of the log that must be there with the store, and of its generation.
-pub(super) const LOG_RECORD: &[u8] = b"log";
 
 /// The location of the data.
 pub(super) enum Place {
@@ -88,7 +85,7 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<Opened> {
 
 /// Opens the log, and makes its commits durable in the engine.
 fn recover(engine: &mut Engine, file: Box<dyn LogFile>, max_len: u64, name: &str) -> Result<Log> {
-    let named = engine.newest()?.get(META, LOG_RECORD)?;
+    let named = engine.newest()?.get(META, log::RECORD)?;
     let (mut log, recovered) = Log::open(file, max_len, name, named.as_deref())?;
     drop(named);
     if log.file().is_some() {
@@ -97,12 +94,8 @@ fn recover(engine: &mut Engine, file: Box<dyn LogFile>, max_len: u64, name: &str
             units = recovered.units,
             "the store was not closed: applying the units of its log"
         );
-        let applied = log.begin_generation().and_then(|generation| {
-            let generation = iter::once((META, LOG_RECORD, Some(&*generation)));
-            engine.commit(generation.chain(recovered.changes.iter()), true)
-        });
+        let applied = log.checkpoint(engine, &recovered.changes);
         applied.inspect_err(|error| engine.refuse_writes(error))?;
-        log.cut();
     }
     Ok(log)
 }

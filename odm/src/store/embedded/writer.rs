@@ -19,7 +19,6 @@ mod lease;
 mod sync;
 
 use std::{
-    iter,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::Instant,
@@ -31,9 +30,8 @@ use self::sync::{Answers, Commit, Syncer};
 use super::{
     engine::Engine,
     ensure,
-    layout::META,
     log::Log,
-    open::{self, LOG_RECORD, Opened},
+    open::{self, Opened},
     overlay::Overlay,
     queue::{Reply, Request, Requests},
     schema::Schema,
@@ -151,7 +149,7 @@ impl Writer {
         drop((newest, syncer));
         if failure.is_none()
             && let Some(log) = &mut log
-            && let Err(cause) = remove_log(&mut engine, log)
+            && let Err(cause) = log.close(&mut engine)
         {
             failure = Some(stop(&engine, cause));
         }
@@ -244,20 +242,20 @@ impl Writer {
 
     /// Waits until all commits are published or refused.
     fn settle(&mut self) -> Result<()> {
-        let _ = self.syncer.drain();
+        self.syncer.drain();
         self.usable()
     }
 
     /// Puts work into the log and the engine, or into the engine alone, and returns the new state.
     fn store(&mut self, work: &Work, durable: bool, units: usize) -> Result<Arc<Snapshot>> {
         self.usable()?;
-        match self.append(work, durable, units) {
-            Ok(true) => self
-                .engine
-                .commit(work.overlay.iter(), false)
-                .map_err(|error| self.fail(error))?,
-            Ok(false) => self.checkpoint(&work.overlay)?,
-            Err(error) => return Err(self.fail(error)),
+        let appended = self.append(work, durable, units);
+        match appended.map_err(|error| self.fail(error))? {
+            true => {
+                let committed = self.engine.commit(work.overlay.iter(), false);
+                committed.map_err(|error| self.fail(error))?;
+            }
+            false => self.checkpoint(&work.overlay)?,
         }
         self.read_newest(work.schema.clone())
             .map_err(|error| self.fail(error))
@@ -293,22 +291,14 @@ impl Writer {
     /// Makes all commits and these changes durable in the engine, and cuts the log.
     fn checkpoint(&mut self, changes: &Overlay) -> Result<()> {
         self.settle()?;
-        self.try_checkpoint(changes)
-            .map_err(|error| self.fail(error))?;
+        let made = match &mut self.log {
+            Some(log) => log.checkpoint(&mut self.engine, changes),
+            None => self.engine.commit(changes.iter(), true),
+        };
+        made.map_err(|error| self.fail(error))?;
         self.syncer.made_durable();
         self.is_past_log = false;
         self.unflushed = None;
-        Ok(())
-    }
-
-    fn try_checkpoint(&mut self, changes: &Overlay) -> Result<()> {
-        let Some(log) = &mut self.log else {
-            return self.engine.commit(changes.iter(), true);
-        };
-        let named = log.begin_generation()?;
-        let named = iter::once((META, LOG_RECORD, Some(&*named)));
-        self.engine.commit(named.chain(changes.iter()), true)?;
-        log.cut();
         Ok(())
     }
 
@@ -400,18 +390,6 @@ impl Writer {
             warn!("entries of an index that is not in force could not be removed: {error}");
         }
     }
-}
-
-/// Leaves one whole file, if there is a log.
-fn remove_log(engine: &mut Engine, log: &mut Log) -> Result<()> {
-    let Some(closed) = log.begin_close()? else {
-        return Ok(());
-    };
-    engine.commit_last(iter::once((META, LOG_RECORD, Some(&*closed))))?;
-    // Frees the pages that the first has replaced: see there.
-    engine.commit_last(iter::empty())?;
-    // Before this is done, another process cannot open the store and make a log.
-    log.remove()
 }
 
 /// Lets the engine write nothing any more. Returns the error of all later writes.

@@ -18,7 +18,12 @@ use crate::{
     error::{Error, ErrorKind, Result},
     store::{
         Durability, Store, TransactionOptions,
-        embedded::{Embedded, engine::Engine, layout::META, log::Log, open::LOG_RECORD},
+        embedded::{
+            Embedded,
+            engine::Engine,
+            layout::META,
+            log::{Log, RECORD},
+        },
     },
 };
 
@@ -266,7 +271,7 @@ fn a_recovery_applies_and_counts_the_units_since_the_last_checkpoint() {
         drop(store);
         let engine = Engine::open(disk.clone(), "test".into(), 1 << 20).expect("an engine");
         let state = engine.newest().expect("a state");
-        let named = state.get(META, LOG_RECORD).expect("a read");
+        let named = state.get(META, RECORD).expect("a read");
         let (_, recovered) =
             Log::open(Box::new(disk.clone()), 64 << 10, "test", named.as_deref()).expect("its log");
         // The first of the three was committed at the checkpoint before the first record.

@@ -248,11 +248,10 @@ impl Syncer {
     }
 
     /// Waits until no commit waits any more.
-    pub(super) fn drain(&self) -> Result<()> {
+    pub(super) fn drain(&self) {
         let state = self.shared.lock();
         let drained = self.shared.idle.wait_while(state, |state| !state.is_idle());
-        let state = drained.unwrap_or_else(PoisonError::into_inner);
-        state.failure.clone().map_or(Ok(()), Err)
+        drop(drained.unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Takes notice that all records are in the engine's file. Nothing may wait.
