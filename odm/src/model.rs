@@ -74,6 +74,6 @@ pub use subset::{HasSubset, SubsetField, SubsetItem, SubsetOf};
 #[doc(hidden)]
 pub use validation::{Check, ValidatesList, ValidatesNumber, ValidatesText, Validation};
 #[doc(hidden)]
-pub(crate) use value::to_raw_at;
-#[doc(hidden)]
 pub use value::{ById, Same, ViaSome};
+#[doc(hidden)]
+pub(crate) use value::{id_to_raw, to_raw_at};

@@ -67,7 +67,7 @@ use crate::{
     error::Result,
     model::{
         Cold, Document, Embed, Field, HasCold, HasSubset, IntoId, Is, IsOf, Model, Names, ParentOf,
-        Path, Subset, SubsetItem, to_raw,
+        Path, Subset, SubsetItem, id_to_raw, to_raw,
     },
     query::{Filter, Update},
     session::Session,
@@ -149,7 +149,7 @@ impl<M: Document> Repository<M> {
     ///
     /// `NotFound` if there is no such document; see [`optional`](Get::optional).
     pub fn get(&self, id: impl IntoId<M>) -> Get<M> {
-        Get::new(self.session.clone(), to_raw(&id.into_id()))
+        Get::new(self.session.clone(), id_to_raw(&id.into_id()))
     }
 
     /// Reads the documents with these `_id`s by one request, in the same order, repeats included.
@@ -158,7 +158,7 @@ impl<M: Document> Repository<M> {
     ///
     /// `NotFound`, naming the `_id`s that no document has; see [`optional`](Fetch::optional).
     pub fn get_many<I: IntoId<M>>(&self, ids: impl IntoIterator<Item = I>) -> Fetch<M> {
-        let ids = ids.into_iter().map(|id| to_raw(&id.into_id())).collect();
+        let ids = ids.into_iter().map(|id| id_to_raw(&id.into_id())).collect();
         Fetch::new(self.session.clone(), ids)
     }
 
@@ -174,7 +174,7 @@ impl<M: Document> Repository<M> {
         let ids = references
             .refs()
             .into_iter()
-            .map(|reference| to_raw(reference.id()))
+            .map(|reference| id_to_raw(reference.id()))
             .collect();
         Fetch::new(self.session.clone(), ids)
     }
@@ -219,7 +219,7 @@ impl<M: Document> Repository<M> {
         P: ParentOf<M, N, Cardinality = C>,
         C: ChildCardinality,
     {
-        let id = to_raw(parent.id());
+        let id = id_to_raw(parent.id());
         let filter =
             id.map(|id| crate::mql::Filter::Path(P::PATH.into(), crate::mql::Test::Eq(id)));
         C::query(self.find(Filter::from_mql(filter)))
@@ -250,7 +250,7 @@ impl<M: Document> Repository<M> {
     {
         let session = self.session.clone();
         let elements: Result<Vec<RawBson>> = parent.subset().iter().map(to_raw).collect();
-        let parent = to_raw(parent.id());
+        let parent = id_to_raw(parent.id());
         Box::pin(async move {
             let find =
                 children::after_subset::<P, T>(&session, parent?, A::TEXT, elements?).await?;
@@ -267,7 +267,7 @@ impl<M: Document> Repository<M> {
     pub fn update(&self, id: impl IntoId<M>) -> Update<M, OneDocument> {
         Update::with_target(OneDocument::new(
             self.session.clone(),
-            to_raw(&id.into_id()),
+            id_to_raw(&id.into_id()),
         ))
     }
 
@@ -299,7 +299,7 @@ impl<M: Document> Repository<M> {
     ) -> BoxFuture<'f, Result<M>> {
         Box::pin(replace::modify(
             self.session.clone(),
-            to_raw(&id.into_id()),
+            id_to_raw(&id.into_id()),
             change,
         ))
     }
@@ -332,7 +332,7 @@ impl<M: Document> Repository<M> {
     ///
     /// `Restricted` if other documents refer to it, naming one.
     pub fn delete(&self, id: impl IntoId<M>) -> Delete<M> {
-        Delete::new(self.session.clone(), to_raw(&id.into_id()))
+        Delete::new(self.session.clone(), id_to_raw(&id.into_id()))
     }
 
     /// Deletes all documents that match a filter, as one unit, and returns their number.

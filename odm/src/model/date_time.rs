@@ -5,6 +5,7 @@ use std::{fmt, str::FromStr, time::SystemTime};
 use bson::RawBson;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use super::read::DATE_TIME;
 use crate::error::{Error, ErrorKind};
 
 /// A point in time, to the millisecond, in UTC.
@@ -160,32 +161,53 @@ impl Serialize for DateTime {
 
 impl<'de> Deserialize<'de> for DateTime {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-
-        impl<'de> de::Visitor<'de> for Visitor {
-            type Value = DateTime;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a date in RFC 3339 form")
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<DateTime, E> {
-                text.parse().map_err(E::custom)
-            }
-
-            // What serde buffers of BSON, for a flattened struct or an enum without a tag outside,
-            // comes as extended JSON from a deserializer that calls itself human readable.
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<DateTime, A::Error> {
-                bson::DateTime::deserialize(de::value::MapAccessDeserializer::new(map))
-                    .map(DateTime)
-            }
-        }
-
         if deserializer.is_human_readable() {
-            deserializer.deserialize_any(Visitor)
+            deserializer.deserialize_any(Readable)
         } else {
-            bson::DateTime::deserialize(deserializer).map(DateTime)
+            deserializer.deserialize_newtype_struct(DATE_TIME, Stored)
         }
+    }
+}
+
+struct Readable;
+
+impl<'de> de::Visitor<'de> for Readable {
+    type Value = DateTime;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a date in RFC 3339 form")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<DateTime, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    // What serde buffers of BSON, for a flattened struct or an enum without a tag outside,
+    // comes as extended JSON from a deserializer that calls itself human readable.
+    fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<DateTime, A::Error> {
+        bson::DateTime::deserialize(de::value::MapAccessDeserializer::new(map)).map(DateTime)
+    }
+}
+
+struct Stored;
+
+impl<'de> de::Visitor<'de> for Stored {
+    type Value = DateTime;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a date")
+    }
+
+    /// The milliseconds, from the library's own deserializer, which saves the text that `bson` makes of them.
+    fn visit_i64<E: de::Error>(self, millis: i64) -> Result<DateTime, E> {
+        Ok(DateTime::from_millis(millis))
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> Result<DateTime, D::Error> {
+        bson::DateTime::deserialize(deserializer).map(DateTime)
     }
 }
 

@@ -1,8 +1,12 @@
 //! Reading stored values as their types, and the path of what cannot be read.
 
+mod decoder;
+
 use bson::{RawDeserializer, RawDocument};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_path_to_error::{Path, Segment};
+
+pub(crate) use self::decoder::DATE_TIME;
 
 /// The reason why a stored value cannot be read as its type, or a value not be stored.
 #[derive(Debug, Clone)]
@@ -19,13 +23,19 @@ pub struct Unreadable {
 /// A function that tells whether a stored value can be read as a type.
 pub type ReadCheck = fn(&RawDocument) -> Result<(), Box<Unreadable>>;
 
-/// Reads a stored value as a type. The path is followed only after a failure, by reading once more.
+/// Reads a stored value as a type.
 pub(crate) fn read<T: DeserializeOwned>(stored: &RawDocument) -> Result<T, Box<Unreadable>> {
-    bson::deserialize_from_slice(stored.as_bytes()).map_err(|error| {
-        let again = RawDeserializer::new(stored.as_bytes());
-        let failed = again.map(|again| serde_path_to_error::deserialize::<_, T>(again).err());
-        let path = failed.ok().flatten().map(|failed| dotted(failed.path()));
-        Unreadable::new(path.unwrap_or_default(), error)
+    decoder::decode(stored.as_bytes()).or_else(|_| read_slowly(stored))
+}
+
+/// Reads all that `bson` can read, and follows the path to what it cannot.
+#[cold]
+fn read_slowly<T: DeserializeOwned>(stored: &RawDocument) -> Result<T, Box<Unreadable>> {
+    let document = RawDeserializer::new(stored.as_bytes());
+    let document = document.map_err(|error| Unreadable::new(String::new(), error))?;
+    serde_path_to_error::deserialize(document).map_err(|failed| {
+        let path = dotted(failed.path());
+        Unreadable::new(path, failed.into_inner())
     })
 }
 

@@ -1,6 +1,9 @@
 //! Values that are compared with fields or stored in them.
 
-use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::{
+    any::Any,
+    collections::{BTreeSet, HashSet, VecDeque},
+};
 
 use bson::{Decimal128, RawBson};
 use serde::Serialize;
@@ -73,6 +76,24 @@ impl<T> IntoValue<Cold<T>, Loaded> for T {
 /// `Encode` if the value cannot be stored, such as a `u64` above `i64::MAX`.
 pub fn to_raw<V: Serialize + ?Sized>(value: &V) -> Result<RawBson> {
     written(value).map_err(|why| unwritten(*why))
+}
+
+/// The id as BSON: that of [`to_raw`], without the document by way of which serde writes a value, for the types
+/// that most ids have.
+pub(crate) fn id_to_raw<I: Serialize + 'static>(id: &I) -> Result<RawBson> {
+    plain(id).map_or_else(|| to_raw(id), Ok)
+}
+
+fn plain(value: &dyn Any) -> Option<RawBson> {
+    macro_rules! plain {
+        ($($plain:ty => $raw:expr),*) => { $(
+            if let Some(value) = value.downcast_ref::<$plain>() {
+                return Some($raw(value.clone()));
+            }
+        )* };
+    }
+    plain!(ObjectId => RawBson::from, String => RawBson::String, i64 => RawBson::Int64, i32 => RawBson::Int32);
+    None
 }
 
 /// The value of the field at a path as BSON. The location of the error has the path, and no collection yet.
@@ -242,4 +263,21 @@ impl Contains for String {
 impl<T: Contains> Contains for Option<T> {
     type Item = T::Item;
     const SUBSTRING: bool = T::SUBSTRING;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_short_way_of_an_id_gives_what_serde_writes() {
+        fn compare<V: Serialize + 'static>(value: V) {
+            assert_eq!(plain(&value), Some(written(&value).unwrap()));
+        }
+        compare(ObjectId::new());
+        compare(String::from("SKU-1"));
+        compare(i64::MIN);
+        compare(i32::MAX);
+        assert_eq!(plain(&7_u64), None);
+    }
 }

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use super::rows::decode_part;
 use crate::{
     error::Result,
-    model::{Cold, Document, Embed, Field, HasCold, Path, to_raw},
+    model::{Cold, Document, Embed, Field, HasCold, Path, id_to_raw},
     session::{ColdPart, Session},
 };
 
@@ -49,7 +49,7 @@ where
     P: Path,
     T: Embed + DeserializeOwned,
 {
-    let ids = documents.iter().map(|document| to_raw(document.id()));
+    let ids = documents.iter().map(|document| id_to_raw(document.id()));
     let ids = ids.collect::<Result<Vec<_>>>()?;
     let loaded = session.cold_parts(M::COLLECTION, P::TEXT, &ids).await?;
     let Some(parts) = loaded else {

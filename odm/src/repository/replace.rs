@@ -11,7 +11,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     maintain::{Write, WritePlan},
-    model::{Document, to_raw},
+    model::{Document, id_to_raw},
     session::Session,
     store::{ReaderExt, TransactionOptions},
     trace::record_cost,
@@ -47,7 +47,7 @@ impl<M: Document> Replace<M> {
         let read_back = ReadBack::new(slice::from_ref(&document));
         let write = Write::Replace {
             collection: M::COLLECTION.to_owned(),
-            id: to_raw(self.document.id())?,
+            id: id_to_raw(self.document.id())?,
             document,
             upsert: self.upsert,
             check_returned: read_back.check(),

@@ -9,7 +9,7 @@ use super::Joins;
 use crate::{
     error::{Error, ErrorKind, Result, show},
     maintain::{Doc, ReturnedCheck},
-    model::{Document, Unreadable, check_references, read, references, to_raw, unstorable},
+    model::{Document, Unreadable, check_references, id_to_raw, read, references, unstorable},
     session::{ReadView, Session},
     store::{self, Find, ReaderExt},
     trace::record_cost,
@@ -66,7 +66,7 @@ pub(super) fn encode<M: Document + Serialize>(document: &M) -> Result<Doc> {
     let raw = encoded.and_then(|()| RawDocumentBuf::from_bytes(bytes));
     let raw = raw.map_err(|error| {
         let why = unstorable(document, error);
-        let id = to_raw(document.id()).ok();
+        let id = id_to_raw(document.id()).ok();
         let named = id.as_ref().map(|id| format!(" with `_id` = {}", show(id)));
         let message = format!(
             "document of `{}`{} cannot be written as BSON: {why}",

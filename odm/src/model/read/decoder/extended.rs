@@ -1,0 +1,113 @@
+//! Values that serde has no type for, in the forms in which `bson` shows them: maps in the manner of Extended JSON.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use bson::{oid::ObjectId, spec::BinarySubtype};
+use serde::{
+    Deserializer,
+    de::{DeserializeSeed, MapAccess, Visitor, value::BorrowedStrDeserializer},
+    forward_to_deserialize_any,
+};
+
+use super::Failed;
+
+/// A map of one or two fields.
+pub(super) struct Extended<'de> {
+    first: Option<(&'static str, Part<'de>)>,
+    second: Option<(&'static str, Part<'de>)>,
+}
+
+struct Part<'de> {
+    form: Form<'de>,
+    /// Whether a newtype can be read from it.
+    newtypes: bool,
+}
+
+enum Form<'de> {
+    Text(String),
+    Bytes(&'de [u8]),
+    Map(Box<Extended<'de>>),
+}
+
+impl<'de> Extended<'de> {
+    pub(super) fn object_id(bytes: [u8; 12]) -> Self {
+        let hex = Form::Text(ObjectId::from_bytes(bytes).to_hex());
+        Extended::one("$oid", hex, false)
+    }
+
+    pub(super) fn date_time(millis: [u8; 8]) -> Self {
+        let millis = Form::Text(i64::from_le_bytes(millis).to_string());
+        let long = Extended::one("$numberLong", millis, true);
+        Extended::one("$date", Form::Map(Box::new(long)), true)
+    }
+
+    pub(super) fn decimal128(bytes: &'de [u8]) -> Self {
+        Extended::one("$numberDecimalBytes", Form::Bytes(bytes), false)
+    }
+
+    pub(super) fn binary(subtype: BinarySubtype, bytes: &'de [u8]) -> Self {
+        let subtype = Form::Text(format!("{:02x}", u8::from(subtype)));
+        let mut binary = Extended::one("subType", subtype, false);
+        let base64 = Form::Text(STANDARD.encode(bytes));
+        binary.second = Extended::one("base64", base64, false).first;
+        Extended::one("$binary", Form::Map(Box::new(binary)), false)
+    }
+
+    fn one(name: &'static str, form: Form<'de>, newtypes: bool) -> Self {
+        Extended {
+            first: Some((name, Part { form, newtypes })),
+            second: None,
+        }
+    }
+}
+
+impl<'de> MapAccess<'de> for Extended<'de> {
+    type Error = Failed;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Failed> {
+        let name = self.first.as_ref().map(|(name, _)| *name);
+        let name = name.map(|name| seed.deserialize(BorrowedStrDeserializer::new(name)));
+        name.transpose()
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Failed> {
+        let next = std::mem::replace(&mut self.first, self.second.take());
+        let (_, value) = next.ok_or(Failed)?;
+        seed.deserialize(value)
+    }
+}
+
+impl<'de> Deserializer<'de> for Part<'de> {
+    type Error = Failed;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failed> {
+        match self.form {
+            Form::Text(text) => visitor.visit_string(text),
+            Form::Bytes(bytes) => visitor.visit_bytes(bytes),
+            Form::Map(map) => visitor.visit_map(*map),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Failed> {
+        match self.newtypes {
+            true => visitor.visit_newtype_struct(self),
+            false => self.deserialize_any(visitor),
+        }
+    }
+
+    fn is_human_readable(&self) -> bool {
+        false
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string
+        bytes byte_buf option unit unit_struct seq tuple
+        tuple_struct map struct enum identifier ignored_any
+    }
+}
