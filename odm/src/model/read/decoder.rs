@@ -1,8 +1,9 @@
 //! A deserializer of stored bytes, several times as fast as that of [`bson`].
 //!
 //! What it reads is what `bson` reads. It makes no messages, and it gives up where it is not sure: at damaged
-//! bytes, at types that are rare in documents, and at the types of `bson` with a protocol of their own. The caller
-//! then asks `bson`, which has the last word on what a value is and on what is wrong with it.
+//! bytes, at types that are rare in documents, at the types of `bson` with a protocol of their own, and where a
+//! type asks for the text of an error. The caller then asks `bson`, which has the last word on what a value is and
+//! on what is wrong with it.
 
 mod extended;
 
@@ -12,8 +13,8 @@ use bson::spec::{BinarySubtype, ElementType};
 use serde::{
     Deserializer,
     de::{
-        self, DeserializeSeed, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor,
-        value::BorrowedStrDeserializer,
+        self, DeserializeSeed, EnumAccess, IntoDeserializer, MapAccess, SeqAccess, VariantAccess,
+        Visitor, value::BorrowedStrDeserializer,
     },
     forward_to_deserialize_any,
 };
@@ -27,6 +28,12 @@ const BSON_UUID: &str = "$__bson_private_uuid";
 /// The start of the names of newtypes by which types ask their own deserializer for something.
 const PRIVATE: &str = "$__";
 
+thread_local! {
+    /// Whether the value that this thread decodes must be read by `bson`. An error alone does not tell, since types
+    /// may take one for a default.
+    static GAVE_UP: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Why no value was read.
 #[derive(Debug, PartialEq)]
 pub(super) enum Undecoded {
@@ -38,35 +45,42 @@ pub(super) enum Undecoded {
 
 /// Reads a value from the bytes of a document.
 pub(super) fn decode<'de, T: de::Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, Undecoded> {
-    let gave_up = Cell::new(false);
-    let whole = stated(bytes) == Some(bytes.len());
-    let [_, _, _, _, elements @ .., 0] = bytes else {
-        return Err(Undecoded::GaveUp);
+    let elements = match bytes {
+        [_, _, _, _, elements @ .., 0] if stated(bytes) == Some(bytes.len()) => elements,
+        _ => return Err(Undecoded::GaveUp),
     };
-    if !whole {
-        return Err(Undecoded::GaveUp);
-    }
-    let document = Value {
+    // A type may decode another document while it is decoded.
+    let outer = GAVE_UP.replace(false);
+    let read = T::deserialize(Value {
         kind: ElementType::EmbeddedDocument,
         bytes: elements,
-        gave_up: &gave_up,
-    };
-    let read = T::deserialize(document);
-    // Types may take an error for a default, so that a value alone proves nothing.
-    match (gave_up.get(), read) {
+    });
+    match (GAVE_UP.replace(outer), read) {
         (true, _) => Err(Undecoded::GaveUp),
         (false, Ok(value)) => Ok(value),
-        (false, Err(Failed)) => Err(Undecoded::Refused),
+        (false, Err(_)) => Err(Undecoded::Refused),
     }
 }
 
-/// An error whose text nobody reads: `bson` is asked for it.
-#[derive(Debug)]
+#[cold]
+fn give_up() -> Failed {
+    GAVE_UP.set(true);
+    Failed
+}
+
+/// An error without a text, which `bson` is asked for.
 struct Failed;
 
 impl fmt::Display for Failed {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        give_up();
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the value cannot be read")
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -92,41 +106,33 @@ impl de::Error for Failed {
 
 /// A stored value.
 #[derive(Clone, Copy)]
-struct Value<'a, 'de> {
+struct Value<'de> {
     kind: ElementType,
     /// Of texts, documents and arrays without the length and the final zero, of all others everything.
     bytes: &'de [u8],
-    gave_up: &'a Cell<bool>,
 }
 
-impl<'a, 'de> Value<'a, 'de> {
-    #[cold]
-    fn give_up(&self) -> Failed {
-        self.gave_up.set(true);
-        Failed
-    }
-
+impl<'de> Value<'de> {
     #[inline]
     fn number<const N: usize>(&self) -> Result<[u8; N], Failed> {
-        self.bytes.try_into().map_err(|_| self.give_up())
+        self.bytes.try_into().map_err(|_| give_up())
     }
 
     #[inline]
     fn text(&self) -> Result<&'de str, Failed> {
-        simdutf8::basic::from_utf8(self.bytes).map_err(|_| self.give_up())
+        simdutf8::basic::from_utf8(self.bytes).map_err(|_| give_up())
     }
 
     #[inline]
-    fn elements(&self) -> Elements<'a, 'de> {
+    fn elements(&self) -> Elements<'de> {
         Elements {
             rest: self.bytes,
             value: None,
-            gave_up: self.gave_up,
         }
     }
 }
 
-impl<'de> Deserializer<'de> for Value<'_, 'de> {
+impl<'de> Deserializer<'de> for Value<'de> {
     type Error = Failed;
 
     #[inline]
@@ -139,7 +145,7 @@ impl<'de> Deserializer<'de> for Value<'_, 'de> {
             ElementType::Boolean => match self.bytes {
                 [0] => visitor.visit_bool(false),
                 [1] => visitor.visit_bool(true),
-                _ => Err(self.give_up()),
+                _ => Err(give_up()),
             },
             ElementType::Null => visitor.visit_unit(),
             ElementType::EmbeddedDocument => visitor.visit_map(self.elements()),
@@ -147,15 +153,15 @@ impl<'de> Deserializer<'de> for Value<'_, 'de> {
             ElementType::Binary => match self.bytes {
                 [_, _, _, _, subtype, bytes @ ..] => match BinarySubtype::from(*subtype) {
                     BinarySubtype::Generic => visitor.visit_borrowed_bytes(bytes),
-                    BinarySubtype::BinaryOld => Err(self.give_up()),
+                    BinarySubtype::BinaryOld => Err(give_up()),
                     subtype => visitor.visit_map(Extended::binary(subtype, bytes)),
                 },
-                _ => Err(self.give_up()),
+                _ => Err(give_up()),
             },
             ElementType::ObjectId => visitor.visit_map(Extended::object_id(self.number()?)),
             ElementType::DateTime => visitor.visit_map(Extended::date_time(self.number()?)),
             ElementType::Decimal128 => visitor.visit_map(Extended::decimal128(self.bytes)),
-            _ => Err(self.give_up()),
+            _ => Err(give_up()),
         }
     }
 
@@ -174,7 +180,7 @@ impl<'de> Deserializer<'de> for Value<'_, 'de> {
         visitor: V,
     ) -> Result<V::Value, Failed> {
         match self.kind {
-            ElementType::String => visitor.visit_enum(BorrowedStrDeserializer::new(self.text()?)),
+            ElementType::String => visitor.visit_enum(self.text()?.into_deserializer()),
             ElementType::EmbeddedDocument => visitor.visit_enum(self.elements()),
             _ => Err(Failed),
         }
@@ -208,7 +214,7 @@ impl<'de> Deserializer<'de> for Value<'_, 'de> {
                 Err(Failed)
             }
             (BSON_UUID, _) => self.deserialize_any(visitor),
-            _ => Err(self.give_up()),
+            _ => Err(give_up()),
         }
     }
 
@@ -224,27 +230,48 @@ impl<'de> Deserializer<'de> for Value<'_, 'de> {
 }
 
 /// The elements of a document or array that come next.
-struct Elements<'a, 'de> {
+///
+/// What takes the next one is always inlined: as calls, which move an element through memory each, they double the time
+/// of an array of numbers.
+struct Elements<'de> {
     rest: &'de [u8],
-    /// The value of the field whose name was read.
-    value: Option<Value<'a, 'de>>,
-    gave_up: &'a Cell<bool>,
+    /// The value of the field whose name was read last.
+    value: Option<Value<'de>>,
 }
 
-impl<'a, 'de> Elements<'a, 'de> {
-    #[inline]
-    fn next(&mut self) -> Result<Option<(&'de str, Value<'a, 'de>)>, Failed> {
+impl<'de> Elements<'de> {
+    #[inline(always)]
+    fn next(&mut self) -> Result<Option<(&'de [u8], Value<'de>)>, Failed> {
         if self.rest.is_empty() {
             return Ok(None);
         }
-        let next = self.split();
-        let next = next.and_then(|(name, value)| Some((std::str::from_utf8(name).ok()?, value)));
-        next.map(Some).ok_or_else(|| self.give_up())
+        match self.split() {
+            Some(element) => Ok(Some(element)),
+            None => Err(self.end()),
+        }
     }
 
-    /// Takes the next element, or nothing where it is damaged.
-    #[inline]
-    fn split(&mut self) -> Option<(&'de [u8], Value<'a, 'de>)> {
+    /// Gives up. Types that go on after an error find no more elements.
+    #[cold]
+    fn end(&mut self) -> Failed {
+        self.rest = &[];
+        give_up()
+    }
+
+    #[inline(always)]
+    fn next_named(&mut self) -> Result<Option<&'de str>, Failed> {
+        self.value = None;
+        let Some((name, value)) = self.next()? else {
+            return Ok(None);
+        };
+        let name = std::str::from_utf8(name).map_err(|_| self.end())?;
+        self.value = Some(value);
+        Ok(Some(name))
+    }
+
+    /// Takes the next element, unless it is damaged or of a rare type.
+    #[inline(always)]
+    fn split(&mut self) -> Option<(&'de [u8], Value<'de>)> {
         let (kind, rest) = self.rest.split_first()?;
         let end = rest.iter().position(|byte| *byte == 0)?;
         let (name, rest) = (&rest[..end], &rest[end + 1..]);
@@ -270,21 +297,10 @@ impl<'a, 'de> Elements<'a, 'de> {
             return None;
         }
         self.rest = rest;
-        let value = Value {
-            kind,
-            bytes,
-            gave_up: self.gave_up,
-        };
-        Some((name, value))
+        Some((name, Value { kind, bytes }))
     }
 
-    #[cold]
-    fn give_up(&self) -> Failed {
-        self.gave_up.set(true);
-        Failed
-    }
-
-    fn variant(self) -> Result<Value<'a, 'de>, Failed> {
+    fn variant(self) -> Result<Value<'de>, Failed> {
         self.value.ok_or(Failed)
     }
 }
@@ -296,7 +312,7 @@ fn stated(bytes: &[u8]) -> Option<usize> {
     usize::try_from(len).ok()
 }
 
-impl<'de> MapAccess<'de> for Elements<'_, 'de> {
+impl<'de> MapAccess<'de> for Elements<'de> {
     type Error = Failed;
 
     #[inline]
@@ -304,12 +320,9 @@ impl<'de> MapAccess<'de> for Elements<'_, 'de> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, Failed> {
-        let Some((name, value)) = self.next()? else {
-            return Ok(None);
-        };
-        self.value = Some(value);
-        seed.deserialize(BorrowedStrDeserializer::new(name))
-            .map(Some)
+        let name = self.next_named()?;
+        let name = name.map(|name| seed.deserialize(BorrowedStrDeserializer::new(name)));
+        name.transpose()
     }
 
     #[inline]
@@ -318,7 +331,7 @@ impl<'de> MapAccess<'de> for Elements<'_, 'de> {
     }
 }
 
-impl<'de> SeqAccess<'de> for Elements<'_, 'de> {
+impl<'de> SeqAccess<'de> for Elements<'de> {
     type Error = Failed;
 
     #[inline]
@@ -326,28 +339,16 @@ impl<'de> SeqAccess<'de> for Elements<'_, 'de> {
         &mut self,
         seed: T,
     ) -> Result<Option<T::Value>, Failed> {
-        if self.rest.is_empty() {
-            return Ok(None);
-        }
-        match self.split() {
+        match self.next()? {
+            None => Ok(None),
             // The names are positions.
             Some((name, value)) if name.is_ascii() => seed.deserialize(value).map(Some),
-            _ => Err(self.give_up()),
+            Some(_) => Err(self.end()),
         }
-    }
-
-    /// What fits, where all elements have the length of the first; a little too many, as positions get longer.
-    fn size_hint(&self) -> Option<usize> {
-        let len = match ElementType::from(*self.rest.first()?)? {
-            ElementType::Int64 | ElementType::Double | ElementType::DateTime => 8,
-            ElementType::ObjectId => 12,
-            _ => return None,
-        };
-        Some(self.rest.len() / (len + "\0\0".len() + "0".len()))
     }
 }
 
-impl<'a, 'de> EnumAccess<'de> for Elements<'a, 'de> {
+impl<'de> EnumAccess<'de> for Elements<'de> {
     type Error = Failed;
     type Variant = Self;
 
@@ -355,14 +356,13 @@ impl<'a, 'de> EnumAccess<'de> for Elements<'a, 'de> {
         mut self,
         seed: V,
     ) -> Result<(V::Value, Self), Failed> {
-        let (name, value) = self.next()?.ok_or(Failed)?;
-        self.value = Some(value);
+        let name = self.next_named()?.ok_or(Failed)?;
         let variant = seed.deserialize(BorrowedStrDeserializer::<Failed>::new(name))?;
         Ok((variant, self))
     }
 }
 
-impl<'de> VariantAccess<'de> for Elements<'_, 'de> {
+impl<'de> VariantAccess<'de> for Elements<'de> {
     type Error = Failed;
 
     fn unit_variant(self) -> Result<(), Failed> {

@@ -4,16 +4,18 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use bson::{oid::ObjectId, spec::BinarySubtype};
 use serde::{
     Deserializer,
-    de::{DeserializeSeed, MapAccess, Visitor, value::BorrowedStrDeserializer},
+    de::{DeserializeSeed, MapAccess, Visitor},
     forward_to_deserialize_any,
 };
 
-use super::Failed;
+use super::{Failed, give_up};
 
 /// A map of one or two fields.
 pub(super) struct Extended<'de> {
     first: Option<(&'static str, Part<'de>)>,
     second: Option<(&'static str, Part<'de>)>,
+    /// The value of the field whose name was read last.
+    value: Option<Part<'de>>,
 }
 
 struct Part<'de> {
@@ -23,6 +25,7 @@ struct Part<'de> {
 }
 
 enum Form<'de> {
+    Name(&'static str),
     Text(String),
     Bytes(&'de [u8]),
     Map(Box<Extended<'de>>),
@@ -47,8 +50,9 @@ impl<'de> Extended<'de> {
     pub(super) fn binary(subtype: BinarySubtype, bytes: &'de [u8]) -> Self {
         let subtype = Form::Text(format!("{:02x}", u8::from(subtype)));
         let mut binary = Extended::one("subType", subtype, false);
-        let base64 = Form::Text(STANDARD.encode(bytes));
-        binary.second = Extended::one("base64", base64, false).first;
+        let form = Form::Text(STANDARD.encode(bytes));
+        let newtypes = false;
+        binary.second = Some(("base64", Part { form, newtypes }));
         Extended::one("$binary", Form::Map(Box::new(binary)), false)
     }
 
@@ -56,6 +60,7 @@ impl<'de> Extended<'de> {
         Extended {
             first: Some((name, Part { form, newtypes })),
             second: None,
+            value: None,
         }
     }
 }
@@ -67,15 +72,34 @@ impl<'de> MapAccess<'de> for Extended<'de> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, Failed> {
-        let name = self.first.as_ref().map(|(name, _)| *name);
-        let name = name.map(|name| seed.deserialize(BorrowedStrDeserializer::new(name)));
-        name.transpose()
+        if self.value.is_some() {
+            return Err(give_up());
+        }
+        let next = std::mem::replace(&mut self.first, self.second.take());
+        let Some((name, value)) = next else {
+            return Ok(None);
+        };
+        self.value = Some(value);
+        let name = Part {
+            form: Form::Name(name),
+            newtypes: true,
+        };
+        seed.deserialize(name).map(Some)
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Failed> {
-        let next = std::mem::replace(&mut self.first, self.second.take());
-        let (_, value) = next.ok_or(Failed)?;
-        seed.deserialize(value)
+        let value = self.value.take().ok_or_else(give_up)?;
+        // After an error `bson` goes on with the fields of the inner map.
+        seed.deserialize(value).map_err(|_| give_up())
+    }
+}
+
+impl Drop for Extended<'_> {
+    /// Where a type did not read all, `bson` may go on with the rest as if it were outside of it.
+    fn drop(&mut self) {
+        if self.first.is_some() || self.value.is_some() {
+            give_up();
+        }
     }
 }
 
@@ -84,6 +108,7 @@ impl<'de> Deserializer<'de> for Part<'de> {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failed> {
         match self.form {
+            Form::Name(name) => visitor.visit_borrowed_str(name),
             Form::Text(text) => visitor.visit_string(text),
             Form::Bytes(bytes) => visitor.visit_bytes(bytes),
             Form::Map(map) => visitor.visit_map(*map),

@@ -128,7 +128,7 @@ struct Hex {
     oid: Text,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 struct Text(String);
 
 #[derive(Debug, Deserialize)]
@@ -196,6 +196,110 @@ impl<'de> Deserialize<'de> for Bytes {
     }
 }
 
+/// Keeps the text of an error.
+#[derive(Debug)]
+struct Kept(Result<i32, String>);
+
+impl<'de> Deserialize<'de> for Kept {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Kept(
+            i32::deserialize(deserializer).map_err(|error| error.to_string()),
+        ))
+    }
+}
+
+/// Decodes another document, at which the decoder gives up.
+#[derive(Debug)]
+struct Nesting(i32);
+
+impl<'de> Deserialize<'de> for Nesting {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let rare = bson::rawdoc! { "a": Timestamp { time: 1, increment: 2 } };
+        let inner = decode::<One<Timestamp>>(rare.as_bytes());
+        assert_eq!(inner.map(drop), Err(Undecoded::GaveUp));
+        i32::deserialize(deserializer).map(Nesting)
+    }
+}
+
+/// Types that use the access to a map, a sequence or an enum in a way of their own.
+macro_rules! visitors {
+    ($($(#[$doc:meta])* $name:ident: $how:ident, $visit:ident<$access:ident> |$data:pat_param| $body:expr;)*) => { $(
+        $(#[$doc])*
+        #[derive(Debug)]
+        struct $name(String);
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Using;
+
+                impl<'de> Visitor<'de> for Using {
+                    type Value = String;
+
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str("anything")
+                    }
+
+                    fn $visit<A: $access<'de>>(self, $data: A) -> Result<String, A::Error> {
+                        $body
+                    }
+                }
+
+                visitors!($how deserializer).map($name)
+            }
+        }
+    )* };
+    (any $deserializer:ident) => { $deserializer.deserialize_any(Using) };
+    (enum_ $deserializer:ident) => { $deserializer.deserialize_enum("E", &["x"], Using) };
+}
+
+visitors! {
+    /// Goes on after errors.
+    Stubborn: any, visit_seq<SeqAccess> |mut data| {
+        let mut read = Vec::new();
+        loop {
+            match data.next_element::<i32>() {
+                Ok(Some(element)) => read.push(element),
+                Ok(None) => return Ok(format!("{read:?}")),
+                Err(_) => {}
+            }
+        }
+    };
+    Hint: any, visit_seq<SeqAccess> |mut data| {
+        let hint = data.size_hint();
+        while data.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(format!("{hint:?}"))
+    };
+    FirstElement: any, visit_seq<SeqAccess> |mut data| Ok(format!("{:?}", data.next_element::<Bson>()?));
+    NamesOnly: any, visit_map<MapAccess> |mut data| {
+        let mut names = Vec::new();
+        while let Some(name) = data.next_key::<String>()? {
+            names.push(name);
+        }
+        Ok(format!("{names:?}"))
+    };
+    ValueTwice: any, visit_map<MapAccess> |mut data| {
+        let name = data.next_key::<String>()?;
+        let (first, second) = (data.next_value::<Bson>(), data.next_value::<Bson>());
+        Ok(format!("{name:?} {:?} {:?}", first.ok(), second.ok()))
+    };
+    ValueAfterEnd: any, visit_map<MapAccess> |mut data| {
+        while data.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(format!("{:?}", data.next_value::<Bson>().ok()))
+    };
+    BorrowedVariant: enum_, visit_enum<EnumAccess> |data| {
+        let (name, _) = data.variant::<&'de str>()?;
+        Ok(name.to_owned())
+    };
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+enum Name {
+    #[serde(rename = "$oid")]
+    Oid,
+    #[serde(rename = "a")]
+    A,
+}
+
 /// Compares all types, as a field and, where documents are read as it, as a document.
 macro_rules! compare_all {
     ($bytes:expr, $tallies:expr; fields: $($field:ty),+; documents: $($document:ty),+ $(,)?) => {{
@@ -214,7 +318,9 @@ fn compare_types(bytes: &[u8], tallies: &mut Tallies) {
             Cow<'static, str>, Option<i32>, Option<Option<String>>, Vec<i32>, Vec<Option<String>>, [i32; 2],
             (i32, String), BTreeMap<String, i32>, BTreeMap<i32, i32>, BTreeMap<char, Bson>, Bytes, IgnoredAny,
             Newtype, Tuple, Unit, Tagged, Inside, Beside, Untagged, Flat, FlatDates, Strict, Loose, Hex, Date,
-            BinaryParts, TextBinary, One<i64>, Vec<One<i32>>, DateTime, ObjectId, Cold<i32>,
+            BinaryParts, TextBinary, Kept, Stubborn, Hint, FirstElement, NamesOnly, ValueTwice, ValueAfterEnd,
+            BorrowedVariant, BTreeMap<Name, Text>, BTreeMap<Text, String>, BTreeMap<String, Forgiving<i32>>,
+            Nesting, One<i64>, Vec<One<i32>>, DateTime, ObjectId, Cold<i32>,
             Bson, Document, bson::DateTime, bson::oid::ObjectId, bson::Uuid, Binary, Decimal128, Timestamp, Regex,
             RawBson, RawDocumentBuf, RawArrayBuf, HumanReadable<bson::DateTime>, serde_json::Value;
         documents: Tagged, Inside, Beside, Untagged, Flat, FlatDates, Strict, Loose, Document, RawDocumentBuf,
