@@ -102,6 +102,20 @@ struct Handle {
     id: StoreId,
 }
 
+/// How far the build of an index is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IndexBuild {
+    /// The name of the collection.
+    pub collection: String,
+    /// The name of the index.
+    pub index: String,
+    /// The number of documents that the build has read.
+    pub documents: u64,
+    /// The number of documents that the collection has now.
+    pub of: u64,
+}
+
 impl Embedded {
     /// Opens the store in a file, and creates the file if it does not exist.
     ///
@@ -137,13 +151,40 @@ impl Embedded {
         verify::verify(&*self.handle.published.get()?).await
     }
 
+    /// The indexes that are being built, or whose build was interrupted: by a crash, or since the caller of
+    /// [`ensure`](Store::ensure), as a database that is opened, went away.
+    ///
+    /// Writes go on beside a build, and queries do not use the index yet. An interrupted build goes on where it was
+    /// when the index is asked for again.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`](ErrorKind::Closed) if the store is closed.
+    pub fn index_builds(&self) -> Result<Vec<IndexBuild>> {
+        let snapshot = self.handle.published.get()?;
+        let mut builds = Vec::new();
+        for collection in snapshot.schema.collections() {
+            for index in &collection.indexes {
+                if let Some(build) = &index.build {
+                    builds.push(IndexBuild {
+                        collection: collection.name.clone(),
+                        index: index.spec.name.clone(),
+                        documents: build.documents,
+                        of: snapshot.base.len(collection.tree)?,
+                    });
+                }
+            }
+        }
+        Ok(builds)
+    }
+
     /// The indexes that are in force, each with its collection, in the order of both names.
     #[cfg(test)]
     pub(crate) fn indexes(&self) -> Result<Vec<(String, crate::store::IndexSpec)>> {
         let snapshot = self.handle.published.get()?;
         let collections = snapshot.schema.collections();
         let indexes = collections.flat_map(|collection| {
-            let indexes = collection.indexes.iter();
+            let indexes = collection.in_force();
             indexes.map(|index| (collection.name.clone(), index.spec.clone()))
         });
         let mut indexes: Vec<_> = indexes.collect();
@@ -176,8 +217,7 @@ impl Embedded {
                     return drop(opened.send(Err(error)));
                 }
                 let published = Arc::new(Published::new(open.newest.clone()));
-                let mut writer = Writer::new(open, requests, published.clone());
-                writer.sweep();
+                let writer = Writer::new(open, requests, published.clone());
                 // If the caller has gone away, the queue has no sender, and the writer ends at once.
                 let _ = opened.send(Ok(published));
                 writer.run();

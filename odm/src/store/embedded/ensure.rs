@@ -1,12 +1,15 @@
-//! Creates collections and indexes, fills the indexes, and removes obsolete ones.
-
-use std::{ops::ControlFlow, sync::Arc};
+//! Creates collections and indexes, and removes obsolete indexes.
+//!
+//! An index of existing documents is built in portions, in the order of the documents, and other writes run between
+//! them. The schema says how far an index is built, in the commit of each portion, so that a build goes on after a
+//! crash when the index is asked for again. Queries use an index from the last commit on, which also removes the
+//! obsolete ones.
 
 use super::{
     entries::{Entries, duplicate},
     layout::{END, Tree, id_len},
     scan,
-    schema::{Collection, Index, Schema},
+    schema::{Build, Collection, Index, Schema},
     work::Work,
 };
 use crate::{
@@ -14,59 +17,33 @@ use crate::{
     store::{CollectionSpec, IndexSpec},
 };
 
-/// The memory that a part of an index may take before it is committed, in bytes. In tests small indexes
-/// have parts, too.
-const CHUNK: usize = if cfg!(test) { 8 << 10 } else { 16 << 20 };
+/// The bytes of documents, or of entries that are removed, in one portion: what other writes wait for. In tests
+/// small indexes have several portions, too.
+const PORTION: usize = if cfg!(test) { 2 << 10 } else { 512 << 10 };
 
-/// A function that commits the changes of the work so far, and leaves the work empty.
-pub(super) type Spill<'s> = &'s mut dyn FnMut(&mut Work) -> Result<()>;
-
-/// Creates missing collections and indexes, and removes obsolete indexes. All of that is visible when
-/// the work is committed, and nothing before.
-///
-/// The stored schema lists the tree of an unfinished index as garbage, from the first spill until the
-/// commit that makes the index visible, and from that commit on the trees of the indexes that it
-/// removes. So [`sweep`] finds their entries, also after an error or a crash.
-pub(super) fn ensure(
+/// Creates missing collections, and begins to build missing indexes. Returns the trees of the wanted indexes that
+/// are not in force. Those that are `awaited` by others stay as they are.
+pub(super) fn declare(
     work: &mut Work,
     collections: &[CollectionSpec],
-    spill: Spill<'_>,
-) -> Result<()> {
+    awaited: impl Fn(Tree) -> bool,
+) -> Result<Vec<Tree>> {
     let mut schema = Schema::clone(&work.schema);
     let mut building = Vec::new();
     for spec in collections {
-        plan(&mut schema, spec, &mut building)?;
+        declare_one(&mut schema, spec, &awaited, &mut building)?;
     }
-    let is_as_wanted = building.is_empty()
-        && schema.garbage.len() == work.schema.garbage.len()
-        && schema.collections().count() == work.schema.collections().count();
-    if is_as_wanted {
-        return Ok(());
+    if schema.last_tree() != work.schema.last_tree() {
+        work.set_schema(schema)?;
     }
-    // The finished schema is stored last. Until then the stored one lists the trees as garbage.
-    let mut unfinished = Schema::clone(&work.schema);
-    unfinished.adopt_trees(&schema);
-    unfinished
-        .garbage
-        .extend(building.iter().map(|(_, index)| index.tree));
-    work.set_schema(unfinished)?;
-    for (name, index) in &mut building {
-        if let Some(collection) = work.schema.collection(name).cloned() {
-            fill(work, &collection, index, spill)?;
-        }
-    }
-    for (name, index) in building {
-        schema.set_multikey(&name, index);
-    }
-    work.set_schema(schema)
+    Ok(building)
 }
 
-/// Adds a collection and its indexes to the schema, unless they exist, and takes its obsolete indexes
-/// out of it.
-fn plan(
+fn declare_one(
     schema: &mut Schema,
     spec: &CollectionSpec,
-    building: &mut Vec<(String, Index)>,
+    awaited: impl Fn(Tree) -> bool,
+    building: &mut Vec<Tree>,
 ) -> Result<()> {
     let mut collection = match schema.collection(&spec.name) {
         Some(collection) => Collection::clone(collection),
@@ -80,103 +57,140 @@ fn plan(
             }
         }
     };
-    let is_obsolete = |index: &mut Index| {
-        spec.obsolete.contains(&index.spec) && !spec.indexes.contains(&index.spec)
-    };
-    let removed = collection.indexes.extract_if(.., is_obsolete);
-    schema.garbage.extend(removed.map(|index| index.tree));
-    for index in &spec.indexes {
-        match collection
-            .indexes
-            .iter()
-            .find(|other| other.spec.name == index.name)
-        {
-            Some(other) if other.spec == *index => {}
-            Some(other) => return Err(differs(&spec.name, index, &other.spec)),
-            None => {
-                check_index(&spec.name, index)?;
-                let index = Index {
-                    tree: schema.new_tree()?,
-                    spec: index.clone(),
-                    multikey: vec![false; index.keys.len()],
-                };
-                collection.indexes.push(index.clone());
-                building.push((spec.name.clone(), index));
-            }
+    for wanted in &spec.indexes {
+        let mut indexes = collection.indexes.iter();
+        if let Some(index) = indexes.find(|index| index.spec == *wanted) {
+            building.extend(index.build.is_some().then_some(index.tree));
+            continue;
         }
+        // A build that was given up, of an index that has the name, makes place.
+        let given_up = |index: &mut Index| {
+            index.spec.name == wanted.name && index.build.is_some() && !awaited(index.tree)
+        };
+        let given_up = collection.indexes.extract_if(.., given_up);
+        schema.garbage.extend(given_up.map(|index| index.tree));
+        let mut others = collection.indexes.iter();
+        let taken =
+            others.find(|other| other.spec.name == wanted.name && !is_obsolete(other, spec));
+        if let Some(other) = taken {
+            return Err(differs(&spec.name, wanted, &other.spec));
+        }
+        check_index(&spec.name, wanted)?;
+        let index = Index::new(schema.new_tree()?, wanted.clone());
+        building.push(index.tree);
+        collection.indexes.push(index);
     }
     schema.set(collection);
     Ok(())
 }
 
-/// Fills an index with the entries of the existing documents.
-fn fill(
-    work: &mut Work,
-    collection: &Arc<Collection>,
-    index: &mut Index,
-    spill: Spill<'_>,
-) -> Result<()> {
-    let mut from = Vec::new();
-    loop {
-        // The documents are read in portions, since entries cannot be added during a read.
-        let mut portion: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
-        let mut bytes = 0;
-        let mut documents = work.view().range(collection.tree, &from, &END, false)?;
-        while bytes < CHUNK / 4
-            && let Some((key, document)) = documents.next()?
-        {
-            bytes += key.len() + document.len();
-            portion.push((key.to_vec(), document.to_vec()));
-        }
-        let Some((last, _)) = portion.last() else {
-            return Ok(());
-        };
-        from = last.clone();
-        from.push(0);
-        for (key, document) in &portion {
-            let (id, document) = (&**key, scan::read(document)?);
-            let entries = Entries::for_document(index, document, id)?;
-            for key in &entries.keys {
-                if !index.spec.unique {
-                    work.overlay.put(index.tree, key, &id_len(id));
-                } else if work.view().get(index.tree, key)?.is_none() {
-                    work.overlay.put(index.tree, key, id);
-                } else {
-                    return Err(duplicate(&collection.name, index, document, key));
-                }
-            }
-            for (known, array) in index.multikey.iter_mut().zip(&entries.multikey) {
-                *known |= array;
-            }
-        }
-        work.overlay.forget();
-        if work.overlay.bytes() > CHUNK {
-            spill(work)?;
-        }
-    }
+fn is_obsolete(index: &Index, spec: &CollectionSpec) -> bool {
+    spec.obsolete.contains(&index.spec) && !spec.indexes.contains(&index.spec)
 }
 
-/// Removes the trees that are garbage.
-pub(super) fn sweep(work: &mut Work, spill: Spill<'_>) -> Result<()> {
-    for tree in work.schema.garbage.clone() {
-        while remove_some(work, tree)?.is_continue() {
-            spill(work)?;
+/// Adds the entries of the next portion of documents to an index. Returns whether it has all entries then.
+pub(super) fn fill(work: &mut Work, tree: Tree) -> Result<bool> {
+    let Some((collection, index)) = work.schema.index(tree) else {
+        let message =
+            "an index was removed while it was built: another database declares it obsolete";
+        return Err(Error::new(ErrorKind::Schema, message));
+    };
+    let (collection, mut index) = (collection.clone(), index.clone());
+    if index.is_built() {
+        return Ok(true);
+    }
+    let Build { to, mut documents } = index.build.take().unwrap_or_default();
+    let from = match to.is_empty() {
+        true => to,
+        false => [&*to, &[0]].concat(),
+    };
+    let mut portion: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+    let mut bytes = 0;
+    let mut range = work.view().range(collection.tree, &from, &END, false)?;
+    let is_last = loop {
+        match range.next()? {
+            None => break true,
+            Some((key, document)) => {
+                bytes += key.len() + document.len();
+                portion.push((key.to_vec(), document.to_vec()));
+            }
+        }
+        if bytes >= PORTION {
+            break false;
+        }
+    };
+    for (id, document) in &portion {
+        let document = scan::read(document)?;
+        let entries = Entries::for_document(&index, document, id)?;
+        for key in &entries.keys {
+            if !index.spec.unique {
+                work.overlay.put(tree, key, &id_len(id));
+            } else if work.view().get(tree, key)?.is_none() {
+                work.overlay.put(tree, key, id);
+            } else {
+                return Err(duplicate(&collection.name, &index, document, key));
+            }
+        }
+        for (known, array) in index.multikey.iter_mut().zip(&entries.multikey) {
+            *known |= array;
         }
     }
+    documents += portion.len() as u64;
+    let to = match (is_last, portion.pop()) {
+        (false, Some((last, _))) => last,
+        _ => END.to_vec(),
+    };
+    index.build = Some(Build { to, documents });
     let mut schema = Schema::clone(&work.schema);
-    schema.garbage.clear();
+    schema.change_index(tree, |known| *known = index);
+    work.set_schema(schema)?;
+    Ok(is_last)
+}
+
+/// Puts the indexes in these trees in force, which have all entries, and removes the obsolete ones.
+pub(super) fn finish(
+    work: &mut Work,
+    collections: &[CollectionSpec],
+    built: &[Tree],
+) -> Result<()> {
+    let mut schema = Schema::clone(&work.schema);
+    for &tree in built {
+        schema.change_index(tree, |index| index.build = None);
+    }
+    let mut removed = Vec::new();
+    for spec in collections {
+        let indexes = schema
+            .collection(&spec.name)
+            .into_iter()
+            .flat_map(|found| &found.indexes);
+        let obsolete = indexes.filter(|index| is_obsolete(index, spec));
+        removed.extend(obsolete.map(|index| index.tree));
+    }
+    if built.is_empty() && removed.is_empty() {
+        return Ok(());
+    }
+    schema.remove_indexes(&removed);
     work.set_schema(schema)
 }
 
-/// Removes a bounded number of keys of a tree. Continues if the tree may have more.
-fn remove_some(work: &mut Work, tree: Tree) -> Result<ControlFlow<()>> {
+/// Removes indexes whose build has failed.
+pub(super) fn give_up(work: &mut Work, trees: &[Tree]) -> Result<()> {
+    let mut schema = Schema::clone(&work.schema);
+    schema.remove_indexes(trees);
+    work.set_schema(schema)
+}
+
+/// Removes a portion of the trees that are garbage.
+pub(super) fn sweep(work: &mut Work) -> Result<()> {
+    let Some(&tree) = work.schema.garbage.first() else {
+        return Ok(());
+    };
     let mut keys = Vec::new();
     let mut bytes = 0;
     let mut entries = work.view().range(tree, &[], &END, false)?;
-    while bytes < CHUNK / 4 {
-        let Some((key, _)) = entries.next()? else {
-            break;
-        };
+    while bytes < PORTION
+        && let Some((key, _)) = entries.next()?
+    {
         bytes += key.len();
         keys.push(key.to_vec());
     }
@@ -184,12 +198,12 @@ fn remove_some(work: &mut Work, tree: Tree) -> Result<ControlFlow<()>> {
     for key in &keys {
         work.overlay.remove(tree, key);
     }
-    work.overlay.forget();
-    Ok(if keys.is_empty() {
-        ControlFlow::Break(())
-    } else {
-        ControlFlow::Continue(())
-    })
+    if bytes < PORTION {
+        let mut schema = Schema::clone(&work.schema);
+        schema.garbage.remove(0);
+        work.set_schema(schema)?;
+    }
+    Ok(())
 }
 
 fn check_name(name: &str) -> Result<()> {

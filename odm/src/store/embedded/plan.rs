@@ -224,7 +224,7 @@ fn best<'f, 's>(
     if best.rank.is_unique() {
         return best;
     }
-    for index in &collection.indexes {
+    for index in collection.in_force() {
         // An index without a bound can only give the order.
         let (first, _) = &index.spec.keys[0];
         let is_bounded = constraints

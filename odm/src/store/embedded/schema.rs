@@ -2,10 +2,10 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use bson::{Bson, Document, RawDocument};
+use bson::{Binary, Bson, Document, RawDocument, spec::BinarySubtype};
 use serde::{Deserialize, Serialize};
 
-use super::layout::{MAX_TREE, Tree, damaged};
+use super::layout::{END, MAX_TREE, Tree, damaged};
 use crate::{
     error::{Error, ErrorKind, Result},
     store::{Direction, IndexSpec},
@@ -20,8 +20,7 @@ pub(super) struct Schema {
     collections: HashMap<String, Arc<Collection>>,
     /// The greatest number of a tree that was ever used.
     last_tree: Tree,
-    /// Trees of indexes that were removed, or whose build is not finished, or never will be. They are
-    /// not read.
+    /// Trees of indexes that were removed. They are not read.
     pub(super) garbage: Vec<Tree>,
 }
 
@@ -41,6 +40,46 @@ pub(super) struct Index {
     /// For each field, whether a document ever had an array at its path. It is set in the unit that
     /// stores the first such document, and never unset.
     pub(super) multikey: Vec<bool>,
+    /// How far the index is built; `None` once it is in force. Of an index that is built, exactly the documents
+    /// up to that point have entries, those that are written meanwhile included.
+    pub(super) build: Option<Build>,
+}
+
+/// The progress of the build of an index.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Build {
+    /// The key of the last document that has entries, or [`END`].
+    pub(super) to: Vec<u8>,
+    /// The number of documents that were read.
+    pub(super) documents: u64,
+}
+
+impl Index {
+    pub(super) fn new(tree: Tree, spec: IndexSpec) -> Index {
+        Index {
+            tree,
+            multikey: vec![false; spec.keys.len()],
+            spec,
+            build: Some(Build::default()),
+        }
+    }
+
+    /// Whether the index has the entries of the document with this key, if it exists.
+    pub(super) fn covers(&self, id: &[u8]) -> bool {
+        self.build.as_ref().is_none_or(|build| id <= &*build.to)
+    }
+
+    /// Whether all documents have entries.
+    pub(super) fn is_built(&self) -> bool {
+        self.covers(&END)
+    }
+}
+
+impl Collection {
+    /// The indexes that queries use.
+    pub(super) fn in_force(&self) -> impl Iterator<Item = &Index> {
+        self.indexes.iter().filter(|index| index.build.is_none())
+    }
 }
 
 impl Schema {
@@ -58,19 +97,49 @@ impl Schema {
             .insert(collection.name.clone(), Arc::new(collection));
     }
 
-    /// Reserves the trees that a later version of this schema has assigned.
-    pub(super) fn adopt_trees(&mut self, other: &Schema) {
-        self.last_tree = self.last_tree.max(other.last_tree);
+    /// The index in this tree, and its collection.
+    pub(super) fn index(&self, tree: Tree) -> Option<(&Arc<Collection>, &Index)> {
+        let collections = &mut self.collections.values();
+        collections.find_map(|collection| {
+            let mut indexes = collection.indexes.iter();
+            let index = indexes.find(|index| index.tree == tree)?;
+            Some((collection, index))
+        })
     }
 
-    /// Records which fields of an index have met an array.
-    pub(super) fn set_multikey(&mut self, collection: &str, index: Index) {
-        let Some(found) = self.collections.get_mut(collection) else {
-            return;
-        };
-        let indexes = &mut Arc::make_mut(found).indexes;
-        if let Some(known) = indexes.iter_mut().find(|known| known.tree == index.tree) {
-            known.multikey = index.multikey;
+    /// Removes the indexes in these trees, which are garbage then.
+    pub(super) fn remove_indexes(&mut self, trees: &[Tree]) {
+        for collection in self.collections.values_mut() {
+            let is_removed = |index: &mut Index| trees.contains(&index.tree);
+            if collection
+                .indexes
+                .iter()
+                .any(|index| trees.contains(&index.tree))
+            {
+                let indexes = &mut Arc::make_mut(collection).indexes;
+                let removed = indexes.extract_if(.., is_removed).map(|index| index.tree);
+                self.garbage.extend(removed);
+            }
+        }
+    }
+
+    /// The greatest number of a tree that was ever used.
+    pub(super) fn last_tree(&self) -> Tree {
+        self.last_tree
+    }
+
+    /// Changes the index in this tree.
+    pub(super) fn change_index(&mut self, tree: Tree, change: impl FnOnce(&mut Index)) {
+        let mut collections = self.collections.values_mut();
+        let index = collections.find_map(|collection| {
+            let at = collection
+                .indexes
+                .iter()
+                .position(|index| index.tree == tree)?;
+            Some(&mut Arc::make_mut(collection).indexes[at])
+        });
+        if let Some(index) = index {
+            change(index);
         }
     }
 
@@ -120,6 +189,10 @@ impl Schema {
                 Ok(Index {
                     tree: tree(index.tree)?,
                     multikey: index.keys.iter().map(|key| key.multikey).collect(),
+                    build: index.build.map(|build| Build {
+                        to: build.to.bytes,
+                        documents: build.documents as u64,
+                    }),
                     spec: IndexSpec {
                         name: index.name,
                         keys: index
@@ -171,6 +244,14 @@ struct IndexRecord {
     keys: Vec<KeyRecord>,
     unique: bool,
     present_only: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    build: Option<BuildRecord>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct BuildRecord {
+    to: Binary,
+    documents: i64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -205,6 +286,13 @@ impl From<&Index> for IndexRecord {
                 .collect(),
             unique: index.spec.unique,
             present_only: index.spec.present_only,
+            build: index.build.as_ref().map(|build| BuildRecord {
+                to: Binary {
+                    subtype: BinarySubtype::Generic,
+                    bytes: build.to.clone(),
+                },
+                documents: build.documents as i64,
+            }),
         }
     }
 }

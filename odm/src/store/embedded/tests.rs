@@ -5,6 +5,7 @@ pub(crate) mod disk;
 mod faults;
 mod files;
 mod format;
+mod indexes;
 mod large;
 mod layers;
 mod log;

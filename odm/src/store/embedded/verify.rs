@@ -72,7 +72,9 @@ async fn documents(
             )));
         }
         for (index, expected) in collection.indexes.iter().zip(&mut expected) {
-            *expected += entries(snapshot, collection, index, document, &key)?;
+            if index.covers(&key) {
+                *expected += entries(snapshot, collection, index, document, &key)?;
+            }
         }
     }
     Ok(expected)

@@ -223,6 +223,9 @@ impl Work {
     ) -> Result<Claims> {
         let mut claims = Claims::new();
         for (at, index) in collection.indexes.iter().enumerate() {
+            if !index.covers(id) {
+                continue;
+            }
             if let (Some(before), Some(after)) = (before, after)
                 && is_unaffected(index, before, after)
             {

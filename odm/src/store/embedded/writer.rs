@@ -11,27 +11,32 @@
 //! requested, and a caller who has an answer sees his own write.
 //!
 //! Changes that the log does not take are committed to the engine durably, at a checkpoint (see `log`): where it is
-//! full, before the first record, for large units and for indexes that are built. A store in memory has no log.
+//! full, before the first record, and for large units. A store in memory has no log.
 
 mod group;
+mod indexes;
 mod large;
 mod lease;
 mod sync;
 
 use std::{
+    collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::Instant,
 };
 
-use tracing::{error, warn};
+use tokio::sync::mpsc::error::TryRecvError;
+use tracing::error;
 
-use self::sync::{Answers, Commit, Syncer};
+use self::{
+    indexes::Ensure,
+    sync::{Answers, Commit, Syncer},
+};
 use super::{
     engine::Engine,
-    ensure,
     log::Log,
-    open::{self, Opened},
+    open::Opened,
     overlay::Overlay,
     queue::{Reply, Request, Requests},
     schema::Schema,
@@ -47,12 +52,16 @@ pub(super) struct Writer {
     engine: Engine,
     /// `None` for a store in memory.
     log: Option<Log>,
-    /// Whether the engine has changes that are neither durable nor in the log.
-    is_past_log: bool,
     syncer: Syncer,
     requests: Requests,
     /// A request that was taken from the queue and has not begun.
     next: Option<Request>,
+    /// The callers who wait for indexes.
+    ensures: VecDeque<Ensure>,
+    /// Whether a portion of an index comes before the next request.
+    is_portion_next: bool,
+    /// Whether what indexes have left could not be removed.
+    is_sweep_stuck: bool,
     published: Arc<Published>,
     settings: Arc<Settings>,
     /// The newest state, which may not be durable and not published yet.
@@ -68,6 +77,8 @@ pub(super) struct Writer {
 /// The end of a wait.
 enum Event {
     Request(Request),
+    /// A portion of an index is to be built or removed.
+    Portion,
     FlushDue,
     /// All handles of the store are gone.
     Deserted,
@@ -83,10 +94,12 @@ impl Writer {
         Writer {
             engine,
             log,
-            is_past_log: false,
             syncer: Syncer::new(published.clone()),
             requests,
             next: None,
+            ensures: VecDeque::new(),
+            is_portion_next: false,
+            is_sweep_stuck: false,
             published,
             settings: newest.settings.clone(),
             newest,
@@ -101,6 +114,7 @@ impl Writer {
         let closing = loop {
             match self.wait() {
                 Event::FlushDue => self.flush(),
+                Event::Portion => self.run_portion(),
                 Event::Deserted => break None,
                 Event::Request(Request::Unit {
                     unit,
@@ -120,8 +134,7 @@ impl Writer {
                     self.lease(durability, granted, outcome, &state);
                 }
                 Event::Request(Request::Ensure { collections, reply }) => {
-                    let result = self.ensure(&collections);
-                    let _ = reply.send(result);
+                    self.ensure(collections, reply);
                 }
                 Event::Request(Request::Close { reply }) => break Some(reply),
             }
@@ -174,6 +187,15 @@ impl Writer {
         if let Some(request) = self.next.take() {
             return Event::Request(request);
         }
+        if self.has_portion() {
+            // In turns, so that neither waits for all of the other.
+            self.is_portion_next = !self.is_portion_next;
+            return match self.is_portion_next.then(|| self.requests.try_recv()) {
+                Some(Ok(request)) => Event::Request(request),
+                Some(Err(TryRecvError::Disconnected)) => Event::Deserted,
+                Some(Err(TryRecvError::Empty)) | None => Event::Portion,
+            };
+        }
         let due = self.flush_due();
         match block_on(self.requests.recv(), due) {
             Some(Some(request)) => Event::Request(request),
@@ -217,7 +239,7 @@ impl Writer {
         };
         match stored {
             Ok(snapshot) => {
-                if durable && !self.is_past_log {
+                if durable {
                     self.unflushed = None;
                 }
                 self.syncer.push(Commit {
@@ -232,12 +254,6 @@ impl Writer {
                 }
             }
         }
-    }
-
-    /// Commits work durably, and waits until it is visible.
-    fn commit_now(&mut self, work: &Work) -> Result<()> {
-        self.commit(work, true, Answers::new());
-        self.settle()
     }
 
     /// Waits until all commits are published or refused.
@@ -265,7 +281,7 @@ impl Writer {
     /// need not make it durable.
     fn append(&mut self, work: &Work, durable: bool, units: usize) -> Result<bool> {
         if let Some(log) = &mut self.log {
-            if self.is_past_log || !log.append(units, &work.overlay)? {
+            if !log.append(units, &work.overlay)? {
                 return Ok(false);
             }
             if let Some(file) = log.file() {
@@ -297,7 +313,6 @@ impl Writer {
         };
         made.map_err(|error| self.fail(error))?;
         self.syncer.made_durable();
-        self.is_past_log = false;
         self.unflushed = None;
         Ok(())
     }
@@ -305,7 +320,7 @@ impl Writer {
     /// Makes a checkpoint, unless the engine has made all commits durable already.
     fn make_durable(&mut self) -> Result<()> {
         let is_cut = self.log.as_ref().is_none_or(Log::is_cut);
-        match is_cut && !self.is_past_log && self.unflushed.is_none() {
+        match is_cut && self.unflushed.is_none() {
             true => self.usable(),
             false => self.checkpoint(&Overlay::default()),
         }
@@ -316,7 +331,7 @@ impl Writer {
         if self.unflushed.take().is_none() || self.failure.is_some() {
             return;
         }
-        if self.log.is_some() && !self.is_past_log {
+        if self.log.is_some() {
             return self.syncer.flush();
         }
         // The error is that of all further writes.
@@ -329,66 +344,6 @@ impl Writer {
         let error = commit_failed(&cause);
         self.failure = Some(stop(&self.engine, cause));
         error
-    }
-
-    fn ensure(&mut self, collections: &[crate::store::CollectionSpec]) -> Result<()> {
-        self.usable()?;
-        let mut work = self.begin();
-        let built = ensure::ensure(&mut work, collections, &mut |work| self.spill(work));
-        let result = match built {
-            Ok(()) => self.commit_now(&work),
-            // It may tell of commits whose sync is on its way.
-            Err(error) => self.settle().and(Err(error)),
-        };
-        // Of what was not built, or of what was removed.
-        self.sweep();
-        result
-    }
-
-    /// Commits a part of an index that is not read yet, so that its build takes bounded memory.
-    fn spill(&mut self, work: &mut Work) -> Result<()> {
-        if !self.is_past_log {
-            self.make_durable()?;
-        }
-        let schema = work.schema.clone();
-        let committed = self.engine.commit(work.overlay.iter(), false);
-        let base = committed
-            .and_then(|()| self.engine.newest())
-            .map_err(|error| self.fail(error))?;
-        self.is_past_log = true;
-        self.unflushed = self.unflushed.or_else(|| Some(Instant::now()));
-        // The published state stays: readers must not see a schema that is not durable.
-        let base = Snapshot {
-            base,
-            schema,
-            settings: self.settings.clone(),
-        };
-        *work = Work::new(Arc::new(base));
-        Ok(())
-    }
-
-    /// Removes the entries of indexes that were removed, or whose build was not finished.
-    pub(super) fn sweep(&mut self) {
-        if self.failure.is_some() {
-            return;
-        }
-        let swept = self.engine.newest().and_then(|base| {
-            let schema = Arc::new(open::stored_schema(&base)?);
-            if schema.garbage.is_empty() {
-                return Ok(());
-            }
-            let base = Snapshot {
-                base,
-                schema,
-                settings: self.settings.clone(),
-            };
-            let mut work = Work::new(Arc::new(base));
-            ensure::sweep(&mut work, &mut |work| self.spill(work))?;
-            self.commit_now(&work)
-        });
-        if let Err(error) = swept {
-            warn!("entries of an index that is not in force could not be removed: {error}");
-        }
     }
 }
 

@@ -6,7 +6,10 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use redb::{AccessGuard, ReadOnlyTable, ReadTransaction, StorageError, TableError, TableHandle};
+use redb::{
+    AccessGuard, ReadOnlyTable, ReadTransaction, ReadableTableMetadata, StorageError, TableError,
+    TableHandle,
+};
 
 use super::{
     error::{failed, guard},
@@ -102,6 +105,18 @@ impl State {
             tables
                 .map(|table| tree_of(&table).ok_or_else(|| foreign(name, table.name())))
                 .collect()
+        })
+    }
+
+    /// The number of entries of a tree in a committed state.
+    pub(in super::super) fn len(&self, tree: Tree) -> Result<u64> {
+        let State::Committed(committed) = self else {
+            return Ok(0);
+        };
+        let table = committed.table(tree)?;
+        guard(&committed.name, || {
+            let len = table.map_or(Ok(0), ReadableTableMetadata::len);
+            len.map_err(|error| failed(&committed.name, error))
         })
     }
 

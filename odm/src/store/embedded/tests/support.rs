@@ -1,6 +1,9 @@
 //! What the tests share.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
 
 use async_trait::async_trait;
 use bson::{Bson, Document, RawBson, RawDocumentBuf};
@@ -11,7 +14,7 @@ use crate::{
     store::{
         Change, CollectionSpec, CollectionWrites, DeleteWrite, DocumentWrite, Durability, Find,
         IndexSpec, Reader, Store, Transaction, UnitOfWork, UpdateWrite,
-        embedded::{Embedded, wait},
+        embedded::{Embedded, schema::Schema, wait},
     },
 };
 
@@ -82,6 +85,23 @@ pub(super) async fn things(indexes: Vec<IndexSpec>) -> Embedded {
         .await
         .expect("a collection");
     store
+}
+
+/// The schema, once what removed indexes have left is gone.
+pub(super) fn without_garbage(store: &Embedded) -> Arc<Schema> {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        let state = store.handle.published.get().expect("a state");
+        if state.schema.garbage.is_empty() {
+            return state.schema.clone();
+        }
+        assert!(
+            Instant::now() < end,
+            "garbage stays: {:?}",
+            state.schema.garbage
+        );
+        std::thread::sleep(Duration::from_micros(200));
+    }
 }
 
 /// One write of a unit.
