@@ -58,8 +58,8 @@ pub(super) struct Writer {
     next: Option<Request>,
     /// The callers who wait for indexes.
     ensures: VecDeque<Ensure>,
-    /// Whether a portion of an index comes before the next request.
-    is_portion_next: bool,
+    /// Whether the last turn was that of the requests.
+    was_turn_of_requests: bool,
     /// Whether what indexes have left could not be removed.
     is_sweep_stuck: bool,
     published: Arc<Published>,
@@ -98,7 +98,7 @@ impl Writer {
             requests,
             next: None,
             ensures: VecDeque::new(),
-            is_portion_next: false,
+            was_turn_of_requests: false,
             is_sweep_stuck: false,
             published,
             settings: newest.settings.clone(),
@@ -189,8 +189,8 @@ impl Writer {
         }
         if self.has_portion() {
             // In turns, so that neither waits for all of the other.
-            self.is_portion_next = !self.is_portion_next;
-            return match self.is_portion_next.then(|| self.requests.try_recv()) {
+            self.was_turn_of_requests = !self.was_turn_of_requests;
+            return match self.was_turn_of_requests.then(|| self.requests.try_recv()) {
                 Some(Ok(request)) => Event::Request(request),
                 Some(Err(TryRecvError::Disconnected)) => Event::Deserted,
                 Some(Err(TryRecvError::Empty)) | None => Event::Portion,
