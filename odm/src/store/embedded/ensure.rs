@@ -17,9 +17,13 @@ use crate::{
     store::{CollectionSpec, IndexSpec},
 };
 
-/// The bytes of documents, or of entries that are removed, in one portion: what other writes wait for. In tests
-/// small indexes have several portions, too.
-const PORTION: usize = if cfg!(test) { 2 << 10 } else { 512 << 10 };
+/// The bytes of documents, or of entries that are removed, in one portion, where another write waits for its end.
+/// In tests small indexes have several portions, too.
+const PORTION: usize = if cfg!(test) { 512 } else { 512 << 10 };
+
+/// The bytes in a portion that no other write waits for. Its entries are written in the order of their keys, so that
+/// one long portion writes each page of the index once where many short ones write it again and again.
+const LONG_PORTION: usize = 32 * PORTION;
 
 /// Creates missing collections, and begins to build missing indexes. Returns the trees of the wanted indexes that
 /// are not in force. Those that are `awaited` by others stay as they are.
@@ -89,7 +93,7 @@ fn is_obsolete(index: &Index, spec: &CollectionSpec) -> bool {
 }
 
 /// Adds the entries of the next portion of documents to an index. Returns whether it has all entries then.
-pub(super) fn fill(work: &mut Work, tree: Tree) -> Result<bool> {
+pub(super) fn fill(work: &mut Work, tree: Tree, is_awaited: &dyn Fn() -> bool) -> Result<bool> {
     let Some((collection, index)) = work.schema.index(tree) else {
         let message =
             "an index was removed while it was built: another database declares it obsolete";
@@ -115,7 +119,7 @@ pub(super) fn fill(work: &mut Work, tree: Tree) -> Result<bool> {
                 portion.push((key.to_vec(), document.to_vec()));
             }
         }
-        if bytes >= PORTION {
+        if is_portion(bytes, is_awaited) {
             break false;
         }
     };
@@ -180,25 +184,36 @@ pub(super) fn give_up(work: &mut Work, trees: &[Tree]) -> Result<()> {
     work.set_schema(schema)
 }
 
+/// Whether so many bytes are a portion, of which another write may await the end.
+fn is_portion(bytes: usize, is_awaited: &dyn Fn() -> bool) -> bool {
+    bytes >= LONG_PORTION || bytes >= PORTION && is_awaited()
+}
+
 /// Removes a portion of the trees that are garbage.
-pub(super) fn sweep(work: &mut Work) -> Result<()> {
+pub(super) fn sweep(work: &mut Work, is_awaited: &dyn Fn() -> bool) -> Result<()> {
     let Some(&tree) = work.schema.garbage.first() else {
         return Ok(());
     };
     let mut keys = Vec::new();
     let mut bytes = 0;
     let mut entries = work.view().range(tree, &[], &END, false)?;
-    while bytes < PORTION
-        && let Some((key, _)) = entries.next()?
-    {
-        bytes += key.len();
-        keys.push(key.to_vec());
-    }
+    let is_last = loop {
+        match entries.next()? {
+            None => break true,
+            Some((key, _)) => {
+                bytes += key.len();
+                keys.push(key.to_vec());
+            }
+        }
+        if is_portion(bytes, is_awaited) {
+            break false;
+        }
+    };
     drop(entries);
     for key in &keys {
         work.overlay.remove(tree, key);
     }
-    if bytes < PORTION {
+    if is_last {
         let mut schema = Schema::clone(&work.schema);
         schema.garbage.remove(0);
         work.set_schema(schema)?;

@@ -30,7 +30,7 @@ fn unique_n() -> [CollectionSpec; 1] {
     [collection("things", vec![unique("unique_n", &[("n", 1)])])]
 }
 
-/// Documents of 200 bytes, of which ten make a portion, with the ids from `from` on.
+/// Documents of 200 bytes, of which three make a portion that others wait for, with the ids from `from` on.
 async fn fill(store: &Embedded, from: i32, count: i32) {
     let text = "x".repeat(150);
     let documents =

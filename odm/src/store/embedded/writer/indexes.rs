@@ -56,6 +56,11 @@ impl Writer {
         !self.ensures.is_empty() || (has_garbage && !self.is_sweep_stuck && self.failure.is_none())
     }
 
+    /// Whether another request waits for the end of a portion.
+    fn has_request(&self) -> bool {
+        self.next.is_some() || !self.requests.is_empty()
+    }
+
     /// Builds or removes one portion.
     pub(super) fn run_portion(&mut self) {
         match self.ensures.pop_front() {
@@ -74,7 +79,7 @@ impl Writer {
         if let Err(error) = self.usable() {
             return self.answer(ensure.reply, Err(error));
         }
-        match build(&mut work, &ensure) {
+        match build(&mut work, &ensure, &|| self.has_request()) {
             Ok(true) => self.commit(&work, true, vec![(ensure.reply, Ok(()))]),
             Ok(false) => {
                 if ensure.told.elapsed() >= MESSAGES {
@@ -108,7 +113,7 @@ impl Writer {
 
     fn sweep(&mut self) {
         let mut work = self.begin();
-        match ensure::sweep(&mut work) {
+        match ensure::sweep(&mut work, &|| self.has_request()) {
             Ok(()) => self.commit(&work, false, Answers::new()),
             Err(error) => {
                 self.is_sweep_stuck = true;
@@ -119,9 +124,9 @@ impl Writer {
 }
 
 /// Builds a portion. Returns whether all indexes are in force.
-fn build(work: &mut Work, ensure: &Ensure) -> Result<bool> {
+fn build(work: &mut Work, ensure: &Ensure, is_awaited: &dyn Fn() -> bool) -> Result<bool> {
     for &tree in &ensure.trees {
-        if !ensure::fill(work, tree)? {
+        if !ensure::fill(work, tree, is_awaited)? {
             return Ok(false);
         }
     }
