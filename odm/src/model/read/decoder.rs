@@ -19,7 +19,7 @@ use serde::{
     forward_to_deserialize_any,
 };
 
-use self::extended::Extended;
+use self::extended::{Extended, visit};
 
 /// The name of the newtype that asks for a date as its milliseconds.
 pub(crate) const DATE_TIME: &str = "$__odm_date_time";
@@ -154,13 +154,13 @@ impl<'de> Deserializer<'de> for Value<'de> {
                 [_, _, _, _, subtype, bytes @ ..] => match BinarySubtype::from(*subtype) {
                     BinarySubtype::Generic => visitor.visit_borrowed_bytes(bytes),
                     BinarySubtype::BinaryOld => Err(give_up()),
-                    subtype => visitor.visit_map(Extended::binary(subtype, bytes)),
+                    subtype => visit(visitor, Extended::binary(subtype, bytes)),
                 },
                 _ => Err(give_up()),
             },
-            ElementType::ObjectId => visitor.visit_map(Extended::object_id(self.number()?)),
-            ElementType::DateTime => visitor.visit_map(Extended::date_time(self.number()?)),
-            ElementType::Decimal128 => visitor.visit_map(Extended::decimal128(self.bytes)),
+            ElementType::ObjectId => visit(visitor, Extended::object_id(self.number()?)),
+            ElementType::DateTime => visit(visitor, Extended::date_time(self.number()?)),
+            ElementType::Decimal128 => visit(visitor, Extended::decimal128(self.bytes)),
             _ => Err(give_up()),
         }
     }

@@ -4,7 +4,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use bson::{oid::ObjectId, spec::BinarySubtype};
 use serde::{
     Deserializer,
-    de::{DeserializeSeed, MapAccess, Visitor},
+    de::{DeserializeSeed, MapAccess, Visitor, value::MapAccessDeserializer},
     forward_to_deserialize_any,
 };
 
@@ -29,6 +29,17 @@ enum Form<'de> {
     Text(String),
     Bytes(&'de [u8]),
     Map(Box<Extended<'de>>),
+}
+
+/// Shows a map to a visitor, who sees an erased one: few types read it, and each would have code for it.
+pub(super) fn visit<'de, V: Visitor<'de>>(
+    visitor: V,
+    map: Extended<'de>,
+) -> Result<V::Value, Failed> {
+    let map = MapAccessDeserializer::new(map);
+    let map: &mut dyn erased_serde::Deserializer<'de> =
+        &mut <dyn erased_serde::Deserializer<'de>>::erase(map);
+    map.deserialize_any(visitor).map_err(|_| Failed)
 }
 
 impl<'de> Extended<'de> {
