@@ -151,7 +151,7 @@ impl Embedded {
         verify::verify(&*self.handle.published.get()?).await
     }
 
-    /// The indexes that are being built, or whose build was interrupted: by a crash, or since the caller of
+    /// The indexes that are being built, in the order of their names, or whose build was interrupted: by a crash, or since the caller of
     /// [`ensure`](Store::ensure), as a database that is opened, went away.
     ///
     /// Writes go on beside a build, and queries do not use the index yet. An interrupted build goes on where it was
@@ -166,15 +166,18 @@ impl Embedded {
         for collection in snapshot.schema.collections() {
             for index in &collection.indexes {
                 if let Some(build) = &index.build {
+                    let of = snapshot.base.len(collection.tree)?;
                     builds.push(IndexBuild {
                         collection: collection.name.clone(),
                         index: index.spec.name.clone(),
-                        documents: build.documents,
-                        of: snapshot.base.len(collection.tree)?,
+                        // Some may be deleted by now.
+                        documents: build.documents.min(of),
+                        of,
                     });
                 }
             }
         }
+        builds.sort_by(|a, b| (&a.collection, &a.index).cmp(&(&b.collection, &b.index)));
         Ok(builds)
     }
 

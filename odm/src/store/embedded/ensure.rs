@@ -5,6 +5,8 @@
 //! crash when the index is asked for again. Queries use an index from the last commit on, which also removes the
 //! obsolete ones.
 
+use std::time::{Duration, Instant};
+
 use super::{
     entries::{Entries, duplicate},
     layout::{END, Tree, id_len},
@@ -17,13 +19,42 @@ use crate::{
     store::{CollectionSpec, IndexSpec},
 };
 
-/// The bytes of documents, or of entries that are removed, in one portion, where another write waits for its end.
-/// In tests small indexes have several portions, too.
-const PORTION: usize = if cfg!(test) { 512 } else { 512 << 10 };
+/// The bytes that a portion has at least, where others wait for its end. In tests small indexes have several
+/// portions, too.
+const PORTION: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 
-/// The bytes in a portion that no other write waits for. Its entries are written in the order of their keys, so that
-/// one long portion writes each page of the index once where many short ones write it again and again.
-const LONG_PORTION: usize = 32 * PORTION;
+/// The bytes that no portion exceeds by more than those of a document. Its entries are written in the order of their
+/// keys, so that one long portion writes each page of an index once where many short ones write it again and again.
+const LONG_PORTION: usize = 16 * PORTION;
+
+/// The bytes of an entry beside its key, in memory.
+const ENTRY: usize = 64;
+
+/// The part of a build, or of a removal, that is done before other writes have their turn.
+pub(super) struct Portion<'a> {
+    bytes: usize,
+    began: Instant,
+    /// The time that the last turn of the other writes took. Where they wait again, a portion takes as long: a build
+    /// must not be slower than the inserts beside it.
+    turn: Duration,
+    is_awaited: &'a dyn Fn() -> bool,
+}
+
+impl<'a> Portion<'a> {
+    pub(super) fn new(turn: Duration, is_awaited: &'a dyn Fn() -> bool) -> Self {
+        Portion {
+            bytes: 0,
+            began: Instant::now(),
+            turn,
+            is_awaited,
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        let may_end = || (self.is_awaited)() && self.began.elapsed() >= self.turn;
+        self.bytes >= LONG_PORTION || self.bytes >= PORTION && may_end()
+    }
+}
 
 /// Creates missing collections, and begins to build missing indexes. Returns the trees of the wanted indexes that
 /// are not in force. Those that are `awaited` by others stay as they are.
@@ -63,21 +94,26 @@ fn declare_one(
     };
     for wanted in &spec.indexes {
         let mut indexes = collection.indexes.iter();
-        if let Some(index) = indexes.find(|index| index.spec == *wanted) {
-            building.extend(index.build.is_some().then_some(index.tree));
+        let known = indexes.find(|index| index.spec == *wanted);
+        let known = known.map(|index| (index.tree, index.build.is_some()));
+        if let Some((_, false)) = known {
             continue;
         }
-        // A build that was given up, of an index that has the name, makes place.
-        let given_up = |index: &mut Index| {
-            index.spec.name == wanted.name && index.build.is_some() && !awaited(index.tree)
+        let has_name = |index: &Index| index.spec.name == wanted.name && index.spec != *wanted;
+        // A build of another index with the name, which nobody goes on with, makes place.
+        let is_in_the_way = |index: &mut Index| {
+            let is_awaited = awaited(index.tree) || building.contains(&index.tree);
+            has_name(index) && index.build.is_some() && !is_awaited
         };
-        let given_up = collection.indexes.extract_if(.., given_up);
-        schema.garbage.extend(given_up.map(|index| index.tree));
+        let in_the_way = collection.indexes.extract_if(.., is_in_the_way);
+        schema.garbage.extend(in_the_way.map(|index| index.tree));
         let mut others = collection.indexes.iter();
-        let taken =
-            others.find(|other| other.spec.name == wanted.name && !is_obsolete(other, spec));
-        if let Some(other) = taken {
+        if let Some(other) = others.find(|other| has_name(other) && !is_obsolete(other, spec)) {
             return Err(differs(&spec.name, wanted, &other.spec));
+        }
+        if let Some((tree, _)) = known {
+            building.push(tree);
+            continue;
         }
         check_index(&spec.name, wanted)?;
         let index = Index::new(schema.new_tree()?, wanted.clone());
@@ -92,58 +128,76 @@ fn is_obsolete(index: &Index, spec: &CollectionSpec) -> bool {
     spec.obsolete.contains(&index.spec) && !spec.indexes.contains(&index.spec)
 }
 
-/// Adds the entries of the next portion of documents to an index. Returns whether it has all entries then.
-pub(super) fn fill(work: &mut Work, tree: Tree, is_awaited: &dyn Fn() -> bool) -> Result<bool> {
+/// Adds entries to the indexes in these trees. Returns whether they have all entries then, or the error of one of them.
+pub(super) fn fill(
+    work: &mut Work,
+    trees: &[Tree],
+    mut portion: Portion<'_>,
+) -> Result<bool, (Tree, Error)> {
+    for &tree in trees {
+        let is_complete = fill_one(work, tree, &mut portion).map_err(|error| (tree, error))?;
+        if !is_complete || portion.is_full() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Adds the entries of the next documents to an index. Returns whether it has all entries then.
+fn fill_one(work: &mut Work, tree: Tree, portion: &mut Portion<'_>) -> Result<bool> {
     let Some((collection, index)) = work.schema.index(tree) else {
         let message =
             "an index was removed while it was built: another database declares it obsolete";
         return Err(Error::new(ErrorKind::Schema, message));
     };
     let (collection, mut index) = (collection.clone(), index.clone());
-    if index.is_built() {
+    if index.is_complete() {
         return Ok(true);
     }
-    let Build { to, mut documents } = index.build.take().unwrap_or_default();
+    let Build { mut to, documents } = index.build.take().unwrap_or_default();
     let from = match to.is_empty() {
-        true => to,
+        true => Vec::new(),
         false => [&*to, &[0]].concat(),
     };
-    let mut portion: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
-    let mut bytes = 0;
+    let mut read: Vec<(Vec<u8>, Vec<Vec<u8>>)> = Vec::new();
     let mut range = work.view().range(collection.tree, &from, &END, false)?;
     let is_last = loop {
-        match range.next()? {
-            None => break true,
-            Some((key, document)) => {
-                bytes += key.len() + document.len();
-                portion.push((key.to_vec(), document.to_vec()));
-            }
+        let Some((id, document)) = range.next()? else {
+            break true;
+        };
+        let entries = Entries::for_document(&index, scan::read(&document)?, &id)?;
+        for (known, array) in index.multikey.iter_mut().zip(&entries.multikey) {
+            *known |= array;
         }
-        if is_portion(bytes, is_awaited) {
+        portion.bytes += document.len();
+        portion.bytes += entries
+            .keys
+            .iter()
+            .map(|key| key.len() + ENTRY)
+            .sum::<usize>();
+        read.push((id.to_vec(), entries.keys));
+        if portion.is_full() {
             break false;
         }
     };
-    for (id, document) in &portion {
-        let document = scan::read(document)?;
-        let entries = Entries::for_document(&index, document, id)?;
-        for key in &entries.keys {
+    for (id, keys) in &read {
+        for key in keys {
             if !index.spec.unique {
                 work.overlay.put(tree, key, &id_len(id));
             } else if work.view().get(tree, key)?.is_none() {
                 work.overlay.put(tree, key, id);
             } else {
+                let document = work.view().get(collection.tree, id)?;
+                let document = scan::read(document.as_deref().unwrap_or_default())?;
                 return Err(duplicate(&collection.name, &index, document, key));
             }
         }
-        for (known, array) in index.multikey.iter_mut().zip(&entries.multikey) {
-            *known |= array;
-        }
     }
-    documents += portion.len() as u64;
-    let to = match (is_last, portion.pop()) {
-        (false, Some((last, _))) => last,
-        _ => END.to_vec(),
-    };
+    let documents = documents + read.len() as u64;
+    match (is_last, read.pop()) {
+        (false, Some((last, _))) => to = last,
+        _ => to = END.to_vec(),
+    }
     index.build = Some(Build { to, documents });
     let mut schema = Schema::clone(&work.schema);
     schema.change_index(tree, |known| *known = index);
@@ -177,35 +231,27 @@ pub(super) fn finish(
     work.set_schema(schema)
 }
 
-/// Removes indexes whose build has failed.
-pub(super) fn give_up(work: &mut Work, trees: &[Tree]) -> Result<()> {
+/// Removes an index.
+pub(super) fn remove(work: &mut Work, tree: Tree) -> Result<()> {
     let mut schema = Schema::clone(&work.schema);
-    schema.remove_indexes(trees);
+    schema.remove_indexes(&[tree]);
     work.set_schema(schema)
 }
 
-/// Whether so many bytes are a portion, of which another write may await the end.
-fn is_portion(bytes: usize, is_awaited: &dyn Fn() -> bool) -> bool {
-    bytes >= LONG_PORTION || bytes >= PORTION && is_awaited()
-}
-
-/// Removes a portion of the trees that are garbage.
-pub(super) fn sweep(work: &mut Work, is_awaited: &dyn Fn() -> bool) -> Result<()> {
+/// Removes the next entries of the trees that are garbage.
+pub(super) fn sweep(work: &mut Work, mut portion: Portion<'_>) -> Result<()> {
     let Some(&tree) = work.schema.garbage.first() else {
         return Ok(());
     };
     let mut keys = Vec::new();
-    let mut bytes = 0;
     let mut entries = work.view().range(tree, &[], &END, false)?;
     let is_last = loop {
-        match entries.next()? {
-            None => break true,
-            Some((key, _)) => {
-                bytes += key.len();
-                keys.push(key.to_vec());
-            }
-        }
-        if is_portion(bytes, is_awaited) {
+        let Some((key, _)) = entries.next()? else {
+            break true;
+        };
+        portion.bytes += key.len() + ENTRY;
+        keys.push(key.to_vec());
+        if portion.is_full() {
             break false;
         }
     };

@@ -40,8 +40,8 @@ pub(super) struct Index {
     /// For each field, whether a document ever had an array at its path. It is set in the unit that
     /// stores the first such document, and never unset.
     pub(super) multikey: Vec<bool>,
-    /// How far the index is built; `None` once it is in force. Of an index that is built, exactly the documents
-    /// up to that point have entries, those that are written meanwhile included.
+    /// How far the index is built; `None` once it is in force. Until then exactly the documents up to that point have
+    /// entries, those that are written meanwhile included.
     pub(super) build: Option<Build>,
 }
 
@@ -69,8 +69,8 @@ impl Index {
         self.build.as_ref().is_none_or(|build| id <= &*build.to)
     }
 
-    /// Whether all documents have entries.
-    pub(super) fn is_built(&self) -> bool {
+    /// Whether all documents have entries. Queries may not use the index yet.
+    pub(super) fn is_complete(&self) -> bool {
         self.covers(&END)
     }
 }

@@ -23,7 +23,7 @@ use std::{
     collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use tokio::sync::mpsc::error::TryRecvError;
@@ -58,8 +58,10 @@ pub(super) struct Writer {
     next: Option<Request>,
     /// The callers who wait for indexes.
     ensures: VecDeque<Ensure>,
-    /// Whether the last turn was that of the requests.
-    was_turn_of_requests: bool,
+    /// The begin of the present turn of the requests, beside a build; `None` in the turn of a portion.
+    turn_began: Option<Instant>,
+    /// How long the last turn of the requests was.
+    turn: Duration,
     /// Whether what indexes have left could not be removed.
     is_sweep_stuck: bool,
     published: Arc<Published>,
@@ -98,7 +100,8 @@ impl Writer {
             requests,
             next: None,
             ensures: VecDeque::new(),
-            was_turn_of_requests: false,
+            turn_began: None,
+            turn: Duration::ZERO,
             is_sweep_stuck: false,
             published,
             settings: newest.settings.clone(),
@@ -184,17 +187,27 @@ impl Writer {
     }
 
     fn wait(&mut self) -> Event {
-        if let Some(request) = self.next.take() {
-            return Event::Request(request);
-        }
+        let turn_began = self.turn_began.take();
         if self.has_portion() {
             // In turns, so that neither waits for all of the other.
-            self.was_turn_of_requests = !self.was_turn_of_requests;
-            return match self.was_turn_of_requests.then(|| self.requests.try_recv()) {
-                Some(Ok(request)) => Event::Request(request),
-                Some(Err(TryRecvError::Disconnected)) => Event::Deserted,
-                Some(Err(TryRecvError::Empty)) | None => Event::Portion,
+            if let Some(began) = turn_began {
+                self.turn = began.elapsed();
+                return Event::Portion;
+            }
+            let next = self
+                .next
+                .take()
+                .map_or_else(|| self.requests.try_recv(), Ok);
+            self.turn_began = next.is_ok().then(Instant::now);
+            self.turn = Duration::ZERO;
+            return match next {
+                Ok(request) => Event::Request(request),
+                Err(TryRecvError::Disconnected) => Event::Deserted,
+                Err(TryRecvError::Empty) => Event::Portion,
             };
+        }
+        if let Some(request) = self.next.take() {
+            return Event::Request(request);
         }
         let due = self.flush_due();
         match block_on(self.requests.recv(), due) {
@@ -202,6 +215,11 @@ impl Writer {
             Some(None) => Event::Deserted,
             None => Event::FlushDue,
         }
+    }
+
+    /// Whether a caller, or the end of the store, waits for the writer.
+    fn has_request(&self) -> bool {
+        self.next.is_some() || !self.requests.is_empty() || self.requests.is_closed()
     }
 
     fn flush_due(&self) -> Option<Instant> {

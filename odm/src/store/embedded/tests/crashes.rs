@@ -7,12 +7,15 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use bson::{Document, doc};
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 
 use super::{disk::Disk, support::*};
 use crate::{
     error::{ErrorKind, Result},
-    store::{Durability, IndexSpec, Store, Transaction, TransactionOptions, embedded::Embedded},
+    store::{
+        CollectionSpec, Durability, IndexSpec, Store, Transaction, TransactionOptions,
+        embedded::Embedded,
+    },
 };
 
 /// Random numbers.
@@ -43,6 +46,17 @@ async fn open(disk: &Disk) -> Result<Embedded> {
 
 fn indexes() -> Vec<IndexSpec> {
     vec![index("by_n", &[("n", -1)]), unique("by_u", &[("u", 1)])]
+}
+
+/// The collection with one more index, or without it.
+fn other_indexes(has_more: bool) -> [CollectionSpec; 1] {
+    let more = vec![index("more", &[("u", -1), ("text", 1)])];
+    let mut things = collection("things", indexes());
+    match has_more {
+        true => things.indexes.extend(more),
+        false => things.obsolete = more,
+    }
+    [things]
 }
 
 /// The documents by their `_id`.
@@ -129,7 +143,8 @@ struct History {
 }
 
 impl History {
-    /// Writes until the disk fails. Several units are on their way at once, in the order of the queue.
+    /// Writes until the disk fails. Several units are on their way at once, in the order of the queue, and an index is
+    /// built or removed between them.
     async fn write(&mut self, store: &Embedded) {
         loop {
             let mut units = Vec::new();
@@ -142,7 +157,18 @@ impl History {
                 self.states.push(next);
                 units.push(unit);
             }
-            let results = join_all(units.iter().map(|unit| unit.write(store))).await;
+            let indexes = match self.random.below(4) {
+                0 | 1 => None,
+                kind => Some(other_indexes(kind == 2)),
+            };
+            let ensure = async {
+                match &indexes {
+                    None => Ok(()),
+                    Some(indexes) => store.ensure(indexes).await,
+                }
+            };
+            let writes = join_all(units.iter().map(|unit| unit.write(store)));
+            let (ensured, mut results) = join(ensure, writes).await;
             for (at, (unit, result)) in units.iter().zip(&results).enumerate() {
                 if result.is_ok() {
                     self.acknowledged = first + at;
@@ -151,6 +177,7 @@ impl History {
                     }
                 }
             }
+            results.push(ensured);
             if let Some(Err(error)) = results.into_iter().find(Result::is_err) {
                 assert!(
                     matches!(error.kind(), ErrorKind::Io | ErrorKind::Closed),

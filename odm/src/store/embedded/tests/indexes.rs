@@ -1,11 +1,11 @@
 //! Indexes that are built while others write, and that go on after an interruption.
 
-use std::{pin::pin, task::Poll};
+use std::{pin::pin, task::Poll, time::Duration};
 
 use bson::doc;
 use futures_util::{
     FutureExt,
-    future::{join, poll_fn},
+    future::{Either, join, poll_fn, select},
 };
 use proptest::prelude::*;
 
@@ -13,8 +13,12 @@ use super::{disk::Disk, support::*};
 use crate::{
     error::Result,
     store::{
-        CollectionSpec, Find, Store,
-        embedded::{Embedded, IndexBuild},
+        CollectionSpec, Find, Store, TransactionOptions,
+        embedded::{
+            Embedded, IndexBuild,
+            ensure::{self, Portion},
+            work::Work,
+        },
     },
 };
 
@@ -30,7 +34,7 @@ fn unique_n() -> [CollectionSpec; 1] {
     [collection("things", vec![unique("unique_n", &[("n", 1)])])]
 }
 
-/// Documents of 200 bytes, of which three make a portion that others wait for, with the ids from `from` on.
+/// Documents of 200 bytes, of which five make a portion that others wait for, with the ids from `from` on.
 async fn fill(store: &Embedded, from: i32, count: i32) {
     let text = "x".repeat(150);
     let documents =
@@ -171,6 +175,106 @@ fn an_index_that_is_awaited_keeps_its_name() {
         let error = second.expect_err("taken");
         assert_eq!(error.kind(), crate::ErrorKind::Schema, "{error}");
         assert_eq!(plan(&store).await.as_deref(), Some("by_n"));
+    });
+}
+
+#[test]
+fn two_indexes_of_one_name_are_refused() {
+    block_on(async {
+        let store = Embedded::memory().await.expect("a store");
+        let other = index("by_n", &[("text", 1)]);
+        let both = vec![by_n()[0].indexes[0].clone(), other.clone()];
+        let error = store.ensure(&[collection("things", both)]).await;
+        assert!(error.expect_err("one name").to_string().contains("`by_n`"));
+        assert_eq!(store.index_builds().expect("an open store"), []);
+
+        // A build that is to replace an index goes on where the caller says so, too.
+        fill(&store, 0, 20_000).await;
+        store.ensure(&by_n()).await.expect("an index");
+        let mut replaced = [collection("things", vec![other])];
+        let wanted = replaced.clone();
+        replaced[0].obsolete = by_n()[0].indexes.clone();
+        interrupt(&store, &replaced).await;
+        let error = store.ensure(&wanted).await.expect_err("both in force");
+        assert_eq!(error.kind(), crate::ErrorKind::Schema, "{error}");
+        store.ensure(&replaced).await.expect("the other index");
+        assert_eq!(store.indexes().expect("an open store").len(), 1);
+    });
+}
+
+#[test]
+fn a_build_that_fails_leaves_the_indexes_that_others_were_promised() {
+    block_on(async {
+        let store = Embedded::memory().await.expect("a store");
+        let text = "x".repeat(150);
+        let documents =
+            (0..5_000).map(|id| doc! { "_id": id, "n": id, "m": id % 4_999, "text": &text });
+        insert(&store, documents.collect())
+            .await
+            .expect("an insert");
+        let unique_m = unique("unique_m", &[("m", 1)]);
+        let both = [collection(
+            "things",
+            vec![unique_n()[0].indexes[0].clone(), unique_m],
+        )];
+        let specs = unique_n();
+        let (failed, other) = join(store.ensure(&both), store.ensure(&specs)).await;
+        assert!(failed.expect_err("not unique").is_duplicate_key());
+        other.expect("an index");
+        assert_eq!(store.indexes().expect("an open store").len(), 1);
+        let taken = insert(&store, vec![doc! { "_id": -1, "n": 3 }]).await;
+        assert!(taken.expect_err("taken").is_duplicate_key());
+        without_garbage(&store);
+        store.check_integrity().await.expect("nothing left behind");
+    });
+}
+
+#[test]
+fn a_build_ends_beside_transactions_that_never_do() {
+    block_on(async {
+        let store = Embedded::memory().await.expect("a store");
+        fill(&store, 0, 1_000).await;
+        let specs = by_n();
+        let transactions = || async {
+            loop {
+                let options = TransactionOptions::default();
+                let transaction = store.begin(options).await.expect("a transaction");
+                transaction.commit().await.expect("a commit");
+            }
+        };
+        let many = pin!(join(transactions(), transactions()));
+        let build = pin!(store.ensure(&specs));
+        let built = select(build, many).await;
+        assert!(matches!(built, Either::Left((Ok(()), _))));
+    });
+}
+
+#[test]
+fn a_portion_is_bounded_by_its_entries() {
+    block_on(async {
+        let store = Embedded::memory().await.expect("a store");
+        let numbers: Vec<i32> = (0..100).collect();
+        let documents = (0..20).map(|id| doc! { "_id": id, "n": &numbers });
+        insert(&store, documents.collect())
+            .await
+            .expect("an insert");
+        let names = ["a", "b", "c"];
+        let indexes = names.map(|name| index(name, &[("n", 1), (name, 1)]));
+        let specs = [collection("things", indexes.to_vec())];
+        let mut work = Work::new(store.handle.published.get().expect("a state"));
+        let trees = ensure::declare(&mut work, &specs, |_| false).expect("indexes");
+        let mut portions = 0;
+        loop {
+            let before = work.overlay.iter().count();
+            let portion = Portion::new(Duration::ZERO, &|| true);
+            if ensure::fill(&mut work, &trees, portion).expect("entries") {
+                break;
+            }
+            portions += 1;
+            // Those of one document, and the schema.
+            assert!(work.overlay.iter().count() <= before + 101);
+        }
+        assert_eq!(portions, 60);
     });
 }
 

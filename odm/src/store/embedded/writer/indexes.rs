@@ -5,7 +5,12 @@ use std::time::{Duration, Instant};
 use tracing::{info, warn};
 
 use super::{
-    super::{ensure, layout::Tree, queue::Reply, work::Work},
+    super::{
+        ensure::{self, Portion},
+        layout::Tree,
+        queue::Reply,
+        work::Work,
+    },
     Answers, Writer,
 };
 use crate::{
@@ -26,16 +31,17 @@ pub(super) struct Ensure {
     told: Instant,
 }
 
+impl Ensure {
+    fn awaits(&self, tree: Tree) -> bool {
+        !self.reply.is_closed() && self.trees.contains(&tree)
+    }
+}
+
 impl Writer {
     /// Creates collections and indexes, and answers when they are there and durable.
     pub(super) fn ensure(&mut self, collections: Vec<CollectionSpec>, reply: Reply<()>) {
         let mut work = self.begin();
-        let is_awaited = |tree| {
-            self.ensures
-                .iter()
-                .any(|ensure| ensure.trees.contains(&tree))
-        };
-        match ensure::declare(&mut work, &collections, is_awaited) {
+        match ensure::declare(&mut work, &collections, |tree| self.is_awaited(tree)) {
             // Small ones are done in one commit.
             Ok(trees) => self.go_on(
                 work,
@@ -50,15 +56,15 @@ impl Writer {
         }
     }
 
+    /// Whether a caller waits for the index in this tree.
+    fn is_awaited(&self, tree: Tree) -> bool {
+        self.ensures.iter().any(|ensure| ensure.awaits(tree))
+    }
+
     /// Whether there is a portion to build or to remove.
     pub(super) fn has_portion(&self) -> bool {
         let has_garbage = !self.newest.schema.garbage.is_empty();
         !self.ensures.is_empty() || (has_garbage && !self.is_sweep_stuck && self.failure.is_none())
-    }
-
-    /// Whether another request waits for the end of a portion.
-    fn has_request(&self) -> bool {
-        self.next.is_some() || !self.requests.is_empty()
     }
 
     /// Builds or removes one portion.
@@ -79,8 +85,13 @@ impl Writer {
         if let Err(error) = self.usable() {
             return self.answer(ensure.reply, Err(error));
         }
-        match build(&mut work, &ensure, &|| self.has_request()) {
-            Ok(true) => self.commit(&work, true, vec![(ensure.reply, Ok(()))]),
+        let is_awaited = || self.has_request();
+        let portion = Portion::new(self.turn, &is_awaited);
+        match ensure::fill(&mut work, &ensure.trees, portion) {
+            Ok(true) => {
+                let finished = ensure::finish(&mut work, &ensure.collections, &ensure.trees);
+                self.commit(&work, true, vec![(ensure.reply, finished)]);
+            }
             Ok(false) => {
                 if ensure.told.elapsed() >= MESSAGES {
                     ensure.told = Instant::now();
@@ -89,21 +100,19 @@ impl Writer {
                 self.ensures.push_back(ensure);
                 self.commit(&work, false, Answers::new());
             }
-            Err(error) => self.give_up(ensure, error),
+            Err((tree, error)) => self.give_up(tree, ensure.reply, error),
         }
     }
 
-    /// Removes the indexes of a build that has failed, unless others wait for them.
-    fn give_up(&mut self, ensure: Ensure, error: Error) {
-        let is_awaited = |tree: &Tree| self.ensures.iter().any(|other| other.trees.contains(tree));
-        let trees: Vec<Tree> = ensure
-            .trees
-            .into_iter()
-            .filter(|tree| !is_awaited(tree))
-            .collect();
+    /// Removes an index whose build has failed, unless others wait for it. Those that were wanted with it stay as they
+    /// are, for the next one who wants them.
+    fn give_up(&mut self, tree: Tree, reply: Reply<()>, error: Error) {
         let mut work = self.begin();
-        let removed = ensure::give_up(&mut work, &trees);
-        self.commit(&work, true, vec![(ensure.reply, removed.and(Err(error)))]);
+        let removed = match self.is_awaited(tree) {
+            true => Ok(()),
+            false => ensure::remove(&mut work, tree),
+        };
+        self.commit(&work, true, vec![(reply, removed.and(Err(error)))]);
     }
 
     /// Answers after the commits on their way, since the answer may tell of them.
@@ -113,7 +122,8 @@ impl Writer {
 
     fn sweep(&mut self) {
         let mut work = self.begin();
-        match ensure::sweep(&mut work, &|| self.has_request()) {
+        let is_awaited = || self.has_request();
+        match ensure::sweep(&mut work, Portion::new(self.turn, &is_awaited)) {
             Ok(()) => self.commit(&work, false, Answers::new()),
             Err(error) => {
                 self.is_sweep_stuck = true;
@@ -123,29 +133,20 @@ impl Writer {
     }
 }
 
-/// Builds a portion. Returns whether all indexes are in force.
-fn build(work: &mut Work, ensure: &Ensure, is_awaited: &dyn Fn() -> bool) -> Result<bool> {
-    for &tree in &ensure.trees {
-        if !ensure::fill(work, tree, is_awaited)? {
-            return Ok(false);
-        }
-    }
-    ensure::finish(work, &ensure.collections, &ensure.trees)?;
-    Ok(true)
-}
-
 fn tell(work: &Work, ensure: &Ensure) {
     let indexes = ensure
         .trees
         .iter()
         .filter_map(|&tree| work.schema.index(tree));
     for (collection, index) in indexes {
-        if let Some(build) = &index.build {
+        if let Some(build) = &index.build
+            && !index.is_complete()
+        {
             info!(
                 collection = collection.name,
                 index = index.spec.name,
                 documents = build.documents,
-                "an index is built"
+                "an index is being built"
             );
         }
     }

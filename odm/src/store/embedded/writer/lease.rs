@@ -47,8 +47,7 @@ impl Writer {
                     // The order of commit and expiry is decided here: once the channel is closed, a
                     // commit fails, and an earlier commit is in the channel.
                     let limit = self.settings.transaction_limit;
-                    let others_wait = self.next.is_some() || !self.requests.is_empty();
-                    let expiry = state.expire(limit, others_wait);
+                    let expiry = state.expire(limit, self.has_request());
                     outcome.close();
                     let ended = outcome.try_recv().ok();
                     if ended.is_none() {
