@@ -135,8 +135,7 @@ pub(super) fn fill(
     mut portion: Portion<'_>,
 ) -> Result<bool, (Tree, Error)> {
     for &tree in trees {
-        let is_complete = fill_one(work, tree, &mut portion).map_err(|error| (tree, error))?;
-        if !is_complete || portion.is_full() {
+        if !fill_one(work, tree, &mut portion).map_err(|error| (tree, error))? {
             return Ok(false);
         }
     }

@@ -1,11 +1,16 @@
 //! Indexes that are built while others write, and that go on after an interruption.
 
-use std::{pin::pin, task::Poll, time::Duration};
+use std::{
+    pin::pin,
+    sync::atomic::{AtomicBool, Ordering},
+    task::Poll,
+    time::Duration,
+};
 
 use bson::doc;
 use futures_util::{
     FutureExt,
-    future::{Either, join, poll_fn, select},
+    future::{join, poll_fn},
 };
 use proptest::prelude::*;
 
@@ -231,51 +236,60 @@ fn a_build_that_fails_leaves_the_indexes_that_others_were_promised() {
 
 #[test]
 fn a_build_ends_beside_transactions_that_never_do() {
-    block_on(async {
-        let store = Embedded::memory().await.expect("a store");
-        fill(&store, 0, 1_000).await;
-        let specs = by_n();
-        let transactions = || async {
-            loop {
-                let options = TransactionOptions::default();
-                let transaction = store.begin(options).await.expect("a transaction");
-                transaction.commit().await.expect("a commit");
+    let store = block_on(Embedded::memory()).expect("a store");
+    block_on(fill(&store, 0, 1_000));
+    let is_built = AtomicBool::new(false);
+    let write = async || {
+        for _ in 0..3_000 {
+            let options = TransactionOptions::default();
+            let transaction = store.begin(options).await.expect("a transaction");
+            std::thread::sleep(Duration::from_micros(200));
+            transaction.commit().await.expect("a commit");
+            if is_built.load(Ordering::Relaxed) {
+                return true;
             }
-        };
-        let many = pin!(join(transactions(), transactions()));
-        let build = pin!(store.ensure(&specs));
-        let built = select(build, many).await;
-        assert!(matches!(built, Either::Left((Ok(()), _))));
+        }
+        false
+    };
+    std::thread::scope(|scope| {
+        let writers = [(); 3].map(|()| scope.spawn(|| block_on(write())));
+        block_on(store.ensure(&by_n())).expect("an index");
+        is_built.store(true, Ordering::Relaxed);
+        assert!(
+            writers
+                .map(|writer| writer.join().expect("no panic"))
+                .contains(&true)
+        );
     });
 }
 
-#[test]
-fn a_portion_is_bounded_by_its_entries() {
-    block_on(async {
-        let store = Embedded::memory().await.expect("a store");
-        let numbers: Vec<i32> = (0..100).collect();
-        let documents = (0..20).map(|id| doc! { "_id": id, "n": &numbers });
-        insert(&store, documents.collect())
-            .await
-            .expect("an insert");
-        let names = ["a", "b", "c"];
-        let indexes = names.map(|name| index(name, &[("n", 1), (name, 1)]));
-        let specs = [collection("things", indexes.to_vec())];
-        let mut work = Work::new(store.handle.published.get().expect("a state"));
-        let trees = ensure::declare(&mut work, &specs, |_| false).expect("indexes");
-        let mut portions = 0;
-        loop {
-            let before = work.overlay.iter().count();
-            let portion = Portion::new(Duration::ZERO, &|| true);
-            if ensure::fill(&mut work, &trees, portion).expect("entries") {
-                break;
-            }
-            portions += 1;
-            // Those of one document, and the schema.
-            assert!(work.overlay.iter().count() <= before + 101);
+/// How many portions, whose end others await, the indexes of documents with so many numbers need.
+async fn portions(documents: i32, numbers: usize) -> usize {
+    let store = Embedded::memory().await.expect("a store");
+    let documents =
+        (0..documents).map(|id| doc! { "_id": id, "n": Vec::from_iter(0..numbers as i32) });
+    insert(&store, documents.collect())
+        .await
+        .expect("an insert");
+    let indexes = ["a", "b", "c"].map(|name| index(name, &[("n", 1), (name, 1)]));
+    let specs = [collection("things", indexes.to_vec())];
+    let mut work = Work::new(store.handle.published.get().expect("a state"));
+    let trees = ensure::declare(&mut work, &specs, |_| false).expect("indexes");
+    for portions in 1.. {
+        let portion = Portion::new(Duration::ZERO, &|| true);
+        if ensure::fill(&mut work, &trees, portion).expect("entries") {
+            return portions;
         }
-        assert_eq!(portions, 60);
-    });
+    }
+    unreachable!("there is no last number")
+}
+
+#[test]
+fn a_portion_is_bounded_by_its_entries_whatever_documents_and_indexes_they_are_of() {
+    // The last one finds that nothing is missing.
+    assert_eq!(block_on(portions(20, 100)), 61);
+    assert_eq!(block_on(portions(5, 1)), 2);
+    assert_eq!(block_on(portions(1, 1)), 1);
 }
 
 #[test]
