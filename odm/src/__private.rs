@@ -30,7 +30,7 @@ pub use crate::{
         OnDelete, Outline, Path, PathHash, Plain, Projection, Ref, Referable, ReferenceField,
         ReferenceShape, RefersWithin, Root, Shape, ShownNames, SplitField, StoredOtherwise,
         Structure, Subset, SubsetField, SubsetItem, SubsetOf, Through, Unchecked, Version,
-        derived::*,
+        Versioned, derived::*,
     },
     mql::{Direction, Violation},
     repository::{Any, AtMostOne},
@@ -44,8 +44,8 @@ pub use copy::{
 };
 pub use cycle::{ModelEntry, assert_acyclic};
 pub use field::{
-    clone_id, complete, counter, describe, embed, holds_opaque, holds_references, holds_relations,
-    is_flat, migrations, models, outline, plain, shown, split, subset_filter, wrapped,
+    clone_id, complete, describe, embed, holds_opaque, holds_references, holds_relations, is_flat,
+    migrations, models, outline, plain, shown, split, subset_filter, wrapped,
 };
 pub use path::{Followed, Indexed, fields_of, index_field, is_followed, step};
 pub use probe::{Absent, FromNothing, Probe, Unknown};

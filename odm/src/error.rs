@@ -234,6 +234,15 @@ impl Error {
         Error::new(ErrorKind::NotFound, message).at(collection, None, first)
     }
 
+    /// The error of a document that is not what its writer has read.
+    pub(crate) fn stale(collection: &str, id: &RawBson) -> Self {
+        let message = format!(
+            "stale document: `{collection}` with `_id` = {} was changed since it was read; read it again",
+            show(id)
+        );
+        Error::new(ErrorKind::Stale, message).at(collection, None, Some(id.clone()))
+    }
+
     /// Returns the class of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

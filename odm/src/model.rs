@@ -23,7 +23,7 @@ mod value;
 pub use cold::Cold;
 pub use content::{Known, MapKey};
 pub use date_time::DateTime;
-pub use document::{Document, Embed, IntoId, Projection, Structure};
+pub use document::{Document, Embed, IntoId, Projection, Structure, Versioned};
 pub use field::{
     Derived, Field, Flattened, Identity, Plain, Settable, StoredOtherwise, Unchecked, Version,
 };

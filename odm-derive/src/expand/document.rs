@@ -286,9 +286,16 @@ pub(crate) fn into_id(head: &Head, generics: &Generics, id: &Type) -> Option<Tok
 }
 
 /// ```ignore
-/// const _: () = counter::<i64>();
+/// impl Versioned for Product {
+///     type Version = i64;
+/// }
 /// ```
 fn version(head: &Head, ty: &Type) -> TokenStream {
-    let private = &head.private;
-    quote_spanned!(ty.span()=> const _: () = #private::counter::<#ty>();)
+    let Head { private, this, .. } = head;
+    quote_spanned! {ty.span()=>
+        #[automatically_derived]
+        impl #private::Versioned for #this {
+            type Version = #ty;
+        }
+    }
 }

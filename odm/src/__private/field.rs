@@ -6,7 +6,6 @@ use crate::{
     model::{
         Container, Document, Embed, EmbedField, FieldKind, FieldShape, Model, Outline,
         RefersWithin, Shape, ShownNames, SplitField, SplitShape, Structure, check_readable,
-        derived::Counter,
     },
     mql,
 };
@@ -61,9 +60,6 @@ pub const fn split<T: SplitField>(
     });
     FieldShape { name, kind }
 }
-
-/// Checks the type of a `#[version]`.
-pub const fn counter<T: Counter>() {}
 
 /// The filter of a subset or of a count.
 pub fn subset_filter<C>(filter: fn() -> crate::query::Filter<C>) -> crate::Result<mql::Filter> {

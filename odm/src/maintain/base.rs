@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     catalog::Catalog,
-    error::{Error, ErrorKind, Result, show},
+    error::{Error, Result},
     mql::{Filter, Test, Update, diff, path},
     store::{Change, DeleteWrite, Find, UpdateWrite},
 };
@@ -179,7 +179,7 @@ async fn modify(
     match current {
         None => return Err(Error::not_found(collection, &[id])),
         // Nothing is written yet, so the transaction can go on.
-        Some(current) if ***current != *read => return Err(stale(collection, id)),
+        Some(current) if ***current != *read => return Err(Error::stale(collection, id)),
         Some(_) => {}
     }
     let mut update = Update::default();
@@ -242,7 +242,7 @@ async fn replace(
             (None, _) => false,
         };
         if is_stale {
-            return Err(stale(collection, id));
+            return Err(Error::stale(collection, id));
         }
     }
     let Some(&at) = found.first() else {
@@ -316,16 +316,4 @@ async fn delete(unit: &mut Unit<'_>, write: &DeleteWrite) -> Result<Touched> {
 
 fn is_split(catalog: &Catalog, collection: &str) -> bool {
     catalog.splits_of(collection).next().is_some()
-}
-
-fn stale(collection: &str, id: &RawBson) -> Error {
-    Error::new(
-        ErrorKind::Stale,
-        format!(
-            "stale document: `{collection}` with `_id` = {} was changed since it was read; read it \
-             again",
-            show(id)
-        ),
-    )
-    .at(collection, None, Some(id.clone()))
 }

@@ -6,7 +6,8 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     EmbedField, FieldSet, Location, Model, Outline, Path, Ref, Referable, Root, SchemaTypes, Shape,
-    ShownNames, Through, derived::Copied,
+    ShownNames, Through,
+    derived::{Copied, Counter},
 };
 use crate::mql::Violation;
 
@@ -75,6 +76,19 @@ pub trait Structure: Sized + 'static {
     /// Runs the functions that check its fields.
     #[doc(hidden)]
     fn check(&self, _at: &Location<'_>, _found: &mut Vec<Violation>) {}
+}
+
+/// A document with a `#[version]`.
+///
+/// Implemented by the derive of a document that has one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no `#[version]`",
+    label = "no field of it counts its changes",
+    note = "mark an integer field of `{Self}` with `#[version]`"
+)]
+pub trait Versioned: Document {
+    /// The type of the version.
+    type Version: Counter;
 }
 
 /// A struct that is stored as a document of a collection of its own.

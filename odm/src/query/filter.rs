@@ -3,7 +3,7 @@
 use std::{
     borrow::Cow,
     marker::PhantomData,
-    ops::{BitAnd, BitOr, Not},
+    ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, Not},
 };
 
 use bson::RawBson;
@@ -17,7 +17,7 @@ use crate::{
 
 /// A filter of the documents of `M`, or of the elements of an array.
 ///
-/// It is made of fields, and combined with others by `&`, `|` and `!`:
+/// It is made of fields, and combined with others by `&`, `|`, `!`, `&=` and `|=`:
 ///
 /// ```
 /// # use odm::prelude::*; use serde::{Deserialize, Serialize};
@@ -37,6 +37,28 @@ impl<M> Filter<M> {
     /// Matches every document.
     pub fn all() -> Self {
         Filter::from_mql(Ok(mql::Filter::default()))
+    }
+
+    /// Matches what all of the filters match. Without filters it matches every document.
+    ///
+    /// ```
+    /// # use odm::prelude::*; use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "parts")]
+    /// # struct Part { #[serde(rename = "_id")] id: i64, name: String, qty: i64 }
+    /// // What a request asks for, where each condition may be missing.
+    /// fn search(name: Option<&str>, least: Option<i64>) -> Filter<Part> {
+    ///     let part = Part::fields();
+    ///     Filter::all_of([part.name.eq_opt(name), part.qty.gte_opt(least)])
+    /// }
+    /// ```
+    pub fn all_of(filters: impl IntoIterator<Item = Self>) -> Self {
+        filters.into_iter().fold(Filter::all(), BitAnd::bitand)
+    }
+
+    /// Matches what any of the filters matches. Without filters it matches nothing.
+    pub fn any_of(filters: impl IntoIterator<Item = Self>) -> Self {
+        let any = filters.into_iter().reduce(BitOr::bitor);
+        any.unwrap_or_else(|| Filter::test("_id", Ok(Test::In(Vec::new().into()))))
     }
 
     /// Makes a filter of one in MongoDB's form. An unknown operator is an error when the query runs.
@@ -101,6 +123,18 @@ impl<M> BitOr for Filter<M> {
     }
 }
 
+impl<M> BitAndAssign for Filter<M> {
+    fn bitand_assign(&mut self, other: Self) {
+        *self = std::mem::replace(self, Filter::all()) & other;
+    }
+}
+
+impl<M> BitOrAssign for Filter<M> {
+    fn bitor_assign(&mut self, other: Self) {
+        *self = std::mem::replace(self, Filter::all()) | other;
+    }
+}
+
 impl<M> Not for Filter<M> {
     type Output = Self;
 
@@ -123,6 +157,12 @@ impl<V: Serialize, P: Path, K> Field<V, P, K> {
     /// Matches if the field equals the value. A null or missing field equals `None`.
     pub fn eq<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root> {
         Filter::test(P::TEXT, raw(value).map(Test::Eq))
+    }
+
+    /// Like [`eq`](Field::eq) if there is a value, and otherwise matches every document, where
+    /// `eq(None)` matches null.
+    pub fn eq_opt<How>(self, value: Option<impl IntoValue<V, How>>) -> Filter<P::Root> {
+        value.map_or_else(Filter::all, |value| self.eq(value))
     }
 
     /// Matches if the field does not equal the value, or is missing.
@@ -168,12 +208,28 @@ impl<V, P: Path, K> Field<V, P, K> {
         Filter::test(P::TEXT, raw(value).map(Test::Gt))
     }
 
+    /// Like [`gt`](Field::gt) if there is a value, and otherwise matches every document.
+    pub fn gt_opt<How>(self, value: Option<impl IntoValue<V, How>>) -> Filter<P::Root>
+    where
+        V: Serialize + Ordered,
+    {
+        value.map_or_else(Filter::all, |value| self.gt(value))
+    }
+
     /// Matches if the field is greater than the value or equal to it.
     pub fn gte<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root>
     where
         V: Serialize + Ordered,
     {
         Filter::test(P::TEXT, raw(value).map(Test::Gte))
+    }
+
+    /// Like [`gte`](Field::gte) if there is a value, and otherwise matches every document.
+    pub fn gte_opt<How>(self, value: Option<impl IntoValue<V, How>>) -> Filter<P::Root>
+    where
+        V: Serialize + Ordered,
+    {
+        value.map_or_else(Filter::all, |value| self.gte(value))
     }
 
     /// Matches if the field is less than the value.
@@ -184,12 +240,28 @@ impl<V, P: Path, K> Field<V, P, K> {
         Filter::test(P::TEXT, raw(value).map(Test::Lt))
     }
 
+    /// Like [`lt`](Field::lt) if there is a value, and otherwise matches every document.
+    pub fn lt_opt<How>(self, value: Option<impl IntoValue<V, How>>) -> Filter<P::Root>
+    where
+        V: Serialize + Ordered,
+    {
+        value.map_or_else(Filter::all, |value| self.lt(value))
+    }
+
     /// Matches if the field is less than the value or equal to it.
     pub fn lte<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root>
     where
         V: Serialize + Ordered,
     {
         Filter::test(P::TEXT, raw(value).map(Test::Lte))
+    }
+
+    /// Like [`lte`](Field::lte) if there is a value, and otherwise matches every document.
+    pub fn lte_opt<How>(self, value: Option<impl IntoValue<V, How>>) -> Filter<P::Root>
+    where
+        V: Serialize + Ordered,
+    {
+        value.map_or_else(Filter::all, |value| self.lte(value))
     }
 }
 

@@ -105,6 +105,15 @@ impl<M: Document, J, T> Query<M, J, T> {
         self
     }
 
+    /// Adds a filter: a document must match all of them.
+    pub fn filter(mut self, filter: Filter<M>) -> Self {
+        self.find = self.find.and_then(|mut find| {
+            find.filter = find.filter.and(filter.into_mql()?);
+            Ok(find)
+        });
+        self
+    }
+
     /// Sets the sort order. A second call adds a tie-breaker.
     ///
     /// The default is the order of the `_id`s, which are also the last tie-breaker of every order.

@@ -8,8 +8,8 @@ use super::{Deferred, by_id, rows::decode};
 use crate::{
     error::{Error, ErrorKind, Result, show},
     maintain::{Write, WritePlan},
-    model::{DateTime, Document},
-    mql,
+    model::{DateTime, Document, Versioned, to_raw},
+    mql::{self, Test},
     query::Update,
     session::Session,
     store::{Change, UpdateWrite},
@@ -20,11 +20,40 @@ use crate::{
 pub struct OneDocument {
     session: Session,
     id: Result<RawBson>,
+    /// The version that the document must have.
+    version: Option<Result<RawBson>>,
 }
 
 impl OneDocument {
     pub(super) fn new(session: Session, id: Result<RawBson>) -> Self {
-        OneDocument { session, id }
+        OneDocument {
+            session,
+            id,
+            version: None,
+        }
+    }
+
+    fn write<M: Document>(&self, update: Result<mql::Update>, is_typed: bool) -> Result<Write> {
+        let id = self.id.clone()?;
+        let update = update.map_err(|error| located::<M>(error, Some(&id)));
+        let mut filter = by_id(id);
+        if let (Some(path), Some(version)) = (M::model().version, self.version.clone()) {
+            filter = filter.and(mql::Filter::Path(path.into(), Test::Eq(version?)));
+        }
+        write::<M>(&self.session, filter, update, false, is_typed)
+    }
+
+    /// The error of a document that did not match.
+    async fn unmatched<M: Document>(&self) -> Result<Error> {
+        let id = self.id.clone()?;
+        if self.version.is_some() {
+            let find = super::query::<M>(by_id(id.clone()));
+            let view = self.session.reader(M::COLLECTION, &[]).await?;
+            if view.count(&find).await?.0 > 0 {
+                return Ok(Error::stale(M::COLLECTION, &id));
+            }
+        }
+        Ok(Error::not_found(M::COLLECTION, &[&id]))
     }
 }
 
@@ -69,19 +98,47 @@ impl<M> Update<M, MatchingDocuments> {
 }
 
 impl<M: Document> Update<M, OneDocument> {
+    /// Updates the document only if it has this version, which its reader has seen: as the `If-Match` of a request.
+    ///
+    /// # Errors
+    ///
+    /// [`Stale`](ErrorKind::Stale) if it has another one.
+    ///
+    /// ```
+    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
+    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "pages")]
+    /// # struct Page { #[serde(rename = "_id")] id: i64, #[version] revision: i64, title: String }
+    /// # #[derive(Database)] #[database(name = "wiki", version = 1)]
+    /// # struct Wiki { pages: Repository<Page> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let wiki = Wiki::open(Embedded::memory().await?).await?;
+    /// let page = wiki.pages.insert(Page { id: 1, revision: 0, title: "Home".into() }).await?;
+    /// let rename = |title| wiki.pages.update(1).set(Page::fields().title, title);
+    /// rename("Start").if_version(page.revision).await?;
+    /// let again = rename("Begin").if_version(page.revision).await;
+    /// assert!(again.unwrap_err().is_stale());
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    pub fn if_version(mut self, version: M::Version) -> Self
+    where
+        M: Versioned,
+    {
+        self.target.version = Some(to_raw(&version));
+        self
+    }
+
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
         self.check_given()?;
         let is_typed = self.is_typed();
-        let (update, OneDocument { session, id }) = self.into_parts();
-        let id = id?;
-        let write = write_by_id::<M>(&session, &id, update, is_typed);
-        let plan = session.plan(write).await?;
-        if plan.matched == 0 {
-            return Err(Error::not_found(M::COLLECTION, &[&id]));
+        let (update, target) = self.into_parts();
+        let write = target.write::<M>(update, is_typed);
+        let plan = target.session.plan(write).await?;
+        match plan.matched {
+            0 => Err(target.unmatched::<M>().await?),
+            _ => Ok(plan),
         }
-        Ok(plan)
     }
 }
 
@@ -105,16 +162,6 @@ impl<M: Document> Update<M, MatchingDocuments> {
             .and_then(|filter| write::<M>(&many.session, filter, update, many.upsert, is_typed));
         many.session.plan(write).await
     }
-}
-
-fn write_by_id<M: Document>(
-    session: &Session,
-    id: &RawBson,
-    update: Result<mql::Update>,
-    is_typed: bool,
-) -> Result<Write> {
-    let update = update.map_err(|error| located::<M>(error, Some(id)));
-    write::<M>(session, by_id(id.clone()), update, false, is_typed)
 }
 
 fn write<M: Document>(
@@ -216,14 +263,13 @@ impl<M: Document> IntoFuture for Update<M, OneDocument> {
         Box::pin(async move {
             self.check_given()?;
             let is_typed = self.is_typed();
-            let (update, OneDocument { session, id }) = self.into_parts();
-            let id = id?;
-            let write = write_by_id::<M>(&session, &id, update, is_typed)?;
-            let outcome = session.write(write).await?;
-            if outcome.matched == 0 {
-                return Err(Error::not_found(M::COLLECTION, &[&id]));
+            let (update, target) = self.into_parts();
+            let write = target.write::<M>(update, is_typed)?;
+            let outcome = target.session.write(write).await?;
+            match outcome.matched {
+                0 => Err(target.unmatched::<M>().await?),
+                _ => Ok(()),
             }
-            Ok(())
         })
     }
 }

@@ -138,6 +138,55 @@ on_every_store! {
         assert_matches(&db, cases).await;
     }
 
+    async fn a_condition_without_a_value_matches_everything(store: impl TestStore) {
+        let db = with_five(store).await;
+        let item = Item::fields();
+        let none = None::<i32>;
+        let cases: Vec<(_, &[i64])> = vec![
+            (item.code.eq_opt(Some("c")), &[3]),
+            (item.code.eq_opt(None::<&str>), &[1, 2, 3, 4, 5]),
+            (item.note.eq_opt(Some(None::<String>)), &[1, 5]),
+            (item.count.gt_opt(Some(7)), &[4]),
+            (item.count.gte_opt(Some(7)), &[2, 4, 5]),
+            (item.count.lt_opt(Some(7)), &[1, 3]),
+            (item.count.lte_opt(Some(7)), &[1, 2, 3, 5]),
+            (item.count.gt_opt(none) & item.count.gte_opt(none), &[1, 2, 3, 4, 5]),
+            (item.count.lt_opt(none) & item.count.lte_opt(none), &[1, 2, 3, 4, 5]),
+        ];
+        assert_matches(&db, cases).await;
+    }
+
+    async fn filters_are_combined_in_any_number(store: impl TestStore) {
+        let db = with_five(store).await;
+        let item = Item::fields();
+        let (nut, few) = (item.kind.eq("nut"), item.count.lt(9));
+        let (mut both, mut either) = (nut.clone(), nut.clone());
+        both &= few.clone();
+        either |= item.code.eq("a");
+        let cases: Vec<(_, &[i64])> = vec![
+            (both, &[3]),
+            (either, &[1, 3, 4]),
+            (Filter::all_of([nut.clone(), few.clone(), item.code.eq("d")]), NOTHING),
+            (Filter::all_of([nut.clone(), few.clone()]), &[3]),
+            (Filter::all_of([]), &[1, 2, 3, 4, 5]),
+            (Filter::any_of(["a", "b", "d"].map(|code| item.code.eq(code))), &[1, 2, 4]),
+            (Filter::any_of([]), NOTHING),
+            (Filter::any_of([]) | nut.clone(), &[3, 4]),
+            (item.stock.any(|stock| Filter::any_of([stock.qty.eq(1), stock.qty.eq(3)])), &[2, 3, 4]),
+            (item.stock.any(|_| Filter::any_of([])), NOTHING),
+        ];
+        assert_matches(&db, cases).await;
+        // A query takes further filters, and keeps the error of each.
+        let query = || db.items.find(nut.clone()).sort(item.code.desc());
+        assert_eq!(ids(query().filter(few.clone()).filter(Filter::all())).await, [3]);
+        for wrong in [Filter::raw(doc! { "$no": 1 }), Filter::all() & Filter::raw(doc! { "$no": 1 })] {
+            let error = query().filter(wrong.clone()).filter(few.clone()).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{error}");
+            let error = db.items.find(wrong).filter(few.clone()).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{error}");
+        }
+    }
+
     async fn conditions_are_combined_by_and_or_and_not(store: impl TestStore) {
         let db = with_five(store).await;
         let item = Item::fields();

@@ -1,5 +1,8 @@
 //! A version counts the changes of a document, and refuses a stale `replace`.
 
+use std::future::IntoFuture;
+
+use futures_util::future::join_all;
 use odm::{ErrorKind, bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};
 use tests::{TestStore, on_every_store, stored};
@@ -115,6 +118,50 @@ on_every_store! {
         assert_eq!(db.pages.modify(1, |_| {}).await.unwrap().revision, 5);
         db.pages.update(1).with(Update::new()).await.unwrap();
         assert_eq!(db.pages.get(1).await.unwrap(), modified);
+    }
+
+    async fn an_update_of_another_version_is_refused(store: impl TestStore) {
+        let db = Wiki::open(store.clone()).await.unwrap();
+        let read = db.pages.insert(page(1, 0, "a")).await.unwrap();
+        let rename = |title: &str| db.pages.update(1).set(Page::fields().title, title);
+        rename("b").if_version(read.revision).await.unwrap();
+        assert_eq!(db.pages.get(1).await.unwrap(), page(1, 2, "b"));
+        let before = stored(&store, "pages").await;
+        for version in [read.revision, 0, 3, -1] {
+            for error in [
+                rename("c").if_version(version).await.unwrap_err(),
+                rename("c").if_version(version).plan().await.unwrap_err(),
+            ] {
+                assert_eq!(error.kind(), ErrorKind::Stale, "{error}");
+                assert_eq!(error.location().unwrap().collection, "pages");
+            }
+        }
+        assert_eq!(stored(&store, "pages").await, before);
+        // An update that is refused for another reason says so.
+        let missing = db.pages.update(7).set(Page::fields().views, 1).if_version(1).await;
+        assert!(missing.unwrap_err().is_not_found());
+        let plan = rename("c").if_version(2).plan().await.unwrap();
+        assert_eq!(plan.matched, 1);
+        // In a transaction, it sees what the transaction has written.
+        let stale = db.transaction(async |db| {
+            let page = db.pages.modify(1, |page| page.views += 1).await?;
+            db.pages.update(1).inc(Page::fields().views, 1).if_version(page.revision).await?;
+            let again = db.pages.update(1).inc(Page::fields().views, 1).if_version(page.revision).await;
+            Ok(again.unwrap_err())
+        });
+        assert!(stale.await.unwrap().is_stale());
+        assert_eq!(db.pages.get(1).await.unwrap().views, 2);
+    }
+
+    async fn of_updates_of_one_version_exactly_one_is_done(store: impl TestStore) {
+        let db = Wiki::open(store).await.unwrap();
+        let read = db.pages.insert(page(1, 0, "a")).await.unwrap();
+        let views = Page::fields().views;
+        let updates = (0..8).map(|_| db.pages.update(1).inc(views, 1).if_version(read.revision).into_future());
+        let results = join_all(updates).await;
+        assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
+        assert!(results.into_iter().filter_map(Result::err).all(|error| error.is_stale()));
+        assert_eq!(db.pages.get(1).await.unwrap().views, 1);
     }
 
     async fn no_update_may_name_the_version(store: impl TestStore) {

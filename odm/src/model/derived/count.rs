@@ -1,5 +1,7 @@
 //! The description of counts.
 
+use serde::Serialize;
+
 use super::DerivedShape;
 use crate::{
     error::Result,
@@ -37,7 +39,7 @@ pub const fn count<T: Counter, C: Document>(
     message = "a `#[version]` or `#[count(..)]` is an `i32`, `i64`, `u32` or `u64`, not a `{Self}`",
     label = "not an integer that is stored as one"
 )]
-pub trait Counter {}
+pub trait Counter: Serialize {}
 
 impl Counter for i32 {}
 impl Counter for i64 {}
