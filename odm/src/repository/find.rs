@@ -153,6 +153,9 @@ impl<M: Document, J, T> Query<M, J, T> {
     }
 
     /// Counts the documents that match, within `skip` and `limit`.
+    ///
+    /// On the embedded store the number of all documents is known, and a filter that the bounds of an index
+    /// express whole, such as equality or a range of a field with an index, is counted in the index alone.
     pub async fn count(self) -> Result<u64> {
         let find = self.find?;
         let view = self.session.reader(M::COLLECTION, &[]).await?;

@@ -166,7 +166,7 @@ impl Embedded {
         for collection in snapshot.schema.collections() {
             for index in &collection.indexes {
                 if let Some(build) = &index.build {
-                    let of = snapshot.base.len(collection.tree)?;
+                    let of = snapshot.base.len(collection.tree)?.unwrap_or_default();
                     builds.push(IndexBuild {
                         collection: collection.name.clone(),
                         index: index.spec.name.clone(),

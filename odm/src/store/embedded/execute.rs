@@ -43,6 +43,12 @@ impl<'q> Query<'q> {
         plan(collection, &conditions, &self.order())
     }
 
+    /// Whether it finds all documents, but for `skip` and `limit`.
+    fn finds_all(&self) -> bool {
+        let is_all = |filter: &&Filter| matches!(filter, Filter::And(all) if all.is_empty());
+        self.after.is_none() && self.filters.iter().all(is_all)
+    }
+
     fn order(&self) -> OrderSpec<'q> {
         OrderSpec::new(self.sort, self.after, self.limit.is_some())
     }
@@ -316,11 +322,22 @@ pub(super) async fn count(
     query: &Query<'_>,
     context: &mut ExecContext<'_>,
 ) -> Result<u64> {
+    if query.finds_all()
+        && let Some(count) = view.len(collection.tree)?
+    {
+        let count = count.saturating_sub(query.skip);
+        return Ok(query.limit.map_or(count, |limit| limit.min(count)));
+    }
     if let Some(mut entries) = counted_entries(view, collection, query) {
         let mut count = 0;
+        let mut seen = Seen::default();
         let enough = query.limit.map(|limit| limit.saturating_add(query.skip));
-        while Some(count) != enough && entries.next(context.cost)?.is_some() {
-            count += 1;
+        while Some(count) != enough
+            && let Some(entry) = entries.next(context.cost)?
+        {
+            if !entry.repeats || seen.add(entry.id(), context.memory)? {
+                count += 1;
+            }
             if context.budget.is_due()? {
                 yield_now().await;
             }
@@ -336,14 +353,14 @@ pub(super) async fn count(
     Ok(count)
 }
 
-/// The entries that a query finds, if each is a document that it finds.
+/// The entries that a query finds, if each is of a document that it finds.
 fn counted_entries<'q>(
     view: View<'q>,
     collection: &'q Collection,
     query: &Query<'q>,
 ) -> Option<Box<PlanEntries<'q>>> {
     match query.plan(collection) {
-        Plan::One(access) if access.exact && !access.source.repeats() && query.after.is_none() => {
+        Plan::One(access) if access.exact && query.after.is_none() => {
             // In a box, so that the future of a count is small.
             Some(Box::new(Plan::One(access).entries(view)))
         }

@@ -4,7 +4,7 @@ use std::{cmp::Ordering, collections::btree_map, ops::Deref, sync::Arc};
 
 use super::{
     engine::{self, State},
-    layout::Tree,
+    layout::{END, Tree},
     overlay::{KeyChange, Overlay},
     schema::Schema,
 };
@@ -50,6 +50,14 @@ impl<'a> View<'a> {
         match self.overlay.and_then(|overlay| overlay.get(tree, key)) {
             Some(change) => Ok(change.as_deref().map(Bytes::Changed)),
             None => Ok(self.base.get(tree, key)?.map(Bytes::Base)),
+        }
+    }
+
+    /// The number of entries of a tree, if it is known without a walk through them.
+    pub(super) fn len(&self, tree: Tree) -> Result<Option<u64>> {
+        match self.overlay {
+            Some(overlay) if overlay.range(tree, &[], &END).is_some() => Ok(None),
+            _ => self.base.len(tree),
         }
     }
 

@@ -108,15 +108,16 @@ impl State {
         })
     }
 
-    /// The number of entries of a tree in a committed state.
-    pub(in super::super) fn len(&self, tree: Tree) -> Result<u64> {
+    /// The number of entries of a tree, if the state is a committed one.
+    pub(in super::super) fn len(&self, tree: Tree) -> Result<Option<u64>> {
         let State::Committed(committed) = self else {
-            return Ok(0);
+            return Ok(None);
         };
         let table = committed.table(tree)?;
         guard(&committed.name, || {
             let len = table.map_or(Ok(0), ReadableTableMetadata::len);
-            len.map_err(|error| failed(&committed.name, error))
+            len.map(Some)
+                .map_err(|error| failed(&committed.name, error))
         })
     }
 

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::support::*;
 use crate::{
     error::ErrorKind,
-    store::{Find, IndexSpec, Store, embedded::Embedded},
+    store::{Find, IndexSpec, Store, Transaction, TransactionOptions, embedded::Embedded},
 };
 
 #[test]
@@ -192,6 +192,53 @@ fn exact_bounds_are_counted_without_a_look_at_documents() {
             (count, cost.documents_examined, cost.keys_examined),
             (20, 0, 20)
         );
+    });
+}
+
+#[test]
+fn all_documents_are_counted_without_a_walk_but_where_a_transaction_has_changed_some() {
+    block_on(async {
+        let store = things(vec![]).await;
+        let documents = (0..100).map(|i| doc! { "_id": i }).collect();
+        insert(&store, documents).await.expect("an insert");
+        let all = |skip, limit| Find {
+            skip,
+            limit,
+            ..find_all()
+        };
+        let reader = store.reader().expect("an open store");
+        for (skip, limit, counted) in [
+            (0, None, 100),
+            (30, None, 70),
+            (30, Some(50), 50),
+            (90, Some(50), 10),
+            (200, Some(5), 0),
+        ] {
+            let (count, cost) = reader.count(&all(skip, limit)).await.expect("a count");
+            assert_eq!((count, cost.documents_examined), (counted, 0));
+        }
+        let options = TransactionOptions::default();
+        let mut transaction = store.begin(options).await.expect("a transaction");
+        let count = async |transaction: &dyn Transaction| {
+            let counted = transaction.count(&all(0, None)).await;
+            counted.expect("a count").0
+        };
+        assert_eq!(count(&*transaction).await, 100);
+        for (write, counted) in [
+            (Write::Insert(vec![doc! { "_id": 100 }]), 101),
+            (Write::Delete(doc! { "_id": { "$lt": 3 } }), 98),
+            (
+                Write::Update(doc! { "_id": 50 }, doc! { "$set": { "n": 1 } }),
+                98,
+            ),
+        ] {
+            apply(&mut *transaction, &write).await.expect("a write");
+            assert_eq!(count(&*transaction).await, counted);
+        }
+        transaction.commit().await.expect("a commit");
+        let reader = store.reader().expect("an open store");
+        let (count, cost) = reader.count(&all(0, None)).await.expect("a count");
+        assert_eq!((count, cost.documents_examined), (98, 0));
     });
 }
 
@@ -467,7 +514,8 @@ fn a_document_with_several_entries_is_counted_once() {
             ..find_all()
         };
         let reader = store.reader().expect("an open store");
-        assert_eq!(reader.count(&find).await.expect("a count").0, 1);
+        let (count, cost) = reader.count(&find).await.expect("a count");
+        assert_eq!((count, cost.documents_examined), (1, 0));
         assert_eq!(found(&*reader, &find).await.len(), 1);
     });
 }
