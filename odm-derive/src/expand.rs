@@ -26,7 +26,7 @@ mod split;
 mod stored;
 mod structure;
 
-pub(crate) use children::expand as children;
+pub(crate) use children::{expand as children, no_parent};
 pub(crate) use document::{generics as document_generics, into_id};
 pub(crate) use embed::embedded;
 pub(crate) use projection::itself as projection;

@@ -114,8 +114,8 @@ derives! {
     ///   referenced document: a change of one changes the other.
     /// - `#[index]`, `#[index(unique)]`, `#[index(name = "..")]`: an index of this field.
     /// - `#[subset(limit = 10, sort = "-field, other")]`: a `Subset` of the documents that reference
-    ///   this one, derived. A negative limit shows the last ones. `via = "field"` names the reference
-    ///   where there are several, `filter = path` a function that returns a `Filter` of the children
+    ///   this one, derived. A negative limit shows the last ones. `via = "field"`, or `via = "link.field"`
+    ///   into an embedded value, names the reference where there are several, `filter = path` a function that returns a `Filter` of the children
     ///   that count.
     /// - `#[denormalize(from = "Model.field")]`: a copy of a field of the document that a reference
     ///   beside it names, of the same type, derived. The source may be derived itself. A dot goes on

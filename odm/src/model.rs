@@ -55,7 +55,7 @@ pub(crate) use read::{read, unstorable};
 #[doc(hidden)]
 pub use reference::{IdFrom, Linked, NoKey, Referable};
 #[doc(hidden)]
-pub use related::{EmbedField, Has, ParentOf, ReferenceField, RefersWithin};
+pub use related::{EmbedField, Has, NoParent, ParentIn, ParentOf, ReferenceField, RefersWithin};
 #[doc(hidden)]
 pub use same::{Is, IsOf, Names, Shows};
 #[doc(hidden)]

@@ -216,7 +216,7 @@ impl<M: Document> Repository<M> {
     /// Returns a query to sort and limit, or for a reference with `one` a query of the only child.
     pub fn of<P, C, const N: usize>(&self, parent: &P) -> C::Children<M>
     where
-        P: ParentOf<M, N, Cardinality = C>,
+        P: ParentOf<M, C, N>,
         C: ChildCardinality,
     {
         let id = id_to_raw(parent.id());

@@ -8,23 +8,70 @@ use crate::{
     attr::value::{function, string},
     ctxt::Ctxt,
     model::Head,
-    types::ident,
+    types::{self, ident},
 };
 
-/// The name of a field of the child.
-pub(super) fn via(cx: &Ctxt, meta: &Meta) -> Option<(LitStr, Ident)> {
+/// The reference of the child to its parent: `via = "author.id"`.
+#[derive(Clone)]
+pub(crate) struct Via {
+    literal: LitStr,
+    /// The Rust fields on the path to it.
+    path: Vec<Ident>,
+}
+
+/// Reads the names of fields, from the top of the child.
+pub(super) fn via(cx: &Ctxt, meta: &Meta) -> Option<Via> {
     let literal = string(cx, meta)?;
-    let field = ident(&literal.value(), literal.span());
-    if field.is_none() {
-        cx.error(
-            &literal,
-            format!(
-                "`{}` is not the name of a field of the child",
-                literal.value()
-            ),
+    let text = literal.value();
+    let path = text
+        .split('.')
+        .map(|name| ident(name.trim(), literal.span()))
+        .collect::<Option<Vec<_>>>()
+        // A model is named in the `via` of a copy.
+        .filter(|_| !(text.contains('.') && text.starts_with(char::is_uppercase)));
+    if path.is_none() {
+        let message = format!(
+            "`{text}` is not the name of a field of the child: write that of its reference, with dots \
+             through embedded values"
         );
+        cx.error(&literal, message);
     }
-    field.map(|field| (literal, field))
+    Some(Via {
+        literal,
+        path: path?,
+    })
+}
+
+/// ```ignore
+/// {
+///     assert!(is_followed(child.author), "..");
+///     path_to::<User, _, _, _>(step(child.author).id)
+/// }
+/// ```
+pub(super) fn emit_via(head: &Head, via: &Via, child: &TokenStream) -> TokenStream {
+    let this = &head.this;
+    let span = via.literal.span();
+    let private = types::located(head.private.clone(), span);
+    let mut names = via.path.iter();
+    let mut last = names.next();
+    let mut field = quote_spanned!(span=> #child.#last);
+    let mut checks = TokenStream::new();
+    for name in names {
+        let message = format!(
+            "references in a map, as in `{}`, have no path: its keys are not known",
+            last.map(types::name).unwrap_or_default()
+        );
+        checks.extend(quote_spanned! {span=>
+            ::core::assert!(#private::is_followed(#field), #message);
+        });
+        field = quote_spanned!(span=> #private::step(#field).#name);
+        last = Some(name);
+    }
+    let path = quote_spanned!(span=> #private::path_to::<#this, _, _, _>(#field));
+    match checks.is_empty() {
+        true => path,
+        false => quote_spanned!(span=> { #checks #path }),
+    }
 }
 
 /// A function that returns a filter.

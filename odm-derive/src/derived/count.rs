@@ -1,10 +1,14 @@
 //! Counts of children: `#[count(of = "Child", via = "parent", filter = path)]`.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::{Attribute, LitStr, Path, Type, spanned::Spanned};
+use syn::{Attribute, Path, Type, spanned::Spanned};
 
-use super::{Declaration, Derived, DerivedField, DerivedKind, Indexed, children, reference_to};
+use super::{
+    Declaration, Derived, DerivedField, DerivedKind, Indexed,
+    children::{self, Via},
+    reference_to,
+};
 use crate::{
     ast::Field,
     attr::value::{Once, keys, ty, unknown},
@@ -26,8 +30,8 @@ pub(super) const KIND: DerivedKind = DerivedKind {
 pub(crate) struct Count {
     /// The child. `None` after an error only.
     of: Option<Type>,
-    /// The child's field that refers to the holder.
-    via: Option<(LitStr, Ident)>,
+    /// The child's reference to the holder.
+    via: Option<Via>,
     /// A function that returns a filter.
     filter: Option<Path>,
 }
@@ -71,17 +75,15 @@ impl Declaration for Count {
 
 impl DerivedField for Count {
     /// ```ignore
-    /// count::<u32, Review>("reviews", parent_path::<Review, Product, _>(), None)
+    /// count::<u32, Review>("reviews", parent_path::<Review, Product, _, _>(), None)
     /// ```
     fn shape(&self, head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
         let Head { private, this, .. } = head;
         let (stored, ty) = (member.stored(structure), &member.ty);
         let child = self.of.as_ref()?;
         let via = match &self.via {
-            Some((literal, field)) => quote_spanned! {literal.span()=>
-                #private::path_to::<#this, _, _, _>(#private::fields_of::<#child>().#field)
-            },
-            None => quote_spanned! {child.span()=> #private::parent_path::<#child, #this, _>() },
+            Some(via) => children::emit_via(head, via, &quote!(#private::fields_of::<#child>())),
+            None => quote_spanned! {child.span()=> #private::parent_path::<#child, #this, _, _>() },
         };
         let filter = children::emit_filter(head, self.filter.as_ref(), &quote!(#child));
         Some(quote_spanned! {ty.span()=>

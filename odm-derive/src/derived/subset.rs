@@ -69,7 +69,7 @@ impl DerivedField for Subset {
 ///             assert!(is_hot(field), "..");
 ///             sort_key(field, Direction::Descending)
 ///         }] },
-///         via: parent_path::<<Subset<ReviewSummary> as SubsetField>::Child, Product, _>(),
+///         via: parent_path::<<Subset<ReviewSummary> as SubsetField>::Child, Product, _, _>(),
 ///         filter: None,
 ///     })
 /// }
@@ -84,11 +84,9 @@ fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> TokenStream
             .map(|key| sort_key(head, ty, key, literal.span()))
     });
     let via = match &declared.via {
-        Some((literal, field)) => quote_spanned! {literal.span()=>
-            #private::path_to::<#this, _, _, _>(#private::child::<#ty>().fields.#field)
-        },
+        Some(via) => children::emit_via(head, via, &quote!(#private::child::<#ty>().fields)),
         None => quote_spanned! {ty.span()=>
-            #private::subset_path::<#ty, #this, _>()
+            #private::subset_path::<#ty, #this, _, _>()
         },
     };
     let child = quote_spanned!(ty.span()=> <#ty as #private::SubsetField>::Child);

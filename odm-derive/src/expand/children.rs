@@ -2,66 +2,191 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Generics, Type};
+use syn::{Generics, Type, parse_quote};
 
+use super::at;
 use crate::{
-    model::{Head, Role, Structure},
+    model::{Head, Member, Place, Role, Structure},
     types,
 };
 
+/// A member of a document that a parent of it may be in.
+struct Candidate {
+    /// Two of the same key have one parent.
+    key: String,
+    parent: TokenStream,
+    /// The embedded value that it is in, if it is in one.
+    within: Option<TokenStream>,
+    path: TokenStream,
+    cardinality: TokenStream,
+}
+
 /// ```ignore
-/// impl ChildOf<Product, 0> for Review {
+/// impl ChildOf<Product, Any, 0> for Review {
 ///     const PATH: &'static str = "product_id";
-///     type Cardinality = Any;
 /// }
-/// // where the tokens do not tell what the type is
-/// impl ChildOf<<ProductRef as ReferenceField>::Parent, 1> for Review { .. }
+/// // of an embedded value, which may have a parent in it
+/// impl<X, K> ChildOf<X, K, 1> for Review
+/// where
+///     Author: ParentIn<X, K>,
+/// {
+///     const PATH: &'static str =
+///         <<Author as ParentIn<X, K>>::ParentPath<FieldPath<Root<Review>, Review, 3>> as Path>::TEXT;
+/// }
 /// ```
 ///
 /// Where two references are to the same type, neither is *the* parent: none is implemented if the
 /// tokens tell, and otherwise the position, which is to be inferred, is ambiguous where it is used.
 pub(crate) fn expand(head: &Head, generics: &Generics, structure: &Structure) -> TokenStream {
     let Head { private, this, .. } = head;
-    let (impl_generics, _, where_clause) = generics.split_for_impl();
-    let parents: Vec<_> = structure
-        .members
-        .iter()
-        .filter_map(|member| match member.role {
-            Role::Reference {
-                parent: true, one, ..
-            } => Some((member, one, parent(head, &member.ty)?.to_string())),
-            _ => None,
-        })
-        .collect();
-    let single = parents.iter().filter(|(_, _, parent)| {
-        let same = |(_, _, other): &&(_, _, String)| other == parent;
-        parents.iter().filter(same).count() == 1
+    let members = || structure.members.iter();
+    let own = members().filter_map(|member| match member.role {
+        Role::Reference {
+            parent: true, one, ..
+        } => Some(reference(head, structure, member, one)),
+        _ => None,
     });
-    let implementations = single.enumerate().map(|(position, (member, one, _))| {
-        let path = member.stored(structure);
-        let parent = parent(head, &member.ty);
-        let cardinality = if *one { quote!(AtMostOne) } else { quote!(Any) };
+    let within = members().filter_map(|member| match member.role {
+        Role::Embed { recursive: false } if !head.is_recursive(&member.ty) => {
+            Some(embedded(head, member))
+        }
+        _ => None,
+    });
+    let candidates: Vec<_> = own.chain(within).collect();
+    let single = candidates.iter().filter(|candidate| {
+        let same = |other: &&Candidate| other.key == candidate.key;
+        candidates.iter().filter(same).count() == 1
+    });
+    let implementations = single.enumerate().map(|(position, candidate)| {
+        let Candidate {
+            parent,
+            within,
+            path,
+            cardinality,
+            ..
+        } = candidate;
+        let mut generics = generics.clone();
+        if let Some(value) = within {
+            generics.params.push(parse_quote!(#parent));
+            generics.params.push(parse_quote!(#cardinality));
+            let predicate = parse_quote!(#value: #private::ParentIn<#parent, #cardinality>);
+            generics.make_where_clause().predicates.push(predicate);
+        }
+        let (impl_generics, _, where_clause) = generics.split_for_impl();
         quote! {
             #[automatically_derived]
-            impl #impl_generics #private::ChildOf<#parent, #position> for #this #where_clause {
+            impl #impl_generics #private::ChildOf<#parent, #cardinality, #position> for #this
+            #where_clause
+            {
                 const PATH: &'static str = #path;
-                type Cardinality = #private::#cardinality;
             }
         }
     });
     implementations.collect()
 }
 
-/// The document of a `Ref` or of an `Option` of one. A list of parents is no parent.
+fn reference(head: &Head, structure: &Structure, member: &Member, one: bool) -> Candidate {
+    let parent = parent(head, &member.ty);
+    let path = member.stored(structure);
+    Candidate {
+        key: parent.to_string(),
+        parent,
+        within: None,
+        path: quote!(#path),
+        cardinality: cardinality(head, one),
+    }
+}
+
+fn embedded(head: &Head, member: &Member) -> Candidate {
+    let Head { private, this, .. } = head;
+    let ty = &member.ty;
+    let root = quote!(#private::Root<#this>);
+    let place = match member.place {
+        Place::At(position) => at(head, this, position, root),
+        Place::Flattened { .. } | Place::Whole => root,
+    };
+    let (parent, cardinality) = (head.fresh("X"), head.fresh("K"));
+    let value = quote!(<#ty as #private::ParentIn<#parent, #cardinality>>);
+    Candidate {
+        key: types::innermost(ty).to_token_stream().to_string(),
+        parent: quote!(#parent),
+        within: Some(quote!(#ty)),
+        path: quote!(<#value::ParentPath<#place> as #private::Path>::TEXT),
+        cardinality: quote!(#cardinality),
+    }
+}
+
+/// What an embedded value says of the parent in it: it is around one `#[reference(parent)]`.
+///
+/// ```ignore
+/// type Parent = User;
+/// type ParentPath<P: Path> = FieldPath<P, Author, 0>;
+/// type ParentCardinality = Any;
+/// ```
+pub(super) fn parent_within(head: &Head, structure: &Structure) -> TokenStream {
+    let Head { private, path, .. } = head;
+    let mut parents =
+        structure
+            .members
+            .iter()
+            .filter_map(|member| match (&member.role, member.place) {
+                (
+                    Role::Reference {
+                        parent: true, one, ..
+                    },
+                    Place::At(position),
+                ) => Some((member, position, *one)),
+                _ => None,
+            });
+    let (Some((member, position, one)), None) = (parents.next(), parents.next()) else {
+        return no_parent(head);
+    };
+    let parent = parent(head, &member.ty);
+    let at = at(head, &structure.this, position, quote!(#path));
+    let cardinality = cardinality(head, one);
+    quote! {
+        type Parent = #parent;
+        type ParentPath<#path: #private::Path> = #at;
+        type ParentCardinality = #cardinality;
+    }
+}
+
+/// The parent in a value that is stored as the one in it.
+pub(super) fn parent_of(head: &Head, inner: &Type) -> TokenStream {
+    let Head { private, path, .. } = head;
+    let inner = quote!(<#inner as #private::EmbedField>);
+    quote! {
+        type Parent = #inner::Parent;
+        type ParentPath<#path: #private::Path> = #inner::ParentPath<#path>;
+        type ParentCardinality = #inner::ParentCardinality;
+    }
+}
+
+pub(crate) fn no_parent(head: &Head) -> TokenStream {
+    let Head { private, path, .. } = head;
+    quote! {
+        type Parent = #private::NoParent;
+        type ParentPath<#path: #private::Path> = #path;
+        type ParentCardinality = ();
+    }
+}
+
+fn cardinality(head: &Head, one: bool) -> TokenStream {
+    let private = &head.private;
+    if one {
+        quote!(#private::AtMostOne)
+    } else {
+        quote!(#private::Any)
+    }
+}
+
+/// The document that a reference is to.
 ///
 /// A type that is written as such is taken apart here, so that a mistake in it is reported once.
-fn parent(head: &Head, ty: &Type) -> Option<TokenStream> {
+fn parent(head: &Head, ty: &Type) -> TokenStream {
     let private = &head.private;
-    if let Some(target) = types::argument(types::argument(ty, "Option").unwrap_or(ty), "Ref") {
-        return Some(target.to_token_stream());
+    match types::argument(types::innermost(ty), "Ref") {
+        Some(target) => target.to_token_stream(),
+        None => quote!(<#ty as #private::ReferenceField>::Target),
     }
-    if types::argument(types::innermost(ty), "Ref").is_some() {
-        return None;
-    }
-    Some(quote!(<#ty as #private::ReferenceField>::Parent))
 }

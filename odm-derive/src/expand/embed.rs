@@ -4,27 +4,35 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Member, Type};
 
-use super::{link, related, schema, structure};
+use super::{children, link, related, schema, structure};
 use crate::model::{Content, Embed, Head};
 
 pub(super) fn expand(embed: &Embed) -> TokenStream {
     let head = &embed.head;
-    let embedded = embedded(head, &head.this);
-    let content = match &embed.content {
+    let (content, parent) = match &embed.content {
         Content::Fields { structure, link } => {
             let fields = structure::expand(head, structure);
             let related = related::expand(head, structure);
             let link = link
                 .as_ref()
                 .map(|link| link::expand(head, structure, link));
-            quote!(#fields #related #link)
+            let parent = children::parent_within(head, structure);
+            (quote!(#fields #related #link), parent)
         }
         Content::Wrapper {
             inner,
             field,
             recursive,
-        } => wrapper(head, inner, field, *recursive),
+        } => {
+            let is_recursive = *recursive || head.is_recursive(inner);
+            let parent = match is_recursive {
+                true => children::no_parent(head),
+                false => children::parent_of(head, inner),
+            };
+            (wrapper(head, inner, field, *recursive), parent)
+        }
     };
+    let embedded = embedded(head, &head.this, &parent);
     quote!(#content #embedded)
 }
 
@@ -36,11 +44,14 @@ pub(super) fn expand(embed: &Embed) -> TokenStream {
 /// impl EmbedField for Money {
 ///     type Value = Self;
 ///     const CONTAINER: Container = Container::One;
+///     type Parent = NoParent;
+///     type ParentPath<P: Path> = P;
+///     type ParentCardinality = ();
 /// }
 /// impl Known for Money { const RELATED: bool = true; .. }
 /// impl Referable for Money { type Key = NoKey; }
 /// ```
-pub(crate) fn embedded(head: &Head, this: &TokenStream) -> TokenStream {
+pub(crate) fn embedded(head: &Head, this: &TokenStream, parent: &TokenStream) -> TokenStream {
     let private = &head.private;
     let (impl_generics, _, where_clause) = head.generics.split_for_impl();
     quote! {
@@ -56,6 +67,7 @@ pub(crate) fn embedded(head: &Head, this: &TokenStream) -> TokenStream {
         impl #impl_generics #private::EmbedField for #this #where_clause {
             type Value = Self;
             const CONTAINER: #private::Container = #private::Container::One;
+            #parent
         }
 
         #[automatically_derived]

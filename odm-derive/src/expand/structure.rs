@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::{embed, outline, reference, schema, split, stored};
+use super::{children, embed, outline, reference, schema, split, stored};
 use crate::{
     derived::copy,
     model::{Head, Kind, Member, Optional, Place, Role, Structure},
@@ -296,7 +296,7 @@ fn hidden(head: &Head, of: &Structure, variant: &Structure) -> TokenStream {
     let of = &of.this;
     let (impl_generics, _, where_clause) = head.generics.split_for_impl();
     let structure = expand(head, variant);
-    let embedded = embed::embedded(head, &variant.this);
+    let embedded = embed::embedded(head, &variant.this, &children::no_parent(head));
     quote! {
         #[doc = #doc]
         pub struct #ident #impl_generics (#private::Phantom<fn() -> #of>) #where_clause;

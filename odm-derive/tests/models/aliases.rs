@@ -57,7 +57,7 @@ struct Item {
     #[reference(parent, on_delete = "nullify")]
     #[serde(skip_serializing_if = "Option::is_none")]
     shop: OptionalShop,
-    #[reference(parent, on_delete = "pull")]
+    #[reference(child, on_delete = "pull")]
     others: Shops,
     #[denormalize(from = "Maker.name", via = "maker")]
     maker_name: Text,
@@ -84,18 +84,18 @@ struct MakerLink {
     name: Text,
 }
 
-fn parent<C: ChildOf<P, N>, P, const N: usize>(_: &P) -> &'static str {
+fn parent<C: ChildOf<P, K, N>, P, K, const N: usize>(_: &P) -> &'static str {
     C::PATH
 }
 
 #[test]
-fn parents_are_found_behind_aliases_and_lists_are_none() {
+fn parents_are_found_behind_aliases() {
     let shop = Shop {
         id: 1,
         city: "Oslo".into(),
     };
-    assert_eq!(parent::<Item, _, _>(&shop), "shop");
-    assert_eq!(parent_path::<Item, Maker, _>(), "maker");
+    assert_eq!(parent::<Item, _, _, _>(&shop), "shop");
+    assert_eq!(parent_path::<Item, Maker, _, _>(), "maker");
 }
 
 #[test]

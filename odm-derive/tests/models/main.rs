@@ -359,9 +359,18 @@ fn documents_are_named_by_their_ids() {
 
 #[test]
 fn children_and_links() {
-    assert_eq!(<Review as ChildOf<Product, 0>>::PATH, "product_id");
-    assert_eq!(<Review as ChildOf<Supplier, 1>>::PATH, "supplier");
-    assert_eq!(<Tree as ChildOf<Tree, 0>>::PATH, "parent");
+    assert_eq!(
+        <Review as ChildOf<Product, odm::repository::Any, 0>>::PATH,
+        "product_id"
+    );
+    assert_eq!(
+        <Review as ChildOf<Supplier, odm::repository::AtMostOne, 1>>::PATH,
+        "supplier"
+    );
+    assert_eq!(
+        <Tree as ChildOf<Tree, odm::repository::Any, 0>>::PATH,
+        "parent"
+    );
     let part = Part {
         id: ObjectId::new(),
         partno: "1".into(),

@@ -311,7 +311,10 @@ fn a_document_can_have_the_id_of_another() {
         key: Key,
         marker: std::marker::PhantomData<T>,
     }
-    assert_eq!(<Details as ChildOf<Part, 0>>::PATH, "_id");
+    assert_eq!(
+        <Details as ChildOf<Part, odm::repository::Any, 0>>::PATH,
+        "_id"
+    );
     let id = ObjectId::new();
     assert_eq!(
         IntoId::<Details>::into_id(Ref::<Part>::new(id)),

@@ -92,7 +92,7 @@ pub const fn points_back<T: ReferenceField>(field: &str, own: &str) -> bool {
 }
 
 /// The path of the only reference from a child to its parent.
-pub const fn parent_path<C: ChildOf<P, N>, P: Document, const N: usize>() -> &'static str {
+pub const fn parent_path<C: ChildOf<P, K, N>, P: Document, K, const N: usize>() -> &'static str {
     C::PATH
 }
 
@@ -108,6 +108,12 @@ impl<P: Document> RefersTo<P> for Option<Ref<P>> {}
 impl<P: Document> RefersTo<P> for Vec<Ref<P>> {}
 
 /// The path of a reference that was named.
+#[track_caller]
 pub const fn path_to<P, V: RefersTo<P>, A: Path, K>(_: Field<V, A, K>) -> &'static str {
+    assert!(
+        !A::COLD,
+        "the reference is in the cold part of its document, which a derived field cannot read: move it to \
+         the document itself"
+    );
     A::TEXT
 }

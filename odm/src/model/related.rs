@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
-use super::{Container, Document, Embed, Known, MapKey, Ref};
+use super::{Container, Document, Embed, Known, MapKey, Path, Ref};
 
 /// A database that has a repository for `T`.
 #[diagnostic::on_unimplemented(
@@ -30,6 +30,28 @@ pub trait EmbedField: Known {
     type Value: Embed;
     /// The containers around it.
     const CONTAINER: Container;
+    /// The parent of its holder: the document that the only `#[reference(parent)]` of the embedded value
+    /// references, else [`NoParent`].
+    #[doc(hidden)]
+    type Parent;
+    /// The path of that reference, in a value at `P`.
+    #[doc(hidden)]
+    type ParentPath<P: Path>: Path;
+    /// Whether a parent has at most one such child.
+    #[doc(hidden)]
+    type ParentCardinality;
+}
+
+/// That the parent in an embedded value is `X`, with the cardinality `K`. It is a bound with a parameter, so that the compiler does not
+/// ask for it where the value is declared, and what is no embedded value is reported there once.
+#[doc(hidden)]
+pub trait ParentIn<X, K> {
+    /// That of [`EmbedField`].
+    type ParentPath<P: Path>: Path;
+}
+
+impl<T: EmbedField> ParentIn<T::Parent, T::ParentCardinality> for T {
+    type ParentPath<P: Path> = T::ParentPath<P>;
 }
 
 /// The type of a field that is marked `#[reference(..)]`.
@@ -40,9 +62,6 @@ pub trait EmbedField: Known {
 pub trait ReferenceField {
     /// The document that it references.
     type Target: Document;
-    /// The parent of the holder, if this is a parent reference. A list has none.
-    #[doc(hidden)]
-    type Parent;
     /// The containers around it.
     const CONTAINER: Container;
     /// A reference to one document.
@@ -50,13 +69,12 @@ pub trait ReferenceField {
     fn to(document: &Self::Target) -> Self;
 }
 
-/// The parent of the holder of a list of references.
+/// The parent of the holder of embedded values that no single `#[reference(parent)]` is in.
 #[doc(hidden)]
 pub struct NoParent;
 
 impl<T: Document> ReferenceField for Ref<T> {
     type Target = T;
-    type Parent = T;
     const CONTAINER: Container = Container::One;
 
     fn to(document: &T) -> Self {
@@ -66,7 +84,6 @@ impl<T: Document> ReferenceField for Ref<T> {
 
 impl<T: Document> ReferenceField for Option<Ref<T>> {
     type Target = T;
-    type Parent = T;
     const CONTAINER: Container = Container::Optional;
 
     fn to(document: &T) -> Self {
@@ -76,7 +93,6 @@ impl<T: Document> ReferenceField for Option<Ref<T>> {
 
 impl<T: Document> ReferenceField for Vec<Ref<T>> {
     type Target = T;
-    type Parent = NoParent;
     const CONTAINER: Container = Container::Many;
 
     fn to(document: &T) -> Self {
@@ -85,44 +101,51 @@ impl<T: Document> ReferenceField for Vec<Ref<T>> {
 }
 
 macro_rules! containers {
-    ($($container:ident<$($param:ident $(: $bound:ident)?),*>: $kind:ident)*) => {$(
-        impl<D, T: RefersWithin<D>, $($param),*> RefersWithin<D> for $container<$($param,)* T> {}
-        impl<T: EmbedField, $($param $(: $bound)?),*> EmbedField for $container<$($param,)* T> {
+    ($($container:ident<T $(, $param:ident)?>: $kind:ident)*) => {$(
+        impl<D, T: RefersWithin<D>, $($param)?> RefersWithin<D> for $container<T $(, $param)?> {}
+        impl<T: EmbedField, $($param)?> EmbedField for $container<T $(, $param)?> {
             type Value = T::Value;
             const CONTAINER: Container = T::CONTAINER.within(Container::$kind);
+            type Parent = T::Parent;
+            type ParentPath<P: Path> = T::ParentPath<P>;
+            type ParentCardinality = T::ParentCardinality;
         }
     )*};
 }
-containers!(Option<>: Optional Vec<>: Many Box<>: One VecDeque<>: Many BTreeSet<>: Many
-    BTreeMap<K: MapKey>: Map);
+containers!(Option<T>: Optional Box<T>: One Vec<T>: Many VecDeque<T>: Many BTreeSet<T>: Many
+    HashSet<T, S>: Many);
 
-impl<D, T: RefersWithin<D>, S> RefersWithin<D> for HashSet<T, S> {}
-impl<T: EmbedField, S> EmbedField for HashSet<T, S> {
-    type Value = T::Value;
-    const CONTAINER: Container = T::CONTAINER.within(Container::Many);
+/// The keys of a map are not known, so that no path leads to the references in it.
+macro_rules! maps {
+    ($($map:ident<K, T $(, $param:ident)?>)*) => {$(
+        impl<D, K, T: RefersWithin<D>, $($param)?> RefersWithin<D> for $map<K, T $(, $param)?> {}
+        impl<K: MapKey, T: EmbedField, $($param)?> EmbedField for $map<K, T $(, $param)?> {
+            type Value = T::Value;
+            const CONTAINER: Container = T::CONTAINER.within(Container::Map);
+            type Parent = NoParent;
+            type ParentPath<P: Path> = P;
+            type ParentCardinality = ();
+        }
+    )*};
 }
-impl<D, K, T: RefersWithin<D>, S> RefersWithin<D> for HashMap<K, T, S> {}
-impl<K: MapKey, T: EmbedField, S> EmbedField for HashMap<K, T, S> {
-    type Value = T::Value;
-    const CONTAINER: Container = T::CONTAINER.within(Container::Map);
-}
+maps!(BTreeMap<K, T> HashMap<K, T, S>);
 
-/// A document with exactly one `#[reference(parent)]` field to `P`.
+/// A document with exactly one `#[reference(parent)]` field to `P`: of its own, or in an embedded value that
+/// has no other.
 ///
+/// `K` says whether a parent has at most one such child: `#[reference(parent, one)]`.
 /// `N` is the position of the field. It is inferred, and lets the compiler tell several parents apart
 /// however their types are written.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no single `#[reference(parent)]` field to `{P}`",
     label = "not a child of `{P}`",
-    note = "where there are several, name one: `find(Child::fields().parent.eq(&parent))`"
+    note = "where there are several, name one: `find(Child::fields().parent.eq(&parent))` in a query, \
+            `via = \"parent\"` in a derived field"
 )]
-pub trait ChildOf<P, const N: usize> {
+pub trait ChildOf<P, K, const N: usize> {
     /// The stored path of the reference.
     #[doc(hidden)]
     const PATH: &'static str;
-    /// Whether a parent has at most one such child: `#[reference(parent, one)]`.
-    #[doc(hidden)]
-    type Cardinality;
 }
 
 /// A document with children of `C`: that which [`ChildOf`] says, as a bound of the parent.
@@ -130,17 +153,15 @@ pub trait ChildOf<P, const N: usize> {
 #[diagnostic::on_unimplemented(
     message = "`{C}` has no single `#[reference(parent)]` field to `{Self}`",
     label = "not the parent of a `{C}`",
-    note = "where there are several, name one: `find(Child::fields().parent.eq(&parent))`"
+    note = "where there are several, name one: `find(Child::fields().parent.eq(&parent))` in a query, \
+            `via = \"parent\"` in a derived field"
 )]
-pub trait ParentOf<C, const N: usize>: Document {
+pub trait ParentOf<C, K, const N: usize>: Document {
     /// The stored path of the reference.
     const PATH: &'static str;
-    /// The number of children that it has.
-    type Cardinality;
 }
 
 #[diagnostic::do_not_recommend]
-impl<P: Document, C: ChildOf<P, N>, const N: usize> ParentOf<C, N> for P {
+impl<P: Document, C: ChildOf<P, K, N>, K, const N: usize> ParentOf<C, K, N> for P {
     const PATH: &'static str = C::PATH;
-    type Cardinality = C::Cardinality;
 }

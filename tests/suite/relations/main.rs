@@ -10,6 +10,7 @@ mod deletes;
 mod found;
 mod history;
 mod inverse;
+mod parents;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,9 +1,8 @@
 //! `#[subset(limit = 10, sort = "-a, b.c", via = "parent", filter = path)]`.
 
-use proc_macro2::Ident;
 use syn::{Attribute, Expr, ExprLit, ExprUnary, Lit, LitStr, Meta, Path, UnOp};
 
-use super::super::children;
+use super::super::children::{self, Via};
 use crate::{
     attr::{
         index::{self, Key},
@@ -19,8 +18,8 @@ pub(crate) struct Subset {
     pub(crate) limit: i64,
     /// The literal in which the sort keys are named, and the keys.
     pub(crate) sort: Option<(LitStr, Vec<Key>)>,
-    /// The child's field that refers to the holder.
-    pub(crate) via: Option<(LitStr, Ident)>,
+    /// The child's reference to the holder.
+    pub(crate) via: Option<Via>,
     /// A function that returns a filter.
     pub(crate) filter: Option<Path>,
 }

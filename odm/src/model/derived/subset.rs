@@ -80,9 +80,13 @@ pub const fn child<T: SubsetField>() -> ShownChild<<T::Child as Structure>::Fiel
 }
 
 /// The path of the reference of the children of a subset to their only parent.
-pub const fn subset_path<T: SubsetField<Child: ChildOf<P, N>>, P: Document, const N: usize>()
--> &'static str {
-    <T::Child as ChildOf<P, N>>::PATH
+pub const fn subset_path<
+    T: SubsetField<Child: ChildOf<P, K, N>>,
+    P: Document,
+    K,
+    const N: usize,
+>() -> &'static str {
+    <T::Child as ChildOf<P, K, N>>::PATH
 }
 
 /// A field to sort by.
