@@ -3,7 +3,10 @@
 use syn::{Attribute, Data as SynData, DeriveInput, Fields as SynFields, Ident, Path, Type};
 
 use crate::{
-    attr::{self, Rule, serde},
+    attr::{
+        self, Rule, serde,
+        value::{Once, flag, keys, unknown},
+    },
     ctxt::Ctxt,
     types,
 };
@@ -96,10 +99,15 @@ pub(crate) struct Field<'a> {
     pub(crate) docs: Vec<&'a Attribute>,
     pub(crate) attrs: attr::Field,
     pub(crate) serde: serde::Field,
-    /// `#[id]`, which means nothing here.
-    pub(crate) id: Option<&'a Path>,
+    pub(crate) id: Option<Id<'a>>,
     /// The name under which serde stores it; of no meaning in tuples, and where it is flattened.
     pub(crate) stored: String,
+}
+
+/// `#[id(auto)]`; without `auto` it means nothing.
+pub(crate) struct Id<'a> {
+    pub(crate) at: &'a Path,
+    pub(crate) auto: bool,
 }
 
 impl<'a> Input<'a> {
@@ -216,7 +224,7 @@ fn fields<'a>(
                 attrs: attr::Field::new(cx, derive, &field.attrs),
                 stored: stored(&name, serde.rename.as_ref(), rule),
                 serde,
-                id: id(&field.attrs),
+                id: id(cx, derive, &field.attrs),
             }
         })
         .collect()
@@ -235,9 +243,21 @@ fn stored(
     }
 }
 
-fn id(attrs: &[Attribute]) -> Option<&Path> {
-    let mut paths = attrs.iter().map(Attribute::path);
-    paths.find(|path| path.is_ident("id"))
+fn id<'a>(cx: &Ctxt, derive: Derive, attrs: &'a [Attribute]) -> Option<Id<'a>> {
+    let attr = attrs.iter().find(|attr| attr.path().is_ident("id"))?;
+    let mut auto = Once::new("auto");
+    if derive == Derive::Document {
+        for (key, meta) in keys(cx, attr) {
+            match key.as_str() {
+                "auto" => auto.set(cx, &meta, flag(cx, &meta)),
+                _ => unknown(cx, &meta, "id", "`auto`"),
+            }
+        }
+    }
+    Some(Id {
+        at: attr.path(),
+        auto: auto.get().is_some(),
+    })
 }
 
 fn docs(attrs: &[Attribute]) -> Vec<&Attribute> {

@@ -9,6 +9,7 @@ use crate::{ast::Derive, ctxt::Ctxt};
 mod case;
 mod field;
 pub(crate) mod index;
+mod new;
 mod position;
 mod reference;
 mod renamed;
@@ -20,6 +21,7 @@ pub(crate) mod value;
 pub(crate) use case::Rule;
 pub(crate) use field::Field;
 pub(crate) use index::Index;
+pub(crate) use new::NewDocument;
 use position::Position;
 pub(crate) use position::variant;
 pub(crate) use reference::{OnDelete, Reference};
@@ -42,6 +44,8 @@ pub(crate) struct Container {
     pub(crate) validation: Validation,
     /// `#[document(renamed(..))]`.
     pub(crate) renamed: Vec<Renamed>,
+    /// `#[document(new = "..")]`.
+    pub(crate) new: Option<NewDocument>,
     /// `#[projection(of = "..")]`.
     pub(crate) of: Option<Type>,
     /// `#[database(name = "..")]`.
@@ -61,6 +65,7 @@ impl Container {
         let mut indexes = Vec::new();
         let mut validation = Once::new("validation");
         let mut renamed = Vec::new();
+        let mut new = Once::new("new");
         let mut migrations = Once::new("migrations");
         let mut of = Once::new("of");
         let mut name = Once::new("name");
@@ -69,7 +74,7 @@ impl Container {
         for attr in position::own(cx, derive, Position::Container, attrs) {
             let valid = match derive {
                 Derive::Document => {
-                    "`collection`, `index`, `unique`, `validation`, `renamed` or `crate`"
+                    "`collection`, `index`, `unique`, `validation`, `renamed`, `new` or `crate`"
                 }
                 Derive::Embed => "`crate`",
                 Derive::Projection => "`of` or `crate`",
@@ -86,6 +91,7 @@ impl Container {
                         validation.set(cx, &meta, Validation::new(cx, &meta));
                     }
                     (Derive::Document, "renamed") => renamed.extend(Renamed::new(cx, &meta)),
+                    (Derive::Document, "new") => new.set(cx, &meta, NewDocument::new(cx, &meta)),
                     (Derive::Projection, "of") => of.set(cx, &meta, value::ty(cx, &meta)),
                     (Derive::Database, "name") => name.set(cx, &meta, string(cx, &meta)),
                     (Derive::Database, "version") => {
@@ -105,6 +111,7 @@ impl Container {
             indexes,
             validation: validation.get().unwrap_or_default(),
             renamed,
+            new: new.get(),
             of: of.get(),
             name: name.get(),
             version: version.get(),

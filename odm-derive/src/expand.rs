@@ -17,6 +17,7 @@ mod database;
 mod document;
 mod embed;
 mod link;
+mod new;
 mod outline;
 mod projection;
 mod reference;
@@ -29,6 +30,7 @@ mod structure;
 pub(crate) use children::{expand as children, no_parent};
 pub(crate) use document::{generics as document_generics, into_id};
 pub(crate) use embed::embedded;
+pub(crate) use new::stub as new;
 pub(crate) use projection::itself as projection;
 pub(crate) use structure::{at, expand as structure};
 
@@ -44,7 +46,12 @@ pub(crate) fn derive(derive: Derive, item: &DeriveInput) -> TokenStream {
     check::check(&cx, &input);
     match (cx.finish(), Model::new(&input)) {
         (Ok(()), Some(model)) => match model {
-            Model::Document(document) => wrap(&document.head, &document::expand(&document)),
+            Model::Document(document) => {
+                let items = wrap(&document.head, &document::expand(&document));
+                let new = document.new.as_ref();
+                let new = new.map(|new| new::structure(&document.head, new));
+                quote!(#items #new)
+            }
             Model::Embed(embed) => wrap(&embed.head, &embed::expand(&embed)),
             Model::Projection(projection) => {
                 wrap(&projection.head, &projection::expand(&projection))

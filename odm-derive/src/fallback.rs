@@ -10,7 +10,7 @@ use syn::{GenericParam, Type, parse_quote};
 use crate::{
     ast::{Data, Derive, Field, Input},
     check, expand,
-    model::{Head, Role, Structure},
+    model::{Head, New, Role, Structure},
     types,
 };
 
@@ -61,7 +61,14 @@ pub(crate) fn stubs(input: &Input<'_>) -> Option<TokenStream> {
     }
     let content = expand::structure(&head, &structure);
     let refers_within = (input.derive != Derive::Projection).then(|| expand::refers_within(&head));
-    Some(expand::wrap(&head, &quote!(#content #refers_within #own)))
+    let new = match input.item.generics.params.is_empty() {
+        true => New::of(input, fields),
+        false => None,
+    };
+    let (new, insertable) = new.map(|new| expand::new(&head, &new)).unzip();
+    let stubs = quote!(#content #refers_within #own #insertable);
+    let stubs = expand::wrap(&head, &stubs);
+    Some(quote!(#stubs #new))
 }
 
 fn document(head: &Head, structure: &Structure, fields: &[Field<'_>]) -> TokenStream {

@@ -60,7 +60,7 @@ macro_rules! derives {
 
 derives! {
     attributes(
-        document, embed, opaque, reference, index, version, validate, subset, split, denormalize,
+        document, embed, opaque, reference, index, version, created_at, updated_at, validate, subset, split, denormalize,
         count, projection, database
     );
 
@@ -96,6 +96,8 @@ derives! {
     ///   (the default: the write fails) and `warn` (it is stored, and a `tracing` event tells of it).
     ///   `schema` names a function that returns a `$jsonSchema` of yours as a `bson::Document`, to which
     ///   the documents must conform as well.
+    /// - `new = "NewTask"`, or `new(name = "NewTask", derive(Debug))`: makes a struct of the fields that the caller
+    ///   of an insert gives: without the derived ones, the version, and the times of writes.
     /// - `renamed(from = "..", to = "..")`, any number of times: the field that is stored as `to` had another
     ///   stored name in an older version. With dots, it is in an embedded value.
     /// - `crate = "path"`: the path of the library, if it is not `::odm`.
@@ -128,7 +130,10 @@ derives! {
     /// - `#[split(collection = "..", key = "..")]`: a `Cold`, the cold part of the document in a
     ///   collection of its own, where `key` holds the `_id` of the document. With `optional`, a
     ///   document need not have one.
+    /// - `#[id(auto)]` on the `_id`: the library makes it where the struct of a new document is inserted.
     /// - `#[version]`: an integer that counts the changes of the document.
+    /// - `#[created_at]`, `#[updated_at]`: a `DateTime`, or an `Option` of one: the time of the insert, and of the
+    ///   last change of base data. Every write sets them; values given by the caller are ignored.
     /// - `#[validate(..)]`: rules for the values. `min`, `max`, `exclusive_min`, `exclusive_max`,
     ///   `multiple_of` are for numbers, `min_length`, `max_length`, `pattern = ".."` for strings,
     ///   `one_of("a", "b")` for both, `min_items`, `max_items`, `unique_items` for lists. `with = path`

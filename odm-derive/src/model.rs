@@ -1,11 +1,11 @@
 //! The model of a valid input. Nothing here can fail.
 
-use proc_macro2::Ident;
-use syn::{LitInt, LitStr, Path, Type};
+use proc_macro2::{Ident, TokenStream};
+use syn::{Attribute, Data as SynData, LitInt, LitStr, Path, Type, Visibility};
 
 use crate::{
     ast::{Data, Derive, Field as AstField, Input, Style},
-    attr::{Index, OnDelete, Renamed, Split, Validation, index::Key},
+    attr::{self, Index, OnDelete, Renamed, Split, Validation, index::Key},
     derived::{Derived, copy::Copy},
     types,
 };
@@ -36,10 +36,27 @@ pub(crate) struct Document {
     pub(crate) id_type: Type,
     /// The type and the stored name of the `#[version]`.
     pub(crate) version: Option<(Type, String)>,
+    /// The types and the stored names of the fields that hold the times of writes.
+    pub(crate) created_at: Option<(Type, String)>,
+    pub(crate) updated_at: Option<(Type, String)>,
     pub(crate) indexes: Vec<Index>,
     pub(crate) validation: Validation,
     /// The fields that had other names.
     pub(crate) renamed: Vec<Renamed>,
+    pub(crate) new: Option<New>,
+}
+
+/// The struct of a new document.
+pub(crate) struct New {
+    pub(crate) name: Ident,
+    /// What it derives besides `Serialize`.
+    pub(crate) derives: TokenStream,
+    pub(crate) vis: Visibility,
+    /// The attributes of the document, and its fields that a caller gives.
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) fields: Vec<syn::Field>,
+    /// The `_id` is made for the caller.
+    pub(crate) is_auto: bool,
 }
 
 /// What `derive(Embed)` is expanded from.
@@ -117,6 +134,7 @@ pub(crate) enum Kind {
     Unchecked,
     Identity,
     Version,
+    WriteTime,
     Derived,
 }
 
@@ -153,6 +171,7 @@ impl Kind {
         match (attrs.version(), attrs.reference()) {
             _ if derive == Derive::Document && field.stored == "_id" => Kind::Identity,
             _ if attrs.derived().is_some() => Kind::Derived,
+            _ if attrs.write_time().is_some() => Kind::WriteTime,
             (Some(_), _) => Kind::Version,
             (None, Some(reference)) if reference.dangles() => Kind::Unchecked,
             (None, _) => Kind::Plain,
@@ -170,15 +189,21 @@ impl Model {
                 let id = fields
                     .iter()
                     .find(|field| field.stored == "_id" && field.serde.flatten.is_none())?;
-                let version = fields.iter().find(|field| field.attrs.version().is_some());
+                let marked = |mark: fn(&attr::Field) -> Option<&Path>| {
+                    let field = fields.iter().find(|field| mark(&field.attrs).is_some())?;
+                    Some((field.ty.clone(), field.stored.clone()))
+                };
                 Model::Document(Box::new(Document {
                     collection: input.attrs.collection.clone()?,
                     id: id.ident?.clone(),
                     id_type: head.without_self(id.ty),
-                    version: version.map(|field| (field.ty.clone(), field.stored.clone())),
+                    version: marked(attr::Field::version),
+                    created_at: marked(attr::Field::created_at),
+                    updated_at: marked(attr::Field::updated_at),
                     indexes: indexes(input, fields),
                     validation: input.attrs.validation.clone(),
                     renamed: input.attrs.renamed.clone(),
+                    new: New::of(input, fields),
                     structure,
                     head,
                 }))
@@ -226,6 +251,32 @@ impl Model {
                 Model::Database(Box::new(Database::new(head, input, fields)?))
             }
             _ => return None,
+        })
+    }
+}
+
+impl New {
+    pub(crate) fn of(input: &Input<'_>, fields: &[AstField<'_>]) -> Option<Self> {
+        let declared = input.attrs.new.clone()?;
+        let SynData::Struct(data) = &input.item.data else {
+            return None;
+        };
+        let is_auto = |field: &AstField<'_>| field.id.as_ref().is_some_and(|id| id.auto);
+        let is_given = |field: &AstField<'_>| {
+            let attrs = &field.attrs;
+            let is_written = attrs.version().is_some() || attrs.write_time().is_some();
+            let is_stored = field.serde.skip.is_none();
+            is_stored && attrs.derived().is_none() && !is_written && !is_auto(field)
+        };
+        let given = data.fields.iter().zip(fields);
+        let given = given.filter(|(_, field)| is_given(field));
+        Some(New {
+            name: declared.name,
+            derives: declared.derives,
+            vis: input.item.vis.clone(),
+            attrs: input.item.attrs.clone(),
+            fields: given.map(|(field, _)| field.clone()).collect(),
+            is_auto: fields.iter().any(is_auto),
         })
     }
 }

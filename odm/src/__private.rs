@@ -26,11 +26,11 @@ pub use crate::{
     model::{
         ById, ChildOf, Cold, ColdOf, ColdPath, Container, Derived, DerivedReads, Document, Embed,
         EmbedField, Field, FieldKind, FieldPath, FieldSet, FieldShape, FlatPath, Flattened, Has,
-        HasCold, HasSubset, Identity, Index, IndexField, IntoId, Known, Link, Linked, Model, NoKey,
-        NoParent, OnDelete, Outline, ParentIn, Path, PathHash, Plain, Projection, Ref, Referable,
-        ReferenceField, ReferenceShape, RefersWithin, Root, Shape, ShownNames, SplitField,
-        StoredOtherwise, Structure, Subset, SubsetField, SubsetItem, SubsetOf, Through, Unchecked,
-        Version, Versioned, derived::*,
+        HasCold, HasSubset, Identity, Index, IndexField, Insertable, IntoId, Known, Link, Linked,
+        Model, NoKey, NoParent, OnDelete, Outline, ParentIn, Path, PathHash, Plain, Projection,
+        Ref, Referable, ReferenceField, ReferenceShape, RefersWithin, Root, Shape, ShownNames,
+        SplitField, StoredOtherwise, Structure, Subset, SubsetField, SubsetItem, SubsetOf, Through,
+        Unchecked, Version, Versioned, WriteTime, derived::*,
     },
     mql::{Direction, Violation},
     repository::{Any, AtMostOne},
@@ -44,8 +44,9 @@ pub use copy::{
 };
 pub use cycle::{ModelEntry, assert_acyclic};
 pub use field::{
-    clone_id, complete, describe, embed, holds_opaque, holds_references, holds_relations, is_flat,
-    migrations, models, outline, plain, shown, split, subset_filter, wrapped,
+    WriteTimeField, clone_id, complete, describe, embed, holds_opaque, holds_references,
+    holds_relations, is_flat, make_id, migrations, models, outline, plain, shown, split,
+    subset_filter, wrapped, write_time,
 };
 pub use path::{Followed, Indexed, fields_of, index_field, is_followed, step};
 pub use probe::{Absent, FromNothing, Probe, Unknown};
@@ -54,7 +55,7 @@ pub use reference::{
     DeclaredReference, RefersTo, delete_rule, is_required, parent_path, path_to, points_back,
     reference, target,
 };
-pub use serde::{Serialize, de::DeserializeOwned};
+pub use serde::{self, Serialize, de::DeserializeOwned};
 pub use std::marker::PhantomData as Phantom;
 pub use stored::{assert_own_names, is_defaulted};
 pub use validation::{

@@ -35,8 +35,8 @@ pub use models::{FieldChange, FieldChangeKind};
 pub(crate) use models::{StoredModel, differences};
 pub(crate) use pending::PendingField;
 pub(crate) use read_checks::ModelReadCheck;
-pub(crate) use relations::Collection;
 pub use relations::Relations;
+pub(crate) use relations::{Collection, WriteFields};
 use stored::OwnerVersion;
 pub(crate) use stored::{
     OwnedIndex, Prepared, RunningMigration, Stored, advance, begin, check_declaration, check_owned,
@@ -79,7 +79,7 @@ pub(crate) struct Catalog {
 #[derive(Debug, Default)]
 struct CollectionNode {
     /// The path of the field that counts the changes of a document.
-    version: Option<String>,
+    write_fields: WriteFields,
     /// The edges that start here, by their position in `Relations::edges`.
     out: Vec<usize>,
     /// The edges that end here.
@@ -153,7 +153,7 @@ impl Catalog {
         let mut nodes: HashMap<String, CollectionNode> = HashMap::new();
         for collection in &relations.collections {
             let node = nodes.entry(collection.name.clone()).or_default();
-            node.version.clone_from(&collection.version);
+            node.write_fields.clone_from(&collection.write_fields);
         }
         for (at, edge) in relations.edges.iter().enumerate() {
             let node = nodes.entry(edge.from.clone()).or_default();
@@ -271,10 +271,10 @@ impl Catalog {
         collection: &str,
         paths: impl IntoIterator<Item = &'p str>,
     ) -> bool {
-        self.version(collection).is_some() || self.is_update_read(collection, paths)
+        self.write_fields(collection).is_some() || self.is_update_read(collection, paths)
     }
 
-    /// Whether such an update has consequences besides a change of the version.
+    /// Whether such an update has consequences besides a record of it in the document.
     pub(crate) fn is_update_read<'p>(
         &self,
         collection: &str,
@@ -288,16 +288,15 @@ impl Catalog {
             let mut watched = node.watched.iter();
             watched.any(|watched| watched.is_empty() || path::overlap(watched, &path))
         };
-        // A definition may read the version, which every change changes.
-        node.is_split || node.version.as_deref().is_some_and(read) || paths.into_iter().any(read)
+        // A definition may read what every change changes.
+        node.is_split || node.write_fields.changing().any(read) || paths.into_iter().any(read)
     }
 
     /// Whether a replacement of whole documents of a collection has consequences.
     pub(crate) fn is_replace_watched(&self, collection: &str) -> bool {
-        self.nodes
-            .get(collection)
-            .is_some_and(|node| node.version.is_some() || node.is_split || !node.watched.is_empty())
-            || self.unnamed.contains_key(collection)
+        self.nodes.get(collection).is_some_and(|node| {
+            !node.write_fields.is_empty() || node.is_split || !node.watched.is_empty()
+        }) || self.unnamed.contains_key(collection)
     }
 
     /// Whether a removal of documents of a collection has consequences.
@@ -392,7 +391,13 @@ impl Catalog {
 
     /// The path of the field that counts the changes of a document of a collection.
     pub(crate) fn version(&self, collection: &str) -> Option<&str> {
-        self.nodes.get(collection)?.version.as_deref()
+        self.nodes.get(collection)?.write_fields.version.as_deref()
+    }
+
+    /// The fields of the documents of a collection in which their writes are recorded, if there are any.
+    pub(crate) fn write_fields(&self, collection: &str) -> Option<&WriteFields> {
+        let node = self.nodes.get(collection)?;
+        Some(&node.write_fields).filter(|fields| !fields.is_empty())
     }
 }
 

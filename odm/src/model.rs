@@ -23,9 +23,10 @@ mod value;
 pub use cold::Cold;
 pub use content::{Known, MapKey};
 pub use date_time::DateTime;
-pub use document::{Document, Embed, IntoId, Projection, Structure, Versioned};
+pub use document::{AutoId, Document, Embed, Insertable, IntoId, Projection, Structure, Versioned};
 pub use field::{
     Derived, Field, Flattened, Identity, Plain, Settable, StoredOtherwise, Unchecked, Version,
+    WriteTime,
 };
 pub use object_id::ObjectId;
 pub use path::Path;

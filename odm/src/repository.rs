@@ -66,8 +66,8 @@ pub use update::{MatchingDocuments, OneDocument, UpdateResult};
 use crate::{
     error::Result,
     model::{
-        Cold, Document, Embed, Field, HasCold, HasSubset, IntoId, Is, IsOf, Model, Names, ParentOf,
-        Path, Subset, SubsetItem, id_to_raw, to_raw,
+        Cold, Document, Embed, Field, HasCold, HasSubset, Insertable, IntoId, Is, IsOf, Model,
+        Names, ParentOf, Path, Subset, SubsetItem, id_to_raw, to_raw,
     },
     query::{Filter, Update},
     session::Session,
@@ -118,7 +118,31 @@ impl<M: Document> Repository<M> {
         Repository::new(self.session.with_durability(durability))
     }
 
-    /// Stores a new document, and returns what was stored.
+    /// Stores a new document, and returns what was stored. It takes the model, or the struct of a new
+    /// document, which has only the fields that a caller gives: `#[document(new = "NewTask")]` makes it.
+    ///
+    /// ```
+    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[document(collection = "tasks", new = "NewTask")]
+    /// struct Task {
+    ///     #[serde(rename = "_id")]
+    ///     #[id(auto)]
+    ///     id: ObjectId,
+    ///     title: String,
+    ///     #[created_at]
+    ///     created_at: DateTime,
+    ///     #[version]
+    ///     revision: i64,
+    /// }
+    /// # #[derive(Database)] #[database(name = "work", version = 1)]
+    /// # struct Work { tasks: Repository<Task> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let work = Work::open(Embedded::memory().await?).await?;
+    /// let task = work.tasks.insert(NewTask { title: "Write".into() }).await?;
+    /// assert_eq!((task.title.as_str(), task.revision), ("Write", 1));
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
     ///
     /// A field of the document itself, other than `_id`, that is `Timestamp(0, 0)` gets the current time, as
     /// in MongoDB: later ones of a process are greater. So it is in [`replace`](Repository::replace) and
@@ -129,7 +153,7 @@ impl<M: Document> Repository<M> {
     ///
     /// `DuplicateKey` if its `_id` or the key of a unique index is taken; `DanglingReference` if a
     /// reference in it is dangling; `Limit` if it is over 16 MiB or nested over 180 levels.
-    pub fn insert(&self, document: M) -> Insert<M> {
+    pub fn insert(&self, document: impl Insertable<M>) -> Insert<M> {
         Insert::new(self.session.clone(), document)
     }
 
@@ -139,8 +163,11 @@ impl<M: Document> Repository<M> {
     /// # Errors
     ///
     /// Those of [`insert`](Repository::insert), for any of the documents. Nothing is stored then.
-    pub fn insert_many(&self, documents: impl IntoIterator<Item = M>) -> InsertMany<M> {
-        InsertMany::new(self.session.clone(), documents.into_iter().collect())
+    pub fn insert_many<N: Insertable<M>>(
+        &self,
+        documents: impl IntoIterator<Item = N>,
+    ) -> InsertMany<M> {
+        InsertMany::new(self.session.clone(), documents)
     }
 
     /// Reads the document with an `_id`.

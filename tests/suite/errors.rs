@@ -202,6 +202,7 @@ const NO_CASE: &[&str] = &[
     " The fields of `{}`.",
     " Its fields are stored in its place.",
     " The tag: which variant of `{}` it is.",
+    " The fields of a new [`{name}`] that its caller gives; an insert sets the others, and returns the whole.",
 ];
 
 /// The texts of several words in a source, without those of comments and tests.

@@ -30,6 +30,8 @@ enum Mark {
     Reference(Reference),
     Index(FieldIndex),
     Version(Path),
+    CreatedAt(Path),
+    UpdatedAt(Path),
     Split(Split),
     Derived(Declared),
     Validate(Validate),
@@ -89,9 +91,16 @@ impl Field {
         reference: Reference -> Reference;
         index: Index -> FieldIndex;
         version: Version -> Path;
+        created_at: CreatedAt -> Path;
+        updated_at: UpdatedAt -> Path;
         split: Split -> Split;
         derived: Derived -> Declared;
         validate: Validate -> Validate;
+    }
+
+    /// The mark of a field that holds the time of a write.
+    pub(crate) fn write_time(&self) -> Option<&Path> {
+        self.created_at().or_else(|| self.updated_at())
     }
 
     /// The name of the attribute because of which the library reads the field.
@@ -112,10 +121,10 @@ impl Field {
 /// Whether two attributes go together: an index goes with all that is stored as one value in the
 /// document, and nothing else goes with anything.
 fn combine(one: &str, other: &str) -> bool {
-    // The library writes a derived field, a version and the key of a cold part itself.
+    // The library writes a derived field, the record of a write and the key of a cold part itself.
     if let ("validate", name) | (name, "validate") = (one, other) {
-        return !matches!(name, "validate" | "split" | "version")
-            && DerivedKind::of(name).is_none();
+        let is_written = matches!(name, "split" | "version" | "created_at" | "updated_at");
+        return name != "validate" && !is_written && DerivedKind::of(name).is_none();
     }
     let indexed = match (one, other) {
         ("index", name) | (name, "index") => name,
@@ -145,6 +154,8 @@ impl Mark {
                     let at = attr.path().clone();
                     match name {
                         "opaque" => Mark::Opaque(at),
+                        "created_at" => Mark::CreatedAt(at),
+                        "updated_at" => Mark::UpdatedAt(at),
                         _ => Mark::Version(at),
                     }
                 }
@@ -159,6 +170,8 @@ impl Mark {
             Mark::Reference(_) => "reference",
             Mark::Index(_) => "index",
             Mark::Version(_) => "version",
+            Mark::CreatedAt(_) => "created_at",
+            Mark::UpdatedAt(_) => "updated_at",
             Mark::Split(_) => "split",
             Mark::Validate(_) => "validate",
             Mark::Derived(declared) => declared.kind.attribute,

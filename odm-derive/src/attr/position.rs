@@ -87,6 +87,9 @@ fn misplaced(derive: Derive, position: Position, name: &str) -> Option<String> {
             "a version counts the changes of a whole document: put it on a field of the document"
                 .into()
         }
+        (Position::Field, Derive::Embed, "created_at" | "updated_at") => {
+            "the times are those of a whole document: put them on fields of the document".into()
+        }
         (Position::Field, Derive::Embed, "split") => {
             "a document is split as a whole: put `#[split]` on a field of the document".into()
         }
@@ -120,9 +123,8 @@ fn misplaced(derive: Derive, position: Position, name: &str) -> Option<String> {
 
 fn position_of(name: &str) -> Position {
     match name {
-        "embed" | "opaque" | "reference" | "index" | "version" | "split" | "validate" => {
-            Position::Field
-        }
+        "embed" | "opaque" | "reference" | "index" | "version" | "created_at" | "updated_at"
+        | "split" | "validate" => Position::Field,
         _ if DerivedKind::of(name).is_some() => Position::Field,
         _ => Position::Container,
     }

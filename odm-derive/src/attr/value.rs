@@ -62,6 +62,7 @@ pub(crate) fn keys(cx: &Ctxt, attr: &Attribute) -> Vec<(String, Meta)> {
                 "embed" | "index" | "version" | "opaque" => {
                     format!("`#[{name}]` or `#[{name}(..)]`")
                 }
+                "created_at" | "updated_at" => format!("`#[{name}]`"),
                 _ => format!("`#[{name}(..)]`"),
             };
             cx.error(&attr.meta, format!("expected {example}"));

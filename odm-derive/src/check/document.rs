@@ -33,7 +33,22 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>) {
     container(cx, input);
     fields::check(cx, input, fields);
     id(cx, input, fields);
-    version(cx, fields);
+    new(cx, input, fields);
+    once(cx, fields, "version", "the version", attr::Field::version);
+    once(
+        cx,
+        fields,
+        "time",
+        "the time of the insert",
+        attr::Field::created_at,
+    );
+    once(
+        cx,
+        fields,
+        "time",
+        "the time of the last change",
+        attr::Field::updated_at,
+    );
     renamed(cx, input, fields);
     indexes::check(cx, input, fields);
 }
@@ -134,12 +149,49 @@ fn changing(attrs: &attr::Field) -> Option<(&Path, &'static str)> {
         .map(|declared| (&declared.at, declared.kind.noun))
         .or_else(|| Some((&attrs.split()?.at, "a cold part")))
         .or_else(|| Some((attrs.version()?, "a version")))
+        .or_else(|| Some((attrs.write_time()?, "the time of a write")))
+}
+
+/// The struct of a new document, and what only it has a use for.
+fn new(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
+    let mut ids = fields
+        .iter()
+        .filter_map(|field| field.id.as_ref().map(|id| (field, id)));
+    if let Some((field, id)) = ids.find(|(_, id)| id.auto) {
+        if field.stored != "_id" {
+            cx.error(
+                id.at,
+                format!(
+                    "`{}` is stored as `{}`, and `#[id(auto)]` is for the field that is stored as `_id`",
+                    field.name(),
+                    field.stored
+                ),
+            );
+        } else if input.attrs.new.is_none() {
+            let ident = &input.item.ident;
+            cx.error(
+                id.at,
+                format!(
+                    "an `_id` is made where a new document is given without it: add `new = \"New{ident}\"` to \
+                     `#[document(..)]`, and insert a `New{ident}`"
+                ),
+            );
+        }
+    }
+    if let Some(new) = &input.attrs.new
+        && !input.item.generics.params.is_empty()
+    {
+        cx.error(
+            &new.literal,
+            "a generic document has no struct of a new one: remove `new`",
+        );
+    }
 }
 
 fn no_id(cx: &Ctxt, input: &Input<'_>, all: &[Field<'_>]) {
-    if let Some(mark) = all.iter().find_map(|field| field.id.as_ref()) {
+    if let Some(id) = all.iter().find_map(|field| field.id.as_ref()) {
         cx.error(
-            mark,
+            id.at,
             "the `_id` of a document is the field that serde stores as `_id`: instead of `#[id]`, write \
              `#[serde(rename = \"_id\")]`",
         );
@@ -189,16 +241,23 @@ fn no_id(cx: &Ctxt, input: &Input<'_>, all: &[Field<'_>]) {
     }
 }
 
-fn version(cx: &Ctxt, fields: &[Field<'_>]) {
-    let mut versions = fields
+/// A document has at most one field with some mark.
+fn once(
+    cx: &Ctxt,
+    fields: &[Field<'_>],
+    what: &str,
+    role: &str,
+    mark: impl Fn(&attr::Field) -> Option<&Path>,
+) {
+    let mut marked = fields
         .iter()
-        .filter_map(|field| Some((field, field.attrs.version()?)));
-    let first = versions.next();
-    for (_, at) in versions {
+        .filter_map(|field| Some((field, mark(&field.attrs)?)));
+    let first = marked.next();
+    for (_, at) in marked {
         let first = first.map_or_else(String::new, |(field, _)| field.name());
         cx.error(
             at,
-            format!("duplicate version: `{first}` is the version of this document"),
+            format!("duplicate {what}: `{first}` is {role} of this document"),
         );
     }
 }

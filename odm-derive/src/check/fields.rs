@@ -107,6 +107,8 @@ fn always_stored(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
         "an `_id`"
     } else if attrs.version().is_some() {
         "a version"
+    } else if attrs.write_time().is_some() {
+        "the time of a write"
     } else if let Some(declared) = attrs.derived()
         && !declared.kind.is_optional
     {

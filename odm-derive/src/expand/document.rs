@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Generics, Type, parse_quote, spanned::Spanned};
 
-use super::{children, reference, related, split, structure};
+use super::{children, new, reference, related, split, structure};
 use crate::{
     attr::{Index, Renamed},
     derived::subset,
@@ -21,11 +21,20 @@ pub(super) fn expand(document: &Document) -> TokenStream {
     let into_id = into_id(head, &generics, &document.id_type);
     let children = children::expand(head, &generics, &document.structure);
     let version = document.version.as_ref().map(|(ty, _)| version(head, ty));
+    let times = [&document.created_at, &document.updated_at];
+    let times = times
+        .into_iter()
+        .flatten()
+        .map(|(ty, _)| write_time(head, ty));
     let item = subset::item(head, &generics, &document.structure, None);
     let cold_parts = split::expand(head, &generics, &document.structure);
     let subsets = subset::holder(head, &generics, &document.structure);
     let id = id(head, &document.id_type);
-    quote!(#fields #itself #id #into_id #related #children #version #item #subsets #cold_parts)
+    let new = document
+        .new
+        .as_ref()
+        .map(|new| new::insertable(document, new));
+    quote!(#fields #itself #id #into_id #related #children #version #(#times)* #item #subsets #cold_parts #new)
 }
 
 /// Of a generic document, what `Document` requires cannot be seen from the type alone.
@@ -59,6 +68,8 @@ pub(crate) fn generics(head: &Head) -> Generics {
 ///             shape: <Part as Structure>::shape,
 ///             indexes: &[Index { name: None, unique: true, fields: &[..] }],
 ///             version: Some("revision"),
+///             created_at: None,
+///             updated_at: None,
 ///             ..
 ///             readable: Probe::<Part>::READABLE,
 ///         };
@@ -83,10 +94,13 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
     } = head;
     let (impl_generics, _, where_clause) = generics.split_for_impl();
     let root = structure::root(head, &document.structure);
-    let version = match &document.version {
+    let name_of = |field: &Option<(Type, String)>| match field {
         Some((_, name)) => quote!(::core::option::Option::Some(#name)),
         None => quote!(::core::option::Option::None),
     };
+    let version = name_of(&document.version);
+    let created_at = name_of(&document.created_at);
+    let updated_at = name_of(&document.updated_at);
     let indexes = indexes.iter().map(|index| index_of(head, &root, index));
     let inverses = reference::inverses(&document.structure);
     let validation = validation(document);
@@ -108,6 +122,8 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
             shape: <#this as #private::Structure>::shape,
             indexes: &[#(#indexes),*],
             version: #version,
+            created_at: #created_at,
+            updated_at: #updated_at,
             schema: #private::schema_of::<#this>,
             validation: #validation,
             renamed: &[#(#renamed),*],
@@ -298,4 +314,12 @@ fn version(head: &Head, ty: &Type) -> TokenStream {
             type Version = #ty;
         }
     }
+}
+
+/// ```ignore
+/// const _: () = write_time::<DateTime>();
+/// ```
+fn write_time(head: &Head, ty: &Type) -> TokenStream {
+    let private = types::located(head.private.clone(), ty.span());
+    quote_spanned!(ty.span()=> const _: () = #private::write_time::<#ty>();)
 }

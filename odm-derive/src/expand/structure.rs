@@ -194,6 +194,7 @@ fn field_type(head: &Head, structure: &Structure, member: &Member) -> TokenStrea
         Kind::Unchecked => quote!(Unchecked),
         Kind::Identity => quote!(Identity),
         Kind::Version => quote!(Version),
+        Kind::WriteTime => quote!(WriteTime),
         Kind::Derived => quote!(Derived),
     };
     match member.place {

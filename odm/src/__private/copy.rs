@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::{path::Followed, reference::RefersTo};
 use crate::model::{
     Container, Derived, Document, Field, Flattened, Identity, Path, Plain, ReferenceField,
-    Structure, Unchecked, Version,
+    Structure, Unchecked, Version, WriteTime,
     derived::{Copied, CopyShape, Via},
 };
 
@@ -61,6 +61,7 @@ pub trait Kind {
 impl Kind for Plain {}
 impl Kind for Unchecked {}
 impl Kind for Derived {}
+impl Kind for WriteTime {}
 impl Kind for Identity {
     const REFUSED: Option<&'static str> =
         Some("the reference already holds the `_id`: there is nothing to copy");

@@ -4,8 +4,9 @@ use super::validation::{check_of, schema_of};
 use crate::{
     migration::Migrations,
     model::{
-        Container, Document, Embed, EmbedField, FieldKind, FieldShape, Model, Outline,
-        RefersWithin, Shape, ShownNames, SplitField, SplitShape, Structure, check_readable,
+        AutoId, Container, DateTime, Document, Embed, EmbedField, FieldKind, FieldShape, Model,
+        Outline, RefersWithin, Shape, ShownNames, SplitField, SplitShape, Structure,
+        check_readable,
     },
     mql,
 };
@@ -64,6 +65,25 @@ pub const fn split<T: SplitField>(
 /// The filter of a subset or of a count.
 pub fn subset_filter<C>(filter: fn() -> crate::query::Filter<C>) -> crate::Result<mql::Filter> {
     filter().into_mql()
+}
+
+/// The type of a field that holds the time of a write.
+#[diagnostic::on_unimplemented(
+    message = "the time of a write is a `DateTime`, or an `Option` of one, not a `{Self}`",
+    label = "not a date"
+)]
+pub trait WriteTimeField {}
+
+impl WriteTimeField for DateTime {}
+impl WriteTimeField for bson::DateTime {}
+impl<T: WriteTimeField> WriteTimeField for Option<T> {}
+
+/// Checks the type of a field that holds the time of a write.
+pub const fn write_time<T: WriteTimeField>() {}
+
+/// Makes an `_id`.
+pub fn make_id<T: AutoId>() -> T {
+    T::make()
 }
 
 /// A clone of an `_id`.

@@ -3,7 +3,7 @@
 
 use super::{
     Cardinality, Catalog, Collection, Edge, FromDerived, OnDelete, Relations, Split,
-    SubsetDefinition,
+    SubsetDefinition, WriteFields,
     indexes::{DeclaredIndex, cold_indexes, declared, index_of_subset, index_on, indexes_of},
     models::StoredModel,
     schema,
@@ -61,7 +61,12 @@ impl Declaration {
 pub(crate) fn declared_by(models: &[&'static Model]) -> Result<(Relations, Vec<CollectionSpec>)> {
     let mut relations = Relations::default();
     for model in models {
-        add_collection(&mut relations, model.collection, model.name, model.version)?;
+        let write_fields = WriteFields {
+            version: model.version.map(str::to_owned),
+            created_at: model.created_at.map(str::to_owned),
+            updated_at: model.updated_at.map(str::to_owned),
+        };
+        add_collection(&mut relations, model.collection, model.name, write_fields)?;
     }
     let mut parts = Vec::new();
     for model in models {
@@ -155,7 +160,7 @@ fn add_collection(
     relations: &mut Relations,
     name: &str,
     model: &str,
-    version: Option<&str>,
+    write_fields: WriteFields,
 ) -> Result<()> {
     if let Some(other) = relations
         .collections
@@ -170,7 +175,7 @@ fn add_collection(
     relations.collections.push(Collection {
         name: name.to_owned(),
         model: model.to_owned(),
-        version: version.map(str::to_owned),
+        write_fields,
     });
     Ok(())
 }
@@ -231,7 +236,8 @@ fn add_split(
     declared: &SplitShape,
 ) -> Result<(Split, Walk)> {
     let shape = (declared.shape)();
-    add_collection(relations, declared.collection, shape.name, None)?;
+    let written = WriteFields::default();
+    add_collection(relations, declared.collection, shape.name, written)?;
     let names = shape.names();
     if names.contains(&declared.key) {
         let instead = match declared.key {

@@ -77,6 +77,7 @@ enum Role {
     Reference,
     Derived,
     Version,
+    WriteTime,
     ColdPart,
 }
 
@@ -90,14 +91,16 @@ fn roles(relations: &Relations) -> Vec<FieldRole<'_>> {
     let edges = edges.map(|edge| new(&*edge.from, (&*edge.path).into(), Role::Reference));
     let derived = relations.derived.iter();
     let derived = derived.map(|field| new(field.holder(), field.path(), Role::Derived));
-    let versions = relations.collections.iter().filter_map(|collection| {
-        let version = collection.version.as_deref()?;
-        Some(new(&*collection.name, version.into(), Role::Version))
+    let written = relations.collections.iter().flat_map(|collection| {
+        let fields = &collection.write_fields;
+        let version = fields.version.iter().map(|path| (&**path, Role::Version));
+        let times = fields.times().map(|path| (path, Role::WriteTime));
+        let fields = version.chain(times);
+        fields.map(|(path, role)| new(&*collection.name, path.into(), role))
     });
     let splits = relations.splits.iter();
     let splits = splits.map(|split| new(&*split.hot, (&*split.path).into(), Role::ColdPart));
-    let mut roles: Vec<FieldRole<'_>> =
-        edges.chain(derived).chain(versions).chain(splits).collect();
+    let mut roles: Vec<FieldRole<'_>> = edges.chain(derived).chain(written).chain(splits).collect();
     roles.sort_by(|a, b| a.collection.cmp(b.collection));
     roles
 }
@@ -146,6 +149,7 @@ impl Role {
             Role::Reference => "a reference",
             Role::Derived => "derived",
             Role::Version => "the version",
+            Role::WriteTime => "the time of a write",
             Role::ColdPart => "a cold part",
         }
     }

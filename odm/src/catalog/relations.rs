@@ -27,8 +27,65 @@ pub(crate) struct Collection {
     pub(crate) name: String,
     /// The name of the Rust type, for messages.
     pub(crate) model: String,
-    /// The path of the field that counts the changes of a document.
+    #[serde(flatten)]
+    pub(crate) write_fields: WriteFields,
+}
+
+/// The fields of a document in which every write of it is recorded.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct WriteFields {
+    /// The one that counts the changes of the document.
     pub(crate) version: Option<String>,
+    /// The one that holds the time of its insert.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) created_at: Option<String>,
+    /// The one that holds the time of its last change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) updated_at: Option<String>,
+}
+
+impl WriteFields {
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == WriteFields::default()
+    }
+
+    /// The fields that hold times.
+    pub(crate) fn times(&self) -> impl Iterator<Item = &str> {
+        let times = [&self.created_at, &self.updated_at];
+        times.into_iter().flatten().map(String::as_str)
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
+        self.version.as_deref().into_iter().chain(self.times())
+    }
+
+    /// The fields that every change of the document changes.
+    pub(crate) fn changing(&self) -> impl Iterator<Item = &str> {
+        let changing = [&self.version, &self.updated_at];
+        changing.into_iter().flatten().map(String::as_str)
+    }
+
+    /// Adds the fields that another owner declares.
+    ///
+    /// # Errors
+    ///
+    /// The field that it declares differently.
+    fn merge(&mut self, other: WriteFields) -> Result<(), String> {
+        let fields = [
+            (&mut self.version, other.version),
+            (&mut self.created_at, other.created_at),
+            (&mut self.updated_at, other.updated_at),
+        ];
+        for (held, other) in fields {
+            match (&held, other) {
+                (Some(held), Some(other)) if *held != other => return Err(other),
+                (None, other) => *held = other,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Relations {
@@ -79,7 +136,10 @@ impl Relations {
     /// The versions of documents, as `collection.path`.
     pub(crate) fn versions(&self) -> impl Iterator<Item = String> {
         let collections = self.collections.iter();
-        collections.filter_map(|of| Some(format!("{}.{}", of.name, of.version.as_ref()?)))
+        collections.filter_map(|of| {
+            let version = of.write_fields.version.as_ref()?;
+            Some(format!("{}.{version}", of.name))
+        })
     }
 
     /// The definition of a field, as `collection.path`, if it is derived.
@@ -147,13 +207,10 @@ impl Relations {
             let mut all = self.collections.iter_mut();
             match all.find(|held| held.name == collection.name) {
                 None => self.collections.push(collection),
-                Some(held) => match (&held.version, collection.version) {
-                    (Some(held), Some(version)) if *held != version => {
-                        return Err(differs(&format!("{}.{version}", collection.name)));
-                    }
-                    (None, version) => held.version = version,
-                    _ => {}
-                },
+                Some(held) => {
+                    let merged = held.write_fields.merge(collection.write_fields);
+                    merged.map_err(|path| differs(&format!("{}.{path}", collection.name)))?;
+                }
             }
         }
         merge_fields(&mut self.edges, other.edges)?;

@@ -127,7 +127,7 @@ async fn update(
         filter: write.filter.clone(),
         ..Find::default()
     });
-    // Where only the version counts the changes, the images are of no further use.
+    // Where the changes are recorded and nothing else, the images are of no further use.
     let is_read = catalog.is_update_read(collection, change.paths());
     let mut touched = Touched::default();
     loop {
@@ -183,8 +183,9 @@ async fn modify(
         Some(_) => {}
     }
     let mut update = Update::default();
-    let version = unit.catalog.version(collection);
-    diff::difference(&mut update, from, to, version).map_err(Error::malformed)?;
+    let recorded = unit.catalog.write_fields(collection).into_iter();
+    let recorded: Vec<&str> = recorded.flat_map(|fields| fields.all()).collect();
+    diff::difference(&mut update, from, to, &recorded).map_err(Error::malformed)?;
     if update.is_empty() {
         return Ok(Touched {
             matched: 1,

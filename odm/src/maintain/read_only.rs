@@ -1,4 +1,4 @@
-//! Derived fields and versions are read-only: no update names them.
+//! Derived fields, and those in which writes are recorded, are read-only: no update names them.
 
 use super::Write;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     store::{Change, UpdateWrite},
 };
 
-/// Refuses an update that names a derived field or a version.
+/// Refuses an update that names such a field.
 ///
 /// A whole value that such a field is in may be set: what it has there is ignored, and computed.
 pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
@@ -51,15 +51,24 @@ pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
             );
         }
     }
-    match catalog
-        .version(collection)
-        .and_then(|version| named(update, version))
-    {
+    let Some(fields) = catalog.write_fields(collection) else {
+        return Ok(());
+    };
+    if let Some(path) = fields.version.as_deref().and_then(|of| named(update, of)) {
+        return refuse(
+            path,
+            format!(
+                "read-only field: `{collection}.{path}` is the version, which is incremented \
+                 automatically and cannot be updated; leave it out"
+            ),
+        );
+    }
+    match fields.times().find_map(|time| named(update, time)) {
         None => Ok(()),
         Some(path) => refuse(
             path,
             format!(
-                "read-only field: `{collection}.{path}` is the version, which is incremented \
+                "read-only field: `{collection}.{path}` is the time of a write, which is set \
                  automatically and cannot be updated; leave it out"
             ),
         ),

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     catalog::{
         Along, Cardinality, Catalog, Collection, CopyDefinition, CountDefinition, DerivedField,
-        Edge, OnDelete, Relations, Split, SubsetDefinition,
+        Edge, OnDelete, Relations, Split, SubsetDefinition, WriteFields,
     },
     error::Result,
     mql::{Filter, Sort, Update},
@@ -86,9 +86,12 @@ fn catalog() -> Catalog {
     let collections = COLLECTIONS.iter().map(|&name| Collection {
         name: name.to_owned(),
         model: name.to_owned(),
-        version: ["authors", "posts", "logs"]
-            .contains(&name)
-            .then(|| "v".to_owned()),
+        write_fields: WriteFields {
+            version: ["authors", "posts", "logs"]
+                .contains(&name)
+                .then(|| "v".to_owned()),
+            ..WriteFields::default()
+        },
     });
     let owner = Edge {
         inverse: Some("owned".to_owned()),

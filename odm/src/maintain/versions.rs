@@ -1,10 +1,11 @@
-//! Versions: how often the base data of a document has changed.
+//! The fields in which the writes of a document are recorded: its version, which counts them, and the times of
+//! its insert and of its last change.
 //!
-//! A version changes once for each unit that changes base data of its document, never by a refresh,
-//! and not where nothing is different in the end. So the version after a unit is a function of the
-//! images before and after it, and joins the write of the document.
+//! A write counts once for each unit that changes base data of the document, never by a refresh, and not where
+//! nothing is different in the end. So these fields are a function of the images before and after a unit, and join
+//! the write of the document.
 
-use bson::{RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
 
 use super::{
     places::{FieldValues, changes, structs},
@@ -17,26 +18,52 @@ use crate::{
     mql::path,
 };
 
-/// Returns a changed document with the version that it has after the unit.
-pub(super) fn versioned(
+/// Returns a document that a unit inserts or changes at a time, with its write recorded in it.
+pub(super) fn recorded(
     catalog: &Catalog,
     collection: &str,
     image: &Image,
     after: Doc,
+    time: bson::DateTime,
 ) -> Result<Doc> {
-    let Some(path) = catalog.version(collection) else {
+    let Some(fields) = catalog.write_fields(collection) else {
         return Ok(after);
     };
-    let version = match image.before() {
-        None => 1,
+    let is_changed = match image.before() {
+        None => true,
+        Some(_) if image.is_touched() => true,
         Some(before) => {
-            let is_changed = image.is_touched()
-                || base_data(catalog, collection, before)?
-                    != base_data(catalog, collection, &after)?;
-            version(before, path)? + i64::from(is_changed)
+            base_data(catalog, collection, before)? != base_data(catalog, collection, &after)?
         }
     };
-    with_version(&after, path, version).map(Doc::new)
+    let stored = |path: &str| -> Option<RawBson> {
+        let before = image.before()?;
+        path::get(before, path).map(RawBson::from)
+    };
+    let mut values: Vec<(&str, Option<RawBson>)> = Vec::new();
+    if let Some(path) = &fields.version {
+        let version = match image.before() {
+            None => 1,
+            Some(before) => version(before, path)? + i64::from(is_changed),
+        };
+        values.push((path, Some(integer(&after, path, version))));
+    }
+    if let Some(path) = &fields.created_at {
+        let created = match image.before() {
+            None => Some(time.into()),
+            // It is not known of a document from before the field was declared.
+            Some(_) => stored(path),
+        };
+        values.push((path, created));
+    }
+    if let Some(path) = &fields.updated_at {
+        let updated = match is_changed {
+            true => Some(time.into()),
+            false => stored(path),
+        };
+        values.push((path, updated));
+    }
+    with_values(&after, &values).map(Doc::new)
 }
 
 /// Whether the unit has changed base data of a document.
@@ -45,17 +72,15 @@ pub(super) fn is_base_changed(catalog: &Catalog, collection: &str, image: &Image
     Ok(image.before().map(base).transpose()? != image.now().map(base).transpose()?)
 }
 
-/// The document without its version and its derived fields.
+/// The document without its derived fields and those in which its writes are recorded.
 fn base_data(
     catalog: &Catalog,
     collection: &str,
     document: &RawDocument,
 ) -> Result<RawDocumentBuf> {
-    let version = catalog.version(collection);
-    let mut fields: FieldValues = version
-        .map(|version| (version.to_owned(), None))
-        .into_iter()
-        .collect();
+    let recorded = catalog.write_fields(collection).into_iter();
+    let recorded = recorded.flat_map(|fields| fields.all());
+    let mut fields: FieldValues = recorded.map(|path| (path.to_owned(), None)).collect();
     for field in catalog.derived_in(collection) {
         let path = field.path();
         let (within, name) = path.rsplit_once('.').unwrap_or(("", &path));
@@ -87,25 +112,38 @@ pub(super) fn held(document: &RawDocument, path: &str) -> Result<Option<i64>> {
     }
 }
 
-/// The document with another version, in the same position and of the same type.
-fn with_version(document: &RawDocument, path: &str, version: i64) -> Result<RawDocumentBuf> {
-    let key = <&CStr>::try_from(path).map_err(Error::malformed)?;
+/// A version, of the type that the document holds.
+fn integer(document: &RawDocument, path: &str, version: i64) -> RawBson {
+    match (path::get(document, path), i32::try_from(version)) {
+        (Some(RawBsonRef::Int32(_)), Ok(version)) => version.into(),
+        _ => version.into(),
+    }
+}
+
+/// The document with these values of its fields, in their positions; without those that have none.
+fn with_values(
+    document: &RawDocument,
+    values: &[(&str, Option<RawBson>)],
+) -> Result<RawDocumentBuf> {
     let mut next = RawDocumentBuf::new();
-    let mut found = false;
+    let mut is_missing = vec![true; values.len()];
     for element in document {
         let (name, value) = element.map_err(Error::malformed)?;
-        if name.as_str() == path {
-            found = true;
-            match (value, i32::try_from(version)) {
-                (RawBsonRef::Int32(_), Ok(version)) => next.append(name, version),
-                _ => next.append(name, version),
+        match values.iter().position(|(path, _)| *path == name.as_str()) {
+            None => next.append(name, value),
+            Some(at) => {
+                is_missing[at] = false;
+                if let Some(value) = &values[at].1 {
+                    next.append(name, value.as_raw_bson_ref());
+                }
             }
-        } else {
-            next.append(name, value);
         }
     }
-    if !found {
-        next.append(key, version);
+    for ((path, value), is_missing) in values.iter().zip(is_missing) {
+        if let (true, Some(value)) = (is_missing, value) {
+            let key = <&CStr>::try_from(*path).map_err(Error::malformed)?;
+            next.append(key, value.as_raw_bson_ref());
+        }
     }
     Ok(next)
 }

@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    EmbedField, FieldSet, Location, Model, Outline, Path, Ref, Referable, Root, SchemaTypes, Shape,
-    ShownNames, Through,
+    EmbedField, FieldSet, Location, Model, ObjectId, Outline, Path, Ref, Referable, Root,
+    SchemaTypes, Shape, ShownNames, Through,
     derived::{Copied, Counter},
 };
 use crate::mql::Violation;
@@ -153,6 +153,67 @@ pub trait Document:
 
     #[doc(hidden)]
     fn model() -> &'static Model;
+}
+
+/// A value that is inserted as a document of `M`: an `M` itself, or the struct of a new one, which
+/// `#[document(new = "..")]` makes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be inserted as a `{M}`",
+    label = "neither a `{M}` nor the struct of a new one"
+)]
+pub trait Insertable<M: Document>: Serialize {
+    /// Whether the value is a whole document.
+    #[doc(hidden)]
+    const IS_WHOLE: bool = false;
+
+    /// The `_id`, if it is known, for messages.
+    #[doc(hidden)]
+    fn id(&self) -> Option<&M::Id> {
+        None
+    }
+
+    /// Makes the `_id` of a value that has none.
+    #[doc(hidden)]
+    fn make_id() -> Option<M::Id> {
+        None
+    }
+}
+
+impl<M: Document> Insertable<M> for M {
+    const IS_WHOLE: bool = true;
+
+    fn id(&self) -> Option<&M::Id> {
+        Some(Document::id(self))
+    }
+}
+
+/// An `_id` that the library can make: `#[id(auto)]`.
+#[diagnostic::on_unimplemented(
+    message = "an `_id` of type `{Self}` is not made automatically",
+    label = "not an `ObjectId`",
+    note = "remove `#[id(auto)]`, and give a new document its `_id`"
+)]
+pub trait AutoId {
+    /// Returns an `_id` that no other call returns, in any process.
+    fn make() -> Self;
+}
+
+impl AutoId for ObjectId {
+    fn make() -> Self {
+        ObjectId::new()
+    }
+}
+
+impl AutoId for bson::oid::ObjectId {
+    fn make() -> Self {
+        bson::oid::ObjectId::new()
+    }
+}
+
+impl AutoId for bson::Uuid {
+    fn make() -> Self {
+        bson::Uuid::new()
+    }
 }
 
 /// A struct or enum that is stored inside documents.

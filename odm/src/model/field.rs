@@ -13,7 +13,8 @@ use super::{Path, Structure};
 /// fields, also through `Option` and `Box`: `Product::fields().price.currency`. Through an array,
 /// use [`any`](Field::any).
 ///
-/// `K` is the kind of the field: [`Plain`], [`Unchecked`], [`Identity`], [`Version`] or [`Derived`].
+/// `K` is the kind of the field: [`Plain`], [`Unchecked`], [`Identity`], [`Version`],
+/// [`WriteTime`] or [`Derived`].
 /// An update can set the first two.
 pub struct Field<V, P, K = Plain>(Types<V, P, K>);
 
@@ -110,15 +111,17 @@ pub struct Unchecked;
 pub struct Identity;
 /// The kind of the field that counts the changes of a document.
 pub struct Version;
+/// The kind of a field that holds the time of a write: `#[created_at]`, `#[updated_at]`.
+pub struct WriteTime;
 /// The kind of a field that is derived from other documents, and read-only.
 pub struct Derived;
 
 /// The kinds of fields that an update may change.
 #[diagnostic::on_unimplemented(
     message = "this field cannot be changed by an update",
-    label = "an `_id`, a version or a derived field",
-    note = "an `_id` never changes; a `#[version]` is incremented automatically; a derived field is \
-            computed from its source"
+    label = "an `_id`, a version, the time of a write or a derived field",
+    note = "an `_id` never changes; a `#[version]`, `#[created_at]` or `#[updated_at]` is set automatically; a \
+            derived field is computed from its source"
 )]
 pub trait Settable {}
 

@@ -19,6 +19,10 @@ pub struct Model {
     pub indexes: &'static [Index],
     /// The stored name of its `#[version]` field.
     pub version: Option<&'static str>,
+    /// The stored name of its `#[created_at]` field.
+    pub created_at: Option<&'static str>,
+    /// The stored name of its `#[updated_at]` field.
+    pub updated_at: Option<&'static str>,
     /// The schema of its documents, in the form of `$jsonSchema`.
     pub schema: fn() -> Document,
     /// The validation of its documents.

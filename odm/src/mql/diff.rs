@@ -6,7 +6,7 @@ use super::{Operation, Update};
 
 /// Adds to an update what makes one document of the other, field by field, also in embedded
 /// documents. A field that neither holds, such as one that only a newer version of the model knows,
-/// stays as it is; `ignored` is a path that is left out.
+/// stays as it is; the `ignored` paths are left out.
 ///
 /// # Errors
 ///
@@ -15,7 +15,7 @@ pub(crate) fn difference(
     update: &mut Update,
     from: &RawDocument,
     to: &RawDocument,
-    ignored: Option<&str>,
+    ignored: &[&str],
 ) -> Result<(), bson::error::Error> {
     difference_at(update, "", from, to, ignored)
 }
@@ -25,13 +25,13 @@ fn difference_at(
     prefix: &str,
     from: &RawDocument,
     to: &RawDocument,
-    ignored: Option<&str>,
+    ignored: &[&str],
 ) -> Result<(), bson::error::Error> {
     for element in to {
         let (name, value) = element?;
         let path = format!("{prefix}{}", name.as_str());
         let before = from.get(name.as_str())?;
-        if ignored == Some(&path) || before.is_some_and(|before| is_same(before, value)) {
+        if ignored.contains(&&*path) || before.is_some_and(|before| is_same(before, value)) {
             continue;
         }
         match (before, value) {
@@ -46,7 +46,7 @@ fn difference_at(
     for element in from {
         let (name, _) = element?;
         let path = format!("{prefix}{}", name.as_str());
-        if ignored != Some(&path) && to.get(name.as_str())?.is_none() {
+        if !ignored.contains(&&*path) && to.get(name.as_str())?.is_none() {
             update.push(path, Operation::Unset);
         }
     }
@@ -117,7 +117,7 @@ mod tests {
             };
             let (from, to) = (raw(from), raw(to));
             let mut update = Update::default();
-            difference(&mut update, &from, &to, None).unwrap();
+            difference(&mut update, &from, &to, &[]).unwrap();
             let after = update.apply(&from, false, DateTime::from_millis(0)).unwrap();
             let after = after.unwrap_or_else(|| from.clone());
             prop_assert_eq!(sorted(&after), sorted(&to));

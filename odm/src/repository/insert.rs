@@ -1,15 +1,15 @@
 //! Inserts.
 
-use std::future::IntoFuture;
+use std::{future::IntoFuture, iter};
 
 use super::{
     Deferred, impl_debug,
-    rows::{ReadBack, encode, stamped},
+    rows::{ReadBack, encode_new, stamped},
 };
 use crate::{
     error::Result,
     maintain::{Doc, Write, WritePlan},
-    model::Document,
+    model::{Document, Insertable},
     session::Session,
 };
 
@@ -18,18 +18,19 @@ use crate::{
 #[must_use = "a write does nothing until it is awaited"]
 pub struct Insert<M> {
     session: Session,
-    document: M,
+    sent: Sent<M>,
 }
 
 impl<M: Document> Insert<M> {
-    pub(super) fn new(session: Session, document: M) -> Self {
-        Insert { session, document }
+    pub(super) fn new<N: Insertable<M>>(session: Session, document: N) -> Self {
+        let sent = Sent::new(iter::once(document));
+        Insert { session, sent }
     }
 
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
-        let write = write(&[self.document]).map(|(write, _)| write);
+        let write = self.sent.write().map(|(write, _)| write);
         self.session.plan(write).await
     }
 }
@@ -42,7 +43,7 @@ impl<M: Document> IntoFuture for Insert<M> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let mut stored = insert(&self.session, vec![self.document]).await?;
+            let mut stored = self.sent.insert(&self.session).await?;
             Ok(stored.swap_remove(0))
         })
     }
@@ -53,18 +54,22 @@ impl<M: Document> IntoFuture for Insert<M> {
 #[must_use = "a write does nothing until it is awaited"]
 pub struct InsertMany<M> {
     session: Session,
-    documents: Vec<M>,
+    sent: Sent<M>,
 }
 
 impl<M: Document> InsertMany<M> {
-    pub(super) fn new(session: Session, documents: Vec<M>) -> Self {
-        InsertMany { session, documents }
+    pub(super) fn new<N: Insertable<M>>(
+        session: Session,
+        documents: impl IntoIterator<Item = N>,
+    ) -> Self {
+        let sent = Sent::new(documents);
+        InsertMany { session, sent }
     }
 
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
-        let write = write(&self.documents).map(|(write, _)| write);
+        let write = self.sent.write().map(|(write, _)| write);
         self.session.plan(write).await
     }
 }
@@ -76,29 +81,46 @@ impl<M: Document> IntoFuture for InsertMany<M> {
     type IntoFuture = Deferred<Vec<M>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move { insert(&self.session, self.documents).await })
+        Box::pin(async move { self.sent.insert(&self.session).await })
     }
 }
 
-async fn insert<M: Document>(session: &Session, documents: Vec<M>) -> Result<Vec<M>> {
-    if documents.is_empty() {
-        return Ok(documents);
-    }
-    let (write, read_back) = write(&documents)?;
-    session.write(write).await?;
-    read_back.take()
+/// Documents to insert, as they are stored.
+struct Sent<M> {
+    documents: Result<Vec<Doc>>,
+    read_back: fn(&[Doc]) -> ReadBack<M>,
 }
 
-fn write<M: Document>(documents: &[M]) -> Result<(Write, ReadBack<M>)> {
-    let documents = documents
-        .iter()
-        .map(|document| encode(document).map(stamped));
-    let documents = documents.collect::<Result<Vec<Doc>>>()?;
-    let read_back = ReadBack::new(&documents);
-    let write = Write::Insert {
-        collection: M::COLLECTION.to_owned(),
-        documents,
-        check_returned: read_back.check(),
-    };
-    Ok((write, read_back))
+impl<M: Document> Sent<M> {
+    fn new<N: Insertable<M>>(documents: impl IntoIterator<Item = N>) -> Self {
+        let documents = documents.into_iter();
+        let documents = documents.map(|document| encode_new(&document).map(stamped));
+        Sent {
+            documents: documents.collect(),
+            read_back: match N::IS_WHOLE {
+                true => ReadBack::new,
+                false => ReadBack::of_new,
+            },
+        }
+    }
+
+    fn write(self) -> Result<(Write, ReadBack<M>)> {
+        let documents = self.documents?;
+        let read_back = (self.read_back)(&documents);
+        let write = Write::Insert {
+            collection: M::COLLECTION.to_owned(),
+            documents,
+            check_returned: read_back.check(),
+        };
+        Ok((write, read_back))
+    }
+
+    async fn insert(self, session: &Session) -> Result<Vec<M>> {
+        if self.documents.as_ref().is_ok_and(Vec::is_empty) {
+            return Ok(Vec::new());
+        }
+        let (write, read_back) = self.write()?;
+        session.write(write).await?;
+        read_back.take()
+    }
 }

@@ -3,13 +3,15 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
-use serde::{Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 
 use super::Joins;
 use crate::{
     error::{Error, ErrorKind, Result, show},
     maintain::{Doc, ReturnedCheck},
-    model::{Document, Unreadable, check_references, id_to_raw, read, references, unstorable},
+    model::{
+        Document, Insertable, Unreadable, check_references, id_to_raw, read, references, unstorable,
+    },
     session::{ReadView, Session},
     store::{self, Find, ReaderExt},
     trace::record_cost,
@@ -56,7 +58,12 @@ fn undecoded<T>(collection: &str, id: RawBson, why: Unreadable) -> Error {
 }
 
 /// Writes a document as it is stored.
-pub(super) fn encode<M: Document + Serialize>(document: &M) -> Result<Doc> {
+pub(super) fn encode<M: Document>(document: &M) -> Result<Doc> {
+    encode_new::<M, M>(document)
+}
+
+/// Writes a value as the document of `M` that it is stored as.
+pub(super) fn encode_new<M: Document, N: Insertable<M>>(document: &N) -> Result<Doc> {
     if M::OUTLINE.holds_opaque() {
         check_references::<M>(references(document))?;
     }
@@ -66,7 +73,7 @@ pub(super) fn encode<M: Document + Serialize>(document: &M) -> Result<Doc> {
     let raw = encoded.and_then(|()| RawDocumentBuf::from_bytes(bytes));
     let raw = raw.map_err(|error| {
         let why = unstorable(document, error);
-        let id = id_to_raw(document.id()).ok();
+        let id = document.id().and_then(|id| id_to_raw(id).ok());
         let named = id.as_ref().map(|id| format!(" with `_id` = {}", show(id)));
         let message = format!(
             "document of `{}`{} cannot be written as BSON: {why}",
@@ -85,7 +92,16 @@ pub(super) fn encode<M: Document + Serialize>(document: &M) -> Result<Doc> {
         );
         return Err(Error::new(ErrorKind::Encode, message));
     }
-    Ok(Doc::new(raw))
+    let Some(id) = N::make_id() else {
+        return Ok(Doc::new(raw));
+    };
+    let mut with_id = RawDocumentBuf::new();
+    with_id.append(bson::raw::cstr!("_id"), id_to_raw(&id)?);
+    for element in &raw {
+        let (name, value) = element.map_err(Error::malformed)?;
+        with_id.append(name, value);
+    }
+    Ok(Doc::new(with_id))
 }
 
 /// Returns a whole document with the time in place of each empty timestamp.
@@ -145,16 +161,26 @@ pub(super) struct ReadBack<M>(Arc<Mutex<Vec<Returned<M>>>>);
 
 struct Returned<M> {
     sent: Doc,
-    read: Result<M>,
+    /// As it was sent, unless that was the struct of a new document, which need not be a whole one.
+    read: Option<Result<M>>,
     /// As it is stored, if that differs.
     stored: Option<M>,
 }
 
 impl<M: Document> ReadBack<M> {
     pub(super) fn new(sent: &[Doc]) -> Self {
+        Self::of(sent, |sent| Some(decode(M::COLLECTION, sent)))
+    }
+
+    /// That of structs of new documents.
+    pub(super) fn of_new(sent: &[Doc]) -> Self {
+        Self::of(sent, |_| None)
+    }
+
+    fn of(sent: &[Doc], read: impl Fn(&Doc) -> Option<Result<M>>) -> Self {
         let returned = sent.iter().map(|sent| Returned {
             sent: sent.clone(),
-            read: decode(M::COLLECTION, sent),
+            read: read(sent),
             stored: None,
         });
         ReadBack(Arc::new(Mutex::new(returned.collect())))
@@ -170,8 +196,9 @@ impl<M: Document> ReadBack<M> {
                 let differs = stored.get(at).filter(|stored| **stored != returned.sent);
                 returned.stored = match (differs, &returned.read) {
                     (Some(stored), _) => Some(decode(M::COLLECTION, stored)?),
-                    (None, Ok(_)) => None,
-                    (None, Err(error)) => return Err(error.clone()),
+                    (None, None) => Some(decode(M::COLLECTION, &returned.sent)?),
+                    (None, Some(Ok(_))) => None,
+                    (None, Some(Err(error))) => return Err(error.clone()),
                 };
             }
             Ok(())
@@ -182,7 +209,12 @@ impl<M: Document> ReadBack<M> {
     pub(super) fn take(self) -> Result<Vec<M>> {
         let mut returned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let documents = returned.drain(..);
-        let documents = documents.map(|of| of.stored.map_or(of.read, Ok));
+        let documents = documents.map(|of| match (of.stored, of.read) {
+            (Some(stored), _) => Ok(stored),
+            (None, Some(read)) => read,
+            // The write did not ask.
+            (None, None) => decode(M::COLLECTION, &of.sent),
+        });
         documents.collect()
     }
 }

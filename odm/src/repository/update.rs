@@ -236,14 +236,19 @@ fn check_insertable<M: Document>(
     let malformed = |error: bson::error::Error| {
         Error::new(ErrorKind::Encode, "filter is not well-formed BSON").with_source(error)
     };
-    if let Some(version) = M::model().version {
-        if seed.contains_key(version) {
+    let model = M::model();
+    let recorded = [model.version, model.created_at, model.updated_at];
+    for path in recorded.into_iter().flatten() {
+        if seed.contains_key(path) {
             let message = format!(
-                "upsert fixes the version `{version}`, which is derived: remove it from the filter"
+                "upsert fixes `{path}`, which is set automatically: remove it from the filter"
             );
             return Err(Error::new(ErrorKind::InvalidQuery, message));
         }
-        seed.insert(version, 1_i64);
+        match model.version == Some(path) {
+            true => seed.insert(path, 1_i64),
+            false => seed.insert(path, bson::DateTime::from(DateTime::now())),
+        };
     }
     let seed = RawDocumentBuf::try_from(&seed).map_err(malformed)?;
     let made = update

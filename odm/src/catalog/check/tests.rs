@@ -1,11 +1,16 @@
 use super::*;
-use crate::catalog::{Along, Cardinality, Collection, CountDefinition, Edge, OnDelete, Split};
+use crate::catalog::{
+    Along, Cardinality, Collection, CountDefinition, Edge, OnDelete, Split, WriteFields,
+};
 
 fn collection(name: &str, version: Option<&str>) -> Collection {
     Collection {
         name: name.to_owned(),
         model: name.to_owned(),
-        version: version.map(str::to_owned),
+        write_fields: WriteFields {
+            version: version.map(str::to_owned),
+            ..WriteFields::default()
+        },
     }
 }
 

@@ -195,7 +195,9 @@ impl Owner {
 fn has_same_versions(before: &Relations, after: &Relations) -> bool {
     before.collections.iter().all(|collection| {
         let mut others = after.collections.iter();
-        others.any(|other| other.name == collection.name && other.version == collection.version)
+        others.any(|other| {
+            other.name == collection.name && other.write_fields == collection.write_fields
+        })
     })
 }
 

@@ -39,7 +39,7 @@ impl Unit<'_> {
             Some(reordered) => Doc::new(reordered),
             None => document,
         };
-        let document = versions::versioned(self.catalog, collection, image, document)?;
+        let document = versions::recorded(self.catalog, collection, image, document, self.now)?;
         self.queue(collection, at, Some(document), true).await?;
         Ok(at)
     }
@@ -55,8 +55,8 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Queues a change of base data: of the user's, or an effect of one. The version of the document
-    /// counts the change. Returns whether anything is different.
+    /// Queues a change of base data: of the user's, or an effect of one. The change is recorded in the
+    /// document. Returns whether anything is different.
     pub(in crate::maintain) async fn change(
         &mut self,
         collection: &str,
@@ -76,7 +76,8 @@ impl Unit<'_> {
         if after.as_bytes() == now.as_bytes() {
             return Ok(false);
         }
-        let after = versions::versioned(self.catalog, collection, image, Doc::new(after))?;
+        let after = Doc::new(after);
+        let after = versions::recorded(self.catalog, collection, image, after, self.now)?;
         self.queue(collection, at, Some(after), true).await?;
         Ok(true)
     }
@@ -94,7 +95,7 @@ impl Unit<'_> {
         }
     }
 
-    /// Queues a change of derived fields, which no version counts.
+    /// Queues a change of derived fields, which is not recorded.
     pub(in crate::maintain) async fn set_derived(
         &mut self,
         collection: &str,
@@ -124,12 +125,13 @@ impl Unit<'_> {
         Ok(update.apply(now, false, self.now)?)
     }
 
-    /// Records that the cold part of a document changed, which its version counts.
+    /// Records in a document that its cold part changed.
     pub(in crate::maintain) async fn touch(&mut self, collection: &str, at: usize) -> Result<()> {
         self.images_mut(collection).touch(at);
         let image = self.images(collection).at(at);
-        if let (Some(_), Some(now)) = (self.catalog.version(collection), image.now()) {
-            let after = versions::versioned(self.catalog, collection, image, now.clone())?;
+        if let (Some(_), Some(now)) = (self.catalog.write_fields(collection), image.now()) {
+            let now = now.clone();
+            let after = versions::recorded(self.catalog, collection, image, now, self.now)?;
             self.queue(collection, at, Some(after), true).await?;
         }
         Ok(())

@@ -1,0 +1,15 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts", new(name = "NewPart", derive = "Debug"))]
+struct Part {
+    #[serde(rename = "_id")]
+    id: ObjectId,
+    name: String,
+}
+
+fn main() {}
+
+// - #[document(collection = "parts", new(name = "NewPart", derive = "Debug"))]
+// + #[document(collection = "parts", new(name = "NewPart", derive(Debug)))]

@@ -1,0 +1,18 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts")]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[created_at]
+    created: DateTime,
+    #[created_at]
+    added: DateTime,
+}
+
+fn main() {}
+
+// - #[created_at]
+//   added: DateTime,

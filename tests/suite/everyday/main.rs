@@ -1,0 +1,4 @@
+//! What a service needs around its models on an ordinary day.
+
+mod inserts;
+mod times;
