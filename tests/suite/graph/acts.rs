@@ -213,9 +213,9 @@ async fn apply<M: odm::prelude::Document<Id = i32> + 'static>(
         Ok(typed(document))
     };
     match change.clone() {
-        Change::Insert(document) => repository.insert(typed(document)).await.map(drop),
+        Change::Insert(document) => repository.insert(typed::<M>(document)).await.map(drop),
         Change::InsertMany(documents) => {
-            let documents = documents.into_iter().map(typed);
+            let documents = documents.into_iter().map(typed::<M>);
             repository.insert_many(documents).await.map(drop)
         }
         Change::Replace(id, document) => repository

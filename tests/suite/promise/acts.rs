@@ -266,7 +266,7 @@ async fn apply<M: odm::Document + 'static>(
         typed(&document)
     };
     match change {
-        Change::Insert(document) => repository.insert(typed(document)?).await.map(drop),
+        Change::Insert(document) => repository.insert(typed::<M>(document)?).await.map(drop),
         Change::InsertMany(documents) => {
             let documents: odm::Result<Vec<M>> = documents.iter().map(typed).collect();
             repository.insert_many(documents?).await.map(drop)

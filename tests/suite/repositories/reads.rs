@@ -21,7 +21,7 @@ on_every_store! {
         let mut items = five();
         items.reverse();
         assert_eq!(db.items.insert_many(items.clone()).await.unwrap(), items);
-        assert_eq!(db.items.insert_many([]).await.unwrap(), []);
+        assert_eq!(db.items.insert_many(Vec::<Item>::new()).await.unwrap(), []);
         assert_eq!(db.items.all().await.unwrap(), five());
     }
 
