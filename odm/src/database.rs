@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod faults;
 mod open;
+mod snapshot;
 mod transaction;
 
 use std::{future::Future, pin::Pin, sync::Arc};
@@ -208,6 +209,59 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         F: AsyncFnOnce(Self) -> Result<T, E> + Repeatable,
     {
         transaction::run(self, run)
+    }
+
+    /// Runs the closure on one state of the data: all reads in it see what is committed when it begins, and no
+    /// write waits for it.
+    ///
+    /// The closure receives the same repositories, which only read. Reads of other tasks by clones of them see the
+    /// same state, until the closure returns or its future is dropped; later ones are an error. The closure runs
+    /// once, and can change what is around it.
+    ///
+    /// The store keeps the state as long as the closure runs. On the embedded store this takes no copy and has no
+    /// limit of time, but the space of what other tasks change meanwhile is not used again before it returns:
+    /// a file that is written to grows.
+    ///
+    /// Inside a transaction's closure the state is that of the transaction, with its writes, those that it makes
+    /// meanwhile included. A snapshot inside another one has its state.
+    ///
+    /// ```
+    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
+    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "accounts")]
+    /// # struct Account { #[serde(rename = "_id")] id: i64, balance: i64 }
+    /// # #[derive(Database)] #[database(name = "bank", version = 1)]
+    /// # struct Bank { accounts: Repository<Account> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let bank = Bank::open(Embedded::memory().await?).await?;
+    /// # bank.accounts.insert(Account { id: 1, balance: 10 }).await?;
+    /// let (number, richest) = bank
+    ///     .snapshot(async |bank| {
+    ///         let by_balance = bank.accounts.all().sort(Account::fields().balance.desc());
+    ///         Ok((bank.accounts.all().count().await?, by_balance.limit(10).await?))
+    ///     })
+    ///     .await?;
+    /// # assert_eq!((number, richest.len()), (1, 1));
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of the closure. In it, a write, a transaction, a `plan`, a repair and a backfill are `ReadOnly`, and
+    /// leave the snapshot as it is. After it, a read is `SnapshotEnded`.
+    fn snapshot<T, F>(&self, read: F) -> impl Future<Output = Result<T>>
+    where
+        F: AsyncFnOnce(Self) -> Result<T>,
+    {
+        self.try_snapshot(read)
+    }
+
+    /// Runs the closure as [`snapshot`](Database::snapshot) does, with the caller's own error type.
+    fn try_snapshot<T, E, F>(&self, read: F) -> impl Future<Output = Result<T, E>>
+    where
+        E: From<Error>,
+        F: AsyncFnOnce(Self) -> Result<T, E>,
+    {
+        snapshot::run(self, read)
     }
 
     /// Compares all derived data with its definitions: copies with their sources, counts and subsets

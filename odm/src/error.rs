@@ -102,6 +102,10 @@ pub enum ErrorKind {
     TransactionAborted,
     /// A read or a write outside the transaction that the same task is in.
     OutsideTransaction,
+    /// A write in a [snapshot](crate::Database::snapshot), which only reads.
+    ReadOnly,
+    /// A read in a [snapshot](crate::Database::snapshot) after the end of its closure.
+    SnapshotEnded,
     /// The store was closed, or its writer has failed.
     Closed,
     /// Another process has the file open.

@@ -8,6 +8,7 @@ mod bound;
 mod check;
 mod cold;
 mod guard;
+mod snapshot;
 mod view;
 
 use std::{
@@ -19,6 +20,7 @@ use std::{
 pub(crate) use bound::Bound;
 pub(crate) use cold::ColdPart;
 pub(crate) use guard::{AbortOnDrop, refuse_inside_transaction, run_inside};
+pub(crate) use snapshot::Snapshot;
 pub(crate) use view::ReadView;
 
 use crate::{
@@ -29,7 +31,7 @@ use crate::{
     trace::{is_tracing_steps, record_cost, record_step},
 };
 
-/// A store with the relations of one database, and the transaction that operations are part of.
+/// A store with the relations of one database, and the transaction or snapshot that operations are part of.
 #[derive(Clone)]
 pub struct Session {
     store: Arc<dyn Store>,
@@ -42,6 +44,7 @@ pub struct Session {
     has_cold_parts: bool,
     has_pending: bool,
     bound: Option<Arc<Bound>>,
+    snapshot: Option<Arc<Snapshot>>,
     durability: Durability,
 }
 
@@ -69,12 +72,14 @@ impl Session {
             has_pending: !catalog.pending().is_empty(),
             catalog: Arc::new(SharedCatalog(RwLock::new(Arc::new(catalog)))),
             bound: None,
+            snapshot: None,
             durability: Durability::default(),
         }
     }
 
     /// Begins a transaction, and returns the session with its operations in it.
     pub(crate) async fn begin(&self, options: TransactionOptions) -> Result<(Self, Arc<Bound>)> {
+        self.refuse_in_snapshot(|| "transaction".to_owned())?;
         self.refuse_inside_transaction()?;
         if self.is_bound() {
             return Err(Error::new(
@@ -154,6 +159,7 @@ impl Session {
     pub(crate) async fn write(&self, write: Write) -> Result<WriteOutcome> {
         let operation = write.name();
         let collection = write.collection().to_owned();
+        self.refuse_in_snapshot(|| format!("{operation} in `{collection}`"))?;
         let outcome = match &self.bound {
             None => self.write_alone(write).await?,
             Some(bound) => self.write_in(bound, &write).await?,
@@ -215,6 +221,7 @@ impl Session {
         declared: &Catalog,
         fields: BTreeSet<String>,
     ) -> Result<()> {
+        self.refuse_in_snapshot(|| "backfill".to_owned())?;
         self.refuse_inside_transaction()?;
         catalog::complete(&*self.store, declared, fields).await?;
         self.current_catalog().await.map(drop)
@@ -227,6 +234,7 @@ impl Session {
 
     /// Runs a write, rolls it back, and returns what it would change.
     pub(crate) async fn plan(&self, write: Result<Write>) -> Result<WritePlan> {
+        self.refuse_in_snapshot(|| "plan".to_owned())?;
         if self.is_bound() {
             return Err(Error::new(
                 ErrorKind::InvalidQuery,
@@ -255,6 +263,7 @@ impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session")
             .field("is_bound", &self.is_bound())
+            .field("is_snapshot", &self.snapshot.is_some())
             .field("durability", &self.durability)
             .finish_non_exhaustive()
     }

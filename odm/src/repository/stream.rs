@@ -123,8 +123,8 @@ impl Chunks {
             documents.push_back(decode_in(view, &collection, document));
             Ok(ControlFlow::Continue(()))
         };
-        let cost = if self.session.is_bound() {
-            // The transaction is the state of the data, and is free for other operations in between.
+        let cost = if self.session.has_own_state() {
+            // The transaction or the snapshot is the state of the data, and is free for other operations in between.
             let view = self.session.reader(&collection, &self.load).await?;
             let each = &mut |position, document: &_| each(&view, position, document);
             view.find(&self.find, each).await?
@@ -169,7 +169,7 @@ impl Chunks {
                 ),
             )),
             _ => {
-                let view = self.session.snapshot(collection, &self.load)?;
+                let view = self.session.committed_view(collection, &self.load)?;
                 Ok((view, Instant::now()))
             }
         }

@@ -108,7 +108,7 @@ impl Session {
     }
 
     /// Opens a view of the state that is committed now, to keep over several operations.
-    pub(crate) fn snapshot(
+    pub(crate) fn committed_view(
         &self,
         collection: &str,
         load: &[&'static str],
@@ -118,6 +118,12 @@ impl Session {
 
     /// The documents as they are stored.
     pub(super) async fn source(&self) -> Result<ReadSource<'_>> {
+        if let Some(snapshot) = &self.snapshot
+            && let Some(reader) = snapshot.reader()?
+        {
+            refuse_read_inside_transaction(&*self.store)?;
+            return Ok(ReadSource::Committed(reader));
+        }
         match &self.bound {
             None => self.committed(),
             Some(bound) => Ok(ReadSource::Bound(bound.lock().await?)),

@@ -6,3 +6,4 @@ mod guards;
 mod limits;
 mod outside;
 mod serializable;
+mod snapshots;

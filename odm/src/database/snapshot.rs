@@ -1,0 +1,15 @@
+//! Snapshots: closures that read one state of the data.
+
+use super::Database;
+use crate::error::{Error, Result};
+
+pub(super) async fn run<D, T, E, F>(database: &D, run: F) -> Result<T, E>
+where
+    D: Database,
+    E: From<Error>,
+    F: AsyncFnOnce(D) -> Result<T, E>,
+{
+    // The end of the closure, or the drop of its future, ends the snapshot, whoever has the repositories then.
+    let (session, _ending) = database.session().snapshot()?;
+    run(D::bind(&session)).await
+}

@@ -1,0 +1,87 @@
+//! Sessions that read one state of the data, and write nothing.
+
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use super::{Session, SharedCatalog, guard::refuse_read_inside_transaction};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    store::Reader,
+};
+
+/// The state that the repositories of a snapshot read.
+pub(crate) struct Snapshot(Mutex<State>);
+
+enum State {
+    Committed(Arc<dyn Reader>),
+    /// That of the transaction of the session.
+    OfTransaction,
+    Ended,
+}
+
+impl Snapshot {
+    /// Returns the reader of the committed state, or `None` if the state is that of a transaction.
+    pub(super) fn reader(&self) -> Result<Option<Arc<dyn Reader>>> {
+        match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            State::Committed(reader) => Ok(Some(reader.clone())),
+            State::OfTransaction => Ok(None),
+            State::Ended => Err(Error::new(
+                ErrorKind::SnapshotEnded,
+                "snapshot ended: use the database that its closure received only within the closure",
+            )),
+        }
+    }
+}
+
+/// Ends a snapshot when it is dropped. Operations that are under way go on; later ones get an error.
+pub(crate) struct SnapshotGuard(Arc<Snapshot>);
+
+impl Drop for SnapshotGuard {
+    fn drop(&mut self) {
+        let mut state = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = std::mem::replace(&mut *state, State::Ended);
+        drop(state);
+        // The last reader of a state frees its pages, which must not happen under the lock.
+        drop(ended);
+    }
+}
+
+impl Session {
+    /// Returns the session with its reads on the state of now, until the guard is dropped.
+    pub(crate) fn snapshot(&self) -> Result<(Self, SnapshotGuard)> {
+        let mut session = self.clone();
+        let state = match &self.snapshot {
+            // A snapshot within another one has its state, and may end sooner.
+            Some(outer) => outer
+                .reader()?
+                .map_or(State::OfTransaction, State::Committed),
+            None if self.is_bound() => State::OfTransaction,
+            None => {
+                refuse_read_inside_transaction(&*self.store)?;
+                // The catalog is that of the state or an older one, by which what is computed since counts as
+                // pending. By a newer one, what is still pending in the state would count as computed.
+                session.catalog = Arc::new(SharedCatalog(RwLock::new(self.catalog())));
+                State::Committed(self.store.reader()?)
+            }
+        };
+        let snapshot = Arc::new(Snapshot(Mutex::new(state)));
+        session.snapshot = Some(snapshot.clone());
+        Ok((session, SnapshotGuard(snapshot)))
+    }
+
+    /// Whether all operations read one state: that of a transaction, or of a snapshot.
+    pub(crate) fn has_own_state(&self) -> bool {
+        self.is_bound() || self.snapshot.is_some()
+    }
+
+    /// Refuses what a snapshot cannot do. The operation is named as the subject of a sentence.
+    pub(super) fn refuse_in_snapshot(&self, operation: impl FnOnce() -> String) -> Result<()> {
+        if self.snapshot.is_none() {
+            return Ok(());
+        }
+        let message = format!(
+            "{} refused: a snapshot is read-only; write through the database outside of its closure",
+            operation()
+        );
+        Err(Error::new(ErrorKind::ReadOnly, message))
+    }
+}
