@@ -18,7 +18,7 @@ use crate::{
     model::Model,
     repository::{Audit, AuditMode, Repository},
     session::{self, ProgramModels, Session},
-    store::{Store, TransactionOptions},
+    store::{Durability, Store},
 };
 
 /// All repositories of an application, over one store.
@@ -155,6 +155,33 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// with a finding that could not be repaired.
     fn backfill(&self) -> Audit {
         Audit::of_models(self.session(), AuditMode::Backfill)
+    }
+
+    /// Returns the database with another durability for its writes and transactions. The default is
+    /// [`Immediate`](Durability::Immediate).
+    ///
+    /// ```
+    /// # use odm::{Embedded, prelude::*, store::Durability}; use serde::{Deserialize, Serialize};
+    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "accounts")]
+    /// # struct Account { #[serde(rename = "_id")] id: i64, balance: i64 }
+    /// # #[derive(Database)] #[database(name = "bank", version = 1)]
+    /// # struct Bank { accounts: Repository<Account> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let bank = Bank::open(Embedded::memory().await?).await?;
+    /// bank.durability(Durability::Eventual)
+    ///     .transaction(async |bank| {
+    ///         bank.accounts.insert(Account { id: 1, balance: 0 }).await?;
+    ///         bank.accounts.insert(Account { id: 2, balance: 0 }).await
+    ///     })
+    ///     .await?;
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    ///
+    /// A transaction has the durability of the database that it is called on. What is written in it has that of the
+    /// transaction, also through a database or a [repository](Repository::durability) with another one.
+    #[must_use]
+    fn durability(&self, durability: Durability) -> Self {
+        Self::bind(&self.session().with_durability(durability))
     }
 
     /// Runs the closure in a transaction: all of its writes are stored, or none.
@@ -304,7 +331,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// Prefer [`transaction`](Database::transaction) where a closure will do: it retries after
     /// transient failures.
     fn begin(&self) -> impl Future<Output = Result<TransactionGuard<Self>>> + Send {
-        async move { TransactionGuard::new(self, TransactionOptions::default()).await }
+        async move { TransactionGuard::new(self).await }
     }
 }
 

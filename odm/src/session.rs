@@ -77,8 +77,8 @@ impl Session {
         }
     }
 
-    /// Begins a transaction, and returns the session with its operations in it.
-    pub(crate) async fn begin(&self, options: TransactionOptions) -> Result<(Self, Arc<Bound>)> {
+    /// Begins a transaction of the durability of the session, and returns the session with its operations in it.
+    pub(crate) async fn begin(&self) -> Result<(Self, Arc<Bound>)> {
         self.refuse_in_snapshot(|| "transaction".to_owned())?;
         self.refuse_inside_transaction()?;
         if self.is_bound() {
@@ -87,6 +87,7 @@ impl Session {
                 "transaction inside another: use `transaction`, which joins it, and not `begin`",
             ));
         }
+        let options = TransactionOptions::default().durability(self.durability);
         // Until the caller owns it, the store's transaction rolls back by its own drop.
         let bound = Arc::new(Bound::new(self.store.begin(options).await?));
         let session = Session {
@@ -101,11 +102,6 @@ impl Session {
             durability,
             ..self.clone()
         }
-    }
-
-    /// The durability of the session's writes outside of a transaction.
-    pub(crate) fn durability(&self) -> Durability {
-        self.durability
     }
 
     /// The name of the database.

@@ -6,7 +6,6 @@ use super::Database;
 use crate::{
     error::{Error, ErrorKind, Result},
     session::{AbortOnDrop, Bound, run_inside},
-    store::TransactionOptions,
 };
 
 /// How often a closure is run before its retryable error is returned.
@@ -23,13 +22,13 @@ pub struct TransactionGuard<D> {
 }
 
 impl<D: Database> TransactionGuard<D> {
-    pub(super) async fn new(database: &D, options: TransactionOptions) -> Result<Self> {
-        let (session, bound) = database.session().begin(options).await?;
+    pub(super) async fn new(database: &D) -> Result<Self> {
+        let (session, bound) = database.session().begin().await?;
         let database = D::bind(&session);
         Ok(TransactionGuard { database, bound })
     }
 
-    /// Makes the writes durable and visible.
+    /// Makes the writes visible, and durable as [`Database::durability`] says.
     ///
     /// If the future is dropped, the writes may or may not be stored.
     ///
@@ -89,7 +88,7 @@ where
     }
     let mut attempt = 1;
     loop {
-        let guard = TransactionGuard::new(database, TransactionOptions::default()).await?;
+        let guard = TransactionGuard::new(database).await?;
         let bound = guard.bound.clone();
         let store = database.session().store();
         let result = run_inside(store, run.clone()(guard.database.clone())).await;

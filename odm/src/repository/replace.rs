@@ -13,7 +13,7 @@ use crate::{
     maintain::{Write, WritePlan},
     model::{Document, id_to_raw},
     session::Session,
-    store::{ReaderExt, TransactionOptions},
+    store::ReaderExt,
     trace::record_cost,
 };
 
@@ -91,8 +91,7 @@ pub(super) async fn modify<M: Document>(
         return attempt(&session, &id, &mut change).await;
     }
     // Others were faster each time. In a transaction, they wait.
-    let options = TransactionOptions::default().durability(session.durability());
-    let (alone, transaction) = session.begin(options).await?;
+    let (alone, transaction) = session.begin().await?;
     let document = attempt(&alone, &id, &mut change).await?;
     transaction.commit().await?;
     Ok(document)

@@ -2,6 +2,7 @@
 
 mod bank;
 mod closures;
+mod durability;
 mod guards;
 mod limits;
 mod outside;
