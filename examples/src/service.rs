@@ -35,11 +35,11 @@ pub async fn serve(
     store: Embedded,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let db = Catalog::open(store.clone()).await?;
-    axum::serve(listener, router(db))
+    let db = Catalog::open(store).await?;
+    axum::serve(listener, router(db.clone()))
         .with_graceful_shutdown(shutdown)
         .await?;
-    odm::store::Store::close(&store).await?;
+    db.close().await?;
     Ok(())
 }
 

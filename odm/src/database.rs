@@ -325,6 +325,25 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         Audit::of_models(self.session(), AuditMode::Repair)
     }
 
+    /// Closes the store: waits for the writes that are under way, makes all commits durable, and refuses later calls,
+    /// those of all other databases on the store too. The files are free for others when this returns.
+    /// Closing a closed database does nothing.
+    ///
+    /// A read or a stream that is under way may end with the error of a closed store. A
+    /// [guard](Database::begin) that is open is waited for, up to the time limit of transactions. Once it is
+    /// polled, dropping the future does not stop the close.
+    ///
+    /// A program that ends without it loses nothing if the last clone of the store is dropped, which blocks the
+    /// thread until all of that is done; this returns the errors.
+    ///
+    /// # Errors
+    ///
+    /// `Io` if commits could not be made durable; `OutsideTransaction` inside a transaction, which cannot wait
+    /// for itself. Every later call is `Closed`.
+    fn close(&self) -> impl Future<Output = Result<()>> + Send {
+        async move { self.session().close().await }
+    }
+
     /// Begins a transaction that the caller ends by [`commit`](TransactionGuard::commit). Dropping the
     /// guard rolls back.
     ///

@@ -249,6 +249,20 @@ impl Session {
         }
     }
 
+    /// Closes the store.
+    pub(crate) async fn close(&self) -> Result<()> {
+        let is_inside = || {
+            Error::new(
+                ErrorKind::OutsideTransaction,
+                "close inside a transaction, for whose end it would wait: close the database after it",
+            )
+        };
+        if self.is_bound() || self.refuse_inside_transaction().is_err() {
+            return Err(is_inside());
+        }
+        self.store.close().await
+    }
+
     /// A write outside would wait for the transaction, which waits for the write.
     fn refuse_inside_transaction(&self) -> Result<()> {
         refuse_inside_transaction(&*self.store)

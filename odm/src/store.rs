@@ -99,8 +99,9 @@ pub trait Store: Send + Sync + 'static {
     /// Opens a transaction that the caller drives. Dropping it MUST roll it back.
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>>;
 
-    /// Makes all commits durable, and refuses later calls with
-    /// [`Closed`](crate::ErrorKind::Closed). Closing a closed store does nothing.
+    /// Makes all commits durable, those of calls that were made before included, and refuses later calls with
+    /// [`Closed`](crate::ErrorKind::Closed). Closing a closed store does nothing, and a call while the store is
+    /// being closed waits for that.
     async fn close(&self) -> Result<()>;
 }
 

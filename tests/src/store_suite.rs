@@ -147,6 +147,7 @@ macro_rules! store_suite {
             closing {
                 a_closed_store_refuses_every_call
                 closing_a_closed_store_does_nothing
+                several_calls_close_a_store
             }
         }
     };

@@ -72,7 +72,8 @@ use crate::{
 ///
 /// A clone is cheap, and is the same store. Dropping the last clone makes all commits durable, the
 /// ones with [`Durability::Eventual`] as well, closes the file, and blocks until that is done.
-/// [`close`](Store::close) does the same without blocking the task, and returns errors.
+/// [`Database::close`](crate::Database::close) and [`close`](Store::close) do the same without blocking the task, and
+/// return errors.
 ///
 /// A store in the file `NAME` that is open, or was not closed, has its last commits in a second file, `NAME.log`. The two
 /// belong together; after `close`, `NAME` is all of it.
@@ -366,11 +367,18 @@ impl Store for Embedded {
     }
 
     async fn close(&self) -> Result<()> {
-        if self.handle.published.get().is_err() {
-            // Closing a closed store does nothing.
-            return Ok(());
-        }
+        let handle = &self.handle;
+        let is_closed = || handle.published.get().is_err();
         let (reply, answer) = oneshot::channel();
-        self.handle.ask(Request::Close { reply }, answer).await
+        // Of several calls the first one closes the store, and the others wait in the queue until it has.
+        match handle.send(Request::Close { reply }).await {
+            Ok(()) => match answer.await {
+                Ok(closed) => closed,
+                Err(_) if is_closed() => Ok(()),
+                Err(_) => Err(handle.gone()),
+            },
+            Err(_) if is_closed() => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 }

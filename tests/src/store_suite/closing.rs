@@ -35,3 +35,11 @@ pub async fn closing_a_closed_store_does_nothing(store: impl Store) {
     store.close().await.expect("the store closes");
     store.close().await.expect("the store is closed");
 }
+
+pub async fn several_calls_close_a_store(store: impl Store) {
+    insert_all(&store, [doc! { "_id": 1 }]).await;
+    let (first, second, third) = tokio::join!(store.close(), store.close(), store.close());
+    first.expect("the store closes");
+    second.expect("the store is closed");
+    third.expect("the store is closed");
+}

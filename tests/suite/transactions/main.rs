@@ -1,6 +1,7 @@
 //! Transactions: all of it or nothing, alone in the world, and never in the way for long.
 
 mod bank;
+mod closing;
 mod closures;
 mod durability;
 mod guards;

@@ -385,11 +385,14 @@ fn commit_failed(cause: &Error) -> Error {
 }
 
 impl Request {
+    /// Answers a request that a store has got after it was closed.
     fn refuse(self, error: Error) {
         match self {
-            Request::Unit { reply, .. }
-            | Request::Ensure { reply, .. }
-            | Request::Close { reply } => drop(reply.send(Err(error))),
+            Request::Unit { reply, .. } | Request::Ensure { reply, .. } => {
+                drop(reply.send(Err(error)));
+            }
+            // By now it is closed.
+            Request::Close { reply } => drop(reply.send(Ok(()))),
             Request::Lease { granted, .. } => drop(granted.send(Err(error))),
         }
     }
