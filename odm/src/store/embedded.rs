@@ -9,6 +9,7 @@
 //! caller drives ([`begin`](Store::begin)) has no such bound: its changes stay in memory until the
 //! commit.
 
+mod backup;
 mod builder;
 mod engine;
 mod ensure;
@@ -49,6 +50,7 @@ use std::{
 use async_trait::async_trait;
 use tokio::sync::{mpsc, oneshot};
 
+pub use backup::{Backup, BackupProgress};
 pub use builder::Builder;
 
 use self::{
@@ -150,6 +152,46 @@ impl Embedded {
     /// [`Corrupt`](ErrorKind::Corrupt) for the first defect.
     pub async fn check_integrity(&self) -> Result<()> {
         verify::verify(&*self.handle.published.get()?).await
+    }
+
+    /// Copies the store into a new file while others read and write: `store.backup("shop-monday.odm").await?`.
+    ///
+    /// The copy has one state of the store between the call and its end, with all that was committed before the
+    /// call, and is a closed store: open it in place of the other. It is complete under its name or not there at
+    /// all. It is written under another name beside it, made durable and renamed; if the process is killed
+    /// meanwhile, a file `NAME.new-..` is left, which can be removed.
+    ///
+    /// It begins with a checkpoint, so that the copy has nothing that the store itself can still lose. Writes do
+    /// not wait for the rest. Until it ends, the store does not use the space again of pages that writes
+    /// replace: its file grows by all that is written meanwhile, a page that changes ten times by ten pages. Back up
+    /// a store that is written to all the time when little is written, and see that the disk has room for the copy
+    /// and for that. A store in memory is backed up in the same way, and the copy is opened as a file.
+    ///
+    /// ```
+    /// # use odm::Embedded;
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let store = Embedded::memory().await?;
+    /// # let path = folder.path().join("copy.odm");
+    /// store
+    ///     .backup(&path)
+    ///     .on_progress(|progress| println!("{} of {}", progress.entries, progress.of))
+    ///     .await?;
+    /// let copy = Embedded::open(&path).await?;
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    ///
+    /// Dropping the future ends it: soon after, what was written is removed. A backup that has just become complete
+    /// stays.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](ErrorKind::Io) if there is a file of the name or of that of its log, which stays, or if the copy
+    /// cannot be written; [`Closed`](ErrorKind::Closed) if the store is closed, also meanwhile, unless the rest of it
+    /// is in the cache;
+    /// [`Corrupt`](ErrorKind::Corrupt) if it cannot be read.
+    pub fn backup(&self, path: impl AsRef<Path>) -> Backup {
+        Backup::new(self.clone(), path.as_ref())
     }
 
     /// The indexes that are being built, in the order of their names, or whose build was interrupted: by a crash, or since the caller of

@@ -1,5 +1,6 @@
 //! What is acknowledged is there, whole, whatever becomes of the task or of the process.
 
+mod backups;
 mod crash;
 mod dropped;
 mod ledger;

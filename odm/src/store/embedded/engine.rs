@@ -15,7 +15,7 @@ mod state;
 mod tables;
 mod uncommitted;
 
-use std::{cell::Cell, io, sync::Arc};
+use std::{cell::Cell, io, iter, sync::Arc};
 
 use redb::{Database, Durability, ReadableDatabase};
 use tracing::warn;
@@ -209,6 +209,24 @@ impl Engine {
                 .map_err(|error| failed(&self.name, error))
         })?;
         self.check_writable()
+    }
+
+    /// Closes the database. Its file is whole and durable then, as far as the backend's syncs are.
+    pub(super) fn close(mut self) -> Result<()> {
+        // Two of these: see there.
+        self.commit_last(iter::empty())?;
+        self.commit_last(iter::empty())?;
+        let Engine {
+            database,
+            shield,
+            name,
+            ..
+        } = self;
+        guard(&name, || {
+            drop(database);
+            Ok(())
+        })?;
+        check_writable(&shield, &name)
     }
 
     /// Verifies all checksums. No state may be held meanwhile.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::{lease::LeaseState, session::Outcome, work::Work};
+use super::{lease::LeaseState, session::Outcome, snapshot::Snapshot, work::Work};
 use crate::{
     error::Result,
     store::{CollectionSpec, Durability, UnitOfWork},
@@ -39,6 +39,8 @@ pub(super) enum Request {
         collections: Vec<CollectionSpec>,
         reply: Reply<()>,
     },
+    /// Makes all commits durable in the engine, and returns the state after them.
+    Checkpoint { reply: Reply<Arc<Snapshot>> },
     /// Closes the store.
     Close { reply: Reply<()> },
 }

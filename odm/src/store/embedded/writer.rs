@@ -139,6 +139,10 @@ impl Writer {
                 Event::Request(Request::Ensure { collections, reply }) => {
                     self.ensure(collections, reply);
                 }
+                Event::Request(Request::Checkpoint { reply }) => {
+                    let made = self.settle().and_then(|()| self.make_durable());
+                    let _ = reply.send(made.map(|()| self.newest.clone()));
+                }
                 Event::Request(Request::Close { reply }) => break Some(reply),
             }
         };
@@ -394,6 +398,7 @@ impl Request {
             // By now it is closed.
             Request::Close { reply } => drop(reply.send(Ok(()))),
             Request::Lease { granted, .. } => drop(granted.send(Err(error))),
+            Request::Checkpoint { reply } => drop(reply.send(Err(error))),
         }
     }
 }
