@@ -102,4 +102,6 @@ pub use model::{Cold, DateTime, ObjectId, Ref, Subset};
 pub use prelude::{Database, Document, Embed, Projection};
 pub use query::{Filter, Sort, Update};
 pub use repository::{Audit, Progress, Repository};
-pub use store::embedded::{Backup, BackupProgress, Embedded, IndexBuild};
+pub use store::embedded::{
+    Backup, BackupProgress, CollectionSize, Embedded, IndexBuild, IndexSize, StoreSize,
+};

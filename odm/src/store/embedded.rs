@@ -29,6 +29,7 @@ mod scan;
 mod schema;
 mod session;
 mod settings;
+mod size;
 mod snapshot;
 mod verify;
 mod view;
@@ -42,7 +43,7 @@ pub(crate) mod tests;
 
 use std::{
     fmt,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     thread::{self, JoinHandle, ThreadId},
 };
@@ -52,6 +53,7 @@ use tokio::sync::{mpsc, oneshot};
 
 pub use backup::{Backup, BackupProgress};
 pub use builder::Builder;
+pub use size::{CollectionSize, IndexSize, StoreSize};
 
 use self::{
     lease::LeaseState,
@@ -102,6 +104,8 @@ struct Handle {
     writer: ThreadId,
     thread: Mutex<Option<JoinHandle<()>>>,
     name: String,
+    /// The path of the file, whatever folder the process is in. `None` in memory.
+    path: Option<PathBuf>,
     id: StoreId,
 }
 
@@ -152,6 +156,19 @@ impl Embedded {
     /// [`Corrupt`](ErrorKind::Corrupt) for the first defect.
     pub async fn check_integrity(&self) -> Result<()> {
         verify::verify(&*self.handle.published.get()?).await
+    }
+
+    /// Returns how large the store is: its files, and the numbers of documents and index entries, which takes no
+    /// walk through them.
+    ///
+    /// The file does not shrink when documents are deleted: their space is used for later ones.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`](ErrorKind::Closed) if the store is closed; [`Io`](ErrorKind::Io) if a file cannot be found, as
+    /// after it was moved.
+    pub fn size(&self) -> Result<StoreSize> {
+        size::of(&*self.handle.published.get()?, self.handle.path.as_deref())
     }
 
     /// Copies the store into a new file while others read and write: `store.backup("shop-monday.odm").await?`.
@@ -246,6 +263,10 @@ impl Embedded {
             #[cfg(test)]
             Place::Disk(_) => "test".to_owned(),
         };
+        let path = match &place {
+            Place::File(path) => std::path::absolute(path).ok(),
+            _ => None,
+        };
         let (queue, requests) = mpsc::channel(settings.queue);
         let (opened, answer) = oneshot::channel();
         let check = settings.check;
@@ -287,6 +308,8 @@ impl Embedded {
             writer: thread.thread().id(),
             thread: Mutex::new(Some(thread)),
             name,
+            // The log lies beside the file itself, not beside a link to it.
+            path: path.map(|path| path.canonicalize().unwrap_or(path)),
         };
         Ok(Embedded {
             handle: Arc::new(handle),

@@ -45,6 +45,10 @@ impl Beside {
         Beside(path.with_file_name(name))
     }
 
+    pub(in super::super) fn path(&self) -> &Path {
+        &self.0
+    }
+
     pub(in super::super) fn exists(&self) -> bool {
         self.0.exists()
     }

@@ -337,3 +337,69 @@ fn a_check_at_open_notices_a_flipped_byte_in_a_document() {
         assert!(error.to_string().contains("shop.odm"), "{error}");
     });
 }
+
+#[test]
+fn a_size_is_that_of_the_files_and_collections() {
+    block_on(async {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("shop.odm");
+        filled(&path).await;
+        // By a link, the log of which would be another file.
+        #[cfg(unix)]
+        let path = {
+            let link = folder.path().join("link.odm");
+            std::os::unix::fs::symlink(&path, &link).expect("a link");
+            link
+        };
+        let on_disk = Embedded::open(&path).await.expect("a store");
+        assert_eq!(
+            on_disk.size().expect("a size").log,
+            0,
+            "there is no log yet"
+        );
+        let memory = things(vec![
+            index("by_n", &[("n", 1)]),
+            unique("by_u", &[("u", 1)]),
+        ])
+        .await;
+        let documents = (0..40).map(|i| doc! { "_id": i, "n": i % 5, "u": format!("u{i}") });
+        insert(&memory, documents.collect())
+            .await
+            .expect("an insert");
+        for store in [&on_disk, &memory] {
+            insert(store, vec![doc! { "_id": 100, "n": [1, 2], "u": "u" }])
+                .await
+                .expect("an insert");
+            insert(store, vec![doc! { "_id": 101, "n": [1, 2], "u": "v" }])
+                .await
+                .expect("an insert");
+            let size = store.size().expect("a size");
+            let [things] = size.collections.as_slice() else {
+                panic!("other collections: {size:?}");
+            };
+            assert_eq!((things.name.as_str(), things.documents), ("things", 42));
+            let indexes = things
+                .indexes
+                .iter()
+                .map(|index| (index.name.as_str(), index.entries));
+            assert_eq!(indexes.collect::<Vec<_>>(), [("by_n", 44), ("by_u", 42)]);
+        }
+        let len = |name| {
+            fs::metadata(folder.path().join(name))
+                .expect("a file")
+                .len()
+        };
+        let size = on_disk.size().expect("a size");
+        assert_eq!(
+            (size.file, size.log),
+            (Some(len("shop.odm")), len("shop.odm.log"))
+        );
+        let size = memory.size().expect("a size");
+        assert_eq!((size.file, size.log), (None, 0));
+        on_disk.close().await.expect("a close");
+        assert_eq!(
+            on_disk.size().expect_err("it is closed").kind(),
+            ErrorKind::Closed
+        );
+    });
+}

@@ -1,0 +1,94 @@
+//! How large a store is.
+
+use std::{fs, io, path::Path};
+
+use super::{log::Beside, snapshot::Snapshot};
+use crate::error::{Error, ErrorKind, Result};
+
+/// How large a store is, from [`Embedded::size`](super::Embedded::size).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoreSize {
+    /// The bytes of the file, pages that are free included. `None` in memory.
+    pub file: Option<u64>,
+    /// The bytes of the log beside it, 0 if there is none.
+    pub log: u64,
+    /// The collections, in the order of their names.
+    pub collections: Vec<CollectionSize>,
+}
+
+/// How large a collection is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CollectionSize {
+    /// The name of the collection.
+    pub name: String,
+    /// The number of its documents.
+    pub documents: u64,
+    /// Its indexes, in the order of their names, those that are being built included.
+    pub indexes: Vec<IndexSize>,
+}
+
+/// How large an index is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IndexSize {
+    /// The name of the index.
+    pub name: String,
+    /// The number of its entries.
+    pub entries: u64,
+}
+
+/// The size of a store of this state, in the file of this path.
+pub(super) fn of(snapshot: &Snapshot, path: Option<&Path>) -> Result<StoreSize> {
+    let len = |tree| Ok::<_, Error>(snapshot.base.len(tree)?.unwrap_or_default());
+    let mut collections = Vec::new();
+    for collection in snapshot.schema.collections() {
+        let mut indexes = Vec::new();
+        for index in &collection.indexes {
+            indexes.push(IndexSize {
+                name: index.spec.name.clone(),
+                entries: len(index.tree)?,
+            });
+        }
+        indexes.sort_by(|a, b| a.name.cmp(&b.name));
+        collections.push(CollectionSize {
+            name: collection.name.clone(),
+            documents: len(collection.tree)?,
+            indexes,
+        });
+    }
+    collections.sort_by(|a, b| a.name.cmp(&b.name));
+    let (file, log) = match path {
+        None => (None, 0),
+        Some(path) => {
+            let log = Beside::new_store(path);
+            (Some(file_len(path)?), log_len(log.path())?)
+        }
+    };
+    Ok(StoreSize {
+        file,
+        log,
+        collections,
+    })
+}
+
+fn file_len(path: &Path) -> Result<u64> {
+    let metadata = fs::metadata(path).map_err(|error| cannot_measure(path, error))?;
+    Ok(metadata.len())
+}
+
+/// There is no log before the first write.
+fn log_len(path: &Path) -> Result<u64> {
+    match fs::metadata(path) {
+        Ok(metadata) => Ok(metadata.len()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(cannot_measure(path, error)),
+    }
+}
+
+#[cold]
+fn cannot_measure(path: &Path, error: io::Error) -> Error {
+    let message = format!("cannot measure `{}`: {error}", path.display());
+    Error::new(ErrorKind::Io, message).with_source(error)
+}
