@@ -51,10 +51,12 @@ struct Inner {
 pub struct Location {
     /// The collection.
     pub collection: String,
-    /// The path of the field, or the name of the index.
+    /// The path of the field. Of a key of several fields, all paths, with commas between them.
     pub path: Option<String>,
     /// The `_id` of the document, or the value of the field.
     pub id: Option<RawBson>,
+    /// The name of the index whose key is taken.
+    pub index: Option<String>,
 }
 
 /// The class of an [`Error`].
@@ -141,15 +143,25 @@ impl Error {
         self
     }
 
-    /// Sets the location: the collection, the path of the field or the name of the index, and the
-    /// `_id` of the document or the value of the field.
+    /// Sets the location: the collection, the path of the field, and the `_id` of the document or the value of
+    /// the field.
     #[must_use]
     pub fn at(mut self, collection: &str, path: Option<&str>, id: Option<RawBson>) -> Self {
         Arc::make_mut(&mut self.0).location = Some(Location {
             collection: collection.to_owned(),
             path: path.map(str::to_owned),
             id,
+            index: None,
         });
+        self
+    }
+
+    /// Adds to the location the name of the index whose key is taken.
+    #[must_use]
+    pub fn of_index(mut self, name: &str) -> Self {
+        if let Some(location) = &mut Arc::make_mut(&mut self.0).location {
+            location.index = Some(name.to_owned());
+        }
         self
     }
 

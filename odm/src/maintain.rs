@@ -63,6 +63,7 @@ pub(crate) enum Write {
         check_inserted: fn(&RawDocument) -> Result<()>,
         /// Whether it is refused where it would leave a document that its model cannot read.
         is_typed: bool,
+        returning: Option<Returning>,
     },
     /// A document that replaces the one with an `_id`, or a new one where `upsert` allows it.
     Replace {
@@ -83,12 +84,23 @@ pub(crate) enum Write {
         check_returned: ReturnedCheck,
     },
     /// A removal of the documents that match.
-    Delete(DeleteWrite),
+    Delete {
+        write: DeleteWrite,
+        returning: Option<Returning>,
+    },
     /// These documents become what their definitions say.
     Repair {
         collection: String,
         ids: Vec<RawBson>,
     },
+}
+
+/// That a write returns the documents that match, as they were before it or as they are after it, without their
+/// cold parts. The removed ones are returned as they were.
+#[derive(Debug, Clone)]
+pub(crate) struct Returning {
+    pub(crate) before: bool,
+    pub(crate) check: ReturnedCheck,
 }
 
 /// A check of the whole documents that a write returns, as they will be stored. An error rolls the unit
@@ -212,18 +224,40 @@ async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<(Touched, Vec<Doc>)
 
 /// The whole documents that a write returns, which the caller can read.
 fn returned(unit: &Unit<'_>, write: &Write, touched: &Touched) -> Result<Vec<Doc>> {
-    let (Write::Insert { check_returned, .. }
-    | Write::Replace { check_returned, .. }
-    | Write::Modify { check_returned, .. }) = write
-    else {
-        return Ok(Vec::new());
-    };
     let images = unit.images(write.collection());
-    let documents = touched
-        .positions
-        .iter()
-        .filter_map(|&at| images.at(at).now().cloned());
-    let documents = cold::whole_documents(unit.catalog, write, documents.collect())?;
+    let after = |positions: &[usize]| -> Vec<Doc> {
+        let images = positions.iter().map(|&at| images.at(at));
+        images.filter_map(|image| image.now().cloned()).collect()
+    };
+    let (documents, check_returned) = match write {
+        Write::Insert { check_returned, .. }
+        | Write::Replace { check_returned, .. }
+        | Write::Modify { check_returned, .. } => {
+            let documents = after(&touched.positions);
+            let documents = cold::whole_documents(unit.catalog, write, documents)?;
+            (documents, check_returned)
+        }
+        Write::Update {
+            returning: Some(returning),
+            ..
+        }
+        | Write::Delete {
+            returning: Some(returning),
+            ..
+        } => {
+            let documents = match returning.before {
+                false => after(&touched.returned),
+                true => {
+                    let images = touched.returned.iter().map(|&at| images.at(at));
+                    images.filter_map(|image| image.before().cloned()).collect()
+                }
+            };
+            (documents, &returning.check)
+        }
+        Write::Update { .. } | Write::Delete { .. } | Write::Repair { .. } => {
+            return Ok(Vec::new());
+        }
+    };
     let read = documents.iter().map(|document| {
         match as_read(unit.catalog, write.collection(), document)? {
             Cow::Borrowed(_) => Ok(document.clone()),
@@ -243,7 +277,7 @@ impl Write {
             | Write::Modify { collection, .. }
             | Write::Repair { collection, .. } => collection,
             Write::Update { write, .. } => &write.collection,
-            Write::Delete(write) => &write.collection,
+            Write::Delete { write, .. } => &write.collection,
         }
     }
 
@@ -254,7 +288,7 @@ impl Write {
             Write::Update { .. } => "update",
             Write::Replace { .. } => "replace",
             Write::Modify { .. } => "modify",
-            Write::Delete(_) => "delete",
+            Write::Delete { .. } => "delete",
             Write::Repair { .. } => "repair",
         }
     }

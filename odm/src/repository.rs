@@ -20,6 +20,7 @@ mod join;
 mod load;
 mod page;
 mod replace;
+mod returning;
 mod rows;
 mod stream;
 mod update;
@@ -60,11 +61,12 @@ pub use join::{Follow, Join, Joins, Referrers, Resolve};
 pub use load::Load;
 pub use page::{Cursor, Page};
 pub use replace::Replace;
+pub use returning::Returning;
 pub use stream::DocumentStream;
 pub use update::{MatchingDocuments, OneDocument, UpdateResult};
 
 use crate::{
-    error::Result,
+    error::{Error, Result},
     model::{
         Cold, Document, Embed, Field, HasCold, HasSubset, Insertable, IntoId, Is, IsOf, Model,
         Names, ParentOf, Path, Subset, SubsetItem, id_to_raw, to_raw,
@@ -322,8 +324,50 @@ impl<M: Document> Repository<M> {
     pub fn modify<'f>(
         &self,
         id: impl IntoId<M>,
-        change: impl FnMut(&mut M) + Send + 'f,
+        mut change: impl FnMut(&mut M) + Send + 'f,
     ) -> BoxFuture<'f, Result<M>> {
+        self.try_modify(id, move |document: &mut M| {
+            change(document);
+            Ok(())
+        })
+    }
+
+    /// Changes a document as [`modify`](Repository::modify) does, by a closure that can fail: then nothing is
+    /// stored, and its error is returned.
+    ///
+    /// ```
+    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
+    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "parts")]
+    /// # struct Part { #[serde(rename = "_id")] id: i64, qty: u32 }
+    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
+    /// # struct Shop { parts: Repository<Part> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let shop = Shop::open(Embedded::memory().await?).await?;
+    /// # shop.parts.insert(Part { id: 1, qty: 3 }).await?;
+    /// #[derive(Debug)]
+    /// enum Problem {
+    ///     TooFew(u32),
+    ///     Store(odm::Error),
+    /// }
+    /// # impl From<odm::Error> for Problem {
+    /// #     fn from(error: odm::Error) -> Self { Problem::Store(error) }
+    /// # }
+    /// let taken = shop.parts.try_modify(1, |part| {
+    ///     part.qty = part.qty.checked_sub(5).ok_or(Problem::TooFew(part.qty))?;
+    ///     Ok(())
+    /// });
+    /// assert!(matches!(taken.await, Err(Problem::TooFew(3))));
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// That of the closure, and those of [`modify`](Repository::modify).
+    pub fn try_modify<'f, E: From<Error> + Send + 'f>(
+        &self,
+        id: impl IntoId<M>,
+        change: impl FnMut(&mut M) -> Result<(), E> + Send + 'f,
+    ) -> BoxFuture<'f, Result<M, E>> {
         Box::pin(replace::modify(
             self.session.clone(),
             id_to_raw(&id.into_id()),

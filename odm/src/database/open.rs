@@ -239,7 +239,7 @@ fn not_built(error: Error) -> Error {
     let Some(location) = error.location().filter(|_| error.is_duplicate_key()) else {
         return error;
     };
-    let index = location.path.as_deref().unwrap_or_default();
+    let index = location.index.as_deref().unwrap_or_default();
     let value = location.id.as_ref().map(show).unwrap_or_default();
     let message = format!(
         "index `{index}` of `{}` not built: it is declared unique, and several documents have the value \
@@ -250,5 +250,6 @@ fn not_built(error: Error) -> Error {
     let not_built = Error::new(ErrorKind::DuplicateKey, message);
     not_built
         .at(&location.collection, path, id)
+        .of_index(index)
         .with_source(error.clone())
 }

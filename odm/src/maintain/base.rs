@@ -26,6 +26,8 @@ pub(super) struct Touched {
     /// The positions in the collection's images of those that are different, in the order of writing;
     /// none where nothing follows from the write.
     pub(super) positions: Vec<usize>,
+    /// The positions of those that matched, or were inserted, where the write returns them.
+    pub(super) returned: Vec<usize>,
 }
 
 impl Touched {
@@ -35,6 +37,17 @@ impl Touched {
             positions,
             ..Touched::default()
         }
+    }
+
+    /// With the documents that the write returns, if it does: those that matched before, or the inserted one.
+    fn returning(mut self, matched: Option<Vec<usize>>) -> Self {
+        if let Some(matched) = matched {
+            self.returned = match self.inserted {
+                true => self.positions.clone(),
+                false => matched,
+            };
+        }
+        self
     }
 
     fn changed(matched: u64, positions: Vec<usize>) -> Self {
@@ -58,9 +71,20 @@ pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched>
             Ok(Touched::inserted(positions))
         }
         Write::Update {
-            write, is_typed, ..
+            write,
+            is_typed,
+            returning,
+            ..
         } => match &write.change {
-            Change::Update(change) => update(unit, write, change, *is_typed).await,
+            Change::Update(change) => {
+                let returned = match returning {
+                    Some(_) => Some(cold::matching(unit, &write.collection, &write.filter).await?),
+                    None => None,
+                };
+                let is_returning = returned.is_some();
+                let touched = update(unit, write, change, *is_typed, is_returning).await?;
+                Ok(touched.returning(returned))
+            }
             Change::Replace(_) => statement(unit, write).await,
         },
         Write::Replace {
@@ -79,7 +103,7 @@ pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched>
             ..
         } => modify(unit, collection, id, read, (from, to)).await,
         Write::Repair { collection, ids } => repair::apply(unit, collection, ids).await,
-        Write::Delete(write) => delete(unit, write).await,
+        Write::Delete { write, returning } => delete(unit, write, returning.is_some()).await,
     }
 }
 
@@ -90,7 +114,7 @@ async fn statement(unit: &mut Unit<'_>, write: &UpdateWrite) -> Result<Touched> 
         matched: updated.matched,
         modified: updated.modified,
         inserted: updated.inserted,
-        positions: Vec::new(),
+        ..Touched::default()
     })
 }
 
@@ -99,12 +123,15 @@ async fn update(
     write: &UpdateWrite,
     change: &Update,
     is_typed: bool,
+    is_returning: bool,
 ) -> Result<Touched> {
     let (catalog, collection) = (unit.catalog, write.collection.as_str());
     change.check()?;
     // A document with pending fields is validated as it is read.
     let is_pending = !catalog.pending_in(collection).is_empty();
-    if !write.upsert && !is_pending && !catalog.is_update_watched(collection, change.paths()) {
+    let is_watched =
+        is_returning || is_pending || catalog.is_update_watched(collection, change.paths());
+    if !write.upsert && !is_watched {
         let write = UpdateWrite {
             check: validation::check_of(catalog, collection, is_typed),
             ..write.clone()
@@ -128,7 +155,7 @@ async fn update(
         ..Find::default()
     });
     // Where the changes are recorded and nothing else, the images are of no further use.
-    let is_read = catalog.is_update_read(collection, change.paths());
+    let is_read = is_returning || catalog.is_update_read(collection, change.paths());
     let mut touched = Touched::default();
     loop {
         let page = unit.next_page(&mut pages).await?;
@@ -265,6 +292,7 @@ async fn replace(
         modified: is_modified.into(),
         inserted: false,
         positions: vec![at],
+        ..Touched::default()
     })
 }
 
@@ -298,9 +326,9 @@ fn with_stored_id(
     Ok(with_id)
 }
 
-async fn delete(unit: &mut Unit<'_>, write: &DeleteWrite) -> Result<Touched> {
+async fn delete(unit: &mut Unit<'_>, write: &DeleteWrite, is_returning: bool) -> Result<Touched> {
     let (catalog, collection) = (unit.catalog, write.collection.as_str());
-    if !catalog.is_delete_watched(collection) {
+    if !is_returning && !catalog.is_delete_watched(collection) {
         let deleted = unit.delete_where(write).await?;
         return Ok(Touched {
             matched: deleted.removed,
@@ -312,7 +340,8 @@ async fn delete(unit: &mut Unit<'_>, write: &DeleteWrite) -> Result<Touched> {
     for &at in &positions {
         unit.remove(collection, at).await?;
     }
-    Ok(Touched::changed(positions.len() as u64, positions))
+    let returned = is_returning.then(|| positions.clone());
+    Ok(Touched::changed(positions.len() as u64, positions).returning(returned))
 }
 
 fn is_split(catalog: &Catalog, collection: &str) -> bool {

@@ -232,7 +232,7 @@ pub(super) fn whole_documents(
         Write::Insert { documents, .. } => documents.as_slice(),
         Write::Replace { document, .. } => std::slice::from_ref(document),
         Write::Modify { to, .. } => std::slice::from_ref(to),
-        Write::Update { .. } | Write::Delete(_) | Write::Repair { .. } => return Ok(documents),
+        Write::Update { .. } | Write::Delete { .. } | Write::Repair { .. } => return Ok(documents),
     };
     let collection = write.collection();
     if catalog.splits_of(collection).next().is_none() {

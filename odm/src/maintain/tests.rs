@@ -248,6 +248,7 @@ fn update_write(collection: &str, filter: Filter, update: Document, upsert: bool
         },
         check_inserted: |_| Ok(()),
         is_typed: false,
+        returning: None,
     }
 }
 
@@ -293,10 +294,13 @@ fn write() -> impl Strategy<Value = Write> {
                 update(collection, values),
                 true,
             ),
-            _ => Write::Delete(DeleteWrite {
-                collection: owned,
-                filter: some(ids[..ids.len().min(2)].to_vec()),
-            }),
+            _ => Write::Delete {
+                write: DeleteWrite {
+                    collection: owned,
+                    filter: some(ids[..ids.len().min(2)].to_vec()),
+                },
+                returning: None,
+            },
         }
     })
 }

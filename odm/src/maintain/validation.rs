@@ -82,7 +82,7 @@ fn refuse_unreadable(
 
 /// Validates the documents that the user's write has changed, with the cold parts that it has.
 pub(super) fn check(unit: &Unit<'_>, write: &Write, touched: &Touched) -> Result<()> {
-    if matches!(write, Write::Delete(_) | Write::Repair { .. }) {
+    if matches!(write, Write::Delete { .. } | Write::Repair { .. }) {
         return Ok(());
     }
     let (catalog, collection) = (unit.catalog, write.collection());

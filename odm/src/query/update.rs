@@ -207,6 +207,24 @@ impl<M, T> Update<M, T> {
         self.add(P::TEXT, value.map(Operation::Set))
     }
 
+    /// Sets the field, if there is a value: for the fields of a request, any of which may be missing.
+    pub fn set_if<V, P, K, How>(
+        mut self,
+        field: Field<V, P, K>,
+        value: Option<impl IntoValue<V, How>>,
+    ) -> Self
+    where
+        V: Serialize,
+        P: Path<Root: Is<M>>,
+        K: Settable,
+    {
+        self.given = true;
+        match value {
+            Some(value) => self.set(field, value),
+            None => self,
+        }
+    }
+
     /// Removes the field, which then reads as `None`.
     pub fn unset<V, P, K>(self, _: Field<Option<V>, P, K>) -> Self
     where

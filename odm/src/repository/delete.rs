@@ -7,7 +7,7 @@ use bson::RawBson;
 use super::{Deferred, by_id, impl_debug};
 use crate::{
     error::Result,
-    maintain::{Write, WritePlan},
+    maintain::{Returning, Write, WritePlan},
     model::Document,
     mql,
     query::Filter,
@@ -33,10 +33,17 @@ impl<M: Document> Delete<M> {
         }
     }
 
+    pub(super) fn into_parts(self) -> (Session, Result<mql::Filter>) {
+        (self.session, self.id.map(by_id))
+    }
+
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
-        self.session.plan(self.id.map(by_id).map(write::<M>)).await
+        let (session, filter) = self.into_parts();
+        session
+            .plan(filter.map(|filter| write::<M>(filter, None)))
+            .await
     }
 }
 
@@ -69,10 +76,17 @@ impl<M: Document> DeleteWhere<M> {
         }
     }
 
+    pub(super) fn into_parts(self) -> (Session, Result<mql::Filter>) {
+        (self.session, self.filter)
+    }
+
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
-        self.session.plan(self.filter.map(write::<M>)).await
+        let (session, filter) = self.into_parts();
+        session
+            .plan(filter.map(|filter| write::<M>(filter, None)))
+            .await
     }
 }
 
@@ -88,12 +102,15 @@ impl<M: Document> IntoFuture for DeleteWhere<M> {
 }
 
 async fn delete<M: Document>(session: &Session, filter: Result<mql::Filter>) -> Result<u64> {
-    Ok(session.write(write::<M>(filter?)).await?.matched)
+    Ok(session.write(write::<M>(filter?, None)).await?.matched)
 }
 
-fn write<M: Document>(filter: mql::Filter) -> Write {
-    Write::Delete(DeleteWrite {
-        collection: M::COLLECTION.to_owned(),
-        filter,
-    })
+pub(super) fn write<M: Document>(filter: mql::Filter, returning: Option<Returning>) -> Write {
+    Write::Delete {
+        write: DeleteWrite {
+            collection: M::COLLECTION.to_owned(),
+            filter,
+        },
+        returning,
+    }
 }

@@ -75,36 +75,59 @@ impl<M: Document> IntoFuture for Replace<M> {
 const ATTEMPTS: usize = 8;
 
 /// Reads, changes and writes a document; see [`Repository::modify`](super::Repository::modify).
-pub(super) async fn modify<M: Document>(
+pub(super) async fn modify<M: Document, E: From<Error> + Send>(
     session: Session,
     id: Result<RawBson>,
-    mut change: impl FnMut(&mut M) + Send,
-) -> Result<M> {
+    mut change: impl FnMut(&mut M) -> Result<(), E> + Send,
+) -> Result<M, E> {
     let id = id?;
     for _ in 0..ATTEMPTS {
         match attempt(&session, &id, &mut change).await {
-            Err(error) if error.is_stale() => {}
-            result => return result,
+            Err(Failure::Write(error)) if error.is_stale() => {}
+            result => return result.map_err(Failure::into_error),
         }
     }
     if session.is_bound() {
-        return attempt(&session, &id, &mut change).await;
+        let attempt = attempt(&session, &id, &mut change).await;
+        return attempt.map_err(Failure::into_error);
     }
     // Others were faster each time. In a transaction, they wait.
     let (alone, transaction) = session.begin().await?;
-    let document = attempt(&alone, &id, &mut change).await?;
+    let attempt = attempt(&alone, &id, &mut change).await;
+    let document = attempt.map_err(Failure::into_error)?;
     transaction.commit().await?;
     Ok(document)
 }
 
-async fn attempt<M: Document>(
+/// What ended an attempt: only one that others were faster in is made again.
+enum Failure<E> {
+    Write(Error),
+    Closure(E),
+}
+
+impl<E> From<Error> for Failure<E> {
+    fn from(error: Error) -> Self {
+        Failure::Write(error)
+    }
+}
+
+impl<E: From<Error>> Failure<E> {
+    fn into_error(self) -> E {
+        match self {
+            Failure::Write(error) => error.into(),
+            Failure::Closure(error) => error,
+        }
+    }
+}
+
+async fn attempt<M: Document, E: From<Error> + Send>(
     session: &Session,
     id: &RawBson,
-    change: &mut (impl FnMut(&mut M) + Send),
-) -> Result<M> {
+    change: &mut (impl FnMut(&mut M) -> Result<(), E> + Send),
+) -> Result<M, Failure<E>> {
     let (read, mut document) = read::<M>(session, id).await?;
     let from = encode(&document)?;
-    change(&mut document);
+    change(&mut document).map_err(Failure::Closure)?;
     let to = encode(&document)?;
     let read_back = ReadBack::<M>::new(slice::from_ref(&to));
     let write = Write::Modify {
@@ -119,7 +142,7 @@ async fn attempt<M: Document>(
     match outcome.documents.is_empty() {
         false => Ok(read_back.take()?.swap_remove(0)),
         // Only derived fields differ from what was stored, and these are ignored.
-        true => decode(M::COLLECTION, &from),
+        true => Ok(decode(M::COLLECTION, &from)?),
     }
 }
 

@@ -7,7 +7,7 @@ use bson::{RawBson, RawDocument, RawDocumentBuf};
 use super::{Deferred, by_id, rows::decode};
 use crate::{
     error::{Error, ErrorKind, Result, show},
-    maintain::{Write, WritePlan},
+    maintain::{Returning, Write, WritePlan},
     model::{DateTime, Document, Versioned, to_raw},
     mql::{self, Test},
     query::Update,
@@ -33,18 +33,27 @@ impl OneDocument {
         }
     }
 
-    fn write<M: Document>(&self, update: Result<mql::Update>, is_typed: bool) -> Result<Write> {
+    pub(super) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    fn write<M: Document>(
+        &self,
+        update: Result<mql::Update>,
+        is_typed: bool,
+        returning: Option<Returning>,
+    ) -> Result<Write> {
         let id = self.id.clone()?;
         let update = update.map_err(|error| located::<M>(error, Some(&id)));
         let mut filter = by_id(id);
         if let (Some(path), Some(version)) = (M::model().version, self.version.clone()) {
             filter = filter.and(mql::Filter::Path(path.into(), Test::Eq(version?)));
         }
-        write::<M>(&self.session, filter, update, false, is_typed)
+        write::<M>(&self.session, filter, update, false, is_typed, returning)
     }
 
     /// The error of a document that did not match.
-    async fn unmatched<M: Document>(&self) -> Result<Error> {
+    pub(super) async fn unmatched<M: Document>(&self) -> Result<Error> {
         let id = self.id.clone()?;
         if self.version.is_some() {
             let find = super::query::<M>(by_id(id.clone()));
@@ -127,13 +136,19 @@ impl<M: Document> Update<M, OneDocument> {
         self
     }
 
+    /// The write, and its target.
+    pub(super) fn into_write(self, returning: Option<Returning>) -> (Result<Write>, OneDocument) {
+        let given = self.check_given();
+        let is_typed = self.is_typed();
+        let (update, target) = self.into_parts();
+        let write = given.and_then(|()| target.write::<M>(update, is_typed, returning));
+        (write, target)
+    }
+
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
-        self.check_given()?;
-        let is_typed = self.is_typed();
-        let (update, target) = self.into_parts();
-        let write = target.write::<M>(update, is_typed);
+        let (write, target) = self.into_write(None);
         let plan = target.session.plan(write).await?;
         match plan.matched {
             0 => Err(target.unmatched::<M>().await?),
@@ -151,16 +166,27 @@ impl<M: Document> Update<M, MatchingDocuments> {
         }
     }
 
+    /// The write, and the session of its target.
+    pub(super) fn into_write(self, returning: Option<Returning>) -> (Result<Write>, Session) {
+        let given = self.check_matching();
+        let is_typed = self.is_typed();
+        let (update, many) = self.into_parts();
+        let MatchingDocuments {
+            session,
+            filter,
+            upsert,
+        } = many;
+        let filter = given.and(filter);
+        let write = filter
+            .and_then(|filter| write::<M>(&session, filter, update, upsert, is_typed, returning));
+        (write, session)
+    }
+
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
-        self.check_matching()?;
-        let is_typed = self.is_typed();
-        let (update, many) = self.into_parts();
-        let write = many
-            .filter
-            .and_then(|filter| write::<M>(&many.session, filter, update, many.upsert, is_typed));
-        many.session.plan(write).await
+        let (write, session) = self.into_write(None);
+        session.plan(write).await
     }
 }
 
@@ -170,6 +196,7 @@ fn write<M: Document>(
     update: Result<mql::Update>,
     upsert: bool,
     is_typed: bool,
+    returning: Option<Returning>,
 ) -> Result<Write> {
     let update = update.map_err(|error| located::<M>(error, None))?;
     update.check()?;
@@ -190,6 +217,7 @@ fn write<M: Document>(
         write,
         check_inserted,
         is_typed,
+        returning,
     })
 }
 
@@ -266,11 +294,8 @@ impl<M: Document> IntoFuture for Update<M, OneDocument> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            self.check_given()?;
-            let is_typed = self.is_typed();
-            let (update, target) = self.into_parts();
-            let write = target.write::<M>(update, is_typed)?;
-            let outcome = target.session.write(write).await?;
+            let (write, target) = self.into_write(None);
+            let outcome = target.session.write(write?).await?;
             match outcome.matched {
                 0 => Err(target.unmatched::<M>().await?),
                 _ => Ok(()),
@@ -285,19 +310,8 @@ impl<M: Document> IntoFuture for Update<M, MatchingDocuments> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            self.check_matching()?;
-            let is_typed = self.is_typed();
-            let (
-                update,
-                MatchingDocuments {
-                    session,
-                    filter,
-                    upsert,
-                },
-            ) = self.into_parts();
-            let outcome = session
-                .write(write::<M>(&session, filter?, update, upsert, is_typed)?)
-                .await?;
+            let (write, session) = self.into_write(None);
+            let outcome = session.write(write?).await?;
             Ok(UpdateResult {
                 matched: outcome.matched,
                 modified: outcome.modified,

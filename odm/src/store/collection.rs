@@ -55,7 +55,8 @@ impl IndexSpec {
     }
 
     /// Returns the error of a key that another document has in this index, which is unique. Its
-    /// location is the index and the key, a document if the index has several fields.
+    /// location is the path of the field, or the paths with commas between them, the key, which is a document if
+    /// the index has several fields, and the index.
     pub fn duplicate_key(&self, collection: &str, key: &[RawBson]) -> Error {
         let fields: Vec<String> = (self.keys.iter().zip(key))
             .map(|((path, _), value)| format!("`{path}` = {}", show(value.as_raw_bson_ref())))
@@ -77,7 +78,10 @@ impl IndexSpec {
                 RawBson::Document(key)
             }
         };
-        Error::new(ErrorKind::DuplicateKey, message).at(collection, Some(&self.name), Some(value))
+        let paths: Vec<&str> = self.keys.iter().map(|(path, _)| path.as_str()).collect();
+        Error::new(ErrorKind::DuplicateKey, message)
+            .at(collection, Some(&paths.join(", ")), Some(value))
+            .of_index(&self.name)
     }
 }
 

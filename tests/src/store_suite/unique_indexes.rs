@@ -8,13 +8,13 @@ use odm::{
 
 use super::support::*;
 
-/// The path and the value that an error is about.
+/// The index, or the path, and the value that an error is about.
 fn location(error: &Error) -> (&str, Bson) {
     let location = error.location().expect("the error is about an index");
     assert_eq!(location.collection, THINGS);
     let value = location.id.clone().expect("the error has the key");
-    let path = location.path.as_deref().expect("the error has the index");
-    (path, Bson::try_from(value).expect("the value is BSON"))
+    let path = location.path.as_deref().expect("the error has the path");
+    (location.index.as_deref().unwrap_or(path), Bson::try_from(value).expect("the value is BSON"))
 }
 
 /// Asserts that a document cannot be inserted beside those that are stored.

@@ -2,3 +2,4 @@
 
 mod inserts;
 mod times;
+mod updates;

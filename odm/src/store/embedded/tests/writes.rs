@@ -25,7 +25,8 @@ fn place(error: &Error) -> (String, Option<String>, Option<Bson>) {
         .id
         .clone()
         .map(|id| Bson::try_from(id).expect("a value"));
-    (place.collection.clone(), place.path.clone(), id)
+    let index = place.index.clone().or(place.path.clone());
+    (place.collection.clone(), index, id)
 }
 
 #[test]
