@@ -14,7 +14,10 @@ fn location(error: &Error) -> (&str, Bson) {
     assert_eq!(location.collection, THINGS);
     let value = location.id.clone().expect("the error has the key");
     let path = location.path.as_deref().expect("the error has the path");
-    (location.index.as_deref().unwrap_or(path), Bson::try_from(value).expect("the value is BSON"))
+    (
+        location.index.as_deref().unwrap_or(path),
+        Bson::try_from(value).expect("the value is BSON"),
+    )
 }
 
 /// Asserts that a document cannot be inserted beside those that are stored.

@@ -192,7 +192,8 @@ on_every_store! {
             assert!(text.contains(part), "{text}");
         }
         let location = error.location().unwrap();
-        assert_eq!((&*location.collection, location.path.as_deref()), ("people", Some("email_1")));
+        assert_eq!((&*location.collection, location.path.as_deref()), ("people", Some("email")));
+        assert_eq!(location.index.as_deref(), Some("email_1"));
         assert_eq!(location.id, Some(RawBson::String("a".into())));
         // The version before is still in force.
         let again = plain1::Club::open(store.clone()).await.unwrap();
