@@ -84,37 +84,83 @@ scalars! {
     ["string"]: str String char std::path::PathBuf;
     ["bool"]: bool;
     ["double", "int", "long"]: f32 f64;
-    ["int", "long"]: i64 isize num::NonZeroI8 num::NonZeroI16 num::NonZeroI32 num::NonZeroI64
-        num::NonZeroIsize num::NonZeroU8 num::NonZeroU16 num::NonZeroU32 num::NonZeroU64
-        num::NonZeroUsize;
     ["date"]: DateTime bson::DateTime;
     ["objectId"]: ObjectId bson::oid::ObjectId;
     ["timestamp"]: bson::Timestamp;
     ["decimal"]: bson::Decimal128;
     ["binData"]: bson::Binary bson::Uuid;
     ["regex"]: bson::Regex;
-    ["object"]: std::time::Duration std::time::SystemTime bson::Document bson::RawDocumentBuf;
+    ["object"]: bson::Document bson::RawDocumentBuf;
     ["array"]: bson::RawArrayBuf;
     []: i128 u128 std::net::IpAddr std::net::Ipv4Addr std::net::Ipv6Addr std::net::SocketAddr
         bson::Bson bson::RawBson;
 }
 
+/// The schema of integers in a range, of which BSON has those that are an `i64`.
+fn integers(min: i128, max: i128) -> bson::Document {
+    let mut schema = of_types(&["int", "long"]);
+    if let Ok(min) = i64::try_from(min)
+        && min > i64::MIN
+    {
+        schema.insert("minimum", min);
+    }
+    if let Ok(max) = i64::try_from(max)
+        && max < i64::MAX
+    {
+        schema.insert("maximum", max);
+    }
+    schema
+}
+
 macro_rules! ranges {
-    ($($type:ident)*) => { $(
+    ($($type:ident $nonzero:ident)*) => { $(
         #[diagnostic::do_not_recommend]
         impl Known for $type {
             fn schema(_: &mut SchemaTypes) -> bson::Document {
-                let mut schema = of_types(&["int", "long"]);
-                schema.insert("minimum", $type::MIN as i64);
-                if ($type::MAX as u128) < i64::MAX as u128 {
-                    schema.insert("maximum", $type::MAX as i64);
+                integers($type::MIN as i128, $type::MAX as i128)
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl Known for num::$nonzero {
+            fn schema(_: &mut SchemaTypes) -> bson::Document {
+                let (min, max) = (num::$nonzero::MIN.get() as i128, num::$nonzero::MAX.get() as i128);
+                let mut schema = integers(min, max);
+                if min < 0 {
+                    schema.insert("not", doc! { "enum": [0] });
                 }
                 schema
             }
         }
     )* };
 }
-ranges!(i8 i16 i32 u8 u16 u32 u64 usize);
+ranges! {
+    i8 NonZeroI8 i16 NonZeroI16 i32 NonZeroI32 i64 NonZeroI64 isize NonZeroIsize
+    u8 NonZeroU8 u16 NonZeroU16 u32 NonZeroU32 u64 NonZeroU64 usize NonZeroUsize
+}
+
+macro_rules! times {
+    ($($type:ident: $seconds:literal $nanoseconds:literal;)*) => { $(
+        #[diagnostic::do_not_recommend]
+        impl Known for std::time::$type {
+            fn schema(_: &mut SchemaTypes) -> bson::Document {
+                doc! {
+                    "bsonType": "object",
+                    "required": [$seconds, $nanoseconds],
+                    "properties": {
+                        $seconds: integers(0, i128::MAX),
+                        $nanoseconds: integers(0, 999_999_999),
+                    },
+                    "additionalProperties": false,
+                }
+            }
+        }
+    )* };
+}
+times! {
+    Duration: "secs" "nanos";
+    SystemTime: "secs_since_epoch" "nanos_since_epoch";
+}
 
 impl<T: Known> Known for Option<T> {
     const RELATED: bool = T::RELATED;

@@ -309,11 +309,16 @@ pub trait TextId {
     fn from_text(text: &str) -> Self;
 }
 
-impl TextId for String {
-    fn from_text(text: &str) -> Self {
-        text.to_owned()
-    }
+macro_rules! text_ids {
+    ($($id:ty)*) => { $(
+        impl TextId for $id {
+            fn from_text(text: &str) -> Self {
+                text.into()
+            }
+        }
+    )* };
 }
+text_ids!(String Box<str> std::sync::Arc<str>);
 
 #[diagnostic::do_not_recommend]
 impl<M: Document<Id: TextId>> IntoId<M> for &str {

@@ -3,6 +3,9 @@
 use std::{
     any::Any,
     collections::{BTreeSet, HashSet, VecDeque},
+    num,
+    sync::Arc,
+    time::{Duration, SystemTime},
 };
 
 use bson::{Decimal128, RawBson};
@@ -39,17 +42,29 @@ impl<V> IntoValue<V, Same> for V {
     }
 }
 
-impl IntoValue<String, ById> for &str {
-    fn into_value(self) -> String {
-        self.to_owned()
-    }
-}
+macro_rules! texts {
+    ($($text:ty)*) => { $(
+        impl IntoValue<$text, ById> for &str {
+            fn into_value(self) -> $text {
+                self.into()
+            }
+        }
 
-impl IntoValue<String, ById> for &String {
-    fn into_value(self) -> String {
-        self.clone()
-    }
+        impl IntoValue<$text, ById> for &String {
+            fn into_value(self) -> $text {
+                self.as_str().into()
+            }
+        }
+
+        impl Text for $text {}
+
+        impl Contains for $text {
+            type Item = String;
+            const SUBSTRING: bool = true;
+        }
+    )* };
 }
+texts!(String Box<str> Arc<str>);
 
 impl<T: Document, I: IntoId<T, How = ById>> IntoValue<Ref<T>, ById> for I {
     fn into_value(self) -> Ref<T> {
@@ -124,7 +139,7 @@ fn written<V: Serialize + ?Sized>(value: &V) -> Result<RawBson, Box<Unreadable>>
     Ok(held.unwrap_or(RawBson::Null))
 }
 
-/// Values that have an order: a range or a sort means something for them.
+/// Values that have an order, in which they are stored: a range or a sort means something for them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no order to compare or sort by",
     label = "not ordered",
@@ -135,11 +150,16 @@ pub trait Ordered {}
 macro_rules! ordered {
     ($($t:ty)*) => { $(impl Ordered for $t {})* };
 }
-ordered!(String char bool i8 i16 i32 i64 u8 u16 u32 u64 usize isize f32 f64 DateTime ObjectId
-    bson::DateTime bson::oid::ObjectId Decimal128 bson::Timestamp);
+ordered!(str String char bool i8 i16 i32 i64 u8 u16 u32 u64 usize isize f32 f64 DateTime ObjectId
+    bson::DateTime bson::oid::ObjectId Decimal128 bson::Timestamp num::NonZeroI8 num::NonZeroI16
+    num::NonZeroI32 num::NonZeroI64 num::NonZeroIsize num::NonZeroU8 num::NonZeroU16 num::NonZeroU32
+    num::NonZeroU64 num::NonZeroUsize);
+// The seconds are stored before the nanoseconds.
+ordered!(Duration SystemTime);
 
 impl<T: Ordered> Ordered for Option<T> {}
-impl<T: Ordered> Ordered for Box<T> {}
+impl<T: Ordered + ?Sized> Ordered for Box<T> {}
+impl<T: Ordered + ?Sized> Ordered for Arc<T> {}
 impl<T: Document<Id: Ordered>> Ordered for Ref<T> {}
 
 /// Numbers that an update can calculate with.
@@ -211,7 +231,6 @@ impl<V, A: IntoAmount<V>> IntoAmount<Option<V>> for A {
 #[diagnostic::on_unimplemented(message = "`{Self}` is not text", label = "not a string")]
 pub trait Text {}
 
-impl Text for String {}
 impl<T: Text> Text for Option<T> {}
 impl<T: Text> Text for Box<T> {}
 
@@ -253,11 +272,6 @@ pub trait Contains {
     type Item;
     #[doc(hidden)]
     const SUBSTRING: bool;
-}
-
-impl Contains for String {
-    type Item = String;
-    const SUBSTRING: bool = true;
 }
 
 impl<T: Contains> Contains for Option<T> {

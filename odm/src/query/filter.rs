@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::{
     error::{Error, Result},
-    model::{Contains, Element, Field, IntoValue, List, Ordered, Path, Text, to_raw},
+    model::{Contains, Element, Field, IntoValue, List, Ordered, Path, Text, to_raw_at},
     mql::{self, Pattern, Test},
 };
 
@@ -143,20 +143,22 @@ impl<M> Not for Filter<M> {
     }
 }
 
-fn raw<V: Serialize, How>(value: impl IntoValue<V, How>) -> Result<RawBson> {
-    to_raw(&value.into_value())
+fn raw<V: Serialize, How>(path: &str, value: impl IntoValue<V, How>) -> Result<RawBson> {
+    to_raw_at(path, &value.into_value())
 }
 
 fn raws<V: Serialize, How, T: IntoValue<V, How>>(
+    path: &str,
     values: impl IntoIterator<Item = T>,
 ) -> Result<Vec<RawBson>> {
-    values.into_iter().map(raw).collect()
+    let values = values.into_iter();
+    values.map(|value| raw(path, value)).collect()
 }
 
 impl<V: Serialize, P: Path, K> Field<V, P, K> {
     /// Matches if the field equals the value. A null or missing field equals `None`.
     pub fn eq<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root> {
-        Filter::test(P::TEXT, raw(value).map(Test::Eq))
+        Filter::test(P::TEXT, raw(P::TEXT, value).map(Test::Eq))
     }
 
     /// Like [`eq`](Field::eq) if there is a value, and otherwise matches every document, where
@@ -167,7 +169,7 @@ impl<V: Serialize, P: Path, K> Field<V, P, K> {
 
     /// Matches if the field does not equal the value, or is missing.
     pub fn ne<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root> {
-        Filter::test(P::TEXT, raw(value).map(Test::Ne))
+        Filter::test(P::TEXT, raw(P::TEXT, value).map(Test::Ne))
     }
 
     /// Matches if the field equals one of the values.
@@ -175,7 +177,10 @@ impl<V: Serialize, P: Path, K> Field<V, P, K> {
         self,
         values: impl IntoIterator<Item = T>,
     ) -> Filter<P::Root> {
-        Filter::test(P::TEXT, raws(values).map(|values| Test::In(values.into())))
+        Filter::test(
+            P::TEXT,
+            raws(P::TEXT, values).map(|values| Test::In(values.into())),
+        )
     }
 
     /// Matches if the field equals none of the values, or is missing.
@@ -183,7 +188,10 @@ impl<V: Serialize, P: Path, K> Field<V, P, K> {
         self,
         values: impl IntoIterator<Item = T>,
     ) -> Filter<P::Root> {
-        Filter::test(P::TEXT, raws(values).map(|values| Test::Nin(values.into())))
+        Filter::test(
+            P::TEXT,
+            raws(P::TEXT, values).map(|values| Test::Nin(values.into())),
+        )
     }
 }
 
@@ -205,7 +213,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     where
         V: Serialize + Ordered,
     {
-        Filter::test(P::TEXT, raw(value).map(Test::Gt))
+        Filter::test(P::TEXT, raw(P::TEXT, value).map(Test::Gt))
     }
 
     /// Like [`gt`](Field::gt) if there is a value, and otherwise matches every document.
@@ -221,7 +229,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     where
         V: Serialize + Ordered,
     {
-        Filter::test(P::TEXT, raw(value).map(Test::Gte))
+        Filter::test(P::TEXT, raw(P::TEXT, value).map(Test::Gte))
     }
 
     /// Like [`gte`](Field::gte) if there is a value, and otherwise matches every document.
@@ -237,7 +245,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     where
         V: Serialize + Ordered,
     {
-        Filter::test(P::TEXT, raw(value).map(Test::Lt))
+        Filter::test(P::TEXT, raw(P::TEXT, value).map(Test::Lt))
     }
 
     /// Like [`lt`](Field::lt) if there is a value, and otherwise matches every document.
@@ -253,7 +261,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     where
         V: Serialize + Ordered,
     {
-        Filter::test(P::TEXT, raw(value).map(Test::Lte))
+        Filter::test(P::TEXT, raw(P::TEXT, value).map(Test::Lte))
     }
 
     /// Like [`lte`](Field::lte) if there is a value, and otherwise matches every document.
@@ -295,7 +303,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     where
         V: Contains<Item: Serialize>,
     {
-        let test = raw(value).and_then(|value| match value {
+        let test = raw(P::TEXT, value).and_then(|value| match value {
             RawBson::String(part) if V::SUBSTRING => {
                 Ok(Test::Regex(Pattern::new(&pcre2::escape(&part), "")?))
             }
@@ -314,7 +322,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     where
         V: List<Item: Serialize>,
     {
-        let tests = raws(values).map(|values| values.into_iter().map(Test::Eq).collect());
+        let tests = raws(P::TEXT, values).map(|values| values.into_iter().map(Test::Eq).collect());
         Filter::test(P::TEXT, tests.map(Test::All))
     }
 

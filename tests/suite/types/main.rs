@@ -1,0 +1,4 @@
+//! The types of fields that are scalars: each is stored in its order, wherever a field can stand.
+
+mod limits;
+mod uses;

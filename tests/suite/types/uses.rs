@@ -1,0 +1,189 @@
+//! Each type in all places: an `_id`, a field with a unique index, an `Option`, a list, a reference, a copy, a
+//! filter, an update, a sort key, and the order of a subset.
+
+use std::{
+    num::{NonZeroI16, NonZeroU64},
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+use tests::{TestStore, on_every_store};
+
+/// A test for each type, of values in the order of the type.
+macro_rules! in_all_places {
+    ($($(#[$mark:meta])? $name:ident: $type:ty = [$($value:expr),+ $(,)?];)+) => { $(
+        mod $name {
+            use super::*;
+
+            #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+            #[document(collection = "parents")]
+            struct Parent {
+                #[serde(rename = "_id")]
+                $(#[$mark])?
+                id: $type,
+                #[index(unique)]
+                $(#[$mark])?
+                value: $type,
+                $(#[$mark])?
+                option: Option<$type>,
+                $(#[$mark])?
+                list: Vec<$type>,
+                #[subset(limit = -2, sort = "key")]
+                last: Subset<Child>,
+            }
+
+            #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+            #[document(collection = "children")]
+            struct Child {
+                #[serde(rename = "_id")]
+                id: i64,
+                #[reference(parent)]
+                parent: Ref<Parent>,
+                #[denormalize(from = "Parent.value")]
+                $(#[$mark])?
+                copy: $type,
+                #[denormalize(from = "Parent.option")]
+                $(#[$mark])?
+                copied_option: Option<$type>,
+                #[index]
+                $(#[$mark])?
+                key: $type,
+            }
+
+            #[derive(Database)]
+            #[database(name = "types", version = 1)]
+            struct Types {
+                parents: Repository<Parent>,
+                children: Repository<Child>,
+            }
+
+            fn values() -> Vec<$type> {
+                vec![$($value),+]
+            }
+
+            /// One parent of each value, which are inserted in another order.
+            async fn filled(store: impl TestStore) -> (Types, Vec<Parent>) {
+                let db = Types::open(store).await.unwrap();
+                let mut parents: Vec<Parent> = values().into_iter().map(parent).collect();
+                parents.reverse();
+                let stored = db.parents.insert_many(parents.clone()).await.unwrap();
+                assert_eq!(stored, parents);
+                parents.reverse();
+                (db, parents)
+            }
+
+            fn parent(value: $type) -> Parent {
+                Parent {
+                    id: value.clone(),
+                    value: value.clone(),
+                    option: Some(value.clone()),
+                    list: vec![value],
+                    last: Subset::new(),
+                }
+            }
+
+            on_every_store! {
+                async fn values_are_found_and_sorted_in_their_order(store: impl TestStore) {
+                    let (db, parents) = filled(store).await;
+                    let (repository, fields) = (&db.parents, Parent::fields());
+                    assert_eq!(repository.all().await.unwrap(), parents);
+                    assert_eq!(repository.all().sort(fields.option.asc()).await.unwrap(), parents);
+                    let mut down = repository.all().sort(fields.value.desc()).await.unwrap();
+                    down.reverse();
+                    assert_eq!(down, parents);
+                    for (at, parent) in parents.iter().enumerate() {
+                        let value = || parent.value.clone();
+                        assert_eq!(repository.get(&parent.id).await.unwrap(), *parent);
+                        for (filter, expected) in [
+                            (fields.value.eq(value()), at..at + 1),
+                            (fields.option.eq(value()), at..at + 1),
+                            (fields.option.eq(Some(value())), at..at + 1),
+                            (fields.list.contains(value()), at..at + 1),
+                            (fields.value.in_([value()]), at..at + 1),
+                            (fields.id.lt(value()), 0..at),
+                            (fields.value.lte(value()), 0..at + 1),
+                            (fields.option.gt(value()), at + 1..parents.len()),
+                            (fields.value.gte(value()), at..parents.len()),
+                        ] {
+                            let text = format!("{filter:?}");
+                            let found = repository.find(filter).await.unwrap();
+                            assert_eq!(found, parents[expected], "{text}");
+                        }
+                    }
+                }
+
+                async fn what_follows_from_values_is_exact(store: impl TestStore) {
+                    let (db, parents) = filled(store).await;
+                    let parent = &parents[0];
+                    for (id, key) in values().into_iter().enumerate() {
+                        let child = Child {
+                            id: id as i64,
+                            parent: Ref::from(parent),
+                            copy: key.clone(),
+                            copied_option: None,
+                            key,
+                        };
+                        let stored = db.children.insert(child).await.unwrap();
+                        assert_eq!(stored.copy, parent.value);
+                        assert_eq!(stored.copied_option, parent.option);
+                    }
+                    let children = db.children.of(parent).await.unwrap();
+                    assert_eq!(children.len(), parents.len());
+                    let read = db.parents.get(&parent.id).await.unwrap();
+                    assert_eq!(read.last[..], children[children.len() - 2..]);
+                    let joined = db.children.all().join(Child::fields().parent).await.unwrap();
+                    assert!(joined.iter().all(|(_, of)| of.id == parent.id));
+
+                    // A value moves, and its copies and the subset with it.
+                    let (least, greatest) = (&values()[0], values().pop().unwrap());
+                    db.parents.delete(&greatest).await.unwrap();
+                    let update = db.parents.update(&parent.id).set(Parent::fields().value, greatest.clone());
+                    update.set(Parent::fields().option, None).await.unwrap();
+                    let last = children.last().unwrap();
+                    db.children.update(last).set(Child::fields().key, least.clone()).await.unwrap();
+                    let read = db.parents.get(&parent.id).await.unwrap();
+                    assert_eq!(read.last[1].id, last.id - 1);
+                    assert_eq!((&read.last[1].copy, &read.last[1].copied_option), (&greatest, &None));
+                    assert_eq!(db.audit().await.unwrap(), []);
+                }
+
+                async fn an_index_tells_values_apart(store: impl TestStore) {
+                    let (db, parents) = filled(store).await;
+                    let (first, second) = (&parents[0], &parents[1]);
+                    let again = Parent { value: second.value.clone(), ..first.clone() };
+                    let error = db.parents.replace(again.clone()).await.unwrap_err();
+                    assert!(error.is_duplicate_key(), "{error}");
+                    db.parents.delete(second).await.unwrap();
+                    assert_eq!(db.parents.replace(again.clone()).await.unwrap(), again);
+                    assert!(db.parents.insert(again).await.unwrap_err().is_duplicate_key());
+                }
+            }
+        }
+    )+ };
+}
+
+in_all_places! {
+    shared_text: Arc<str> = ["".into(), "A".into(), "a".into(), "aß".into(), "\u{ffff}".into(), "😀".into()];
+    boxed_text: Box<str> = ["".into(), "A".into(), "a".into(), "aß".into()];
+    nonzero: NonZeroI16 = [NonZeroI16::MIN, nonzero(-1), nonzero(1), nonzero(300)];
+    long: u64 = [0, 1, 1 << 40, i64::MAX as u64];
+    nonzero_long: NonZeroU64 = [NonZeroU64::MIN, NonZeroU64::new(1 << 53).unwrap(), NonZeroU64::new(i64::MAX as u64).unwrap()];
+    duration: Duration = [
+        Duration::ZERO,
+        Duration::from_nanos(1),
+        Duration::new(0, 999_999_999),
+        Duration::from_secs(1),
+        Duration::from_secs(i64::MAX as u64),
+    ];
+    system_time: SystemTime = [
+        SystemTime::UNIX_EPOCH,
+        SystemTime::UNIX_EPOCH + Duration::from_nanos(999_999_999),
+        SystemTime::UNIX_EPOCH + Duration::from_secs(1),
+    ];
+}
+
+fn nonzero(value: i16) -> NonZeroI16 {
+    NonZeroI16::new(value).expect("it is not zero")
+}
