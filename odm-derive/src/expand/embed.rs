@@ -5,7 +5,7 @@ use quote::quote;
 use syn::{Member, Type};
 
 use super::{children, link, related, schema, structure};
-use crate::model::{Content, Embed, Head};
+use crate::model::{Content, Embed, Form, Head, Structure, VariantContent};
 
 pub(super) fn expand(embed: &Embed) -> TokenStream {
     let head = &embed.head;
@@ -17,7 +17,8 @@ pub(super) fn expand(embed: &Embed) -> TokenStream {
                 .as_ref()
                 .map(|link| link::expand(head, structure, link));
             let parent = children::parent_within(head, structure);
-            (quote!(#fields #related #link), parent)
+            let ordered = ordered(head, structure);
+            (quote!(#fields #related #link #ordered), parent)
         }
         Content::Wrapper {
             inner,
@@ -95,6 +96,27 @@ pub(crate) fn embedded(head: &Head, this: &TokenStream, parent: &TokenStream) ->
             }
         }
     }
+}
+
+/// An enum of names is stored as text, which has the order of the variants if their names have it.
+///
+/// ```ignore
+/// impl Ordered for Grade {}
+/// ```
+fn ordered(head: &Head, structure: &Structure) -> Option<TokenStream> {
+    let forms = structure.forms.as_ref()?;
+    let is_name = forms.iter().all(|variant| {
+        variant.form == Form::External && matches!(variant.content, VariantContent::None)
+    });
+    let is_ordered = forms.is_sorted_by(|one, next| one.name < next.name);
+    let Head { private, this, .. } = head;
+    let (impl_generics, _, where_clause) = head.generics.split_for_impl();
+    (is_name && is_ordered).then(|| {
+        quote! {
+            #[automatically_derived]
+            impl #impl_generics #private::Ordered for #this #where_clause {}
+        }
+    })
 }
 
 /// A struct that is stored as the one value in it has the fields of that value.

@@ -140,10 +140,31 @@ fn written<V: Serialize + ?Sized>(value: &V) -> Result<RawBson, Box<Unreadable>>
 }
 
 /// Values that have an order, in which they are stored: a range or a sort means something for them.
+///
+/// An enum without content is stored as the names of its variants. The derive of `Embed` implements this for one whose
+/// stored names are in alphabetical order, which is then that of its variants:
+///
+/// ```
+/// # use odm::prelude::*; use serde::{Deserialize, Serialize};
+/// #[derive(Serialize, Deserialize, Embed)]
+/// enum Priority {
+///     #[serde(rename = "1-low")]
+///     Low,
+///     #[serde(rename = "2-high")]
+///     High,
+/// }
+/// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "tasks")]
+/// # struct Task { #[serde(rename = "_id")] id: i64, #[embed] priority: Priority }
+/// let urgent = Task::fields().priority.gt(Priority::Low);
+/// ```
+///
+/// Implement it for an opaque type of your own if it is stored in its order, such as an enum around a number.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no order to compare or sort by",
     label = "not ordered",
-    note = "a number, string, date, id, bool, or an `Option` of one has"
+    note = "a number, string, date, id, bool, or an `Option` of one has",
+    note = "an enum is stored as the names of its variants, and has an order if these are in alphabetical order, \
+            as by `#[serde(rename = \"1-low\")]`"
 )]
 pub trait Ordered {}
 

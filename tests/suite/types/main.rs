@@ -1,4 +1,5 @@
 //! The types of fields that are scalars: each is stored in its order, wherever a field can stand.
 
+mod enums;
 mod limits;
 mod uses;

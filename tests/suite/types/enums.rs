@@ -1,0 +1,153 @@
+//! The order of an enum is that of its variants, or it has none.
+
+use odm::{model::Ordered, prelude::*};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use tests::{TestStore, on_every_store};
+
+/// Stored as the names of its variants, which are in alphabetical order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Embed)]
+#[serde(rename_all = "lowercase")]
+enum Priority {
+    #[serde(rename = "1-low")]
+    Low,
+    #[serde(rename = "2-middle")]
+    Middle,
+    #[serde(rename = "3-high")]
+    High,
+    Urgent,
+}
+
+/// Stored as a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Low = 1,
+    High,
+}
+
+impl Ordered for Level {}
+
+impl Serialize for Level {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u8(*self as u8)
+    }
+}
+
+impl<'de> Deserialize<'de> for Level {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match u8::deserialize(deserializer)? {
+            1 => Ok(Level::Low),
+            2 => Ok(Level::High),
+            other => Err(de::Error::custom(format!("no level: {other}"))),
+        }
+    }
+}
+
+/// Stored as names in another order.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Embed)]
+enum Size {
+    Small,
+    Large,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "lists")]
+struct List {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[subset(limit = 2, sort = "-priority, -level")]
+    first: Subset<Task>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "tasks")]
+struct Task {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[reference(parent)]
+    list: Ref<List>,
+    #[embed]
+    #[index]
+    priority: Priority,
+    #[opaque]
+    level: Level,
+    #[embed]
+    size: Option<Size>,
+}
+
+#[derive(Database)]
+#[database(name = "tasks", version = 1)]
+struct Tasks {
+    lists: Repository<List>,
+    tasks: Repository<Task>,
+}
+
+const ALL: [Priority; 4] = [
+    Priority::High,
+    Priority::Low,
+    Priority::Urgent,
+    Priority::Middle,
+];
+
+/// Tasks of all priorities, with both levels of each.
+async fn filled(store: impl TestStore) -> Tasks {
+    let db = Tasks::open(store).await.unwrap();
+    db.lists
+        .insert(List {
+            id: 1,
+            first: Subset::new(),
+        })
+        .await
+        .unwrap();
+    for (id, priority) in ALL.into_iter().enumerate() {
+        for (more, level) in [(0, Level::High), (10, Level::Low)] {
+            let task = Task {
+                id: id as i64 + more,
+                list: Ref::new(1),
+                priority,
+                level,
+                size: (id < 2).then_some(Size::Large),
+            };
+            db.tasks.insert(task).await.unwrap();
+        }
+    }
+    db
+}
+
+on_every_store! {
+    async fn an_enum_is_sorted_and_compared_as_its_variants(store: impl TestStore) {
+        let db = filled(store).await;
+        let task = Task::fields();
+        let sort = task.priority.asc().then(task.level.desc());
+        let sorted = db.tasks.all().sort(sort).await.unwrap();
+        assert!(sorted.is_sorted_by_key(|task| (task.priority, std::cmp::Reverse(task.level))));
+        for priority in ALL {
+            let found = db.tasks.find(task.priority.gt(priority)).await.unwrap();
+            assert_eq!(found.len(), 2 * (3 - priority as usize), "{priority:?}");
+            assert!(found.iter().all(|task| task.priority > priority));
+        }
+        assert_eq!(db.tasks.find(task.level.gte(Level::High)).count().await.unwrap(), 4);
+        let distinct = db.tasks.all().distinct(task.priority).await.unwrap();
+        assert!(distinct.is_sorted() && distinct.len() == 4);
+    }
+
+    async fn a_subset_is_in_the_order_of_an_enum(store: impl TestStore) {
+        let db = filled(store).await;
+        let first = db.lists.get(1).await.unwrap().first;
+        let shown: Vec<_> = first.iter().map(|task| (task.priority, task.level)).collect();
+        assert_eq!(shown, [(Priority::Urgent, Level::High), (Priority::Urgent, Level::Low)]);
+        let task = Task::fields();
+        db.tasks.update_where(task.priority.eq(Priority::Urgent)).set(task.priority, Priority::Low).await.unwrap();
+        let first = db.lists.get(1).await.unwrap().first;
+        assert!(first.iter().all(|task| task.priority == Priority::High));
+        assert_eq!(db.audit().await.unwrap(), []);
+    }
+
+    async fn an_enum_without_an_order_is_found_by_its_value(store: impl TestStore) {
+        let db = filled(store).await;
+        let size = Task::fields().size;
+        assert_eq!(db.tasks.find(size.eq(Size::Large)).count().await.unwrap(), 4);
+        assert_eq!(db.tasks.find(size.ne(Size::Large)).count().await.unwrap(), 4);
+        assert_eq!(db.tasks.find(size.in_([Size::Small])).count().await.unwrap(), 0);
+        assert_eq!(db.tasks.find(size.is_null()).count().await.unwrap(), 4);
+    }
+}
