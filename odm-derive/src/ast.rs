@@ -122,10 +122,14 @@ impl<'a> Input<'a> {
             _ => serde::Container::new(cx, &item.attrs),
         };
         let rule = |rename: &Option<serde::Rename>| rename.as_ref().map(|rename| rename.rule);
+        let krate = attrs
+            .krate
+            .clone()
+            .unwrap_or_else(|| syn::parse_quote!(odm));
         let data = match &item.data {
             SynData::Struct(data) => Data::Struct(
                 Style::of(&data.fields),
-                fields(cx, derive, &data.fields, rule(&serde.rename_all)),
+                fields(cx, derive, &krate, &data.fields, rule(&serde.rename_all)),
             ),
             SynData::Enum(data) => Data::Enum(
                 data.variants
@@ -145,7 +149,7 @@ impl<'a> Input<'a> {
                             serde: attrs,
                             stored,
                             style: Style::of(&variant.fields),
-                            fields: fields(cx, derive, &variant.fields, inner),
+                            fields: fields(cx, derive, &krate, &variant.fields, inner),
                         }
                     })
                     .collect(),
@@ -202,6 +206,7 @@ impl Field<'_> {
 fn fields<'a>(
     cx: &Ctxt,
     derive: Derive,
+    krate: &Path,
     fields: &'a SynFields,
     rule: Option<Rule>,
 ) -> Vec<Field<'a>> {
@@ -213,7 +218,7 @@ fn fields<'a>(
                     serde::refuse(cx, &field.attrs);
                     serde::Field::default()
                 }
-                _ => serde::Field::new(cx, &field.attrs),
+                _ => serde::Field::new(cx, krate, &field.attrs),
             };
             let name = field.ident.as_ref().map(types::name).unwrap_or_default();
             let rule = rule.map(|rule| move |name: &_| rule.field(name));

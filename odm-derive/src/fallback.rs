@@ -90,6 +90,7 @@ fn document(head: &Head, structure: &Structure, fields: &[Field<'_>]) -> TokenSt
         #[automatically_derived]
         impl #impl_generics #private::Referable for #this #where_clause {
             type Key = #id;
+            type StoredKey = #id;
         }
 
         #[automatically_derived]

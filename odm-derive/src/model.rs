@@ -34,6 +34,8 @@ pub(crate) struct Document {
     /// The field that is stored as `_id`.
     pub(crate) id: Ident,
     pub(crate) id_type: Type,
+    /// The type that says how the `_id` is stored, if it is another one.
+    pub(crate) native_id: Option<Type>,
     /// The type and the stored name of the `#[version]`.
     pub(crate) version: Option<(Type, String)>,
     /// The types and the stored names of the fields that hold the times of writes.
@@ -197,6 +199,7 @@ impl Model {
                     collection: input.attrs.collection.clone()?,
                     id: id.ident?.clone(),
                     id_type: head.without_self(id.ty),
+                    native_id: id.serde.native.then(|| head.stored_type(id)),
                     version: marked(attr::Field::version),
                     created_at: marked(attr::Field::created_at),
                     updated_at: marked(attr::Field::updated_at),
@@ -350,5 +353,6 @@ fn link(structure: &Structure, fields: usize) -> Option<Link> {
 /// Whether the source of a copy is surely a place in the other value: what is a copy of a part of an
 /// `Option` is an `Option` as well.
 fn is_taken(copy: &Copy, ty: &Type) -> bool {
+    let ty = types::native(ty).unwrap_or(ty);
     copy.from.path.len() == 1 || types::argument(ty, "Option").is_none()
 }

@@ -155,6 +155,19 @@ pub(crate) fn argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     }
 }
 
+/// `T`, if the type is the library's `Native<T>`, which no user can name like that.
+pub(crate) fn native(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else {
+        return None;
+    };
+    let is_private = path
+        .path
+        .segments
+        .iter()
+        .any(|segment| segment.ident == "__private");
+    is_private.then(|| argument(ty, "Native")).flatten()
+}
+
 /// The types in the angle brackets of a type.
 pub(crate) fn arguments(ty: &Type) -> Vec<&Type> {
     let Some(PathArguments::AngleBracketed(arguments)) =

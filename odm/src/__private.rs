@@ -19,6 +19,7 @@ pub use crate::model::{
     ValidationAction, ValidationLevel, VariantSchema, any_array_schema, any_has_checks, any_schema,
     check_readable, object_schema, variants_schema,
 };
+pub use crate::model::{Native, native};
 pub use crate::{
     database::{Database, Repeatable, RepositoryField},
     migration::Migrations,
@@ -55,7 +56,7 @@ pub use reference::{
     DeclaredReference, RefersTo, delete_rule, is_required, parent_path, path_to, points_back,
     reference, target,
 };
-pub use serde::{self, Serialize, de::DeserializeOwned};
+pub use serde::{self, Deserializer, Serialize, Serializer, de::DeserializeOwned};
 pub use std::marker::PhantomData as Phantom;
 pub use stored::{assert_own_names, is_defaulted};
 pub use validation::{

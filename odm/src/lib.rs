@@ -98,7 +98,7 @@ pub use database::{OpenOptions, TransactionGuard};
 pub use error::{Error, ErrorKind, Location, Result};
 pub use maintain::{DerivedKind, Finding, PlannedChanges, Problem, Step, WritePlan};
 pub use measure::measure;
-pub use model::{Cold, DateTime, ObjectId, Ref, Subset};
+pub use model::{Cold, DateTime, ObjectId, Ref, Subset, native};
 pub use prelude::{Database, Document, Embed, Projection};
 pub use query::{Filter, Sort, Update};
 pub use repository::{Audit, Progress, Repository};

@@ -8,6 +8,7 @@ pub(crate) mod derived;
 mod document;
 mod field;
 mod hidden;
+pub mod native;
 mod object_id;
 mod path;
 mod read;
@@ -28,13 +29,14 @@ pub use field::{
     Derived, Field, Flattened, Identity, Plain, Settable, StoredOtherwise, Unchecked, Version,
     WriteTime,
 };
+pub use native::Native;
 pub use object_id::ObjectId;
 pub use path::Path;
 pub use reference::{Joinable, Link, Ref};
 pub use related::ChildOf;
 pub use subset::Subset;
 pub use validation::{ValidationAction, ValidationLevel};
-pub use value::{Contains, IntoAmount, IntoValue, List, Number, Ordered, Text, to_raw};
+pub use value::{Contains, IntoAmount, IntoValue, List, Number, Optional, Ordered, Text, to_raw};
 
 // Generated code and the layers above need these; a program names none of them.
 #[doc(hidden)]

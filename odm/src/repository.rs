@@ -178,7 +178,7 @@ impl<M: Document> Repository<M> {
     ///
     /// `NotFound` if there is no such document; see [`optional`](Get::optional).
     pub fn get(&self, id: impl IntoId<M>) -> Get<M> {
-        Get::new(self.session.clone(), id_to_raw(&id.into_id()))
+        Get::new(self.session.clone(), id_to_raw::<M>(&id.into_id()))
     }
 
     /// Reads the documents with these `_id`s by one request, in the same order, repeats included.
@@ -187,7 +187,10 @@ impl<M: Document> Repository<M> {
     ///
     /// `NotFound`, naming the `_id`s that no document has; see [`optional`](Fetch::optional).
     pub fn get_many<I: IntoId<M>>(&self, ids: impl IntoIterator<Item = I>) -> Fetch<M> {
-        let ids = ids.into_iter().map(|id| id_to_raw(&id.into_id())).collect();
+        let ids = ids
+            .into_iter()
+            .map(|id| id_to_raw::<M>(&id.into_id()))
+            .collect();
         Fetch::new(self.session.clone(), ids)
     }
 
@@ -203,7 +206,7 @@ impl<M: Document> Repository<M> {
         let ids = references
             .refs()
             .into_iter()
-            .map(|reference| id_to_raw(reference.id()))
+            .map(|reference| id_to_raw::<R::Target>(reference.id()))
             .collect();
         Fetch::new(self.session.clone(), ids)
     }
@@ -248,7 +251,7 @@ impl<M: Document> Repository<M> {
         P: ParentOf<M, C, N>,
         C: ChildCardinality,
     {
-        let id = id_to_raw(parent.id());
+        let id = id_to_raw::<P>(parent.id());
         let filter =
             id.map(|id| crate::mql::Filter::Path(P::PATH.into(), crate::mql::Test::Eq(id)));
         C::query(self.find(Filter::from_mql(filter)))
@@ -279,7 +282,7 @@ impl<M: Document> Repository<M> {
     {
         let session = self.session.clone();
         let elements: Result<Vec<RawBson>> = parent.subset().iter().map(to_raw).collect();
-        let parent = id_to_raw(parent.id());
+        let parent = id_to_raw::<P>(parent.id());
         Box::pin(async move {
             let find =
                 children::after_subset::<P, T>(&session, parent?, A::TEXT, elements?).await?;
@@ -296,7 +299,7 @@ impl<M: Document> Repository<M> {
     pub fn update(&self, id: impl IntoId<M>) -> Update<M, OneDocument> {
         Update::with_target(OneDocument::new(
             self.session.clone(),
-            id_to_raw(&id.into_id()),
+            id_to_raw::<M>(&id.into_id()),
         ))
     }
 
@@ -370,7 +373,7 @@ impl<M: Document> Repository<M> {
     ) -> BoxFuture<'f, Result<M, E>> {
         Box::pin(replace::modify(
             self.session.clone(),
-            id_to_raw(&id.into_id()),
+            id_to_raw::<M>(&id.into_id()),
             change,
         ))
     }
@@ -403,7 +406,7 @@ impl<M: Document> Repository<M> {
     ///
     /// `Restricted` if other documents refer to it, naming one.
     pub fn delete(&self, id: impl IntoId<M>) -> Delete<M> {
-        Delete::new(self.session.clone(), id_to_raw(&id.into_id()))
+        Delete::new(self.session.clone(), id_to_raw::<M>(&id.into_id()))
     }
 
     /// Deletes all documents that match a filter, as one unit, and returns their number.

@@ -39,7 +39,6 @@ const EXCEPTIONS: &[&str] = &[
     "queries/load_a_field_that_is_not_split",
     "queries/load_a_plain_field",
     "queries/sort_by_a_field_without_a_direction",
-    "queries/unset_a_field_that_is_no_option",
     "references/inverse_that_does_not_exist",
     "subsets/subset_sorted_by_a_missing_field",
 ];

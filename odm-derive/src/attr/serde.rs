@@ -3,6 +3,7 @@
 //! What only one key is enough to refuse is refused here. What serde itself reports, such as an
 //! unknown key or a wrong rule, is left to it.
 
+use proc_macro2::{Ident, Span};
 use syn::{Attribute, Lit, LitStr, Meta, Path};
 
 use super::{
@@ -50,8 +51,10 @@ pub(crate) struct Field {
     pub(crate) half_skip: Option<Path>,
     pub(crate) skip_serializing_if: Option<SkipIf>,
     pub(crate) flatten: Option<Path>,
-    /// `with`, `serialize_with` or `deserialize_with`.
+    /// `with`, `serialize_with` or `deserialize_with`, but for the library's own module.
     pub(crate) with: Option<Path>,
+    /// `with = "odm::native"`, of which the library knows how it stores.
+    pub(crate) native: bool,
     /// It is written by a function of its own.
     pub(crate) writes_with: bool,
     /// It is read by a function of its own.
@@ -139,7 +142,8 @@ impl Variant {
 }
 
 impl Field {
-    pub(crate) fn new(cx: &Ctxt, attrs: &[Attribute]) -> Self {
+    /// `krate` is the path of this library.
+    pub(crate) fn new(cx: &Ctxt, krate: &Path, attrs: &[Attribute]) -> Self {
         let mut field = Field::default();
         for (key, meta) in metas(attrs) {
             let path = || Some(meta.path().clone());
@@ -154,6 +158,10 @@ impl Field {
                     field.skip_serializing_if = Some(SkipIf { at, is_none });
                 }
                 "flatten" => field.flatten = path(),
+                "with" if is_native(krate, &meta) => {
+                    field.native = true;
+                    field.reads_with = true;
+                }
                 "with" | "serialize_with" | "deserialize_with" => {
                     field.with = path();
                     field.writes_with |= key != "deserialize_with";
@@ -177,6 +185,22 @@ impl Field {
         }
         field
     }
+}
+
+/// Whether a module is that of this library.
+fn is_native(krate: &Path, meta: &Meta) -> bool {
+    let named = text_of(meta).and_then(|module| module.parse::<Path>().ok());
+    named.is_some_and(|module| {
+        let names = |path: &Path| {
+            let segments = path.segments.iter();
+            segments
+                .map(|segment| segment.ident.clone())
+                .collect::<Vec<_>>()
+        };
+        let mut native = names(krate);
+        native.push(Ident::new("native", Span::call_site()));
+        names(&module) == native
+    })
 }
 
 fn metas(attrs: &[Attribute]) -> Vec<(String, Meta)> {

@@ -152,11 +152,15 @@ fn storage(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
             return;
         }
         if let Some(with) = &serde.with {
+            let native = match field.attrs.reference() {
+                Some(_) => "",
+                None => " write `with = \"odm::native\"`, if that knows its type, or",
+            };
             cx.error(
                 with,
                 format!(
-                    "the library must know how `{name}` is stored, for {by}: instead of `with`, give \
-                     it a type of its own whose `Serialize` and `Deserialize` do the same"
+                    "the library must know how `{name}` is stored, for {by}: instead of this `with`,{native} \
+                     give it a type of its own whose `Serialize` and `Deserialize` do the same"
                 ),
             );
         }

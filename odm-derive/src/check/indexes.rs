@@ -89,8 +89,9 @@ fn problem(
     }
     if field.serde.with.is_some() {
         return Some(format!(
-            "the library must know how `{name}` is stored to index it: instead of `with`, give it a \
-             type of its own whose `Serialize` and `Deserialize` do the same"
+            "the library must know how `{name}` is stored to index it: instead of this `with`, write \
+             `with = \"odm::native\"`, if that knows its type, or give it a type of its own whose \
+             `Serialize` and `Deserialize` do the same"
         ));
     }
     if field.serde.flatten.is_some() {

@@ -53,7 +53,7 @@ pub(crate) fn generics(head: &Head) -> Generics {
 }
 
 /// ```ignore
-/// impl Referable for Part { type Key = ObjectId; .. }
+/// impl Referable for Part { type Key = ObjectId; type StoredKey = ObjectId; .. }
 /// impl Document for Part {
 ///     type Id = ObjectId;
 ///     type Itself = Self;
@@ -108,7 +108,12 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
         .renamed
         .iter()
         .map(|Renamed { from, to }| quote!(#private::Renamed { from: #from, to: #to }));
-    let key_schema = key_schema(head, id_type);
+    let key = document.native_id.as_ref().unwrap_or(id_type);
+    let key_schema = key_schema(head, key);
+    let native_key = document
+        .native_id
+        .is_some()
+        .then(|| native_key(head, id_type));
     let hash = types::fnv1a(&collection.value());
     // Of a generic document the question would not be answered.
     let readable = match head.has_type_params() {
@@ -135,8 +140,10 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
         #[automatically_derived]
         impl #impl_generics #private::Referable for #this #where_clause {
             type Key = #id_type;
+            type StoredKey = #key;
 
             #key_schema
+            #native_key
         }
 
         #[automatically_derived]
@@ -204,6 +211,28 @@ fn key_schema(head: &Head, ty: &Type) -> Option<TokenStream> {
             }
         }
     })
+}
+
+/// ```ignore
+/// fn write_key<S: Serializer>(key: &Uuid, serializer: S) -> Result<S::Ok, S::Error> {
+///     native::serialize(key, serializer)
+/// }
+/// fn read_key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Uuid, D::Error> {
+///     native::deserialize(deserializer)
+/// }
+/// ```
+fn native_key(head: &Head, ty: &Type) -> TokenStream {
+    let private = &head.private;
+    let result = quote!(::core::result::Result);
+    quote! {
+        fn write_key<S: #private::Serializer>(key: &#ty, serializer: S) -> #result<S::Ok, S::Error> {
+            #private::native::serialize(key, serializer)
+        }
+
+        fn read_key<'de, D: #private::Deserializer<'de>>(deserializer: D) -> #result<#ty, D::Error> {
+            #private::native::deserialize(deserializer)
+        }
+    }
 }
 
 /// ```ignore

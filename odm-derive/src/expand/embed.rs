@@ -50,7 +50,7 @@ pub(super) fn expand(embed: &Embed) -> TokenStream {
 ///     type ParentCardinality = ();
 /// }
 /// impl Known for Money { const RELATED: bool = true; .. }
-/// impl Referable for Money { type Key = NoKey; }
+/// impl Referable for Money { type Key = NoKey; type StoredKey = NoKey; }
 /// ```
 pub(crate) fn embedded(head: &Head, this: &TokenStream, parent: &TokenStream) -> TokenStream {
     let private = &head.private;
@@ -74,6 +74,7 @@ pub(crate) fn embedded(head: &Head, this: &TokenStream, parent: &TokenStream) ->
         #[automatically_derived]
         impl #impl_generics #private::Referable for #this #where_clause {
             type Key = #private::NoKey;
+            type StoredKey = #private::NoKey;
         }
 
         #[automatically_derived]

@@ -50,7 +50,8 @@ pub(super) fn expand(head: &Head, structure: &Structure, link: &Link) -> TokenSt
                     let value =
                         quote_spanned!(span=> &#at::of_original(#document, #original) #(.#path)*);
                     let private = types::located(private.clone(), ty.span());
-                    let copy = quote_spanned!(ty.span()=> #private::from_source::<_, #ty>);
+                    let value_type = types::native(ty).unwrap_or(ty);
+                    let copy = quote_spanned!(ty.span()=> #private::from_source::<_, #value_type>);
                     Some(quote!(#ident: #copy(#value)))
                 }
                 _ => None,

@@ -25,7 +25,7 @@ pub(super) fn expand(projection: &Projection) -> TokenStream {
 }
 
 /// ```ignore
-/// impl Referable for ReviewSummary { type Key = NoKey; }
+/// impl Referable for ReviewSummary { type Key = NoKey; type StoredKey = NoKey; }
 /// impl Projection for ReviewSummary { type Of = Review; }
 /// ```
 pub(crate) fn itself(head: &Head, of: &Type) -> TokenStream {
@@ -36,6 +36,7 @@ pub(crate) fn itself(head: &Head, of: &Type) -> TokenStream {
         #[automatically_derived]
         impl #impl_generics #private::Referable for #this #where_clause {
             type Key = #private::NoKey;
+            type StoredKey = #private::NoKey;
         }
 
         #[automatically_derived]

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Generics, Type, parse_quote};
+use syn::{Generics, Type, parse_quote, parse_quote_spanned, spanned::Spanned};
 
 use crate::{
-    ast::{Derive, Input},
+    ast::{Derive, Field, Input},
     types,
 };
 
@@ -88,6 +88,16 @@ impl Head {
 
     pub(crate) fn without_self(&self, ty: &Type) -> Type {
         types::without_self(ty, &self.this)
+    }
+
+    /// The type that says how a field is stored: its own, or `Native` of it.
+    pub(crate) fn stored_type(&self, field: &Field<'_>) -> Type {
+        let ty = self.without_self(field.ty);
+        if !field.serde.native {
+            return ty;
+        }
+        let private = types::located(self.private.clone(), ty.span());
+        parse_quote_spanned!(ty.span()=> #private::Native<#ty>)
     }
 
     /// Requires of a parameter in an `#[embed]` field that it can be embedded.

@@ -99,6 +99,7 @@ pub(crate) struct Member {
     /// only in the shape.
     pub(crate) ident: Option<Ident>,
     pub(crate) docs: Vec<Attribute>,
+    /// The type that says how it is stored.
     pub(crate) ty: Type,
     /// The type is one that the user has written.
     pub(crate) users: bool,
@@ -180,7 +181,7 @@ impl Structure {
             if field.serde.skip.is_some() {
                 continue;
             }
-            let ty = head.without_self(field.ty);
+            let ty = head.stored_type(field);
             let role = Role::of(head, field, fields);
             match role {
                 Role::Embed { .. } => head.bound_embed(&ty),

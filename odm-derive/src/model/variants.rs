@@ -79,7 +79,7 @@ fn content_of(head: &Head, variant: &Variant<'_>) -> VariantContent {
         }
         Style::Newtype => match stored.next() {
             Some(field) if !is_unseen(field) => {
-                VariantContent::Value(Box::new(head.without_self(field.ty)))
+                VariantContent::Value(Box::new(head.stored_type(field)))
             }
             _ => VariantContent::Any,
         },
@@ -120,7 +120,7 @@ impl Structure {
                     for field in &variant.fields {
                         let element = Element {
                             variant: variant.ident.clone(),
-                            ty: head.without_self(field.ty),
+                            ty: head.stored_type(field),
                             opaque: is_unseen(field),
                         };
                         if !element.opaque {
@@ -195,7 +195,7 @@ impl Structure {
         else {
             return;
         };
-        let ty = head.without_self(field.ty);
+        let ty = head.stored_type(field);
         let role = Role::of(head, field, &variant.fields);
         match role {
             Role::Embed { .. } => head.bound_embed(&ty),

@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use super::{path::Followed, reference::RefersTo};
 use crate::model::{
-    Container, Derived, Document, Field, Flattened, Identity, Path, Plain, ReferenceField,
-    Structure, Unchecked, Version, WriteTime,
+    Container, Derived, Document, Field, Flattened, Identity, IntoValue, Native, Path, Plain,
+    ReferenceField, Structure, Unchecked, Version, WriteTime,
     derived::{Copied, CopyShape, Via},
 };
 
@@ -210,6 +210,15 @@ impl<T> CopyOf<T> for Option<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
+impl<T> CopyOf<Native<T>> for Native<Option<T>> {
+    type Of<F> = F;
+
+    fn copy_of(value: Native<T>) -> Self {
+        Some(value.into_inner()).into_value()
+    }
+}
+
 /// The copy in a link of a field of the referenced document.
 pub fn from_source<V: Clone, T: CopyOf<V>>(value: &V) -> T {
     T::copy_of(value.clone())
@@ -224,6 +233,8 @@ pub fn from_source<V: Clone, T: CopyOf<V>>(value: &V) -> T {
 pub trait CopiesOf<V> {}
 
 impl<T> CopiesOf<T> for Vec<T> {}
+#[diagnostic::do_not_recommend]
+impl<T> CopiesOf<Native<T>> for Native<Vec<T>> {}
 
 /// The reference beside a copy.
 pub struct Beside {

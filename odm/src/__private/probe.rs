@@ -10,7 +10,7 @@ use super::{
 use crate::{
     model::{
         Check, Cold, Container, Document, Embed, EmbedField, Known, Location as ValueLocation,
-        Model, Outline, ReadCheck, SchemaOf, SchemaTypes, ShownNames, Structure, Subset,
+        Model, Native, Outline, ReadCheck, SchemaOf, SchemaTypes, ShownNames, Structure, Subset,
         any_schema, check_readable,
     },
     mql::Violation,
@@ -95,6 +95,11 @@ impl<T> Probe<Option<T>> {
     pub const NONE: bool = true;
 }
 
+impl<T> Probe<Native<Option<T>>> {
+    /// It is an `Option`.
+    pub const NONE: bool = true;
+}
+
 impl<T: ?Sized + FromNothing> Probe<T> {
     /// It is read where its field is missing.
     pub const FROM_NOTHING: bool = true;
@@ -160,6 +165,7 @@ impl<T, S> Absent for std::collections::HashSet<T, S> {}
 impl<K, V> Absent for std::collections::BTreeMap<K, V> {}
 impl<K, V, S> Absent for std::collections::HashMap<K, V, S> {}
 impl<T: Absent> Absent for Box<T> {}
+impl<T: Absent> Absent for Native<T> {}
 
 /// Values that serde reads where their field is missing.
 pub trait FromNothing {}

@@ -28,6 +28,8 @@ use crate::mql::Violation;
     label = "neither a scalar, nor a container of scalars",
     note = "if it is a struct or enum of yours, derive `Embed` for it, and mark the field with \
             `#[embed]`; if it is a document, store a `Ref` to it",
+    note = "a type of `chrono`, `time`, `jiff`, `uuid` or `rust_decimal`, or an IP address, is stored as BSON's \
+            own type by `#[serde(with = \"odm::native\")]`, under the Cargo feature of that name",
     note = "if it is another type without a `Ref` in it, mark the field with `#[opaque]`"
 )]
 pub trait Known {
@@ -92,8 +94,7 @@ scalars! {
     ["regex"]: bson::Regex;
     ["object"]: bson::Document bson::RawDocumentBuf;
     ["array"]: bson::RawArrayBuf;
-    []: i128 u128 std::net::IpAddr std::net::Ipv4Addr std::net::Ipv6Addr std::net::SocketAddr
-        bson::Bson bson::RawBson;
+    []: i128 u128 std::net::SocketAddr bson::Bson bson::RawBson;
 }
 
 /// The schema of integers in a range, of which BSON has those that are an `i64`.
@@ -110,6 +111,11 @@ fn integers(min: i128, max: i128) -> bson::Document {
         schema.insert("maximum", max);
     }
     schema
+}
+
+#[cfg(feature = "url")]
+scalars! {
+    ["string"]: url::Url;
 }
 
 macro_rules! ranges {

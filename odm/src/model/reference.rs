@@ -30,10 +30,28 @@ pub struct Ref<T: Referable>(T::Key, PhantomData<fn() -> T>);
 pub trait Referable {
     /// The type of `_id`.
     type Key;
+    /// The type that says how it is stored: the same, or [`Native`](super::Native) of it.
+    type StoredKey;
 
     /// The schema of the `_id`.
     fn key_schema(_types: &mut SchemaTypes) -> bson::Document {
         bson::Document::new()
+    }
+
+    /// Writes an `_id`.
+    fn write_key<S: Serializer>(key: &Self::Key, serializer: S) -> Result<S::Ok, S::Error>
+    where
+        Self::Key: Serialize,
+    {
+        key.serialize(serializer)
+    }
+
+    /// Reads an `_id`.
+    fn read_key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self::Key, D::Error>
+    where
+        Self::Key: Deserialize<'de>,
+    {
+        Self::Key::deserialize(deserializer)
     }
 }
 
@@ -136,13 +154,13 @@ impl<T: Referable<Key: Ord>> Ord for Ref<T> {
 impl<T: Referable<Key: Serialize>> Serialize for Ref<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         hidden::note();
-        self.0.serialize(serializer)
+        T::write_key(&self.0, serializer)
     }
 }
 
 impl<'de, T: Referable<Key: Deserialize<'de>>> Deserialize<'de> for Ref<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        T::Key::deserialize(deserializer).map(|id| Ref(id, PhantomData))
+        T::read_key(deserializer).map(|id| Ref(id, PhantomData))
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use bson::{Decimal128, RawBson};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::{Cold, DateTime, Document, IntoId, ObjectId, Ref, Unreadable, unstorable};
 use crate::error::{Error, ErrorKind, Result};
@@ -95,8 +95,16 @@ pub fn to_raw<V: Serialize + ?Sized>(value: &V) -> Result<RawBson> {
 
 /// The id as BSON: that of [`to_raw`], without the document by way of which serde writes a value, for the types
 /// that most ids have.
-pub(crate) fn id_to_raw<I: Serialize + 'static>(id: &I) -> Result<RawBson> {
-    plain(id).map_or_else(|| to_raw(id), Ok)
+pub(crate) fn id_to_raw<M: Document>(id: &M::Id) -> Result<RawBson> {
+    struct Key<'a, M: Document>(&'a M::Id);
+
+    impl<M: Document> Serialize for Key<'_, M> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+            M::write_key(self.0, serializer)
+        }
+    }
+
+    plain(id).map_or_else(|| to_raw(&Key::<M>(id)), Ok)
 }
 
 fn plain(value: &dyn Any) -> Option<RawBson> {
@@ -164,7 +172,8 @@ fn written<V: Serialize + ?Sized>(value: &V) -> Result<RawBson, Box<Unreadable>>
     label = "not ordered",
     note = "a number, string, date, id, bool, or an `Option` of one has",
     note = "an enum is stored as the names of its variants, and has an order if these are in alphabetical order, \
-            as by `#[serde(rename = \"1-low\")]`"
+            as by `#[serde(rename = \"1-low\")]`",
+    note = "an IP address is stored as its text, which sorts otherwise"
 )]
 pub trait Ordered {}
 
@@ -175,13 +184,26 @@ ordered!(str String char bool i8 i16 i32 i64 u8 u16 u32 u64 usize isize f32 f64 
     bson::DateTime bson::oid::ObjectId Decimal128 bson::Timestamp num::NonZeroI8 num::NonZeroI16
     num::NonZeroI32 num::NonZeroI64 num::NonZeroIsize num::NonZeroU8 num::NonZeroU16 num::NonZeroU32
     num::NonZeroU64 num::NonZeroUsize);
+ordered!(bson::Uuid);
+#[cfg(feature = "url")]
+ordered!(url::Url);
 // The seconds are stored before the nanoseconds.
 ordered!(Duration SystemTime);
 
 impl<T: Ordered> Ordered for Option<T> {}
 impl<T: Ordered + ?Sized> Ordered for Box<T> {}
 impl<T: Ordered + ?Sized> Ordered for Arc<T> {}
-impl<T: Document<Id: Ordered>> Ordered for Ref<T> {}
+impl<T: Document<StoredKey: Ordered>> Ordered for Ref<T> {}
+
+/// Values that can be absent.
+#[diagnostic::on_unimplemented(
+    message = "a field of type `{Self}` cannot be removed",
+    label = "no `Option`",
+    note = "a document could not be read without it: make it an `Option`, or `set` it to another value"
+)]
+pub trait Optional {}
+
+impl<T> Optional for Option<T> {}
 
 /// Numbers that an update can calculate with.
 #[diagnostic::on_unimplemented(

@@ -8,8 +8,8 @@ use serde::Serialize;
 use crate::{
     error::{Error, ErrorKind, Result},
     model::{
-        Document, Element, Field, IntoAmount, IntoValue, Is, List, Number, Ordered, Path, Settable,
-        check_references, references, to_raw_at,
+        Document, Element, Field, IntoAmount, IntoValue, Is, List, Number, Optional, Ordered, Path,
+        Settable, check_references, references, to_raw_at,
     },
     mql::{self, End, Operation, Pull, Push},
 };
@@ -226,8 +226,9 @@ impl<M, T> Update<M, T> {
     }
 
     /// Removes the field, which then reads as `None`.
-    pub fn unset<V, P, K>(self, _: Field<Option<V>, P, K>) -> Self
+    pub fn unset<V, P, K>(self, _: Field<V, P, K>) -> Self
     where
+        V: Optional,
         P: Path<Root: Is<M>>,
         K: Settable,
     {

@@ -49,7 +49,9 @@ where
     P: Path,
     T: Embed + DeserializeOwned,
 {
-    let ids = documents.iter().map(|document| id_to_raw(document.id()));
+    let ids = documents
+        .iter()
+        .map(|document| id_to_raw::<M>(document.id()));
     let ids = ids.collect::<Result<Vec<_>>>()?;
     let loaded = session.cold_parts(M::COLLECTION, P::TEXT, &ids).await?;
     let Some(parts) = loaded else {

@@ -47,7 +47,7 @@ impl<M: Document> Replace<M> {
         let read_back = ReadBack::new(slice::from_ref(&document));
         let write = Write::Replace {
             collection: M::COLLECTION.to_owned(),
-            id: id_to_raw(self.document.id())?,
+            id: id_to_raw::<M>(self.document.id())?,
             document,
             upsert: self.upsert,
             check_returned: read_back.check(),

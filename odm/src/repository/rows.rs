@@ -73,7 +73,7 @@ pub(super) fn encode_new<M: Document, N: Insertable<M>>(document: &N) -> Result<
     let raw = encoded.and_then(|()| RawDocumentBuf::from_bytes(bytes));
     let raw = raw.map_err(|error| {
         let why = unstorable(document, error);
-        let id = document.id().and_then(|id| id_to_raw(id).ok());
+        let id = document.id().and_then(|id| id_to_raw::<M>(id).ok());
         let named = id.as_ref().map(|id| format!(" with `_id` = {}", show(id)));
         let message = format!(
             "document of `{}`{} cannot be written as BSON: {why}",
@@ -96,7 +96,7 @@ pub(super) fn encode_new<M: Document, N: Insertable<M>>(document: &N) -> Result<
         return Ok(Doc::new(raw));
     };
     let mut with_id = RawDocumentBuf::new();
-    with_id.append(bson::raw::cstr!("_id"), id_to_raw(&id)?);
+    with_id.append(bson::raw::cstr!("_id"), id_to_raw::<M>(&id)?);
     for element in &raw {
         let (name, value) = element.map_err(Error::malformed)?;
         with_id.append(name, value);

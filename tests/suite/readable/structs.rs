@@ -50,6 +50,7 @@ pub(crate) struct Others {
     uuid: bson::Uuid,
     binary: bson::Binary,
     timestamp: bson::Timestamp,
+    #[serde(with = "odm::native")]
     ip: IpAddr,
     non_zero: NonZeroU8,
     path: PathBuf,

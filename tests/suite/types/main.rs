@@ -1,5 +1,9 @@
 //! The types of fields that are scalars: each is stored in its order, wherever a field can stand.
 
+// Another name for the library, for `#[document(crate = "..")]`.
+extern crate odm as renamed;
+
 mod enums;
 mod limits;
+mod native;
 mod uses;

@@ -7,9 +7,15 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use chrono::{NaiveDate, Utc};
+use jiff::Timestamp;
 use odm::prelude::*;
+use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use tests::{TestStore, on_every_store};
+use time::{OffsetDateTime, UtcDateTime};
+use url::Url;
+use uuid::Uuid;
 
 /// A test for each type, of values in the order of the type.
 macro_rules! in_all_places {
@@ -50,6 +56,20 @@ macro_rules! in_all_places {
                 #[index]
                 $(#[$mark])?
                 key: $type,
+                #[embed]
+                links: Vec<Link>,
+            }
+
+            #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+            struct Link {
+                #[reference(child)]
+                parent: Ref<Parent>,
+                #[denormalize(from = "Parent.value")]
+                $(#[$mark])?
+                value: $type,
+                #[denormalize(from = "Parent.option")]
+                $(#[$mark])?
+                option: Option<$type>,
             }
 
             #[derive(Database)]
@@ -124,10 +144,12 @@ macro_rules! in_all_places {
                             copy: key.clone(),
                             copied_option: None,
                             key,
+                            links: vec![Link::from(parent)],
                         };
                         let stored = db.children.insert(child).await.unwrap();
                         assert_eq!(stored.copy, parent.value);
                         assert_eq!(stored.copied_option, parent.option);
+                        assert_eq!(stored.links, [Link::from(parent)]);
                     }
                     let children = db.children.of(parent).await.unwrap();
                     assert_eq!(children.len(), parents.len());
@@ -182,6 +204,81 @@ in_all_places! {
         SystemTime::UNIX_EPOCH + Duration::from_nanos(999_999_999),
         SystemTime::UNIX_EPOCH + Duration::from_secs(1),
     ];
+    web_address: Url = [address("a:b"), address("http://example.com/"), address("https://example.com/?q=%C3%9F")];
+    #[serde(with = "odm::native")] unique_id: Uuid = [
+        Uuid::nil(),
+        Uuid::from_u128(1),
+        Uuid::from_u128(0x80 << 120),
+        Uuid::max(),
+    ];
+    #[serde(with = "odm::native")] chrono_date: chrono::DateTime<Utc> = [
+        chrono::DateTime::<Utc>::MIN_UTC,
+        chrono_at(-62_135_596_800_001),
+        chrono_at(-1),
+        chrono_at(0),
+        chrono_at(1_395_999_761_382),
+        chrono_at(8_210_266_876_799_999),
+    ];
+    #[serde(with = "odm::native")] chrono_day: NaiveDate = [
+        NaiveDate::MIN,
+        NaiveDate::from_ymd_opt(1969, 12, 31).unwrap(),
+        NaiveDate::from_ymd_opt(1970, 1, 1).unwrap(),
+        NaiveDate::from_ymd_opt(2024, 2, 29).unwrap(),
+        NaiveDate::MAX,
+    ];
+    #[serde(with = "odm::native")] time_date: OffsetDateTime = [
+        time_at(-377_705_116_800_000),
+        time_at(-1),
+        time_at(0).to_offset(time::UtcOffset::from_hms(2, 0, 0).unwrap()),
+        time_at(253_402_300_799_999),
+    ];
+    #[serde(with = "odm::native")] time_utc_date: UtcDateTime = [time_at(-1).into(), time_at(0).into(), time_at(1).into()];
+    #[serde(with = "odm::native")] time_day: time::Date = [
+        time::Date::MIN,
+        time_at(-1).date(),
+        time_at(0).date(),
+        time::Date::MAX,
+    ];
+    #[serde(with = "odm::native")] jiff_date: Timestamp = [
+        Timestamp::MIN,
+        Timestamp::from_millisecond(-1).unwrap(),
+        Timestamp::UNIX_EPOCH,
+        Timestamp::from_nanosecond(253_402_207_200_999_000_000).unwrap(),
+    ];
+    #[serde(with = "odm::native")] jiff_day: jiff::civil::Date = [
+        jiff::civil::Date::MIN,
+        jiff::civil::date(1969, 12, 31),
+        jiff::civil::date(1970, 1, 1),
+        jiff::civil::date(2024, 2, 29),
+        jiff::civil::Date::MAX,
+    ];
+    #[serde(with = "odm::native")] decimal: Decimal = [
+        Decimal::MIN,
+        decimal("-1.5"),
+        decimal("-0.0000000000000000000000000001"),
+        decimal("0.00"),
+        decimal("0.1"),
+        decimal("1.500"),
+        decimal("79228162514264337593543950334"),
+        Decimal::MAX,
+    ];
+}
+
+fn address(text: &str) -> Url {
+    text.parse().expect("the text is a URL")
+}
+
+fn chrono_at(millis: i64) -> chrono::DateTime<Utc> {
+    chrono::DateTime::from_timestamp_millis(millis).expect("`chrono` has the date")
+}
+
+fn time_at(millis: i64) -> OffsetDateTime {
+    OffsetDateTime::from_unix_timestamp_nanos(i128::from(millis) * 1_000_000)
+        .expect("`time` has the date")
+}
+
+fn decimal(text: &str) -> Decimal {
+    text.parse().expect("the text is a decimal")
 }
 
 fn nonzero(value: i16) -> NonZeroI16 {

@@ -1,0 +1,303 @@
+//! Values of other crates' types, each stored as BSON's own type for it: `#[serde(with = "odm::native")]`.
+//!
+//! serde stores a date of `chrono` as a text, and a UUID as bytes of no kind. On a field of such a type, of an `Option`,
+//! a list or a map of it, this module stores the value as the table says. A field without it does not compile, so that
+//! none is stored otherwise than filters, updates and indexes take it. In JSON it is the text that is usual.
+//!
+//! | type | Cargo feature | in BSON | in JSON |
+//! |---|---|---|---|
+//! | `chrono::DateTime<Utc>` | `chrono` | date | RFC 3339, as a [`DateTime`](crate::DateTime) |
+//! | `time::OffsetDateTime`, `time::UtcDateTime` | `time` | date | the same |
+//! | `jiff::Timestamp` | `jiff` | date | the same |
+//! | `chrono::NaiveDate`, `time::Date`, `jiff::civil::Date` | | date, the start of the day in UTC | `2014-03-28` |
+//! | `uuid::Uuid` | `uuid` | binary of subtype 4 | hyphenated |
+//! | `rust_decimal::Decimal` | `rust_decimal` | decimal | a text, `"12.50"` |
+//! | `IpAddr`, `Ipv4Addr`, `Ipv6Addr` | - | string | a text |
+//!
+//! All but the addresses, which texts do not sort, have an order. They can be ids, sort keys, sources of copies, and
+//! have indexes; a reference to a document whose `_id` is one is stored as the `_id` is.
+//!
+//! A date has milliseconds. What is finer is cut off towards the past, in a field as in a filter, and what a write
+//! returns is what is stored. An offset from UTC is not stored: an `OffsetDateTime` is read in UTC. A stored value that the
+//! type does not have, such as a decimal of more than 28 digits behind the point, is a `Decode` error.
+//!
+//! serde asks no function for a missing field, so that an `Option` beside `with` takes `default`, where a document may
+//! lack it:
+//!
+//! ```
+//! # #[cfg(all(feature = "chrono", feature = "uuid", feature = "rust_decimal"))] {
+//! use odm::prelude::*;
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Serialize, Deserialize, Document)]
+//! #[document(collection = "orders")]
+//! struct Order {
+//!     #[serde(rename = "_id", with = "odm::native")]
+//!     id: uuid::Uuid,
+//!     #[index]
+//!     #[serde(with = "odm::native")]
+//!     created: chrono::DateTime<chrono::Utc>,
+//!     #[serde(default, with = "odm::native")]
+//!     paid: Option<chrono::DateTime<chrono::Utc>>,
+//!     #[serde(with = "odm::native")]
+//!     total: rust_decimal::Decimal,
+//! }
+//!
+//! let yesterday = chrono::Utc::now() - chrono::Duration::days(1);
+//! let order = Order::fields();
+//! let due = order.created.lt(yesterday) & order.paid.is_null();
+//! let update = Update::<Order>::new().set(order.paid, chrono::Utc::now());
+//! # }
+//! ```
+//!
+//! A type of your own can have a native form as well:
+//!
+//! ```
+//! use odm::{native::NativeForm, prelude::*};
+//! use serde::{Deserialize, Serialize};
+//!
+//! /// A length in millimetres, stored as a number.
+//! #[derive(Debug, Clone, Copy, PartialEq)]
+//! struct Length(i64);
+//!
+//! impl NativeForm for Length {
+//!     type Form = i64;
+//!
+//!     fn to_form(&self) -> i64 {
+//!         self.0
+//!     }
+//!
+//!     fn from_form(millimetres: i64) -> odm::Result<Self> {
+//!         Ok(Length(millimetres))
+//!     }
+//! }
+//!
+//! #[derive(Serialize, Deserialize, Document)]
+//! #[document(collection = "boards")]
+//! struct Board {
+//!     #[serde(rename = "_id")]
+//!     id: i64,
+//!     #[serde(with = "odm::native")]
+//!     length: Length,
+//! }
+//!
+//! let long = Board::fields().length.gt(Length(1000));
+//! ```
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque},
+    hash::{BuildHasher, Hash},
+    ops::Deref,
+};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, de::DeserializeOwned};
+
+use super::{
+    Contains, IntoValue, Known, List, MapKey, Optional, Ordered, SchemaTypes, value::ViaSome,
+};
+use crate::error::Result;
+
+mod address;
+#[cfg(feature = "chrono")]
+mod chrono;
+#[cfg(any(feature = "chrono", feature = "time", feature = "jiff"))]
+mod day;
+#[cfg(feature = "rust_decimal")]
+mod decimal;
+#[cfg(feature = "jiff")]
+mod jiff;
+#[cfg(feature = "time")]
+mod time;
+#[cfg(feature = "uuid")]
+mod uuid;
+
+/// Writes a value in its native form. It is called by what serde derives.
+///
+/// # Errors
+///
+/// Those of the serializer.
+pub fn serialize<T: NativeForm, S: Serializer>(
+    value: &T,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    value.to_form().serialize(serializer)
+}
+
+/// Reads a value in its native form. It is called by what serde derives.
+///
+/// # Errors
+///
+/// Those of the deserializer, and one of its own if the type does not have the value.
+pub fn deserialize<'de, T: NativeForm, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<T, D::Error> {
+    T::from_form(T::Form::deserialize(deserializer)?).map_err(de::Error::custom)
+}
+
+/// A type whose values are stored as those of another type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no native form",
+    label = "`odm::native` does not know how to store it",
+    note = "dates of `chrono`, `time` and `jiff`, `uuid::Uuid` and `rust_decimal::Decimal` have one under the Cargo \
+            feature of `odm` that is named like their crate; a date is in UTC, such as `chrono::DateTime<Utc>`",
+    note = "implement `odm::native::NativeForm` for a type of yours"
+)]
+pub trait NativeForm: Sized {
+    /// The type that is stored, whose order is that of `Self` if it is [`Ordered`].
+    type Form: Known + Serialize + DeserializeOwned;
+
+    /// Returns the value as it is stored.
+    fn to_form(&self) -> Self::Form;
+
+    /// Returns the value of what is stored.
+    ///
+    /// # Errors
+    ///
+    /// `Decode` if the type does not have the value.
+    fn from_form(form: Self::Form) -> Result<Self>;
+}
+
+/// The value of a field that is stored in its native form.
+///
+/// The typed field of a `Uuid` with `#[serde(with = "odm::native")]` is one of `Native<Uuid>`. It is compared with a `Uuid`
+/// and set to one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Native<T>(T);
+
+impl<T> Native<T> {
+    /// Returns the value.
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<T> Deref for Native<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: NativeForm> Serialize for Native<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serialize(&self.0, serializer)
+    }
+}
+
+impl<'de, T: NativeForm> Deserialize<'de> for Native<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserialize(deserializer).map(Native)
+    }
+}
+
+impl<T: NativeForm> Known for Native<T> {
+    fn schema(types: &mut SchemaTypes) -> bson::Document {
+        T::Form::schema(types)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: NativeForm<Form: Ordered>> Ordered for Native<T> {}
+
+/// The value is stored in its native form.
+pub struct InForm;
+
+impl<T> IntoValue<Native<T>, InForm> for T {
+    fn into_value(self) -> Native<T> {
+        Native(self)
+    }
+}
+
+impl<T> IntoValue<Native<Option<T>>, ViaSome<InForm>> for T {
+    fn into_value(self) -> Native<Option<T>> {
+        Native(Some(self))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> Optional for Native<Option<T>> {}
+
+#[diagnostic::do_not_recommend]
+impl<L: List> List for Native<L> {
+    type Item = Native<L::Item>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<L: List> Contains for Native<L> {
+    type Item = Native<L::Item>;
+    const SUBSTRING: bool = false;
+}
+
+impl<T: NativeForm> NativeForm for Option<T> {
+    type Form = Option<T::Form>;
+
+    fn to_form(&self) -> Self::Form {
+        self.as_ref().map(T::to_form)
+    }
+
+    fn from_form(form: Self::Form) -> Result<Self> {
+        form.map(T::from_form).transpose()
+    }
+}
+
+macro_rules! lists {
+    ($(<T $(: $bound:path $(, $more:path)?)? $(; $param:ident)?> $list:ty;)*) => { $(
+        impl<T, $($param: BuildHasher + Default)?> NativeForm for $list
+        where
+            T: NativeForm $(+ $bound $(+ $more)?)?,
+        {
+            type Form = Vec<T::Form>;
+
+            fn to_form(&self) -> Self::Form {
+                self.iter().map(T::to_form).collect()
+            }
+
+            fn from_form(form: Self::Form) -> Result<Self> {
+                form.into_iter().map(T::from_form).collect()
+            }
+        }
+    )* };
+}
+lists! {
+    <T> Vec<T>;
+    <T> VecDeque<T>;
+    <T: Ord> BTreeSet<T>;
+    <T: Eq, Hash; S> HashSet<T, S>;
+}
+
+macro_rules! maps {
+    ($(<K: $bound:path $(, $more:path)? $(; $param:ident)?> $map:ty => $form:ty;)*) => { $(
+        impl<K, T, $($param: BuildHasher + Default)?> NativeForm for $map
+        where
+            K: MapKey + Clone + DeserializeOwned + $bound $(+ $more)?,
+            T: NativeForm,
+        {
+            type Form = $form;
+
+            fn to_form(&self) -> Self::Form {
+                let entries = self.iter();
+                entries.map(|(key, value)| (key.clone(), value.to_form())).collect()
+            }
+
+            fn from_form(form: Self::Form) -> Result<Self> {
+                let entries = form.into_iter();
+                entries.map(|(key, value)| Ok((key, T::from_form(value)?))).collect()
+            }
+        }
+    )* };
+}
+maps! {
+    <K: Ord> BTreeMap<K, T> => BTreeMap<K, T::Form>;
+    <K: Eq, Hash; S> HashMap<K, T, S> => HashMap<K, T::Form>;
+}
+
+#[cfg(all(
+    test,
+    feature = "chrono",
+    feature = "jiff",
+    feature = "rust_decimal",
+    feature = "time",
+    feature = "uuid"
+))]
+mod tests;

@@ -1,0 +1,57 @@
+//! IP addresses, stored as their texts.
+
+use std::{
+    fmt::Display,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    str::FromStr,
+};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::NativeForm;
+use crate::{
+    error::Result,
+    model::{Known, SchemaTypes},
+};
+
+/// An address, stored as its text. Texts sort otherwise than addresses.
+#[derive(Debug)]
+pub struct Address<T>(T);
+
+impl<T: Display> Serialize for Address<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de, T: FromStr> Deserialize<'de> for Address<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let address = text.parse();
+        let wrong = |_| de::Error::invalid_value(de::Unexpected::Str(&text), &"an IP address");
+        address.map(Address).map_err(wrong)
+    }
+}
+
+impl<T> Known for Address<T> {
+    fn schema(types: &mut SchemaTypes) -> bson::Document {
+        String::schema(types)
+    }
+}
+
+macro_rules! addresses {
+    ($($address:ty)*) => { $(
+        impl NativeForm for $address {
+            type Form = Address<$address>;
+
+            fn to_form(&self) -> Self::Form {
+                Address(*self)
+            }
+
+            fn from_form(form: Self::Form) -> Result<Self> {
+                Ok(form.0)
+            }
+        }
+    )* };
+}
+addresses!(IpAddr Ipv4Addr Ipv6Addr);

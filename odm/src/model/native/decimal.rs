@@ -1,0 +1,159 @@
+//! Decimals, stored as `Decimal128`.
+
+use std::fmt;
+
+use bson::{Decimal128, doc};
+use rust_decimal::Decimal;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::NativeForm;
+use crate::{
+    error::Result,
+    model::{Known, Ordered, SchemaTypes, ValidatesNumber},
+};
+
+/// The exponent of a `Decimal128` whose bits of the exponent are zeros.
+const BIAS: u32 = 6176;
+/// The bits of the coefficient.
+const COEFFICIENT: u32 = 113;
+
+/// A decimal as it is stored: with its digits and its scale.
+#[derive(Debug, Clone, Copy)]
+pub struct StoredDecimal(Decimal);
+
+fn to_decimal128(decimal: Decimal) -> Decimal128 {
+    let sign = u128::from(decimal.is_sign_negative()) << 127;
+    let exponent = u128::from(BIAS - decimal.scale()) << COEFFICIENT;
+    let bits = sign | exponent | decimal.mantissa().unsigned_abs();
+    Decimal128::from_bytes(bits.to_le_bytes())
+}
+
+/// The same number, if the type has it.
+fn from_decimal128(stored: Decimal128) -> Option<Decimal> {
+    let text = stored.to_string();
+    let (digits, exponent) = match text.split_once('E') {
+        Some((digits, exponent)) => (digits, exponent.parse().ok()?),
+        None => (text.as_str(), 0_i32),
+    };
+    let (negative, digits) = match digits.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, digits),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let mut mantissa: i128 = format!("{whole}{fraction}").parse().ok()?;
+    let mut scale = i32::try_from(fraction.len()).ok()? - exponent;
+    if mantissa == 0 {
+        scale = scale.clamp(0, Decimal::MAX_SCALE as i32);
+    }
+    while scale < 0 {
+        mantissa = mantissa.checked_mul(10)?;
+        scale += 1;
+    }
+    while scale > Decimal::MAX_SCALE as i32 && mantissa % 10 == 0 {
+        mantissa /= 10;
+        scale -= 1;
+    }
+    let scale = u32::try_from(scale).ok()?;
+    let mut decimal = Decimal::try_from_i128_with_scale(mantissa, scale).ok()?;
+    decimal.set_sign_negative(negative);
+    Some(decimal)
+}
+
+impl Serialize for StoredDecimal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            serializer.collect_str(&self.0)
+        } else {
+            to_decimal128(self.0).serialize(serializer)
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for StoredDecimal {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            deserializer.deserialize_any(Readable)
+        } else {
+            read(Decimal128::deserialize(deserializer)?)
+        }
+    }
+}
+
+fn read<E: de::Error>(stored: Decimal128) -> std::result::Result<StoredDecimal, E> {
+    let decimal = from_decimal128(stored);
+    let beyond = || {
+        let most = Decimal::MAX;
+        E::custom(format!(
+            "decimal {stored} has more digits than a `Decimal`, of at most ±{most} and 28 digits behind the point"
+        ))
+    };
+    decimal.map(StoredDecimal).ok_or_else(beyond)
+}
+
+struct Readable;
+
+impl<'de> de::Visitor<'de> for Readable {
+    type Value = StoredDecimal;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a decimal, as a text or a number")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> std::result::Result<StoredDecimal, E> {
+        let decimal = Decimal::from_str_exact(text);
+        decimal.map(StoredDecimal).map_err(E::custom)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> std::result::Result<StoredDecimal, E> {
+        Ok(StoredDecimal(number.into()))
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> std::result::Result<StoredDecimal, E> {
+        Ok(StoredDecimal(number.into()))
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> std::result::Result<StoredDecimal, E> {
+        // The shortest text is what stood in the JSON.
+        self.visit_str(&number.to_string())
+    }
+
+    // What serde buffers of BSON, for a flattened struct or an enum without a tag outside,
+    // comes as extended JSON from a deserializer that calls itself human readable.
+    fn visit_map<A: de::MapAccess<'de>>(
+        self,
+        map: A,
+    ) -> std::result::Result<StoredDecimal, A::Error> {
+        read(Decimal128::deserialize(
+            de::value::MapAccessDeserializer::new(map),
+        )?)
+    }
+}
+
+impl Known for StoredDecimal {
+    fn schema(_: &mut SchemaTypes) -> bson::Document {
+        doc! {
+            "bsonType": "decimal",
+            "minimum": to_decimal128(Decimal::MIN),
+            "maximum": to_decimal128(Decimal::MAX),
+        }
+    }
+}
+
+impl Ordered for StoredDecimal {}
+
+#[diagnostic::do_not_recommend]
+impl ValidatesNumber for super::Native<Decimal> {}
+#[diagnostic::do_not_recommend]
+impl ValidatesNumber for super::Native<Option<Decimal>> {}
+
+impl NativeForm for Decimal {
+    type Form = StoredDecimal;
+
+    fn to_form(&self) -> StoredDecimal {
+        StoredDecimal(*self)
+    }
+
+    fn from_form(form: StoredDecimal) -> Result<Self> {
+        Ok(form.0)
+    }
+}

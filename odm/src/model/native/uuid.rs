@@ -1,0 +1,18 @@
+//! UUIDs, stored as binary data of subtype 4.
+
+use uuid::Uuid;
+
+use super::NativeForm;
+use crate::error::Result;
+
+impl NativeForm for Uuid {
+    type Form = bson::Uuid;
+
+    fn to_form(&self) -> bson::Uuid {
+        bson::Uuid::from_bytes(self.into_bytes())
+    }
+
+    fn from_form(form: bson::Uuid) -> Result<Self> {
+        Ok(Uuid::from_bytes(form.bytes()))
+    }
+}
