@@ -33,7 +33,7 @@ pub use audit::{Finding, Problem};
 use base::Touched;
 pub use derived::DerivedKind;
 pub(crate) use derived::{children_of, shown};
-pub(crate) use pending::as_read;
+pub(crate) use pending::{as_read, is_read_as_pending};
 pub(crate) use plan::plan;
 pub use plan::{PlannedChanges, Step, WritePlan};
 pub(crate) use run::run;

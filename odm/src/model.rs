@@ -36,7 +36,9 @@ pub use reference::{Joinable, Link, Ref};
 pub use related::ChildOf;
 pub use subset::Subset;
 pub use validation::{ValidationAction, ValidationLevel};
-pub use value::{Contains, IntoAmount, IntoValue, List, Number, Optional, Ordered, Text, to_raw};
+pub use value::{
+    Contains, Distinct, IntoAmount, IntoValue, List, Number, Optional, Ordered, Text, to_raw,
+};
 
 // Generated code and the layers above need these; a program names none of them.
 #[doc(hidden)]

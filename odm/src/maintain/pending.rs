@@ -56,6 +56,12 @@ pub(crate) fn as_read<'d>(
     Ok(read)
 }
 
+/// Whether [`as_read`] may change what documents of a collection have at a path.
+pub(crate) fn is_read_as_pending(catalog: &Catalog, collection: &str, path: &str) -> bool {
+    let pending = pending_in_whole(catalog, collection);
+    pending.iter().any(|(field, _)| path::overlap(field, path))
+}
+
 /// The pending fields of the whole documents of a collection, cold parts included, with their paths there.
 fn pending_in_whole<'c>(catalog: &'c Catalog, collection: &str) -> Vec<(String, &'c PendingField)> {
     let own = catalog.pending_in(collection).iter();

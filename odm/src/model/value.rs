@@ -205,6 +205,22 @@ pub trait Optional {}
 
 impl<T> Optional for Option<T> {}
 
+/// Values of which a query can list the distinct ones: values with an order, and lists of such, whose elements are
+/// listed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no values in an order that could be listed",
+    label = "neither ordered nor a list of ordered values",
+    note = "a number, string, date, id, bool, an `Option` of one, or a list of these has"
+)]
+pub trait Distinct {
+    /// The type of a listed value: of an array, that of its elements.
+    type Value;
+}
+
+impl<T: Ordered> Distinct for T {
+    type Value = T;
+}
+
 /// Numbers that an update can calculate with.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a number that can be calculated with",
@@ -296,6 +312,14 @@ macro_rules! lists {
         impl<T> Contains for $list<T> {
             type Item = T;
             const SUBSTRING: bool = false;
+        }
+
+        impl<T: Ordered> Distinct for $list<T> {
+            type Value = T;
+        }
+
+        impl<T: Ordered> Distinct for Option<$list<T>> {
+            type Value = T;
         }
     )* };
 }

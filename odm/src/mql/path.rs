@@ -172,6 +172,23 @@ where
     visit_in(document, path, leaf, None, &mut |value, _| test(value))
 }
 
+/// Calls `each` with each value at a path: of an array at its end, with each element, one level deep. A
+/// missing value is none.
+pub(crate) fn each_value<'a>(
+    document: &'a RawDocument,
+    path: &str,
+    each: &mut impl FnMut(RawBsonRef<'a>),
+) {
+    visit(document, path, Leaf::Whole, &mut |value| {
+        match value {
+            None => {}
+            Some(RawBsonRef::Array(array)) => array.into_iter().flatten().for_each(&mut *each),
+            Some(value) => each(value),
+        }
+        false
+    });
+}
+
 /// The same as [`visit`], with the position in the first array whose elements the path goes on in, if there
 /// is one.
 pub(super) fn visit_at<'a, F>(

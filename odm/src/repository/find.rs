@@ -1,18 +1,15 @@
 //! Queries.
 
-use std::{future::IntoFuture, marker::PhantomData};
+use std::{borrow::Cow, collections::BTreeMap, future::IntoFuture, marker::PhantomData};
 
 use bson::{RawDocument, RawDocumentBuf};
-use serde::{Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 
 use super::{Cursor, Deferred, Join, Joins, Page, impl_debug, page, query, rows, stream};
 use crate::{
     error::{Error, ErrorKind, Result},
-    model::{Cold, Document, Field, Is, Ordered, Path, Projection, Shows, Structure},
-    mql::{
-        self, key,
-        path::{self, Lookup},
-    },
+    model::{Cold, Distinct, Document, Field, Is, Path, Projection, Shows, Structure},
+    mql::{self, key, path},
     query::{Filter, Sort},
     session::Session,
     store::{self, Explain, ReaderExt},
@@ -171,23 +168,46 @@ impl<M: Document, J, T> Query<M, J, T> {
 
     /// Returns the distinct values of a field, in their order. Documents without the field are
     /// ignored.
-    pub fn distinct<V, P, K>(self, _: Field<V, P, K>) -> Deferred<Vec<V>>
+    ///
+    /// Of a list, each element is a value, as in MongoDB.
+    ///
+    /// ```
+    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
+    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "parts")]
+    /// # struct Part { #[serde(rename = "_id")] id: i64, tags: Vec<String> }
+    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
+    /// # struct Shop { parts: Repository<Part> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let shop = Shop::open(Embedded::memory().await?).await?;
+    /// shop.parts.insert(Part { id: 1, tags: vec!["steel".into(), "new".into()] }).await?;
+    /// shop.parts.insert(Part { id: 2, tags: vec!["steel".into()] }).await?;
+    /// let tags: Vec<String> = shop.parts.all().distinct(Part::fields().tags).await?;
+    /// assert_eq!(tags, ["new", "steel"]);
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    pub fn distinct<V, P, K>(self, _: Field<V, P, K>) -> Deferred<Vec<V::Value>>
     where
-        V: Ordered + DeserializeOwned + Serialize + Send + 'static,
+        V: Distinct<Value: DeserializeOwned + Send + 'static>,
         P: Path<Root: Is<M>>,
     {
         let Query { session, find, .. } = self;
         Box::pin(async move {
             let mut find = find?;
-            find.projection = Some(mql::Projection::include([P::TEXT])?);
             // The values of a field in a cold part are read with this part.
             let part = P::COLD.then(|| path::split(P::TEXT).0);
             let view = session.reader(M::COLLECTION, part.as_slice()).await?;
-            let mut values = std::collections::BTreeMap::new();
+            if !view.has_pending(M::COLLECTION, P::TEXT) {
+                find.projection = Some(mql::Projection::include([P::TEXT])?);
+            }
+            let mut values = BTreeMap::new();
             let collect = |document: &RawDocument| {
-                if let Lookup::Value(value) = path::lookup(document, P::TEXT) {
+                let document = match find.projection {
+                    Some(_) => Cow::Borrowed(document),
+                    None => view.as_read(M::COLLECTION, document)?,
+                };
+                path::each_value(&document, P::TEXT, &mut |value| {
                     values.entry(key::of(value)).or_insert_with(|| value.into());
-                }
+                });
                 Ok(())
             };
             let (_, cost) = view.find_with(&find, collect).await?;

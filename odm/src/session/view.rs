@@ -76,6 +76,13 @@ impl ReadView<'_> {
         }
     }
 
+    /// Whether fields at a path, or around it or within it, are pending, so that they have to be read by
+    /// [`as_read`](ReadView::as_read).
+    pub(crate) fn has_pending(&self, collection: &str, path: &str) -> bool {
+        let pending = self.pending.as_ref();
+        pending.is_some_and(|catalog| maintain::is_read_as_pending(catalog, collection, path))
+    }
+
     /// Names the backfill in the error of a document that cannot be read since a field is pending.
     #[cold]
     pub(crate) fn explained(&self, error: Error) -> Error {

@@ -158,6 +158,22 @@ on_every_store! {
         assert_eq!(countries, ["NO"]);
     }
 
+    async fn distinct_values_of_a_list_are_its_elements(store: impl TestStore) {
+        let db = with_five(store.clone()).await;
+        let fields = Item::fields();
+        let mut expected: Vec<String> = five().into_iter().flat_map(|item| item.tags).collect();
+        expected.sort_unstable();
+        expected.dedup();
+        assert!(expected.len() > 1 && five().iter().any(|item| item.tags.is_empty()));
+        assert_eq!(db.items.all().distinct(fields.tags).await.unwrap(), expected);
+        let none = db.items.find(fields.tags.len(0)).distinct(fields.tags).await.unwrap();
+        assert_eq!(none, [""; 0]);
+        // By a filter of the list, all elements of the documents that match.
+        let tagged = db.items.find(fields.tags.contains(expected[0].as_str()));
+        let both = tagged.distinct(fields.tags).await.unwrap();
+        assert!(both.contains(&expected[0]) && both.iter().all(|tag| expected.contains(tag)));
+    }
+
     async fn a_projection_reads_its_fields_alone(store: impl TestStore) {
         let db = with_five(store).await;
         let lines: Vec<Line> =
