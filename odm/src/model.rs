@@ -37,7 +37,8 @@ pub use related::ChildOf;
 pub use subset::Subset;
 pub use validation::{ValidationAction, ValidationLevel};
 pub use value::{
-    Contains, Distinct, IntoAmount, IntoValue, List, Number, Optional, Ordered, Text, to_raw,
+    Addable, Contains, Date, Distinct, IntoAmount, IntoValue, List, Number, Optional, Ordered,
+    Text, to_raw,
 };
 
 // Generated code and the layers above need these; a program names none of them.
@@ -56,7 +57,7 @@ pub(crate) use path::fnv1a;
 pub use path::{ColdPath, FieldPath, FlatPath, HotPath, PathHash, Root};
 #[doc(hidden)]
 pub use read::{ReadCheck, Unreadable, check_readable};
-pub(crate) use read::{read, unstorable};
+pub(crate) use read::{read, read_value, unstorable};
 #[doc(hidden)]
 pub use reference::{IdFrom, Linked, NoKey, Referable};
 #[doc(hidden)]

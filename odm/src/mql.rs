@@ -11,6 +11,7 @@
 //! | [updates](Update) | `$set` `$unset` `$setOnInsert` `$rename` `$currentDate`, `$inc` `$mul` `$min` `$max` `$bit`, `$push` with `$each` `$position` `$slice` `$sort`, `$addToSet` with `$each`, `$pop` `$pull` `$pullAll`; in paths `$`, `$[]` and `$[name]` |
 //! | [projections](Projection) | 1, 0, `$slice` `$elemMatch`, `$` at the end of a path, and expressions |
 //! | [sorts](Sort) | 1, -1, `$natural` |
+//! | [groups](Group) | `$unwind` and `$group`, as a value, with `$sum` `$avg` `$min` `$max` `$count`, and `$dateTrunc` to full units in UTC |
 //!
 //! Any other operator is an error that names it. MongoDB has these besides:
 //!
@@ -23,7 +24,7 @@
 //! | projections | `$meta`, and a computed field inside of the field that `$` is about |
 //! | sorts | `$meta` |
 //!
-//! There are no stages of aggregation, no collations and no views.
+//! There are no other stages of aggregation, no collations and no views.
 //!
 //! Regular expressions are those of PCRE2: see [`Pattern`]. Decimals have 34 digits, rounded half to even.
 //! The types will grow with the language: they are `#[non_exhaustive]`.
@@ -33,6 +34,7 @@ pub(crate) mod diff;
 mod error;
 mod expr;
 mod filter;
+pub mod group;
 pub mod key;
 mod number;
 pub mod order;
@@ -53,6 +55,7 @@ pub use error::Error;
 pub(crate) use error::code::name as code_name;
 pub use expr::Expr;
 pub use filter::{Bits, Filter, Pattern, Test, Values};
+pub use group::Group;
 pub use project::Projection;
 pub use schema::{Schema, Violation};
 pub(crate) use show::show;

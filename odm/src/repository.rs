@@ -15,6 +15,7 @@ mod children;
 mod delete;
 mod find;
 mod get;
+mod group;
 mod insert;
 mod join;
 mod load;
@@ -54,6 +55,7 @@ pub use children::{Any, AtMostOne, ChildCardinality, OfParent};
 pub use delete::{Delete, DeleteWhere};
 pub use find::Query;
 pub use get::{Fetch, Get, Refs};
+pub use group::{Aggregates, ComputedOf, GroupBy, GroupKeys, Groups, KeysOf, Unwound};
 pub use insert::{Insert, InsertMany};
 #[doc(hidden)]
 pub use join::JoinFrom;

@@ -36,7 +36,8 @@ use bson::{RawBson, RawDocument};
 pub use collection::{CollectionSpec, IndexSpec};
 pub use document::check_document;
 pub(crate) use document::{id_first, stamped};
-pub use query::{Cost, Explain, Find, FindByKey};
+pub use query::{Aggregate, Cost, Explain, Find, FindByKey};
+pub(crate) use query::{ReadAs, STORED};
 pub(crate) use reader_ext::ReaderExt;
 pub use write::{
     Change, CollectionWrites, DeleteWrite, Deleted, DocumentCheck, DocumentWrite, UpdateWrite,
@@ -135,6 +136,18 @@ pub trait Reader: Send + Sync {
     /// Returns for each of several keys of a field the number of documents that a query with it
     /// would return, as one request.
     async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)>;
+
+    /// Groups the documents that a query finds, and passes the row of each group with its position in the
+    /// result, in order.
+    ///
+    /// The default groups what [`find`](Reader::find) passes, in the memory that the groups take. A store MAY
+    /// compute the rows in any other way, as from an index alone, and MAY bound their memory by a
+    /// [`Limit`](crate::ErrorKind::Limit). Of values that are equal in the order of
+    /// [`compare`](crate::mql::order::compare), such as 1 and 1.0, it MAY return any as a key, as the least and as
+    /// the greatest one.
+    async fn aggregate(&self, aggregate: &Aggregate, each: Each<'_>) -> Result<Cost> {
+        aggregate.run_by_find(self, STORED, each).await
+    }
 
     /// Runs a query, and returns how it ran.
     async fn explain(&self, find: &Find) -> Result<Explain>;

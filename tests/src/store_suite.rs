@@ -20,6 +20,7 @@
 
 #![expect(missing_docs, reason = "the names of promises are sentences")]
 
+pub mod aggregates;
 pub mod batches;
 pub mod closing;
 pub mod finds;
@@ -73,6 +74,14 @@ macro_rules! store_suite {
                 documents_of_a_key_have_the_fields_of_the_projection
                 a_query_by_keys_after_a_position_is_refused
                 a_query_by_keys_ends_when_its_callback_breaks_or_fails
+            }
+            aggregates {
+                groups_are_those_of_the_documents_that_the_query_finds
+                rows_are_filtered_sorted_skipped_and_limited
+                groups_of_nothing_have_a_row_only_without_keys
+                groups_see_the_transaction_they_are_in
+                a_key_that_is_no_date_is_an_error_that_names_the_document
+                an_aggregate_ends_when_its_callback_breaks_or_fails
             }
             batches {
                 a_batch_inserts_replaces_and_removes
@@ -174,6 +183,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("gets", include_str!("store_suite/gets.rs")),
     ("finds", include_str!("store_suite/finds.rs")),
     ("keys", include_str!("store_suite/keys.rs")),
+    ("aggregates", include_str!("store_suite/aggregates.rs")),
     ("batches", include_str!("store_suite/batches.rs")),
     (
         "unique_indexes",

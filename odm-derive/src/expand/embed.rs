@@ -102,7 +102,9 @@ pub(crate) fn embedded(head: &Head, this: &TokenStream, parent: &TokenStream) ->
 /// An enum of names is stored as text, which has the order of the variants if their names have it.
 ///
 /// ```ignore
-/// impl Ordered for Grade {}
+/// impl Ordered for Grade {
+///     type Present = Self;
+/// }
 /// ```
 fn ordered(head: &Head, structure: &Structure) -> Option<TokenStream> {
     let forms = structure.forms.as_ref()?;
@@ -115,7 +117,9 @@ fn ordered(head: &Head, structure: &Structure) -> Option<TokenStream> {
     (is_name && is_ordered).then(|| {
         quote! {
             #[automatically_derived]
-            impl #impl_generics #private::Ordered for #this #where_clause {}
+            impl #impl_generics #private::Ordered for #this #where_clause {
+                type Present = Self;
+            }
         }
     })
 }

@@ -93,7 +93,7 @@ use std::{
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, de::DeserializeOwned};
 
 use super::{
-    Contains, IntoValue, Known, List, MapKey, Optional, Ordered, SchemaTypes, value::ViaSome,
+    Contains, Date, IntoValue, Known, List, MapKey, Optional, Ordered, SchemaTypes, value::ViaSome,
 };
 use crate::error::Result;
 
@@ -198,7 +198,12 @@ impl<T: NativeForm> Known for Native<T> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: NativeForm<Form: Ordered>> Ordered for Native<T> {}
+impl<T: NativeForm<Form: Ordered>> Ordered for Native<T> {
+    type Present = Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: NativeForm<Form: Date>> Date for Native<T> {}
 
 /// The value is stored in its native form.
 pub struct InForm;

@@ -2,7 +2,7 @@
 
 mod decoder;
 
-use bson::{RawDeserializer, RawDocument};
+use bson::{RawBson, RawDeserializer, RawDocument, RawDocumentBuf};
 use serde::{
     Serialize,
     de::{DeserializeOwned, Error as _},
@@ -29,6 +29,17 @@ pub type ReadCheck = fn(&RawDocument) -> Result<(), Box<Unreadable>>;
 /// Reads a stored value as a type.
 pub(crate) fn read<T: DeserializeOwned>(stored: &RawDocument) -> Result<T, Box<Unreadable>> {
     decoder::decode(stored.as_bytes()).or_else(|_| read_slowly(stored))
+}
+
+/// Reads one value as a type.
+pub(crate) fn read_value<V: DeserializeOwned>(value: RawBson) -> Result<V, Box<Unreadable>> {
+    #[derive(serde::Deserialize)]
+    struct Single<V> {
+        v: V,
+    }
+    let mut single = RawDocumentBuf::new();
+    single.append(bson::raw::cstr!("v"), value);
+    Ok(read::<Single<V>>(&single)?.v)
 }
 
 /// Reads all that `bson` can read, and follows the path to what it cannot.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use bson::{Decimal128, RawBson};
-use serde::{Serialize, Serializer};
+use serde::{Serialize, Serializer, de::DeserializeOwned};
 
 use super::{Cold, DateTime, Document, IntoId, ObjectId, Ref, Unreadable, unstorable};
 use crate::error::{Error, ErrorKind, Result};
@@ -175,10 +175,17 @@ fn written<V: Serialize + ?Sized>(value: &V) -> Result<RawBson, Box<Unreadable>>
             as by `#[serde(rename = \"1-low\")]`",
     note = "an IP address is stored as its text, which sorts otherwise"
 )]
-pub trait Ordered {}
+pub trait Ordered {
+    /// The type of a value that is there: of an `Option` that of what it holds, else the type itself.
+    type Present: ?Sized;
+}
 
 macro_rules! ordered {
-    ($($t:ty)*) => { $(impl Ordered for $t {})* };
+    ($($t:ty)*) => { $(
+        impl Ordered for $t {
+            type Present = Self;
+        }
+    )* };
 }
 ordered!(str String char bool i8 i16 i32 i64 u8 u16 u32 u64 usize isize f32 f64 DateTime ObjectId
     bson::DateTime bson::oid::ObjectId Decimal128 bson::Timestamp num::NonZeroI8 num::NonZeroI16
@@ -190,10 +197,21 @@ ordered!(url::Url);
 // The seconds are stored before the nanoseconds.
 ordered!(Duration SystemTime);
 
-impl<T: Ordered> Ordered for Option<T> {}
-impl<T: Ordered + ?Sized> Ordered for Box<T> {}
-impl<T: Ordered + ?Sized> Ordered for Arc<T> {}
-impl<T: Document<StoredKey: Ordered>> Ordered for Ref<T> {}
+impl<T: Ordered> Ordered for Option<T> {
+    type Present = T::Present;
+}
+
+impl<T: Ordered + ?Sized> Ordered for Box<T> {
+    type Present = Self;
+}
+
+impl<T: Ordered + ?Sized> Ordered for Arc<T> {
+    type Present = Self;
+}
+
+impl<T: Document<StoredKey: Ordered>> Ordered for Ref<T> {
+    type Present = Self;
+}
 
 /// Values that can be absent.
 #[diagnostic::on_unimplemented(
@@ -235,6 +253,72 @@ macro_rules! numbers {
 numbers!(i8 i16 i32 i64 u8 u16 u32 u64 usize isize f32 f64);
 
 impl<T: Number> Number for Option<T> {}
+
+/// Numbers that an aggregate can add up.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a number that can be added up",
+    label = "not a number",
+    note = "`sum` and `avg` work on integers, floats and decimals"
+)]
+pub trait Addable {
+    /// The type of a sum.
+    type Sum: DeserializeOwned + Send + 'static;
+    /// The type of a mean.
+    type Mean: DeserializeOwned + Send + 'static;
+    /// Makes of a sum one that its type is read from.
+    #[doc(hidden)]
+    fn widen(sum: RawBson) -> RawBson {
+        sum
+    }
+}
+
+macro_rules! addable {
+    ($($sum:ty: $($t:ty)*;)*) => { $($(
+        impl Addable for $t {
+            type Sum = $sum;
+            type Mean = f64;
+        }
+    )*)* };
+}
+addable! {
+    i64: i8 i16 i32 i64 u8 u16 u32 u64 usize isize;
+    f64: f32 f64;
+}
+
+impl Addable for Decimal128 {
+    type Sum = Decimal128;
+    type Mean = Decimal128;
+
+    fn widen(sum: RawBson) -> RawBson {
+        let text = match sum {
+            RawBson::Int32(whole) => whole.to_string(),
+            RawBson::Int64(whole) => whole.to_string(),
+            sum => return sum,
+        };
+        text.parse().map_or(sum, RawBson::Decimal128)
+    }
+}
+
+impl<T: Addable> Addable for Option<T> {
+    type Sum = T::Sum;
+    type Mean = T::Mean;
+
+    fn widen(sum: RawBson) -> RawBson {
+        T::widen(sum)
+    }
+}
+
+/// Values that are stored as a date.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a date",
+    label = "not a date",
+    note = "a unit of time can be taken of a `DateTime`"
+)]
+pub trait Date {}
+
+impl Date for DateTime {}
+impl Date for bson::DateTime {}
+impl<T: Date> Date for Option<T> {}
 
 /// An amount that can be added to a field of type `V`: a number of the same type, and for an unsigned one also
 /// a negative one.

@@ -57,6 +57,12 @@ impl Decimal {
         })
     }
 
+    /// A whole number, rounded to all digits that a decimal has.
+    pub(super) fn whole(value: i128) -> Decimal {
+        let magnitude = value.unsigned_abs();
+        rounded(value < 0, magnitude / LIMB, magnitude % LIMB, false, 0)
+    }
+
     /// A double, rounded to 15 digits, as MongoDB does.
     pub(super) fn double(value: f64) -> Decimal {
         Decimal::scientific(value, format!("{:.14e}", value.abs()))

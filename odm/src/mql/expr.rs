@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 use bson::{Bson, Document, RawBson, RawDocument};
 
+pub(super) use self::evaluate::{at_path, in_elements};
 use self::operator::Operator;
 use crate::mql::{Error, types::from_raw};
 

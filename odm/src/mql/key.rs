@@ -64,6 +64,11 @@ pub(crate) fn bracket_directed(value: RawBsonRef<'_>, direction: Direction) -> (
     (vec![class], vec![class + 1])
 }
 
+/// Whether a key is that of null or of undefined.
+pub(crate) fn is_absent(key: &[u8]) -> bool {
+    matches!(key, [class] if *class == Class::Null as u8 || *class == Class::Undefined as u8)
+}
+
 /// The length of the first key in these bytes, which was encoded in this direction, or `None` if they
 /// do not begin with a key.
 pub(crate) fn skip(bytes: &[u8], direction: Direction) -> Option<usize> {

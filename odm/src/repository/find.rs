@@ -51,6 +51,10 @@ impl<M: Document> Query<M> {
         }
     }
 
+    pub(super) fn into_parts(self) -> (Session, Result<store::Find>) {
+        (self.session, self.find)
+    }
+
     /// Reads only the fields of a projection of each document.
     pub fn select<P: Projection<Of: Shows<M>>>(self) -> Query<M, (), P> {
         let find = self.find.and_then(|mut find| {

@@ -10,7 +10,8 @@ use crate::{
     error::{Error, ErrorKind, Result, show},
     maintain::{Doc, ReturnedCheck},
     model::{
-        Document, Insertable, Unreadable, check_references, id_to_raw, read, references, unstorable,
+        Document, Insertable, Unreadable, check_references, id_to_raw, read, read_value,
+        references, unstorable,
     },
     session::{ReadView, Session},
     store::{self, Find, ReaderExt},
@@ -137,13 +138,7 @@ pub(super) fn value<V: DeserializeOwned>(
     path: &str,
     value: RawBson,
 ) -> Result<V> {
-    #[derive(serde::Deserialize)]
-    struct Single<V> {
-        v: V,
-    }
-    let mut single = RawDocumentBuf::new();
-    single.append(bson::raw::cstr!("v"), value);
-    let single: Single<V> = read(&single).map_err(|why| {
+    read_value(value).map_err(|why| {
         let message = format!(
             "value of `{path}` in `{collection}` cannot be read: {}",
             why.reason
@@ -151,8 +146,7 @@ pub(super) fn value<V: DeserializeOwned>(
         Error::new(ErrorKind::Decode, message)
             .at(collection, Some(path), None)
             .with_source(why.source)
-    })?;
-    Ok(single.v)
+    })
 }
 
 /// The documents that a write returns, read as their type. What the caller sent is read before the unit, on

@@ -8,7 +8,7 @@ use tokio::sync::MutexGuard;
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    store::{Cost, Each, Explain, Find, FindByKey, Reader, Transaction},
+    store::{Aggregate, Cost, Each, Explain, Find, FindByKey, Reader, Transaction},
 };
 
 /// A transaction, shared by the repositories that are bound to it.
@@ -150,6 +150,10 @@ impl Reader for LockedTransaction<'_> {
 
     async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
         self.observe(self.transaction().count_by_key(find).await)
+    }
+
+    async fn aggregate(&self, aggregate: &Aggregate, each: Each<'_>) -> Result<Cost> {
+        self.observe(self.transaction().aggregate(aggregate, each).await)
     }
 
     async fn explain(&self, find: &Find) -> Result<Explain> {

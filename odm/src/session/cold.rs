@@ -14,7 +14,7 @@ use crate::{
     catalog::{Catalog, Split},
     error::{Error, ErrorKind, Result},
     mql::{key, path},
-    store::{Cost, Each, Explain, Find, FindByKey, Reader, ReaderExt},
+    store::{Aggregate, Cost, Each, Explain, Find, FindByKey, Reader, ReaderExt, STORED},
     trace::record_cost,
 };
 
@@ -210,6 +210,14 @@ impl Reader for ColdReader<'_> {
             None => self.stored().count(find).await,
             Some(split) => self.stored().count(&split.find(find)).await,
         }
+    }
+
+    async fn aggregate(&self, aggregate: &Aggregate, each: Each<'_>) -> Result<Cost> {
+        let find = &aggregate.find;
+        if self.part_of(find)?.is_none() && !self.loads(&find.collection) {
+            return self.stored().aggregate(aggregate, each).await;
+        }
+        aggregate.run_by_find(self, STORED, each).await
     }
 
     async fn explain(&self, find: &Find) -> Result<Explain> {

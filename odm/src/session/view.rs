@@ -11,7 +11,7 @@ use crate::{
     catalog::Catalog,
     error::{Error, ErrorKind, Result},
     maintain,
-    store::Reader,
+    store::{Aggregate, Cost, Each, ReadAs, Reader},
 };
 
 /// One consistent state of the data, for all reads of an operation.
@@ -81,6 +81,17 @@ impl ReadView<'_> {
     pub(crate) fn has_pending(&self, collection: &str, path: &str) -> bool {
         let pending = self.pending.as_ref();
         pending.is_some_and(|catalog| maintain::is_read_as_pending(catalog, collection, path))
+    }
+
+    /// Groups documents as [`as_read`](ReadView::as_read) has them, and passes the rows of the groups.
+    pub(crate) async fn aggregate(&self, aggregate: &Aggregate, each: Each<'_>) -> Result<Cost> {
+        let collection = &aggregate.find.collection;
+        let mut paths = aggregate.group.paths();
+        if !paths.any(|path| self.has_pending(collection, path)) {
+            return self.deref().aggregate(aggregate, each).await;
+        }
+        let read: ReadAs<'_> = &|document| self.as_read(collection, document);
+        aggregate.run_by_find(self.deref(), read, each).await
     }
 
     /// Names the backfill in the error of a document that cannot be read since a field is pending.

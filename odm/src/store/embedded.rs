@@ -9,6 +9,7 @@
 //! caller drives ([`begin`](Store::begin)) has no such bound: its changes stay in memory until the
 //! commit.
 
+mod aggregate;
 mod backup;
 mod builder;
 mod engine;

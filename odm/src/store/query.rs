@@ -1,10 +1,17 @@
 //! What is asked of a store, and what the answer cost.
 
-use std::ops::{AddAssign, Sub};
+use std::{
+    borrow::Cow,
+    ops::{AddAssign, ControlFlow, Sub},
+};
 
-use bson::RawBson;
+use bson::{RawBson, RawDocument};
 
-use crate::mql::{Filter, Projection, Sort};
+use super::{Each, Reader};
+use crate::{
+    error::{Error, ErrorKind, Result, show},
+    mql::{Filter, Group, Projection, Sort, group::Grouping},
+};
 
 /// A query.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -39,6 +46,101 @@ pub struct FindByKey {
     pub path: String,
     /// The keys.
     pub keys: Vec<RawBson>,
+}
+
+/// A query of groups of documents.
+///
+/// A row of a group is what [`Group`] says. The rows are those that match `having`, in the order of `sort`, of
+/// which `skip` are left out.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Aggregate {
+    /// The query of the documents that are grouped. Its `sort` matters only with a `skip`, a `limit` or a position;
+    /// its projection has no meaning, and a store MAY ignore it.
+    pub find: Find,
+    /// The groups, and what is computed of each.
+    pub group: Group,
+    /// The rows that match.
+    pub having: Filter,
+    /// The order of the rows. A store MUST append the keys, ascending, so that the order is total.
+    pub sort: Sort,
+    /// The number of rows to skip.
+    pub skip: u64,
+    /// The number of rows to return at most.
+    pub limit: Option<u64>,
+}
+
+/// Makes of a stored document what is grouped.
+pub(crate) type ReadAs<'r> =
+    &'r (dyn for<'d> Fn(&'d RawDocument) -> Result<Cow<'d, RawDocument>> + Send + Sync);
+
+/// Groups documents as they are.
+pub(crate) const STORED: ReadAs<'static> = &|document| Ok(Cow::Borrowed(document));
+
+impl Aggregate {
+    /// Passes a document to the groups.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidQuery`](crate::ErrorKind::InvalidQuery), with the location of the document, if a key is the start
+    /// of a unit of what is no date.
+    pub fn add(&self, grouping: &mut Grouping<'_>, document: &RawDocument) -> Result<()> {
+        grouping.add(document).map_err(|error| {
+            let collection = &self.find.collection;
+            let id = document.get("_id").ok().flatten();
+            let id = id.map_or(RawBson::Null, RawBson::from);
+            let message = format!(
+                "aggregate failed: on the document of `{collection}` with `_id` = {}, {error}",
+                show(&id)
+            );
+            Error::new(ErrorKind::InvalidQuery, message)
+                .with_source(error)
+                .at(collection, None, Some(id))
+        })
+    }
+
+    /// Passes the rows of the groups, in order, with their positions. Returns how many.
+    pub fn pass_rows(&self, grouping: Grouping<'_>, each: Each<'_>) -> Result<u64> {
+        let mut rows = Vec::with_capacity(grouping.len());
+        for row in grouping.into_rows() {
+            let row = row?;
+            if self.having.matches(&row)? {
+                rows.push(row);
+            }
+        }
+        if !self.sort.is_empty() {
+            // The sort is stable, and the rows are in the order of their keys.
+            rows.sort_by_cached_key(|row| self.sort.encode_key(row));
+        }
+        let number = |number| usize::try_from(number).unwrap_or(usize::MAX);
+        let rows = rows.into_iter().skip(number(self.skip));
+        let mut passed = 0;
+        for row in rows.take(self.limit.map_or(usize::MAX, number)) {
+            passed += 1;
+            if each(passed - 1, &row)?.is_break() {
+                break;
+            }
+        }
+        Ok(passed as u64)
+    }
+
+    /// Runs the query by a [`find`](Reader::find) of the documents, which are passed through `read`.
+    pub(crate) async fn run_by_find<R: Reader + ?Sized>(
+        &self,
+        reader: &R,
+        read: ReadAs<'_>,
+        each: Each<'_>,
+    ) -> Result<Cost> {
+        let mut find = self.find.clone();
+        find.projection = None;
+        let mut grouping = self.group.begin()?;
+        let add: Each<'_> = &mut |_, document| {
+            self.add(&mut grouping, &read(document)?)?;
+            Ok(ControlFlow::Continue(()))
+        };
+        let mut cost = reader.find(&find, add).await?;
+        cost.documents_returned = self.pass_rows(grouping, each)?;
+        Ok(cost)
+    }
 }
 
 /// What an operation touched.

@@ -164,6 +164,19 @@ on_every_store! {
         assert!(db.pending_backfills().is_empty());
     }
 
+    async fn aggregates_and_distinct_values_read_a_pending_field_as_its_empty_value(store: impl TestStore) {
+        older(&store).await;
+        let db = Family::open(store).await.unwrap();
+        let fields = Parent::fields();
+        assert_eq!(db.parents.all().count_by(fields.children).await.unwrap(), [(0, 1)]);
+        assert_eq!(db.parents.all().max(fields.children).await.unwrap(), Some(0));
+        assert_eq!(db.parents.all().distinct(fields.children).await.unwrap(), [0]);
+        db.backfill().await.unwrap();
+        assert_eq!(db.parents.all().count_by(fields.children).await.unwrap(), [(10, 1)]);
+        assert_eq!(db.parents.all().max(fields.children).await.unwrap(), Some(10));
+        assert_eq!(db.parents.all().distinct(fields.children).await.unwrap(), [10]);
+    }
+
     async fn a_reference_that_dangles_after_the_backfill_is_not_relied_on(store: impl TestStore) {
         older(&store).await;
         let db = Family::open(store).await.unwrap();

@@ -1,7 +1,7 @@
 //! Reading with a cold part and without, and by fields of either.
 
 use futures_util::TryStreamExt as _;
-use odm::{ErrorKind, bson::doc, measure, prelude::*};
+use odm::{ErrorKind, bson::doc, measure, prelude::*, query::count};
 use tests::{TestStore, on_embedded_stores, on_every_store};
 
 use super::{Movie, Movies, details, movie};
@@ -101,6 +101,29 @@ on_every_store! {
             }
         }
         assert_eq!(db.movies.all().count().await.unwrap(), 20);
+    }
+
+    async fn aggregates_read_the_document_and_its_cold_part(store: impl TestStore) {
+        let db = movies(store).await;
+        let (movie, details) = (Movie::fields(), Movie::fields().details);
+        assert_eq!(db.movies.all().sum(details.imdb.votes).await.unwrap(), 210);
+        // By a cold part, of what a filter of the document finds.
+        let late = db.movies.find(movie.release_year.gt(1910));
+        let rows = late.group_by(details.imdb.rating)
+            .select((count(), movie.release_year.max(), details.imdb.votes.sum()))
+            .having(details.imdb.votes.sum().gt(29))
+            .await
+            .unwrap();
+        assert_eq!(rows, [(0.0, (2, Some(1920), 35)), (3.0, (2, Some(1918), 31)), (4.0, (2, Some(1919), 33))]);
+        // By the document, of what a filter of the cold part finds.
+        let good = db.movies.find(details.imdb.rating.gte(3.0));
+        assert_eq!(good.sum(movie.release_year).await.unwrap(), 8 * 1900 + 3 + 4 + 8 + 9 + 13 + 14 + 18 + 19);
+        let tags = db.movies.all().unwind(details.tags).count_by(details.tags.element()).await.unwrap();
+        assert_eq!(tags, [("old".to_owned(), 20), ("tag 0".to_owned(), 10), ("tag 1".to_owned(), 10)]);
+        let tags = db.movies.find(movie.id.lte(2)).distinct(details.tags).await.unwrap();
+        assert_eq!(tags, ["old", "tag 0", "tag 1"]);
+        let both = db.movies.find(details.imdb.rating.gte(3.0) & movie.title.ne("x"));
+        assert_eq!(both.sum(movie.id).await.unwrap_err().kind(), ErrorKind::InvalidQuery);
     }
 
     async fn a_cold_part_that_is_not_loaded_is_null_in_json_and_comes_back_as_such(store: impl TestStore) {

@@ -24,7 +24,9 @@ enum Level {
     High,
 }
 
-impl Ordered for Level {}
+impl Ordered for Level {
+    type Present = Self;
+}
 
 impl Serialize for Level {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -5,7 +5,7 @@ use std::{
     net::{IpAddr, Ipv4Addr},
 };
 
-use chrono::{SubsecRound, Utc};
+use chrono::{DurationRound, SubsecRound, Utc};
 use odm::{
     bson::{self, Bson, doc, spec::BinarySubtype},
     prelude::*,
@@ -235,6 +235,15 @@ on_every_store! {
         let totals = db.orders.all().distinct(order.total).await.unwrap();
         let totals: Vec<Decimal> = totals.into_iter().map(|total| total.into_inner()).collect();
         assert_eq!(totals, [decimal("-0.10"), decimal("7")]);
+        assert_eq!(db.orders.all().sum(order.total).await.unwrap().into_inner(), decimal("6.90"));
+        assert_eq!(db.orders.find(order.id.eq(Uuid::max())).sum(order.total).await.unwrap().into_inner(), Decimal::ZERO);
+        let mean = db.orders.all().avg(order.total).await.unwrap();
+        assert_eq!(mean.unwrap().to_string(), "3.45");
+        let least = db.orders.all().min(order.created).await.unwrap();
+        assert_eq!(least.unwrap().into_inner(), date());
+        let hours = db.orders.find(order.id.ne(id)).count_by(order.created.start_of_hour()).await.unwrap();
+        assert_eq!(hours.len(), 1);
+        assert_eq!(hours[0].0.into_inner(), date().duration_trunc(chrono::TimeDelta::hours(1)).unwrap());
         db.orders.update(id).pull(order.ids, Uuid::max()).unset(order.shipped).await.unwrap();
         assert_eq!(db.orders.get(id).await.unwrap().ids.len(), 2);
         let modified = db.orders.modify(id, |order| order.total += decimal("0.01")).await.unwrap();

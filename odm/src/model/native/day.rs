@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{
     error::{Error, ErrorKind},
-    model::{DateTime, Known, Ordered, SchemaTypes},
+    model::{Date, DateTime, Known, Ordered, SchemaTypes},
 };
 
 const DAY: i64 = 86_400_000;
@@ -42,7 +42,11 @@ impl Known for Day {
     }
 }
 
-impl Ordered for Day {}
+impl Ordered for Day {
+    type Present = Self;
+}
+
+impl Date for Day {}
 
 /// The error of a date that a type does not have.
 pub(super) fn beyond(date: DateTime, what: &str) -> Error {

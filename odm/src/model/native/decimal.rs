@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::NativeForm;
 use crate::{
     error::Result,
-    model::{Known, Ordered, SchemaTypes, ValidatesNumber},
+    model::{Addable, Known, Ordered, SchemaTypes, ValidatesNumber},
 };
 
 /// The exponent of a `Decimal128` whose bits of the exponent are zeros.
@@ -139,7 +139,22 @@ impl Known for StoredDecimal {
     }
 }
 
-impl Ordered for StoredDecimal {}
+impl Ordered for StoredDecimal {
+    type Present = Self;
+}
+
+// A mean can have more digits than the type.
+#[diagnostic::do_not_recommend]
+impl Addable for super::Native<Decimal> {
+    type Sum = super::Native<Decimal>;
+    type Mean = Decimal128;
+}
+
+#[diagnostic::do_not_recommend]
+impl Addable for super::Native<Option<Decimal>> {
+    type Sum = super::Native<Decimal>;
+    type Mean = Decimal128;
+}
 
 #[diagnostic::do_not_recommend]
 impl ValidatesNumber for super::Native<Decimal> {}

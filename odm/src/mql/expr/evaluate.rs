@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString};
+use bson::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString};
 
 use super::{Node, arrays, numbers, operator::Operator};
 use crate::mql::{Error, order, path, types, write::malformed};
@@ -67,25 +67,28 @@ pub(super) fn truthy(value: RawBsonRef<'_>) -> bool {
 }
 
 /// The value at a path. Arrays on it give the values in their elements that are documents.
-fn at_path(document: &RawDocument, path: &str) -> Option<RawBson> {
+pub(in crate::mql) fn at_path(document: &RawDocument, path: &str) -> Option<RawBson> {
     let (name, rest) = path::split(path);
     let value = path::get(document, name)?;
     match (value, rest) {
         (value, None) => Some(value.into()),
         (RawBsonRef::Document(inner), Some(rest)) => at_path(inner, rest),
-        (RawBsonRef::Array(array), Some(rest)) => {
-            let mut values = RawArrayBuf::new();
-            for element in array.into_iter().flatten() {
-                if let RawBsonRef::Document(inner) = element
-                    && let Some(value) = at_path(inner, rest)
-                {
-                    values.push(value);
-                }
-            }
-            Some(RawBson::Array(values))
-        }
+        (RawBsonRef::Array(array), Some(rest)) => Some(in_elements(array, rest)),
         _ => None,
     }
+}
+
+/// The array of the values at a path in the elements of an array that are documents.
+pub(in crate::mql) fn in_elements(array: &RawArray, path: &str) -> RawBson {
+    let mut values = RawArrayBuf::new();
+    for element in array.into_iter().flatten() {
+        if let RawBsonRef::Document(inner) = element
+            && let Some(value) = at_path(inner, path)
+        {
+            values.push(value);
+        }
+    }
+    RawBson::Array(values)
 }
 
 /// Whether a value is null, undefined or missing.

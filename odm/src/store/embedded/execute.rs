@@ -13,7 +13,7 @@ use self::sink::Sink;
 use super::{
     ids::{Ids, Seen, Sorted, TopN},
     layout::damaged,
-    plan::{Conditions, OrderSpec, Plan, SortStrategy, fields_len, plan},
+    plan::{self, Conditions, OrderSpec, Plan, SortStrategy, fields_len, plan},
     scan::{Documents, PlanEntries},
     schema::Collection,
     view::View,
@@ -41,6 +41,16 @@ impl<'q> Query<'q> {
     pub(super) fn plan<'s>(&self, collection: &'s Collection) -> Plan<'q, 's> {
         let conditions = Conditions::from_filters(self.filters);
         plan(collection, &conditions, &self.order())
+    }
+
+    /// Plans to find the documents by entries that have the values at these paths, if an index does.
+    pub(super) fn covering<'s>(
+        &self,
+        collection: &'s Collection,
+        paths: &[&str],
+    ) -> Option<Plan<'q, 's>> {
+        let conditions = Conditions::from_filters(self.filters);
+        plan::covering(collection, &conditions, &self.order(), paths)
     }
 
     /// Whether it finds all documents, but for `skip` and `limit`.

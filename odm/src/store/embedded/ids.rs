@@ -144,6 +144,16 @@ fn size(sorted: &Sorted) -> usize {
     size_of::<Sorted>() + sorted.key.capacity() + sorted.id.len()
 }
 
+/// The error of an aggregate whose groups take more memory.
+#[cold]
+pub(super) fn too_many_groups(collection: &str, limit: usize) -> Error {
+    let message = format!(
+        "too many groups: those of `{collection}` need more than {limit} bytes of memory; group by fewer values, \
+         filter first, or raise `sort_memory`"
+    );
+    Error::new(ErrorKind::Limit, message).at(collection, None, None)
+}
+
 #[cold]
 fn too_large(limit: usize) -> Error {
     Error::new(

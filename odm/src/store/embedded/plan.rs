@@ -124,6 +124,11 @@ impl<'f, 's> Plan<'f, 's> {
         }
     }
 
+    /// Whether its entries are in the requested order, but for runs.
+    pub(super) fn is_sorted(&self) -> bool {
+        matches!(self, Plan::One(access) if access.order.is_by_index())
+    }
+
     /// How the documents get into order.
     pub(super) fn order(&self, wanted: &OrderSpec<'_>) -> SortStrategy {
         match self {
@@ -184,6 +189,22 @@ pub(super) fn plan<'f, 's>(
         }
     }
     Plan::One(best)
+}
+
+/// Returns the best plan that finds the documents of a query, and no others, by entries that have the values at
+/// these paths.
+pub(super) fn covering<'f, 's>(
+    collection: &'s Collection,
+    conditions: &Conditions<'f>,
+    wanted: &OrderSpec<'_>,
+    paths: &[&str],
+) -> Option<Plan<'f, 's>> {
+    let indexes = collection.in_force().map(Source::index);
+    let sources = indexes.chain([Source::documents(collection)]);
+    let sources = sources.filter(|source| !source.repeats() && source.has_fields(paths));
+    let found = sources.filter_map(|source| access_path(source, &conditions.all, wanted));
+    let found = found.filter(|access| access.exact);
+    found.max_by_key(|access| access.rank).map(Plan::One)
 }
 
 /// The access path of each branch of a disjunction, if all are selective.

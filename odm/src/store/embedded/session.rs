@@ -14,8 +14,8 @@ use super::{
 use crate::{
     error::{Error, ErrorKind, Result},
     store::{
-        CollectionWrites, Cost, DeleteWrite, Deleted, Each, Explain, Find, FindByKey, Reader,
-        Transaction, UpdateWrite, Updated,
+        Aggregate, CollectionWrites, Cost, DeleteWrite, Deleted, Each, Explain, Find, FindByKey,
+        Reader, Transaction, UpdateWrite, Updated,
     },
 };
 
@@ -117,6 +117,11 @@ impl Reader for Session {
     async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
         let _call = self.begin_call()?;
         self.work.reading().count_by_key(find).await
+    }
+
+    async fn aggregate(&self, aggregate: &Aggregate, each: Each<'_>) -> Result<Cost> {
+        let _call = self.begin_call()?;
+        self.work.reading().aggregate(aggregate, each).await
     }
 
     async fn explain(&self, find: &Find) -> Result<Explain> {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    store::{Cost, Each, Explain, Find, FindByKey, Reader},
+    store::{Aggregate, Cost, Each, Explain, Find, FindByKey, Reader},
 };
 
 /// A committed state.
@@ -58,6 +58,10 @@ impl Reader for Snapshot {
 
     async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
         self.reading().count_by_key(find).await
+    }
+
+    async fn aggregate(&self, aggregate: &Aggregate, each: Each<'_>) -> Result<Cost> {
+        self.reading().aggregate(aggregate, each).await
     }
 
     async fn explain(&self, find: &Find) -> Result<Explain> {

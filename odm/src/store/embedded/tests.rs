@@ -1,5 +1,6 @@
 //! Tests of the store as a whole.
 
+mod aggregates;
 mod backup;
 mod crashes;
 pub(crate) mod disk;

@@ -56,6 +56,16 @@ impl<'s> Source<'s> {
         }
     }
 
+    /// Whether these are among its fields.
+    pub(super) fn has_fields(&self, paths: &[&str]) -> bool {
+        paths.iter().all(|path| self.position(path).is_some())
+    }
+
+    /// The position of a field.
+    pub(in super::super) fn position(&self, path: &str) -> Option<usize> {
+        (0..self.len()).find(|&at| self.field(at).0 == path)
+    }
+
     /// The number of parts of a key: the fields, and `_id` if it follows them.
     fn len_with_id(&self) -> usize {
         self.len() + usize::from(!self.is_unique())

@@ -1,0 +1,561 @@
+//! Typed aggregates: what groups are made by, and what is computed of each.
+
+use std::{borrow::Cow, convert::Infallible, marker::PhantomData};
+
+use bson::RawBson;
+use serde::Serialize;
+
+use super::Sort;
+use crate::{
+    error::{Error, ErrorKind, Result},
+    model::{Addable, Date, Field, IntoValue, List, Ordered, Path, Root, read_value, to_raw},
+    mql::{self, Direction, Filter, Group, Test, group::DateUnit, path},
+};
+
+/// Implements `Debug` by some fields. It needs no `Debug` of the types that only guide the compiler.
+macro_rules! impl_debug {
+    ($($name:ident<$($param:ident),+>: $($field:ident),+;)+) => { $(
+        impl<$($param),+> std::fmt::Debug for $name<$($param),+> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($name))$(.field(stringify!($field), &self.$field))+.finish()
+            }
+        }
+    )+ };
+}
+
+impl_debug! {
+    Accumulator<T, P>: operation;
+    StartOf<V, P>: unit;
+    Having<S>: node;
+    GroupSort<S>: by;
+}
+
+/// What a query groups: the documents of `M`, and after `unwind` the elements of type `T` of an array in them.
+#[derive(Debug)]
+pub struct Rows<M, T = Infallible>(PhantomData<fn() -> (M, T)>);
+
+/// The types whose fields an aggregate can name: that of the documents, and after `unwind` that of the elements.
+#[diagnostic::on_unimplemented(
+    message = "this is a field of `{Self}`, which is not among the `{S}` that are grouped",
+    label = "not a field of what is grouped",
+    note = "these are fields of the documents of the query, and after `.unwind(..)` also those of the elements"
+)]
+pub trait In<S, How> {
+    #[doc(hidden)]
+    const IS_ELEMENT: bool;
+}
+
+/// The field is one of the documents.
+#[derive(Debug)]
+pub struct OfDocument;
+/// The field is one of the elements of the array that is unwound.
+#[derive(Debug)]
+pub struct OfElement;
+
+impl<M, T> In<Rows<M, T>, OfDocument> for M {
+    const IS_ELEMENT: bool = false;
+}
+
+impl<M, T> In<Rows<M, T>, OfElement> for T {
+    const IS_ELEMENT: bool = true;
+}
+
+/// A path in the documents, or in the elements of the array that is unwound.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Place {
+    is_element: bool,
+    path: Cow<'static, str>,
+    /// The field whose cold part it is in.
+    pub(crate) part: Option<&'static str>,
+}
+
+impl Place {
+    pub(crate) fn of<S, How, P: Path<Root: In<S, How>>>() -> Place {
+        Place {
+            is_element: P::Root::IS_ELEMENT,
+            path: P::TEXT.into(),
+            part: P::COLD.then(|| path::split(P::TEXT).0),
+        }
+    }
+
+    /// The path in the documents.
+    pub(crate) fn path(&self, unwind: Option<&'static str>) -> Cow<'static, str> {
+        match unwind.filter(|_| self.is_element) {
+            None => self.path.clone(),
+            Some(array) if self.path.is_empty() => array.into(),
+            Some(array) => format!("{array}.{}", self.path).into(),
+        }
+    }
+}
+
+/// A key of groups.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Key {
+    pub(crate) place: Place,
+    start_of: Option<DateUnit>,
+}
+
+impl Key {
+    /// The key that a value of type `V` is.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidQuery` if documents of the model can lack the value, and a `V` cannot say so.
+    pub(crate) fn new<S, How, V, P>(start_of: Option<DateUnit>) -> Result<Key>
+    where
+        V: serde::de::DeserializeOwned,
+        P: Path<Root: In<S, How>>,
+    {
+        if P::OPTIONAL && read_value::<V>(RawBson::Null).is_err() {
+            let message = format!(
+                "invalid key of groups: a document can lack `{}`; add `.optional()` to the field, by which the key \
+                 is an `Option`",
+                P::TEXT
+            );
+            return Err(Error::new(ErrorKind::InvalidQuery, message).at("", Some(P::TEXT), None));
+        }
+        Ok(Key {
+            place: Place::of::<S, How, P>(),
+            start_of,
+        })
+    }
+
+    pub(crate) fn lower(&self, unwind: Option<&'static str>) -> mql::group::GroupKey {
+        mql::group::GroupKey {
+            path: self.place.path(unwind),
+            start_of: self.start_of,
+        }
+    }
+}
+
+/// What is computed of a group.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Computed {
+    operation: Operation,
+    /// `None` for a count.
+    pub(crate) place: Option<Place>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Operation {
+    Count,
+    Sum,
+    Avg,
+    Min,
+    Max,
+}
+
+impl Computed {
+    pub(crate) fn lower(&self, unwind: Option<&'static str>) -> mql::group::Accumulator {
+        use mql::group::Accumulator::{Avg, Count, Max, Min, Sum};
+        let path = self.place.as_ref().map(|place| place.path(unwind));
+        let path = path.unwrap_or_default();
+        match self.operation {
+            Operation::Count => Count,
+            Operation::Sum => Sum(path),
+            Operation::Avg => Avg(path),
+            Operation::Min => Min(path),
+            Operation::Max => Max(path),
+        }
+    }
+
+    /// Its name in messages.
+    pub(crate) fn name(&self) -> String {
+        let operation = format!("{:?}", self.operation).to_lowercase();
+        let path = self.place.as_ref().map_or("", |place| &place.path);
+        format!("{operation}({path})")
+    }
+}
+
+/// The number of documents of a group, or of elements after `unwind`: a `u64`. See [`count`].
+#[derive(Debug, Clone, Copy)]
+pub struct Count(());
+
+/// Counts the documents of each group, or the elements after `unwind`.
+pub fn count() -> Count {
+    Count(())
+}
+
+impl Count {
+    pub(crate) fn computed(self) -> Computed {
+        Computed {
+            operation: Operation::Count,
+            place: None,
+        }
+    }
+}
+
+/// A sum, mean, minimum or maximum of a field over each group, which is a `T`. See
+/// [`Field::sum`](Field::sum) and its like.
+pub struct Accumulator<T, P> {
+    operation: Operation,
+    /// Makes of a sum one that a `T` is read from.
+    pub(crate) widen: fn(RawBson) -> RawBson,
+    types: PhantomData<fn() -> (T, P)>,
+}
+
+impl<T, P> Clone for Accumulator<T, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, P> Copy for Accumulator<T, P> {}
+
+impl<T, P: Path> Accumulator<T, P> {
+    fn new(operation: Operation) -> Self {
+        Accumulator {
+            operation,
+            widen: |value| value,
+            types: PhantomData,
+        }
+    }
+
+    pub(crate) fn computed<S, How>(self) -> Computed
+    where
+        P::Root: In<S, How>,
+    {
+        Computed {
+            operation: self.operation,
+            place: Some(Place::of::<S, How, P>()),
+        }
+    }
+}
+
+/// The start of a unit of time that a date is in, as a key of groups. See
+/// [`Field::start_of_day`](Field::start_of_day) and its like.
+pub struct StartOf<V, P> {
+    pub(crate) unit: DateUnit,
+    types: PhantomData<fn() -> (V, P)>,
+}
+
+impl<V, P> Clone for StartOf<V, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V, P> Copy for StartOf<V, P> {}
+
+/// Aggregates.
+impl<V, P: Path, K> Field<V, P, K> {
+    /// Sums up the numbers of each group. Without any the sum is 0.
+    ///
+    /// Of integers it is an `i64`, computed exactly; one that needs more than 64 bits is an error of the query. Of
+    /// floats it is an `f64`, with a compensation of what is rounded, and of decimals a decimal.
+    pub fn sum(self) -> Accumulator<V::Sum, P>
+    where
+        V: Addable,
+    {
+        Accumulator {
+            widen: V::widen,
+            ..Accumulator::new(Operation::Sum)
+        }
+    }
+
+    /// Computes the mean of the numbers of each group; `None` without any. It is a decimal of decimals, else an
+    /// `f64`.
+    pub fn avg(self) -> Accumulator<Option<V::Mean>, P>
+    where
+        V: Addable,
+    {
+        Accumulator::new(Operation::Avg)
+    }
+
+    /// Finds the least value of each group. Documents without the field, or with null, are ignored; `None` without
+    /// any others.
+    pub fn min(self) -> Accumulator<Option<V::Present>, P>
+    where
+        V: Ordered<Present: Sized>,
+    {
+        Accumulator::new(Operation::Min)
+    }
+
+    /// Finds the greatest value of each group; see [`min`](Field::min).
+    pub fn max(self) -> Accumulator<Option<V::Present>, P>
+    where
+        V: Ordered<Present: Sized>,
+    {
+        Accumulator::new(Operation::Max)
+    }
+
+    /// Groups by the full hour in UTC that the date is in.
+    pub fn start_of_hour(self) -> StartOf<V, P>
+    where
+        V: Date,
+    {
+        StartOf::new(DateUnit::Hour)
+    }
+
+    /// Groups by the day in UTC that the date is in: the key is its midnight.
+    pub fn start_of_day(self) -> StartOf<V, P>
+    where
+        V: Date,
+    {
+        StartOf::new(DateUnit::Day)
+    }
+
+    /// Groups by the month in UTC that the date is in: the key is the midnight of its first day.
+    pub fn start_of_month(self) -> StartOf<V, P>
+    where
+        V: Date,
+    {
+        StartOf::new(DateUnit::Month)
+    }
+
+    /// Groups by the year in UTC that the date is in: the key is the midnight of its first day.
+    pub fn start_of_year(self) -> StartOf<V, P>
+    where
+        V: Date,
+    {
+        StartOf::new(DateUnit::Year)
+    }
+
+    /// The elements of the array, after `unwind`: `Product::fields().tags.element()`.
+    ///
+    /// The fields of embedded elements follow it, or their own type: `Order::fields().lines.element().price` is
+    /// `Line::fields().price`.
+    pub fn element(self) -> Field<V::Item, Root<V::Item>>
+    where
+        V: List<Item: 'static>,
+    {
+        Field::NEW
+    }
+}
+
+impl<V, P> StartOf<V, P> {
+    fn new(unit: DateUnit) -> Self {
+        StartOf {
+            unit,
+            types: PhantomData,
+        }
+    }
+}
+
+/// A filter of groups by what is computed of them. It is combined with others by `&`, `|` and `!`.
+#[must_use = "a filter does nothing until a query uses it"]
+pub struct Having<S> {
+    node: Result<Node>,
+    rows: PhantomData<fn() -> S>,
+}
+
+#[derive(Debug, Clone)]
+enum Node {
+    Test(Computed, Test),
+    And(Vec<Node>),
+    Or(Vec<Node>),
+    Not(Box<Node>),
+}
+
+impl Node {
+    /// The filter of rows, in which `at` tells the position of a value.
+    fn lower(self, at: &mut dyn FnMut(Computed) -> usize) -> Filter {
+        let mut all = |nodes: Vec<Node>| nodes.into_iter().map(|node| node.lower(at)).collect();
+        match self {
+            Node::Test(computed, test) => {
+                Filter::Path(Group::value_path(at(computed)).into(), test)
+            }
+            Node::And(nodes) => Filter::And(all(nodes)),
+            Node::Or(nodes) => Filter::Or(all(nodes)),
+            Node::Not(node) => Filter::Nor(vec![node.lower(at)]),
+        }
+    }
+}
+
+impl<S> Having<S> {
+    fn new(node: Result<Node>) -> Self {
+        Having {
+            node,
+            rows: PhantomData,
+        }
+    }
+
+    fn with(self, other: Self, join: fn(Vec<Node>) -> Node) -> Self {
+        Having::new(self.node.and_then(|node| Ok(join(vec![node, other.node?]))))
+    }
+
+    pub(crate) fn lower(self, at: &mut dyn FnMut(Computed) -> usize) -> Result<Filter> {
+        self.node.map(|node| node.lower(at))
+    }
+}
+
+impl<S> std::ops::BitAnd for Having<S> {
+    type Output = Self;
+
+    fn bitand(self, other: Self) -> Self {
+        self.with(other, Node::And)
+    }
+}
+
+impl<S> std::ops::BitOr for Having<S> {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        self.with(other, Node::Or)
+    }
+}
+
+impl<S> std::ops::Not for Having<S> {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        Having::new(self.node.map(|node| Node::Not(Box::new(node))))
+    }
+}
+
+/// The order of groups. Groups that are equal in it are in the order of their keys.
+#[must_use = "a sort does nothing until a query uses it"]
+pub struct GroupSort<S> {
+    pub(crate) by: Vec<(SortBy, Direction)>,
+    rows: PhantomData<fn() -> S>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum SortBy {
+    Key(Key),
+    Computed(Computed),
+}
+
+impl<S> GroupSort<S> {
+    fn new(by: SortBy, direction: Direction) -> Self {
+        GroupSort {
+            by: vec![(by, direction)],
+            rows: PhantomData,
+        }
+    }
+
+    /// Adds another sort as a tie-breaker.
+    pub fn then<How>(mut self, other: impl SortsGroups<S, How>) -> Self {
+        self.by.extend(other.into_sort().by);
+        self
+    }
+}
+
+/// What groups can be sorted by: what is computed of them, or their keys.
+#[diagnostic::on_unimplemented(
+    message = "groups cannot be sorted by this",
+    label = "not a sort of these groups",
+    note = "sort by what is computed, as `count().desc()`, or by a key, as `Order::fields().status.asc()`"
+)]
+pub trait SortsGroups<S, How> {
+    #[doc(hidden)]
+    fn into_sort(self) -> GroupSort<S>;
+}
+
+impl<S> SortsGroups<S, ()> for GroupSort<S> {
+    fn into_sort(self) -> GroupSort<S> {
+        self
+    }
+}
+
+impl<S, How, R: In<S, How>> SortsGroups<S, (How,)> for Sort<R> {
+    fn into_sort(self) -> GroupSort<S> {
+        let sort = self.into_mql();
+        let keys = sort.keys().iter().map(|(path, direction)| {
+            let place = Place {
+                is_element: R::IS_ELEMENT,
+                path: path.clone(),
+                part: None,
+            };
+            let start_of = None;
+            (SortBy::Key(Key { place, start_of }), *direction)
+        });
+        GroupSort {
+            by: keys.collect(),
+            rows: PhantomData,
+        }
+    }
+}
+
+impl<V, P: Path> StartOf<V, P> {
+    fn sort<S, How>(self, direction: Direction) -> GroupSort<S>
+    where
+        P::Root: In<S, How>,
+    {
+        let key = Key {
+            place: Place::of::<S, How, P>(),
+            start_of: Some(self.unit),
+        };
+        GroupSort::new(SortBy::Key(key), direction)
+    }
+
+    /// Sorts groups by it, the earliest first.
+    pub fn asc<S, How>(self) -> GroupSort<S>
+    where
+        P::Root: In<S, How>,
+    {
+        self.sort(Direction::Ascending)
+    }
+
+    /// Sorts groups by it, the latest first.
+    pub fn desc<S, How>(self) -> GroupSort<S>
+    where
+        P::Root: In<S, How>,
+    {
+        self.sort(Direction::Descending)
+    }
+}
+
+macro_rules! comparisons {
+    ($($(#[$attribute:meta])* $name:ident: $test:path;)*) => {
+        impl Count {
+            $($(#[$attribute])*
+            pub fn $name<S>(self, value: u64) -> Having<S> {
+                let value = to_raw(&value);
+                Having::new(value.map(|value| Node::Test(self.computed(), $test(value))))
+            })*
+
+            /// Sorts groups by it, the least first.
+            pub fn asc<S>(self) -> GroupSort<S> {
+                GroupSort::new(SortBy::Computed(self.computed()), Direction::Ascending)
+            }
+
+            /// Sorts groups by it, the greatest first.
+            pub fn desc<S>(self) -> GroupSort<S> {
+                GroupSort::new(SortBy::Computed(self.computed()), Direction::Descending)
+            }
+        }
+
+        impl<T, P: Path> Accumulator<T, P> {
+            $($(#[$attribute])*
+            pub fn $name<S, Root, How>(self, value: impl IntoValue<T, How>) -> Having<S>
+            where
+                T: Serialize,
+                P::Root: In<S, Root>,
+            {
+                let value = to_raw(&value.into_value());
+                Having::new(value.map(|value| Node::Test(self.computed(), $test(value))))
+            })*
+
+            /// Sorts groups by it, the least first.
+            pub fn asc<S, How>(self) -> GroupSort<S>
+            where
+                P::Root: In<S, How>,
+            {
+                GroupSort::new(SortBy::Computed(self.computed()), Direction::Ascending)
+            }
+
+            /// Sorts groups by it, the greatest first.
+            pub fn desc<S, How>(self) -> GroupSort<S>
+            where
+                P::Root: In<S, How>,
+            {
+                GroupSort::new(SortBy::Computed(self.computed()), Direction::Descending)
+            }
+        }
+    };
+}
+comparisons! {
+    /// Keeps the groups of which it equals the value.
+    eq: Test::Eq;
+    /// Keeps the groups of which it differs from the value.
+    ne: Test::Ne;
+    /// Keeps the groups of which it is greater than the value.
+    gt: Test::Gt;
+    /// Keeps the groups of which it is the value or greater.
+    gte: Test::Gte;
+    /// Keeps the groups of which it is less than the value.
+    lt: Test::Lt;
+    /// Keeps the groups of which it is the value or less.
+    lte: Test::Lte;
+}

@@ -1,0 +1,430 @@
+//! Aggregates: groups of documents, and what is computed of each.
+
+mod select;
+
+use std::{fmt, future::IntoFuture, marker::PhantomData, ops::ControlFlow};
+
+use serde::de::DeserializeOwned;
+
+use self::select::Values;
+pub use self::select::{Aggregates, ComputedOf, GroupKeys, KeysOf};
+use super::{Deferred, Query};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    model::{Addable, Document, Field, Is, List, Ordered, Path},
+    mql::{self, Direction, Group, Sort, path},
+    query::group::{Computed, Having, In, Rows, SortBy, SortsGroups, count},
+    session::Session,
+    store::{Aggregate, Each, Find},
+    trace::record_cost,
+};
+
+/// What is grouped.
+struct Grouped {
+    session: Session,
+    find: Result<Find>,
+    /// The array that is unwound.
+    unwind: Option<&'static str>,
+    /// The fields whose cold parts are read.
+    load: Vec<&'static str>,
+}
+
+impl fmt::Debug for Grouped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Grouped")
+            .field("find", &self.find)
+            .field("unwind", &self.unwind)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Grouped {
+    fn load(&mut self, part: Option<&'static str>) {
+        self.load
+            .extend(part.filter(|part| !self.load.contains(part)));
+    }
+}
+
+/// The elements of an array in the documents that a query finds. See [`Query::unwind`].
+#[must_use = "a query does nothing until it is awaited"]
+pub struct Unwound<M, T> {
+    grouped: Grouped,
+    types: PhantomData<fn() -> (M, T)>,
+}
+
+/// Groups of which nothing is computed yet: [`select`](GroupBy::select) says what.
+#[must_use = "a query does nothing until it is awaited"]
+pub struct GroupBy<S, V> {
+    grouped: Grouped,
+    keys: KeysOf<V>,
+    rows: PhantomData<fn() -> S>,
+}
+
+/// Groups with what is computed of each. Awaiting them returns a `Vec` of pairs: the key, or the tuple of the keys,
+/// and what is computed, or the tuple of that. They are in the order of their keys.
+#[must_use = "a query does nothing until it is awaited"]
+pub struct Groups<S, V, A> {
+    grouped: Grouped,
+    keys: KeysOf<V>,
+    computed: ComputedOf<A>,
+    having: Vec<Having<S>>,
+    sort: Vec<(SortBy, Direction)>,
+    skip: u64,
+    limit: Option<u64>,
+}
+
+impl<M: Document> Query<M> {
+    /// Takes each element of an array apart, so that sums, counts and groups are over the elements. A document without
+    /// elements has none.
+    ///
+    /// Fields of both the documents and the elements can be named; [`element`](Field::element) is the element of an array
+    /// of scalars.
+    ///
+    /// ```
+    /// # use odm::{Embedded, prelude::*, query::count}; use serde::{Deserialize, Serialize};
+    /// #[derive(Debug, Serialize, Deserialize, Embed)]
+    /// struct Line { product: String, quantity: i32 }
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[document(collection = "orders")]
+    /// struct Order {
+    ///     #[serde(rename = "_id")] id: i64,
+    ///     #[embed] lines: Vec<Line>,
+    /// }
+    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
+    /// # struct Shop { orders: Repository<Order> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let shop = Shop::open(Embedded::memory().await?).await?;
+    /// let line = |product: &str, quantity| Line { product: product.into(), quantity };
+    /// shop.orders.insert(Order { id: 1, lines: vec![line("nut", 5), line("bolt", 7)] }).await?;
+    /// shop.orders.insert(Order { id: 2, lines: vec![line("nut", 3)] }).await?;
+    ///
+    /// let lines = shop.orders.all().unwind(Order::fields().lines);
+    /// let sold = lines.group_by(Line::fields().product).select(Line::fields().quantity.sum()).await?;
+    /// assert_eq!(sold, [("bolt".to_string(), 7), ("nut".to_string(), 8)]);
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    pub fn unwind<V, P, K>(self, _: Field<V, P, K>) -> Unwound<M, V::Item>
+    where
+        V: List<Item: 'static>,
+        P: Path<Root: Is<M>>,
+    {
+        let mut grouped = self.grouped();
+        grouped.unwind = Some(P::TEXT);
+        grouped.load(P::COLD.then(|| path::split(P::TEXT).0));
+        Unwound {
+            grouped,
+            types: PhantomData,
+        }
+    }
+
+    fn grouped(self) -> Grouped {
+        let (session, find) = self.into_parts();
+        Grouped {
+            session,
+            find,
+            unwind: None,
+            load: Vec::new(),
+        }
+    }
+}
+
+impl<M: Document, T: 'static> Unwound<M, T> {
+    /// Counts the elements.
+    pub fn count(self) -> Deferred<u64> {
+        one::<Rows<M, T>, _, _>(self.grouped, count())
+    }
+
+    fn grouped(self) -> Grouped {
+        self.grouped
+    }
+}
+
+macro_rules! aggregates {
+    ($(<$($type:ident)?> $query:ty, $rows:ty;)*) => { $(
+        /// Aggregates, computed in the store in one pass, without decoding the documents.
+        ///
+        /// They are over what the query finds, within `skip` and `limit`. Like filters and sorts they read what is
+        /// stored: a field with a default of serde that a document lacks counts as missing; a pending field has its
+        /// empty value. On the embedded store the memory of groups is bounded by
+        /// [`sort_memory`](crate::store::embedded::Builder::sort_memory).
+        impl<M: Document $(, $type: 'static)?> $query {
+            /// Groups the documents by a field, a unit of time of a date in UTC, or a tuple of up to four of these.
+            ///
+            /// A missing value is null, so the key of a field that documents can lack is an `Option`: by its type, or by
+            /// [`optional`](Field::optional), without which the query is an error where an embedded value around the field
+            /// can be missing.
+            ///
+            /// ```
+            /// # use odm::{Embedded, prelude::*, query::count}; use serde::{Deserialize, Serialize};
+            /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "orders")]
+            /// # struct Order { #[serde(rename = "_id")] id: i64, customer: String, placed: DateTime, total: f64 }
+            /// # #[derive(Database)] #[database(name = "shop", version = 1)]
+            /// # struct Shop { orders: Repository<Order> }
+            /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+            /// # let shop = Shop::open(Embedded::memory().await?).await?;
+            /// # for (id, customer, day, total) in [(1, "kate", 1, 9.0), (2, "kate", 1, 6.0), (3, "joe", 2, 1.0)] {
+            /// #     let placed = format!("2026-03-0{day}T10:00:00Z").parse()?;
+            /// #     shop.orders.insert(Order { id, customer: customer.into(), placed, total }).await?;
+            /// # }
+            /// let order = Order::fields();
+            /// let days = shop.orders.find(order.total.gt(0.5))
+            ///     .group_by((order.customer, order.placed.start_of_day()))
+            ///     .select((count(), order.total.sum()))
+            ///     .having(count().gte(2))
+            ///     .sort(order.total.sum().desc())
+            ///     .limit(10)
+            ///     .await?;
+            /// for ((customer, day), (orders, total)) in &days {
+            ///     println!("{customer} on {day}: {orders} orders, {total}");
+            /// }
+            /// assert_eq!(days, [(("kate".to_string(), "2026-03-01".parse()?), (2, 15.0))]);
+            /// # Ok::<_, odm::Error>(()) }).unwrap();
+            /// ```
+            pub fn group_by<How, B: GroupKeys<$rows, How>>(
+                self,
+                keys: B,
+            ) -> GroupBy<$rows, B::Values> {
+                let mut grouped = self.grouped();
+                let keys = keys.into_keys();
+                for key in keys.keys.iter().flatten() {
+                    grouped.load(key.place.part);
+                }
+                GroupBy {
+                    grouped,
+                    keys,
+                    rows: PhantomData,
+                }
+            }
+
+            /// Counts what the query finds for each value of a field, or for each other key of
+            /// [`group_by`](Self::group_by). On the embedded store an index of the field is all that is read, with
+            /// one document for each value.
+            pub fn count_by<How, B: GroupKeys<$rows, How>>(
+                self,
+                keys: B,
+            ) -> Groups<$rows, B::Values, u64> {
+                self.group_by(keys).select(count())
+            }
+
+            /// Sums up the numbers in a field; see [`Field::sum`]. Without any the sum is 0.
+            pub fn sum<V, P, K, How>(self, field: Field<V, P, K>) -> Deferred<V::Sum>
+            where
+                V: Addable,
+                P: Path<Root: In<$rows, How>>,
+            {
+                one::<$rows, _, _>(self.grouped(), field.sum())
+            }
+
+            /// Computes the mean of the numbers in a field; `None` without any. See [`Field::avg`].
+            pub fn avg<V, P, K, How>(self, field: Field<V, P, K>) -> Deferred<Option<V::Mean>>
+            where
+                V: Addable,
+                P: Path<Root: In<$rows, How>>,
+            {
+                one::<$rows, _, _>(self.grouped(), field.avg())
+            }
+
+            /// Finds the least value of a field; `None` without any. See [`Field::min`].
+            pub fn min<V, P, K, How>(self, field: Field<V, P, K>) -> Deferred<Option<V::Present>>
+            where
+                V: Ordered<Present: DeserializeOwned + Send + 'static>,
+                P: Path<Root: In<$rows, How>>,
+            {
+                one::<$rows, _, _>(self.grouped(), field.min())
+            }
+
+            /// Finds the greatest value of a field; `None` without any. See [`Field::max`].
+            pub fn max<V, P, K, How>(self, field: Field<V, P, K>) -> Deferred<Option<V::Present>>
+            where
+                V: Ordered<Present: DeserializeOwned + Send + 'static>,
+                P: Path<Root: In<$rows, How>>,
+            {
+                one::<$rows, _, _>(self.grouped(), field.max())
+            }
+        }
+    )* };
+}
+aggregates! {
+    <> Query<M>, Rows<M>;
+    <T> Unwound<M, T>, Rows<M, T>;
+}
+
+impl<M, T> fmt::Debug for Unwound<M, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Unwound").field(&self.grouped).finish()
+    }
+}
+
+impl<S, V> fmt::Debug for GroupBy<S, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GroupBy")
+            .field("grouped", &self.grouped)
+            .field("keys", &self.keys)
+            .finish()
+    }
+}
+
+impl<S, V, A> fmt::Debug for Groups<S, V, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Groups")
+            .field("grouped", &self.grouped)
+            .field("keys", &self.keys)
+            .field("computed", &self.computed)
+            .field("having", &self.having)
+            .field("sort", &self.sort)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is computed of all that is grouped.
+fn one<S, How, A: Aggregates<S, How>>(grouped: Grouped, aggregates: A) -> Deferred<A::Values>
+where
+    S: 'static,
+{
+    let keys = KeysOf {
+        keys: Ok(Vec::new()),
+        read: Box::new(|_| Ok(())),
+    };
+    let group_by = GroupBy::<S, ()> {
+        grouped,
+        keys,
+        rows: PhantomData,
+    };
+    let groups = group_by.select(aggregates);
+    Box::pin(async move {
+        let rows = groups.await?;
+        let row = rows.into_iter().next();
+        row.map(|((), values)| values).ok_or_else(|| {
+            let message =
+                "aggregate without a row: the store returned none for a group without keys";
+            Error::new(ErrorKind::Corrupt, message)
+        })
+    })
+}
+
+impl<S, V> GroupBy<S, V> {
+    /// Says what is computed of each group: [`count`], a field's `sum()`, `avg()`, `min()` or `max()`, or a tuple of
+    /// up to six of these.
+    pub fn select<How, A: Aggregates<S, How>>(self, aggregates: A) -> Groups<S, V, A::Values> {
+        Groups {
+            grouped: self.grouped,
+            keys: self.keys,
+            computed: aggregates.into_computed(),
+            having: Vec::new(),
+            sort: Vec::new(),
+            skip: 0,
+            limit: None,
+        }
+    }
+}
+
+impl<S, V, A> Groups<S, V, A> {
+    /// Keeps the groups that match, by what is computed of them, selected or not. A second call adds a condition.
+    pub fn having(mut self, having: Having<S>) -> Self {
+        self.having.push(having);
+        self
+    }
+
+    /// Sorts the groups by what is computed of them, as `count().desc()`, or by a key, as
+    /// `Order::fields().status.asc()`. A second call adds a tie-breaker.
+    pub fn sort<How>(mut self, sort: impl SortsGroups<S, How>) -> Self {
+        self.sort.extend(sort.into_sort().by);
+        self
+    }
+
+    /// Skips this many groups.
+    pub fn skip(mut self, skip: u64) -> Self {
+        self.skip = skip;
+        self
+    }
+
+    /// Returns at most this many groups.
+    pub fn limit(mut self, limit: u64) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
+    async fn run(mut self) -> Result<Vec<(V, A)>>
+    where
+        V: Send,
+        A: Send,
+    {
+        let (keys, unwind) = (self.keys.keys?, self.grouped.unwind);
+        let mut computed = self.computed.computed;
+        let mut having = mql::Filter::default();
+        let mut at = |wanted: Computed| {
+            let found = computed.iter().position(|other| *other == wanted);
+            found.unwrap_or_else(|| {
+                computed.push(wanted);
+                computed.len() - 1
+            })
+        };
+        for filter in self.having {
+            having = having.and(filter.lower(&mut at)?);
+        }
+        let mut sort = Sort::new();
+        for (by, direction) in self.sort {
+            let path = match by {
+                SortBy::Computed(wanted) => Group::value_path(at(wanted)),
+                SortBy::Key(wanted) => {
+                    let wanted = wanted.lower(unwind);
+                    let found = keys.iter().position(|key| key.lower(unwind) == wanted);
+                    Group::key_path(found.ok_or_else(|| no_key(&wanted.path))?)
+                }
+            };
+            sort = sort.by(path, direction);
+        }
+        for computed in &computed {
+            let place = computed.place.as_ref();
+            self.grouped.load(place.and_then(|place| place.part));
+        }
+        let Grouped {
+            session,
+            find,
+            load,
+            ..
+        } = self.grouped;
+        let aggregate = Aggregate {
+            find: find?,
+            group: Group {
+                unwind: unwind.map(Into::into),
+                keys: keys.iter().map(|key| key.lower(unwind)).collect(),
+                accumulators: computed.iter().map(|of| of.lower(unwind)).collect(),
+            },
+            having,
+            sort,
+            skip: self.skip,
+            limit: self.limit,
+        };
+        let collection = &aggregate.find.collection;
+        let view = session.reader(collection, &load).await?;
+        let mut rows = Vec::new();
+        let each: Each<'_> = &mut |_, row| {
+            let keys = (self.keys.read)(&mut Values::keys_of(collection, row))?;
+            let computed = (self.computed.read)(&mut Values::computed_of(collection, row))?;
+            rows.push((keys, computed));
+            Ok(ControlFlow::Continue(()))
+        };
+        let cost = view.aggregate(&aggregate, each).await?;
+        record_cost("aggregate", collection, cost);
+        Ok(rows)
+    }
+}
+
+#[cold]
+fn no_key(path: &str) -> Error {
+    let message = format!(
+        "invalid sort of groups: `{path}` is no key of them; sort by a key of `group_by`, or by what is computed"
+    );
+    Error::new(ErrorKind::InvalidQuery, message).at("", Some(path), None)
+}
+
+impl<S: 'static, V: Send + 'static, A: Send + 'static> IntoFuture for Groups<S, V, A> {
+    type Output = Result<Vec<(V, A)>>;
+    type IntoFuture = Deferred<Vec<(V, A)>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}

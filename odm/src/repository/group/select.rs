@@ -1,0 +1,212 @@
+//! What documents are grouped by, what is computed of the groups, and how both are read from their rows.
+
+use std::fmt;
+
+use bson::{RawBson, RawBsonRef, RawDocument};
+use serde::de::DeserializeOwned;
+
+use crate::{
+    error::Result,
+    model::{Field, Path},
+    mql::path,
+    query::group::{Accumulator, Computed, Count, In, Key, StartOf},
+    repository::{Follow, rows},
+};
+
+/// Reads the next values of a row.
+pub(super) type Read<V> = Box<dyn Fn(&mut Values<'_>) -> Result<V> + Send + Sync>;
+
+/// The values of a row that are not read yet.
+pub(super) struct Values<'r> {
+    collection: &'r str,
+    left: Box<dyn Iterator<Item = RawBsonRef<'r>> + 'r>,
+}
+
+impl<'r> Values<'r> {
+    pub(super) fn keys_of(collection: &'r str, row: &'r RawDocument) -> Values<'r> {
+        let keys = match path::get(row, "_id") {
+            Some(RawBsonRef::Document(keys)) => Some(keys),
+            _ => None,
+        };
+        let keys = keys.into_iter().flatten().flatten();
+        Values {
+            collection,
+            left: Box::new(keys.map(|(_, value)| value)),
+        }
+    }
+
+    pub(super) fn computed_of(collection: &'r str, row: &'r RawDocument) -> Values<'r> {
+        let fields = row.iter().flatten();
+        let fields = fields.filter(|(name, _)| name.as_str() != "_id");
+        Values {
+            collection,
+            left: Box::new(fields.map(|(_, value)| value)),
+        }
+    }
+
+    fn read<V: DeserializeOwned>(
+        &mut self,
+        name: &str,
+        widen: impl FnOnce(RawBson) -> RawBson,
+    ) -> Result<V> {
+        let value = self.left.next().unwrap_or(RawBsonRef::Null);
+        rows::value(self.collection, name, widen(value.into()))
+    }
+}
+
+/// The keys of groups: a field, the start of a unit of time of a date, or a tuple of these.
+#[diagnostic::on_unimplemented(
+    message = "documents cannot be grouped by this",
+    label = "not a key of groups",
+    note = "group by a field, as `Order::fields().status`, by a unit of time, as \
+            `Order::fields().placed.start_of_day()`, or by a tuple of up to four of these"
+)]
+pub trait GroupKeys<S, How> {
+    /// What a row has of them.
+    type Values: Send + 'static;
+    #[doc(hidden)]
+    fn into_keys(self) -> KeysOf<Self::Values>;
+}
+
+/// The keys of groups, and how they are read.
+pub struct KeysOf<V> {
+    pub(super) keys: Result<Vec<Key>>,
+    pub(super) read: Read<V>,
+}
+
+impl<V> fmt::Debug for KeysOf<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.keys.fmt(f)
+    }
+}
+
+fn key<V: DeserializeOwned>(key: Result<Key>, path: &'static str) -> KeysOf<V> {
+    KeysOf {
+        keys: key.map(|key| vec![key]),
+        read: Box::new(move |values| values.read(path, |value| value)),
+    }
+}
+
+impl<S, How, V, P, K> GroupKeys<S, How> for Field<V, P, K>
+where
+    V: DeserializeOwned + Send + 'static,
+    P: Path<Root: In<S, How>>,
+{
+    type Values = V;
+
+    fn into_keys(self) -> KeysOf<V> {
+        key(Key::new::<S, How, V, P>(None), P::TEXT)
+    }
+}
+
+impl<S, How, V, P, K> GroupKeys<S, How> for Follow<Field<Option<V>, P, K>, ()>
+where
+    V: DeserializeOwned + Send + 'static,
+    P: Path<Root: In<S, How>>,
+{
+    type Values = Option<V>;
+
+    fn into_keys(self) -> KeysOf<Option<V>> {
+        key(Key::new::<S, How, Option<V>, P>(None), P::TEXT)
+    }
+}
+
+impl<S, How, V, P> GroupKeys<S, How> for StartOf<V, P>
+where
+    V: DeserializeOwned + Send + 'static,
+    P: Path<Root: In<S, How>>,
+{
+    type Values = V;
+
+    fn into_keys(self) -> KeysOf<V> {
+        key(Key::new::<S, How, V, P>(Some(self.unit)), P::TEXT)
+    }
+}
+
+/// What is computed of each group: [`count`](crate::query::count), a sum, mean, minimum or maximum of a field, or a tuple of these.
+#[diagnostic::on_unimplemented(
+    message = "this is not computed of a group",
+    label = "not an aggregate",
+    note = "select `count()`, `Order::fields().total.sum()`, `.avg()`, `.min()`, `.max()`, or a tuple of up to six \
+            of these"
+)]
+pub trait Aggregates<S, How> {
+    /// What a row has of them.
+    type Values: Send + 'static;
+    #[doc(hidden)]
+    fn into_computed(self) -> ComputedOf<Self::Values>;
+}
+
+/// What is computed of a group, and how it is read.
+pub struct ComputedOf<V> {
+    pub(super) computed: Vec<Computed>,
+    pub(super) read: Read<V>,
+}
+
+impl<V> fmt::Debug for ComputedOf<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.computed.fmt(f)
+    }
+}
+
+impl<S> Aggregates<S, ()> for Count {
+    type Values = u64;
+
+    fn into_computed(self) -> ComputedOf<u64> {
+        ComputedOf {
+            computed: vec![self.computed()],
+            read: Box::new(|values| values.read("count", |value| value)),
+        }
+    }
+}
+
+impl<S, How, T, P> Aggregates<S, (How,)> for Accumulator<T, P>
+where
+    T: DeserializeOwned + Send + 'static,
+    P: Path<Root: In<S, How>>,
+{
+    type Values = T;
+
+    fn into_computed(self) -> ComputedOf<T> {
+        let computed = self.computed::<S, How>();
+        let (name, widen) = (computed.name(), self.widen);
+        ComputedOf {
+            computed: vec![computed],
+            read: Box::new(move |values| values.read(&name, widen)),
+        }
+    }
+}
+
+macro_rules! tuples {
+    ($($trait:ident, $into:ident, $of:ident, $list:ident, $try:tt: $(($($part:ident $how:ident),+))*;)*) => {
+        $($(
+            impl<S, $($how,)+ $($part: $trait<S, $how>),+> $trait<S, ($($how,)+)> for ($($part,)+) {
+                type Values = ($($part::Values,)+);
+
+                #[expect(non_snake_case, reason = "a variable for each type")]
+                fn $into(self) -> $of<Self::Values> {
+                    let ($($part,)+) = self;
+                    $(let $part = $part.$into();)+
+                    let lists = [$($part.$list),+];
+                    $(let $part = $part.read;)+
+                    $of {
+                        $list: tuples!(@$try lists),
+                        read: Box::new(move |values| Ok(($($part(values)?,)+))),
+                    }
+                }
+            }
+        )*)*
+    };
+    (@results $lists:ident) => {
+        $lists.into_iter().try_fold(Vec::new(), |mut all, list| {
+            all.extend(list?);
+            Ok(all)
+        })
+    };
+    (@lists $lists:ident) => { $lists.into_iter().flatten().collect() };
+}
+tuples! {
+    GroupKeys, into_keys, KeysOf, keys, results: (A HA) (A HA, B HB) (A HA, B HB, C HC) (A HA, B HB, C HC, D HD);
+    Aggregates, into_computed, ComputedOf, computed, lists: (A HA) (A HA, B HB) (A HA, B HB, C HC)
+        (A HA, B HB, C HC, D HD) (A HA, B HB, C HC, D HD, E HE) (A HA, B HB, C HC, D HD, E HE, F HF);
+}
