@@ -3,12 +3,14 @@
 //! A part of a path is the name of a field or, in an array, the position of an element. Where a
 //! path meets an array, it goes on in each element that is a document.
 
+mod field;
 mod index;
 
 use bson::{RawArray, RawBsonRef, RawDocument};
 
 use crate::mql::{Error, error::code};
 
+pub(crate) use field::get;
 pub(crate) use index::compound_index_values;
 pub(super) use index::sort_values;
 
@@ -95,16 +97,6 @@ pub(super) fn bad(path: &str, reason: &'static str, code: i32) -> Error {
         reason,
         code,
     }
-}
-
-/// A field of a document by its name. A field that cannot be read counts as missing.
-#[inline]
-pub(crate) fn get<'a>(document: &'a RawDocument, name: &str) -> Option<RawBsonRef<'a>> {
-    document
-        .iter_elements()
-        .flatten()
-        .find(|element| element.key().as_str() == name)
-        .and_then(|element| element.value().ok())
 }
 
 /// Whether two documents have the same values at a path, in the same places. If so, whatever depends on
