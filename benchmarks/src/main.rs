@@ -1,6 +1,7 @@
 //! The benchmarks of the project: the library beside SQLite and redb by hand, and what its own
 //! features cost by the size of the data. `docs/benchmarks.md` has the results, and says how to run each.
 
+mod aggregates;
 mod check;
 mod fan_out;
 mod lists;
@@ -24,6 +25,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Benchmark {
+    /// What sums and groups over many documents cost, beside SQLite's `GROUP BY`.
+    Aggregates(aggregates::Options),
     /// What opening a file costs with all checksums verified, and without.
     Check(check::Options),
     /// What renaming a part costs, by the number of documents that hold a copy of its name.
@@ -47,6 +50,7 @@ fn main() -> anyhow::Result<()> {
     Runtime::new()?.block_on(async {
         match arguments.benchmark {
             None => peers::run(arguments.peers).await,
+            Some(Benchmark::Aggregates(options)) => aggregates::run(options).await,
             Some(Benchmark::Check(options)) => Ok(check::run(options).await?),
             Some(Benchmark::FanOut(options)) => Ok(fan_out::run(options).await?),
             Some(Benchmark::Lists(options)) => Ok(lists::run(options).await?),
