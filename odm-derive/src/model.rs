@@ -193,7 +193,7 @@ impl Model {
                     .find(|field| field.stored == "_id" && field.serde.flatten.is_none())?;
                 let marked = |mark: fn(&attr::Field) -> Option<&Path>| {
                     let field = fields.iter().find(|field| mark(&field.attrs).is_some())?;
-                    Some((field.ty.clone(), field.stored.clone()))
+                    Some((head.stored_type(field), field.stored.clone()))
                 };
                 Model::Document(Box::new(Document {
                     collection: input.attrs.collection.clone()?,

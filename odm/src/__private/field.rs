@@ -5,8 +5,8 @@ use crate::{
     migration::Migrations,
     model::{
         AutoId, Container, DateTime, Document, Embed, EmbedField, FieldKind, FieldShape, Model,
-        Outline, RefersWithin, Shape, ShownNames, SplitField, SplitShape, Structure,
-        check_readable,
+        Native, Outline, RefersWithin, Shape, ShownNames, SplitField, SplitShape, Structure,
+        check_readable, native::NativeForm,
     },
     mql,
 };
@@ -77,6 +77,7 @@ pub trait WriteTimeField {}
 impl WriteTimeField for DateTime {}
 impl WriteTimeField for bson::DateTime {}
 impl<T: WriteTimeField> WriteTimeField for Option<T> {}
+impl<T: NativeForm<Form: WriteTimeField>> WriteTimeField for Native<T> {}
 
 /// Checks the type of a field that holds the time of a write.
 pub const fn write_time<T: WriteTimeField>() {}

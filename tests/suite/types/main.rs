@@ -7,3 +7,4 @@ mod enums;
 mod limits;
 mod native;
 mod uses;
+mod written;

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::NativeForm;
-use crate::error::Result;
+use crate::{error::Result, model::AutoId};
 
 impl NativeForm for Uuid {
     type Form = bson::Uuid;
@@ -14,5 +14,11 @@ impl NativeForm for Uuid {
 
     fn from_form(form: bson::Uuid) -> Result<Self> {
         Ok(Uuid::from_bytes(form.bytes()))
+    }
+}
+
+impl AutoId for Uuid {
+    fn make() -> Self {
+        Uuid::from_bytes(bson::Uuid::new().bytes())
     }
 }
