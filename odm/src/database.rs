@@ -108,7 +108,12 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
                 version: Self::VERSION,
                 models,
             };
-            let session = Session::new(Arc::new(store), opened.catalog, program);
+            let session = Session::new(
+                Arc::new(store),
+                opened.catalog,
+                program,
+                options.warning_limits(),
+            );
             match opened.migrated {
                 Some(steps) => open::compute_derived(&session, steps, &options).await?,
                 None => open::backfill_unreadable(&session, Self::NAME).await?,

@@ -43,6 +43,7 @@ use unit::{Bounds, Unit};
 use crate::{
     catalog::Catalog,
     error::Result,
+    mql::Filter,
     store::{Cost, DeleteWrite, Transaction, UpdateWrite},
 };
 
@@ -278,6 +279,18 @@ impl Write {
             | Write::Repair { collection, .. } => collection,
             Write::Update { write, .. } => &write.collection,
             Write::Delete { write, .. } => &write.collection,
+        }
+    }
+
+    /// The filter of the documents that the user wrote to, if they are not named.
+    pub(crate) fn filter(&self) -> Option<&Filter> {
+        match self {
+            Write::Update { write, .. } => Some(&write.filter),
+            Write::Delete { write, .. } => Some(&write.filter),
+            Write::Insert { .. }
+            | Write::Replace { .. }
+            | Write::Modify { .. }
+            | Write::Repair { .. } => None,
         }
     }
 

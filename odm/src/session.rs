@@ -8,6 +8,7 @@ mod bound;
 mod check;
 mod cold;
 mod guard;
+mod record;
 mod snapshot;
 mod view;
 
@@ -28,7 +29,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     maintain::{self, Step, Write, WriteOutcome, WritePlan},
     store::{Durability, Reader, Store, Transaction, TransactionOptions},
-    trace::{is_tracing_steps, record_cost, record_step},
+    trace::{Operation, WarningLimits, is_tracing_steps, record_step},
 };
 
 /// A store with the relations of one database, and the transaction or snapshot that operations are part of.
@@ -46,6 +47,7 @@ pub struct Session {
     bound: Option<Arc<Bound>>,
     snapshot: Option<Arc<Snapshot>>,
     durability: Durability,
+    warning_limits: WarningLimits,
 }
 
 /// The models of a program, as far as they are not in the catalog.
@@ -63,7 +65,12 @@ pub(crate) struct ProgramModels {
 struct SharedCatalog(RwLock<Arc<Catalog>>);
 
 impl Session {
-    pub(crate) fn new(store: Arc<dyn Store>, catalog: Catalog, program: ProgramModels) -> Self {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        catalog: Catalog,
+        program: ProgramModels,
+        warning_limits: WarningLimits,
+    ) -> Self {
         let catalog = catalog.for_program(&program.models);
         Session {
             store,
@@ -74,6 +81,7 @@ impl Session {
             bound: None,
             snapshot: None,
             durability: Durability::default(),
+            warning_limits,
         }
     }
 
@@ -153,28 +161,27 @@ impl Session {
 
     /// Applies one write as a unit, with all that follows from it.
     pub(crate) async fn write(&self, write: Write) -> Result<WriteOutcome> {
-        let operation = write.name();
-        let collection = write.collection().to_owned();
-        self.refuse_in_snapshot(|| format!("{operation} in `{collection}`"))?;
+        let write = Arc::new(write);
+        let (name, collection) = (write.name(), write.collection());
+        self.refuse_in_snapshot(|| format!("{name} in `{collection}`"))?;
+        let operation = Operation::begin(name, collection);
         let outcome = match &self.bound {
-            None => self.write_alone(write).await?,
+            None => self.write_alone(&write).await?,
             Some(bound) => self.write_in(bound, &write).await?,
         };
-        for Step { name, cost } in &outcome.steps {
-            record_step(operation, &collection, name, *cost);
+        for Step { name: step, cost } in &outcome.steps {
+            record_step(name, collection, step, *cost);
         }
-        record_cost(operation, &collection, outcome.cost);
+        self.record_write(operation, &write, outcome.cost).await;
         Ok(outcome)
     }
 
     /// Applies one write in a transaction of its own.
-    async fn write_alone(&self, write: Write) -> Result<WriteOutcome> {
+    async fn write_alone(&self, write: &Arc<Write>) -> Result<WriteOutcome> {
         self.refuse_inside_transaction()?;
-        let write = Arc::new(write);
         loop {
             let (store, catalog) = (&*self.store, self.catalog());
-            match maintain::run(store, &catalog, &write, self.durability, is_tracing_steps())
-                .await?
+            match maintain::run(store, &catalog, write, self.durability, is_tracing_steps()).await?
             {
                 Some(outcome) => return Ok(outcome),
                 None => self.reload(&*store.reader()?).await?,

@@ -151,6 +151,12 @@ pub trait Reader: Send + Sync {
 
     /// Runs a query, and returns how it ran.
     async fn explain(&self, find: &Find) -> Result<Explain>;
+
+    /// Returns the index that a query uses, as [`Explain::index`] names it, without running the query.
+    ///
+    /// It is asked for the event of a query that has run. A store that would need a request to know it MAY
+    /// return `None`.
+    async fn index_of(&self, find: &Find) -> Result<Option<String>>;
 }
 
 /// Receives documents. The first argument is a position, whose meaning the method states.

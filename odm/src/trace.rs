@@ -1,20 +1,133 @@
-//! What an operation leaves behind: its cost, for [`measure`](fn@crate::measure) and for `tracing`.
+//! What an operation leaves behind: its cost, for [`measure`](fn@crate::measure), and events for `tracing`.
 
-use crate::{measure, store::Cost};
+use std::time::{Duration, Instant};
 
-/// Adds the cost of an operation to what the current task measures, and emits it as an event.
-pub(crate) fn record_cost(operation: &'static str, collection: &str, cost: Cost) {
-    measure::report(cost);
-    tracing::debug!(
-        target: "odm",
-        operation,
-        collection,
-        queries = cost.queries,
-        keys_examined = cost.keys_examined,
-        documents_examined = cost.documents_examined,
-        documents_returned = cost.documents_returned,
-        documents_written = cost.documents_written,
-    );
+use crate::{
+    measure,
+    store::{Cost, Find},
+};
+
+/// What an operation may take before there is a warning.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WarningLimits {
+    pub(crate) elapsed: Duration,
+    pub(crate) documents_scanned: u64,
+}
+
+impl Default for WarningLimits {
+    fn default() -> Self {
+        WarningLimits {
+            elapsed: Duration::from_millis(100),
+            documents_scanned: 10_000,
+        }
+    }
+}
+
+/// An operation that has begun.
+pub(crate) struct Operation<'a> {
+    name: &'static str,
+    collection: &'a str,
+    /// Empty if no subscriber takes even the warnings: then the clock is not read.
+    started: Option<Instant>,
+}
+
+impl<'a> Operation<'a> {
+    pub(crate) fn begin(name: &'static str, collection: &'a str) -> Self {
+        let is_enabled = tracing::enabled!(target: "odm", tracing::Level::WARN);
+        Operation {
+            name,
+            collection,
+            started: is_enabled.then(Instant::now),
+        }
+    }
+
+    /// Adds the cost to what the current task measures, and returns the operation if there are events to emit.
+    pub(crate) fn end(self, cost: Cost, limits: WarningLimits) -> Option<EndedOperation<'a>> {
+        measure::report(cost);
+        let elapsed = self.started?.elapsed();
+        let ended = EndedOperation {
+            is_slow: elapsed > limits.elapsed,
+            is_scan: cost.documents_scanned > limits.documents_scanned,
+            operation: self,
+            elapsed,
+            cost,
+            limits,
+        };
+        let is_enabled = tracing::enabled!(target: "odm", tracing::Level::DEBUG);
+        (is_enabled || ended.is_slow || ended.is_scan).then_some(ended)
+    }
+}
+
+/// An operation of which there are events to emit.
+pub(crate) struct EndedOperation<'a> {
+    operation: Operation<'a>,
+    elapsed: Duration,
+    cost: Cost,
+    limits: WarningLimits,
+    is_slow: bool,
+    is_scan: bool,
+}
+
+/// How an operation found its documents, without any value of a filter.
+#[derive(Default)]
+pub(crate) struct QueryShape {
+    filter: Option<String>,
+    sort: Option<String>,
+    index: Option<String>,
+}
+
+impl QueryShape {
+    pub(crate) fn new(find: &Find, index: Option<String>) -> Self {
+        QueryShape {
+            filter: Some(find.filter.shape()),
+            sort: (!find.sort.is_empty()).then(|| find.sort.to_document().to_string()),
+            index,
+        }
+    }
+}
+
+impl EndedOperation<'_> {
+    pub(crate) fn emit(self, query: &QueryShape) {
+        let (name, collection, cost) = (self.operation.name, self.operation.collection, self.cost);
+        let elapsed_us = u64::try_from(self.elapsed.as_micros()).unwrap_or(u64::MAX);
+        macro_rules! emit {
+            ($level:ident, $($message:tt)+) => {
+                tracing::event!(
+                    target: "odm",
+                    tracing::Level::$level,
+                    operation = name,
+                    collection,
+                    filter = query.filter.as_deref(),
+                    sort = query.sort.as_deref(),
+                    index = query.index.as_deref(),
+                    elapsed_us,
+                    queries = cost.queries,
+                    keys_examined = cost.keys_examined,
+                    documents_examined = cost.documents_examined,
+                    documents_scanned = cost.documents_scanned,
+                    documents_returned = cost.documents_returned,
+                    documents_written = cost.documents_written,
+                    $($message)+
+                )
+            };
+        }
+        emit!(DEBUG, "operation");
+        let limits = &self.limits;
+        if self.is_slow {
+            emit!(
+                WARN,
+                "slow operation: it took longer than {:?}",
+                limits.elapsed
+            );
+        }
+        if self.is_scan {
+            emit!(
+                WARN,
+                "large scan: more than {} documents were read without an index",
+                limits.documents_scanned
+            );
+        }
+    }
 }
 
 /// Whether the current task traces the steps of writes. The store may run them on another thread, which

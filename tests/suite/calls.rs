@@ -277,6 +277,10 @@ macro_rules! forward {
             async fn explain(&self, find: &Find) -> Result<Explain> {
                 self.transaction.explain(find).await
             }
+
+            async fn index_of(&self, find: &Find) -> Result<Option<String>> {
+                self.transaction.index_of(find).await
+            }
         }
 
         #[async_trait]

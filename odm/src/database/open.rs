@@ -7,6 +7,7 @@ use std::{
     collections::{BTreeSet, HashMap},
     fmt,
     sync::{Arc, LazyLock, Mutex, PoisonError, Weak},
+    time::Duration,
 };
 
 use crate::{
@@ -17,6 +18,7 @@ use crate::{
     repository::{Audit, AuditMode, Progress},
     session::Session,
     store::{CollectionSpec, Store, StoreId},
+    trace::WarningLimits,
 };
 
 /// A function that is told how far a migration has come.
@@ -26,6 +28,7 @@ type OnProgress = dyn Fn(&MigrationProgress) + Send + Sync;
 #[derive(Clone, Default)]
 pub struct OpenOptions {
     refuses_backfill: bool,
+    warning_limits: WarningLimits,
     on_progress: Option<Arc<OnProgress>>,
 }
 
@@ -49,6 +52,47 @@ impl OpenOptions {
         self
     }
 
+    /// Sets the time from which on an operation is slow: one that takes longer emits a `tracing` event at the
+    /// level `WARN` under the target `odm`. The default is 100 ms; `Duration::MAX` turns it off.
+    ///
+    /// The time is that of the whole operation, as its caller sees it: a write waits for other writes, and for the
+    /// disk. Of a stream each chunk is an operation. The event has the fields of the one that each operation emits
+    /// at the level `DEBUG`: `operation`, `collection`, `elapsed_us`, the numbers of a [`Cost`](crate::store::Cost),
+    /// and of a search the shape of its `filter`, in which `?` stands for each value, its `sort`, and the `index`.
+    ///
+    /// ```
+    /// # use std::time::Duration; use odm::{Embedded, OpenOptions, prelude::*}; use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "parts")]
+    /// # struct Part { #[serde(rename = "_id")] id: i64, name: String }
+    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
+    /// # struct Shop { parts: Repository<Part> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// let options = OpenOptions::default()
+    ///     .slow_operation(Duration::from_millis(20))
+    ///     .large_scan(1_000);
+    /// let shop = Shop::open_with(Embedded::memory().await?, options).await?;
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn slow_operation(mut self, longer_than: Duration) -> Self {
+        self.warning_limits.elapsed = longer_than;
+        self
+    }
+
+    /// Sets the number of documents from which on a scan is large: an operation that reads more of them without an
+    /// index ([`documents_scanned`](crate::store::Cost::documents_scanned)) emits a `tracing` event at the level
+    /// `WARN` under the target `odm`, with the fields that [`slow_operation`](OpenOptions::slow_operation) lists.
+    /// The default is 10,000; `u64::MAX` turns it off.
+    #[must_use]
+    pub fn large_scan(mut self, more_than: u64) -> Self {
+        self.warning_limits.documents_scanned = more_than;
+        self
+    }
+
+    pub(super) fn warning_limits(&self) -> WarningLimits {
+        self.warning_limits
+    }
+
     fn report(&self, database: &str, progress: &MigrationProgress) {
         match &self.on_progress {
             Some(report) => report(progress),
@@ -61,6 +105,7 @@ impl fmt::Debug for OpenOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenOptions")
             .field("refuses_backfill", &self.refuses_backfill)
+            .field("warning_limits", &self.warning_limits)
             .finish_non_exhaustive()
     }
 }

@@ -7,6 +7,7 @@ mod parse;
 mod pattern;
 mod position;
 mod seed;
+mod shape;
 mod values;
 
 use std::borrow::Cow;
@@ -131,6 +132,12 @@ impl Filter {
         let form = self.to_document();
         let filter = Filter::parse(&form)?;
         Ok((form, filter))
+    }
+
+    /// Returns the filter as text without its values, in which `?` stands for each: paths and operators. Branches
+    /// of an `$or` that are alike, one after another, are shown once.
+    pub(crate) fn shape(&self) -> String {
+        shape::filter(self)
     }
 
     /// Whether a document matches. Fields that cannot be read count as missing.

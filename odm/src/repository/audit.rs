@@ -19,7 +19,7 @@ use crate::{
     maintain::{AuditScope, Finding, Problem, Write},
     session::Session,
     store::{Cost, Find},
-    trace::record_cost,
+    trace::Operation,
 };
 
 /// How many documents are checked on one state of the data, and repaired in one unit.
@@ -288,6 +288,7 @@ impl Auditor {
             before = skipped;
             self.after = Some(id);
         }
+        let operation = Operation::begin("audit", "");
         // Of no collection are cold parts loaded.
         let view = self.session.reader("", &[]).await?;
         let mut cost = Cost::default();
@@ -309,7 +310,7 @@ impl Auditor {
                 self.progress.checked += count - rest;
             }
         }
-        record_cost("audit", "", cost);
+        self.session.record(operation, cost);
         drop(view);
         self.left.drain(..before);
         self.catalog = Some(catalog);

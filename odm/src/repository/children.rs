@@ -12,7 +12,7 @@ use crate::{
     model::{Document, to_raw},
     session::Session,
     store,
-    trace::record_cost,
+    trace::Operation,
 };
 
 /// The number of children of one kind that a parent may have.
@@ -100,6 +100,7 @@ where
         ..all.clone()
     };
     let mut last: Option<Vec<RawBson>> = None;
+    let operation = Operation::begin("after_subset", &subset.child);
     let view = session.reader(&subset.child, &[]).await?;
     let each = &mut |_, child: &RawDocument| {
         let read = view.as_read(&subset.child, child)?;
@@ -116,6 +117,6 @@ where
         }
     };
     let cost = view.find(&find, each).await?;
-    record_cost("after_subset", &subset.child, cost);
+    session.record_query(operation, &view, &find, cost).await?;
     Ok(store::Find { after: last, ..all })
 }

@@ -13,7 +13,7 @@ use crate::{
     query::{Filter, Sort},
     session::Session,
     store::{self, Explain, ReaderExt},
-    trace::record_cost,
+    trace::Operation,
 };
 
 /// A query of the documents that match a filter. Awaiting it returns a `Vec`.
@@ -159,9 +159,11 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// express whole, such as equality or a range of a field with an index, is counted in the index alone.
     pub async fn count(self) -> Result<u64> {
         let find = self.find?;
+        let operation = Operation::begin("count", &find.collection);
         let view = self.session.reader(M::COLLECTION, &[]).await?;
         let (count, cost) = view.count(&find).await?;
-        record_cost("count", &find.collection, cost);
+        let session = &self.session;
+        session.record_query(operation, &view, &find, cost).await?;
         Ok(count)
     }
 
@@ -198,6 +200,7 @@ impl<M: Document, J, T> Query<M, J, T> {
         Box::pin(async move {
             let mut find = find?;
             // The values of a field in a cold part are read with this part.
+            let operation = Operation::begin("distinct", M::COLLECTION);
             let part = P::COLD.then(|| path::split(P::TEXT).0);
             let view = session.reader(M::COLLECTION, part.as_slice()).await?;
             if !view.has_pending(M::COLLECTION, P::TEXT) {
@@ -215,7 +218,7 @@ impl<M: Document, J, T> Query<M, J, T> {
                 Ok(())
             };
             let (_, cost) = view.find_with(&find, collect).await?;
-            record_cost("distinct", &find.collection, cost);
+            session.record_query(operation, &view, &find, cost).await?;
             values
                 .into_values()
                 .map(|value| rows::value(M::COLLECTION, P::TEXT, value))
@@ -226,9 +229,13 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// Runs the query without its joins, and returns how it ran and what it touched.
     pub async fn explain(self) -> Result<Explain> {
         let find = self.find?;
+        let operation = Operation::begin("explain", &find.collection);
         let view = self.session.reader(M::COLLECTION, &[]).await?;
         let explain = view.explain(&find).await?;
-        record_cost("explain", &find.collection, explain.cost);
+        let session = &self.session;
+        session
+            .record_query(operation, &view, &find, explain.cost)
+            .await?;
         Ok(explain)
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     model::{Cold, Document, Field, Is, Link, Path, Ref},
     session::Session,
     store::ReaderExt,
-    trace::record_cost,
+    trace::Operation,
 };
 
 /// A read of one document by its `_id`, from [`Repository::get`](super::Repository::get). `T` is the type that
@@ -79,10 +79,11 @@ async fn read<M: Document, T: DeserializeOwned + Send>(
     id: &RawBson,
     load: &[&'static str],
 ) -> Result<Option<T>> {
+    let operation = Operation::begin("get", M::COLLECTION);
     let view = session.reader(M::COLLECTION, load).await?;
     let read = |document: &RawDocument| decode_in(&view, M::COLLECTION, document);
     let (found, cost) = view.get_one_with(M::COLLECTION, id, read).await?;
-    record_cost("get", M::COLLECTION, cost);
+    session.record(operation, cost);
     Ok(found)
 }
 
@@ -162,10 +163,11 @@ async fn read_many<M: Document, T: DeserializeOwned + Send>(
     if ids.is_empty() {
         return Ok(Vec::new());
     }
+    let operation = Operation::begin("fetch", M::COLLECTION);
     let view = session.reader(M::COLLECTION, load).await?;
     let read = |document: &RawDocument| decode_in(&view, M::COLLECTION, document);
     let (found, cost) = view.get_with(M::COLLECTION, ids, read).await?;
-    record_cost("fetch", M::COLLECTION, cost);
+    session.record(operation, cost);
     Ok(found)
 }
 

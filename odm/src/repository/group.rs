@@ -16,7 +16,7 @@ use crate::{
     query::group::{Computed, Having, In, Rows, SortBy, SortsGroups, count},
     session::Session,
     store::{Aggregate, Each, Find},
-    trace::record_cost,
+    trace::Operation,
 };
 
 /// What is grouped.
@@ -398,6 +398,7 @@ impl<S, V, A> Groups<S, V, A> {
             limit: self.limit,
         };
         let collection = &aggregate.find.collection;
+        let operation = Operation::begin("aggregate", collection);
         let view = session.reader(collection, &load).await?;
         let mut rows = Vec::new();
         let each: Each<'_> = &mut |_, row| {
@@ -407,7 +408,7 @@ impl<S, V, A> Groups<S, V, A> {
             Ok(ControlFlow::Continue(()))
         };
         let cost = view.aggregate(&aggregate, each).await?;
-        record_cost("aggregate", collection, cost);
+        session.record_aggregate(operation, &aggregate.find, cost);
         Ok(rows)
     }
 }

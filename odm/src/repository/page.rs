@@ -11,7 +11,7 @@ use crate::{
     mql::Sort,
     session::Session,
     store::Find,
-    trace::record_cost,
+    trace::Operation,
 };
 
 /// A page of rows of a query.
@@ -168,6 +168,7 @@ where
     let size = find.limit.map_or(size, |limit| limit.min(size));
     find.limit = Some(size.saturating_add(1));
     let sort = find.sort.total();
+    let operation = Operation::begin("page", &find.collection);
     let view = session.reader(&find.collection, &load).await?;
     let mut rows = Vec::new();
     let mut last = None;
@@ -187,7 +188,7 @@ where
         })
         .await?;
     let items = joins.run(&view, rows, &mut cost).await?;
-    record_cost("page", &find.collection, cost);
+    session.record_query(operation, &view, &find, cost).await?;
     let next = last
         .filter(|_| more)
         .map(|keys| Cursor::new(&find.sort, keys));

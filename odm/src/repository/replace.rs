@@ -14,7 +14,7 @@ use crate::{
     model::{Document, id_to_raw},
     session::Session,
     store::ReaderExt,
-    trace::record_cost,
+    trace::Operation,
 };
 
 /// A replacement of a document, from [`Repository::replace`](super::Repository::replace) or
@@ -148,12 +148,13 @@ async fn attempt<M: Document, E: From<Error> + Send>(
 
 /// Reads a document, and what it is stored as.
 async fn read<M: Document>(session: &Session, id: &RawBson) -> Result<(RawDocumentBuf, M)> {
+    let operation = Operation::begin("get", M::COLLECTION);
     let view = session.reader(M::COLLECTION, &[]).await?;
     let read = |stored: &RawDocument| {
         let document = decode_in(&view, M::COLLECTION, stored)?;
         Ok((stored.to_owned(), document))
     };
     let (found, cost) = view.get_one_with(M::COLLECTION, id, read).await?;
-    record_cost("get", M::COLLECTION, cost);
+    session.record(operation, cost);
     found.ok_or_else(|| Error::not_found(M::COLLECTION, &[id]))
 }

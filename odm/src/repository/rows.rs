@@ -15,7 +15,7 @@ use crate::{
     },
     session::{ReadView, Session},
     store::{self, Find, ReaderExt},
-    trace::record_cost,
+    trace::Operation,
 };
 
 /// Reads a document as a type.
@@ -121,6 +121,7 @@ where
     T: DeserializeOwned + Send,
     J: Joins<T>,
 {
+    let operation = Operation::begin("find", &find.collection);
     let view = session.reader(&find.collection, load).await?;
     let read = |document: &RawDocument| {
         let row = decode_in(&view, &find.collection, document)?;
@@ -128,7 +129,7 @@ where
     };
     let (rows, mut cost) = view.find_with(find, read).await?;
     let rows = joins.run(&view, rows, &mut cost).await?;
-    record_cost("find", &find.collection, cost);
+    session.record_query(operation, &view, find, cost).await?;
     Ok(rows)
 }
 

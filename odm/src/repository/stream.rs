@@ -20,7 +20,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     session::{ReadView, Session},
     store::Find,
-    trace::record_cost,
+    trace::Operation,
 };
 
 /// How long a stream keeps one state of the data.
@@ -116,6 +116,7 @@ impl Chunks {
         let sort = self.find.sort.total();
         let mut last: Option<Vec<RawBson>> = None;
         let collection = self.find.collection.clone();
+        let operation = Operation::begin("stream", &collection);
         let mut each = |view: &ReadView<'_>, position: usize, document: &bson::RawDocument| {
             if position as u64 + 1 == size {
                 last = Some(sort.key(document));
@@ -127,15 +128,23 @@ impl Chunks {
             // The transaction or the snapshot is the state of the data, and is free for other operations in between.
             let view = self.session.reader(&collection, &self.load).await?;
             let each = &mut |position, document: &_| each(&view, position, document);
-            view.find(&self.find, each).await?
+            let cost = view.find(&self.find, each).await?;
+            let session = &self.session;
+            session
+                .record_query(operation, &view, &self.find, cost)
+                .await?;
+            cost
         } else {
             let (view, since) = self.state_of_data(snapshot)?;
             let each = &mut |position, document: &_| each(&view, position, document);
             let cost = view.find(&self.find, each).await?;
+            let session = &self.session;
+            session
+                .record_query(operation, &view, &self.find, cost)
+                .await?;
             self.held = Some((view, since));
             cost
         };
-        record_cost("stream", &collection, cost);
         self.ended = last.is_none();
         self.find.after = last;
         self.find.skip = 0;

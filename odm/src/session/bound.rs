@@ -159,6 +159,10 @@ impl Reader for LockedTransaction<'_> {
     async fn explain(&self, find: &Find) -> Result<Explain> {
         self.observe(self.transaction().explain(find).await)
     }
+
+    async fn index_of(&self, find: &Find) -> Result<Option<String>> {
+        self.observe(self.transaction().index_of(find).await)
+    }
 }
 
 fn ended() -> Error {

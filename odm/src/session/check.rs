@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     maintain::{self, AuditScope, Finding},
     store::{Cost, Find, Reader, ReaderExt},
-    trace::record_cost,
+    trace::Operation,
 };
 
 impl Session {
@@ -20,6 +20,7 @@ impl Session {
         after: Option<RawBson>,
         limit: u64,
     ) -> Result<(Vec<RawDocumentBuf>, Vec<Finding>)> {
+        let operation = Operation::begin("audit", collection);
         let source = self.source().await?;
         let find = Find {
             collection: collection.to_owned(),
@@ -29,7 +30,14 @@ impl Session {
         };
         let (documents, cost) = source.reader().find_all(&find).await?;
         let findings = self
-            .check(scope, source.reader(), collection, &documents, cost)
+            .check(
+                scope,
+                source.reader(),
+                operation,
+                collection,
+                &documents,
+                cost,
+            )
             .await?;
         Ok((documents, findings))
     }
@@ -41,10 +49,18 @@ impl Session {
         collection: &str,
         ids: &[RawBson],
     ) -> Result<Vec<Finding>> {
+        let operation = Operation::begin("audit", collection);
         let source = self.source().await?;
         let (documents, cost) = source.reader().get_all(collection, ids).await?;
-        self.check(scope, source.reader(), collection, &documents, cost)
-            .await
+        self.check(
+            scope,
+            source.reader(),
+            operation,
+            collection,
+            &documents,
+            cost,
+        )
+        .await
     }
 
     /// Checks documents, and records the cost of this and of reading them.
@@ -52,6 +68,7 @@ impl Session {
         &self,
         scope: AuditScope,
         reader: &dyn Reader,
+        operation: Operation<'_>,
         collection: &str,
         documents: &[RawDocumentBuf],
         mut cost: Cost,
@@ -60,7 +77,7 @@ impl Session {
         let (findings, checking) =
             maintain::check(&catalog, scope, reader, collection, documents).await?;
         cost += checking;
-        record_cost("audit", collection, cost);
+        self.record(operation, cost);
         Ok(findings)
     }
 }

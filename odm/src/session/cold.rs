@@ -15,7 +15,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     mql::{key, path},
     store::{Aggregate, Cost, Each, Explain, Find, FindByKey, Reader, ReaderExt, STORED},
-    trace::record_cost,
+    trace::Operation,
 };
 
 /// A reader of documents as the models have them, and not as they are stored: a query by fields of a
@@ -226,6 +226,13 @@ impl Reader for ColdReader<'_> {
             Some(split) => self.stored().explain(&split.find(find)).await,
         }
     }
+
+    async fn index_of(&self, find: &Find) -> Result<Option<String>> {
+        match self.part_of(find)? {
+            None => self.stored().index_of(find).await,
+            Some(split) => self.stored().index_of(&split.find(find)).await,
+        }
+    }
 }
 
 /// Reads the cold parts of documents, by the `_id`s of these.
@@ -272,6 +279,7 @@ impl Session {
         let Some(split) = catalog.split_at(collection, field) else {
             return Ok(None);
         };
+        let operation = Operation::begin("load", collection);
         let source = self.source().await?;
         let (parts, mut cost) = cold_parts(source.reader(), split, ids.to_vec()).await?;
         let keys: Vec<Vec<u8>> = ids.iter().map(|id| key::of(id.as_raw_bson_ref())).collect();
@@ -293,7 +301,7 @@ impl Session {
             let found = found.filter(|(_, is_inline)| *is_inline == Some(true));
             inline.extend(found.map(|(id, _)| key::of(id.as_raw_bson_ref())));
         }
-        record_cost("load", collection, cost);
+        self.record(operation, cost);
         let part = |key: &Vec<u8>| match parts.get(key) {
             Some(part) => Ok(ColdPart::Stored(split.value(part)?)),
             None if inline.contains(key) => Ok(ColdPart::Inline),

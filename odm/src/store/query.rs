@@ -154,6 +154,8 @@ pub struct Cost {
     pub keys_examined: u64,
     /// Documents read.
     pub documents_examined: u64,
+    /// Those of them that queries read without the bounds or the order of an index: in scans of a collection.
+    pub documents_scanned: u64,
     /// Documents returned.
     pub documents_returned: u64,
     /// Documents inserted, changed or removed.
@@ -168,6 +170,7 @@ impl Sub for Cost {
             queries: self.queries - earlier.queries,
             keys_examined: self.keys_examined - earlier.keys_examined,
             documents_examined: self.documents_examined - earlier.documents_examined,
+            documents_scanned: self.documents_scanned - earlier.documents_scanned,
             documents_returned: self.documents_returned - earlier.documents_returned,
             documents_written: self.documents_written - earlier.documents_written,
         }
@@ -179,6 +182,7 @@ impl AddAssign for Cost {
         self.queries += other.queries;
         self.keys_examined += other.keys_examined;
         self.documents_examined += other.documents_examined;
+        self.documents_scanned += other.documents_scanned;
         self.documents_returned += other.documents_returned;
         self.documents_written += other.documents_written;
     }

@@ -34,6 +34,7 @@ fn select<'s>(
         return Ok(Vec::new());
     };
     cost.documents_examined += collection.len();
+    cost.documents_scanned += collection.len();
     let mut found = collection.matching(&find.collection, filters)?;
     if !find.sort.is_empty() {
         found.sort_by_cached_key(|document| total.encode_key(document));
@@ -156,5 +157,9 @@ impl Reader for State {
             .find(find, &mut |_, _| Ok(ControlFlow::Continue(())))
             .await?;
         Ok(explain)
+    }
+
+    async fn index_of(&self, _find: &Find) -> Result<Option<String>> {
+        Ok(None)
     }
 }

@@ -142,6 +142,10 @@ impl Reader for MapTransaction {
     async fn explain(&self, find: &Find) -> Result<Explain> {
         self.state.explain(find).await
     }
+
+    async fn index_of(&self, find: &Find) -> Result<Option<String>> {
+        self.state.index_of(find).await
+    }
 }
 
 #[async_trait]

@@ -1,5 +1,6 @@
 //! What a service needs around its models on an ordinary day.
 
+mod events;
 mod inserts;
 mod times;
 mod updates;

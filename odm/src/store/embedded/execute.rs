@@ -127,6 +127,7 @@ struct Execution<'q> {
     documents: Documents<'q>,
     entries: PlanEntries<'q>,
     stage: Stage,
+    is_scan: bool,
 }
 
 /// The stages of the run, with their state.
@@ -188,17 +189,22 @@ impl<'q> Execution<'q> {
                     Stage::Sort(TopN::new(count, memory), Seen::default())
                 }
             },
+            is_scan: plan.is_scan(),
             entries: plan.entries(view),
         })
     }
 
     /// Goes on to the end of the query, or to the end of a chunk: then it returns `None`.
     fn run(&mut self, context: &mut ExecContext<'_>) -> Result<Option<ControlFlow<()>>> {
+        let before = context.cost.documents_examined;
         let flow = match self.stage {
             Stage::InOrder(_) => self.in_order(context)?,
             Stage::Runs(_) => self.in_runs(context)?,
             Stage::Sort(..) | Stage::Sorted(_) => self.sorted(context)?,
         };
+        if self.is_scan {
+            context.cost.documents_scanned += context.cost.documents_examined - before;
+        }
         Ok(flow.map(|flow| match self.sink.stopped_by_caller(flow) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),

@@ -26,7 +26,7 @@ pub(super) use access_path::{AccessPath, Source};
 use access_path::{MAX_MERGED, access_path};
 pub(super) use bounds::KeyRange;
 use constraint::Constraints;
-pub(super) use explain::explain;
+pub(super) use explain::{explain, index_names};
 pub(super) use ordering::fields_len;
 
 /// How documents get into the requested order.
@@ -113,6 +113,13 @@ impl<'f, 's> Plan<'f, 's> {
             Plan::One(access) => std::slice::from_ref(access),
             Plan::Union(union) | Plan::Merge(union) => union,
         }
+    }
+
+    /// Whether documents are read without the bounds or the order of an index.
+    pub(super) fn is_scan(&self) -> bool {
+        let is_scan =
+            |access: &AccessPath<'_, '_>| access.source.index.is_none() && access.bounds.is_empty();
+        self.access_paths().iter().any(is_scan)
     }
 
     /// Whether the ranges of the access paths are merged.

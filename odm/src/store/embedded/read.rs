@@ -7,7 +7,7 @@ use bson::RawBson;
 use super::{
     execute::{self, Emit, ExecContext, Query},
     layout::{Tree, document_key},
-    plan::explain,
+    plan::{explain, index_names},
     scan,
     settings::Settings,
     view::View,
@@ -200,6 +200,18 @@ impl Reading<'_> {
             after: find.after.as_deref(),
         };
         Ok(explain(&query.plan(collection), &find.sort, cost))
+    }
+
+    pub(super) fn index_of(&self, find: &Find) -> Option<String> {
+        let collection = self.view.schema.collection(&find.collection)?;
+        let query = Query {
+            filters: &[&find.filter],
+            sort: &find.sort,
+            skip: find.skip,
+            limit: find.limit,
+            after: find.after.as_deref(),
+        };
+        index_names(&query.plan(collection), &find.sort)
     }
 
     async fn run(

@@ -128,6 +128,11 @@ impl Reader for Session {
         let _call = self.begin_call()?;
         self.work.reading().explain(find).await
     }
+
+    async fn index_of(&self, find: &Find) -> Result<Option<String>> {
+        let _call = self.begin_call()?;
+        Ok(self.work.reading().index_of(find))
+    }
 }
 
 #[async_trait]

@@ -67,6 +67,10 @@ impl Reader for Snapshot {
     async fn explain(&self, find: &Find) -> Result<Explain> {
         self.reading().explain(find).await
     }
+
+    async fn index_of(&self, find: &Find) -> Result<Option<String>> {
+        Ok(self.reading().index_of(find))
+    }
 }
 
 /// The newest state, which the writer publishes and readers take.

@@ -10,34 +10,45 @@ use crate::{
 
 /// Describes a plan.
 pub(in super::super) fn explain(plan: &Plan<'_, '_>, sort: &Sort, cost: Cost) -> Explain {
-    let wanted = OrderSpec::new(sort, None, false);
-    let sorted_by_index = plan.order(&wanted).is_by_index();
-    let (mut names, mut bounds) = (Vec::new(), Vec::new());
-    match plan {
-        Plan::One(access) => {
-            names.extend(index_name(
-                access,
-                !wanted.fields.is_empty() && sorted_by_index,
-            ));
-            bounds = bounds_of(access);
-        }
-        Plan::Union(union) | Plan::Merge(union) => {
-            for access in union {
-                if let Some(name) = index_name(access, false)
-                    && !names.contains(&name)
-                {
-                    names.push(name);
-                }
-                bounds.push(bounds_of(access).join(" and "));
-            }
-        }
-    }
+    let bounds = match plan {
+        Plan::One(access) => bounds_of(access),
+        Plan::Union(union) | Plan::Merge(union) => union
+            .iter()
+            .map(|access| bounds_of(access).join(" and "))
+            .collect(),
+    };
     Explain {
-        index: (!names.is_empty()).then(|| names.join(", ")),
+        index: index_names(plan, sort),
         bounds,
-        sorted_by_index,
+        sorted_by_index: is_sorted_by_index(plan, sort),
         cost,
     }
+}
+
+/// The names of the indexes that a plan reads. `None` for a scan of the collection.
+pub(in super::super) fn index_names(plan: &Plan<'_, '_>, sort: &Sort) -> Option<String> {
+    let gives_order = match plan {
+        Plan::One(_) => has_fields(sort) && is_sorted_by_index(plan, sort),
+        Plan::Union(_) | Plan::Merge(_) => false,
+    };
+    let mut names: Vec<String> = Vec::new();
+    for access in plan.access_paths() {
+        if let Some(name) = index_name(access, gives_order)
+            && !names.contains(&name)
+        {
+            names.push(name);
+        }
+    }
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// Whether there are keys before `_id`.
+fn has_fields(sort: &Sort) -> bool {
+    !OrderSpec::new(sort, None, false).fields.is_empty()
+}
+
+fn is_sorted_by_index(plan: &Plan<'_, '_>, sort: &Sort) -> bool {
+    plan.order(&OrderSpec::new(sort, None, false)).is_by_index()
 }
 
 fn index_name(access: &AccessPath<'_, '_>, sorted: bool) -> Option<String> {

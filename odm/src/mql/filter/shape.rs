@@ -1,0 +1,136 @@
+//! Filters without their values, for logs.
+//!
+//! The text is made of paths and operators alone: no value gets into it, whatever its form.
+
+use super::{Bits, Filter, Test};
+
+pub(super) fn filter(filter: &Filter) -> String {
+    let mut parts = Vec::new();
+    add_parts(filter, &mut parts);
+    braced(&parts)
+}
+
+fn add_parts(filter: &Filter, parts: &mut Vec<String>) {
+    match filter {
+        Filter::And(all) => all.iter().for_each(|one| add_parts(one, parts)),
+        Filter::Or(any) => parts.push(branches("$or", any)),
+        Filter::Nor(none) => parts.push(branches("$nor", none)),
+        Filter::Path(path, test) => parts.push(match test_shape(test) {
+            None => format!("{path}: ?"),
+            Some(operator) => format!("{path}: {{ {operator} }}"),
+        }),
+        Filter::Expr(_) => parts.push("$expr: ?".to_owned()),
+        Filter::Schema(_) => parts.push("$jsonSchema: ?".to_owned()),
+    }
+}
+
+fn branches(operator: &str, branches: &[Filter]) -> String {
+    let mut shapes: Vec<String> = branches.iter().map(filter).collect();
+    shapes.dedup();
+    format!("{operator}: [{}]", shapes.join(", "))
+}
+
+/// The operator of a test, with what is in it. `None` for equality.
+fn test_shape(test: &Test) -> Option<String> {
+    let name = match test {
+        Test::Eq(_) => return None,
+        Test::Not(tests) => return Some(format!("$not: {}", tests_shape(tests))),
+        Test::ElemTest(tests) => return Some(format!("$elemMatch: {}", tests_shape(tests))),
+        Test::ElemMatch(of) => return Some(format!("$elemMatch: {}", filter(of))),
+        Test::Ne(_) => "$ne",
+        Test::Gt(_) => "$gt",
+        Test::Gte(_) => "$gte",
+        Test::Lt(_) => "$lt",
+        Test::Lte(_) => "$lte",
+        Test::In(_) | Test::Any(_) => "$in",
+        Test::Nin(_) => "$nin",
+        Test::All(_) => "$all",
+        Test::Exists(_) => "$exists",
+        Test::Type(_) => "$type",
+        Test::Size(_) => "$size",
+        Test::Mod { .. } => "$mod",
+        Test::Bits(Bits::AllSet, _) => "$bitsAllSet",
+        Test::Bits(Bits::AllClear, _) => "$bitsAllClear",
+        Test::Bits(Bits::AnySet, _) => "$bitsAnySet",
+        Test::Bits(Bits::AnyClear, _) => "$bitsAnyClear",
+        Test::Regex(_) => "$regex",
+    };
+    Some(format!("{name}: ?"))
+}
+
+fn tests_shape(tests: &[Test]) -> String {
+    let shapes = tests
+        .iter()
+        .map(|test| test_shape(test).unwrap_or_else(|| "$eq: ?".to_owned()));
+    braced(&shapes.collect::<Vec<_>>())
+}
+
+fn braced(parts: &[String]) -> String {
+    match parts {
+        [] => "{}".to_owned(),
+        parts => format!("{{ {} }}", parts.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bson::doc;
+
+    use super::*;
+
+    #[test]
+    fn a_shape_has_the_paths_and_operators_and_no_value() {
+        let parse = |document| Filter::parse(&document).unwrap();
+        let secret = doc! { "secret": { "secret": ["secret", 4711] } };
+        let cases = [
+            (doc! {}, "{}"),
+            (doc! { "a.b": "secret" }, "{ a.b: ? }"),
+            (doc! { "a": &secret }, "{ a: ? }"),
+            (doc! { "a": { "$eq": { "$secret": 4711 } } }, "{ a: ? }"),
+            (
+                doc! { "a": { "$gt": 4711, "$lte": &secret } },
+                "{ a: { $gt: ? }, a: { $lte: ? } }",
+            ),
+            (
+                doc! { "a": { "$in": [&secret, "secret"] } },
+                "{ a: { $in: ? } }",
+            ),
+            (
+                doc! { "a": { "$not": { "$regex": "secret" } } },
+                "{ a: { $not: { $regex: ? } } }",
+            ),
+            (
+                doc! { "a": { "$not": { "$eq": 4711 } } },
+                "{ a: { $not: { $eq: ? } } }",
+            ),
+            (
+                doc! { "a": { "$elemMatch": { "b": "secret", "c": { "$size": 4711 } } } },
+                "{ a: { $elemMatch: { b: ?, c: { $size: ? } } } }",
+            ),
+            (
+                doc! { "a": { "$elemMatch": { "$gt": 4711 } } },
+                "{ a: { $elemMatch: { $gt: ? } } }",
+            ),
+            (
+                doc! { "$or": [{ "a": 1 }, { "a": 4711 }, { "b": { "$exists": true } }], "c": 3 },
+                "{ $or: [{ a: ? }, { b: { $exists: ? } }], c: ? }",
+            ),
+            (
+                doc! { "$nor": [{ "a": { "$bitsAnySet": 4711 } }] },
+                "{ $nor: [{ a: { $bitsAnySet: ? } }] }",
+            ),
+            (
+                doc! { "$expr": { "$eq": ["$a", "secret"] } },
+                "{ $expr: ? }",
+            ),
+            (
+                doc! { "$jsonSchema": { "required": ["secret"] } },
+                "{ $jsonSchema: ? }",
+            ),
+        ];
+        for (document, expected) in cases {
+            let shape = parse(document.clone()).shape();
+            assert_eq!(shape, expected, "{document}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The record of the operations of a session.
+
+use super::{ReadView, Session};
+use crate::{
+    error::Result,
+    maintain::Write,
+    store::{Cost, Find},
+    trace::{Operation, QueryShape},
+};
+
+impl Session {
+    /// Records an operation that searches nothing.
+    pub(crate) fn record(&self, operation: Operation<'_>, cost: Cost) {
+        if let Some(ended) = operation.end(cost, self.warning_limits) {
+            ended.emit(&QueryShape::default());
+        }
+    }
+
+    /// Records an operation that ran a query on a view.
+    pub(crate) async fn record_query(
+        &self,
+        operation: Operation<'_>,
+        view: &ReadView<'_>,
+        find: &Find,
+        cost: Cost,
+    ) -> Result<()> {
+        if let Some(ended) = operation.end(cost, self.warning_limits) {
+            let index = view.index_of(find).await?;
+            ended.emit(&QueryShape::new(find, index));
+        }
+        Ok(())
+    }
+
+    /// Records an aggregate of the documents of a query, for which the store may use another index than for the query.
+    pub(crate) fn record_aggregate(&self, operation: Operation<'_>, find: &Find, cost: Cost) {
+        if let Some(ended) = operation.end(cost, self.warning_limits) {
+            ended.emit(&QueryShape::new(find, None));
+        }
+    }
+
+    /// Records a write.
+    pub(super) async fn record_write(&self, operation: Operation<'_>, write: &Write, cost: Cost) {
+        let Some(ended) = operation.end(cost, self.warning_limits) else {
+            return;
+        };
+        let Some(filter) = write.filter() else {
+            ended.emit(&QueryShape::default());
+            return;
+        };
+        let find = Find {
+            collection: write.collection().to_owned(),
+            filter: filter.clone(),
+            ..Find::default()
+        };
+        // The write has happened. That the store was closed since is no error of it, and leaves out the index.
+        let index = match self.source().await {
+            Ok(source) => source.reader().index_of(&find).await.ok().flatten(),
+            Err(_) => None,
+        };
+        ended.emit(&QueryShape::new(&find, index));
+    }
+}

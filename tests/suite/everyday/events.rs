@@ -1,0 +1,294 @@
+//! Events of operations, and warnings of those that take long or read much.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Debug,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use odm::{OpenOptions, bson::doc, measure, prelude::*};
+use serde::{Deserialize, Serialize};
+use tests::{TestStore, on_embedded_stores, on_every_store};
+use tracing::{
+    Event, Level, Metadata, Subscriber,
+    field::{Field, Visit},
+    span,
+    subscriber::DefaultGuard,
+};
+
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[document(collection = "parts")]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[index]
+    name: String,
+    price: i64,
+}
+
+#[derive(Database)]
+#[database(name = "shop", version = 1)]
+struct Shop {
+    parts: Repository<Part>,
+}
+
+async fn with_six(store: impl TestStore, options: OpenOptions) -> Shop {
+    let shop = Shop::open_with(store, options).await.unwrap();
+    let parts = (0..6).map(|id| Part {
+        id,
+        name: format!("secret {}", id % 2),
+        price: 4711 + id,
+    });
+    shop.parts.insert_many(parts).await.unwrap();
+    shop
+}
+
+/// Options under which no operation is slow, on a machine of any speed.
+fn never_slow() -> OpenOptions {
+    OpenOptions::default().slow_operation(Duration::MAX)
+}
+
+/// An event, with its fields as text.
+#[derive(Debug, Clone)]
+struct Seen {
+    level: Level,
+    fields: BTreeMap<&'static str, String>,
+}
+
+impl Seen {
+    fn field(&self, name: &str) -> Option<&str> {
+        self.fields.get(name).map(String::as_str)
+    }
+
+    fn number(&self, name: &str) -> u64 {
+        self.field(name).unwrap().parse().unwrap()
+    }
+}
+
+impl Visit for Seen {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.fields.insert(field.name(), value.to_owned());
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.fields.insert(field.name(), format!("{value:?}"));
+    }
+}
+
+/// Records the events of the library from a level on, on the thread of the test.
+#[derive(Clone)]
+struct Recorder {
+    level: Level,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+impl Recorder {
+    fn set(level: Level) -> (Self, DefaultGuard) {
+        let recorder = Recorder {
+            level,
+            seen: Arc::default(),
+        };
+        let guard = tracing::subscriber::set_default(recorder.clone());
+        (recorder, guard)
+    }
+
+    /// The operations since the last call.
+    fn take(&self) -> Vec<Seen> {
+        let mut seen = std::mem::take(&mut *self.seen.lock().unwrap());
+        seen.retain(|event| event.field("operation").is_some());
+        seen
+    }
+
+    /// The only operation since the last call.
+    fn one(&self) -> Seen {
+        let mut seen = self.take();
+        assert_eq!(seen.len(), 1, "{seen:?}");
+        seen.remove(0)
+    }
+}
+
+impl Subscriber for Recorder {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == "odm" && *metadata.level() <= self.level
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut seen = Seen {
+            level: *event.metadata().level(),
+            fields: BTreeMap::new(),
+        };
+        event.record(&mut seen);
+        self.seen.lock().unwrap().push(seen);
+    }
+
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+    fn enter(&self, _: &span::Id) {}
+    fn exit(&self, _: &span::Id) {}
+}
+
+on_every_store! {
+    async fn every_operation_emits_an_event_with_its_cost_and_without_values(
+        store: impl TestStore
+    ) {
+        let parts = with_six(store, never_slow()).await.parts;
+        let part = Part::fields();
+        let (recorder, _guard) = Recorder::set(Level::DEBUG);
+        let dear = || part.price.gt(4713) & part.name.eq("secret 1");
+        let shape = Some("{ price: { $gt: ? }, name: ? }");
+
+        assert_eq!(parts.find(dear()).sort(part.price.desc()).await.unwrap().len(), 2);
+        let find = recorder.one();
+        assert_eq!((find.level, find.field("operation")), (Level::DEBUG, Some("find")));
+        assert_eq!((find.field("collection"), find.field("filter")), (Some("parts"), shape));
+        assert_eq!(find.field("sort"), Some("{ \"price\": -1 }"));
+        assert_eq!((find.number("queries"), find.number("documents_returned")), (1, 2));
+        find.number("elapsed_us");
+
+        parts.find(dear()).page(1).await.unwrap();
+        parts.find(dear()).count().await.unwrap();
+        parts.find(dear()).distinct(part.name).await.unwrap();
+        parts.find(dear()).explain().await.unwrap();
+        let mut stream = parts.find(dear()).stream();
+        while stream.try_next().await.unwrap().is_some() {}
+        parts.update_where(dear()).set(part.price, 4800).await.unwrap();
+        parts.delete_where(dear()).await.unwrap();
+        let searches = recorder.take();
+        let names: Vec<_> = searches.iter().map(|event| event.field("operation").unwrap()).collect();
+        assert_eq!(
+            names,
+            ["page", "count", "distinct", "explain", "stream", "update", "delete"]
+        );
+        for event in &searches {
+            assert_eq!(event.field("filter"), shape, "{event:?}");
+        }
+        assert_eq!(searches[5].number("documents_written"), 2);
+
+        parts.get(1).await.unwrap();
+        parts.get_many([0, 2]).await.unwrap();
+        parts.insert(Part { id: 9, name: "secret 4711".into(), price: 4711 }).await.unwrap();
+        parts.modify(9, |part| part.price += 1).await.unwrap();
+        parts.replace(Part { id: 9, name: "secret".into(), price: 4711 }).await.unwrap();
+        let others = recorder.take();
+        let names: Vec<_> = others.iter().map(|event| event.field("operation").unwrap()).collect();
+        assert_eq!(names, ["get", "fetch", "insert", "get", "modify", "replace"]);
+        for event in others.iter().chain(&searches) {
+            assert_eq!(event.field("collection"), Some("parts"));
+            for (name, value) in &event.fields {
+                let is_number = value.parse::<u64>().is_ok();
+                let has_value = value.contains("secret") || value.contains("47");
+                assert!(is_number || !has_value, "{name} in {event:?}");
+            }
+        }
+    }
+
+    async fn operations_of_a_transaction_emit_events(store: impl TestStore) {
+        let shop = with_six(store, never_slow()).await;
+        let (recorder, _guard) = Recorder::set(Level::DEBUG);
+        shop.transaction(async |shop| {
+            shop.parts.find(Part::fields().price.gt(1)).await?;
+            shop.parts.delete_where(Part::fields().price.gt(4715)).await
+        })
+        .await
+        .unwrap();
+        let seen = recorder.take();
+        let names: Vec<_> = seen.iter().map(|event| event.field("operation").unwrap()).collect();
+        assert_eq!(names, ["find", "delete"]);
+        assert!(seen.iter().all(|event| event.field("filter") == Some("{ price: { $gt: ? } }")));
+    }
+
+    async fn an_operation_slower_than_the_limit_is_a_warning(store: impl TestStore) {
+        let options = OpenOptions::default().slow_operation(Duration::ZERO).large_scan(u64::MAX);
+        let parts = with_six(store.clone(), options).await.parts;
+        let (recorder, _guard) = Recorder::set(Level::WARN);
+        parts.find(Part::fields().price.gt(4713)).await.unwrap();
+        let slow = recorder.one();
+        assert_eq!((slow.level, slow.field("operation")), (Level::WARN, Some("find")));
+        assert_eq!(slow.field("message"), Some("slow operation: it took longer than 0ns"));
+        assert_eq!(slow.field("filter"), Some("{ price: { $gt: ? } }"));
+        parts.get(1).await.unwrap();
+        assert_eq!(recorder.one().field("operation"), Some("get"));
+        parts.update(1).inc(Part::fields().price, 1).await.unwrap();
+        let update = recorder.one();
+        assert_eq!(update.field("operation"), Some("update"));
+        assert_eq!(update.field("filter"), Some("{ _id: ? }"));
+
+        // The limits are those of a database.
+        let other = Shop::open_with(store, never_slow()).await.unwrap();
+        other.parts.find(Part::fields().price.gt(4713)).await.unwrap();
+        assert!(recorder.take().is_empty());
+    }
+
+    async fn a_scan_of_more_documents_than_the_limit_is_a_warning(store: impl TestStore) {
+        let parts = with_six(store.clone(), never_slow().large_scan(5)).await.parts;
+        let (recorder, _guard) = Recorder::set(Level::WARN);
+        parts.find(Part::fields().price.eq(4711)).await.unwrap();
+        let scan = recorder.one();
+        assert_eq!(scan.level, Level::WARN);
+        let message = "large scan: more than 5 documents were read without an index";
+        assert_eq!(scan.field("message"), Some(message));
+        assert_eq!((scan.number("documents_scanned"), scan.field("index")), (6, None));
+        parts.get(1).await.unwrap();
+        assert!(recorder.take().is_empty(), "a read by `_id` scans nothing");
+
+        let parts = Shop::open_with(store, never_slow().large_scan(6)).await.unwrap().parts;
+        parts.find(Part::fields().price.eq(4711)).await.unwrap();
+        assert!(recorder.take().is_empty(), "as many as the limit are no more than it");
+    }
+}
+
+on_embedded_stores! {
+    async fn events_tell_the_index_and_whether_there_was_a_scan(store: impl TestStore) {
+        let parts = with_six(store, never_slow().large_scan(0)).await.parts;
+        let part = Part::fields();
+        let (recorder, _guard) = Recorder::set(Level::DEBUG);
+        let of_event = |event: &Seen| {
+            (event.field("index").map(str::to_owned), event.number("documents_scanned"))
+        };
+        let by_name = parts.find(part.name.eq("secret 1")).explain().await.unwrap().index;
+        assert!(by_name.is_some());
+        let explained = recorder.one();
+        assert_eq!(of_event(&explained), (by_name.clone(), 0));
+
+        parts.find(part.name.eq("secret 1")).await.unwrap();
+        assert_eq!(of_event(&recorder.one()), (by_name.clone(), 0));
+        parts.all().sort(part.name.asc()).page(2).await.unwrap();
+        assert_eq!(of_event(&recorder.one()), (by_name.clone(), 0));
+        parts.find(part.id.lt(3)).await.unwrap();
+        assert_eq!(of_event(&recorder.one()), (Some("_id".to_owned()), 0));
+        parts.update_where(part.name.eq("secret 1")).inc(part.price, 1).await.unwrap();
+        assert_eq!(of_event(&recorder.one()), (by_name, 0));
+
+        // Without an index, each is a warning as well.
+        for limit in [1, 6] {
+            parts.find(part.price.gte(0)).limit(limit).await.unwrap();
+            let [event, warning] = &recorder.take()[..] else { panic!("not two events") };
+            assert_eq!((event.level, warning.level), (Level::DEBUG, Level::WARN));
+            assert_eq!(of_event(event), (None, limit));
+        }
+        parts.update_where(part.price.gt(4713)).inc(part.price, 1).await.unwrap();
+        let [event, _] = &recorder.take()[..] else { panic!("not two events") };
+        assert_eq!(of_event(event), (None, 6));
+        let sorted = parts.find(part.price.gt(0)).sort(part.price.desc()).limit(2);
+        let (_, cost) = measure(async { sorted.await.unwrap() }).await;
+        assert_eq!((cost.documents_scanned, cost.documents_examined), (6, 6));
+    }
+
+    async fn a_disjunction_with_a_branch_without_an_index_is_a_scan(store: impl TestStore) {
+        let parts = with_six(store, never_slow()).await.parts;
+        let part = Part::fields();
+        let scanned = async |filter| {
+            let (found, cost) = measure(async { parts.find(filter).await }).await;
+            (found.unwrap().len(), cost.documents_scanned)
+        };
+        assert_eq!(scanned(part.name.eq("secret 1") | part.id.eq(0)).await, (4, 0));
+        assert_eq!(scanned(part.name.eq("secret 1") | part.price.eq(4711)).await, (4, 6));
+        let raw = odm::Filter::raw(doc! { "price": 4711_i64 });
+        assert_eq!(scanned(raw).await, (1, 6));
+    }
+}
