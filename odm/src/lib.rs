@@ -65,7 +65,8 @@
 //! - Checks and repairs of derived data: [`Database::audit`], [`Database::repair`].
 //! - Relations of several programs on one store: [`Database::catalog`], [`Database::backfill`].
 //! - The store, its settings and its guarantees: [`store::embedded`].
-//! - The cost of an operation: [`measure`](fn@measure).
+//! - The cost of an operation: [`measure`](fn@measure), [`assert_queries!`]; its events and warnings:
+//!   [`OpenOptions::slow_operation`].
 
 #![deny(missing_docs)]
 #![warn(missing_debug_implementations)]

@@ -43,7 +43,7 @@ impl<'a> Operation<'a> {
 
     /// Adds the cost to what the current task measures, and returns the operation if there are events to emit.
     pub(crate) fn end(self, cost: Cost, limits: WarningLimits) -> Option<EndedOperation<'a>> {
-        measure::report(cost);
+        measure::report(self.name, self.collection, cost);
         let elapsed = self.started?.elapsed();
         let ended = EndedOperation {
             is_slow: elapsed > limits.elapsed,

@@ -2,5 +2,6 @@
 
 mod events;
 mod inserts;
+mod queries;
 mod times;
 mod updates;
