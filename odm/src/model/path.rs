@@ -199,10 +199,9 @@ impl PathHash {
 /// The prime of FNV-1a with 64 bits.
 const PRIME: u64 = 0x0100_0000_01b3;
 
-/// The hash of a name by FNV-1a, as the derives compute it.
-#[cfg(test)]
-pub(crate) fn fnv1a(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+/// The hash of a text by FNV-1a, as the derives compute it of names.
+pub(crate) fn fnv1a(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(PRIME)
     })
 }

@@ -5,7 +5,11 @@ use std::{borrow::Cow, collections::BTreeMap, future::IntoFuture, marker::Phanto
 use bson::{RawDocument, RawDocumentBuf};
 use serde::de::DeserializeOwned;
 
-use super::{Cursor, Deferred, Join, Joins, Page, impl_debug, page, query, rows, stream};
+use super::{
+    Cursor, Deferred, Join, Joins, Page, impl_debug,
+    page::{self, Search},
+    query, rows, stream,
+};
 use crate::{
     error::{Error, ErrorKind, Result},
     model::{Cold, Distinct, Document, Field, Is, Path, Projection, Shows, Structure},
@@ -22,7 +26,7 @@ use crate::{
 #[must_use = "a query does nothing until it is awaited"]
 pub struct Query<M, J = (), T = M> {
     session: Session,
-    find: Result<store::Find>,
+    search: Result<Search>,
     /// The fields whose cold parts are loaded.
     load: Vec<&'static str>,
     joins: J,
@@ -34,7 +38,7 @@ impl<M: Document> Query<M> {
         let find = filter.into_mql().map(query::<M>);
         Query {
             session,
-            find,
+            search: find.map(Search::new),
             load: Vec::new(),
             joins: (),
             types: PhantomData,
@@ -44,7 +48,7 @@ impl<M: Document> Query<M> {
     pub(super) fn from_find(session: Session, find: store::Find) -> Self {
         Query {
             session,
-            find: Ok(find),
+            search: Ok(Search::new(find)),
             load: Vec::new(),
             joins: (),
             types: PhantomData,
@@ -52,19 +56,19 @@ impl<M: Document> Query<M> {
     }
 
     pub(super) fn into_parts(self) -> (Session, Result<store::Find>) {
-        (self.session, self.find)
+        (self.session, self.search.and_then(Search::into_find))
     }
 
     /// Reads only the fields of a projection of each document.
     pub fn select<P: Projection<Of: Shows<M>>>(self) -> Query<M, (), P> {
-        let find = self.find.and_then(|mut find| {
+        let search = self.search.and_then(|mut search| {
             let names = <P as Structure>::shape().names();
-            find.projection = Some(mql::Projection::include(names)?);
-            Ok(find)
+            search.find.projection = Some(mql::Projection::include(names)?);
+            Ok(search)
         });
         Query {
             session: self.session,
-            find,
+            search,
             load: Vec::new(),
             joins: (),
             types: PhantomData,
@@ -90,7 +94,7 @@ impl<M: Document> Query<M> {
     pub fn raw(self) -> Query<M, (), RawDocumentBuf> {
         Query {
             session: self.session,
-            find: self.find,
+            search: self.search,
             load: self.load,
             joins: (),
             types: PhantomData,
@@ -100,17 +104,24 @@ impl<M: Document> Query<M> {
 
 impl<M: Document, J, T> Query<M, J, T> {
     fn change(mut self, change: impl FnOnce(&mut store::Find)) -> Self {
-        if let Ok(find) = &mut self.find {
-            change(find);
+        if let Ok(search) = &mut self.search {
+            change(&mut search.find);
+        }
+        self
+    }
+
+    fn place(mut self, place: impl FnOnce(&mut Search)) -> Self {
+        if let Ok(search) = &mut self.search {
+            place(search);
         }
         self
     }
 
     /// Adds a filter: a document must match all of them.
     pub fn filter(mut self, filter: Filter<M>) -> Self {
-        self.find = self.find.and_then(|mut find| {
-            find.filter = find.filter.and(filter.into_mql()?);
-            Ok(find)
+        self.search = self.search.and_then(|mut search| {
+            search.find.filter = search.find.filter.and(filter.into_mql()?);
+            Ok(search)
         });
         self
     }
@@ -142,15 +153,33 @@ impl<M: Document, J, T> Query<M, J, T> {
         self.change(|find| find.limit = Some(find.limit.map_or(limit, |own| own.min(limit))))
     }
 
-    /// Continues after a position, which [`page`](Query::page) returned for the same sort.
-    pub fn after(mut self, cursor: &Cursor) -> Self {
-        self.find = self.find.and_then(|mut find| {
-            find.after = Some(cursor.position(&find.sort)?);
-            // The documents to skip are before the first page.
-            find.skip = 0;
-            Ok(find)
-        });
-        self
+    /// Continues after a position, which [`page`](Query::page) returned for the same filter and sort. It takes the
+    /// place of another position.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidQuery`, when the query is awaited, if the position is one in another query.
+    pub fn after(self, cursor: &Cursor) -> Self {
+        self.place(|search| search.start_after(cursor))
+    }
+
+    /// Reads the page that ends before a position, which [`page`](Query::page) returned as
+    /// [`previous`](Page::previous) for the same filter and sort. Its rows are in the order of the query. It takes the
+    /// place of another position.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidQuery`, when the query is awaited, as for [`after`](Query::after); if it is awaited as anything but a
+    /// page; and if it has a start of its own, by [`skip`](Query::skip) or
+    /// [after a subset](super::Repository::after_subset).
+    pub fn before(self, cursor: &Cursor) -> Self {
+        self.place(|search| search.end_before(cursor))
+    }
+
+    /// Counts the documents on all pages with each [`page`](Query::page), on the same state of the data. It costs what
+    /// [`count`](Query::count) does.
+    pub fn with_total(self) -> Self {
+        self.place(Search::count_total)
     }
 
     /// Counts the documents that match, within `skip` and `limit`.
@@ -158,7 +187,7 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// On the embedded store the number of all documents is known, and a filter that the bounds of an index
     /// express whole, such as equality or a range of a field with an index, is counted in the index alone.
     pub async fn count(self) -> Result<u64> {
-        let find = self.find?;
+        let find = self.search?.into_find()?;
         let operation = Operation::begin("count", &find.collection);
         let view = self.session.reader(M::COLLECTION, &[]).await?;
         let (count, cost) = view.count(&find).await?;
@@ -196,9 +225,11 @@ impl<M: Document, J, T> Query<M, J, T> {
         V: Distinct<Value: DeserializeOwned + Send + 'static>,
         P: Path<Root: Is<M>>,
     {
-        let Query { session, find, .. } = self;
+        let Query {
+            session, search, ..
+        } = self;
         Box::pin(async move {
-            let mut find = find?;
+            let mut find = search?.into_find()?;
             // The values of a field in a cold part are read with this part.
             let operation = Operation::begin("distinct", M::COLLECTION);
             let part = P::COLD.then(|| path::split(P::TEXT).0);
@@ -228,7 +259,7 @@ impl<M: Document, J, T> Query<M, J, T> {
 
     /// Runs the query without its joins, and returns how it ran and what it touched.
     pub async fn explain(self) -> Result<Explain> {
-        let find = self.find?;
+        let find = self.search?.into_find()?;
         let operation = Operation::begin("explain", &find.collection);
         let view = self.session.reader(M::COLLECTION, &[]).await?;
         let explain = view.explain(&find).await?;
@@ -243,8 +274,9 @@ impl<M: Document, J, T> Query<M, J, T> {
 impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Query<M, J, T> {
     /// Returns the first document, if there is one.
     pub async fn first(self) -> Result<Option<J::Row>> {
-        let find = self.at_most(1);
-        let rows = rows::find(&find.session, &find.find?, &find.load, &find.joins).await?;
+        let first = self.at_most(1);
+        let find = first.search?.into_find()?;
+        let rows = rows::find(&first.session, &find, &first.load, &first.joins).await?;
         Ok(rows.into_iter().next())
     }
 
@@ -254,9 +286,9 @@ impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Query<M, J,
     ///
     /// `NotFound` if no document matches, `NotUnique` if several do.
     pub async fn one(self) -> Result<J::Row> {
-        let find = self.at_most(2);
-        let query = find.find?;
-        let mut rows = rows::find(&find.session, &query, &find.load, &find.joins).await?;
+        let two = self.at_most(2);
+        let query = two.search?.into_find()?;
+        let mut rows = rows::find(&two.session, &query, &two.load, &two.joins).await?;
         let filter = || query.filter.to_document();
         match (rows.pop(), rows.is_empty()) {
             (Some(row), true) => Ok(row),
@@ -275,8 +307,26 @@ impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Query<M, J,
         }
     }
 
-    /// Reads a page of at most `size` documents, with the position at which the next one starts. If an
+    /// Reads a page of at most `size` documents, with the positions of the next and the previous one. If an
     /// index gives the order, the work does not grow with the number of pages before it.
+    ///
+    /// ```
+    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
+    /// # #[derive(Debug, PartialEq, Serialize, Deserialize, Document)] #[document(collection = "parts")]
+    /// # struct Part { #[serde(rename = "_id")] id: i64, name: String }
+    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
+    /// # struct Shop { parts: Repository<Part> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let shop = Shop::open(Embedded::memory().await?).await?;
+    /// # shop.parts.insert_many((0..5).map(|id| Part { id, name: "bolt".into() })).await?;
+    /// let by_name = || shop.parts.all().sort(Part::fields().name.asc());
+    /// let first = by_name().with_total().page(2).await?;
+    /// assert_eq!((first.items.len(), first.total), (2, Some(5)));
+    /// let second = by_name().after(&first.next.unwrap()).page(2).await?;
+    /// let again = by_name().before(&second.previous.unwrap()).page(2).await?;
+    /// assert_eq!(again.items, first.items);
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
     ///
     /// # Errors
     ///
@@ -284,7 +334,7 @@ impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Query<M, J,
     /// [location](crate::Error::location). The same page of the [`raw`](Query::raw) query has all of its
     /// documents, and the position of the next page.
     pub async fn page(self, size: u64) -> Result<Page<J::Row>> {
-        page::page::<T, J>(self.session, self.find?, self.load, self.joins, size).await
+        page::page::<T, J>(self.session, self.search?, self.load, self.joins, size).await
     }
 }
 
@@ -296,7 +346,8 @@ impl<M: Document, T: DeserializeOwned + Send + 'static> Query<M, (), T> {
     /// few seconds, it continues after the last document on a newer state; see
     /// [`snapshot`](super::DocumentStream::snapshot).
     pub fn stream(self) -> stream::DocumentStream<T> {
-        stream::DocumentStream::new(self.session, self.find, self.load)
+        let find = self.search.and_then(Search::into_find);
+        stream::DocumentStream::new(self.session, find, self.load)
     }
 }
 
@@ -319,7 +370,7 @@ impl<M: Document> Query<M> {
     pub fn join<A: Join<M>>(self, join: A) -> Query<M, (A::With<A>,)> {
         Query {
             session: self.session,
-            find: self.find,
+            search: self.search,
             load: self.load,
             joins: (A::with(join),),
             types: PhantomData,
@@ -333,7 +384,7 @@ impl<M: Document, A: Join<M>> Query<M, (A,)> {
         let joins = (self.joins.0, B::with(join));
         Query {
             session: self.session,
-            find: self.find,
+            search: self.search,
             load: self.load,
             joins,
             types: PhantomData,
@@ -347,7 +398,7 @@ impl<M: Document, A: Join<M>, B: Join<M>> Query<M, (A, B)> {
         let joins = (self.joins.0, self.joins.1, C::with(join));
         Query {
             session: self.session,
-            find: self.find,
+            search: self.search,
             load: self.load,
             joins,
             types: PhantomData,
@@ -377,15 +428,16 @@ pub trait FourthJoin {
     fn never(self) -> Self::Never;
 }
 
-impl_debug!(Query<M, J, T>: find, load);
+impl_debug!(Query<M, J, T>: search, load);
 
 impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> IntoFuture for Query<M, J, T> {
     type Output = Result<Vec<J::Row>>;
     type IntoFuture = Deferred<Vec<J::Row>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(
-            async move { rows::find(&self.session, &self.find?, &self.load, &self.joins).await },
-        )
+        Box::pin(async move {
+            let find = self.search?.into_find()?;
+            rows::find(&self.session, &find, &self.load, &self.joins).await
+        })
     }
 }

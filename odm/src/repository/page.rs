@@ -1,14 +1,18 @@
-//! Pages by key: each starts after the last key of the one before it.
+//! Pages by key: each starts after the last key of the one before it, or ends before the first key of the
+//! one after it.
 
-use std::{fmt, ops::ControlFlow, str::FromStr};
+mod cursor;
 
-use bson::{RawArrayBuf, RawBson, RawDocumentBuf, raw::cstr};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de, de::DeserializeOwned};
+use std::ops::ControlFlow;
+
+use bson::RawDocument;
+use serde::de::DeserializeOwned;
+
+pub use cursor::Cursor;
 
 use super::{Joins, rows::decode_in};
 use crate::{
     error::{Error, ErrorKind, Result},
-    mql::Sort,
     session::Session,
     store::Find,
     trace::Operation,
@@ -21,133 +25,95 @@ pub struct Page<T> {
     /// The rows.
     pub items: Vec<T>,
     /// The position at which the next page starts, for [`after`](super::Query::after). `None` at the
-    /// end.
+    /// end, and of a page without rows.
     pub next: Option<Cursor>,
+    /// The position before which the previous page ends, for [`before`](super::Query::before). `None` at the
+    /// start, and of a page without rows. A page that was asked for by `after` has one, also where the documents
+    /// before it are gone.
+    pub previous: Option<Cursor>,
+    /// The number of documents on all pages, if [`with_total`](super::Query::with_total) asked for it.
+    pub total: Option<u64>,
 }
 
-/// A position in a sorted result: the sort keys and the `_id` of a document.
-///
-/// It stays valid when documents before and after it come and go. As text, and in JSON, it is a
-/// string that is safe in a URL. It is not encrypted: its holder can read the keys in it, and change
-/// them to start elsewhere.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Cursor {
-    /// The paths and directions that the keys belong to, or the collection.
-    sort: String,
-    keys: Vec<RawBson>,
+/// Where a page lies, beside a position.
+#[derive(Debug, Clone)]
+enum Side {
+    After(Cursor),
+    Before(Cursor),
 }
 
-impl Cursor {
-    fn new(sort: &Sort, keys: Vec<RawBson>) -> Self {
-        Cursor {
-            sort: sort.total().to_document().to_string(),
-            keys,
+/// A query with the position that it starts after or ends before.
+#[derive(Debug, Clone)]
+pub(super) struct Search {
+    pub(super) find: Find,
+    side: Option<Side>,
+    with_total: bool,
+}
+
+impl Search {
+    pub(super) fn new(find: Find) -> Self {
+        Search {
+            find,
+            side: None,
+            with_total: false,
         }
     }
 
-    /// The position of a document in a whole collection, for audits.
-    pub(crate) fn in_collection(collection: &str, id: RawBson) -> Self {
-        Cursor {
-            sort: collection.to_owned(),
-            keys: vec![id],
-        }
+    pub(super) fn start_after(&mut self, cursor: &Cursor) {
+        self.side = Some(Side::After(cursor.clone()));
     }
 
-    pub(crate) fn collection_and_id(&self) -> Result<(String, RawBson)> {
-        match self.keys.as_slice() {
-            [id] if !self.sort.starts_with('{') => Ok((self.sort.clone(), id.clone())),
-            _ => Err(Error::new(
-                ErrorKind::InvalidQuery,
-                "position is one in a query: resume an audit with a position of its progress",
-            )),
-        }
+    pub(super) fn end_before(&mut self, cursor: &Cursor) {
+        self.side = Some(Side::Before(cursor.clone()));
     }
 
-    /// Returns the keys, if they are those of this sort.
-    pub(super) fn position(&self, sort: &Sort) -> Result<Vec<RawBson>> {
-        let expected = sort.total().to_document().to_string();
-        if self.sort != expected {
+    pub(super) fn count_total(&mut self) {
+        self.with_total = true;
+    }
+
+    /// The query of all documents after the position.
+    pub(super) fn into_find(self) -> Result<Find> {
+        let mut find = self.find;
+        match &self.side {
+            None => {}
+            Some(Side::After(cursor)) => {
+                find.after = Some(cursor.keys_in(&find)?);
+                // The documents to skip are before the first page.
+                find.skip = 0;
+            }
+            Some(Side::Before(_)) => {
+                return Err(Error::new(
+                    ErrorKind::InvalidQuery,
+                    "query with `before` is read as a page: await its `page`",
+                ));
+            }
+        }
+        Ok(find)
+    }
+
+    /// The query that reads the page, and whether it does so backwards.
+    fn into_page(self) -> Result<(Find, bool)> {
+        let Some(Side::Before(cursor)) = &self.side else {
+            return Ok((self.into_find()?, false));
+        };
+        let mut find = self.find;
+        let keys = cursor.keys_in(&find)?;
+        if find.skip > 0 || find.after.is_some() {
             return Err(Error::new(
                 ErrorKind::InvalidQuery,
-                format!(
-                    "position is in the order {}, and the query in {expected}: use the same sort",
-                    self.sort
-                ),
+                "query with `before` has a start of its own, by `skip` or after a subset: pages backwards \
+                 lead to the start of all documents that match",
             ));
         }
-        Ok(self.keys.clone())
-    }
-
-    fn to_bytes(&self) -> Vec<u8> {
-        let mut keys = RawArrayBuf::new();
-        for key in &self.keys {
-            keys.push(key.clone());
-        }
-        let mut document = RawDocumentBuf::new();
-        document.append(cstr!("s"), self.sort.as_str());
-        document.append(cstr!("k"), keys);
-        document.into_bytes()
-    }
-
-    fn from_bytes(bytes: Vec<u8>) -> Option<Self> {
-        let document = RawDocumentBuf::from_bytes(bytes).ok()?;
-        let sort = document.get_str("s").ok()?.to_owned();
-        let keys = document.get_array("k").ok()?.into_iter();
-        let keys = keys
-            .map(|key| key.map(RawBson::from))
-            .collect::<Result<_, _>>()
-            .ok()?;
-        Some(Cursor { sort, keys })
-    }
-}
-
-impl fmt::Display for Cursor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.to_bytes()
-            .iter()
-            .try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl FromStr for Cursor {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let bytes = text.as_bytes().chunks(2).map(|pair| {
-            let pair = std::str::from_utf8(pair)
-                .ok()
-                .filter(|pair| pair.len() == 2)?;
-            u8::from_str_radix(pair, 16).ok()
-        });
-        bytes
-            .collect::<Option<Vec<u8>>>()
-            .and_then(Cursor::from_bytes)
-            .ok_or_else(|| {
-                Error::new(
-                    ErrorKind::InvalidQuery,
-                    "text is not the position of a page",
-                )
-            })
-    }
-}
-
-impl Serialize for Cursor {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Cursor {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(de::Error::custom)
+        find.sort = find.sort.total().reversed();
+        find.after = Some(keys);
+        Ok((find, true))
     }
 }
 
 pub(super) async fn page<T, J>(
     session: Session,
-    mut find: Find,
+    search: Search,
     load: Vec<&'static str>,
     joins: J,
     size: u64,
@@ -162,35 +128,68 @@ where
             "page size is 0: ask for at least one document",
         ));
     }
+    let all = Find {
+        skip: 0,
+        limit: None,
+        projection: None,
+        ..search.find.clone()
+    };
+    let (is_first, with_total) = (search.side.is_none(), search.with_total);
+    let (mut find, is_backward) = search.into_page()?;
     // A projection could leave out a sort key. Rows read only the fields that they name anyway.
     find.projection = None;
-    // One document more tells whether there is a next page. The limit of the query bounds each page.
+    // One document more tells whether there is another page. The limit of the query bounds each page.
     let size = find.limit.map_or(size, |limit| limit.min(size));
     find.limit = Some(size.saturating_add(1));
-    let sort = find.sort.total();
+    let order = all.sort.total();
     let operation = Operation::begin("page", &find.collection);
     let view = session.reader(&find.collection, &load).await?;
     let mut rows = Vec::new();
-    let mut last = None;
+    // Of the row that was read first, which is the last one of a page that is read backwards.
+    let mut near = None;
+    // Of the row that was read last, if the page is full.
+    let mut far = None;
     let mut more = false;
     let mut cost = view
-        .find(&find, &mut |position, document| {
+        .find(&find, &mut |position, document: &RawDocument| {
             if position as u64 == size {
                 more = true;
                 return Ok(ControlFlow::Break(()));
             }
+            if position == 0 && !is_first {
+                near = Some(order.key(document));
+            }
             if position as u64 + 1 == size {
-                last = Some(sort.key(document));
+                far = Some(order.key(document));
             }
             let row = decode_in(&view, &find.collection, document)?;
             rows.push((row, joins.keys(document)));
             Ok(ControlFlow::Continue(()))
         })
         .await?;
+    if is_backward {
+        rows.reverse();
+    }
     let items = joins.run(&view, rows, &mut cost).await?;
+    let total = match with_total {
+        false => None,
+        true => {
+            let (total, counting) = view.count(&all).await?;
+            cost += counting;
+            Some(total)
+        }
+    };
     session.record_query(operation, &view, &find, cost).await?;
-    let next = last
-        .filter(|_| more)
-        .map(|keys| Cursor::new(&find.sort, keys));
-    Ok(Page { items, next })
+    let cursor = |keys| Cursor::new(&all, keys);
+    let (near, far) = (near.map(cursor), far.filter(|_| more).map(cursor));
+    let (next, previous) = match is_backward {
+        false => (far, near),
+        true => (near, far),
+    };
+    Ok(Page {
+        items,
+        next,
+        previous,
+        total,
+    })
 }

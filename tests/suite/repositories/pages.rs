@@ -1,6 +1,8 @@
 //! Pages by key.
 
 use odm::{ErrorKind, prelude::*, repository::Cursor, repository::Query};
+use proptest::{collection::vec, option, prelude::*};
+use serde::{Deserialize, Serialize};
 use tests::{TestStore, on_every_store};
 
 use crate::items::{Item, Items, item};
@@ -126,7 +128,9 @@ on_every_store! {
         };
         let next = query().page(17).await.unwrap().next.unwrap();
         let text = next.to_string();
-        assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric()), "no text for a URL: {text}");
+        let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+        assert!(text.bytes().all(is_safe), "no text for a URL: {text}");
+        assert!(text.len() < 70, "{text} is long");
         assert_eq!(text.parse::<Cursor>().unwrap(), next);
         let json = serde_json::to_string(&next).unwrap();
         assert_eq!(json, format!("\"{text}\""));
@@ -135,26 +139,80 @@ on_every_store! {
         assert_eq!(rest.items, query().skip(17).await.unwrap());
     }
 
-    async fn what_is_no_cursor_of_this_sort_is_refused(store: impl TestStore) {
+    async fn a_cursor_of_another_query_is_refused(store: impl TestStore) {
         let db = with_ties(store).await;
         let item = Item::fields();
-        let next = db.items.all().sort(item.kind.asc()).page(3).await.unwrap().next.unwrap();
-        for query in [
-            db.items.all(),
-            db.items.all().sort(item.kind.desc()),
-            db.items.all().sort(item.code.asc()),
-            db.items.all().sort(item.kind.asc().then(item.code.asc())),
-        ] {
-            let error = query.after(&next).page(3).await.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{error}");
-            assert!(error.to_string().contains("kind"), "{error}");
+        let sort = || item.kind.asc();
+        let query = || db.items.find(item.count.eq(0)).sort(sort());
+        let next = query().page(3).await.unwrap().next.unwrap();
+        let others: [&dyn Fn() -> Query<Item>; 9] = [
+            &|| db.items.all().sort(sort()),
+            &|| db.items.find(item.count.eq(1)).sort(sort()),
+            &|| db.items.find(item.count.gte(0)).sort(sort()),
+            &|| query().filter(item.kind.ne("x")),
+            &|| db.items.find(item.count.eq(0)),
+            &|| db.items.find(item.count.eq(0)).sort(item.kind.desc()),
+            &|| db.items.find(item.count.eq(0)).sort(item.code.asc()),
+            &|| query().sort(item.code.asc()),
+            &|| query().sort(item.id.desc()),
+        ];
+        for query in others {
+            for error in [
+                query().after(&next).page(3).await.unwrap_err(),
+                query().before(&next).page(3).await.unwrap_err(),
+            ] {
+                assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{error}");
+                let text = "position is not one in this query of `items`: use the filter and the sort";
+                assert!(error.to_string().contains(text), "{error}");
+            }
         }
+        // The position is compared with the whole query, wherever it is named.
+        let early = db.items.all().after(&next).sort(sort()).filter(item.count.eq(0));
+        assert_eq!(early.await.unwrap(), query().skip(3).await.unwrap());
+        // `_id` is the last key of every sort, and what is read and how much is no part of the query.
+        let other = query().sort(item.id.asc()).after(&next).raw().page(2).await.unwrap();
+        assert_eq!(other.items.len(), 2);
+
         let text = next.to_string();
-        for wrong in ["", "0", "zz", "é", &text[..text.len() - 2], &text[2..], "0500000000"] {
+        for wrong in ["", "0", "zz", "é", &text[..text.len() - 2], &text[2..], "AQAAAAA", "Aw"] {
             let error = wrong.parse::<Cursor>().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{wrong}: {error}");
         }
         serde_json::from_str::<Cursor>("\"nonsense\"").unwrap_err();
+    }
+
+    async fn a_page_before_a_position_needs_a_query_without_another_start(store: impl TestStore) {
+        let items = with_ties(store).await.items;
+        let second = items.all().after(&items.all().page(3).await.unwrap().next.unwrap());
+        let previous = second.page(3).await.unwrap().previous.unwrap();
+        let before = || items.all().before(&previous);
+        let first = before().page(9).await.unwrap();
+        assert_eq!(first.items.iter().map(|item| item.id).collect::<Vec<_>>(), [0, 1, 2]);
+        let errors = [
+            before().skip(1).page(3).await.unwrap_err(),
+            before().await.unwrap_err(),
+            before().count().await.unwrap_err(),
+            before().stream().next().await.unwrap().unwrap_err(),
+        ];
+        for error in errors {
+            assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{error}");
+            assert!(error.to_string().contains("`before`"), "{error}");
+        }
+        // The last position that is named counts.
+        let next = items.all().page(3).await.unwrap().next.unwrap();
+        assert_eq!(before().after(&next).page(1).await.unwrap().items[0].id, 3);
+    }
+
+    async fn a_total_counts_all_pages(store: impl TestStore) {
+        let items = with_ties(store).await.items;
+        let query = || items.find(Item::fields().kind.ne("k0")).sort(Item::fields().kind.asc());
+        assert_eq!(query().page(4).await.unwrap().total, None);
+        let first = query().with_total().page(4).await.unwrap();
+        assert_eq!((first.items.len(), first.total), (4, Some(22)));
+        let rest = query().after(&first.next.unwrap()).with_total().limit(3).page(30).await.unwrap();
+        assert_eq!((rest.items.len(), rest.total), (3, Some(22)));
+        let none = items.find(Item::fields().kind.eq("none")).with_total().page(4).await.unwrap();
+        assert_eq!((none.total, none.next, none.previous), (Some(0), None, None));
     }
 
     async fn a_cursor_with_other_keys_is_an_error_and_no_panic(store: impl TestStore) {
@@ -163,7 +221,7 @@ on_every_store! {
         let text = next.unwrap().to_string();
         // Whoever holds a cursor may change any digit of it.
         for position in 0..text.len() {
-            for digit in ["0", "1", "7", "f"] {
+            for digit in ["A", "B", "7", "_"] {
                 let mut changed = text.clone();
                 changed.replace_range(position..=position, digit);
                 if let Ok(cursor) = changed.parse::<Cursor>() {
@@ -172,5 +230,109 @@ on_every_store! {
                 }
             }
         }
+    }
+}
+
+/// What the property walks over: few different values in each sort key, and null and missing ones.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "walked", index(fields = "a, -b"))]
+struct Walked {
+    #[serde(rename = "_id")]
+    id: i64,
+    a: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    b: Option<i32>,
+    c: i32,
+}
+
+#[derive(Database)]
+#[database(name = "walked", version = 1)]
+struct Walks {
+    walked: Repository<Walked>,
+}
+
+fn any_walked() -> impl Strategy<Value = Vec<Walked>> {
+    let document = (option::of(0..3), option::of(0..3), 0..3_i32);
+    vec(document, 0..25).prop_map(|documents| {
+        let numbered = documents.into_iter().enumerate();
+        let walked = numbered.map(|(id, (a, b, c))| Walked {
+            id: id as i64 * 7 % 25,
+            a: a.map(|a| format!("a{a}")),
+            b,
+            c,
+        });
+        walked.collect()
+    })
+}
+
+fn any_sort() -> impl Strategy<Value = Vec<usize>> {
+    vec(0..8_usize, 0..4)
+}
+
+fn sorted(query: Query<Walked>, keys: &[usize]) -> Query<Walked> {
+    let walked = Walked::fields();
+    keys.iter().fold(query, |query, key| {
+        query.sort(match key {
+            0 => walked.a.asc(),
+            1 => walked.a.desc(),
+            2 => walked.b.asc(),
+            3 => walked.b.desc(),
+            4 => walked.c.asc(),
+            5 => walked.c.desc(),
+            6 => walked.id.asc(),
+            _ => walked.id.desc(),
+        })
+    })
+}
+
+/// Walks from page to page and back again, with a size for each in turn, and compares all with one read.
+async fn walk(store: impl TestStore, documents: Vec<Walked>, keys: &[usize], sizes: &[u64]) {
+    let db = Walks::open(store).await.unwrap();
+    db.walked.insert_many(documents).await.unwrap();
+    let query = || sorted(db.walked.find(Walked::fields().c.lt(2)), keys);
+    let all = query().await.unwrap();
+    let mut sizes = sizes.iter().copied().cycle();
+    let mut size = || sizes.next().unwrap();
+
+    let mut forwards = Vec::new();
+    let mut page = query().page(size()).await.unwrap();
+    assert_eq!(page.previous, None);
+    let last = loop {
+        forwards.extend(page.items.iter().cloned());
+        assert!(forwards.len() <= all.len(), "the pages have no end");
+        let Some(next) = page.next.as_ref() else {
+            break page;
+        };
+        page = query().after(next).page(size()).await.unwrap();
+        assert!(!page.items.is_empty() && page.previous.is_some());
+    };
+    assert_eq!(forwards, all);
+
+    let mut backwards = last.items.clone();
+    let mut previous = last.previous;
+    while let Some(position) = previous {
+        let page = query().before(&position).page(size()).await.unwrap();
+        assert!(!page.items.is_empty());
+        // The next page of each is the one that the walk came from.
+        let after = query().after(&page.next.unwrap()).page(1).await.unwrap();
+        assert_eq!(after.items.first(), backwards.first());
+        backwards.splice(0..0, page.items);
+        assert!(backwards.len() <= all.len(), "the pages have no start");
+        previous = page.previous;
+    }
+    assert_eq!(backwards, all);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn a_walk_forwards_and_backwards_visits_each_document_once_in_order(
+        documents in any_walked(),
+        keys in any_sort(),
+        sizes in vec(1..9_u64, 1..5),
+    ) {
+        tests::in_memory(|store| walk(store, documents.clone(), &keys, &sizes));
+        tests::in_maps(|store| walk(store, documents, &keys, &sizes));
     }
 }
