@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bson::{Decimal128, doc};
+use bson::{Decimal128, RawBson, doc};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -148,12 +148,20 @@ impl Ordered for StoredDecimal {
 impl Addable for super::Native<Decimal> {
     type Sum = super::Native<Decimal>;
     type Mean = Decimal128;
+
+    fn widen(sum: RawBson) -> RawBson {
+        Decimal128::widen(sum)
+    }
 }
 
 #[diagnostic::do_not_recommend]
 impl Addable for super::Native<Option<Decimal>> {
     type Sum = super::Native<Decimal>;
     type Mean = Decimal128;
+
+    fn widen(sum: RawBson) -> RawBson {
+        Decimal128::widen(sum)
+    }
 }
 
 #[diagnostic::do_not_recommend]
