@@ -22,7 +22,6 @@ pub use crate::model::{
 pub use crate::model::{Native, native};
 pub use crate::{
     database::{Database, Repeatable, RepositoryField},
-    measure::measured,
     migration::Migrations,
     model::Renamed,
     model::{

@@ -99,6 +99,9 @@ pub use database::{OpenOptions, TransactionGuard};
 pub use error::{Error, ErrorKind, Location, Result};
 pub use maintain::{DerivedKind, Finding, PlannedChanges, Problem, Step, WritePlan};
 pub use measure::measure;
+// What `assert_queries!` expands to.
+#[doc(hidden)]
+pub use measure::measured;
 pub use model::{Cold, DateTime, ObjectId, Ref, Subset, native};
 pub use prelude::{Database, Document, Embed, Projection};
 pub use query::{Filter, Sort, Update};

@@ -164,7 +164,7 @@ macro_rules! assert_queries {
     };
     (@ $operator:tt, $expected:expr, $future:expr) => {{
         let expected: u64 = $expected;
-        let (output, measured) = $crate::__private::measured($future).await;
+        let (output, measured) = $crate::measured($future).await;
         let is_as_expected = measured.queries() $operator expected;
         if !is_as_expected {
             panic!("{}", measured.failed(stringify!($operator), expected));
