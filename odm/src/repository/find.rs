@@ -378,38 +378,47 @@ impl<M: Document> Query<M> {
     }
 }
 
-impl<M: Document, A: Join<M>> Query<M, (A,)> {
-    /// Joins another reference, and returns triples.
-    pub fn join<B: Join<M>>(self, join: B) -> Query<M, (A, B::With<B>)> {
-        let joins = (self.joins.0, B::with(join));
-        Query {
-            session: self.session,
-            search: self.search,
-            load: self.load,
-            joins,
-            types: PhantomData,
+/// The joins after the first one.
+macro_rules! joins_after {
+    ($($held:ident $at:tt),+ => $next:ident) => {
+        impl<M: Document, $($held: Join<M>),+> Query<M, ($($held,)+)> {
+            /// Joins another reference, and returns rows of one more.
+            pub fn join<$next: Join<M>>(
+                self,
+                join: $next,
+            ) -> Query<M, ($($held,)+ $next::With<$next>,)> {
+                Query {
+                    session: self.session,
+                    search: self.search,
+                    load: self.load,
+                    joins: ($(self.joins.$at,)+ $next::with(join),),
+                    types: PhantomData,
+                }
+            }
         }
-    }
+    };
 }
+joins_after!(A 0 => Next);
+joins_after!(A 0, B 1 => Next);
+joins_after!(A 0, B 1, C 2 => Next);
+joins_after!(A 0, B 1, C 2, D 3 => Next);
+joins_after!(A 0, B 1, C 2, D 3, E 4 => Next);
+joins_after!(A 0, B 1, C 2, D 3, E 4, F 5 => Next);
 
-impl<M: Document, A: Join<M>, B: Join<M>> Query<M, (A, B)> {
-    /// Joins a third reference, and returns quadruples.
-    pub fn join<C: Join<M>>(self, join: C) -> Query<M, (A, B, C::With<C>)> {
-        let joins = (self.joins.0, self.joins.1, C::with(join));
-        Query {
-            session: self.session,
-            search: self.search,
-            load: self.load,
-            joins,
-            types: PhantomData,
-        }
-    }
-}
-
-impl<M: Document, A: Join<M>, B: Join<M>, C: Join<M>> Query<M, (A, B, C)> {
-    /// A query joins three references at most.
+impl<M, A, B, C, D, E, F, G> Query<M, (A, B, C, D, E, F, G)>
+where
+    M: Document,
+    A: Join<M>,
+    B: Join<M>,
+    C: Join<M>,
+    D: Join<M>,
+    E: Join<M>,
+    F: Join<M>,
+    G: Join<M>,
+{
+    /// A query joins seven references at most.
     #[doc(hidden)]
-    pub fn join<D: FourthJoin>(self, join: D) -> D::Never {
+    pub fn join<H: EighthJoin>(self, join: H) -> H::Never {
         join.never()
     }
 }
@@ -417,11 +426,11 @@ impl<M: Document, A: Join<M>, B: Join<M>, C: Join<M>> Query<M, (A, B, C)> {
 /// Never implemented.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "a query joins three references at most",
-    label = "the fourth join",
+    message = "a query joins seven references at most",
+    label = "the eighth join",
     note = "a join has joins of its own, as `.join(fields.a.join(..))`; `fetch` the documents of the others"
 )]
-pub trait FourthJoin {
+pub trait EighthJoin {
     /// No query.
     type Never;
     /// Never called.

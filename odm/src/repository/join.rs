@@ -128,6 +128,10 @@ macro_rules! keys_of_row {
 joins!(A a 0 keys_of_row);
 joins!(A a 0 keys_of_row, B b 1 keys_of_row);
 joins!(A a 0 keys_of_row, B b 1 keys_of_row, C c 2 keys_of_row);
+joins!(A a 0 keys_of_row, B b 1 keys_of_row, C c 2 keys_of_row, D d 3 keys_of_row);
+joins!(A a 0 keys_of_row, B b 1 keys_of_row, C c 2 keys_of_row, D d 3 keys_of_row, E e 4 keys_of_row);
+joins!(A a 0 keys_of_row, B b 1 keys_of_row, C c 2 keys_of_row, D d 3 keys_of_row, E e 4 keys_of_row, F f 5 keys_of_row);
+joins!(A a 0 keys_of_row, B b 1 keys_of_row, C c 2 keys_of_row, D d 3 keys_of_row, E e 4 keys_of_row, F f 5 keys_of_row, G g 6 keys_of_row);
 
 /// The treatment of a dangling reference in a join: an error where the library prevents it, `None`
 /// where the model allows it.

@@ -27,6 +27,37 @@ on_every_store! {
         assert_eq!(rows, [(6, "bob"), (5, "bob")]);
     }
 
+    async fn each_of_seven_joins_gives_what_it_gives_alone(store: impl TestStore) {
+        let db = music(store).await;
+        let of = Album::fields();
+        let prizes = || Prize::fields().album.referrers();
+        let albums = || db.albums.all();
+        let joined = albums()
+            .join(of.songs)
+            .join(of.credits)
+            .join(of.cover)
+            .join(of.bonus)
+            .join(of.rival)
+            .join(prizes())
+            .join(of.songs.join(Song::fields().artist));
+        let (rows, cost) = odm::measure(async { joined.await.unwrap() }).await;
+        assert_eq!(rows.len(), 3);
+        assert!(cost.queries <= 9, "{cost:?}: one for the albums, and one for each join");
+        let songs = albums().join(of.songs).await.unwrap();
+        let credits = albums().join(of.credits).await.unwrap();
+        let covers = albums().join(of.cover).await.unwrap();
+        let bonuses = albums().join(of.bonus).await.unwrap();
+        let rivals = albums().join(of.rival).await.unwrap();
+        let won = albums().join(prizes()).await.unwrap();
+        let sung = albums().join(of.songs.join(Song::fields().artist)).await.unwrap();
+        for (at, row) in rows.into_iter().enumerate() {
+            assert_eq!((&row.0, &row.1), (&songs[at].0, &songs[at].1));
+            assert_eq!((row.2, row.3), (credits[at].1.clone(), covers[at].1.clone()));
+            assert_eq!((row.4, row.5), (bonuses[at].1.clone(), rivals[at].1.clone()));
+            assert_eq!((row.6, row.7), (won[at].1.clone(), sung[at].1.clone()));
+        }
+    }
+
     async fn a_join_to_an_option_gives_an_option(store: impl TestStore) {
         let db = music(store).await;
         let rows: Vec<(Artist, Option<Artist>)> =

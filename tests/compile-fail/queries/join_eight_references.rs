@@ -22,6 +22,14 @@ struct Use {
     c: Ref<Part>,
     #[reference(child)]
     d: Ref<Part>,
+    #[reference(child)]
+    e: Ref<Part>,
+    #[reference(child)]
+    f: Ref<Part>,
+    #[reference(child)]
+    g: Ref<Part>,
+    #[reference(child)]
+    h: Ref<Part>,
 }
 
 async fn run(uses: Repository<Use>) -> odm::Result<()> {
@@ -32,6 +40,10 @@ async fn run(uses: Repository<Use>) -> odm::Result<()> {
         .join(of.b)
         .join(of.c)
         .join(of.d)
+        .join(of.e)
+        .join(of.f)
+        .join(of.g)
+        .join(of.h)
         .await?;
     drop(rows);
     Ok(())
@@ -39,6 +51,6 @@ async fn run(uses: Repository<Use>) -> odm::Result<()> {
 
 fn main() {}
 
-//   .join(of.c)
-// - .join(of.d)
+//   .join(of.g)
+// - .join(of.h)
 //   .await?;
