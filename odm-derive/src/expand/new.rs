@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::{Attribute, Field, LitStr, spanned::Spanned};
+use syn::{Attribute, Field, LitStr, Meta, Token, punctuated::Punctuated, spanned::Spanned};
 
 use crate::{
     attr,
@@ -36,7 +36,10 @@ pub(super) fn structure(head: &Head, new: &New) -> TokenStream {
     );
     let serde = attr::text(&quote!(#private::serde));
     let serde = LitStr::new(&serde, ident.span());
-    let attrs = attrs.iter().filter(|attr| is_copied(attr));
+    // The document's own path of serde counts for both.
+    let is_named = attrs.iter().any(names_serde);
+    let serde = (!is_named).then(|| quote!(#[serde(crate = #serde)]));
+    let attrs = attrs.iter().filter_map(copied);
     let fields = fields.iter().map(|field| {
         let Field {
             attrs,
@@ -45,15 +48,14 @@ pub(super) fn structure(head: &Head, new: &New) -> TokenStream {
             ty,
             ..
         } = field;
-        let attrs = attrs
-            .iter()
-            .filter(|attr| is_copied(attr) || attr.path().is_ident("doc"));
-        quote!(#(#attrs)* #vis #ident: #ty)
+        let docs = attrs.iter().filter(|attr| attr.path().is_ident("doc"));
+        let attrs = attrs.iter().filter_map(copied);
+        quote!(#(#docs)* #(#attrs)* #vis #ident: #ty)
     });
     quote! {
         #[doc = #doc]
         #[derive(#private::serde::Serialize, #derives)]
-        #[serde(crate = #serde)]
+        #serde
         #(#attrs)*
         #vis struct #ident {
             #(#fields,)*
@@ -61,10 +63,30 @@ pub(super) fn structure(head: &Head, new: &New) -> TokenStream {
     }
 }
 
-/// Whether an attribute says how a field is stored, or silences a lint.
-fn is_copied(attr: &Attribute) -> bool {
+/// An attribute that says how a value is stored, or silences a lint, as the struct has it. A lint that is expected
+/// in the document need not be found in the struct too.
+fn copied(attr: &Attribute) -> Option<TokenStream> {
     let path = attr.path();
-    path.is_ident("serde") || path.is_ident("allow") || path.is_ident("expect")
+    match &attr.meta {
+        Meta::List(list) if path.is_ident("expect") => {
+            let lints = &list.tokens;
+            Some(quote!(#[allow(#lints)]))
+        }
+        _ if path.is_ident("serde") || path.is_ident("allow") => Some(quote!(#attr)),
+        _ => None,
+    }
+}
+
+/// Whether an attribute says where serde is: `#[serde(crate = "..")]`.
+fn names_serde(attr: &Attribute) -> bool {
+    let mut is_named = false;
+    if attr.path().is_ident("serde")
+        && let Meta::List(list) = &attr.meta
+    {
+        let keys = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+        is_named = keys.is_ok_and(|keys| keys.iter().any(|key| key.path().is_ident("crate")));
+    }
+    is_named
 }
 
 /// ```ignore
