@@ -17,6 +17,7 @@ pub(crate) enum Derive {
     Document,
     Embed,
     Projection,
+    Patch,
     Database,
 }
 
@@ -27,6 +28,7 @@ impl Derive {
             Derive::Document => "Document",
             Derive::Embed => "Embed",
             Derive::Projection => "Projection",
+            Derive::Patch => "Patch",
             Derive::Database => "Database",
         }
     }
@@ -37,6 +39,7 @@ impl Derive {
             Derive::Document => "document",
             Derive::Embed => "embed",
             Derive::Projection => "projection",
+            Derive::Patch => "patch",
             Derive::Database => "database",
         }
     }
@@ -47,6 +50,7 @@ impl Derive {
             Derive::Document,
             Derive::Embed,
             Derive::Projection,
+            Derive::Patch,
             Derive::Database,
         ]
         .into_iter()

@@ -22,8 +22,7 @@ pub(crate) use case::Rule;
 pub(crate) use field::Field;
 pub(crate) use index::Index;
 pub(crate) use new::NewDocument;
-use position::Position;
-pub(crate) use position::variant;
+pub(crate) use position::{Position, own, variant};
 pub(crate) use reference::{OnDelete, Reference};
 pub(crate) use renamed::Renamed;
 pub(crate) use split::Split;
@@ -46,7 +45,7 @@ pub(crate) struct Container {
     pub(crate) renamed: Vec<Renamed>,
     /// `#[document(new = "..")]`.
     pub(crate) new: Option<NewDocument>,
-    /// `#[projection(of = "..")]`.
+    /// `#[projection(of = "..")]`, `#[patch(of = "..")]`.
     pub(crate) of: Option<Type>,
     /// `#[database(name = "..")]`.
     pub(crate) name: Option<LitStr>,
@@ -77,7 +76,7 @@ impl Container {
                     "`collection`, `index`, `unique`, `validation`, `renamed`, `new` or `crate`"
                 }
                 Derive::Embed => "`crate`",
-                Derive::Projection => "`of` or `crate`",
+                Derive::Projection | Derive::Patch => "`of` or `crate`",
                 Derive::Database => "`name`, `version`, `migrations` or `crate`",
             };
             for (key, meta) in keys(cx, attr) {
@@ -92,7 +91,9 @@ impl Container {
                     }
                     (Derive::Document, "renamed") => renamed.extend(Renamed::new(cx, &meta)),
                     (Derive::Document, "new") => new.set(cx, &meta, NewDocument::new(cx, &meta)),
-                    (Derive::Projection, "of") => of.set(cx, &meta, value::ty(cx, &meta)),
+                    (Derive::Projection | Derive::Patch, "of") => {
+                        of.set(cx, &meta, value::ty(cx, &meta))
+                    }
                     (Derive::Database, "name") => name.set(cx, &meta, string(cx, &meta)),
                     (Derive::Database, "version") => {
                         version.set(cx, &meta, value::integer(cx, &meta));

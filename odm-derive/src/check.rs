@@ -32,6 +32,8 @@ pub(crate) fn check(cx: &Ctxt, input: &Input<'_>) {
         Derive::Embed => embed::check(cx, input),
         Derive::Projection => projection::check(cx, input),
         Derive::Database => database::check(cx, input),
+        // Checked where it is expanded.
+        Derive::Patch => {}
     }
 }
 

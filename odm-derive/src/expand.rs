@@ -10,6 +10,7 @@ use crate::{
     ctxt::Ctxt,
     fallback,
     model::{Head, Model},
+    patch,
 };
 
 mod children;
@@ -41,6 +42,9 @@ pub(crate) fn refers_within(head: &Head) -> TokenStream {
 
 /// The whole pipeline.
 pub(crate) fn derive(derive: Derive, item: &DeriveInput) -> TokenStream {
+    if derive == Derive::Patch {
+        return patch::derive(item);
+    }
     let cx = Ctxt::new();
     let input = Input::new(&cx, derive, item);
     check::check(&cx, &input);

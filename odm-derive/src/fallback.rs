@@ -47,7 +47,7 @@ pub(crate) fn stubs(input: &Input<'_>) -> Option<TokenStream> {
     let own = match input.derive {
         Derive::Document => document(&head, &structure, fields),
         Derive::Embed => expand::embedded(&head, &head.this, &expand::no_parent(&head)),
-        Derive::Projection | Derive::Database => input
+        Derive::Projection | Derive::Patch | Derive::Database => input
             .attrs
             .of
             .as_ref()

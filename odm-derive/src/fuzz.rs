@@ -267,6 +267,7 @@ fn answers(bytes: &[u8]) {
         Derive::Document,
         Derive::Embed,
         Derive::Projection,
+        Derive::Patch,
         Derive::Database,
     ] {
         let tokens = catch_unwind(AssertUnwindSafe(|| expand::derive(derive, &item)));

@@ -1,4 +1,4 @@
-//! The derive macros of `odm`: `Document`, `Embed`, `Projection` and `Database`.
+//! The derive macros of `odm`: `Document`, `Embed`, `Projection`, `Patch` and `Database`.
 //!
 //! Use them through `odm::prelude`. They are a pipeline, one module a stage:
 //!
@@ -11,7 +11,7 @@
 //! | `expand` | one implementation each, its output shown above it |
 //! | `fallback` | stub implementations beside errors, so that one mistake gives one error |
 //!
-//! A kind of derived field has all of its stages in `derived`.
+//! A kind of derived field has all of its stages in `derived`, and so has `Patch`, which is not stored, in `patch`.
 //!
 //! What they emit is data and one-line calls of `odm::__private`. A rule that needs types, such as
 //! that a reference is to a document, is emitted as an obligation at the user's tokens, and
@@ -32,6 +32,7 @@ mod fallback;
 #[cfg(test)]
 mod fuzz;
 mod model;
+mod patch;
 mod types;
 
 use ast::Derive;
@@ -61,7 +62,7 @@ macro_rules! derives {
 derives! {
     attributes(
         document, embed, opaque, reference, index, version, created_at, updated_at, validate, subset, split, denormalize,
-        count, projection, database
+        count, projection, patch, database
     );
 
     /// Makes a struct a document of a collection of its own.
@@ -188,6 +189,27 @@ derives! {
     /// Each field must be one of the document's, with the same name, type and stored name. It has no
     /// marks: the document has them.
     Projection => projection;
+
+    /// Makes a struct of `Option`s a patch: the changes of a document that a request names, for
+    /// `update(id).set_all(patch)`.
+    ///
+    /// ```ignore
+    /// #[derive(Deserialize, Patch)]
+    /// #[patch(of = "Task")]
+    /// struct TaskPatch {
+    ///     title: Option<String>,
+    ///     #[serde(default, deserialize_with = "odm::present")]
+    ///     due: Option<Option<DateTime>>,
+    ///     #[patch(path = "price.value")]
+    ///     price: Option<f64>,
+    /// }
+    /// ```
+    ///
+    /// Each field sets the field of the document that has its name, or that `#[patch(path = "..")]` names; a dot goes
+    /// on into an embedded value. One without a value leaves it as it is. A field of the document that is an
+    /// `Option` itself can be emptied by an `Option` of it, for which `odm::present` reads a `null` as
+    /// `Some(None)`. `#[patch(skip)]` is for fields that are not the document's.
+    Patch => patch;
 
     /// Makes a struct of repositories a database.
     ///

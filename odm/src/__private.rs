@@ -34,6 +34,7 @@ pub use crate::{
         SubsetOf, Through, Unchecked, Version, Versioned, WriteTime, derived::*,
     },
     mql::{Direction, Violation},
+    query::{Patch, Update},
     repository::{Any, AtMostOne},
     session::Session,
 };

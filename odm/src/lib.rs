@@ -103,8 +103,8 @@ pub use measure::measure;
 #[doc(hidden)]
 pub use measure::measured;
 pub use model::{Cold, DateTime, ObjectId, Ref, Subset, native};
-pub use prelude::{Database, Document, Embed, Projection};
-pub use query::{Filter, Sort, Update};
+pub use prelude::{Database, Document, Embed, Patch, Projection};
+pub use query::{Filter, Sort, Update, present};
 pub use repository::{Audit, Progress, Repository};
 pub use store::embedded::{
     Backup, BackupProgress, CollectionSize, Embedded, IndexBuild, IndexSize, StoreSize,

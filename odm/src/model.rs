@@ -62,7 +62,7 @@ pub use reference::{IdFrom, Linked, NoKey, Referable};
 #[doc(hidden)]
 pub use related::{EmbedField, Has, NoParent, ParentIn, ParentOf, ReferenceField, RefersWithin};
 #[doc(hidden)]
-pub use same::{Is, IsOf, Names, Shows};
+pub use same::{Changes, Is, IsOf, Names, Shows};
 #[doc(hidden)]
 pub use schema::{
     EnumForm, Property, Rule, RuleValue, SchemaOf, SchemaTypes, VariantSchema, any as any_schema,

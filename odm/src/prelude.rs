@@ -9,6 +9,9 @@ pub use crate::{
     query::{Filter, Sort, Update},
     repository::Repository,
 };
-pub use odm_derive::{Database, Document, Embed, Projection};
+pub use odm_derive::{Database, Document, Embed, Patch, Projection};
 // The traits of the same names as the derives.
-pub use crate::model::{Document, Embed, Projection};
+pub use crate::{
+    model::{Document, Embed, Projection},
+    query::Patch,
+};

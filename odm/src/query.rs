@@ -5,10 +5,12 @@
 
 mod filter;
 pub(crate) mod group;
+mod patch;
 mod sort;
 mod update;
 
 pub use filter::Filter;
 pub use group::{Accumulator, Count, GroupSort, Having, In, Rows, SortsGroups, StartOf, count};
+pub use patch::{Patch, present};
 pub use sort::Sort;
 pub use update::Update;

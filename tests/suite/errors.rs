@@ -30,6 +30,7 @@ const EXCEPTIONS: &[&str] = &[
     "copies/copy_of_a_misspelt_field_in_a_link",
     "databases/cyclic_embeds",
     "indexes/index_of_a_missing_embedded_field",
+    "patches/patch_field_missing",
     "projections/projection_field_missing",
     "queries/field_that_does_not_exist",
     "queries/filter_by_a_comparison",

@@ -17,7 +17,7 @@ pub(crate) enum Position {
 }
 
 /// The attributes of this library that belong here. Others of it are reported.
-pub(super) fn own<'a>(
+pub(crate) fn own<'a>(
     cx: &Ctxt,
     derive: Derive,
     position: Position,
@@ -53,6 +53,7 @@ fn fits(derive: Derive, position: Position, name: &str) -> bool {
                     || DerivedKind::of(name).is_some_and(|kind| kind.is_embedded)
             }
             Derive::Projection => name == "embed",
+            Derive::Patch => name == "patch",
             Derive::Database => false,
         },
     }
@@ -103,6 +104,11 @@ fn misplaced(derive: Derive, position: Position, name: &str) -> Option<String> {
         (Position::Field, Derive::Projection, _) if position_of(name) == Position::Field => {
             format!(
                 "a projection shows what its document has; `#[{name}]` on the document's field is enough"
+            )
+        }
+        (Position::Field, Derive::Patch, _) if position_of(name) == Position::Field => {
+            format!(
+                "a patch sets what its document has; `#[{name}]` on the document's field is enough"
             )
         }
         (Position::Field, Derive::Database, _) if position_of(name) == Position::Field => {

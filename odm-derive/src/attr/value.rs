@@ -57,7 +57,7 @@ pub(crate) fn keys(cx: &Ctxt, attr: &Attribute) -> Vec<(String, Meta)> {
             let name = unraw(attr.path());
             let example = match name.as_str() {
                 "document" => "`#[document(collection = \"..\")]`".to_owned(),
-                "projection" => "`#[projection(of = \"..\")]`".to_owned(),
+                "projection" | "patch" => format!("`#[{name}(of = \"..\")]`"),
                 "database" => "`#[database(name = \"..\", version = 1)]`".to_owned(),
                 "embed" | "index" | "version" | "opaque" => {
                     format!("`#[{name}]` or `#[{name}(..)]`")
@@ -99,7 +99,7 @@ pub(super) fn nested(cx: &Ctxt, meta: &Meta) -> Vec<(String, Meta)> {
 fn unkeyed(attribute: &str, value: &LitStr) -> String {
     let key = match attribute {
         "document" | "split" => "collection",
-        "projection" | "count" => "of",
+        "projection" | "patch" | "count" => "of",
         "database" | "index" => "name",
         "denormalize" => "from",
         "subset" => "sort",

@@ -38,6 +38,13 @@ same! {
     )]
     Shows
 
+    /// The document of a patch.
+    #[diagnostic::on_unimplemented(
+        message = "this is a patch of `{Self}`, where one of `{M}` is expected",
+        label = "not a patch of `{M}`"
+    )]
+    Changes
+
     /// The children that a subset shows.
     #[diagnostic::on_unimplemented(
         message = "this is a subset of `{Self}`, where one of `{M}` is expected",

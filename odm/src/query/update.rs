@@ -8,13 +8,13 @@ use serde::Serialize;
 use crate::{
     error::{Error, ErrorKind, Result},
     model::{
-        Document, Element, Field, IntoAmount, IntoValue, Is, List, Number, Optional, Ordered, Path,
-        Settable, check_references, references, to_raw_at,
+        Changes, Document, Element, Field, IntoAmount, IntoValue, Is, List, Number, Optional,
+        Ordered, Path, Settable, check_references, references, to_raw_at,
     },
     mql::{self, End, Operation, Pull, Push},
 };
 
-use super::Filter;
+use super::{Filter, Patch};
 
 /// An update: changes of fields of documents of `M`, all applied at once.
 ///
@@ -149,10 +149,19 @@ impl<M, T> Update<M, T> {
     }
 
     /// Adds the changes of another update, of which there may be none.
-    pub fn with(mut self, changes: Update<M>) -> Self {
+    pub fn with(self, changes: Update<M>) -> Self {
+        self.with_changes(changes)
+    }
+
+    fn with_changes<N>(mut self, changes: Update<N>) -> Self {
         self.references.extend(changes.references);
         self.is_typed &= changes.is_typed;
         self.extend(changes.update)
+    }
+
+    /// Sets the fields that a patch has values for; see [`Patch`].
+    pub fn set_all<P: Patch<Of: Changes<M>>>(self, patch: P) -> Self {
+        self.with_changes(patch.changes())
     }
 
     /// Adds operations in MongoDB's form. An unknown operator, or a change of a derived field, is

@@ -102,7 +102,58 @@ async fn library(store: impl TestStore) -> Library {
     library
 }
 
+/// What a request names of a book.
+#[derive(Debug, Default, Deserialize, Patch)]
+#[patch(of = "Book")]
+#[serde(deny_unknown_fields)]
+struct BookPatch {
+    title: Option<String>,
+    #[serde(default, deserialize_with = "odm::present")]
+    note: Option<Option<String>>,
+    shelf: Option<Ref<Shelf>>,
+    #[patch(path = "text.first_line")]
+    first_line: Option<String>,
+    #[patch(skip)]
+    #[serde(default)]
+    is_draft: bool,
+}
+
+fn patch(json: &str) -> BookPatch {
+    serde_json::from_str(json).unwrap()
+}
+
 on_every_store! {
+    async fn a_patch_sets_what_it_has_a_value_for(store: impl TestStore) {
+        let library = library(store).await;
+        let set = |json| library.books.update(1).set_all(patch(json)).returning();
+        assert!(patch(r#"{ "is_draft": true }"#).is_draft);
+        let before = library.books.get(1).await.unwrap();
+        assert_eq!(set(r#"{ "is_draft": true }"#).await.unwrap(), before);
+        assert_eq!(set("{}").await.unwrap(), before);
+
+        let noted = set(r#"{ "note": "borrowed", "title": "Walden" }"#).await.unwrap();
+        assert_eq!((noted.title.as_str(), noted.note.as_deref()), ("Walden", Some("borrowed")));
+        let untitled = set(r#"{ "title": null }"#).await.unwrap();
+        assert_eq!((untitled.title.as_str(), untitled.note.as_deref()), ("Walden", Some("borrowed")));
+        assert_eq!(set(r#"{ "note": null }"#).await.unwrap().note, None);
+
+        // What follows from a change follows from that of a patch, also into the cold part.
+        let moved = set(r#"{ "shelf": 2, "first_line": "When I wrote" }"#).await.unwrap();
+        assert_eq!(*moved.shelf.id(), 2);
+        assert_eq!(library.shelves.get(2).await.unwrap().books, 1);
+        let whole = library.books.get(1).with(Book::fields().text).await.unwrap();
+        assert_eq!(whole.text.get().unwrap().first_line, "When I wrote");
+        let lost = set(r#"{ "shelf": 9 }"#).await.unwrap_err();
+        assert_eq!(lost.kind(), ErrorKind::DanglingReference);
+        // With other changes of the same update.
+        let both = library.books.update(2).set_all(patch(r#"{ "note": "new" }"#));
+        let both = both.inc(Book::fields().stock, 1).returning().await.unwrap();
+        assert_eq!((both.note.as_deref(), both.stock), (Some("new"), 4));
+        let many = library.books.update_where(Book::fields().id.gt(1)).set_all(patch(r#"{ "note": "x" }"#));
+        assert_eq!(many.await.unwrap().matched, 2);
+        assert_eq!(library.audit().await.unwrap(), []);
+    }
+
     async fn an_update_returns_what_it_leaves_or_what_it_found(store: impl TestStore) {
         let library = library(store).await;
         let fields = Book::fields();

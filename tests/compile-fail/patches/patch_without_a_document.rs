@@ -1,0 +1,22 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "tasks")]
+struct Task {
+    #[serde(rename = "_id")]
+    id: i64,
+    title: String,
+    #[version]
+    revision: i64,
+}
+
+#[derive(Deserialize, Patch)]
+struct TaskPatch {
+    title: Option<String>,
+}
+
+fn main() {}
+
+// - #[derive(Deserialize, Patch)]
+// + #[derive(Deserialize, Patch)] #[patch(of = "Task")]
