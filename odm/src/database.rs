@@ -16,7 +16,7 @@ use crate::{
     error::{Error, Result},
     migration::{Changes, Migrations},
     model::Model,
-    repository::{Audit, AuditMode, Repository},
+    repository::{self, Audit, AuditMode, Repository, Writes},
     session::{self, ProgramModels, Session},
     store::{Durability, Store},
 };
@@ -241,6 +241,49 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         F: AsyncFnOnce(Self) -> Result<T, E> + Repeatable,
     {
         transaction::run(self, run)
+    }
+
+    /// Carries out several writes as one unit, without a closure: all of them are stored, or none. It takes the
+    /// builders of writes by the repositories of this database, as a tuple of up to eight, a `Vec` or an `Option` of
+    /// them, also within each other, and returns what they return.
+    ///
+    /// Each is carried out with all that follows from it before the next, and in their order, so that a later one sees
+    /// what an earlier one has written. The unit has the durability of this database. Unlike a transaction it does not
+    /// hold other writers up while the program is at work, and shares the commit of a group with other units.
+    ///
+    /// ```
+    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
+    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "accounts")]
+    /// # struct Account { #[serde(rename = "_id")] id: i64, balance: i64 }
+    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "transfers")]
+    /// # struct Transfer { #[serde(rename = "_id")] id: ObjectId, amount: i64 }
+    /// # #[derive(Database)] #[database(name = "bank", version = 1)]
+    /// # struct Bank { accounts: Repository<Account>, transfers: Repository<Transfer> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let bank = Bank::open(Embedded::memory().await?).await?;
+    /// # bank.accounts.insert_many([Account { id: 1, balance: 10 }, Account { id: 2, balance: 0 }]).await?;
+    /// let balance = Account::fields().balance;
+    /// let transfer = Transfer { id: ObjectId::new(), amount: 5 };
+    /// let (transfer, _, to) = bank
+    ///     .bulk((
+    ///         bank.transfers.insert(transfer),
+    ///         bank.accounts.update(1).inc(balance, -5),
+    ///         bank.accounts.update(2).inc(balance, 5).returning(),
+    ///     ))
+    ///     .await?;
+    /// assert_eq!((transfer.amount, to.balance), (5, 5));
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of the writes: the first one that fails. Nothing is stored then. `InvalidQuery` if a write is by a
+    /// repository of another database or transaction.
+    fn bulk<W: Writes>(
+        &self,
+        writes: W,
+    ) -> Pin<Box<dyn Future<Output = Result<W::Returned>> + Send>> {
+        repository::run_bulk(self.session(), writes)
     }
 
     /// Runs the closure on one state of the data: all reads in it see what is committed when it begins, and no

@@ -36,14 +36,14 @@ pub(crate) use derived::{children_of, shown};
 pub(crate) use pending::{as_read, is_read_as_pending};
 pub(crate) use plan::plan;
 pub use plan::{PlannedChanges, Step, WritePlan};
-pub(crate) use run::run;
+pub(crate) use run::{NamedDocument, NamedWrite, Work, run};
 pub(crate) use unit::Doc;
 use unit::{Bounds, Unit};
 
 use crate::{
     catalog::Catalog,
     error::Result,
-    mql::Filter,
+    mql::{Filter, Update},
     store::{Cost, DeleteWrite, Transaction, UpdateWrite},
 };
 
@@ -66,13 +66,21 @@ pub(crate) enum Write {
         is_typed: bool,
         returning: Option<Returning>,
     },
-    /// A document that replaces the one with an `_id`, or a new one where `upsert` allows it.
+    /// Documents that replace those with the same `_id`s, or new ones where `upsert` allows it.
     Replace {
         collection: String,
-        id: RawBson,
-        document: Doc,
+        documents: Vec<Doc>,
         upsert: bool,
         check_returned: ReturnedCheck,
+    },
+    /// A new document, unless there is one with the same unique key.
+    UpsertBy {
+        collection: String,
+        key: Filter,
+        document: Doc,
+        found: Found,
+        /// Reads the document that is there then.
+        check: ReturnedCheck,
     },
     /// The difference between a document as it was read and as the caller left it, if it is still
     /// as it was read.
@@ -94,6 +102,17 @@ pub(crate) enum Write {
         collection: String,
         ids: Vec<RawBson>,
     },
+}
+
+/// What becomes of the document that an upsert finds by a unique key.
+#[derive(Debug, Clone)]
+pub(crate) enum Found {
+    /// It gets the fields of the new one.
+    Replaced,
+    /// It is changed.
+    Updated { change: Update, is_typed: bool },
+    /// It stays as it is.
+    Kept,
 }
 
 /// That a write returns the documents that match, as they were before it or as they are after it, without their
@@ -255,6 +274,7 @@ fn returned(unit: &Unit<'_>, write: &Write, touched: &Touched) -> Result<Vec<Doc
             };
             (documents, &returning.check)
         }
+        Write::UpsertBy { check, .. } => (after(&touched.returned), check),
         Write::Update { .. } | Write::Delete { .. } | Write::Repair { .. } => {
             return Ok(Vec::new());
         }
@@ -275,10 +295,21 @@ impl Write {
         match self {
             Write::Insert { collection, .. }
             | Write::Replace { collection, .. }
+            | Write::UpsertBy { collection, .. }
             | Write::Modify { collection, .. }
             | Write::Repair { collection, .. } => collection,
             Write::Update { write, .. } => &write.collection,
             Write::Delete { write, .. } => &write.collection,
+        }
+    }
+
+    /// Whether there is nothing to write.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Write::Insert { documents, .. } | Write::Replace { documents, .. } => {
+                documents.is_empty()
+            }
+            _ => false,
         }
     }
 
@@ -287,6 +318,7 @@ impl Write {
         match self {
             Write::Update { write, .. } => Some(&write.filter),
             Write::Delete { write, .. } => Some(&write.filter),
+            Write::UpsertBy { key, .. } => Some(key),
             Write::Insert { .. }
             | Write::Replace { .. }
             | Write::Modify { .. }
@@ -300,6 +332,7 @@ impl Write {
             Write::Insert { .. } => "insert",
             Write::Update { .. } => "update",
             Write::Replace { .. } => "replace",
+            Write::UpsertBy { .. } => "upsert",
             Write::Modify { .. } => "modify",
             Write::Delete { .. } => "delete",
             Write::Repair { .. } => "repair",

@@ -18,6 +18,7 @@ mod same;
 mod schema;
 mod shape;
 mod subset;
+mod unique;
 mod validation;
 mod value;
 
@@ -35,6 +36,7 @@ pub use path::Path;
 pub use reference::{Joinable, Link, Ref};
 pub use related::ChildOf;
 pub use subset::Subset;
+pub use unique::UniqueKey;
 pub use validation::{ValidationAction, ValidationLevel};
 pub use value::{
     Addable, Contains, Date, Distinct, IntoAmount, IntoValue, List, Number, Optional, Ordered,
@@ -76,6 +78,8 @@ pub use shape::{
 };
 #[doc(hidden)]
 pub use subset::{HasSubset, SubsetField, SubsetItem, SubsetOf};
+#[doc(hidden)]
+pub use unique::HasUnique;
 #[doc(hidden)]
 pub use validation::{Check, ValidatesList, ValidatesNumber, ValidatesText, Validation};
 #[doc(hidden)]

@@ -11,6 +11,7 @@
 //! writers meanwhile, and cannot be called inside a transaction.
 
 mod audit;
+mod bulk;
 mod children;
 mod delete;
 mod find;
@@ -20,11 +21,13 @@ mod insert;
 mod join;
 mod load;
 mod page;
+mod prepared;
 mod replace;
 mod returning;
 mod rows;
 mod stream;
 mod update;
+mod upsert;
 
 /// Implements `Debug` by some fields of a builder. It needs no `Debug` of the model.
 macro_rules! impl_debug {
@@ -51,6 +54,8 @@ use serde::{Serialize, de::DeserializeOwned};
 
 pub(crate) use audit::AuditMode;
 pub use audit::{Audit, Progress};
+pub use bulk::Writes;
+pub(crate) use bulk::run as run_bulk;
 pub use children::{Any, AtMostOne, ChildCardinality, OfParent};
 pub use delete::{Delete, DeleteWhere};
 pub use find::Query;
@@ -62,16 +67,20 @@ pub use join::JoinFrom;
 pub use join::{Follow, Join, Joins, Referrers, Resolve};
 pub use load::Load;
 pub use page::{Cursor, Page};
-pub use replace::Replace;
+#[doc(hidden)]
+pub use prepared::PreparedWrite;
+pub use prepared::WriteBuilder;
+pub use replace::{Replace, UpsertMany};
 pub use returning::Returning;
 pub use stream::DocumentStream;
 pub use update::{MatchingDocuments, OneDocument, UpdateResult};
+pub use upsert::UpsertBy;
 
 use crate::{
     error::{Error, Result},
     model::{
         Cold, Document, Embed, Field, HasCold, HasSubset, Insertable, IntoId, Is, IsOf, Model,
-        Names, ParentOf, Path, Subset, SubsetItem, id_to_raw, to_raw,
+        Names, ParentOf, Path, Subset, SubsetItem, UniqueKey, id_to_raw, to_raw,
     },
     query::{Filter, Update},
     session::Session,
@@ -400,6 +409,59 @@ impl<M: Document> Repository<M> {
     /// Those of [`replace`](Repository::replace), except `NotFound`.
     pub fn upsert(&self, document: M) -> Replace<M> {
         Replace::new(self.session.clone(), document, true)
+    }
+
+    /// Stores documents as [`upsert`](Repository::upsert) does, as one unit, and returns what was stored, in the same
+    /// order.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`upsert`](Repository::upsert), for any of the documents; `InvalidQuery` if two of them have the same
+    /// `_id`. Nothing is stored then.
+    pub fn upsert_many(&self, documents: impl IntoIterator<Item = M>) -> UpsertMany<M> {
+        UpsertMany::new(self.session.clone(), documents.into_iter().collect())
+    }
+
+    /// Inserts a document, unless there is one with the same unique key: that one gets the fields of the new one, and
+    /// keeps its `_id`. Returns the document as it is stored then. [`update`](UpsertBy::update) makes other changes of
+    /// the one that is there, and [`keep`](UpsertBy::keep) none. Of several such calls at once, one inserts.
+    ///
+    /// The key is a field of the document with `#[index(unique)]`, or a tuple of those of a unique index of several
+    /// fields. If the document that is given was read, its `#[version]` is compared as by
+    /// [`replace`](Repository::replace).
+    ///
+    /// ```
+    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[document(collection = "words", new = "NewWord")]
+    /// struct Word {
+    ///     #[serde(rename = "_id")]
+    ///     #[id(auto)]
+    ///     id: ObjectId,
+    ///     #[index(unique)]
+    ///     text: String,
+    ///     count: i64,
+    /// }
+    /// # #[derive(Database)] #[database(name = "book", version = 1)]
+    /// # struct Book { words: Repository<Word> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let book = Book::open(Embedded::memory().await?).await?;
+    /// for text in ["to", "be", "or", "not", "to", "be"] {
+    ///     let word = NewWord { text: text.into(), count: 1 };
+    ///     let more = Update::new().inc(Word::fields().count, 1);
+    ///     book.words.upsert_by(Word::fields().text, word).update(more).await?;
+    /// }
+    /// let be = book.words.find(Word::fields().text.eq("be")).one().await?;
+    /// assert_eq!(be.count, 2);
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert`](Repository::insert) and [`replace`](Repository::replace); `InvalidQuery` if a field of the
+    /// key has no value in the document, or is derived.
+    pub fn upsert_by<K: UniqueKey<M>>(&self, _: K, document: impl Insertable<M>) -> UpsertBy<M> {
+        UpsertBy::new(self.session.clone(), K::PATHS, &document)
     }
 
     /// Deletes the document with an `_id`, and returns whether there was one.

@@ -27,9 +27,9 @@ pub(crate) use view::ReadView;
 use crate::{
     catalog::{self, Catalog, Model},
     error::{Error, ErrorKind, Result},
-    maintain::{self, Step, Write, WriteOutcome, WritePlan},
-    store::{Durability, Reader, Store, Transaction, TransactionOptions},
-    trace::{Operation, WarningLimits, is_tracing_steps, record_step},
+    maintain::{self, NamedDocument, NamedWrite, Work, Write, WriteOutcome, WritePlan},
+    store::{Durability, Reader, Store, TransactionOptions},
+    trace::{Operation, WarningLimits, is_tracing_steps},
 };
 
 /// A store with the relations of one database, and the transaction or snapshot that operations are part of.
@@ -126,6 +126,16 @@ impl Session {
         self.bound.as_ref()
     }
 
+    /// Whether the operations of both are on one store, and part of the same transaction.
+    pub(crate) fn is_of_same(&self, other: &Session) -> bool {
+        let is_same_bound = match (&self.bound, &other.bound) {
+            (None, None) => true,
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        };
+        is_same_bound && Arc::ptr_eq(&self.store, &other.store)
+    }
+
     /// Whether operations are part of a transaction.
     pub(crate) fn is_bound(&self) -> bool {
         self.bound.is_some()
@@ -165,57 +175,82 @@ impl Session {
         let (name, collection) = (write.name(), write.collection());
         self.refuse_in_snapshot(|| format!("{name} in `{collection}`"))?;
         let operation = Operation::begin(name, collection);
-        let outcome = match &self.bound {
-            None => self.write_alone(&write).await?,
-            Some(bound) => self.write_in(bound, &write).await?,
-        };
-        for Step { name: step, cost } in &outcome.steps {
-            record_step(name, collection, step, *cost);
-        }
-        self.record_write(operation, &write, outcome.cost).await;
+        // A stale `modify` has written nothing yet, and is tried again in the same transaction.
+        let goes_on = |error: &Error| matches!(*write, Write::Modify { .. }) && error.is_stale();
+        let outcome = self.work(&write, goes_on).await?;
+        self.record_written(operation, &write, &outcome).await;
         Ok(outcome)
     }
 
-    /// Applies one write in a transaction of its own.
-    async fn write_alone(&self, write: &Arc<Write>) -> Result<WriteOutcome> {
+    /// Applies several writes as one unit, each with all that follows from it before the next.
+    pub(crate) async fn write_all(&self, writes: Vec<NamedWrite>) -> Result<Vec<WriteOutcome>> {
+        self.refuse_in_snapshot(|| "bulk".to_owned())?;
+        let writes = Arc::new(writes);
+        let operations = writes.iter();
+        let operations: Vec<_> = operations
+            .map(|NamedWrite { write, .. }| Operation::begin(write.name(), write.collection()))
+            .collect();
+        let outcomes = self.work(&writes, |_| false).await?;
+        let written = operations.into_iter().zip(&*writes).zip(&outcomes);
+        for ((operation, NamedWrite { write, .. }), outcome) in written {
+            self.record_written(operation, write, outcome).await;
+        }
+        Ok(outcomes)
+    }
+
+    async fn work<W: Work>(
+        &self,
+        work: &Arc<W>,
+        goes_on: impl FnOnce(&Error) -> bool + Send,
+    ) -> Result<W::Outcome> {
+        match &self.bound {
+            None => self.work_alone(work).await,
+            Some(bound) => self.work_in(bound, &**work, goes_on).await,
+        }
+    }
+
+    /// The error of a write that has not matched the document that it names.
+    pub(crate) async fn unmatched(&self, named: &NamedDocument) -> Result<Error> {
+        named.unmatched(self.source().await?.reader()).await
+    }
+
+    /// Works in a transaction of its own.
+    async fn work_alone<W: Work>(&self, work: &Arc<W>) -> Result<W::Outcome> {
         self.refuse_inside_transaction()?;
         loop {
             let (store, catalog) = (&*self.store, self.catalog());
-            match maintain::run(store, &catalog, write, self.durability, is_tracing_steps()).await?
-            {
+            match maintain::run(store, &catalog, work, self.durability, is_tracing_steps()).await? {
                 Some(outcome) => return Ok(outcome),
                 None => self.reload(&*store.reader()?).await?,
             };
         }
     }
 
-    /// Applies one write in the transaction of the session. An error aborts the transaction, and so
-    /// does dropping the future: a part of the write may be in it.
-    async fn write_in(&self, bound: &Bound, write: &Write) -> Result<WriteOutcome> {
-        let mut transaction = bound.lock().await?;
+    /// Works in the transaction of the session, by the catalog that is in force in it. An error aborts the
+    /// transaction, unless it goes on, and so does dropping the future: a part of the work may be in it.
+    async fn work_in<W: Work>(
+        &self,
+        bound: &Bound,
+        work: &W,
+        goes_on: impl FnOnce(&Error) -> bool + Send,
+    ) -> Result<W::Outcome> {
+        let mut locked = bound.lock().await?;
         let mut aborting = AbortOnDrop::new(bound, bound::dropped());
-        let result = self.apply(transaction.get_mut(), write).await;
+        let transaction = locked.get_mut();
+        let worked = async {
+            let mut catalog = self.catalog();
+            if !catalog::is_current(&catalog, &*transaction).await? {
+                catalog = self.reload(&*transaction).await?;
+            }
+            work.apply(&catalog, transaction, is_tracing_steps()).await
+        };
+        let result = worked.await;
         aborting.disarm();
-        // A stale `modify` has written nothing yet, and is tried again in the same transaction.
-        let goes_on = matches!(write, Write::Modify { .. });
         result.inspect_err(|error| {
-            if !(goes_on && error.is_stale()) {
+            if !goes_on(error) {
                 bound.abort(error);
             }
         })
-    }
-
-    /// Applies one write in a transaction, by the catalog that is in force in it.
-    async fn apply(
-        &self,
-        transaction: &mut dyn Transaction,
-        write: &Write,
-    ) -> Result<WriteOutcome> {
-        let mut catalog = self.catalog();
-        if !catalog::is_current(&catalog, &*transaction).await? {
-            catalog = self.reload(&*transaction).await?;
-        }
-        maintain::apply(&catalog, transaction, write, is_tracing_steps()).await
     }
 
     /// Records that all documents follow what is declared at these places.
@@ -236,7 +271,7 @@ impl Session {
     }
 
     /// Runs a write, rolls it back, and returns what it would change.
-    pub(crate) async fn plan(&self, write: Result<Write>) -> Result<WritePlan> {
+    pub(crate) async fn plan(&self, write: &Write) -> Result<WritePlan> {
         self.refuse_in_snapshot(|| "plan".to_owned())?;
         if self.is_bound() {
             return Err(Error::new(
@@ -246,10 +281,9 @@ impl Session {
             ));
         }
         self.refuse_inside_transaction()?;
-        let write = write?;
         loop {
             let (store, catalog) = (&*self.store, self.catalog());
-            match maintain::plan(store, &catalog, &write).await? {
+            match maintain::plan(store, &catalog, write).await? {
                 Some(plan) => return Ok(plan),
                 None => self.reload(&*store.reader()?).await?,
             };

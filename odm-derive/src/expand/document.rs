@@ -1,14 +1,16 @@
 //! `Document`, and what goes with it.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Generics, Type, parse_quote, spanned::Spanned};
 
 use super::{children, new, reference, related, split, structure};
 use crate::{
-    attr::{Index, Renamed},
+    attr::{Index, Renamed, index::Key},
     derived::subset,
-    model::{Document, Head},
+    model::{Document, Head, Place},
     types,
 };
 
@@ -29,12 +31,13 @@ pub(super) fn expand(document: &Document) -> TokenStream {
     let item = subset::item(head, &generics, &document.structure, None);
     let cold_parts = split::expand(head, &generics, &document.structure);
     let subsets = subset::holder(head, &generics, &document.structure);
+    let unique_keys = unique_keys(document, &generics);
     let id = id(head, &document.id_type);
     let new = document
         .new
         .as_ref()
         .map(|new| new::insertable(document, new));
-    quote!(#fields #itself #id #into_id #related #children #version #(#times)* #item #subsets #cold_parts #new)
+    quote!(#fields #itself #id #into_id #related #children #version #(#times)* #item #subsets #cold_parts #unique_keys #new)
 }
 
 /// Of a generic document, what `Document` requires cannot be seen from the type alone.
@@ -291,6 +294,48 @@ fn index_of(head: &Head, root: &TokenStream, index: &Index) -> TokenStream {
     quote! {
         #private::Index { name: #name, unique: #unique, fields: &[#(#fields),*] }
     }
+}
+
+/// ```ignore
+/// impl HasUnique<(FieldPath<Root<Part>, Part, 1>,)> for Part {}
+/// ```
+///
+/// There is one for each unique index of fields of the document itself.
+fn unique_keys(document: &Document, generics: &Generics) -> TokenStream {
+    let Document {
+        head,
+        structure,
+        indexes,
+        ..
+    } = document;
+    let Head { private, this, .. } = head;
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let path_of = |key: &Key| {
+        let [name] = key.path.as_slice() else {
+            return None;
+        };
+        let mut members = structure.members.iter();
+        let member = members.find(|member| member.ident.as_ref() == Some(name))?;
+        match member.place {
+            Place::At(position) => {
+                let root = quote!(#private::Root<#this>);
+                Some(structure::at(head, this, position, root))
+            }
+            _ => None,
+        }
+    };
+    let mut seen = BTreeSet::new();
+    let keys = indexes.iter().filter(|index| index.unique);
+    let keys = keys.filter_map(|index| {
+        let paths: Vec<TokenStream> = index.keys.iter().map(path_of).collect::<Option<_>>()?;
+        // Indexes of the same fields differ in directions.
+        seen.insert(quote!(#(#paths,)*).to_string())
+            .then_some(quote! {
+                #[automatically_derived]
+                impl #impl_generics #private::HasUnique<(#(#paths,)*)> for #this #where_clause {}
+            })
+    });
+    keys.collect()
 }
 
 /// ```ignore

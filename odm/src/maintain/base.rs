@@ -1,16 +1,18 @@
 //! The first step of a unit: the user's own changes.
 
+use std::collections::HashSet;
+
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 
 use super::{
-    Write, cold, repair,
-    unit::{Doc, DocumentPages, Unit},
+    Found, Write, cold, repair,
+    unit::{Doc, DocumentPages, Unit, id},
     validation, versions,
 };
 use crate::{
     catalog::Catalog,
-    error::{Error, Result},
-    mql::{Filter, Test, Update, diff, path},
+    error::{Error, ErrorKind, Result, show},
+    mql::{Filter, Test, Update, diff, key, path},
     store::{Change, DeleteWrite, Find, UpdateWrite},
 };
 
@@ -89,11 +91,17 @@ pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched>
         },
         Write::Replace {
             collection,
-            id,
-            document,
+            documents,
             upsert,
             ..
-        } => replace(unit, collection, id, document, *upsert).await,
+        } => replace(unit, collection, documents, *upsert).await,
+        Write::UpsertBy {
+            collection,
+            key,
+            document,
+            found,
+            ..
+        } => upsert_by(unit, collection, key, document, found).await,
         Write::Modify {
             collection,
             id,
@@ -238,53 +246,122 @@ async fn modify(
 async fn replace(
     unit: &mut Unit<'_>,
     collection: &str,
+    documents: &[Doc],
+    upsert: bool,
+) -> Result<Touched> {
+    let ids: Vec<RawBson> = documents.iter().map(|sent| id(sent).into()).collect();
+    let mut keys = HashSet::new();
+    if let Some(twice) = ids
+        .iter()
+        .find(|id| !keys.insert(key::of(id.as_raw_bson_ref())))
+    {
+        let message = format!(
+            "`{collection}` would get two documents with the `_id` {}: leave one out",
+            show(twice)
+        );
+        let error = Error::new(ErrorKind::InvalidQuery, message);
+        return Err(error.at(collection, Some("_id"), Some(twice.clone())));
+    }
+    let is_watched = unit.catalog.is_replace_watched(collection);
+    if is_watched && ids.len() > 1 {
+        unit.load_existing(collection, &ids).await?;
+    }
+    let mut all = Touched::default();
+    for (document, id) in documents.iter().zip(&ids) {
+        let touched = match is_watched {
+            true => replace_watched(unit, collection, id, document, upsert).await?,
+            false => replace_statement(unit, collection, id, document, upsert).await?,
+        };
+        all.matched += touched.matched;
+        all.modified += touched.modified;
+        all.inserted |= touched.inserted;
+        all.positions.extend(touched.positions);
+    }
+    Ok(all)
+}
+
+/// A replacement from which nothing follows.
+async fn replace_statement(
+    unit: &mut Unit<'_>,
+    collection: &str,
+    id: &RawBson,
+    document: &RawDocument,
+    upsert: bool,
+) -> Result<Touched> {
+    let write = UpdateWrite {
+        collection: collection.to_owned(),
+        filter: Filter::Path("_id".into(), Test::Eq(id.clone())),
+        change: Change::Replace(document.to_owned()),
+        upsert,
+        check: validation::check_of(unit.catalog, collection, false),
+    };
+    let touched = statement(unit, &write).await?;
+    match touched.matched == 0 && !touched.inserted {
+        true => Err(Error::not_found(collection, &[id])),
+        false => Ok(touched),
+    }
+}
+
+async fn replace_watched(
+    unit: &mut Unit<'_>,
+    collection: &str,
     id: &RawBson,
     document: &Doc,
     upsert: bool,
 ) -> Result<Touched> {
-    let catalog = unit.catalog;
-    if !catalog.is_replace_watched(collection) {
-        let write = UpdateWrite {
-            collection: collection.to_owned(),
-            filter: Filter::Path("_id".into(), Test::Eq(id.clone())),
-            change: Change::Replace(RawDocumentBuf::clone(document)),
-            upsert,
-            check: validation::check_of(catalog, collection, false),
-        };
-        let touched = statement(unit, &write).await?;
-        return match touched.matched == 0 && !touched.inserted {
-            true => Err(Error::not_found(collection, &[id])),
-            false => Ok(touched),
-        };
-    }
     let found = unit
         .load_existing(collection, std::slice::from_ref(id))
         .await?;
-    if let Some(path) = catalog.version(collection) {
-        let current = found.first().and_then(|&at| unit.document(collection, at));
-        let is_stale = match (versions::held(document, path)?, current) {
-            (Some(held), Some(current)) => held != versions::version(current, path)?,
-            // The document was read, and is gone.
-            (Some(held), None) => held > 0 && upsert,
-            // Of a program whose model has no version, which another declares.
-            (None, _) => false,
-        };
-        if is_stale {
-            return Err(Error::stale(collection, id));
-        }
+    if let Some(&at) = found.first() {
+        check_version(unit, collection, at, document)?;
+        return replace_at(unit, collection, at, document).await;
     }
-    let Some(&at) = found.first() else {
-        if !upsert {
-            return Err(Error::not_found(collection, &[id]));
-        }
-        let positions = cold::insert(unit, collection, std::slice::from_ref(document)).await?;
-        return Ok(Touched::inserted(positions));
+    if !upsert {
+        return Err(Error::not_found(collection, &[id]));
+    }
+    // The document was read, and is gone.
+    if version_held(unit, collection, document)? > 0 {
+        return Err(Error::stale(collection, id));
+    }
+    let positions = cold::insert(unit, collection, std::slice::from_ref(document)).await?;
+    Ok(Touched::inserted(positions))
+}
+
+/// The version of a document as a caller has it: 0 of one that was not read.
+fn version_held(unit: &Unit<'_>, collection: &str, document: &Doc) -> Result<i64> {
+    let path = unit.catalog.version(collection);
+    path.map_or(Ok(0), |path| versions::version(document, path))
+}
+
+/// Refuses a document whose version is not that of the loaded one that it replaces.
+fn check_version(unit: &Unit<'_>, collection: &str, at: usize, document: &Doc) -> Result<()> {
+    if let Some(path) = unit.catalog.version(collection)
+        && let Some(current) = unit.document(collection, at)
+        // It has none from a program whose model has no version, which another declares.
+        && let Some(held) = versions::held(document, path)?
+        && held != versions::version(current, path)?
+    {
+        return Err(Error::stale(collection, &id(current).into()));
+    }
+    Ok(())
+}
+
+/// Replaces a document that was loaded.
+async fn replace_at(
+    unit: &mut Unit<'_>,
+    collection: &str,
+    at: usize,
+    document: &Doc,
+) -> Result<Touched> {
+    let catalog = unit.catalog;
+    let Some(current) = unit.document(collection, at).cloned() else {
+        return Ok(Touched::default());
     };
     cold::divide_stored(unit, collection, &[at]).await?;
     let (hot, values) = catalog.divide(collection, document)?;
     unit.change(collection, at, with_stored_id(unit, collection, at, &hot)?)
         .await?;
-    cold::replace(unit, id, values).await?;
+    cold::replace(unit, &id(&current).into(), values).await?;
     let image = unit.images(collection).at(at);
     let is_modified = image.is_changed() || image.is_touched();
     Ok(Touched {
@@ -294,6 +371,42 @@ async fn replace(
         positions: vec![at],
         ..Touched::default()
     })
+}
+
+/// Inserts a document, or changes the one that has its unique key.
+async fn upsert_by(
+    unit: &mut Unit<'_>,
+    collection: &str,
+    filter: &Filter,
+    document: &Doc,
+    found: &Found,
+) -> Result<Touched> {
+    let matched = cold::matching(unit, collection, filter).await?;
+    let Some(&at) = matched.first() else {
+        let positions = cold::insert(unit, collection, std::slice::from_ref(document)).await?;
+        return Ok(Touched::inserted(positions).returning(Some(matched)));
+    };
+    let touched = match found {
+        Found::Kept => Touched::changed(1, Vec::new()),
+        Found::Replaced => {
+            // The caller of a new document has read no version.
+            if version_held(unit, collection, document)? > 0 {
+                check_version(unit, collection, at, document)?;
+            }
+            replace_at(unit, collection, at, document).await?
+        }
+        Found::Updated { change, is_typed } => {
+            let write = UpdateWrite {
+                collection: collection.to_owned(),
+                filter: filter.clone(),
+                change: Change::Update(change.clone()),
+                upsert: false,
+                check: None,
+            };
+            update(unit, &write, change, *is_typed, true).await?
+        }
+    };
+    Ok(touched.returning(Some(matched)))
 }
 
 /// A document that replaces another, whose `_id` it gets as it is stored, and the fields that only models of

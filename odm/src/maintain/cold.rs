@@ -230,9 +230,14 @@ pub(super) fn whole_documents(
 ) -> Result<Vec<Doc>> {
     let sent = match write {
         Write::Insert { documents, .. } => documents.as_slice(),
-        Write::Replace { document, .. } => std::slice::from_ref(document),
+        Write::Replace { documents, .. } => documents.as_slice(),
         Write::Modify { to, .. } => std::slice::from_ref(to),
-        Write::Update { .. } | Write::Delete { .. } | Write::Repair { .. } => return Ok(documents),
+        Write::UpsertBy { .. }
+        | Write::Update { .. }
+        | Write::Delete { .. }
+        | Write::Repair { .. } => {
+            return Ok(documents);
+        }
     };
     let collection = write.collection();
     if catalog.splits_of(collection).next().is_none() {

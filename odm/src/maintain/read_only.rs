@@ -1,10 +1,10 @@
 //! Derived fields, and those in which writes are recorded, are read-only: no update names them.
 
-use super::Write;
+use super::{Found, Write};
 use crate::{
     catalog::{Catalog, without_positions},
     error::{Error, ErrorKind, Result},
-    mql::{Update, path},
+    mql::{Filter, Update, path},
     store::{Change, UpdateWrite},
 };
 
@@ -12,26 +12,32 @@ use crate::{
 ///
 /// A whole value that such a field is in may be set: what it has there is ignored, and computed.
 pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
-    let Write::Update { write, .. } = write else {
-        return Ok(());
+    // Of an upsert, the filter that the document which it inserts must match.
+    let (update, upsert) = match write {
+        Write::Update {
+            write:
+                UpdateWrite {
+                    change: Change::Update(update),
+                    upsert,
+                    filter,
+                    ..
+                },
+            ..
+        } => (Some(update), upsert.then_some(filter)),
+        Write::UpsertBy { key, found, .. } => match found {
+            Found::Updated { change, .. } => (Some(change), Some(key)),
+            Found::Replaced | Found::Kept => (None, Some(key)),
+        },
+        _ => return Ok(()),
     };
-    let UpdateWrite {
-        collection,
-        change: Change::Update(update),
-        ..
-    } = write
-    else {
-        return Ok(());
-    };
+    let collection = write.collection();
     let refuse = |path: &str, message: String| {
         Err(Error::new(ErrorKind::InvalidQuery, message).at(collection, Some(path), None))
     };
     for (field, source) in catalog.read_only_in(collection) {
-        let asked = write.filter.paths();
+        let asked = upsert.map(Filter::paths).unwrap_or_default();
         let seeds = |path: &&&str| path::overlap(&without_positions(path), &field);
-        if write.upsert
-            && let Some(path) = asked.iter().find(seeds)
-        {
+        if let Some(path) = asked.iter().find(seeds) {
             return refuse(
                 path,
                 format!(
@@ -41,7 +47,7 @@ pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
                 ),
             );
         }
-        if let Some(path) = named(update, &field) {
+        if let Some(path) = update.and_then(|update| named(update, &field)) {
             return refuse(
                 path,
                 format!(
@@ -51,7 +57,7 @@ pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
             );
         }
     }
-    let Some(fields) = catalog.write_fields(collection) else {
+    let (Some(fields), Some(update)) = (catalog.write_fields(collection), update) else {
         return Ok(());
     };
     if let Some(path) = fields.version.as_deref().and_then(|of| named(update, of)) {

@@ -27,7 +27,10 @@ use crate::{
 pub(super) async fn check(unit: &mut Unit<'_>, write: &Write) -> Result<()> {
     let is_sent_whole = matches!(
         write,
-        Write::Insert { .. } | Write::Replace { .. } | Write::Modify { .. }
+        Write::Insert { .. }
+            | Write::Replace { .. }
+            | Write::UpsertBy { .. }
+            | Write::Modify { .. }
     );
     let catalog = unit.catalog;
     let mut targets: BTreeMap<&str, Vec<(&Edge, RawBson)>> = BTreeMap::new();

@@ -1,28 +1,112 @@
-//! One write as a unit of work of a store.
+//! Writes as a unit of work of a store.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    future::Future,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use async_trait::async_trait;
+use bson::RawBson;
 
 use super::{Write, WriteOutcome, apply};
 use crate::{
     catalog::{Catalog, is_current},
     error::{Error, ErrorKind, Result},
-    store::{Durability, Store, Transaction, UnitOfWork},
+    store::{Durability, Reader, ReaderExt, Store, Transaction, UnitOfWork},
 };
 
-/// Runs a write as a unit of its own: all that follows from it is stored with it, or nothing is.
+/// What one unit writes.
+pub(crate) trait Work: Send + Sync + 'static {
+    /// What becomes of it.
+    type Outcome: Send;
+
+    /// Writes it in a transaction, as [`apply`] does.
+    fn apply(
+        &self,
+        catalog: &Catalog,
+        transaction: &mut dyn Transaction,
+        with_steps: bool,
+    ) -> impl Future<Output = Result<Self::Outcome>> + Send;
+}
+
+impl Work for Write {
+    type Outcome = WriteOutcome;
+
+    async fn apply(
+        &self,
+        catalog: &Catalog,
+        transaction: &mut dyn Transaction,
+        with_steps: bool,
+    ) -> Result<WriteOutcome> {
+        apply(catalog, transaction, self, with_steps).await
+    }
+}
+
+/// A write, and the document that it must match if it names one.
+#[derive(Debug)]
+pub(crate) struct NamedWrite {
+    pub(crate) write: Write,
+    pub(crate) named: Option<NamedDocument>,
+}
+
+/// Several writes, each with all that follows from it before the next.
+impl Work for Vec<NamedWrite> {
+    type Outcome = Vec<WriteOutcome>;
+
+    async fn apply(
+        &self,
+        catalog: &Catalog,
+        transaction: &mut dyn Transaction,
+        with_steps: bool,
+    ) -> Result<Vec<WriteOutcome>> {
+        let mut outcomes = Vec::with_capacity(self.len());
+        for NamedWrite { write, named } in self {
+            let outcome = apply(catalog, transaction, write, with_steps).await?;
+            match named {
+                Some(named) if outcome.matched == 0 => {
+                    return Err(named.unmatched(&*transaction).await?);
+                }
+                _ => outcomes.push(outcome),
+            }
+        }
+        Ok(outcomes)
+    }
+}
+
+/// The document that a write names.
+#[derive(Debug)]
+pub(crate) struct NamedDocument {
+    pub(crate) collection: &'static str,
+    pub(crate) id: RawBson,
+    /// Whether the write is for a version of it.
+    pub(crate) has_version: bool,
+}
+
+impl NamedDocument {
+    /// The error of a write that has not matched it.
+    pub(crate) async fn unmatched(&self, reader: &dyn Reader) -> Result<Error> {
+        if self.has_version {
+            let (found, _) = reader.get_one(self.collection, &self.id).await?;
+            if found.is_some() {
+                return Ok(Error::stale(self.collection, &self.id));
+            }
+        }
+        Ok(Error::not_found(self.collection, &[&self.id]))
+    }
+}
+
+/// Runs writes as a unit of their own: all that follows from them is stored with them, or nothing is.
 /// Returns `None`, and does nothing, if the catalog is not the one that is in force.
-pub(crate) async fn run(
+pub(crate) async fn run<W: Work>(
     store: &dyn Store,
     catalog: &Arc<Catalog>,
-    write: &Arc<Write>,
+    work: &Arc<W>,
     durability: Durability,
     with_steps: bool,
-) -> Result<Option<WriteOutcome>> {
+) -> Result<Option<W::Outcome>> {
     let unit = Arc::new(WriteUnit {
         catalog: catalog.clone(),
-        write: write.clone(),
+        work: work.clone(),
         with_steps,
         ran: Mutex::new(None),
     });
@@ -35,19 +119,22 @@ pub(crate) async fn run(
     ran.ok_or_else(|| Error::new(ErrorKind::Closed, "the store did not run the unit"))
 }
 
-struct WriteUnit {
+struct WriteUnit<W: Work> {
     catalog: Arc<Catalog>,
-    write: Arc<Write>,
+    work: Arc<W>,
     with_steps: bool,
     /// The result of the last run: the store may run the unit more than once.
-    ran: Mutex<Option<Option<WriteOutcome>>>,
+    ran: Mutex<Option<Option<W::Outcome>>>,
 }
 
 #[async_trait]
-impl UnitOfWork for WriteUnit {
+impl<W: Work> UnitOfWork for WriteUnit<W> {
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
         let outcome = match is_current(&self.catalog, &*transaction).await? {
-            true => Some(apply(&self.catalog, transaction, &self.write, self.with_steps).await?),
+            true => {
+                let applied = self.work.apply(&self.catalog, transaction, self.with_steps);
+                Some(applied.await?)
+            }
             false => None,
         };
         *self.ran.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);

@@ -1,13 +1,13 @@
 //! The result of a unit does not depend on how much of it is held at once.
 
-use bson::{Document, RawBson, RawDocumentBuf, doc};
+use bson::{Document, RawDocument, RawDocumentBuf, doc};
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},
 };
 
 use super::{
-    AuditScope, Bounds, Doc, PlannedChanges, ReturnedCheck, Unit, Write, WriteOutcome,
+    AuditScope, Bounds, Doc, Found, PlannedChanges, ReturnedCheck, Unit, Write, WriteOutcome,
     apply_within, check, plan::planned, steps,
 };
 use crate::{
@@ -257,7 +257,7 @@ fn write() -> impl Strategy<Value = Write> {
     let collection = prop::sample::select(&["authors", "posts", "comments", "nodes", "logs"][..]);
     let ids = || prop::collection::vec(0..8_i32, 1..6);
     let values = || [0..6_i32, 0..6_i32, 0..6_i32];
-    let parts = (collection, 0..9, ids(), values());
+    let parts = (collection, 0..10, ids(), values());
     parts.prop_map(|(collection, kind, ids, values)| {
         let new = |id: i32| {
             let [a, b, c] = values;
@@ -276,10 +276,23 @@ fn write() -> impl Strategy<Value = Write> {
             },
             3 | 4 => Write::Replace {
                 collection: owned,
-                id: RawBson::Int32(ids[0]),
-                document: new(ids[0]),
+                documents: ids.iter().map(|id| new(*id)).collect(),
                 upsert: kind == 3,
                 check_returned: ReturnedCheck::new(|_| Ok(())),
+            },
+            9 => Write::UpsertBy {
+                collection: owned,
+                key: some(vec![ids[0]]),
+                document: new(ids[0]),
+                found: match ids.get(1).map(|id| id % 3) {
+                    Some(0) => Found::Kept,
+                    Some(1) => Found::Updated {
+                        change: Update::parse(&update(collection, values), &[]).unwrap(),
+                        is_typed: false,
+                    },
+                    _ => Found::Replaced,
+                },
+                check: ReturnedCheck::new(|_| Ok(())),
             },
             5 => update_write(
                 collection,
@@ -338,22 +351,21 @@ async fn fresh(store: &Embedded, write: &Write) -> Write {
     let mut write = write.clone();
     if let Write::Replace {
         collection,
-        id,
-        document,
+        documents,
         ..
     } = &mut write
     {
         let stored = all(store, collection).await;
-        let stored = stored.iter().find(|stored| {
-            let stored = stored.get("_id").unwrap().unwrap();
-            crate::mql::key::of(stored) == crate::mql::key::of(id.as_raw_bson_ref())
-        });
-        let version = stored.and_then(|stored| stored.get_i64("v").ok());
-        let mut with_version = Document::try_from(&**document).unwrap();
-        if with_version.contains_key("v") {
-            with_version.insert("v", version.unwrap_or_default());
+        let key = |of: &RawDocument| crate::mql::key::of(of.get("_id").unwrap().unwrap());
+        for document in documents {
+            let stored = stored.iter().find(|stored| key(stored) == key(document));
+            let version = stored.and_then(|stored| stored.get_i64("v").ok());
+            let mut with_version = Document::try_from(&**document).unwrap();
+            if with_version.contains_key("v") {
+                with_version.insert("v", version.unwrap_or_default());
+            }
+            *document = Doc::new(raw(with_version));
         }
-        *document = Doc::new(raw(with_version));
     }
     write
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bson::{RawBson, RawDocument};
 
 use super::{
-    Problem, Write, as_read,
+    Found, Problem, Write, as_read,
     base::Touched,
     unit::{Unit, id},
 };
@@ -86,7 +86,14 @@ pub(super) fn check(unit: &Unit<'_>, write: &Write, touched: &Touched) -> Result
         return Ok(());
     }
     let (catalog, collection) = (unit.catalog, write.collection());
-    let is_typed = matches!(write, Write::Update { is_typed: true, .. });
+    let is_typed = match write {
+        Write::Update { is_typed, .. } => *is_typed,
+        Write::UpsertBy {
+            found: Found::Updated { is_typed, .. },
+            ..
+        } => *is_typed,
+        _ => false,
+    };
     check_positions(unit, collection, &touched.positions, is_typed)?;
     for split in catalog.splits_of(collection) {
         let images = unit.images(&split.cold);

@@ -1,10 +1,12 @@
 //! Deletes.
 
-use std::{future::IntoFuture, marker::PhantomData};
+use std::marker::PhantomData;
 
 use bson::RawBson;
 
-use super::{Deferred, by_id, impl_debug};
+use super::{
+    Deferred, PreparedWrite, WriteBuilder, by_id, impl_debug, prepared::impl_write_future,
+};
 use crate::{
     error::Result,
     maintain::{Returning, Write, WritePlan},
@@ -40,21 +42,20 @@ impl<M: Document> Delete<M> {
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
-        let (session, filter) = self.into_parts();
-        session
-            .plan(filter.map(|filter| write::<M>(filter, None)))
-            .await
+        self.prepare()?.plan().await
     }
 }
 
 impl_debug!(Delete<M>: id);
 
-impl<M: Document> IntoFuture for Delete<M> {
-    type Output = Result<bool>;
-    type IntoFuture = Deferred<bool>;
+impl<M: Document> WriteBuilder for Delete<M> {
+    type Returned = bool;
 
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move { Ok(delete::<M>(&self.session, self.id.map(by_id)).await? > 0) })
+    fn prepare(self) -> Result<PreparedWrite<bool>> {
+        let (session, filter) = self.into_parts();
+        let write = write::<M>(filter?, None);
+        let prepared = PreparedWrite::new(session, write, |outcome| Ok(outcome.matched > 0));
+        Ok(prepared)
     }
 }
 
@@ -83,27 +84,24 @@ impl<M: Document> DeleteWhere<M> {
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
-        let (session, filter) = self.into_parts();
-        session
-            .plan(filter.map(|filter| write::<M>(filter, None)))
-            .await
+        self.prepare()?.plan().await
     }
 }
 
 impl_debug!(DeleteWhere<M>: filter);
 
-impl<M: Document> IntoFuture for DeleteWhere<M> {
-    type Output = Result<u64>;
-    type IntoFuture = Deferred<u64>;
+impl<M: Document> WriteBuilder for DeleteWhere<M> {
+    type Returned = u64;
 
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move { delete::<M>(&self.session, self.filter).await })
+    fn prepare(self) -> Result<PreparedWrite<u64>> {
+        let (session, filter) = self.into_parts();
+        let write = write::<M>(filter?, None);
+        let prepared = PreparedWrite::new(session, write, |outcome| Ok(outcome.matched));
+        Ok(prepared)
     }
 }
 
-async fn delete<M: Document>(session: &Session, filter: Result<mql::Filter>) -> Result<u64> {
-    Ok(session.write(write::<M>(filter?, None)).await?.matched)
-}
+impl_write_future!(Delete<M>, DeleteWhere<M>);
 
 pub(super) fn write<M: Document>(filter: mql::Filter, returning: Option<Returning>) -> Write {
     Write::Delete {

@@ -1,9 +1,10 @@
 //! Inserts.
 
-use std::{future::IntoFuture, iter};
+use std::iter;
 
 use super::{
-    Deferred, impl_debug,
+    Deferred, PreparedWrite, WriteBuilder, impl_debug,
+    prepared::impl_write_future,
     rows::{ReadBack, encode_new, stamped},
 };
 use crate::{
@@ -30,22 +31,18 @@ impl<M: Document> Insert<M> {
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
-        let write = self.sent.write().map(|(write, _)| write);
-        self.session.plan(write).await
+        self.prepare()?.plan().await
     }
 }
 
 impl_debug!(Insert<M>);
 
-impl<M: Document> IntoFuture for Insert<M> {
-    type Output = Result<M>;
-    type IntoFuture = Deferred<M>;
+impl<M: Document> WriteBuilder for Insert<M> {
+    type Returned = M;
 
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move {
-            let mut stored = self.sent.insert(&self.session).await?;
-            Ok(stored.swap_remove(0))
-        })
+    fn prepare(self) -> Result<PreparedWrite<M>> {
+        self.sent
+            .prepare(self.session, |mut stored| stored.swap_remove(0))
     }
 }
 
@@ -69,21 +66,21 @@ impl<M: Document> InsertMany<M> {
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
-        let write = self.sent.write().map(|(write, _)| write);
-        self.session.plan(write).await
+        self.prepare()?.plan().await
     }
 }
 
 impl_debug!(InsertMany<M>);
 
-impl<M: Document> IntoFuture for InsertMany<M> {
-    type Output = Result<Vec<M>>;
-    type IntoFuture = Deferred<Vec<M>>;
+impl<M: Document> WriteBuilder for InsertMany<M> {
+    type Returned = Vec<M>;
 
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move { self.sent.insert(&self.session).await })
+    fn prepare(self) -> Result<PreparedWrite<Vec<M>>> {
+        self.sent.prepare(self.session, |stored| stored)
     }
 }
+
+impl_write_future!(Insert<M>, InsertMany<M>);
 
 /// Documents to insert, as they are stored.
 struct Sent<M> {
@@ -104,7 +101,11 @@ impl<M: Document> Sent<M> {
         }
     }
 
-    fn write(self) -> Result<(Write, ReadBack<M>)> {
+    fn prepare<T: Send + 'static>(
+        self,
+        session: Session,
+        returned: fn(Vec<M>) -> T,
+    ) -> Result<PreparedWrite<T>> {
         let documents = self.documents?;
         let read_back = (self.read_back)(&documents);
         let write = Write::Insert {
@@ -112,15 +113,7 @@ impl<M: Document> Sent<M> {
             documents,
             check_returned: read_back.check(),
         };
-        Ok((write, read_back))
-    }
-
-    async fn insert(self, session: &Session) -> Result<Vec<M>> {
-        if self.documents.as_ref().is_ok_and(Vec::is_empty) {
-            return Ok(Vec::new());
-        }
-        let (write, read_back) = self.write()?;
-        session.write(write).await?;
-        read_back.take()
+        let prepared = PreparedWrite::returning(session, write, read_back, returned);
+        Ok(prepared)
     }
 }

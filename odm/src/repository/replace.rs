@@ -1,17 +1,18 @@
 //! Replacements of whole documents, and changes of documents that were read.
 
-use std::{future::IntoFuture, slice};
+use std::slice;
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 
 use super::{
-    Deferred, impl_debug,
+    Deferred, PreparedWrite, WriteBuilder, impl_debug,
+    prepared::impl_write_future,
     rows::{ReadBack, decode, decode_in, encode, stamped},
 };
 use crate::{
     error::{Error, Result},
-    maintain::{Write, WritePlan},
-    model::{Document, id_to_raw},
+    maintain::{Doc, Write, WritePlan},
+    model::Document,
     session::Session,
     store::ReaderExt,
     trace::Operation,
@@ -38,37 +39,77 @@ impl<M: Document> Replace<M> {
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
-        let write = self.write().map(|(write, _)| write);
-        self.session.plan(write).await
-    }
-
-    fn write(&self) -> Result<(Write, ReadBack<M>)> {
-        let document = stamped(encode(&self.document)?);
-        let read_back = ReadBack::new(slice::from_ref(&document));
-        let write = Write::Replace {
-            collection: M::COLLECTION.to_owned(),
-            id: id_to_raw::<M>(self.document.id())?,
-            document,
-            upsert: self.upsert,
-            check_returned: read_back.check(),
-        };
-        Ok((write, read_back))
+        self.prepare()?.plan().await
     }
 }
 
 impl_debug!(Replace<M>: upsert);
 
-impl<M: Document> IntoFuture for Replace<M> {
-    type Output = Result<M>;
-    type IntoFuture = Deferred<M>;
+impl<M: Document> WriteBuilder for Replace<M> {
+    type Returned = M;
 
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move {
-            let (write, read_back) = self.write()?;
-            self.session.write(write).await?;
-            Ok(read_back.take()?.swap_remove(0))
-        })
+    fn prepare(self) -> Result<PreparedWrite<M>> {
+        let one = |mut stored: Vec<M>| stored.swap_remove(0);
+        replacement(
+            self.session,
+            slice::from_ref(&self.document),
+            self.upsert,
+            one,
+        )
     }
+}
+
+/// Upserts of several documents, from [`Repository::upsert_many`](super::Repository::upsert_many). Awaiting it
+/// returns what was stored, in the same order.
+#[must_use = "a write does nothing until it is awaited"]
+pub struct UpsertMany<M> {
+    session: Session,
+    documents: Vec<M>,
+}
+
+impl<M: Document> UpsertMany<M> {
+    pub(super) fn new(session: Session, documents: Vec<M>) -> Self {
+        UpsertMany { session, documents }
+    }
+
+    /// Runs the write, rolls it back, and returns what it would change; see
+    /// [dry runs](super#dry-runs).
+    pub async fn plan(self) -> Result<WritePlan> {
+        self.prepare()?.plan().await
+    }
+}
+
+impl_debug!(UpsertMany<M>);
+
+impl<M: Document> WriteBuilder for UpsertMany<M> {
+    type Returned = Vec<M>;
+
+    fn prepare(self) -> Result<PreparedWrite<Vec<M>>> {
+        replacement(self.session, &self.documents, true, |stored| stored)
+    }
+}
+
+impl_write_future!(Replace<M>, UpsertMany<M>);
+
+fn replacement<M: Document, T: Send + 'static>(
+    session: Session,
+    documents: &[M],
+    upsert: bool,
+    returned: fn(Vec<M>) -> T,
+) -> Result<PreparedWrite<T>> {
+    let documents = documents
+        .iter()
+        .map(|document| encode(document).map(stamped));
+    let documents: Vec<Doc> = documents.collect::<Result<_>>()?;
+    let read_back = ReadBack::new(&documents);
+    let write = Write::Replace {
+        collection: M::COLLECTION.to_owned(),
+        documents,
+        upsert,
+        check_returned: read_back.check(),
+    };
+    let prepared = PreparedWrite::returning(session, write, read_back, returned);
+    Ok(prepared)
 }
 
 /// How often a document is read again after others changed it, before a transaction excludes them.

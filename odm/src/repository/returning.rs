@@ -1,22 +1,19 @@
 //! Writes that return the documents that they match.
 
-use std::{
-    future::IntoFuture,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{
-    Deferred,
+    Deferred, PreparedWrite, WriteBuilder,
     delete::{self, Delete, DeleteWhere},
+    prepared::impl_write_future,
     rows::decode,
     update::{MatchingDocuments, OneDocument},
 };
 use crate::{
-    error::Result,
-    maintain::{self, ReturnedCheck, Write},
+    error::{Error, ErrorKind, Result},
+    maintain::{self, ReturnedCheck},
     model::Document,
     query::Update,
-    session::Session,
 };
 
 /// An update or a delete that returns the documents that it matches, from [`returning`](Update::returning) on its
@@ -87,11 +84,11 @@ impl<M: Document> DeleteWhere<M> {
 }
 
 /// The documents of one run of a unit.
-struct Returned<M>(Arc<Mutex<Vec<M>>>);
+pub(super) struct Returned<M>(Arc<Mutex<Vec<M>>>);
 
 impl<M: Document> Returned<M> {
     /// What makes a write return its documents, and where they are then.
-    fn new(before: bool) -> (Self, maintain::Returning) {
+    pub(super) fn new(before: bool) -> (Self, maintain::Returning) {
         let documents = Arc::new(Mutex::new(Vec::new()));
         let read = documents.clone();
         let check = ReturnedCheck::new(move |stored| {
@@ -103,67 +100,64 @@ impl<M: Document> Returned<M> {
         (Returned(documents), maintain::Returning { before, check })
     }
 
-    async fn run(self, session: &Session, write: Write) -> Result<Vec<M>> {
-        session.write(write).await?;
-        let mut documents = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(std::mem::take(&mut *documents))
+    fn take(self) -> Vec<M> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// That of a write that matches the document that it names.
+    pub(super) fn take_one(self) -> Result<M> {
+        let one = self.take().pop();
+        one.ok_or_else(|| Error::new(ErrorKind::Closed, "the store did not return the document"))
     }
 }
 
-impl<M: Document> IntoFuture for Returning<Update<M, OneDocument>> {
-    type Output = Result<M>;
-    type IntoFuture = Deferred<M>;
+impl<M: Document> WriteBuilder for Returning<Update<M, OneDocument>> {
+    type Returned = M;
 
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move {
-            let (returned, returning) = Returned::<M>::new(self.before);
-            let (write, target) = self.write.into_write(Some(returning));
-            let found = returned.run(target.session(), write?).await?.pop();
-            match found {
-                Some(document) => Ok(document),
-                None => Err(target.unmatched::<M>().await?),
-            }
-        })
+    fn prepare(self) -> Result<PreparedWrite<M>> {
+        let (returned, returning) = Returned::<M>::new(self.before);
+        let finish = |_| returned.take_one();
+        self.write.prepared(Some(returning), finish)
     }
 }
 
-impl<M: Document> IntoFuture for Returning<Update<M, MatchingDocuments>> {
-    type Output = Result<Vec<M>>;
-    type IntoFuture = Deferred<Vec<M>>;
+impl<M: Document> WriteBuilder for Returning<Update<M, MatchingDocuments>> {
+    type Returned = Vec<M>;
 
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move {
-            let (returned, returning) = Returned::<M>::new(self.before);
-            let (write, session) = self.write.into_write(Some(returning));
-            returned.run(&session, write?).await
-        })
+    fn prepare(self) -> Result<PreparedWrite<Vec<M>>> {
+        let (returned, returning) = Returned::<M>::new(self.before);
+        let finish = |_| Ok(returned.take());
+        self.write.prepared(Some(returning), finish)
     }
 }
 
-impl<M: Document> IntoFuture for Returning<Delete<M>> {
-    type Output = Result<Option<M>>;
-    type IntoFuture = Deferred<Option<M>>;
+impl<M: Document> WriteBuilder for Returning<Delete<M>> {
+    type Returned = Option<M>;
 
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move {
-            let (session, filter) = self.write.into_parts();
-            let (returned, returning) = Returned::<M>::new(self.before);
-            let write = delete::write::<M>(filter?, Some(returning));
-            Ok(returned.run(&session, write).await?.pop())
-        })
+    fn prepare(self) -> Result<PreparedWrite<Option<M>>> {
+        let (session, filter) = self.write.into_parts();
+        let (returned, returning) = Returned::<M>::new(self.before);
+        let write = delete::write::<M>(filter?, Some(returning));
+        let finish = |_| Ok(returned.take().pop());
+        Ok(PreparedWrite::new(session, write, finish))
     }
 }
 
-impl<M: Document> IntoFuture for Returning<DeleteWhere<M>> {
-    type Output = Result<Vec<M>>;
-    type IntoFuture = Deferred<Vec<M>>;
+impl<M: Document> WriteBuilder for Returning<DeleteWhere<M>> {
+    type Returned = Vec<M>;
 
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move {
-            let (session, filter) = self.write.into_parts();
-            let (returned, returning) = Returned::<M>::new(self.before);
-            let write = delete::write::<M>(filter?, Some(returning));
-            returned.run(&session, write).await
-        })
+    fn prepare(self) -> Result<PreparedWrite<Vec<M>>> {
+        let (session, filter) = self.write.into_parts();
+        let (returned, returning) = Returned::<M>::new(self.before);
+        let write = delete::write::<M>(filter?, Some(returning));
+        let finish = |_| Ok(returned.take());
+        Ok(PreparedWrite::new(session, write, finish))
     }
 }
+
+impl_write_future!(
+    Returning<Update<M, OneDocument>>,
+    Returning<Update<M, MatchingDocuments>>,
+    Returning<Delete<M>>,
+    Returning<DeleteWhere<M>>,
+);

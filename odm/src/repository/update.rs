@@ -1,13 +1,13 @@
 //! Updates of single fields.
 
-use std::future::IntoFuture;
-
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 
-use super::{Deferred, by_id, rows::decode};
+use super::{
+    Deferred, PreparedWrite, WriteBuilder, by_id, prepared::impl_write_future, rows::decode,
+};
 use crate::{
     error::{Error, ErrorKind, Result, show},
-    maintain::{Returning, Write, WritePlan},
+    maintain::{NamedDocument, Returning, Write, WriteOutcome, WritePlan},
     model::{DateTime, Document, Versioned, to_raw},
     mql::{self, Test},
     query::Update,
@@ -33,10 +33,6 @@ impl OneDocument {
         }
     }
 
-    pub(super) fn session(&self) -> &Session {
-        &self.session
-    }
-
     fn write<M: Document>(
         &self,
         update: Result<mql::Update>,
@@ -50,19 +46,6 @@ impl OneDocument {
             filter = filter.and(mql::Filter::Path(path.into(), Test::Eq(version?)));
         }
         write::<M>(&self.session, filter, update, false, is_typed, returning)
-    }
-
-    /// The error of a document that did not match.
-    pub(super) async fn unmatched<M: Document>(&self) -> Result<Error> {
-        let id = self.id.clone()?;
-        if self.version.is_some() {
-            let find = super::query::<M>(by_id(id.clone()));
-            let view = self.session.reader(M::COLLECTION, &[]).await?;
-            if view.count(&find).await?.0 > 0 {
-                return Ok(Error::stale(M::COLLECTION, &id));
-            }
-        }
-        Ok(Error::not_found(M::COLLECTION, &[&id]))
     }
 }
 
@@ -136,24 +119,28 @@ impl<M: Document> Update<M, OneDocument> {
         self
     }
 
-    /// The write, and its target.
-    pub(super) fn into_write(self, returning: Option<Returning>) -> (Result<Write>, OneDocument) {
-        let given = self.check_given();
+    /// The write of one document, whose result `finish` reads.
+    pub(super) fn prepared<T: Send + 'static>(
+        self,
+        returning: Option<Returning>,
+        finish: impl FnOnce(WriteOutcome) -> Result<T> + Send + 'static,
+    ) -> Result<PreparedWrite<T>> {
+        self.check_given()?;
         let is_typed = self.is_typed();
         let (update, target) = self.into_parts();
-        let write = given.and_then(|()| target.write::<M>(update, is_typed, returning));
-        (write, target)
+        let write = target.write::<M>(update, is_typed, returning)?;
+        let named = NamedDocument {
+            collection: M::COLLECTION,
+            id: target.id?,
+            has_version: target.version.is_some(),
+        };
+        Ok(PreparedWrite::new(target.session, write, finish).of_one(named))
     }
 
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
-        let (write, target) = self.into_write(None);
-        let plan = target.session.plan(write).await?;
-        match plan.matched {
-            0 => Err(target.unmatched::<M>().await?),
-            _ => Ok(plan),
-        }
+        self.prepare()?.plan().await
     }
 }
 
@@ -166,9 +153,13 @@ impl<M: Document> Update<M, MatchingDocuments> {
         }
     }
 
-    /// The write, and the session of its target.
-    pub(super) fn into_write(self, returning: Option<Returning>) -> (Result<Write>, Session) {
-        let given = self.check_matching();
+    /// The write of all that match, whose result `finish` reads.
+    pub(super) fn prepared<T: Send + 'static>(
+        self,
+        returning: Option<Returning>,
+        finish: impl FnOnce(WriteOutcome) -> Result<T> + Send + 'static,
+    ) -> Result<PreparedWrite<T>> {
+        self.check_matching()?;
         let is_typed = self.is_typed();
         let (update, many) = self.into_parts();
         let MatchingDocuments {
@@ -176,17 +167,14 @@ impl<M: Document> Update<M, MatchingDocuments> {
             filter,
             upsert,
         } = many;
-        let filter = given.and(filter);
-        let write = filter
-            .and_then(|filter| write::<M>(&session, filter, update, upsert, is_typed, returning));
-        (write, session)
+        let write = write::<M>(&session, filter?, update, upsert, is_typed, returning)?;
+        Ok(PreparedWrite::new(session, write, finish))
     }
 
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
     pub async fn plan(self) -> Result<WritePlan> {
-        let (write, session) = self.into_write(None);
-        session.plan(write).await
+        self.prepare()?.plan().await
     }
 }
 
@@ -288,30 +276,19 @@ fn check_insertable<M: Document>(
     }
 }
 
-impl<M: Document> IntoFuture for Update<M, OneDocument> {
-    type Output = Result<()>;
-    type IntoFuture = Deferred<()>;
+impl<M: Document> WriteBuilder for Update<M, OneDocument> {
+    type Returned = ();
 
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move {
-            let (write, target) = self.into_write(None);
-            let outcome = target.session.write(write?).await?;
-            match outcome.matched {
-                0 => Err(target.unmatched::<M>().await?),
-                _ => Ok(()),
-            }
-        })
+    fn prepare(self) -> Result<PreparedWrite<()>> {
+        self.prepared(None, |_| Ok(()))
     }
 }
 
-impl<M: Document> IntoFuture for Update<M, MatchingDocuments> {
-    type Output = Result<UpdateResult>;
-    type IntoFuture = Deferred<UpdateResult>;
+impl<M: Document> WriteBuilder for Update<M, MatchingDocuments> {
+    type Returned = UpdateResult;
 
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move {
-            let (write, session) = self.into_write(None);
-            let outcome = session.write(write?).await?;
+    fn prepare(self) -> Result<PreparedWrite<UpdateResult>> {
+        self.prepared(None, |outcome| {
             Ok(UpdateResult {
                 matched: outcome.matched,
                 modified: outcome.modified,
@@ -320,3 +297,5 @@ impl<M: Document> IntoFuture for Update<M, MatchingDocuments> {
         })
     }
 }
+
+impl_write_future!(Update<M, OneDocument>, Update<M, MatchingDocuments>);

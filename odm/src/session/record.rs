@@ -3,9 +3,9 @@
 use super::{ReadView, Session};
 use crate::{
     error::Result,
-    maintain::Write,
+    maintain::{Step, Write, WriteOutcome},
     store::{Cost, Find},
-    trace::{Operation, QueryShape},
+    trace::{Operation, QueryShape, record_step},
 };
 
 impl Session {
@@ -38,9 +38,17 @@ impl Session {
         }
     }
 
-    /// Records a write.
-    pub(super) async fn record_write(&self, operation: Operation<'_>, write: &Write, cost: Cost) {
-        let Some(ended) = operation.end(cost, self.warning_limits) else {
+    /// Records a write, and its steps.
+    pub(super) async fn record_written(
+        &self,
+        operation: Operation<'_>,
+        write: &Write,
+        outcome: &WriteOutcome,
+    ) {
+        for Step { name: step, cost } in &outcome.steps {
+            record_step(write.name(), write.collection(), step, *cost);
+        }
+        let Some(ended) = operation.end(outcome.cost, self.warning_limits) else {
             return;
         };
         let Some(filter) = write.filter() else {

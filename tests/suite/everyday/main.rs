@@ -1,7 +1,9 @@
 //! What a service needs around its models on an ordinary day.
 
+mod bulk;
 mod events;
 mod inserts;
 mod queries;
 mod times;
 mod updates;
+mod upserts;

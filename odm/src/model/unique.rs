@@ -1,0 +1,41 @@
+//! Unique keys: fields of a document that have a unique index.
+
+use super::{Field, Path};
+
+/// The fields of a unique index of `M`, as for an upsert: `User::fields().email` where it is marked
+/// `#[index(unique)]`, or a tuple, in the order of the index: `(fields.team, fields.name)` with
+/// `#[document(unique(fields = "team, name"))]`. They are fields of the document itself, not of values that it embeds.
+pub trait UniqueKey<M> {
+    /// The stored paths.
+    #[doc(hidden)]
+    const PATHS: &'static [&'static str];
+}
+
+/// A document with a unique index of the fields at the paths `P`, a tuple. The derive implements it.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "this is not the key of a unique index of `{Self}`",
+    label = "`{Self}` has no unique index of this",
+    note = "mark the field `#[index(unique)]`; for several fields, add `#[document(unique(fields = \"a, b\"))]` and \
+            name them in this order"
+)]
+pub trait HasUnique<P> {}
+
+impl<M: HasUnique<(P,)>, V, P: Path, K> UniqueKey<M> for Field<V, P, K> {
+    const PATHS: &'static [&'static str] = &[P::TEXT];
+}
+
+macro_rules! impl_unique_key {
+    ($($value:ident $path:ident $kind:ident),+) => {
+        impl<M, $($value, $path: Path, $kind),+> UniqueKey<M> for ($(Field<$value, $path, $kind>,)+)
+        where
+            M: HasUnique<($($path,)+)>,
+        {
+            const PATHS: &'static [&'static str] = &[$($path::TEXT),+];
+        }
+    };
+}
+
+impl_unique_key!(V1 P1 K1, V2 P2 K2);
+impl_unique_key!(V1 P1 K1, V2 P2 K2, V3 P3 K3);
+impl_unique_key!(V1 P1 K1, V2 P2 K2, V3 P3 K3, V4 P4 K4);

@@ -1,0 +1,119 @@
+//! The one path from the builder of a write to its result.
+
+use std::fmt;
+
+use super::rows::ReadBack;
+use crate::{
+    error::Result,
+    maintain::{NamedDocument, NamedWrite, Write, WriteOutcome, WritePlan},
+    model::Document,
+    session::Session,
+};
+
+/// A builder of a write: of an insert, an update, a replacement or a delete.
+pub trait WriteBuilder: Sized + Send {
+    /// What the write returns.
+    type Returned: Send + 'static;
+
+    #[doc(hidden)]
+    fn prepare(self) -> Result<PreparedWrite<Self::Returned>>;
+}
+
+/// A write that its builder has made, and how its result is read.
+#[doc(hidden)]
+pub struct PreparedWrite<T> {
+    session: Session,
+    write: Write,
+    /// The document that the write must match.
+    named: Option<NamedDocument>,
+    finish: Finish<T>,
+}
+
+type Finish<T> = Box<dyn FnOnce(WriteOutcome) -> Result<T> + Send>;
+
+impl<T> fmt::Debug for PreparedWrite<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PreparedWrite")
+            .field("write", &self.write)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: Send + 'static> PreparedWrite<T> {
+    pub(super) fn new(
+        session: Session,
+        write: Write,
+        finish: impl FnOnce(WriteOutcome) -> Result<T> + Send + 'static,
+    ) -> Self {
+        PreparedWrite {
+            session,
+            write,
+            named: None,
+            finish: Box::new(finish),
+        }
+    }
+
+    /// A write that returns whole documents, which are read within its unit.
+    pub(super) fn returning<M: Document>(
+        session: Session,
+        write: Write,
+        read_back: ReadBack<M>,
+        returned: fn(Vec<M>) -> T,
+    ) -> Self {
+        PreparedWrite::new(session, write, move |_| read_back.take().map(returned))
+    }
+
+    /// With the document that the write must match.
+    pub(super) fn of_one(mut self, named: NamedDocument) -> Self {
+        self.named = Some(named);
+        self
+    }
+
+    /// Runs the write, and returns its result.
+    pub(super) async fn run(self) -> Result<T> {
+        let outcome = match self.write.is_empty() {
+            true => WriteOutcome::default(),
+            false => self.session.write(self.write).await?,
+        };
+        match self.named {
+            Some(named) if outcome.matched == 0 => Err(self.session.unmatched(&named).await?),
+            _ => (self.finish)(outcome),
+        }
+    }
+
+    /// The write as a part of a unit of another session, and how its result is read.
+    pub(super) fn into_part(self) -> (Session, NamedWrite, Finish<T>) {
+        let PreparedWrite {
+            session,
+            write,
+            named,
+            finish,
+        } = self;
+        (session, NamedWrite { write, named }, finish)
+    }
+
+    /// Runs the write, rolls it back, and returns what it would change.
+    pub(super) async fn plan(self) -> Result<WritePlan> {
+        let plan = self.session.plan(&self.write).await?;
+        match self.named {
+            Some(named) if plan.matched == 0 => Err(self.session.unmatched(&named).await?),
+            _ => Ok(plan),
+        }
+    }
+}
+
+/// Implements for builders that awaiting them runs their write.
+macro_rules! impl_write_future {
+    ($($builder:ty),+ $(,)?) => { $(
+        impl<M: crate::model::Document> std::future::IntoFuture for $builder {
+            type Output = Result<<Self as WriteBuilder>::Returned>;
+            type IntoFuture = Deferred<<Self as WriteBuilder>::Returned>;
+
+            fn into_future(self) -> Self::IntoFuture {
+                Box::pin(async move { self.prepare()?.run().await })
+            }
+        }
+    )+ };
+}
+
+pub(super) use impl_write_future;

@@ -1,0 +1,109 @@
+//! Upserts by a unique key.
+
+use std::marker::PhantomData;
+
+use bson::{RawBson, RawBsonRef, RawDocument};
+
+use super::{
+    Deferred, PreparedWrite, WriteBuilder, impl_debug,
+    prepared::impl_write_future,
+    returning::Returned,
+    rows::{encode_new, stamped},
+};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    maintain::{Doc, Found, Write, WritePlan},
+    model::{Document, Insertable},
+    mql::{Filter, Test, path},
+    query::Update,
+    session::Session,
+};
+
+/// An insert of a document, or a change of the one that has its unique key, from
+/// [`Repository::upsert_by`](super::Repository::upsert_by). Awaiting it returns the document as it is stored then,
+/// without its cold parts.
+#[must_use = "a write does nothing until it is awaited"]
+pub struct UpsertBy<M> {
+    session: Session,
+    document: Result<Doc>,
+    key: &'static [&'static str],
+    found: Result<Found>,
+    model: PhantomData<fn() -> M>,
+}
+
+impl<M: Document> UpsertBy<M> {
+    pub(super) fn new<N: Insertable<M>>(
+        session: Session,
+        key: &'static [&'static str],
+        document: &N,
+    ) -> Self {
+        UpsertBy {
+            session,
+            document: encode_new(document).map(stamped),
+            key,
+            found: Ok(Found::Replaced),
+            model: PhantomData,
+        }
+    }
+
+    /// Makes these changes of a document that is found, instead of giving it the fields of the new one:
+    /// `.update(Update::new().inc(Word::fields().count, 1))`.
+    pub fn update(mut self, changes: Update<M>) -> Self {
+        let is_typed = changes.is_typed();
+        let (change, ()) = changes.into_parts();
+        self.found = change.map(|change| Found::Updated { change, is_typed });
+        self
+    }
+
+    /// Leaves a document that is found as it is: the new one is inserted only if there is none.
+    pub fn keep(mut self) -> Self {
+        self.found = Ok(Found::Kept);
+        self
+    }
+
+    /// Runs the write, rolls it back, and returns what it would change; see
+    /// [dry runs](super#dry-runs).
+    pub async fn plan(self) -> Result<WritePlan> {
+        self.prepare()?.plan().await
+    }
+}
+
+impl_debug!(UpsertBy<M>: key, found);
+
+impl<M: Document> WriteBuilder for UpsertBy<M> {
+    type Returned = M;
+
+    fn prepare(self) -> Result<PreparedWrite<M>> {
+        let document = self.document?;
+        let (returned, returning) = Returned::<M>::new(false);
+        let write = Write::UpsertBy {
+            collection: M::COLLECTION.to_owned(),
+            key: key_of::<M>(self.key, &document)?,
+            document,
+            found: self.found?,
+            check: returning.check,
+        };
+        let finish = |_| returned.take_one();
+        Ok(PreparedWrite::new(self.session, write, finish))
+    }
+}
+
+impl_write_future!(UpsertBy<M>);
+
+/// The filter of the documents that have the unique key of a new one.
+fn key_of<M: Document>(key: &[&'static str], document: &RawDocument) -> Result<Filter> {
+    let tests = key.iter().map(|&field| match path::get(document, field) {
+        None | Some(RawBsonRef::Null | RawBsonRef::Array(_)) => {
+            let message = format!(
+                "upsert of `{}` by `{field}`, which is missing, empty or a list in the document: give it a value, or \
+                 insert the document",
+                M::COLLECTION
+            );
+            let error = Error::new(ErrorKind::InvalidQuery, message);
+            Err(error.at(M::COLLECTION, Some(field), None))
+        }
+        Some(value) => Ok(Filter::Path(field.into(), Test::Eq(RawBson::from(value)))),
+    });
+    let tests = tests.collect::<Result<Vec<Filter>>>()?;
+    Ok(tests.into_iter().fold(Filter::default(), Filter::and))
+}
