@@ -108,10 +108,29 @@ pub(crate) struct Field<'a> {
     pub(crate) stored: String,
 }
 
-/// `#[id(auto)]`; without `auto` it means nothing.
+/// `#[id(..)]`; without a source it means nothing.
 pub(crate) struct Id<'a> {
     pub(crate) at: &'a Path,
-    pub(crate) auto: bool,
+    pub(crate) source: Option<IdSource>,
+}
+
+/// Where the `_id` of a new document comes from, if its caller does not give it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IdSource {
+    /// `auto`: it is made.
+    Auto,
+    /// `sequence`: it is the next number.
+    Sequence,
+}
+
+impl IdSource {
+    /// The key, as users write it.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            IdSource::Auto => "auto",
+            IdSource::Sequence => "sequence",
+        }
+    }
 }
 
 impl<'a> Input<'a> {
@@ -254,18 +273,29 @@ fn stored(
 
 fn id<'a>(cx: &Ctxt, derive: Derive, attrs: &'a [Attribute]) -> Option<Id<'a>> {
     let attr = attrs.iter().find(|attr| attr.path().is_ident("id"))?;
-    let mut auto = Once::new("auto");
+    let (mut auto, mut sequence) = (Once::new("auto"), Once::new("sequence"));
     if derive == Derive::Document {
         for (key, meta) in keys(cx, attr) {
             match key.as_str() {
                 "auto" => auto.set(cx, &meta, flag(cx, &meta)),
-                _ => unknown(cx, &meta, "id", "`auto`"),
+                "sequence" => sequence.set(cx, &meta, flag(cx, &meta)),
+                _ => unknown(cx, &meta, "id", "`auto` or `sequence`"),
             }
         }
     }
+    let source = match (auto.get(), sequence.get()) {
+        (Some(_), Some(_)) => {
+            let message = "an `_id` has one source: `auto` or `sequence`";
+            cx.error(attr, message);
+            None
+        }
+        (Some(_), None) => Some(IdSource::Auto),
+        (None, Some(_)) => Some(IdSource::Sequence),
+        (None, None) => None,
+    };
     Some(Id {
         at: attr.path(),
-        auto: auto.get().is_some(),
+        source,
     })
 }
 

@@ -132,6 +132,7 @@ derives! {
     ///   collection of its own, where `key` holds the `_id` of the document. With `optional`, a
     ///   document need not have one.
     /// - `#[id(auto)]` on the `_id`: the library makes it where the struct of a new document is inserted.
+    ///   `#[id(sequence)]`: it is the next number of the collection, from 1 on, without gaps.
     /// - `#[version]`: an integer that counts the changes of the document.
     /// - `#[created_at]`, `#[updated_at]`: a `DateTime`, or an `Option` of one: the time of the insert, and of the
     ///   last change of base data. Every write sets them; values given by the caller are ignored.

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use syn::{Attribute, Data as SynData, LitInt, LitStr, Path, Type, Visibility};
 
 use crate::{
-    ast::{Data, Derive, Field as AstField, Input, Style},
+    ast::{Data, Derive, Field as AstField, IdSource, Input, Style},
     attr::{self, Index, OnDelete, Renamed, Split, Validation, index::Key},
     derived::{Derived, copy::Copy},
     types,
@@ -57,8 +57,8 @@ pub(crate) struct New {
     /// The attributes of the document, and its fields that a caller gives.
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) fields: Vec<syn::Field>,
-    /// The `_id` is made for the caller.
-    pub(crate) is_auto: bool,
+    /// Where the `_id` comes from, if the caller does not give it.
+    pub(crate) id_source: Option<IdSource>,
 }
 
 /// What `derive(Embed)` is expanded from.
@@ -264,12 +264,12 @@ impl New {
         let SynData::Struct(data) = &input.item.data else {
             return None;
         };
-        let is_auto = |field: &AstField<'_>| field.id.as_ref().is_some_and(|id| id.auto);
+        let id_source = |field: &AstField<'_>| field.id.as_ref()?.source;
         let is_given = |field: &AstField<'_>| {
             let attrs = &field.attrs;
             let is_written = attrs.version().is_some() || attrs.write_time().is_some();
             let is_stored = field.serde.skip.is_none();
-            is_stored && attrs.derived().is_none() && !is_written && !is_auto(field)
+            is_stored && attrs.derived().is_none() && !is_written && id_source(field).is_none()
         };
         let given = data.fields.iter().zip(fields);
         let given = given.filter(|(_, field)| is_given(field));
@@ -279,7 +279,7 @@ impl New {
             vis: input.item.vis.clone(),
             attrs: input.item.attrs.clone(),
             fields: given.map(|(field, _)| field.clone()).collect(),
-            is_auto: fields.iter().any(is_auto),
+            id_source: fields.iter().find_map(id_source),
         })
     }
 }

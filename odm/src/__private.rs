@@ -47,8 +47,8 @@ pub use copy::{
 pub use cycle::{ModelEntry, assert_acyclic};
 pub use field::{
     WriteTimeField, clone_id, complete, describe, embed, holds_opaque, holds_references,
-    holds_relations, is_flat, make_id, migrations, models, outline, plain, shown, split,
-    subset_filter, wrapped, write_time,
+    holds_relations, id_of_number, is_flat, make_id, migrations, models, outline, plain, shown,
+    split, subset_filter, wrapped, write_time,
 };
 pub use path::{Followed, Indexed, fields_of, index_field, is_followed, step};
 pub use probe::{Absent, FromNothing, Probe, Unknown};

@@ -39,8 +39,9 @@ pub use relations::Relations;
 pub(crate) use relations::{Collection, WriteFields};
 use stored::OwnerVersion;
 pub(crate) use stored::{
-    OwnedIndex, Prepared, RunningMigration, Stored, advance, begin, check_declaration, check_owned,
-    complete, declare, end_migration, is_current, load, prepare, running, stored as stored_of,
+    COLLECTION, OwnedIndex, Prepared, RunningMigration, Stored, advance, begin, check_declaration,
+    check_owned, complete, declare, end_migration, is_current, load, prepare, running,
+    stored as stored_of,
 };
 pub(crate) use validators::ActiveValidator;
 use validators::Validator;

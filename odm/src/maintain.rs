@@ -18,6 +18,7 @@ mod read_only;
 mod references;
 mod repair;
 mod run;
+mod sequence;
 #[cfg(test)]
 mod tests;
 mod unit;
@@ -37,6 +38,7 @@ pub(crate) use pending::{as_read, is_read_as_pending};
 pub(crate) use plan::plan;
 pub use plan::{PlannedChanges, Step, WritePlan};
 pub(crate) use run::{NamedDocument, NamedWrite, Work, run};
+pub(crate) use sequence::IdOfNumber;
 pub(crate) use unit::Doc;
 use unit::{Bounds, Unit};
 
@@ -54,6 +56,8 @@ pub(crate) enum Write {
     Insert {
         collection: String,
         documents: Vec<Doc>,
+        /// Of documents without an `_id`, which is the next number of a sequence.
+        numbered: Option<IdOfNumber>,
         check_returned: ReturnedCheck,
     },
     /// A change of the documents that match.
@@ -78,6 +82,7 @@ pub(crate) enum Write {
         collection: String,
         key: Filter,
         document: Doc,
+        numbered: Option<IdOfNumber>,
         found: Found,
         /// Reads the document that is there then.
         check: ReturnedCheck,

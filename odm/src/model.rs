@@ -25,7 +25,9 @@ mod value;
 pub use cold::Cold;
 pub use content::{Known, MapKey};
 pub use date_time::DateTime;
-pub use document::{AutoId, Document, Embed, Insertable, IntoId, Projection, Structure, Versioned};
+pub use document::{
+    AutoId, Document, Embed, Insertable, IntoId, Projection, SequenceId, Structure, Versioned,
+};
 pub use field::{
     Derived, Field, Flattened, Identity, Plain, Settable, StoredOtherwise, Unchecked, Version,
     WriteTime,

@@ -157,14 +157,15 @@ fn new(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
     let mut ids = fields
         .iter()
         .filter_map(|field| field.id.as_ref().map(|id| (field, id)));
-    if let Some((field, id)) = ids.find(|(_, id)| id.auto) {
+    if let Some((field, id, source)) = ids.find_map(|(field, id)| Some((field, id, id.source?))) {
         if field.stored != "_id" {
             cx.error(
                 id.at,
                 format!(
-                    "`{}` is stored as `{}`, and `#[id(auto)]` is for the field that is stored as `_id`",
+                    "`{}` is stored as `{}`, and `#[id({})]` is for the field that is stored as `_id`",
                     field.name(),
-                    field.stored
+                    field.stored,
+                    source.key()
                 ),
             );
         } else if input.attrs.new.is_none() {

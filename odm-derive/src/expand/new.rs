@@ -5,6 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::{Attribute, Field, LitStr, Meta, Token, punctuated::Punctuated, spanned::Spanned};
 
 use crate::{
+    ast::IdSource,
     attr,
     model::{Document, Head, New},
     types,
@@ -94,15 +95,32 @@ fn names_serde(attr: &Attribute) -> bool {
 ///     fn make_id() -> Option<ObjectId> { Some(make_id::<ObjectId>()) }
 /// }
 /// ```
+///
+/// With a sequence instead:
+///
+/// ```ignore
+///     fn id_of_number() -> Option<fn(i64) -> Option<i64>> { Some(id_of_number::<i64>) }
+/// ```
 pub(super) fn insertable(document: &Document, new: &New) -> TokenStream {
     let private = &document.head.private;
     let id = &document.id_type;
-    let make = new.is_auto.then(|| {
-        let located = types::located(private.clone(), id.span());
-        let made = quote_spanned!(id.span()=> #located::make_id::<#id>());
-        quote! {
-            fn make_id() -> ::core::option::Option<#id> {
-                ::core::option::Option::Some(#made)
+    let option = quote!(::core::option::Option);
+    let located = types::located(private.clone(), id.span());
+    let make = new.id_source.map(|source| match source {
+        IdSource::Auto => {
+            let made = quote_spanned!(id.span()=> #located::make_id::<#id>());
+            quote! {
+                fn make_id() -> #option<#id> {
+                    #option::Some(#made)
+                }
+            }
+        }
+        IdSource::Sequence => {
+            let made = quote_spanned!(id.span()=> #located::id_of_number::<#id>);
+            quote! {
+                fn id_of_number() -> #option<fn(::core::primitive::i64) -> #option<#id>> {
+                    #option::Some(#made)
+                }
             }
         }
     });

@@ -5,8 +5,8 @@ use crate::{
     migration::Migrations,
     model::{
         AutoId, Container, DateTime, Document, Embed, EmbedField, FieldKind, FieldShape, Model,
-        Native, Outline, RefersWithin, Shape, ShownNames, SplitField, SplitShape, Structure,
-        check_readable, native::NativeForm,
+        Native, Outline, RefersWithin, SequenceId, Shape, ShownNames, SplitField, SplitShape,
+        Structure, check_readable, native::NativeForm,
     },
     mql,
 };
@@ -85,6 +85,11 @@ pub const fn write_time<T: WriteTimeField>() {}
 /// Makes an `_id`.
 pub fn make_id<T: AutoId>() -> T {
     T::make()
+}
+
+/// The `_id` of a number of a sequence.
+pub fn id_of_number<T: SequenceId>(number: i64) -> Option<T> {
+    T::from_number(number)
 }
 
 /// A clone of an `_id`.

@@ -33,7 +33,7 @@ use crate::{
 };
 
 /// The collection of the stored catalog.
-const COLLECTION: &str = "_odm_catalog";
+pub(crate) const COLLECTION: &str = "_odm_catalog";
 
 /// The `_id` of the document that counts the changes of all others.
 const EPOCH: &str = "epoch";

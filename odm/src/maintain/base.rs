@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 
 use super::{
-    Found, Write, cold, repair,
+    Found, IdOfNumber, Write, cold, repair, sequence,
     unit::{Doc, DocumentPages, Unit, id},
     validation, versions,
 };
@@ -67,9 +67,11 @@ pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched>
         Write::Insert {
             collection,
             documents,
+            numbered,
             ..
         } => {
-            let positions = cold::insert(unit, collection, documents).await?;
+            let documents = sequence::numbered(unit, collection, documents, *numbered).await?;
+            let positions = cold::insert(unit, collection, &documents).await?;
             Ok(Touched::inserted(positions))
         }
         Write::Update {
@@ -99,9 +101,10 @@ pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched>
             collection,
             key,
             document,
+            numbered,
             found,
             ..
-        } => upsert_by(unit, collection, key, document, found).await,
+        } => upsert_by(unit, collection, key, (document, *numbered), found).await,
         Write::Modify {
             collection,
             id,
@@ -378,12 +381,14 @@ async fn upsert_by(
     unit: &mut Unit<'_>,
     collection: &str,
     filter: &Filter,
-    document: &Doc,
+    (document, numbered): (&Doc, Option<IdOfNumber>),
     found: &Found,
 ) -> Result<Touched> {
     let matched = cold::matching(unit, collection, filter).await?;
     let Some(&at) = matched.first() else {
-        let positions = cold::insert(unit, collection, std::slice::from_ref(document)).await?;
+        let document = std::slice::from_ref(document);
+        let document = sequence::numbered(unit, collection, document, numbered).await?;
+        let positions = cold::insert(unit, collection, &document).await?;
         return Ok(Touched::inserted(positions).returning(Some(matched)));
     };
     let touched = match found {

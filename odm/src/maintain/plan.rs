@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Bounds, Unit, Write, steps};
 use crate::{
-    catalog::{Catalog, is_current},
+    catalog::{COLLECTION, Catalog, is_current},
     error::Result,
     store::{Cost, Store, TransactionOptions},
 };
@@ -105,5 +105,7 @@ pub(super) fn planned(unit: &Unit<'_>) -> Vec<PlannedChanges> {
     });
     collections
         .filter(|of| of.inserted + of.changed + of.removed > 0)
+        // The last number of a sequence is no document of a user.
+        .filter(|of| of.collection != COLLECTION)
         .collect()
 }

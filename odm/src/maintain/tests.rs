@@ -272,6 +272,7 @@ fn write() -> impl Strategy<Value = Write> {
             0..3 => Write::Insert {
                 collection: owned,
                 documents: ids.iter().map(|id| new(*id)).collect(),
+                numbered: None,
                 check_returned: ReturnedCheck::new(|_| Ok(())),
             },
             3 | 4 => Write::Replace {
@@ -284,6 +285,7 @@ fn write() -> impl Strategy<Value = Write> {
                 collection: owned,
                 key: some(vec![ids[0]]),
                 document: new(ids[0]),
+                numbered: None,
                 found: match ids.get(1).map(|id| id % 3) {
                     Some(0) => Found::Kept,
                     Some(1) => Found::Updated {
@@ -325,6 +327,7 @@ fn beginning() -> Vec<Write> {
         Write::Insert {
             collection: collection.to_owned(),
             documents: documents.collect(),
+            numbered: None,
             check_returned: ReturnedCheck::new(|_| Ok(())),
         }
     };

@@ -177,6 +177,12 @@ pub trait Insertable<M: Document>: Serialize {
     fn make_id() -> Option<M::Id> {
         None
     }
+
+    /// What makes the `_id` of a value that has none of the next number of a sequence.
+    #[doc(hidden)]
+    fn id_of_number() -> Option<fn(i64) -> Option<M::Id>> {
+        None
+    }
 }
 
 impl<M: Document> Insertable<M> for M {
@@ -215,6 +221,29 @@ impl AutoId for bson::Uuid {
         bson::Uuid::new()
     }
 }
+
+/// An `_id` that is a number of a sequence: `#[id(sequence)]`. A program can implement it for a type of its own.
+#[diagnostic::on_unimplemented(
+    message = "an `_id` of type `{Self}` is not the number of a sequence",
+    label = "not an integer",
+    note = "implement `odm::model::SequenceId` for a type of your own, or use an integer"
+)]
+pub trait SequenceId: Sized {
+    /// Returns the `_id` of a number, which is 1 or more, if there is one.
+    fn from_number(number: i64) -> Option<Self>;
+}
+
+macro_rules! impl_sequence_id {
+    ($($integer:ty),*) => { $(
+        impl SequenceId for $integer {
+            fn from_number(number: i64) -> Option<Self> {
+                number.try_into().ok()
+            }
+        }
+    )* };
+}
+
+impl_sequence_id!(i64, u64, i32, u32, i16, u16);
 
 /// A struct or enum that is stored inside documents.
 ///

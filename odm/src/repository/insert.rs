@@ -5,11 +5,11 @@ use std::iter;
 use super::{
     Deferred, PreparedWrite, WriteBuilder, impl_debug,
     prepared::impl_write_future,
-    rows::{ReadBack, encode_new, stamped},
+    rows::{ReadBack, encode_new, id_of_number, stamped},
 };
 use crate::{
     error::Result,
-    maintain::{Doc, Write, WritePlan},
+    maintain::{Doc, IdOfNumber, Write, WritePlan},
     model::{Document, Insertable},
     session::Session,
 };
@@ -85,6 +85,7 @@ impl_write_future!(Insert<M>, InsertMany<M>);
 /// Documents to insert, as they are stored.
 struct Sent<M> {
     documents: Result<Vec<Doc>>,
+    numbered: Option<IdOfNumber>,
     read_back: fn(&[Doc]) -> ReadBack<M>,
 }
 
@@ -94,6 +95,7 @@ impl<M: Document> Sent<M> {
         let documents = documents.map(|document| encode_new(&document).map(stamped));
         Sent {
             documents: documents.collect(),
+            numbered: id_of_number::<M, N>(),
             read_back: match N::IS_WHOLE {
                 true => ReadBack::new,
                 false => ReadBack::of_new,
@@ -111,6 +113,7 @@ impl<M: Document> Sent<M> {
         let write = Write::Insert {
             collection: M::COLLECTION.to_owned(),
             documents,
+            numbered: self.numbered,
             check_returned: read_back.check(),
         };
         let prepared = PreparedWrite::returning(session, write, read_back, returned);

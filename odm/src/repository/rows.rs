@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::Joins;
 use crate::{
     error::{Error, ErrorKind, Result, show},
-    maintain::{Doc, ReturnedCheck},
+    maintain::{Doc, IdOfNumber, ReturnedCheck},
     model::{
         Document, Insertable, Unreadable, check_references, id_to_raw, read, read_value,
         references, unstorable,
@@ -103,6 +103,16 @@ pub(super) fn encode_new<M: Document, N: Insertable<M>>(document: &N) -> Result<
         with_id.append(name, value);
     }
     Ok(Doc::new(with_id))
+}
+
+/// What makes the stored `_id` of a number, if the values have none, and their `_id`s are numbers of a sequence.
+pub(super) fn id_of_number<M: Document, N: Insertable<M>>() -> Option<IdOfNumber> {
+    N::id_of_number().map(|_| -> IdOfNumber {
+        |number| {
+            let id = N::id_of_number().and_then(|id_of_number| id_of_number(number));
+            id.map(|id| id_to_raw::<M>(&id)).transpose()
+        }
+    })
 }
 
 /// Returns a whole document with the time in place of each empty timestamp.

@@ -8,11 +8,11 @@ use super::{
     Deferred, PreparedWrite, WriteBuilder, impl_debug,
     prepared::impl_write_future,
     returning::Returned,
-    rows::{encode_new, stamped},
+    rows::{encode_new, id_of_number, stamped},
 };
 use crate::{
     error::{Error, ErrorKind, Result},
-    maintain::{Doc, Found, Write, WritePlan},
+    maintain::{Doc, Found, IdOfNumber, Write, WritePlan},
     model::{Document, Insertable},
     mql::{Filter, Test, path},
     query::Update,
@@ -26,6 +26,7 @@ use crate::{
 pub struct UpsertBy<M> {
     session: Session,
     document: Result<Doc>,
+    numbered: Option<IdOfNumber>,
     key: &'static [&'static str],
     found: Result<Found>,
     model: PhantomData<fn() -> M>,
@@ -40,6 +41,7 @@ impl<M: Document> UpsertBy<M> {
         UpsertBy {
             session,
             document: encode_new(document).map(stamped),
+            numbered: id_of_number::<M, N>(),
             key,
             found: Ok(Found::Replaced),
             model: PhantomData,
@@ -80,6 +82,7 @@ impl<M: Document> WriteBuilder for UpsertBy<M> {
             collection: M::COLLECTION.to_owned(),
             key: key_of::<M>(self.key, &document)?,
             document,
+            numbered: self.numbered,
             found: self.found?,
             check: returning.check,
         };

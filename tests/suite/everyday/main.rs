@@ -4,6 +4,7 @@ mod bulk;
 mod events;
 mod inserts;
 mod queries;
+mod sequences;
 mod times;
 mod updates;
 mod upserts;
