@@ -7,6 +7,7 @@ use syn::{Attribute, LitInt, LitStr, Path, Type};
 use crate::{ast::Derive, ctxt::Ctxt};
 
 mod case;
+mod expires;
 mod field;
 pub(crate) mod index;
 mod new;
@@ -19,6 +20,7 @@ mod validate;
 pub(crate) mod value;
 
 pub(crate) use case::Rule;
+pub(crate) use expires::Expires;
 pub(crate) use field::Field;
 pub(crate) use index::Index;
 pub(crate) use new::NewDocument;
@@ -43,6 +45,8 @@ pub(crate) struct Container {
     pub(crate) validation: Validation,
     /// `#[document(renamed(..))]`.
     pub(crate) renamed: Vec<Renamed>,
+    /// `#[document(expires(..))]`.
+    pub(crate) expires: Option<Expires>,
     /// `#[document(new = "..")]`.
     pub(crate) new: Option<NewDocument>,
     /// `#[projection(of = "..")]`, `#[patch(of = "..")]`.
@@ -64,6 +68,7 @@ impl Container {
         let mut indexes = Vec::new();
         let mut validation = Once::new("validation");
         let mut renamed = Vec::new();
+        let mut expires = Once::new("expires");
         let mut new = Once::new("new");
         let mut migrations = Once::new("migrations");
         let mut of = Once::new("of");
@@ -73,7 +78,7 @@ impl Container {
         for attr in position::own(cx, derive, Position::Container, attrs) {
             let valid = match derive {
                 Derive::Document => {
-                    "`collection`, `index`, `unique`, `validation`, `renamed`, `new` or `crate`"
+                    "`collection`, `index`, `unique`, `validation`, `renamed`, `expires`, `new` or `crate`"
                 }
                 Derive::Embed => "`crate`",
                 Derive::Projection | Derive::Patch => "`of` or `crate`",
@@ -90,6 +95,9 @@ impl Container {
                         validation.set(cx, &meta, Validation::new(cx, &meta));
                     }
                     (Derive::Document, "renamed") => renamed.extend(Renamed::new(cx, &meta)),
+                    (Derive::Document, "expires") => {
+                        expires.set(cx, &meta, Expires::new(cx, &meta));
+                    }
                     (Derive::Document, "new") => new.set(cx, &meta, NewDocument::new(cx, &meta)),
                     (Derive::Projection | Derive::Patch, "of") => {
                         of.set(cx, &meta, value::ty(cx, &meta))
@@ -112,6 +120,7 @@ impl Container {
             indexes,
             validation: validation.get().unwrap_or_default(),
             renamed,
+            expires: expires.get(),
             new: new.get(),
             of: of.get(),
             name: name.get(),

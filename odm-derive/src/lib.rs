@@ -101,6 +101,8 @@ derives! {
     ///   of an insert gives: without the derived ones, the version, and the times of writes.
     /// - `renamed(from = "..", to = "..")`, any number of times: the field that is stored as `to` had another
     ///   stored name in an older version. With dots, it is in an embedded value.
+    /// - `expires(field = "..", after = "30d")`: documents are deleted by the library when the time of `after`, in
+    ///   seconds, minutes, hours or days, has gone by since the date in the field; without `after`, at that date.
     /// - `crate = "path"`: the path of the library, if it is not `::odm`.
     ///
     /// On a field, of which each has one of these attributes at most, or one with an index and rules:

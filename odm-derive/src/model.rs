@@ -5,7 +5,7 @@ use syn::{Attribute, Data as SynData, LitInt, LitStr, Path, Type, Visibility};
 
 use crate::{
     ast::{Data, Derive, Field as AstField, IdSource, Input, Style},
-    attr::{self, Index, OnDelete, Renamed, Split, Validation, index::Key},
+    attr::{self, Expires, Index, OnDelete, Renamed, Split, Validation, index::Key},
     derived::{Derived, copy::Copy},
     types,
 };
@@ -42,6 +42,7 @@ pub(crate) struct Document {
     pub(crate) created_at: Option<(Type, String)>,
     pub(crate) updated_at: Option<(Type, String)>,
     pub(crate) indexes: Vec<Index>,
+    pub(crate) expires: Option<Expires>,
     pub(crate) validation: Validation,
     /// The fields that had other names.
     pub(crate) renamed: Vec<Renamed>,
@@ -204,6 +205,7 @@ impl Model {
                     created_at: marked(attr::Field::created_at),
                     updated_at: marked(attr::Field::updated_at),
                     indexes: indexes(input, fields),
+                    expires: input.attrs.expires.clone(),
                     validation: input.attrs.validation.clone(),
                     renamed: input.attrs.renamed.clone(),
                     new: New::of(input, fields),
@@ -300,8 +302,25 @@ impl Database {
     }
 }
 
-/// The indexes on fields, and then those on the struct.
+/// The indexes on fields, and then those on the struct. One that finds the expired documents is the last, if no other
+/// one begins with the field.
 fn indexes(input: &Input<'_>, fields: &[AstField<'_>]) -> Vec<Index> {
+    let mut indexes = declared_indexes(input, fields);
+    if let Some(Expires { literal, key, .. }) = &input.attrs.expires {
+        let mut first_keys = indexes.iter().filter_map(|index| index.keys.first());
+        if first_keys.all(|first| first.path != key.path) {
+            indexes.push(Index {
+                literal: literal.clone(),
+                keys: vec![key.clone()],
+                unique: false,
+                name: None,
+            });
+        }
+    }
+    indexes
+}
+
+fn declared_indexes(input: &Input<'_>, fields: &[AstField<'_>]) -> Vec<Index> {
     let of_field = |field: &AstField<'_>| {
         let index = field.attrs.index()?;
         let ident = field.ident?;

@@ -1,5 +1,6 @@
 //! The database: all repositories of an application, over one store.
 
+mod expiry;
 #[cfg(test)]
 mod faults;
 mod open;
@@ -108,6 +109,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
                 version: Self::VERSION,
                 models,
             };
+            let models = program.models.clone();
             let session = Session::new(
                 Arc::new(store),
                 opened.catalog,
@@ -119,7 +121,10 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
                 None => open::backfill_unreadable(&session, Self::NAME).await?,
             }
             open::report_pending(&session, Self::NAME);
-            Ok(Self::bind(&session))
+            let worker = options
+                .expiry_interval()
+                .and_then(|interval| expiry::start(&session, &models, interval));
+            Ok(Self::bind(&session.with_worker(worker)))
         })
     }
 
@@ -337,6 +342,39 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         F: AsyncFnOnce(Self) -> Result<T, E>,
     {
         snapshot::run(self, read)
+    }
+
+    /// Deletes the documents that have expired, of the models with `#[document(expires(..))]`, and returns their
+    /// number. A worker does it when the database is opened and every minute from then on, as long as there is a clone
+    /// of the database or a repository of it: see
+    /// [`OpenOptions::delete_expired_every`].
+    ///
+    /// They are deleted as by [`delete_where`](Repository::delete_where), with all that follows, in units of a hundred.
+    /// Until then they are read like others. One that cannot be deleted, since others refer to it, is left, and a
+    /// `tracing` event under the target `odm` names it. Dropping the future ends it between two units.
+    ///
+    /// ```
+    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[document(collection = "sessions", expires(field = "seen", after = "30d"))]
+    /// struct Session {
+    ///     #[serde(rename = "_id")]
+    ///     id: ObjectId,
+    ///     seen: DateTime,
+    /// }
+    /// # #[derive(Database)] #[database(name = "site", version = 1)]
+    /// # struct Site { sessions: Repository<Session> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let site = Site::open(Embedded::memory().await?).await?;
+    /// site.sessions.insert(Session { id: ObjectId::new(), seen: DateTime::now() }).await?;
+    /// site.sessions.insert(Session { id: ObjectId::new(), seen: DateTime::from_millis(0) }).await?;
+    /// site.delete_expired().await?;
+    /// assert_eq!(site.sessions.all().count().await?, 1);
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    fn delete_expired(&self) -> Pin<Box<dyn Future<Output = Result<u64>> + Send>> {
+        let session = self.session().clone();
+        Box::pin(async move { expiry::delete_expired(&session, &Self::models()).await })
     }
 
     /// Compares all derived data with its definitions: copies with their sources, counts and subsets

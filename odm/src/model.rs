@@ -75,8 +75,8 @@ pub use schema::{
 };
 #[doc(hidden)]
 pub use shape::{
-    Container, DerivedReads, FieldKind, FieldShape, Index, IndexField, Model, OnDelete, Outline,
-    ReferenceShape, Renamed, Shape, ShownNames, SplitShape,
+    Container, DerivedReads, Expires, FieldKind, FieldShape, Index, IndexField, Model, OnDelete,
+    Outline, ReferenceShape, Renamed, Shape, ShownNames, SplitShape,
 };
 #[doc(hidden)]
 pub use subset::{HasSubset, SubsetField, SubsetItem, SubsetOf};

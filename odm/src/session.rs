@@ -11,6 +11,7 @@ mod guard;
 mod record;
 mod snapshot;
 mod view;
+mod worker;
 
 use std::{
     collections::BTreeSet,
@@ -23,6 +24,7 @@ pub(crate) use cold::ColdPart;
 pub(crate) use guard::{AbortOnDrop, refuse_inside_transaction, run_inside};
 pub(crate) use snapshot::Snapshot;
 pub(crate) use view::ReadView;
+pub(crate) use worker::Worker;
 
 use crate::{
     catalog::{self, Catalog, Model},
@@ -48,6 +50,7 @@ pub struct Session {
     snapshot: Option<Arc<Snapshot>>,
     durability: Durability,
     warning_limits: WarningLimits,
+    worker: Option<Arc<Worker>>,
 }
 
 /// The models of a program, as far as they are not in the catalog.
@@ -82,6 +85,7 @@ impl Session {
             snapshot: None,
             durability: Durability::default(),
             warning_limits,
+            worker: None,
         }
     }
 
@@ -316,6 +320,7 @@ impl fmt::Debug for Session {
             .field("is_bound", &self.is_bound())
             .field("is_snapshot", &self.snapshot.is_some())
             .field("durability", &self.durability)
+            .field("worker", &self.worker)
             .finish_non_exhaustive()
     }
 }

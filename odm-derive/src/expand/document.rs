@@ -8,7 +8,7 @@ use syn::{Generics, Type, parse_quote, spanned::Spanned};
 
 use super::{children, new, reference, related, split, structure};
 use crate::{
-    attr::{Index, Renamed, index::Key},
+    attr::{Expires, Index, Renamed, index::Key},
     derived::subset,
     model::{Document, Head, Place},
     types,
@@ -70,6 +70,7 @@ pub(crate) fn generics(head: &Head) -> Generics {
 ///             collection: "parts",
 ///             shape: <Part as Structure>::shape,
 ///             indexes: &[Index { name: None, unique: true, fields: &[..] }],
+///             expires: None,
 ///             version: Some("revision"),
 ///             created_at: None,
 ///             updated_at: None,
@@ -105,6 +106,7 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
     let created_at = name_of(&document.created_at);
     let updated_at = name_of(&document.updated_at);
     let indexes = indexes.iter().map(|index| index_of(head, &root, index));
+    let expires = expires(head, &root, document.expires.as_ref());
     let inverses = reference::inverses(&document.structure);
     let validation = validation(document);
     let renamed = document
@@ -129,6 +131,7 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
             collection: #collection,
             shape: <#this as #private::Structure>::shape,
             indexes: &[#(#indexes),*],
+            expires: #expires,
             version: #version,
             created_at: #created_at,
             updated_at: #updated_at,
@@ -273,15 +276,7 @@ fn index_of(head: &Head, root: &TokenStream, index: &Index) -> TokenStream {
     let unique = index.unique;
     let span = index.literal.span();
     let fields = index.keys.iter().map(|key| {
-        let mut names = key.path.iter();
-        let first = names.next();
-        let followed = names.fold(quote_spanned!(span=> #root.#first), |outer, name| {
-            let map = "an index cannot go through a map, whose keys are not known";
-            quote_spanned! {span=> {
-                ::core::assert!(#private::is_followed(#outer), #map);
-                #private::step(#outer).#name
-            }}
-        });
+        let followed = followed(head, root, span, key);
         let direction = if key.descending {
             quote!(Descending)
         } else {
@@ -336,6 +331,41 @@ fn unique_keys(document: &Document, generics: &Generics) -> TokenStream {
             })
     });
     keys.collect()
+}
+
+/// ```ignore
+/// { assert!(is_followed(ROOT.price), ".."); step(ROOT.price).currency }
+/// ```
+fn followed(head: &Head, root: &TokenStream, span: Span, key: &Key) -> TokenStream {
+    let private = &head.private;
+    let mut names = key.path.iter();
+    let first = names.next();
+    names.fold(quote_spanned!(span=> #root.#first), |outer, name| {
+        let map = "an index cannot go through a map, whose keys are not known";
+        quote_spanned! {span=> {
+            ::core::assert!(#private::is_followed(#outer), #map);
+            #private::step(#outer).#name
+        }}
+    })
+}
+
+/// ```ignore
+/// Some(expires(ROOT.seen, 2592000))
+/// ```
+fn expires(head: &Head, root: &TokenStream, declared: Option<&Expires>) -> TokenStream {
+    let private = &head.private;
+    let Some(Expires {
+        literal,
+        key,
+        after,
+    }) = declared
+    else {
+        return quote!(::core::option::Option::None);
+    };
+    let span = literal.span();
+    let field = followed(head, root, span, key);
+    let located = types::located(private.clone(), span);
+    quote_spanned!(span=> ::core::option::Option::Some(#located::expires(#field, #after)))
 }
 
 /// ```ignore

@@ -1,9 +1,11 @@
 //! Paths that attributes name: the fields of a model, followed through embedded values.
 
+use std::time::Duration;
+
 use crate::{
     model::{
-        Cold, Container, Embed, EmbedField, Field, FieldSet, Flattened, IndexField, Path, Root,
-        Structure,
+        Cold, Container, Date, Embed, EmbedField, Expires, Field, FieldSet, Flattened, IndexField,
+        Path, Root, Structure,
     },
     mql::Direction,
 };
@@ -77,5 +79,13 @@ pub const fn index_field<F: Indexed>(_: F, direction: Direction) -> IndexField {
         path: F::PATH,
         direction,
         optional: F::OPTIONAL,
+    }
+}
+
+/// When documents expire, by a field that is a date.
+pub const fn expires<V: Date, P: Path, K>(_: Field<V, P, K>, after: u64) -> Expires {
+    Expires {
+        path: P::TEXT,
+        after: Duration::from_secs(after),
     }
 }

@@ -30,9 +30,33 @@ pub struct OpenOptions {
     refuses_backfill: bool,
     warning_limits: WarningLimits,
     on_progress: Option<Arc<OnProgress>>,
+    expiry_interval: ExpiryInterval,
+}
+
+/// How often the worker deletes what has expired.
+#[derive(Debug, Clone, Copy)]
+struct ExpiryInterval(Option<Duration>);
+
+impl Default for ExpiryInterval {
+    fn default() -> Self {
+        ExpiryInterval(Some(Duration::from_secs(60)))
+    }
 }
 
 impl OpenOptions {
+    /// Sets how often the documents that have expired are [deleted](crate::Database::delete_expired) in the
+    /// background. The default is a minute, as in MongoDB. `None` turns the worker off: for a program that calls
+    /// `delete_expired` itself, or one of several whose databases have the model.
+    #[must_use]
+    pub fn delete_expired_every(mut self, interval: impl Into<Option<Duration>>) -> Self {
+        self.expiry_interval = ExpiryInterval(interval.into());
+        self
+    }
+
+    pub(super) fn expiry_interval(&self) -> Option<Duration> {
+        self.expiry_interval.0
+    }
+
     /// Makes `open` fail, and change nothing, where it would have to backfill: where a derived field that has no
     /// empty value, such as a copy that is a `String`, was declared over existing documents. What follows from a
     /// migration is computed nevertheless.

@@ -1,5 +1,7 @@
 //! The static description of a model that the derives emit. The catalog is built of it.
 
+use std::time::Duration;
+
 use bson::Document;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +19,8 @@ pub struct Model {
     pub shape: fn() -> &'static Shape,
     /// Its indexes, besides those that references need.
     pub indexes: &'static [Index],
+    /// When its documents expire.
+    pub expires: Option<Expires>,
     /// The stored name of its `#[version]` field.
     pub version: Option<&'static str>,
     /// The stored name of its `#[created_at]` field.
@@ -31,6 +35,15 @@ pub struct Model {
     pub renamed: &'static [Renamed],
     /// Tells whether a document can be read as the model.
     pub readable: ReadCheck,
+}
+
+/// When the documents of a model expire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Expires {
+    /// The stored path of a date.
+    pub path: &'static str,
+    /// How long after it.
+    pub after: Duration,
 }
 
 /// A field that had another name in an older version of the model.

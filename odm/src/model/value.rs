@@ -312,7 +312,7 @@ impl<T: Addable> Addable for Option<T> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a date",
     label = "not a date",
-    note = "a unit of time can be taken of a `DateTime`"
+    note = "a `DateTime` is one, and so is an `Option` of it"
 )]
 pub trait Date {}
 

@@ -2,6 +2,7 @@
 
 mod bulk;
 mod events;
+mod expiry;
 mod inserts;
 mod queries;
 mod sequences;

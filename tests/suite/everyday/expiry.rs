@@ -1,0 +1,203 @@
+//! Documents that expire: `#[document(expires(..))]`.
+
+use std::time::Duration;
+
+use odm::{Embedded, OpenOptions, measure, prelude::*};
+use serde::{Deserialize, Serialize};
+use tests::{TestStore, on_every_store};
+
+const DAY: i64 = 86_400_000;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "sessions", expires(field = "last_use.at", after = "30d"))]
+struct Session {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[embed]
+    #[serde(rename = "use")]
+    last_use: Option<Use>,
+    #[reference(parent, on_delete = "cascade")]
+    user: Ref<User>,
+    #[reference(child)]
+    before: Option<Ref<Session>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+struct Use {
+    #[serde(rename = "time")]
+    at: Option<DateTime>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "clicks", expires(field = "until"))]
+struct Click {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[index]
+    until: DateTime,
+    #[reference(parent, on_delete = "cascade")]
+    session: Ref<Session>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "users")]
+struct User {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[count(of = "Session")]
+    sessions: i64,
+}
+
+#[derive(Database)]
+#[database(name = "site", version = 1)]
+struct Site {
+    sessions: Repository<Session>,
+    clicks: Repository<Click>,
+    users: Repository<User>,
+}
+
+fn ago(millis: i64) -> DateTime {
+    DateTime::from_millis(DateTime::now().timestamp_millis() - millis)
+}
+
+fn session(id: i32, age: Option<i64>) -> Session {
+    Session {
+        id,
+        last_use: Some(Use { at: age.map(ago) }),
+        user: Ref::new(1),
+        before: None,
+    }
+}
+
+fn click(id: i32, session: i32, until: DateTime) -> Click {
+    Click {
+        id,
+        until,
+        session: Ref::new(session),
+    }
+}
+
+async fn site(store: impl TestStore, options: OpenOptions) -> Site {
+    let site = Site::open_with(store, options).await.unwrap();
+    site.users
+        .insert(User { id: 1, sessions: 0 })
+        .await
+        .unwrap();
+    site
+}
+
+fn by_hand() -> OpenOptions {
+    OpenOptions::default().delete_expired_every(None)
+}
+
+async fn ids(site: &Site) -> Vec<i32> {
+    let sessions = site.sessions.all().await.unwrap();
+    sessions.iter().map(|session| session.id).collect()
+}
+
+on_every_store! {
+    async fn what_has_expired_is_deleted_with_all_that_follows(store: impl TestStore) {
+        let site = site(store, by_hand()).await;
+        assert_eq!(site.delete_expired().await.unwrap(), 0);
+        let ages = [Some(31 * DAY), Some(29 * DAY), None, Some(30 * DAY + 1000), Some(-DAY)];
+        let sessions = (1..).zip(ages).map(|(id, age)| session(id, age));
+        site.sessions.insert_many(sessions).await.unwrap();
+        site.sessions.insert(Session { last_use: None, ..session(6, None) }).await.unwrap();
+        let clicks = [click(1, 1, ago(-DAY)), click(2, 2, ago(1)), click(3, 2, ago(-DAY))];
+        site.clicks.insert_many(clicks).await.unwrap();
+        // Two sessions and one click; the other click goes with its session.
+        assert_eq!(site.delete_expired().await.unwrap(), 3);
+        assert_eq!(ids(&site).await, [2, 3, 5, 6]);
+        let clicks = site.clicks.all().await.unwrap();
+        assert_eq!(clicks.iter().map(|click| click.id).collect::<Vec<_>>(), [3]);
+        assert_eq!(site.users.get(1).await.unwrap().sessions, 4);
+        assert_eq!(site.delete_expired().await.unwrap(), 0);
+        assert_eq!(site.audit().await.unwrap(), []);
+    }
+
+    async fn an_expired_document_that_others_refer_to_is_left(store: impl TestStore) {
+        let site = site(store, by_hand()).await;
+        site.sessions.insert_many((1..=250).map(|id| session(id, Some(40 * DAY)))).await.unwrap();
+        let heir = Session { before: Some(Ref::new(7)), ..session(300, Some(DAY)) };
+        site.sessions.insert(heir).await.unwrap();
+        assert_eq!(site.delete_expired().await.unwrap(), 249);
+        assert_eq!(ids(&site).await, [7, 300]);
+        assert_eq!(site.delete_expired().await.unwrap(), 0);
+        site.sessions.delete(300).await.unwrap();
+        assert_eq!(site.delete_expired().await.unwrap(), 1);
+        assert_eq!(site.audit().await.unwrap(), []);
+    }
+
+    async fn a_worker_deletes_what_expires(store: impl TestStore) {
+        let often = OpenOptions::default().delete_expired_every(Duration::from_millis(20));
+        let site = site(store, often).await;
+        site.sessions.insert(session(1, Some(DAY))).await.unwrap();
+        site.clicks.insert(click(1, 1, ago(-50))).await.unwrap();
+        let gone = async {
+            while site.clicks.all().count().await.unwrap() > 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), gone).await.expect("the worker deletes it");
+        assert_eq!(ids(&site).await, [1]);
+    }
+
+    async fn what_expires_in_a_transaction_is_deleted_with_it(store: impl TestStore) {
+        let site = site(store, by_hand()).await;
+        site.sessions.insert(session(1, Some(40 * DAY))).await.unwrap();
+        let rolled_back: odm::Result<()> = site
+            .transaction(async |site| {
+                assert_eq!(site.delete_expired().await?, 1);
+                Err(odm::Error::new(odm::ErrorKind::InvalidQuery, "no"))
+            })
+            .await;
+        assert!(rolled_back.is_err());
+        assert_eq!(ids(&site).await, [1]);
+        let read_only: odm::Result<u64> = site.snapshot(async |site| site.delete_expired().await).await;
+        assert_eq!(read_only.unwrap_err().kind(), odm::ErrorKind::ReadOnly);
+    }
+}
+
+#[tokio::test]
+async fn what_has_expired_is_found_by_an_index() {
+    let site = site(Embedded::memory().await.unwrap(), by_hand()).await;
+    let sessions = (0..500).map(|id| session(id, Some((id as i64 % 50) * DAY)));
+    site.sessions.insert_many(sessions).await.unwrap();
+    let (deleted, cost) = measure(site.delete_expired()).await;
+    assert_eq!(deleted.unwrap(), 200);
+    assert_eq!(cost.documents_scanned, 0);
+}
+
+/// The worker neither keeps the file open after the last clone of the database, nor works on after a close.
+#[tokio::test]
+async fn a_worker_ends_with_its_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("site.odm");
+    for round in 0..20 {
+        let often = OpenOptions::default().delete_expired_every(Duration::from_millis(1));
+        let site = Site::open_with(Embedded::open(&path).await.unwrap(), often)
+            .await
+            .unwrap();
+        let clone = site.sessions.clone();
+        drop(site);
+        tokio::time::sleep(Duration::from_millis(2)).await;
+        if round % 2 == 0 {
+            clone.all().count().await.unwrap();
+        }
+        drop(clone);
+        // The file is free at once, or as soon as a unit of the worker has ended.
+        let reopened = async {
+            loop {
+                match Embedded::open(&path).await {
+                    Ok(store) => return store,
+                    Err(_) => tokio::time::sleep(Duration::from_millis(1)).await,
+                }
+            }
+        };
+        let store = tokio::time::timeout(Duration::from_secs(10), reopened).await;
+        let site = Site::open(store.expect("nobody has the file open"))
+            .await
+            .unwrap();
+        site.close().await.unwrap();
+    }
+}
