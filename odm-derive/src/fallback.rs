@@ -46,7 +46,7 @@ pub(crate) fn stubs(input: &Input<'_>) -> Option<TokenStream> {
     let mut structure = Structure::of_fields(&mut head, input, fields);
     let own = match input.derive {
         Derive::Document => document(&head, &structure, fields),
-        Derive::Embed => expand::embedded(&head, &head.this, &expand::no_parent(&head)),
+        Derive::Embed => expand::embedded(&head, &head.this, &expand::no_parent(&head), None),
         Derive::Projection | Derive::Patch | Derive::Database => input
             .attrs
             .of

@@ -77,6 +77,9 @@ pub enum ErrorKind {
     Stale,
     /// A filter, update, sort or projection is invalid, or uses an operator that the store lacks.
     InvalidQuery,
+    /// What a request says, as by [`FromRequest`](crate::query::FromRequest), names no field or operator that there
+    /// is, or a value of another type.
+    InvalidRequest,
     /// An update cannot be applied to a document that matches it.
     InvalidUpdate,
     /// A filter fails on a document, so that it is not known whether the document matches: a regular
@@ -324,6 +327,11 @@ impl Error {
     /// model.
     pub fn is_invalid(&self) -> bool {
         self.kind() == ErrorKind::Invalid
+    }
+
+    /// Returns whether what came with a request is wrong, as for the answer 400 of a web service.
+    pub fn is_invalid_request(&self) -> bool {
+        self.kind() == ErrorKind::InvalidRequest
     }
 
     /// Returns whether the document was changed since it was read.

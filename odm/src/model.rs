@@ -10,6 +10,7 @@ mod field;
 mod hidden;
 pub mod native;
 mod object_id;
+mod operand;
 mod path;
 mod read;
 mod reference;
@@ -55,6 +56,9 @@ pub use document::Element;
 #[doc(hidden)]
 pub use field::{FieldSet, Through};
 pub(crate) use hidden::{check_references, references};
+pub(crate) use operand::read_bool;
+#[doc(hidden)]
+pub use operand::{Comparable, Operand};
 pub(crate) use path::fnv1a;
 #[doc(hidden)]
 pub use path::{ColdPath, FieldPath, FlatPath, HotPath, PathHash, Root};

@@ -6,7 +6,7 @@
 pub use crate::{
     database::Database,
     model::{Cold, DateTime, ObjectId, Ref, Structure as _, Subset},
-    query::{Filter, Sort, Update},
+    query::{Filter, FromRequest as _, Sort, Update},
     repository::Repository,
 };
 pub use odm_derive::{Database, Document, Embed, Patch, Projection};

@@ -204,6 +204,8 @@ fn validation(document: &Document) -> TokenStream {
 }
 
 /// ```ignore
+/// const KEY_OPERAND: Option<Operand> = Probe::<ObjectId>::OPERAND;
+///
 /// fn key_schema(types: &mut SchemaTypes) -> BsonDocument {
 ///     Probe::<ObjectId>::SCHEMA(types)
 /// }
@@ -212,6 +214,9 @@ fn key_schema(head: &Head, ty: &Type) -> Option<TokenStream> {
     let private = &head.private;
     (!head.is_dependent(ty)).then(|| {
         quote! {
+            const KEY_OPERAND: ::core::option::Option<#private::Operand> =
+                #private::Probe::<#ty>::OPERAND;
+
             fn key_schema(types: &mut #private::SchemaTypes) -> #private::BsonDocument {
                 #private::Probe::<#ty>::SCHEMA(types)
             }

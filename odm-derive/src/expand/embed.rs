@@ -9,7 +9,7 @@ use crate::model::{Content, Embed, Form, Head, Structure, VariantContent};
 
 pub(super) fn expand(embed: &Embed) -> TokenStream {
     let head = &embed.head;
-    let (content, parent) = match &embed.content {
+    let (content, parent, operand) = match &embed.content {
         Content::Fields { structure, link } => {
             let fields = structure::expand(head, structure);
             let related = related::expand(head, structure);
@@ -18,7 +18,8 @@ pub(super) fn expand(embed: &Embed) -> TokenStream {
                 .map(|link| link::expand(head, structure, link));
             let parent = children::parent_within(head, structure);
             let ordered = ordered(head, structure);
-            (quote!(#fields #related #link #ordered), parent)
+            let operand = operand(head, structure);
+            (quote!(#fields #related #link #ordered), parent, operand)
         }
         Content::Wrapper {
             inner,
@@ -30,10 +31,10 @@ pub(super) fn expand(embed: &Embed) -> TokenStream {
                 true => children::no_parent(head),
                 false => children::parent_of(head, inner),
             };
-            (wrapper(head, inner, field, *recursive), parent)
+            (wrapper(head, inner, field, *recursive), parent, None)
         }
     };
-    let embedded = embedded(head, &head.this, &parent);
+    let embedded = embedded(head, &head.this, &parent, operand);
     quote!(#content #embedded)
 }
 
@@ -52,7 +53,12 @@ pub(super) fn expand(embed: &Embed) -> TokenStream {
 /// impl Known for Money { const RELATED: bool = true; .. }
 /// impl Referable for Money { type Key = NoKey; type StoredKey = NoKey; }
 /// ```
-pub(crate) fn embedded(head: &Head, this: &TokenStream, parent: &TokenStream) -> TokenStream {
+pub(crate) fn embedded(
+    head: &Head,
+    this: &TokenStream,
+    parent: &TokenStream,
+    operand: Option<TokenStream>,
+) -> TokenStream {
     let private = &head.private;
     let (impl_generics, _, where_clause) = head.generics.split_for_impl();
     quote! {
@@ -80,6 +86,8 @@ pub(crate) fn embedded(head: &Head, this: &TokenStream, parent: &TokenStream) ->
         #[automatically_derived]
         impl #impl_generics #private::Known for #this #where_clause {
             const RELATED: bool = true;
+            #operand
+
             fn schema(types: &mut #private::SchemaTypes) -> #private::BsonDocument {
                 <Self as #private::Structure>::schema(types)
             }
@@ -99,6 +107,29 @@ pub(crate) fn embedded(head: &Head, this: &TokenStream, parent: &TokenStream) ->
     }
 }
 
+/// The stored names of an enum without content.
+fn names(structure: &Structure) -> Option<Vec<&str>> {
+    let forms = structure.forms.as_ref()?;
+    let is_name = forms.iter().all(|variant| {
+        variant.form == Form::External && matches!(variant.content, VariantContent::None)
+    });
+    is_name.then(|| forms.iter().map(|variant| variant.name.as_str()).collect())
+}
+
+/// What a request can compare an enum of names with.
+///
+/// ```ignore
+/// const OPERAND: Option<Operand> = Some(Operand::names(&["Draft", "Published"]));
+/// ```
+fn operand(head: &Head, structure: &Structure) -> Option<TokenStream> {
+    let private = &head.private;
+    let names = names(structure)?;
+    Some(quote! {
+        const OPERAND: ::core::option::Option<#private::Operand> =
+            ::core::option::Option::Some(#private::Operand::names(&[#(#names),*]));
+    })
+}
+
 /// An enum of names is stored as text, which has the order of the variants if their names have it.
 ///
 /// ```ignore
@@ -107,14 +138,10 @@ pub(crate) fn embedded(head: &Head, this: &TokenStream, parent: &TokenStream) ->
 /// }
 /// ```
 fn ordered(head: &Head, structure: &Structure) -> Option<TokenStream> {
-    let forms = structure.forms.as_ref()?;
-    let is_name = forms.iter().all(|variant| {
-        variant.form == Form::External && matches!(variant.content, VariantContent::None)
-    });
-    let is_ordered = forms.is_sorted_by(|one, next| one.name < next.name);
+    let is_ordered = names(structure)?.is_sorted_by(|one, next| one < next);
     let Head { private, this, .. } = head;
     let (impl_generics, _, where_clause) = head.generics.split_for_impl();
-    (is_name && is_ordered).then(|| {
+    is_ordered.then(|| {
         quote! {
             #[automatically_derived]
             impl #impl_generics #private::Ordered for #this #where_clause {

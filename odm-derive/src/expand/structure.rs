@@ -6,6 +6,7 @@ use syn::spanned::Spanned;
 
 use super::{children, embed, outline, reference, schema, split, stored};
 use crate::{
+    ast::Derive,
     derived::copy,
     model::{Head, Kind, Member, Optional, Place, Role, Structure},
     types,
@@ -29,7 +30,7 @@ use crate::{
 ///     fn shape() -> &'static Shape {
 ///         static ONE: Shape = Shape {
 ///             name: "Product",
-///             fields: &[plain("_id"), plain("catalogNumber"), { assert!(is_flat::<Audit>(), ".."); embed::<Audit>("") }],
+///             fields: &[plain("_id").comparable(..), plain("catalogNumber").comparable(..), { assert!(is_flat::<Audit>(), ".."); embed::<Audit>("") }],
 ///         };
 ///         &ONE
 ///     }
@@ -263,8 +264,26 @@ fn optional(head: &Head, optional: &Optional) -> TokenStream {
     }
 }
 
-/// A function call, so that a type that does not fit is underlined.
+/// The description of a field, with what a request can do with it.
 fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
+    let private = &head.private;
+    let ty = &member.ty;
+    let shape = described(head, structure, member)?;
+    let is_comparable = head.derive != Derive::Projection
+        && matches!(member.place, Place::At(_))
+        && !matches!(member.role, Role::Split(_))
+        && !member.otherwise
+        && !head.is_dependent(ty);
+    Some(match is_comparable {
+        true => quote! {
+            #shape.comparable(#private::Probe::<#ty>::ORDERED, #private::Probe::<#ty>::OPERAND)
+        },
+        false => shape,
+    })
+}
+
+/// A function call, so that a type that does not fit is underlined.
+fn described(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
     let private = &head.private;
     let stored = member.stored(structure);
     let ty = &member.ty;
@@ -297,7 +316,7 @@ fn hidden(head: &Head, of: &Structure, variant: &Structure) -> TokenStream {
     let of = &of.this;
     let (impl_generics, _, where_clause) = head.generics.split_for_impl();
     let structure = expand(head, variant);
-    let embedded = embed::embedded(head, &variant.this, &children::no_parent(head));
+    let embedded = embed::embedded(head, &variant.this, &children::no_parent(head), None);
     quote! {
         #[doc = #doc]
         pub struct #ident #impl_generics (#private::Phantom<fn() -> #of>) #where_clause;

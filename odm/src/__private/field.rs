@@ -13,10 +13,7 @@ use crate::{
 
 /// A field that the library does not look into.
 pub const fn plain(name: &'static str) -> FieldShape {
-    FieldShape {
-        name,
-        kind: FieldKind::Plain,
-    }
+    FieldShape::new(name, FieldKind::Plain)
 }
 
 /// A field that is marked `#[embed]`.
@@ -25,7 +22,7 @@ pub const fn embed<T: EmbedField>(name: &'static str) -> FieldShape {
         shape: <T::Value as Structure>::shape,
         container: T::CONTAINER,
     };
-    FieldShape { name, kind }
+    FieldShape::new(name, kind)
 }
 
 /// The stored names of an embedded value.
@@ -59,7 +56,7 @@ pub const fn split<T: SplitField>(
         check: check_of::<T::Value>,
         readable: check_readable::<T::Value>,
     });
-    FieldShape { name, kind }
+    FieldShape::new(name, kind)
 }
 
 /// The filter of a subset or of a count.

@@ -10,8 +10,8 @@ use super::{
 use crate::{
     model::{
         Check, Cold, Container, Document, Embed, EmbedField, Known, Location as ValueLocation,
-        Model, Native, Outline, ReadCheck, SchemaOf, SchemaTypes, ShownNames, Structure, Subset,
-        any_schema, check_readable,
+        Model, Native, Operand, Ordered, Outline, ReadCheck, SchemaOf, SchemaTypes, ShownNames,
+        Structure, Subset, any_schema, check_readable,
     },
     mql::Violation,
 };
@@ -48,6 +48,10 @@ pub trait Unknown {
     const COLD: &'static Outline = Outline::EMPTY;
     /// The schema of any value.
     const SCHEMA: SchemaOf = any_schema;
+    /// It has no order.
+    const ORDERED: bool = false;
+    /// No request compares a field of it.
+    const OPERAND: Option<Operand> = None;
     /// No function checks values of it.
     const HAS_CHECKS: fn(&mut SchemaTypes) -> bool = |_| false;
     /// It is no document.
@@ -71,6 +75,8 @@ impl<T: ?Sized + Known> Probe<T> {
     pub const RELATED: bool = T::RELATED;
     /// The schema of its values.
     pub const SCHEMA: SchemaOf = T::schema;
+    /// What a request can compare a field of it with.
+    pub const OPERAND: Option<Operand> = T::OPERAND;
     /// Whether there are functions that check values of it.
     pub const HAS_CHECKS: fn(&mut SchemaTypes) -> bool = T::has_checks;
 
@@ -78,6 +84,11 @@ impl<T: ?Sized + Known> Probe<T> {
     pub fn check(&self, value: &T, at: &ValueLocation<'_>, found: &mut Vec<Violation>) {
         value.check(at, found);
     }
+}
+
+impl<T: ?Sized + Ordered> Probe<T> {
+    /// It has an order.
+    pub const ORDERED: bool = true;
 }
 
 impl<T: ?Sized> Probe<T> {

@@ -34,7 +34,7 @@ pub const fn reference<T: ReferenceField>(
         on_delete: declared.on_delete,
         inverse: declared.inverse,
     });
-    FieldShape { name, kind }
+    FieldShape::new(name, kind)
 }
 
 /// Checks that a delete rule fits what is around a reference. In an embedded value, which can be the

@@ -13,7 +13,7 @@ use bson::doc;
 use serde::Serialize;
 
 use super::{
-    Cold, DateTime, ObjectId, Ref, Referable, SchemaTypes, Subset,
+    Cold, DateTime, ObjectId, Operand, Ref, Referable, SchemaTypes, Subset,
     schema::{any, any_array, nullable, of_types},
 };
 use crate::mql::Violation;
@@ -36,6 +36,9 @@ pub trait Known {
     /// Whether there are references or embedded values in it, so that a field of it has a mark.
     #[doc(hidden)]
     const RELATED: bool = false;
+    /// What a request can compare a field of it with.
+    #[doc(hidden)]
+    const OPERAND: Option<Operand> = None;
     /// Whether there are functions that check values of it.
     #[doc(hidden)]
     fn has_checks(_types: &mut SchemaTypes) -> bool {
@@ -71,10 +74,22 @@ impl<K: MapKey + ?Sized> MapKey for Rc<K> where Rc<K>: Serialize {}
 impl<K: MapKey + ?Sized> MapKey for Arc<K> where Arc<K>: Serialize {}
 impl<K: MapKey + ToOwned + ?Sized> MapKey for Cow<'_, K> {}
 
+/// What a request can compare a field of a type with: its scalars, or nothing.
+macro_rules! operand {
+    (scalar $type:ty) => {
+        Some(Operand::scalar::<$type>())
+    };
+    (none $type:ty) => {
+        None
+    };
+}
+
 macro_rules! scalars {
-    ($($types:tt: $($type:ty)*;)*) => { $($(
+    ($($types:tt $operand:tt: $($type:ty)*;)*) => { $($(
         #[diagnostic::do_not_recommend]
         impl Known for $type {
+            const OPERAND: Option<Operand> = operand!($operand $type);
+
             fn schema(_: &mut SchemaTypes) -> bson::Document {
                 of_types(&$types)
             }
@@ -82,19 +97,31 @@ macro_rules! scalars {
     )*)* };
 }
 scalars! {
-    ["null"]: ();
-    ["string"]: str String char std::path::PathBuf;
-    ["bool"]: bool;
-    ["double", "int", "long"]: f32 f64;
-    ["date"]: DateTime bson::DateTime;
-    ["objectId"]: ObjectId bson::oid::ObjectId;
-    ["timestamp"]: bson::Timestamp;
-    ["decimal"]: bson::Decimal128;
-    ["binData"]: bson::Binary bson::Uuid;
-    ["regex"]: bson::Regex;
-    ["object"]: bson::Document bson::RawDocumentBuf;
-    ["array"]: bson::RawArrayBuf;
-    []: i128 u128 std::net::SocketAddr bson::Bson bson::RawBson;
+    ["string"] scalar: String char std::path::PathBuf;
+    ["bool"] scalar: bool;
+    ["double", "int", "long"] scalar: f32 f64;
+    ["date"] scalar: DateTime;
+    ["objectId"] scalar: ObjectId bson::oid::ObjectId;
+    ["binData"] scalar: bson::Uuid;
+    ["null"] none: ();
+    // In JSON each of these is an object.
+    ["date"] none: bson::DateTime;
+    ["timestamp"] none: bson::Timestamp;
+    ["decimal"] none: bson::Decimal128;
+    ["binData"] none: bson::Binary;
+    ["regex"] none: bson::Regex;
+    ["object"] none: bson::Document bson::RawDocumentBuf;
+    ["array"] none: bson::RawArrayBuf;
+    [] none: i128 u128 std::net::SocketAddr bson::Bson bson::RawBson;
+}
+
+#[diagnostic::do_not_recommend]
+impl Known for str {
+    const OPERAND: Option<Operand> = String::OPERAND;
+
+    fn schema(types: &mut SchemaTypes) -> bson::Document {
+        String::schema(types)
+    }
 }
 
 /// The schema of integers in a range, of which BSON has those that are an `i64`.
@@ -115,13 +142,15 @@ fn integers(min: i128, max: i128) -> bson::Document {
 
 #[cfg(feature = "url")]
 scalars! {
-    ["string"]: url::Url;
+    ["string"] scalar: url::Url;
 }
 
 macro_rules! ranges {
     ($($type:ident $nonzero:ident)*) => { $(
         #[diagnostic::do_not_recommend]
         impl Known for $type {
+            const OPERAND: Option<Operand> = Some(Operand::scalar::<$type>());
+
             fn schema(_: &mut SchemaTypes) -> bson::Document {
                 integers($type::MIN as i128, $type::MAX as i128)
             }
@@ -129,6 +158,8 @@ macro_rules! ranges {
 
         #[diagnostic::do_not_recommend]
         impl Known for num::$nonzero {
+            const OPERAND: Option<Operand> = Some(Operand::scalar::<num::$nonzero>());
+
             fn schema(_: &mut SchemaTypes) -> bson::Document {
                 let (min, max) = (num::$nonzero::MIN.get() as i128, num::$nonzero::MAX.get() as i128);
                 let mut schema = integers(min, max);
@@ -170,6 +201,7 @@ times! {
 
 impl<T: Known> Known for Option<T> {
     const RELATED: bool = T::RELATED;
+    const OPERAND: Option<Operand> = Operand::nullable(T::OPERAND);
 
     fn has_checks(types: &mut SchemaTypes) -> bool {
         T::has_checks(types)
@@ -190,6 +222,7 @@ macro_rules! lists {
     ($(<$($param:ident),*> $type:ty;)*) => { $(
         impl<T: Known, $($param),*> Known for $type {
             const RELATED: bool = T::RELATED;
+            const OPERAND: Option<Operand> = Operand::list(T::OPERAND);
 
             fn has_checks(types: &mut SchemaTypes) -> bool {
                 T::has_checks(types)
@@ -272,6 +305,7 @@ macro_rules! pointers {
     ($($pointer:ident)*) => { $(
         impl<T: Known + ?Sized> Known for $pointer<T> {
             const RELATED: bool = T::RELATED;
+            const OPERAND: Option<Operand> = T::OPERAND;
 
             fn has_checks(types: &mut SchemaTypes) -> bool {
                 T::has_checks(types)
@@ -291,6 +325,7 @@ pointers!(Box Rc Arc);
 
 impl<T: Known + ToOwned + ?Sized> Known for Cow<'_, T> {
     const RELATED: bool = T::RELATED;
+    const OPERAND: Option<Operand> = T::OPERAND;
 
     fn schema(types: &mut SchemaTypes) -> bson::Document {
         T::schema(types)
@@ -316,10 +351,11 @@ macro_rules! tuples {
 tuples!(A B C D E F G H I J K L);
 
 macro_rules! related {
-    ($(<$param:ident $(: $bound:path)?> $type:ty: $schema:expr;)*) => { $(
+    ($(<$param:ident $(: $bound:path)?> $type:ty: $schema:expr, $operand:expr;)*) => { $(
         #[diagnostic::do_not_recommend]
         impl<$param $(: $bound)?> Known for $type {
             const RELATED: bool = true;
+            const OPERAND: Option<Operand> = $operand;
 
             fn schema(types: &mut SchemaTypes) -> bson::Document {
                 $schema(types)
@@ -328,9 +364,9 @@ macro_rules! related {
     )* };
 }
 related! {
-    <T: Referable> Ref<T>: T::key_schema;
-    <T> Subset<T>: any_array;
-    <T> Cold<T>: any;
+    <T: Referable> Ref<T>: T::key_schema, T::KEY_OPERAND;
+    <T> Subset<T>: any_array, None;
+    <T> Cold<T>: any, None;
 }
 
 /// The place of a value that is checked.

@@ -93,7 +93,8 @@ use std::{
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, de::DeserializeOwned};
 
 use super::{
-    Contains, Date, IntoValue, Known, List, MapKey, Optional, Ordered, SchemaTypes, value::ViaSome,
+    Contains, Date, IntoValue, Known, List, MapKey, Operand, Optional, Ordered, SchemaTypes,
+    value::ViaSome,
 };
 use crate::error::Result;
 
@@ -192,6 +193,8 @@ impl<'de, T: NativeForm> Deserialize<'de> for Native<T> {
 }
 
 impl<T: NativeForm> Known for Native<T> {
+    const OPERAND: Option<Operand> = T::Form::OPERAND;
+
     fn schema(types: &mut SchemaTypes) -> bson::Document {
         T::Form::schema(types)
     }

@@ -121,24 +121,14 @@ impl Unreadable {
     fn reword(&mut self) {
         let text = self.reason.as_str();
         let missing = text.strip_prefix("missing field `");
-        let mistyped = text.strip_prefix("invalid type: ");
-        let mistyped = mistyped.or_else(|| text.strip_prefix("invalid value: "));
         if let Some(name) = missing.and_then(|rest| rest.strip_suffix('`')) {
             self.path = match self.path.as_str() {
                 "" => name.to_owned(),
                 path => format!("{path}.{name}"),
             };
             self.reason = "the field is missing".to_owned();
-        } else if let Some((found, expected)) =
-            mistyped.and_then(|rest| rest.rsplit_once(", expected "))
-        {
-            let found = match found {
-                "map" => "a document",
-                "sequence" => "an array",
-                "unit value" | "Option value" => "null",
-                found => found,
-            };
-            self.reason = format!("expected {expected}, found {found}");
+        } else {
+            self.reason = reworded(text);
         }
     }
 
@@ -156,6 +146,22 @@ impl Unreadable {
     pub(crate) fn path(&self) -> Option<&str> {
         Some(self.path.as_str()).filter(|path| !path.is_empty())
     }
+}
+
+/// Says what serde says of a value of another type in the words of documents.
+pub(super) fn reworded(text: &str) -> String {
+    let mistyped = text.strip_prefix("invalid type: ");
+    let mistyped = mistyped.or_else(|| text.strip_prefix("invalid value: "));
+    let Some((found, expected)) = mistyped.and_then(|rest| rest.rsplit_once(", expected ")) else {
+        return text.to_owned();
+    };
+    let found = match found {
+        "map" => "a document",
+        "sequence" => "an array",
+        "unit value" | "Option value" => "null",
+        found => found,
+    };
+    format!("expected {expected}, found {found}")
 }
 
 impl std::fmt::Display for Unreadable {

@@ -9,7 +9,7 @@ use std::{
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Document, ReferenceField, SchemaTypes, hidden};
+use super::{Document, Operand, ReferenceField, SchemaTypes, hidden};
 
 /// A reference to a document of `T`: its `_id`, stored bare.
 ///
@@ -32,6 +32,9 @@ pub trait Referable {
     type Key;
     /// The type that says how it is stored: the same, or [`Native`](super::Native) of it.
     type StoredKey;
+
+    /// What a request can compare an `_id` with.
+    const KEY_OPERAND: Option<Operand> = None;
 
     /// The schema of the `_id`.
     fn key_schema(_types: &mut SchemaTypes) -> bson::Document {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bson::Document;
 use serde::{Deserialize, Serialize};
 
-use super::{Check, PathHash, ReadCheck, Validation, derived::DerivedShape};
+use super::{Check, Comparable, Operand, PathHash, ReadCheck, Validation, derived::DerivedShape};
 use crate::mql::Direction;
 
 /// A model: what a `Document` declares besides its fields.
@@ -106,6 +106,28 @@ pub struct FieldShape {
     pub name: &'static str,
     /// Its content.
     pub kind: FieldKind,
+    /// What a request can do with it.
+    pub comparable: Comparable,
+}
+
+impl FieldShape {
+    /// A field that no request names.
+    pub const fn new(name: &'static str, kind: FieldKind) -> Self {
+        FieldShape {
+            name,
+            kind,
+            comparable: Comparable::NOTHING,
+        }
+    }
+
+    /// The field, as one that a request can name.
+    pub const fn comparable(mut self, is_ordered: bool, operand: Option<Operand>) -> Self {
+        self.comparable = Comparable {
+            is_ordered,
+            operand,
+        };
+        self
+    }
 }
 
 /// The content of a field.

@@ -29,6 +29,13 @@ impl<M> Sort<M> {
         }
     }
 
+    pub(super) fn from_mql(sort: mql::Sort) -> Self {
+        Sort {
+            sort,
+            model: PhantomData,
+        }
+    }
+
     pub(crate) fn into_mql(self) -> mql::Sort {
         self.sort
     }

@@ -21,6 +21,7 @@ mod raw;
 mod read_back;
 mod reads;
 mod replaces;
+mod requests;
 mod streams;
 mod timestamps;
 mod unique;

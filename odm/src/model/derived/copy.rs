@@ -43,10 +43,7 @@ pub struct Copied {
 /// A field that is marked `#[denormalize(..)]`: one of the copies of its struct.
 pub const fn copy<S: Structure>(position: usize) -> FieldShape {
     let (name, _, copied) = &S::COPIES[position];
-    FieldShape {
-        name,
-        kind: FieldKind::Derived(DerivedShape::Copy(copied.shape)),
-    }
+    FieldShape::new(name, FieldKind::Derived(DerivedShape::Copy(copied.shape)))
 }
 
 /// What a copy reads.

@@ -31,7 +31,7 @@ pub const fn count<T: Counter, C: Document>(
         via,
         filter,
     }));
-    FieldShape { name, kind }
+    FieldShape::new(name, kind)
 }
 
 /// The types of a `#[version]` and of a `#[count(..)]`.

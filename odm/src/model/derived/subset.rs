@@ -49,7 +49,7 @@ pub const fn subset<T: SubsetField>(name: &'static str, declared: DeclaredSubset
         shown: <T::Item as SubsetItem>::SHOWN,
         filter: declared.filter,
     }));
-    FieldShape { name, kind }
+    FieldShape::new(name, kind)
 }
 
 /// What the derive asks of the type of a subset.

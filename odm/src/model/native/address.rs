@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::NativeForm;
 use crate::{
     error::Result,
-    model::{Known, SchemaTypes},
+    model::{Known, Operand, SchemaTypes},
 };
 
 /// An address, stored as its text. Texts sort otherwise than addresses.
@@ -33,7 +33,9 @@ impl<'de, T: FromStr> Deserialize<'de> for Address<T> {
     }
 }
 
-impl<T> Known for Address<T> {
+impl<T: Display + FromStr> Known for Address<T> {
+    const OPERAND: Option<Operand> = Some(Operand::scalar::<Self>());
+
     fn schema(types: &mut SchemaTypes) -> bson::Document {
         String::schema(types)
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{
     error::{Error, ErrorKind},
-    model::{Date, DateTime, Known, Ordered, SchemaTypes},
+    model::{Date, DateTime, Known, Operand, Ordered, SchemaTypes},
 };
 
 const DAY: i64 = 86_400_000;
@@ -37,6 +37,8 @@ impl<'de> Deserialize<'de> for Day {
 }
 
 impl Known for Day {
+    const OPERAND: Option<Operand> = Some(Operand::scalar::<Self>());
+
     fn schema(types: &mut SchemaTypes) -> bson::Document {
         DateTime::schema(types)
     }

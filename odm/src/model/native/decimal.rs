@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::NativeForm;
 use crate::{
     error::Result,
-    model::{Addable, Known, Ordered, SchemaTypes, ValidatesNumber},
+    model::{Addable, Known, Operand, Ordered, SchemaTypes, ValidatesNumber},
 };
 
 /// The exponent of a `Decimal128` whose bits of the exponent are zeros.
@@ -130,6 +130,8 @@ impl<'de> de::Visitor<'de> for Readable {
 }
 
 impl Known for StoredDecimal {
+    const OPERAND: Option<Operand> = Some(Operand::scalar::<Self>());
+
     fn schema(_: &mut SchemaTypes) -> bson::Document {
         doc! {
             "bsonType": "decimal",

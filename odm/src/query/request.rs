@@ -1,0 +1,208 @@
+//! Sorts and filters from requests.
+//!
+//! A request names fields by their stored paths, and can say nothing but what is described at
+//! [`FromRequest`]: no text or value of it becomes an operator of the store.
+
+mod conditions;
+mod fields;
+mod value;
+
+use std::marker::PhantomData;
+
+use serde::Deserializer;
+
+use self::{
+    conditions::Conditions,
+    fields::{Purpose, RequestFields, wrong},
+};
+use super::{Filter, Sort};
+use crate::{
+    error::{Error, Result},
+    model::Document,
+    mql::{self, Direction},
+};
+
+/// Sorts and filters of the documents of `Self` that come with a request, as its text or JSON.
+///
+/// Each document has them. A request names fields by their stored paths, `price.currency` for one in an embedded
+/// value. What it says is checked against the types of the fields: an unknown name, an operator that there is not and a
+/// value of another type are `InvalidRequest` errors, which name them, as for the answer 400 of a web service. A value
+/// is read as its field's type reads it in JSON, and the filter is the one that the typed methods make:
+///
+/// ```
+/// # use odm::prelude::*; use serde::{Deserialize, Serialize};
+/// # #[derive(Serialize, Deserialize, Embed)] struct Price { value: f64, currency: String }
+/// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "products")]
+/// # struct Product { #[serde(rename = "_id")] id: i64, name: String, tags: Vec<String>, #[embed] price: Price }
+/// let json = serde_json::json!({ "price.value": { "gte": 10, "lt": 20 }, "name": "bolt", "tags": ["new", "steel"] });
+/// let filter = Product::filter_from_json(&json)?;
+/// // The same of a query string: ?price.value[gte]=10&price.value[lt]=20&name=bolt&tags[in]=new,steel
+/// let pairs = [("price.value[gte]", "10"), ("price.value[lt]", "20"), ("name", "bolt"), ("tags[in]", "new,steel")];
+/// let filter = Product::filter_from_query(pairs)?;
+/// // ?sort=-price.value,name
+/// let sort = Product::sort_by("-price.value,name")?;
+///
+/// // An operator of the store is no value, and its name no operator.
+/// let injected = serde_json::json!({ "name": { "$gt": "" } });
+/// let error = Product::filter_from_json(&injected).unwrap_err();
+/// assert!(error.is_invalid_request());
+/// # Ok::<_, odm::Error>(())
+/// ```
+///
+/// A request can name every field but those of cold parts and those behind lists and maps. Whoever may sort or filter
+/// by a field can find out what it holds. So a service with fields that are not for everybody, such as the hash of a
+/// password, lists those that are, by [`allow`](FromRequest::allow).
+///
+/// The operators are these. A field that is a list matches by its elements.
+///
+/// | in JSON | in a query string | meaning |
+/// |---|---|---|
+/// | `{ "f": 1 }`, `{ "f": { "eq": 1 } }` | `f=1`, `f[eq]=1` | equal |
+/// | `{ "f": [1, 2] }`, `{ "f": { "in": [1, 2] } }` | `f[in]=1,2` | equal to one of these |
+/// | `{ "f": { "ne": 1 } }` | `f[ne]=1` | not equal |
+/// | `gt`, `gte`, `lt`, `lte` | `f[gte]=1` | compared by the order of the field's type |
+/// | `{ "f": { "exists": true } }` | `f[exists]=true` | whether the field is stored |
+///
+/// All of them must hold. `null` is a value of an `Option`; a query string cannot say it, nor a comma in a value of `in`.
+pub trait FromRequest: Document {
+    /// Returns the fields that a request may name, if these are not all. A path stands for what is embedded there as
+    /// well.
+    ///
+    /// ```
+    /// # use odm::prelude::*; use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "users")]
+    /// # struct User { #[serde(rename = "_id")] id: i64, name: String, password_hash: String }
+    /// let user = User::fields();
+    /// let allowed = User::allow([user.id.path(), user.name.path()]);
+    /// let sort = allowed.sort_by("-name")?;
+    /// let error = allowed.sort_by("password_hash").unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "request: `users` cannot be sorted by `password_hash`: use `_id`, `name`",
+    /// );
+    /// # Ok::<_, odm::Error>(())
+    /// ```
+    fn allow<'a>(paths: impl IntoIterator<Item = &'a str>) -> Allowed<Self> {
+        let paths = paths.into_iter().map(str::to_owned).collect();
+        Allowed::new(RequestFields::only(Self::COLLECTION, Self::shape(), paths))
+    }
+
+    /// Makes a sort of the names of fields, with commas between them, and a `-` before those in descending order.
+    /// No name is no sort.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidRequest` if a name is unknown, or one of a field without an order, or stands twice.
+    fn sort_by(names: &str) -> Result<Sort<Self>> {
+        all::<Self>().sort_by(names)
+    }
+
+    /// Makes a filter of a JSON object, such as a `&serde_json::Value`. An empty object, and `null`, match every
+    /// document.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidRequest` if it is no such object, if a name or an operator is unknown or stands twice, if a value is not
+    /// of its field's type, and if there are more than 1,000 values in a list.
+    fn filter_from_json<'de>(json: impl Deserializer<'de>) -> Result<Filter<Self>> {
+        all::<Self>().filter_from_json(json)
+    }
+
+    /// Makes a filter of the decoded pairs of a query string. It takes all of them for conditions: a service keeps back
+    /// its other parameters, as by `#[serde(flatten)] conditions: BTreeMap<String, String>` beside them.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidRequest`, as for [`filter_from_json`](FromRequest::filter_from_json).
+    fn filter_from_query<K: AsRef<str>, V: AsRef<str>>(
+        pairs: impl IntoIterator<Item = (K, V)>,
+    ) -> Result<Filter<Self>> {
+        all::<Self>().filter_from_query(pairs)
+    }
+}
+
+impl<M: Document> FromRequest for M {}
+
+fn all<M: Document>() -> Allowed<M> {
+    Allowed::new(RequestFields::all(M::COLLECTION, M::shape()))
+}
+
+/// The fields of `M` that a request may name: what [`allow`](FromRequest::allow) returns.
+pub struct Allowed<M> {
+    fields: Result<RequestFields>,
+    model: PhantomData<fn() -> M>,
+}
+
+impl<M> Allowed<M> {
+    fn new(fields: Result<RequestFields>) -> Self {
+        Allowed {
+            fields,
+            model: PhantomData,
+        }
+    }
+
+    fn fields(&self) -> Result<&RequestFields> {
+        self.fields.as_ref().map_err(Error::clone)
+    }
+
+    /// Makes a sort, as [`FromRequest::sort_by`] does.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidRequest` as there, and `InvalidQuery` if an allowed path is none that a request could name.
+    pub fn sort_by(&self, names: &str) -> Result<Sort<M>> {
+        let fields = self.fields()?;
+        let mut sort = mql::Sort::new();
+        for name in names.split(',').filter(|_| !names.trim().is_empty()) {
+            let (path, direction) = match name.trim().strip_prefix('-') {
+                Some(path) => (path, Direction::Descending),
+                None => (name.trim(), Direction::Ascending),
+            };
+            fields.find(path, Purpose::Sort)?;
+            if sort.keys().iter().any(|(other, _)| other == path) {
+                return Err(wrong(format_args!("`{path}` stands twice in the sort")));
+            }
+            sort = sort.by(path.to_owned(), direction);
+        }
+        Ok(Sort::from_mql(sort))
+    }
+
+    /// Makes a filter of JSON, as [`FromRequest::filter_from_json`] does.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidRequest` as there, and `InvalidQuery` if an allowed path is none that a request could name.
+    pub fn filter_from_json<'de>(&self, json: impl Deserializer<'de>) -> Result<Filter<M>> {
+        let mut conditions = Conditions::new(self.fields()?);
+        conditions.add_json(value::json(json)?)?;
+        Ok(Filter::from_mql(Ok(conditions.filter)))
+    }
+
+    /// Makes a filter of the pairs of a query string, as [`FromRequest::filter_from_query`] does.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidRequest` as there, and `InvalidQuery` if an allowed path is none that a request could name.
+    pub fn filter_from_query<K: AsRef<str>, V: AsRef<str>>(
+        &self,
+        pairs: impl IntoIterator<Item = (K, V)>,
+    ) -> Result<Filter<M>> {
+        let mut conditions = Conditions::new(self.fields()?);
+        for (name, value) in pairs {
+            conditions.add_pair(name.as_ref(), value.as_ref())?;
+        }
+        Ok(Filter::from_mql(Ok(conditions.filter)))
+    }
+}
+
+impl<M> Clone for Allowed<M> {
+    fn clone(&self) -> Self {
+        Allowed::new(self.fields.clone())
+    }
+}
+
+impl<M> std::fmt::Debug for Allowed<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Allowed").field(&self.fields).finish()
+    }
+}

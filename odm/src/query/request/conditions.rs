@@ -1,0 +1,204 @@
+//! The conditions of a request on fields, as a filter.
+
+use bson::RawBson;
+
+use super::{
+    fields::{Purpose, RequestFields, shortened, wrong},
+    value::{Json, Scalar},
+};
+use crate::{
+    error::Result,
+    model::{Comparable, Operand, read_bool},
+    mql::{self, Test},
+};
+
+/// How many values a list in a request has at most.
+const VALUES: usize = 1000;
+
+/// An operator of a request.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Operator {
+    Eq,
+    Ne,
+    Gt,
+    Gte,
+    Lt,
+    Lte,
+    In,
+    Exists,
+}
+
+impl Operator {
+    const ALL: [(&'static str, Operator); 8] = [
+        ("eq", Operator::Eq),
+        ("ne", Operator::Ne),
+        ("gt", Operator::Gt),
+        ("gte", Operator::Gte),
+        ("lt", Operator::Lt),
+        ("lte", Operator::Lte),
+        ("in", Operator::In),
+        ("exists", Operator::Exists),
+    ];
+
+    fn named(field: &str, name: &str) -> Result<Self> {
+        let found = Operator::ALL.iter().find(|(known, _)| *known == name);
+        found.map(|(_, operator)| *operator).ok_or_else(|| {
+            let known: Vec<&str> = Operator::ALL.iter().map(|(known, _)| *known).collect();
+            wrong(format_args!(
+                "`{field}` has no operator `{}`: use `{}`",
+                shortened(name),
+                known.join("`, `")
+            ))
+        })
+    }
+
+    fn name(self) -> &'static str {
+        let found = Operator::ALL.iter().find(|(_, known)| *known == self);
+        found.map_or("", |(name, _)| name)
+    }
+
+    fn test(self, value: RawBson) -> Test {
+        match self {
+            Operator::Ne => Test::Ne(value),
+            Operator::Gt => Test::Gt(value),
+            Operator::Gte => Test::Gte(value),
+            Operator::Lt => Test::Lt(value),
+            Operator::Lte => Test::Lte(value),
+            Operator::Eq | Operator::In | Operator::Exists => Test::Eq(value),
+        }
+    }
+}
+
+/// Conditions that must all hold.
+pub(super) struct Conditions<'a> {
+    fields: &'a RequestFields,
+    /// Those that were named, to find one that stands twice.
+    named: Vec<(String, Operator)>,
+    pub(super) filter: mql::Filter,
+}
+
+impl<'a> Conditions<'a> {
+    pub(super) fn new(fields: &'a RequestFields) -> Self {
+        Conditions {
+            fields,
+            named: Vec::new(),
+            filter: mql::Filter::default(),
+        }
+    }
+
+    /// Adds those of a JSON object.
+    pub(super) fn add_json(&mut self, json: Json) -> Result<()> {
+        let fields = match json {
+            Json::Object(fields) => fields,
+            Json::Scalar(Scalar::Null) => return Ok(()),
+            json => {
+                return Err(wrong(format_args!(
+                    "filter is {}, and not an object of fields",
+                    json.noun()
+                )));
+            }
+        };
+        for (name, json) in fields {
+            let found = self.fields.find(&name, Purpose::Filter)?;
+            match json {
+                Json::Object(operators) if operators.is_empty() => {
+                    return Err(wrong(format_args!(
+                        "`{name}` has an empty object in place of a value"
+                    )));
+                }
+                Json::Object(operators) => {
+                    for (operator, json) in operators {
+                        let operator = Operator::named(&name, &operator)?;
+                        self.add(&name, found, operator, json)?;
+                    }
+                }
+                Json::List(_) => self.add(&name, found, Operator::In, json)?,
+                json => self.add(&name, found, Operator::Eq, json)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds that of a pair of a query string: `name=value` or `name[operator]=value`.
+    pub(super) fn add_pair(&mut self, name: &str, value: &str) -> Result<()> {
+        let bracketed = name.strip_suffix(']').and_then(|name| name.split_once('['));
+        let (name, operator) = bracketed.unwrap_or((name, "eq"));
+        let found = self.fields.find(name, Purpose::Filter)?;
+        let operator = Operator::named(name, operator)?;
+        let text = |text: &str| Json::Scalar(Scalar::Query(text.to_owned()));
+        let json = match operator {
+            Operator::In if value.is_empty() => Json::List(Vec::new()),
+            Operator::In => Json::List(value.split(',').map(text).collect()),
+            _ => text(value),
+        };
+        self.add(name, found, operator, json)
+    }
+
+    fn add(&mut self, name: &str, of: Comparable, operator: Operator, json: Json) -> Result<()> {
+        let named = (name.to_owned(), operator);
+        if self.named.contains(&named) {
+            let operator = operator.name();
+            return Err(wrong(format_args!("`{name}` has `{operator}` twice")));
+        }
+        self.named.push(named);
+        let test = test(name, of, operator, json)?;
+        let condition = mql::Filter::Path(name.to_owned().into(), test);
+        self.filter = std::mem::take(&mut self.filter).and(condition);
+        Ok(())
+    }
+}
+
+fn test(name: &str, of: Comparable, operator: Operator, json: Json) -> Result<Test> {
+    let Some(operand) = of.operand else {
+        return Err(wrong(format_args!("`{name}` cannot be compared")));
+    };
+    let by_order = matches!(
+        operator,
+        Operator::Gt | Operator::Gte | Operator::Lt | Operator::Lte
+    );
+    if by_order && !of.is_ordered {
+        let operator = operator.name();
+        return Err(wrong(format_args!(
+            "`{name}` has no order, and so no `{operator}`"
+        )));
+    }
+    match (operator, json) {
+        (Operator::In, Json::List(values)) => {
+            if values.len() > VALUES {
+                let count = values.len();
+                return Err(wrong(format_args!(
+                    "`{name}` has a list of {count} values, and at most {VALUES} are allowed"
+                )));
+            }
+            let values = values.into_iter().map(|json| value(name, &operand, json));
+            Ok(Test::In(values.collect::<Result<Vec<_>>>()?.into()))
+        }
+        (Operator::In, json) => Err(wrong(format_args!(
+            "`in` of `{name}` takes a list, not {}",
+            json.noun()
+        ))),
+        (Operator::Exists, Json::Scalar(scalar)) => scalar
+            .read(|value| read_bool(value))
+            .map(Test::Exists)
+            .map_err(|why| wrong(format_args!("`exists` of `{name}`: {}", shortened(&why)))),
+        (_, Json::Scalar(Scalar::Null)) if by_order => Err(wrong(format_args!(
+            "`{name}` is compared by its order with null, which has none"
+        ))),
+        (operator, json) => value(name, &operand, json).map(|value| operator.test(value)),
+    }
+}
+
+/// A value as its field stores it.
+fn value(name: &str, operand: &Operand, json: Json) -> Result<RawBson> {
+    match json {
+        Json::Scalar(Scalar::Null) if operand.is_nullable() => Ok(RawBson::Null),
+        Json::Scalar(scalar) => {
+            let read = scalar.read(|value| operand.read(value));
+            read.map_err(|why| wrong(format_args!("`{name}`: {}", shortened(&why))))
+        }
+        json => Err(wrong(format_args!(
+            "`{name}` takes a value here, not {}",
+            json.noun()
+        ))),
+    }
+}

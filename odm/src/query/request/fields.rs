@@ -1,0 +1,189 @@
+//! The fields that a request may name.
+
+use std::fmt;
+
+use crate::{
+    error::{Error, ErrorKind, Result},
+    model::{Comparable, Container, FieldKind, Shape},
+};
+
+/// How much of a name from a request a message shows.
+const SHOWN: usize = 80;
+
+/// The fields of a model that a request may name.
+#[derive(Debug, Clone)]
+pub(super) struct RequestFields {
+    collection: &'static str,
+    shape: &'static Shape,
+    /// The paths that are allowed, each with what is embedded there. `None` for all.
+    allowed: Option<Vec<String>>,
+}
+
+/// What a request does with a field.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Purpose {
+    Sort,
+    Filter,
+}
+
+impl Purpose {
+    fn fits(self, comparable: &Comparable) -> bool {
+        match self {
+            Purpose::Sort => comparable.is_ordered,
+            Purpose::Filter => comparable.operand.is_some(),
+        }
+    }
+}
+
+impl RequestFields {
+    pub(super) fn all(collection: &'static str, shape: &'static Shape) -> Result<Self> {
+        Ok(RequestFields {
+            collection,
+            shape,
+            allowed: None,
+        })
+    }
+
+    /// Those at these paths. An error tells of a path at which there is none, a mistake of the program's.
+    pub(super) fn only(
+        collection: &'static str,
+        shape: &'static Shape,
+        paths: Vec<String>,
+    ) -> Result<Self> {
+        let names = named(shape, |_| true);
+        for path in &paths {
+            if !names.iter().any(|name| is_within(name, path)) {
+                let message = format!(
+                    "allowed path `{path}` of `{collection}`: there is no field that a request could sort or filter by"
+                );
+                return Err(Error::new(ErrorKind::InvalidQuery, message));
+            }
+        }
+        Ok(RequestFields {
+            collection,
+            shape,
+            allowed: Some(paths),
+        })
+    }
+
+    /// The field with a name from a request.
+    pub(super) fn find(&self, name: &str, purpose: Purpose) -> Result<Comparable> {
+        let found = self.allows(name).then(|| field(self.shape, name)).flatten();
+        found
+            .filter(|found| purpose.fits(found))
+            .ok_or_else(|| self.unknown(name, purpose))
+    }
+
+    fn allows(&self, name: &str) -> bool {
+        let allowed = self.allowed.as_ref();
+        allowed.is_none_or(|paths| paths.iter().any(|path| is_within(name, path)))
+    }
+
+    #[cold]
+    fn unknown(&self, name: &str, purpose: Purpose) -> Error {
+        let mut names = named(self.shape, |comparable| purpose.fits(comparable));
+        names.retain(|name| self.allows(name));
+        let cannot = match purpose {
+            Purpose::Sort => "sorted",
+            Purpose::Filter => "filtered",
+        };
+        let (collection, name) = (self.collection, shortened(name));
+        match names.is_empty() {
+            true => wrong(format_args!(
+                "`{collection}` cannot be {cannot} by any field"
+            )),
+            false => wrong(format_args!(
+                "`{collection}` cannot be {cannot} by `{name}`: use `{}`",
+                names.join("`, `")
+            )),
+        }
+    }
+}
+
+/// Whether a path is another, or leads into it.
+fn is_within(path: &str, outer: &str) -> bool {
+    let rest = path.strip_prefix(outer);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// The field at a path that leads through embedded values, but through no list or map.
+fn field(shape: &Shape, path: &str) -> Option<Comparable> {
+    let (first, rest) = match path.split_once('.') {
+        Some((first, rest)) => (first, Some(rest)),
+        None => (path, None),
+    };
+    shape
+        .fields
+        .iter()
+        .find_map(|of| match (embedded(&of.kind), rest) {
+            (Some(inner), _) if of.name.is_empty() => field(inner, path),
+            _ if of.name != first || of.name.is_empty() => None,
+            (Some(inner), Some(rest)) => field(inner, rest),
+            (None, Some(_)) => None,
+            (_, None) => Some(of.comparable),
+        })
+}
+
+/// The fields of the one embedded value in a field.
+fn embedded(kind: &FieldKind) -> Option<&'static Shape> {
+    match kind {
+        FieldKind::Embed {
+            shape,
+            container: Container::One | Container::Optional,
+        } => Some(shape()),
+        _ => None,
+    }
+}
+
+/// The paths of the fields that a request can name for a purpose. A type within itself is listed once.
+fn named(shape: &'static Shape, fits: impl Fn(&Comparable) -> bool) -> Vec<String> {
+    fn add(
+        shape: &'static Shape,
+        outer: &str,
+        around: &mut Vec<*const Shape>,
+        fits: &dyn Fn(&Comparable) -> bool,
+        names: &mut Vec<String>,
+    ) {
+        if around.contains(&std::ptr::from_ref(shape)) {
+            return;
+        }
+        around.push(shape);
+        for field in shape.fields {
+            let path = match (outer, field.name) {
+                (outer, "") => outer.to_owned(),
+                ("", name) => name.to_owned(),
+                (outer, name) => format!("{outer}.{name}"),
+            };
+            if fits(&field.comparable) && !field.name.is_empty() {
+                names.push(path.clone());
+            }
+            if let Some(inner) = embedded(&field.kind) {
+                add(inner, &path, around, fits, names);
+            }
+        }
+        around.pop();
+    }
+    let mut names = Vec::new();
+    let fits = |comparable: &Comparable| {
+        (comparable.is_ordered || comparable.operand.is_some()) && fits(comparable)
+    };
+    add(shape, "", &mut Vec::new(), &fits, &mut names);
+    // Variants of an enum can share a name.
+    let mut seen = std::collections::BTreeSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+    names
+}
+
+/// The error of what a request says.
+#[cold]
+pub(super) fn wrong(what: fmt::Arguments<'_>) -> Error {
+    Error::new(ErrorKind::InvalidRequest, format!("request: {what}"))
+}
+
+/// As much of a text from a request as a message shows.
+pub(super) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
