@@ -25,6 +25,7 @@ mod prepared;
 mod replace;
 mod returning;
 mod rows;
+mod semi_join;
 mod stream;
 mod update;
 mod upsert;

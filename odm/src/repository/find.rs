@@ -8,7 +8,9 @@ use serde::de::DeserializeOwned;
 use super::{
     Cursor, Deferred, Join, Joins, Page, impl_debug,
     page::{self, Search},
-    query, rows, stream,
+    query, rows,
+    semi_join::{SemiJoin, Unresolved},
+    stream,
 };
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -16,7 +18,7 @@ use crate::{
     mql::{self, key, path},
     query::{Filter, Sort},
     session::Session,
-    store::{self, Explain, ReaderExt},
+    store::{self, Cost, Explain, ReaderExt},
     trace::Operation,
 };
 
@@ -55,7 +57,7 @@ impl<M: Document> Query<M> {
         }
     }
 
-    pub(super) fn into_parts(self) -> (Session, Result<store::Find>) {
+    pub(super) fn into_parts(self) -> (Session, Result<Unresolved>) {
         (self.session, self.search.and_then(Search::into_find))
     }
 
@@ -126,6 +128,14 @@ impl<M: Document, J, T> Query<M, J, T> {
         self
     }
 
+    pub(super) fn semi_join(mut self, semi_join: Result<SemiJoin>) -> Self {
+        self.search = self.search.and_then(|mut search| {
+            search.semi_joins.push(semi_join?);
+            Ok(search)
+        });
+        self
+    }
+
     /// Sets the sort order. A second call adds a tie-breaker.
     ///
     /// The default is the order of the `_id`s, which are also the last tie-breaker of every order.
@@ -187,10 +197,13 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// On the embedded store the number of all documents is known, and a filter that the bounds of an index
     /// express whole, such as equality or a range of a field with an index, is counted in the index alone.
     pub async fn count(self) -> Result<u64> {
-        let find = self.search?.into_find()?;
-        let operation = Operation::begin("count", &find.collection);
+        let query = self.search?.into_find()?;
+        let operation = Operation::begin("count", M::COLLECTION);
         let view = self.session.reader(M::COLLECTION, &[]).await?;
-        let (count, cost) = view.count(&find).await?;
+        let mut cost = Cost::default();
+        let find = query.resolve(&view, &mut cost).await?;
+        let (count, counting) = view.count(&find).await?;
+        cost += counting;
         let session = &self.session;
         session.record_query(operation, &view, &find, cost).await?;
         Ok(count)
@@ -229,11 +242,13 @@ impl<M: Document, J, T> Query<M, J, T> {
             session, search, ..
         } = self;
         Box::pin(async move {
-            let mut find = search?.into_find()?;
+            let query = search?.into_find()?;
             // The values of a field in a cold part are read with this part.
             let operation = Operation::begin("distinct", M::COLLECTION);
             let part = P::COLD.then(|| path::split(P::TEXT).0);
             let view = session.reader(M::COLLECTION, part.as_slice()).await?;
+            let mut cost = Cost::default();
+            let mut find = query.resolve(&view, &mut cost).await?;
             if !view.has_pending(M::COLLECTION, P::TEXT) {
                 find.projection = Some(mql::Projection::include([P::TEXT])?);
             }
@@ -248,7 +263,8 @@ impl<M: Document, J, T> Query<M, J, T> {
                 });
                 Ok(())
             };
-            let (_, cost) = view.find_with(&find, collect).await?;
+            let (_, reading) = view.find_with(&find, collect).await?;
+            cost += reading;
             session.record_query(operation, &view, &find, cost).await?;
             values
                 .into_values()
@@ -257,16 +273,18 @@ impl<M: Document, J, T> Query<M, J, T> {
         })
     }
 
-    /// Runs the query without its joins, and returns how it ran and what it touched.
+    /// Runs the query without its joins, and returns how it ran and what it touched. Of the other side of a
+    /// [semi-join](Query::any_referrer) it says nothing.
     pub async fn explain(self) -> Result<Explain> {
-        let find = self.search?.into_find()?;
-        let operation = Operation::begin("explain", &find.collection);
+        let query = self.search?.into_find()?;
+        let operation = Operation::begin("explain", M::COLLECTION);
         let view = self.session.reader(M::COLLECTION, &[]).await?;
+        let mut cost = Cost::default();
+        let find = query.resolve(&view, &mut cost).await?;
         let explain = view.explain(&find).await?;
+        cost += explain.cost;
         let session = &self.session;
-        session
-            .record_query(operation, &view, &find, explain.cost)
-            .await?;
+        session.record_query(operation, &view, &find, cost).await?;
         Ok(explain)
     }
 }
@@ -275,8 +293,8 @@ impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Query<M, J,
     /// Returns the first document, if there is one.
     pub async fn first(self) -> Result<Option<J::Row>> {
         let first = self.at_most(1);
-        let find = first.search?.into_find()?;
-        let rows = rows::find(&first.session, &find, &first.load, &first.joins).await?;
+        let query = first.search?.into_find()?;
+        let rows = rows::find(&first.session, query, &first.load, &first.joins).await?;
         Ok(rows.into_iter().next())
     }
 
@@ -288,8 +306,9 @@ impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Query<M, J,
     pub async fn one(self) -> Result<J::Row> {
         let two = self.at_most(2);
         let query = two.search?.into_find()?;
-        let mut rows = rows::find(&two.session, &query, &two.load, &two.joins).await?;
-        let filter = || query.filter.to_document();
+        let filter = query.find.filter.clone();
+        let mut rows = rows::find(&two.session, query, &two.load, &two.joins).await?;
+        let filter = || filter.to_document();
         match (rows.pop(), rows.is_empty()) {
             (Some(row), true) => Ok(row),
             (None, _) => Err(Error::new(
@@ -346,8 +365,8 @@ impl<M: Document, T: DeserializeOwned + Send + 'static> Query<M, (), T> {
     /// few seconds, it continues after the last document on a newer state; see
     /// [`snapshot`](super::DocumentStream::snapshot).
     pub fn stream(self) -> stream::DocumentStream<T> {
-        let find = self.search.and_then(Search::into_find);
-        stream::DocumentStream::new(self.session, find, self.load)
+        let query = self.search.and_then(Search::into_find);
+        stream::DocumentStream::new(self.session, query, self.load)
     }
 }
 
@@ -445,8 +464,8 @@ impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> IntoFuture 
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let find = self.search?.into_find()?;
-            rows::find(&self.session, &find, &self.load, &self.joins).await
+            let query = self.search?.into_find()?;
+            rows::find(&self.session, query, &self.load, &self.joins).await
         })
     }
 }

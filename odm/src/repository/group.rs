@@ -8,21 +8,21 @@ use serde::de::DeserializeOwned;
 
 use self::select::Values;
 pub use self::select::{Aggregates, ComputedOf, GroupKeys, KeysOf};
-use super::{Deferred, Query};
+use super::{Deferred, Query, semi_join::Unresolved};
 use crate::{
     error::{Error, ErrorKind, Result},
     model::{Addable, Document, Field, Is, List, Ordered, Path},
     mql::{self, Direction, Group, Sort, path},
     query::group::{Computed, Having, In, Rows, SortBy, SortsGroups, count},
     session::Session,
-    store::{Aggregate, Each, Find},
+    store::{Aggregate, Cost, Each},
     trace::Operation,
 };
 
 /// What is grouped.
 struct Grouped {
     session: Session,
-    find: Result<Find>,
+    query: Result<Unresolved>,
     /// The array that is unwound.
     unwind: Option<&'static str>,
     /// The fields whose cold parts are read.
@@ -32,7 +32,7 @@ struct Grouped {
 impl fmt::Debug for Grouped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Grouped")
-            .field("find", &self.find)
+            .field("query", &self.query)
             .field("unwind", &self.unwind)
             .finish_non_exhaustive()
     }
@@ -119,10 +119,10 @@ impl<M: Document> Query<M> {
     }
 
     fn grouped(self) -> Grouped {
-        let (session, find) = self.into_parts();
+        let (session, query) = self.into_parts();
         Grouped {
             session,
-            find,
+            query,
             unwind: None,
             load: Vec::new(),
         }
@@ -381,12 +381,17 @@ impl<S, V, A> Groups<S, V, A> {
         }
         let Grouped {
             session,
-            find,
+            query,
             load,
             ..
         } = self.grouped;
+        let query = query?;
+        let collection = &query.find.collection.clone();
+        let operation = Operation::begin("aggregate", collection);
+        let view = session.reader(collection, &load).await?;
+        let mut cost = Cost::default();
         let aggregate = Aggregate {
-            find: find?,
+            find: query.resolve(&view, &mut cost).await?,
             group: Group {
                 unwind: unwind.map(Into::into),
                 keys: keys.iter().map(|key| key.lower(unwind)).collect(),
@@ -397,9 +402,6 @@ impl<S, V, A> Groups<S, V, A> {
             skip: self.skip,
             limit: self.limit,
         };
-        let collection = &aggregate.find.collection;
-        let operation = Operation::begin("aggregate", collection);
-        let view = session.reader(collection, &load).await?;
         let mut rows = Vec::new();
         let each: Each<'_> = &mut |_, row| {
             let keys = (self.keys.read)(&mut Values::keys_of(collection, row))?;
@@ -407,7 +409,7 @@ impl<S, V, A> Groups<S, V, A> {
             rows.push((keys, computed));
             Ok(ControlFlow::Continue(()))
         };
-        let cost = view.aggregate(&aggregate, each).await?;
+        cost += view.aggregate(&aggregate, each).await?;
         session.record_aggregate(operation, &aggregate.find, cost);
         Ok(rows)
     }

@@ -216,7 +216,7 @@ impl<V, P: Path, K> Field<V, P, K> {
 }
 
 /// The path of the references of a field.
-fn reference_path<V: Joinable, P: Path>() -> Cow<'static, str> {
+pub(super) fn reference_path<V: Joinable, P: Path>() -> Cow<'static, str> {
     match (P::TEXT, V::PATH) {
         (path, "") => path.into(),
         (path, link) => format!("{path}.{link}").into(),

@@ -10,11 +10,15 @@ use serde::de::DeserializeOwned;
 
 pub use cursor::Cursor;
 
-use super::{Joins, rows::decode_in};
+use super::{
+    Joins,
+    rows::decode_in,
+    semi_join::{SemiJoin, Unresolved},
+};
 use crate::{
     error::{Error, ErrorKind, Result},
     session::Session,
-    store::Find,
+    store::{Cost, Find},
     trace::Operation,
 };
 
@@ -46,6 +50,7 @@ enum Side {
 #[derive(Debug, Clone)]
 pub(super) struct Search {
     pub(super) find: Find,
+    pub(super) semi_joins: Vec<SemiJoin>,
     side: Option<Side>,
     with_total: bool,
 }
@@ -54,6 +59,7 @@ impl Search {
     pub(super) fn new(find: Find) -> Self {
         Search {
             find,
+            semi_joins: Vec::new(),
             side: None,
             with_total: false,
         }
@@ -72,12 +78,12 @@ impl Search {
     }
 
     /// The query of all documents after the position.
-    pub(super) fn into_find(self) -> Result<Find> {
+    pub(super) fn into_find(self) -> Result<Unresolved> {
         let mut find = self.find;
         match &self.side {
             None => {}
             Some(Side::After(cursor)) => {
-                find.after = Some(cursor.keys_in(&find)?);
+                find.after = Some(cursor.keys_in(&find, &self.semi_joins)?);
                 // The documents to skip are before the first page.
                 find.skip = 0;
             }
@@ -88,16 +94,17 @@ impl Search {
                 ));
             }
         }
-        Ok(find)
+        let semi_joins = self.semi_joins;
+        Ok(Unresolved { find, semi_joins })
     }
 
     /// The query that reads the page, and whether it does so backwards.
-    fn into_page(self) -> Result<(Find, bool)> {
+    fn into_page(self) -> Result<(Unresolved, bool)> {
         let Some(Side::Before(cursor)) = &self.side else {
             return Ok((self.into_find()?, false));
         };
         let mut find = self.find;
-        let keys = cursor.keys_in(&find)?;
+        let keys = cursor.keys_in(&find, &self.semi_joins)?;
         if find.skip > 0 || find.after.is_some() {
             return Err(Error::new(
                 ErrorKind::InvalidQuery,
@@ -107,7 +114,8 @@ impl Search {
         }
         find.sort = find.sort.total().reversed();
         find.after = Some(keys);
-        Ok((find, true))
+        let semi_joins = self.semi_joins;
+        Ok((Unresolved { find, semi_joins }, true))
     }
 }
 
@@ -128,29 +136,34 @@ where
             "page size is 0: ask for at least one document",
         ));
     }
-    let all = Find {
+    let query = cursor::hash(&search.find, &search.semi_joins);
+    let mut all = Find {
         skip: 0,
         limit: None,
         projection: None,
         ..search.find.clone()
     };
     let (is_first, with_total) = (search.side.is_none(), search.with_total);
-    let (mut find, is_backward) = search.into_page()?;
+    let (unresolved, is_backward) = search.into_page()?;
+    let order = all.sort.total();
+    let collection = all.collection.clone();
+    let operation = Operation::begin("page", &collection);
+    let view = session.reader(&collection, &load).await?;
+    let mut cost = Cost::default();
+    let mut find = unresolved.resolve(&view, &mut cost).await?;
+    all.filter.clone_from(&find.filter);
     // A projection could leave out a sort key. Rows read only the fields that they name anyway.
     find.projection = None;
     // One document more tells whether there is another page. The limit of the query bounds each page.
     let size = find.limit.map_or(size, |limit| limit.min(size));
     find.limit = Some(size.saturating_add(1));
-    let order = all.sort.total();
-    let operation = Operation::begin("page", &find.collection);
-    let view = session.reader(&find.collection, &load).await?;
     let mut rows = Vec::new();
     // Of the row that was read first, which is the last one of a page that is read backwards.
     let mut near = None;
     // Of the row that was read last, if the page is full.
     let mut far = None;
     let mut more = false;
-    let mut cost = view
+    cost += view
         .find(&find, &mut |position, document: &RawDocument| {
             if position as u64 == size {
                 more = true;
@@ -180,7 +193,7 @@ where
         }
     };
     session.record_query(operation, &view, &find, cost).await?;
-    let cursor = |keys| Cursor::new(&all, keys);
+    let cursor = |keys| Cursor::new(query, keys);
     let (near, far) = (near.map(cursor), far.filter(|_| more).map(cursor));
     let (next, previous) = match is_backward {
         false => (far, near),

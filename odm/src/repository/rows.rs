@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use serde::de::DeserializeOwned;
 
-use super::Joins;
+use super::{Joins, semi_join::Unresolved};
 use crate::{
     error::{Error, ErrorKind, Result, show},
     maintain::{Doc, IdOfNumber, ReturnedCheck},
@@ -14,7 +14,7 @@ use crate::{
         references, unstorable,
     },
     session::{ReadView, Session},
-    store::{self, Find, ReaderExt},
+    store::{self, Cost, ReaderExt},
     trace::Operation,
 };
 
@@ -120,10 +120,10 @@ pub(super) fn stamped(document: Doc) -> Doc {
     store::stamped(&document).map_or(document, Doc::new)
 }
 
-/// Runs a query with its joins, all on one view.
+/// Runs a query with its joins and semi-joins, all on one view.
 pub(super) async fn find<T, J>(
     session: &Session,
-    find: &Find,
+    query: Unresolved,
     load: &[&'static str],
     joins: &J,
 ) -> Result<Vec<J::Row>>
@@ -131,15 +131,19 @@ where
     T: DeserializeOwned + Send,
     J: Joins<T>,
 {
-    let operation = Operation::begin("find", &find.collection);
-    let view = session.reader(&find.collection, load).await?;
+    let collection = query.find.collection.clone();
+    let operation = Operation::begin("find", &collection);
+    let view = session.reader(&collection, load).await?;
+    let mut cost = Cost::default();
+    let find = query.resolve(&view, &mut cost).await?;
     let read = |document: &RawDocument| {
-        let row = decode_in(&view, &find.collection, document)?;
+        let row = decode_in(&view, &collection, document)?;
         Ok((row, joins.keys(document)))
     };
-    let (rows, mut cost) = view.find_with(find, read).await?;
+    let (rows, reading) = view.find_with(&find, read).await?;
+    cost += reading;
     let rows = joins.run(&view, rows, &mut cost).await?;
-    session.record_query(operation, &view, find, cost).await?;
+    session.record_query(operation, &view, &find, cost).await?;
     Ok(rows)
 }
 

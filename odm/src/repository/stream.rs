@@ -15,11 +15,15 @@ use bson::RawBson;
 use futures_core::{Stream, future::BoxFuture};
 use serde::de::DeserializeOwned;
 
-use super::rows::decode_in;
+use super::{
+    rows::decode_in,
+    semi_join::{self, SemiJoin, Unresolved},
+};
 use crate::{
     error::{Error, ErrorKind, Result},
+    mql,
     session::{ReadView, Session},
-    store::Find,
+    store::{Cost, Find},
     trace::Operation,
 };
 
@@ -59,6 +63,10 @@ type ReadChunk<T> = (Box<Chunks>, VecDeque<Result<T>>);
 struct Chunks {
     session: Session,
     find: Find,
+    /// The filter before its semi-joins are resolved, which happens once for each state of the data.
+    filter: mql::Filter,
+    semi_joins: Vec<SemiJoin>,
+    is_resolved: bool,
     load: Vec<&'static str>,
     /// How many documents the limit leaves.
     left: Option<u64>,
@@ -70,15 +78,26 @@ struct Chunks {
 }
 
 impl<T> DocumentStream<T> {
-    pub(super) fn new(session: Session, find: Result<Find>, load: Vec<&'static str>) -> Self {
-        let chunks = find.map(|mut find| {
+    pub(super) fn new(
+        session: Session,
+        query: Result<Unresolved>,
+        load: Vec<&'static str>,
+    ) -> Self {
+        let chunks = query.map(|query| {
+            let Unresolved {
+                mut find,
+                semi_joins,
+            } = query;
             // Each chunk starts after the sort key of the last document, which a projection could
             // leave out.
             find.projection = None;
             let left = find.limit;
             Box::new(Chunks {
                 session,
+                filter: find.filter.clone(),
                 find,
+                is_resolved: semi_joins.is_empty(),
+                semi_joins,
                 load,
                 left,
                 size: FIRST_CHUNK,
@@ -126,18 +145,20 @@ impl Chunks {
         };
         let cost = if self.session.has_own_state() {
             // The transaction or the snapshot is the state of the data, and is free for other operations in between.
-            let view = self.session.reader(&collection, &self.load).await?;
+            let session = self.session.clone();
+            let view = session.reader(&collection, &self.load).await?;
+            let mut cost = self.resolve(&view).await?;
             let each = &mut |position, document: &_| each(&view, position, document);
-            let cost = view.find(&self.find, each).await?;
-            let session = &self.session;
+            cost += view.find(&self.find, each).await?;
             session
                 .record_query(operation, &view, &self.find, cost)
                 .await?;
             cost
         } else {
             let (view, since) = self.state_of_data(snapshot)?;
+            let mut cost = self.resolve(&view).await?;
             let each = &mut |position, document: &_| each(&view, position, document);
-            let cost = view.find(&self.find, each).await?;
+            cost += view.find(&self.find, each).await?;
             let session = &self.session;
             session
                 .record_query(operation, &view, &self.find, cost)
@@ -163,6 +184,18 @@ impl Chunks {
         Ok((self, documents))
     }
 
+    /// Resolves the semi-joins on a state of the data that is a new one.
+    async fn resolve(&mut self, view: &ReadView<'_>) -> Result<Cost> {
+        let mut cost = Cost::default();
+        if !self.is_resolved {
+            let filter = self.filter.clone();
+            self.find.filter =
+                semi_join::resolve(&self.semi_joins, filter, view, &mut cost).await?;
+            self.is_resolved = true;
+        }
+        Ok(cost)
+    }
+
     /// Returns the state of the data for the next chunk, and since when it is kept: the one of the
     /// chunk before, or a newer one if the stream is not a `snapshot`.
     fn state_of_data(&mut self, snapshot: bool) -> Result<(ReadView<'static>, Instant)> {
@@ -179,6 +212,7 @@ impl Chunks {
             )),
             _ => {
                 let view = self.session.committed_view(collection, &self.load)?;
+                self.is_resolved = self.semi_joins.is_empty();
                 Ok((view, Instant::now()))
             }
         }

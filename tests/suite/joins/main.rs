@@ -8,3 +8,4 @@ mod music;
 mod places;
 mod references;
 mod referrers;
+mod semi_joins;

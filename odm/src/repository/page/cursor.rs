@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::{
     error::{Error, ErrorKind, Result},
     model::fnv1a,
+    repository::semi_join::SemiJoin,
     store::Find,
 };
 
@@ -38,15 +39,21 @@ const QUERY: u8 = 1;
 const COLLECTION: u8 = 2;
 
 /// The hash by which a position knows its query. It guards against mistakes, not against those who make cursors.
-fn hash(find: &Find) -> u64 {
+pub(super) fn hash(find: &Find, semi_joins: &[SemiJoin]) -> u64 {
     let (filter, sort) = (find.filter.to_document(), find.sort.total().to_document());
-    fnv1a(&format!("{}\n{filter}\n{sort}", find.collection))
+    let mut text = format!("{}\n{filter}\n{sort}", find.collection);
+    for semi_join in semi_joins {
+        text.push('\n');
+        text.push_str(&semi_join.text());
+    }
+    fnv1a(&text)
 }
 
 impl Cursor {
-    pub(super) fn new(find: &Find, keys: Vec<RawBson>) -> Self {
+    /// The position of a document in a query, of which this is the hash.
+    pub(super) fn new(query: u64, keys: Vec<RawBson>) -> Self {
         Cursor {
-            of: CursorOf::Query(hash(find)),
+            of: CursorOf::Query(query),
             keys,
         }
     }
@@ -70,8 +77,8 @@ impl Cursor {
     }
 
     /// Returns the keys, if the position is one in this query.
-    pub(super) fn keys_in(&self, find: &Find) -> Result<Vec<RawBson>> {
-        if self.of == CursorOf::Query(hash(find)) {
+    pub(super) fn keys_in(&self, find: &Find, semi_joins: &[SemiJoin]) -> Result<Vec<RawBson>> {
+        if self.of == CursorOf::Query(hash(find, semi_joins)) {
             return Ok(self.keys.clone());
         }
         Err(Error::new(
