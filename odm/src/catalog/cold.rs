@@ -146,6 +146,18 @@ impl Split {
     }
 }
 
+/// A query over several of the collections that a document is stored in, divided by these.
+#[derive(Debug)]
+pub(crate) struct DividedQuery<'c> {
+    /// The query of the collection that gives the order.
+    pub(crate) main: Find,
+    /// The conditions on the other ones: on a cold part, or on the document itself.
+    pub(crate) others: Vec<Condition<'c>>,
+}
+
+/// A filter of one of the collections that a document is stored in.
+pub(crate) type Condition<'c> = (Option<&'c Split>, Filter);
+
 impl Catalog {
     /// Whether any document is split.
     pub(crate) fn has_splits(&self) -> bool {
@@ -231,8 +243,8 @@ impl Catalog {
                 Some((other, _)) => {
                     let message = format!(
                         "invalid query: `{other}` and `{path}` of `{collection}` are stored in different \
-                         collections, and one query cannot filter or sort by both; query by one, and \
-                         then by the `_id`s that it returns"
+                         collections, and neither one condition, one sort nor the filter of a write can \
+                         be about both; query by one, and then by the `_id`s that it returns"
                     );
                     return Err(Error::new(ErrorKind::InvalidQuery, message).at(
                         collection,
@@ -243,6 +255,61 @@ impl Catalog {
             }
         }
         Ok(first.and_then(|(_, split)| split))
+    }
+
+    /// Divides a query of whole documents, if it is one of several collections.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidQuery` if one condition, or the sort, is about several collections.
+    pub(crate) fn divide_query(&self, find: &Find) -> Result<Option<DividedQuery<'_>>> {
+        let collection = &find.collection;
+        if self.splits_of(collection).next().is_none() {
+            return Ok(None);
+        }
+        let is_own = |path: &str| path::split(path).0 != "_id";
+        // The `_id` is in all of the collections.
+        let mut everywhere = Filter::default();
+        let mut conditions: Vec<Condition<'_>> = Vec::new();
+        for condition in conjuncts(&find.filter) {
+            if !condition.paths().into_iter().any(is_own) {
+                everywhere = everywhere.and(condition.clone());
+                continue;
+            }
+            let place = self.split_of_query(collection, condition, &Sort::default())?;
+            match conditions.iter_mut().find(|(other, _)| *other == place) {
+                Some((_, filter)) => *filter = std::mem::take(filter).and(condition.clone()),
+                None => conditions.push((place, condition.clone())),
+            }
+        }
+        let main = match find.sort.keys().iter().any(|(path, _)| is_own(path)) {
+            true => self.split_of_query(collection, &Filter::default(), &find.sort)?,
+            // The document itself, if there is a condition on it.
+            false => conditions
+                .iter()
+                .map(|(place, _)| *place)
+                .min_by_key(Option::is_some)
+                .flatten(),
+        };
+        let (own, others): (Vec<_>, Vec<_>) = conditions
+            .into_iter()
+            .partition(|(place, _)| *place == main);
+        if others.is_empty() {
+            return Ok(None);
+        }
+        let filter = own
+            .into_iter()
+            .fold(everywhere.clone(), |filter, (_, own)| filter.and(own));
+        let others = others
+            .into_iter()
+            .map(|(place, filter)| (place, filter.and(everywhere.clone())));
+        Ok(Some(DividedQuery {
+            main: Find {
+                filter,
+                ..find.clone()
+            },
+            others: others.collect(),
+        }))
     }
 
     /// Divides a whole document, as a caller sends it, into the hot document and the cold values.
@@ -264,6 +331,14 @@ impl Catalog {
             }
         }
         Ok((Cow::Owned(hot), values))
+    }
+}
+
+/// The conditions that must all hold.
+fn conjuncts(filter: &Filter) -> Vec<&Filter> {
+    match filter {
+        Filter::And(all) => all.iter().flat_map(conjuncts).collect(),
+        one => vec![one],
     }
 }
 

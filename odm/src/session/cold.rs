@@ -1,6 +1,7 @@
 //! Reading through the cold parts of split documents.
 
 use std::{
+    borrow::Cow,
     collections::{HashMap, HashSet},
     ops::ControlFlow,
     sync::Arc,
@@ -13,7 +14,7 @@ use super::{Session, view::ReadSource};
 use crate::{
     catalog::{Catalog, Split},
     error::{Error, ErrorKind, Result},
-    mql::{key, path},
+    mql::{Filter, Projection, Test, key, path},
     store::{Aggregate, Cost, Each, Explain, Find, FindByKey, Reader, ReaderExt, STORED},
     trace::Operation,
 };
@@ -26,6 +27,17 @@ pub(crate) struct ColdReader<'a> {
     /// The collection whose documents are loaded with cold parts, and the fields of these.
     collection: String,
     load: Vec<&'static str>,
+}
+
+/// How many documents a condition on one of several collections matches at most.
+const MOST_IDS: usize = 100_000;
+
+/// A query of a single one of the collections that a document is stored in.
+struct Narrowed<'f, 'c> {
+    find: Cow<'f, Find>,
+    /// The cold parts that the conditions on the others are about.
+    parts: Vec<&'c Split>,
+    cost: Cost,
 }
 
 /// Documents with their positions in a result.
@@ -50,21 +62,20 @@ impl<'a> ColdReader<'a> {
         self.source.reader()
     }
 
-    /// Passes documents to the caller, with the cold parts that were asked for. That of `loaded` is
-    /// in them already.
+    /// Passes documents to the caller, with the cold parts that were asked for and those that are `named` in the
+    /// query. That of `loaded` is in them already.
     async fn pass(
         &self,
         collection: &str,
         loaded: Option<&Split>,
+        named: &[&Split],
         mut found: FoundDocuments,
         mut cost: Cost,
         each: Each<'_>,
     ) -> Result<Cost> {
         for split in self.catalog.splits_of(collection) {
-            if self.loads(collection)
-                && self.load.contains(&split.path.as_str())
-                && loaded != Some(split)
-            {
+            let asked = self.loads(collection) && self.load.contains(&split.path.as_str());
+            if (asked || named.contains(&split)) && loaded != Some(split) {
                 cost += self.merge(split, &mut found).await?;
             }
         }
@@ -74,6 +85,50 @@ impl<'a> ColdReader<'a> {
             }
         }
         Ok(cost)
+    }
+
+    /// A query over several of the collections that a document is stored in as one of a single one: the conditions
+    /// on the others are answered there, and become the `_id`s of their documents. With the cold parts that it
+    /// filters by.
+    async fn narrowed<'f>(&self, find: &'f Find) -> Result<Narrowed<'f, '_>> {
+        let Some(divided) = self.catalog.divide_query(find)? else {
+            return Ok(Narrowed {
+                find: Cow::Borrowed(find),
+                parts: Vec::new(),
+                cost: Cost::default(),
+            });
+        };
+        let (mut find, mut parts, mut cost) = (divided.main, Vec::new(), Cost::default());
+        for (place, filter) in divided.others {
+            let condition = Find {
+                collection: find.collection.clone(),
+                filter,
+                ..Find::default()
+            };
+            let (mut query, key) = match place {
+                None => (condition, "_id"),
+                Some(split) => (split.find(&condition), split.key.as_str()),
+            };
+            query.projection = Some(Projection::include([key.to_owned()])?);
+            let mut ids = Vec::new();
+            let collect = |document: &RawDocument| {
+                ids.extend(path::get(document, key).map(RawBson::from));
+                match ids.len() > MOST_IDS {
+                    true => Err(too_many(&find.collection, &query)),
+                    false => Ok(()),
+                }
+            };
+            let (_, reading) = self.stored().find_with(&query, collect).await?;
+            cost += reading;
+            let ids = Filter::Path("_id".into(), Test::In(ids.into()));
+            find.filter = find.filter.and(ids);
+            parts.extend(place);
+        }
+        Ok(Narrowed {
+            find: Cow::Owned(find),
+            parts,
+            cost,
+        })
     }
 
     /// Loads one cold part of all these documents by one query.
@@ -177,22 +232,33 @@ impl Reader for ColdReader<'_> {
             Ok(ControlFlow::Continue(()))
         };
         let cost = self.stored().get(collection, ids, keep).await?;
-        self.pass(collection, None, found, cost, each).await
+        self.pass(collection, None, &[], found, cost, each).await
     }
 
     async fn find(&self, find: &Find, each: Each<'_>) -> Result<Cost> {
-        let part = self.part_of(find)?;
-        if part.is_none() && !self.loads(&find.collection) {
-            return self.stored().find(find, each).await;
+        let Narrowed {
+            find,
+            mut parts,
+            mut cost,
+        } = self.narrowed(find).await?;
+        if find.projection.is_some() {
+            parts.clear();
         }
-        let (found, cost) = match part {
-            Some(split) => self.find_by_part(split, find).await?,
+        let part = self.part_of(&find)?;
+        if part.is_none() && parts.is_empty() && !self.loads(&find.collection) {
+            cost += self.stored().find(&find, each).await?;
+            return Ok(cost);
+        }
+        let (found, reading) = match part {
+            Some(split) => self.find_by_part(split, &find).await?,
             None => {
-                let (documents, cost) = self.stored().find_all(find).await?;
+                let (documents, cost) = self.stored().find_all(&find).await?;
                 (documents.into_iter().enumerate().collect(), cost)
             }
         };
-        self.pass(&find.collection, part, found, cost, each).await
+        cost += reading;
+        self.pass(&find.collection, part, &parts, found, cost, each)
+            .await
     }
 
     async fn find_by_key(&self, find: &FindByKey, each: Each<'_>) -> Result<Cost> {
@@ -206,33 +272,56 @@ impl Reader for ColdReader<'_> {
     }
 
     async fn count(&self, find: &Find) -> Result<(u64, Cost)> {
-        match self.part_of(find)? {
-            None => self.stored().count(find).await,
-            Some(split) => self.stored().count(&split.find(find)).await,
-        }
+        let Narrowed { find, mut cost, .. } = self.narrowed(find).await?;
+        let (count, counting) = match self.part_of(&find)? {
+            None => self.stored().count(&find).await?,
+            Some(split) => self.stored().count(&split.find(&find)).await?,
+        };
+        cost += counting;
+        Ok((count, cost))
     }
 
     async fn aggregate(&self, aggregate: &Aggregate, each: Each<'_>) -> Result<Cost> {
-        let find = &aggregate.find;
-        if self.part_of(find)?.is_none() && !self.loads(&find.collection) {
-            return self.stored().aggregate(aggregate, each).await;
-        }
-        aggregate.run_by_find(self, STORED, each).await
+        let Narrowed { find, mut cost, .. } = self.narrowed(&aggregate.find).await?;
+        let is_stored = self.part_of(&find)?.is_none() && !self.loads(&find.collection);
+        let aggregate = &Aggregate {
+            find: find.into_owned(),
+            ..aggregate.clone()
+        };
+        cost += match is_stored {
+            true => self.stored().aggregate(aggregate, each).await?,
+            false => aggregate.run_by_find(self, STORED, each).await?,
+        };
+        Ok(cost)
     }
 
     async fn explain(&self, find: &Find) -> Result<Explain> {
-        match self.part_of(find)? {
-            None => self.stored().explain(find).await,
-            Some(split) => self.stored().explain(&split.find(find)).await,
+        let Narrowed { find, .. } = self.narrowed(find).await?;
+        match self.part_of(&find)? {
+            None => self.stored().explain(&find).await,
+            Some(split) => self.stored().explain(&split.find(&find)).await,
         }
     }
 
     async fn index_of(&self, find: &Find) -> Result<Option<String>> {
+        // Without the `_id`s, which would have to be read.
+        let divided = self.catalog.divide_query(find)?;
+        let find = divided.as_ref().map_or(find, |divided| &divided.main);
         match self.part_of(find)? {
             None => self.stored().index_of(find).await,
             Some(split) => self.stored().index_of(&split.find(find)).await,
         }
     }
+}
+
+#[cold]
+fn too_many(collection: &str, condition: &Find) -> Error {
+    let message = format!(
+        "query of `{collection}` is about fields that are stored in different collections, and over {MOST_IDS} documents \
+         of `{}` match its conditions on these: add a condition on them, or query by them alone",
+        condition.collection
+    );
+    Error::new(ErrorKind::Limit, message).at(collection, None, None)
 }
 
 /// Reads the cold parts of documents, by the `_id`s of these.

@@ -1,6 +1,7 @@
 //! A document with a cold part is one value to whoever writes it.
 
 mod audit;
+mod both;
 mod found;
 mod history;
 mod reads;
