@@ -238,7 +238,7 @@ fn is_mergeable(union: &[AccessPath<'_, '_>], wanted: &OrderSpec<'_>) -> bool {
                 && !access.source.is_unique()
                 && access.order == SortStrategy::IndexOrder
                 && access.backward == union[0].backward
-                && access.order_from + wanted.fields.len() == access.source.len()
+                && access.gives_all(wanted)
         })
 }
 

@@ -76,6 +76,13 @@ fn is_fixed(source: &Source<'_>, single: usize, constraints: &Constraints<'_>, p
 }
 
 impl AccessPath<'_, '_> {
+    /// Whether the part of the keys that gives the order has all fields that are requested, and no others. Fields that
+    /// have one value in all keys are not in it.
+    pub(super) fn gives_all(&self, wanted: &OrderSpec<'_>) -> bool {
+        let given = (self.order_from..self.source.len()).map(|at| self.source.field(at).0);
+        given.eq(wanted.fields.iter().map(|(path, _)| &**path))
+    }
+
     /// Leaves out the keys before the position that the query starts after, as far as the order of
     /// the index can tell. The documents that remain are still compared with the position.
     pub(super) fn seek(

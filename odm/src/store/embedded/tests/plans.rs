@@ -553,3 +553,21 @@ fn an_index_without_nulls_is_not_asked_for_them() {
         assert_eq!(found(&*reader, &find).await.len(), 1);
     });
 }
+
+#[test]
+fn branches_are_not_merged_by_an_index_that_goes_on_with_the_id() {
+    block_on(async {
+        let store = things(vec![index("a_id", &[("a", 1), ("_id", 1)])]).await;
+        let documents = vec![doc! { "_id": 1, "a": 2 }, doc! { "_id": 2, "a": 1 }];
+        insert(&store, documents).await.expect("an insert");
+        let find = Find {
+            filter: filter(doc! { "$or": [{ "a": 1 }, { "a": 2 }] }),
+            sort: sort(doc! { "a": 1 }),
+            limit: Some(5),
+            ..find_all()
+        };
+        let reader = store.reader().expect("an open store");
+        let found = found(&*reader, &find).await;
+        assert_eq!(ids(&found), ids(&[doc! { "_id": 2 }, doc! { "_id": 1 }]));
+    });
+}
