@@ -313,6 +313,7 @@ fn indexes(input: &Input<'_>, fields: &[AstField<'_>]) -> Vec<Index> {
                 literal: literal.clone(),
                 keys: vec![key.clone()],
                 unique: false,
+                case_insensitive: false,
                 name: None,
             });
         }
@@ -331,6 +332,7 @@ fn declared_indexes(input: &Input<'_>, fields: &[AstField<'_>]) -> Vec<Index> {
                 descending: false,
             }],
             unique: index.unique,
+            case_insensitive: index.case_insensitive,
             name: index.name.clone(),
         })
     };

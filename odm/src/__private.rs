@@ -50,7 +50,9 @@ pub use field::{
     holds_relations, id_of_number, is_flat, make_id, migrations, models, outline, plain, shown,
     split, subset_filter, wrapped, write_time,
 };
-pub use path::{Followed, Indexed, expires, fields_of, index_field, is_followed, step};
+pub use path::{
+    Followed, Indexed, IndexedText, expires, fields_of, index_field, index_text, is_followed, step,
+};
 pub use probe::{Absent, FromNothing, Probe, Unknown};
 pub use projection::{SameAs, Shown, Source, source};
 pub use reference::{

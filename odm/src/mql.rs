@@ -24,7 +24,8 @@
 //! | projections | `$meta`, and a computed field inside of the field that `$` is about |
 //! | sorts | `$meta` |
 //!
-//! There are no other stages of aggregation, no collations and no views.
+//! There are no other stages of aggregation and no views. In the place of collations a [sort](Sort::ignoring_case) and an
+//! [index](crate::store::IndexSpec) can ignore case, and so can a [pattern](Pattern).
 //!
 //! Regular expressions are those of PCRE2: see [`Pattern`]. Decimals have 34 digits, rounded half to even.
 //! The types will grow with the language: they are `#[non_exhaustive]`.
@@ -34,6 +35,7 @@ pub(crate) mod diff;
 mod error;
 mod expr;
 mod filter;
+pub(crate) mod fold;
 pub mod group;
 pub mod key;
 mod number;
@@ -54,6 +56,7 @@ mod write;
 pub use error::Error;
 pub(crate) use error::code::name as code_name;
 pub use expr::Expr;
+pub(crate) use filter::FoldedText;
 pub use filter::{Bits, Filter, Pattern, Test, Values};
 pub use group::Group;
 pub use project::Projection;

@@ -80,7 +80,7 @@ impl QueryShape {
     pub(crate) fn new(find: &Find, index: Option<String>) -> Self {
         QueryShape {
             filter: Some(find.filter.shape()),
-            sort: (!find.sort.is_empty()).then(|| find.sort.to_document().to_string()),
+            sort: (!find.sort.is_empty()).then(|| find.sort.to_string()),
             index,
         }
     }

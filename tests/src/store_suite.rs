@@ -56,6 +56,7 @@ macro_rules! store_suite {
             }
             finds {
                 a_query_returns_the_documents_that_its_filter_matches_in_the_total_order_of_its_sort
+                a_filter_and_an_order_can_ignore_case
                 a_query_skips_and_limits
                 a_query_returns_the_fields_of_its_projection
                 a_position_in_a_projection_is_the_element_by_which_the_filter_matches
@@ -97,6 +98,7 @@ macro_rules! store_suite {
             unique_indexes {
                 a_taken_key_is_refused_with_its_index_and_value
                 null_and_missing_are_one_key_unless_only_present_ones_count
+                an_index_that_ignores_case_takes_words_in_all_cases
                 a_compound_key_is_taken_as_a_whole
                 a_compound_key_of_present_ones_needs_all_its_fields
                 each_element_of_an_array_is_a_key

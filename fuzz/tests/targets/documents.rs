@@ -25,6 +25,7 @@ pub(crate) fn index(path: &str, direction: odm::store::Direction) -> IndexSpec {
         keys: vec![(path.to_owned(), direction)],
         unique: false,
         present_only: false,
+        case_insensitive: false,
     }
 }
 

@@ -50,6 +50,7 @@ pub(crate) struct FieldIndex {
     /// The attribute's name.
     pub(crate) at: Path,
     pub(crate) unique: bool,
+    pub(crate) case_insensitive: bool,
     pub(crate) name: Option<LitStr>,
 }
 
@@ -198,17 +199,20 @@ impl Embed {
 impl FieldIndex {
     fn new(cx: &Ctxt, attr: &Attribute) -> Self {
         let mut unique = Once::new("unique");
+        let mut case_insensitive = Once::new("case_insensitive");
         let mut named = Once::new("name");
         for (key, meta) in keys(cx, attr) {
             match key.as_str() {
                 "unique" => unique.set(cx, &meta, flag(cx, &meta)),
+                "case_insensitive" => case_insensitive.set(cx, &meta, flag(cx, &meta)),
                 "name" => named.set(cx, &meta, name(cx, &meta)),
-                _ => unknown(cx, &meta, "index", "`unique` or `name`"),
+                _ => unknown(cx, &meta, "index", "`unique`, `case_insensitive` or `name`"),
             }
         }
         FieldIndex {
             at: attr.path().clone(),
             unique: unique.get().is_some(),
+            case_insensitive: case_insensitive.get().is_some(),
             name: named.get(),
         }
     }

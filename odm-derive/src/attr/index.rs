@@ -12,6 +12,7 @@ pub(crate) struct Index {
     pub(crate) literal: LitStr,
     pub(crate) keys: Vec<Key>,
     pub(crate) unique: bool,
+    pub(crate) case_insensitive: bool,
     pub(crate) name: Option<LitStr>,
 }
 
@@ -30,20 +31,22 @@ impl Index {
         let form = if is_unique { "unique" } else { "index" };
         let mut fields = Once::new("fields");
         let mut unique = Once::new("unique");
+        let mut case_insensitive = Once::new("case_insensitive");
         let mut name_of = Once::new("name");
         let before = cx.count();
         for (key, meta) in nested(cx, meta) {
             match key.as_str() {
                 "fields" => fields.set(cx, &meta, string(cx, &meta)),
                 "unique" if !is_unique => unique.set(cx, &meta, flag(cx, &meta)),
+                "case_insensitive" => case_insensitive.set(cx, &meta, flag(cx, &meta)),
                 "name" => name_of.set(cx, &meta, name(cx, &meta)),
                 _ => unknown(
                     cx,
                     &meta,
                     &format!("document({form}(..))"),
                     match is_unique {
-                        true => "`fields` or `name`",
-                        false => "`fields`, `unique` or `name`",
+                        true => "`fields`, `case_insensitive` or `name`",
+                        false => "`fields`, `unique`, `case_insensitive` or `name`",
                     },
                 ),
             }
@@ -62,6 +65,7 @@ impl Index {
                 literal,
                 keys,
                 unique: is_unique || unique.get().is_some(),
+                case_insensitive: case_insensitive.get().is_some(),
                 name: name_of.get(),
             }),
             Err(message) => {

@@ -123,11 +123,14 @@ fn mixed(cx: &Ctxt, index: &Index, fields: &[Field<'_>]) {
     }
 }
 
-/// No index is declared twice, and no name is given twice.
+/// The fields of an index: whether each is descending, and its path.
+type Keys = Vec<(bool, Vec<String>)>;
+
+/// No index is declared twice, and no name is given twice. One that ignores case is another one.
 fn twice(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
-    let mut keys: Vec<Vec<(bool, Vec<String>)>> = Vec::new();
+    let mut keys: Vec<(bool, Keys)> = Vec::new();
     let mut names: Vec<String> = Vec::new();
-    let mut add = |key: Vec<(bool, Vec<String>)>, name: Option<&syn::LitStr>, at: TokenStream| {
+    let mut add = |key: (bool, Keys), name: Option<&syn::LitStr>, at: TokenStream| {
         if keys.contains(&key) {
             cx.error(at, "duplicate index: remove one of the two");
         }
@@ -145,12 +148,17 @@ fn twice(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
     for field in fields {
         if let (Some(index), Some(ident)) = (field.attrs.index(), field.ident) {
             let key = vec![(false, vec![types::name(ident)])];
-            add(key, index.name.as_ref(), index.at.to_token_stream());
+            add(
+                (index.case_insensitive, key),
+                index.name.as_ref(),
+                index.at.to_token_stream(),
+            );
         }
     }
     for Index {
         literal,
         keys,
+        case_insensitive,
         name,
         ..
     } in &input.attrs.indexes
@@ -159,6 +167,10 @@ fn twice(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
             .iter()
             .map(|key| (key.descending, key.path.iter().map(types::name).collect()))
             .collect();
-        add(key, name.as_ref(), literal.to_token_stream());
+        add(
+            (*case_insensitive, key),
+            name.as_ref(),
+            literal.to_token_stream(),
+        );
     }
 }

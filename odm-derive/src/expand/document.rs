@@ -69,7 +69,7 @@ pub(crate) fn generics(head: &Head) -> Generics {
 ///             name: "Part",
 ///             collection: "parts",
 ///             shape: <Part as Structure>::shape,
-///             indexes: &[Index { name: None, unique: true, fields: &[..] }],
+///             indexes: &[Index { name: None, unique: true, case_insensitive: false, fields: &[..] }],
 ///             expires: None,
 ///             version: Some("revision"),
 ///             created_at: None,
@@ -278,7 +278,9 @@ fn index_of(head: &Head, root: &TokenStream, index: &Index) -> TokenStream {
         Some(name) => quote!(::core::option::Option::Some(#name)),
         None => quote!(::core::option::Option::None),
     };
-    let unique = index.unique;
+    let (unique, case_insensitive) = (index.unique, index.case_insensitive);
+    // Of several fields one may be a text.
+    let is_text = case_insensitive && index.keys.len() == 1;
     let span = index.literal.span();
     let fields = index.keys.iter().map(|key| {
         let followed = followed(head, root, span, key);
@@ -287,12 +289,23 @@ fn index_of(head: &Head, root: &TokenStream, index: &Index) -> TokenStream {
         } else {
             quote!(Ascending)
         };
-        quote_spanned! {span=>
-            #private::index_field(#followed, #private::Direction::#direction)
+        let direction = quote_spanned!(span=> #private::Direction::#direction);
+        match is_text {
+            // The variable stands at the user's field, where the compiler reports what is no text.
+            true => quote_spanned! {span=> {
+                let field = #followed;
+                #private::index_text(field, #direction)
+            }},
+            false => quote_spanned!(span=> #private::index_field(#followed, #direction)),
         }
     });
     quote! {
-        #private::Index { name: #name, unique: #unique, fields: &[#(#fields),*] }
+        #private::Index {
+            name: #name,
+            unique: #unique,
+            case_insensitive: #case_insensitive,
+            fields: &[#(#fields),*],
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::{
     model::{
         Cold, Container, Date, Embed, EmbedField, Expires, Field, FieldSet, Flattened, IndexField,
-        Path, Root, Structure,
+        Path, Root, Structure, Text,
     },
     mql::Direction,
 };
@@ -71,6 +71,21 @@ pub trait Indexed: Copy {
 impl<V, P: Path, K> Indexed for Field<V, P, K> {
     const PATH: &'static str = P::TEXT;
     const OPTIONAL: bool = P::OPTIONAL;
+}
+
+/// A field whose text an index can fold.
+#[diagnostic::on_unimplemented(
+    message = "a `case_insensitive` index is of a text",
+    label = "not a string: remove `case_insensitive`"
+)]
+pub trait IndexedText: Indexed {}
+
+#[diagnostic::do_not_recommend]
+impl<V: Text, P: Path, K> IndexedText for Field<V, P, K> {}
+
+/// The field of an index that ignores case.
+pub const fn index_text<F: IndexedText>(field: F, direction: Direction) -> IndexField {
+    index_field(field, direction)
 }
 
 /// One field of an index.

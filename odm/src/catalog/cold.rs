@@ -237,6 +237,14 @@ impl Catalog {
                     None,
                 ));
             }
+            if split.is_some() && sort.ignores_case() {
+                let message = format!(
+                    "invalid sort: `{path}` of `{collection}` is in a cold part, whose order does not ignore case; \
+                     sort with case, or keep the field in the document itself"
+                );
+                let error = Error::new(ErrorKind::InvalidQuery, message);
+                return Err(error.at(collection, Some(path), None));
+            }
             match first {
                 None => first = Some((path, split)),
                 Some((_, other)) if other == split => {}

@@ -29,7 +29,12 @@ impl DeclaredIndex {
 
     /// Whether this index makes another superfluous.
     pub(super) fn serves(&self, other: &DeclaredIndex) -> bool {
-        self.spec.keys == other.spec.keys && self.complete && !self.spec.present_only
+        self.spec.keys == other.spec.keys && self.finds_all() && !self.spec.present_only
+    }
+
+    /// Whether the documents with each value of its first field are found by it, in the order of the next ones.
+    fn finds_all(&self) -> bool {
+        self.complete && !self.spec.case_insensitive
     }
 }
 
@@ -41,10 +46,13 @@ pub(super) fn declared(indexes: &[Index]) -> Vec<DeclaredIndex> {
             .map(|field| (field.path.to_owned(), field.direction))
             .collect();
         let spec = IndexSpec {
-            name: index.name.map_or_else(|| name(&keys), str::to_owned),
+            name: index
+                .name
+                .map_or_else(|| name(&keys, index.case_insensitive), str::to_owned),
             keys,
             unique: index.unique,
             present_only: index.unique && index.fields.iter().any(|field| field.optional),
+            case_insensitive: index.case_insensitive,
         };
         DeclaredIndex {
             spec,
@@ -80,7 +88,7 @@ pub(super) fn indexes_of(
     for FoundReference { path, shape, .. } in references {
         // Any index that starts with the reference finds its holders, unless it leaves out those
         // that lack another of its fields.
-        let finds = |index: &DeclaredIndex| index.spec.keys[0].0 == *path && index.complete;
+        let finds = |index: &DeclaredIndex| index.spec.keys[0].0 == *path && index.finds_all();
         if !shape.one && declared.iter().any(finds) {
             continue;
         }
@@ -98,22 +106,25 @@ pub(super) fn indexes_of(
 pub(super) fn index_on(path: &str) -> IndexSpec {
     let keys = vec![(path.to_owned(), Direction::Ascending)];
     IndexSpec {
-        name: name(&keys),
+        name: name(&keys, false),
         keys,
         unique: false,
         present_only: false,
+        case_insensitive: false,
     }
 }
 
 /// MongoDB's own convention, `a_1_b.c_-1`.
-fn name(keys: &[(String, Direction)]) -> String {
-    let parts: Vec<String> = keys
+fn name(keys: &[(String, Direction)], case_insensitive: bool) -> String {
+    let mut parts: Vec<String> = keys
         .iter()
         .map(|(path, direction)| match direction {
             Direction::Ascending => format!("{path}_1"),
             Direction::Descending => format!("{path}_-1"),
         })
         .collect();
+    // Beside another one of these fields, it has another name.
+    parts.extend(case_insensitive.then(|| "case_insensitive".to_owned()));
     parts.join("_")
 }
 
@@ -143,10 +154,10 @@ pub(super) fn cold_indexes(
             };
         }
         if !index.named {
-            index.spec.name = name(&index.spec.keys);
+            index.spec.name = name(&index.spec.keys, index.spec.case_insensitive);
         }
         // So that cold parts with equal keys are in the order of the documents' `_id`s.
-        if split.key != "_id" && !index.spec.unique {
+        if split.key != "_id" && !index.spec.unique && !index.spec.case_insensitive {
             let key = (split.key.clone(), Direction::Ascending);
             index.spec.keys.push(key);
         }
@@ -163,9 +174,10 @@ pub(super) fn index_of_subset(subset: &SubsetDefinition) -> IndexSpec {
     // Entries of equal keys stand in the order of `_id` anyway.
     keys.pop_if(|(path, direction)| path == "_id" && *direction == Direction::Ascending);
     IndexSpec {
-        name: name(&keys),
+        name: name(&keys, false),
         keys,
         unique: false,
         present_only: false,
+        case_insensitive: false,
     }
 }

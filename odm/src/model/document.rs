@@ -155,6 +155,10 @@ pub trait Document:
     fn model() -> &'static Model;
 }
 
+/// What makes the `_id` of a number, if there is one for it.
+#[doc(hidden)]
+pub type IdOfNumber<T> = fn(i64) -> Option<T>;
+
 /// A value that is inserted as a document of `M`: an `M` itself, or the struct of a new one, which
 /// `#[document(new = "..")]` makes.
 #[diagnostic::on_unimplemented(
@@ -180,7 +184,7 @@ pub trait Insertable<M: Document>: Serialize {
 
     /// What makes the `_id` of a value that has none of the next number of a sequence.
     #[doc(hidden)]
-    fn id_of_number() -> Option<fn(i64) -> Option<M::Id>> {
+    fn id_of_number() -> Option<IdOfNumber<M::Id>> {
         None
     }
 }

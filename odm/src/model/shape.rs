@@ -303,6 +303,8 @@ pub struct Index {
     pub fields: &'static [IndexField],
     /// No two documents may have the same key.
     pub unique: bool,
+    /// Texts that differ in nothing but case are one key.
+    pub case_insensitive: bool,
 }
 
 /// One field of an index.

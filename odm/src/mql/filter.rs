@@ -18,6 +18,7 @@ use self::matches::Matcher;
 use crate::mql::{Error, Expr, Schema, types::bad};
 
 pub use bits::Bits;
+pub(crate) use pattern::FoldedText;
 pub use pattern::Pattern;
 pub use values::Values;
 

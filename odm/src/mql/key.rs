@@ -18,7 +18,7 @@
 use bson::{RawArray, RawBsonRef, RawDocument};
 
 use crate::mql::{
-    Direction,
+    Direction, fold,
     number::Number,
     order::{Class, MAX_DEPTH, binary_len, pointer_bytes},
 };
@@ -49,6 +49,17 @@ pub(crate) fn encode_directed(value: RawBsonRef<'_>, direction: Direction, out: 
         for byte in &mut out[start..] {
             *byte = !*byte;
         }
+    }
+}
+
+/// Appends the key of a value as [`encode_directed`] does, where a text is folded: those that differ in nothing but
+/// case have the same key.
+pub(crate) fn encode_folded(value: RawBsonRef<'_>, direction: Direction, out: &mut Vec<u8>) {
+    match value {
+        RawBsonRef::String(text) | RawBsonRef::Symbol(text) => {
+            encode_directed(RawBsonRef::String(&fold::text(text)), direction, out);
+        }
+        value => encode_directed(value, direction, out),
     }
 }
 

@@ -6,7 +6,10 @@ use bson::{
     RawArray, RawBinaryRef, RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr, spec::BinarySubtype,
 };
 
-use crate::mql::number::{Number, compare_doubles};
+use crate::mql::{
+    fold,
+    number::{Number, compare_doubles},
+};
 
 /// Beyond this depth, which no stored document reaches, values are compared as bytes, so that a
 /// forged value cannot exhaust the stack.
@@ -70,6 +73,17 @@ impl Class {
 /// then the value. This is a total order: NaN equals NaN and is the least number.
 pub fn compare(a: RawBsonRef<'_>, b: RawBsonRef<'_>) -> Ordering {
     compare_at(a, b, 0)
+}
+
+/// Compares two values as [`compare`] does, but texts as they are when they are folded.
+pub(super) fn compare_folded(a: RawBsonRef<'_>, b: RawBsonRef<'_>) -> Ordering {
+    use RawBsonRef::{String, Symbol};
+    match (a, b) {
+        (String(a) | Symbol(a), String(b) | Symbol(b)) => {
+            a.chars().map(fold::char).cmp(b.chars().map(fold::char))
+        }
+        _ => compare(a, b),
+    }
 }
 
 /// Whether two values are equal in the order of [`compare`]: `1` and `1.0` are.

@@ -1,6 +1,6 @@
 //! Sorts: the order of documents.
 
-use std::{borrow::Cow, cmp::Ordering};
+use std::{borrow::Cow, cmp::Ordering, fmt};
 
 use bson::{Bson, Document, RawBson, RawBsonRef, RawDocument};
 
@@ -82,8 +82,13 @@ impl Direction {
 ///
 /// An array counts as its least element, or as its greatest if the direction is descending. A missing
 /// field counts as null, and an empty array comes before null.
+///
+/// One that [ignores case](Sort::ignoring_case) compares texts as if they were written in one case, but for `_id`.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Sort(Vec<(Cow<'static, str>, Direction)>);
+pub struct Sort {
+    keys: Vec<(Cow<'static, str>, Direction)>,
+    ignores_case: bool,
+}
 
 impl Sort {
     /// Creates a sort without keys.
@@ -95,10 +100,37 @@ impl Sort {
     /// nothing.
     pub fn by(mut self, path: impl Into<Cow<'static, str>>, direction: Direction) -> Self {
         let path = path.into();
-        if self.0.iter().all(|(other, _)| *other != path) {
-            self.0.push((path, direction));
+        if self.keys.iter().all(|(other, _)| *other != path) {
+            self.keys.push((path, direction));
         }
         self
+    }
+
+    /// Adds the keys of another sort as tie-breakers. The sort ignores case if one of the two does.
+    pub fn then(self, other: &Sort) -> Self {
+        let ignores_case = self.ignores_case || other.ignores_case;
+        let keys = other.keys.iter();
+        let sort = keys.fold(self, |sort, (path, direction)| {
+            sort.by(path.clone(), *direction)
+        });
+        Sort {
+            ignores_case,
+            ..sort
+        }
+    }
+
+    /// Compares the texts of all keys but `_id` as they are after Unicode's simple case folding: a collation of strength 2
+    /// is like it.
+    pub fn ignoring_case(self) -> Self {
+        Sort {
+            ignores_case: true,
+            ..self
+        }
+    }
+
+    /// Whether it ignores case.
+    pub fn ignores_case(&self) -> bool {
+        self.ignores_case
     }
 
     /// Parses `{ path: 1, other: -1 }`.
@@ -122,7 +154,7 @@ impl Sort {
                 value => Direction::parse(value)?,
             };
             path::check_strictly(path)?;
-            sort.0.push((path.clone().into(), direction));
+            sort.keys.push((path.clone().into(), direction));
         }
         Ok(sort)
     }
@@ -137,16 +169,16 @@ impl Sort {
                     .split('.')
                     .any(|part| part.is_empty() || part.starts_with('$'));
             match direction {
-                Some(direction) if valid => sort.0.push((path.clone().into(), direction)),
+                Some(direction) if valid => sort.keys.push((path.clone().into(), direction)),
                 _ => return Err(bad("$sort", "fields with 1 or -1")),
             }
         }
         Ok(sort)
     }
 
-    /// Returns the sort in the form that [`parse`](Sort::parse) accepts.
+    /// Returns the keys in the form that [`parse`](Sort::parse) accepts. Whether case is ignored has no place in it.
     pub fn to_document(&self) -> Document {
-        self.0
+        self.keys
             .iter()
             .map(|(path, direction)| (path.to_string(), direction.to_bson()))
             .collect()
@@ -154,12 +186,12 @@ impl Sort {
 
     /// Returns the keys.
     pub fn keys(&self) -> &[(Cow<'static, str>, Direction)] {
-        &self.0
+        &self.keys
     }
 
     /// Whether there are no keys.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.keys.is_empty()
     }
 
     /// Returns the same order with `_id` as the last key, unless it has a key.
@@ -169,12 +201,13 @@ impl Sort {
 
     /// The opposite order.
     pub fn reversed(&self) -> Sort {
-        Sort(
-            self.0
-                .iter()
-                .map(|(path, direction)| (path.clone(), direction.reversed()))
-                .collect(),
-        )
+        let reversed = |(path, direction): &(Cow<'static, str>, Direction)| {
+            (path.clone(), direction.reversed())
+        };
+        Sort {
+            keys: self.keys.iter().map(reversed).collect(),
+            ignores_case: self.ignores_case,
+        }
     }
 
     /// The values of a document by which it is ordered, one for each key.
@@ -195,11 +228,40 @@ impl Sort {
 
     /// Bytes that sort as the documents do.
     pub fn encode_key(&self, document: &RawDocument) -> Vec<u8> {
-        let mut out = Vec::with_capacity(16 * self.0.len());
-        for (value, (_, direction)) in self.values(document).into_iter().zip(&self.0) {
-            key::encode_directed(value, *direction, &mut out);
+        self.encode(self.values(document).into_iter())
+    }
+
+    /// The bytes of [`encode_key`](Sort::encode_key) from a key that [`key`](Sort::key) gave.
+    pub(crate) fn encode_values(&self, key: &[RawBson]) -> Vec<u8> {
+        self.encode(key.iter().map(RawBson::as_raw_bson_ref))
+    }
+
+    fn encode<'a>(&self, values: impl Iterator<Item = RawBsonRef<'a>>) -> Vec<u8> {
+        let mut out = Vec::with_capacity(16 * self.keys.len());
+        for (value, (path, direction)) in values.zip(&self.keys) {
+            match self.folds(path) {
+                true => key::encode_folded(value, *direction, &mut out),
+                false => key::encode_directed(value, *direction, &mut out),
+            }
         }
         out
+    }
+
+    /// Whether the texts at a path are compared without their case. An `_id` is not, so that the order stays total.
+    fn folds(&self, path: &str) -> bool {
+        self.ignores_case && path != "_id"
+    }
+
+    fn compare_at(
+        &self,
+        (path, direction): &(Cow<'static, str>, Direction),
+        a: RawBsonRef<'_>,
+        b: RawBsonRef<'_>,
+    ) -> Ordering {
+        direction.apply(match self.folds(path) {
+            true => order::compare_folded(a, b),
+            false => order::compare(a, b),
+        })
     }
 
     /// Compares two documents.
@@ -208,29 +270,32 @@ impl Sort {
     }
 
     fn values<'a>(&self, document: &'a RawDocument) -> Vec<RawBsonRef<'a>> {
-        let plain = self.0.iter().map(|(path, _)| match lookup(document, path) {
-            Lookup::Value(value) => Some(value),
-            Lookup::Missing => Some(RawBsonRef::Null),
-            Lookup::Array(..) => None,
-        });
+        let plain = self
+            .keys
+            .iter()
+            .map(|(path, _)| match lookup(document, path) {
+                Lookup::Value(value) => Some(value),
+                Lookup::Missing => Some(RawBsonRef::Null),
+                Lookup::Array(..) => None,
+            });
         if let Some(values) = plain.collect() {
             return values;
         }
-        let paths: Vec<&str> = self.0.iter().map(|(path, _)| path.as_ref()).collect();
+        let paths: Vec<&str> = self.keys.iter().map(|(path, _)| path.as_ref()).collect();
         if let Ok(keys) = sort_values(document, &paths) {
             let first = keys.into_iter().min_by(|a, b| self.compare_values(a, b));
-            return first.unwrap_or_else(|| vec![RawBsonRef::Null; self.0.len()]);
+            return first.unwrap_or_else(|| vec![RawBsonRef::Null; self.keys.len()]);
         }
         // Two arrays side by side have no common elements, so each decides alone.
-        self.0
+        self.keys
             .iter()
-            .map(|(path, direction)| {
-                let values = sort_values(document, &[path])
+            .map(|key| {
+                let values = sort_values(document, &[&key.0])
                     .unwrap_or_default()
                     .into_iter();
                 values
                     .filter_map(|key| key.first().copied())
-                    .min_by(|a, b| direction.apply(order::compare(*a, *b)))
+                    .min_by(|a, b| self.compare_at(key, *a, *b))
                     .unwrap_or(RawBsonRef::Null)
             })
             .collect()
@@ -245,12 +310,21 @@ impl Sort {
         a: impl Iterator<Item = RawBsonRef<'a>>,
         b: impl Iterator<Item = RawBsonRef<'a>>,
     ) -> Ordering {
-        let directions = self.0.iter().map(|(_, direction)| *direction);
-        directions
-            .zip(a.zip(b))
-            .map(|(direction, (a, b))| direction.apply(order::compare(a, b)))
+        let keys = self.keys.iter();
+        keys.zip(a.zip(b))
+            .map(|(key, (a, b))| self.compare_at(key, a, b))
             .find(|order| order.is_ne())
             .unwrap_or(Ordering::Equal)
+    }
+}
+
+impl fmt::Display for Sort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let case = match self.ignores_case {
+            true => ", ignoring case",
+            false => "",
+        };
+        write!(f, "{}{case}", self.to_document())
     }
 }
 
@@ -385,6 +459,36 @@ mod tests {
         }
         let meta = Sort::parse(&doc! { "a": { "$meta": "textScore" } }).expect_err("no metadata");
         assert!(meta.to_string().contains("`$meta`"), "{meta}");
+    }
+
+    #[test]
+    fn an_order_can_ignore_case_but_not_that_of_an_id() {
+        let plain = Sort::parse(&doc! { "a": 1, "_id": 1 }).expect("a sort");
+        let folded = plain.clone().ignoring_case();
+        let documents = [("b", "y"), ("B", "x"), ("Ä", "X"), ("ä", "Y"), ("_", "1")];
+        let documents = documents.map(|(a, id)| raw(doc! { "_id": id, "a": a }));
+        let ids = |sort: &Sort| {
+            let mut documents = documents.to_vec();
+            documents.sort_by(|a, b| {
+                let order = sort.compare(a, b);
+                assert_eq!(order, sort.compare_keys(&sort.key(a), &sort.key(b)));
+                assert_eq!(order, sort.encode_key(a).cmp(&sort.encode_key(b)));
+                assert_eq!(sort.encode_key(a), sort.encode_values(&sort.key(a)));
+                order
+            });
+            documents
+                .iter()
+                .map(|document| document.get_str("_id").expect("an id").to_owned())
+                .collect::<String>()
+        };
+        assert_eq!(ids(&plain), "x1yXY");
+        assert_eq!(ids(&folded), "1xyXY");
+        assert_eq!(ids(&folded.reversed()), "YXyx1");
+        assert!(
+            plain.clone().then(&folded).ignores_case()
+                && folded.clone().then(&plain).ignores_case()
+        );
+        assert!(folded.total().ignores_case() && !plain.ignores_case());
     }
 
     #[test]

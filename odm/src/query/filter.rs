@@ -80,6 +80,10 @@ impl<M> Filter<M> {
     fn test(path: &'static str, test: Result<Test>) -> Self {
         Filter::from_mql(test.map(|test| mql::Filter::Path(Cow::Borrowed(path), test)))
     }
+
+    fn pattern(path: &'static str, pattern: Result<Pattern, mql::Error>) -> Self {
+        Filter::test(path, pattern.map(Test::Regex).map_err(Error::from))
+    }
 }
 
 impl<M> Clone for Filter<M> {
@@ -282,18 +286,44 @@ impl<V, P: Path, K> Field<V, P, K> {
         self.regex(&format!("^{}", pcre2::escape(prefix)))
     }
 
+    /// Matches if the field equals the text, but perhaps for case, by Unicode's simple case folding: "ÄRGER" equals
+    /// "ärger", and "ß" is no "ss". A null or missing field matches nothing. An index that is `case_insensitive` is used.
+    pub fn eq_ignore_case(self, text: &str) -> Filter<P::Root>
+    where
+        V: Text,
+    {
+        Filter::pattern(P::TEXT, Pattern::equal_ignoring_case(text))
+    }
+
+    /// Matches if the field equals one of the texts, as [`eq_ignore_case`](Field::eq_ignore_case) does.
+    pub fn in_ignore_case<T: AsRef<str>>(
+        self,
+        texts: impl IntoIterator<Item = T>,
+    ) -> Filter<P::Root>
+    where
+        V: Text,
+    {
+        let texts = texts.into_iter();
+        let tests = texts.map(|text| Pattern::equal_ignoring_case(text.as_ref()).map(Test::Regex));
+        let tests: Result<Vec<_>, _> = tests.collect();
+        Filter::test(P::TEXT, tests.map(Test::Any).map_err(Error::from))
+    }
+
+    /// Matches if the field starts with the text, but perhaps for case. An index that is `case_insensitive` is used.
+    pub fn starts_with_ignore_case(self, prefix: &str) -> Filter<P::Root>
+    where
+        V: Text,
+    {
+        Filter::pattern(P::TEXT, Pattern::prefix_ignoring_case(prefix))
+    }
+
     /// Matches by a regular expression, in the syntax of PCRE2. Options are part of it, as in
     /// `(?i)abc`.
     pub fn regex(self, pattern: &str) -> Filter<P::Root>
     where
         V: Text,
     {
-        Filter::test(
-            P::TEXT,
-            Pattern::new(pattern, "")
-                .map(Test::Regex)
-                .map_err(Error::from),
-        )
+        Filter::pattern(P::TEXT, Pattern::new(pattern, ""))
     }
 }
 

@@ -407,6 +407,7 @@ impl<S> std::ops::Not for Having<S> {
 #[must_use = "a sort does nothing until a query uses it"]
 pub struct GroupSort<S> {
     pub(crate) by: Vec<(SortBy, Direction)>,
+    pub(crate) ignores_case: bool,
     rows: PhantomData<fn() -> S>,
 }
 
@@ -420,13 +421,16 @@ impl<S> GroupSort<S> {
     fn new(by: SortBy, direction: Direction) -> Self {
         GroupSort {
             by: vec![(by, direction)],
+            ignores_case: false,
             rows: PhantomData,
         }
     }
 
     /// Adds another sort as a tie-breaker.
     pub fn then<How>(mut self, other: impl SortsGroups<S, How>) -> Self {
-        self.by.extend(other.into_sort().by);
+        let other = other.into_sort();
+        self.by.extend(other.by);
+        self.ignores_case |= other.ignores_case;
         self
     }
 }
@@ -462,6 +466,7 @@ impl<S, How, R: In<S, How>> SortsGroups<S, (How,)> for Sort<R> {
         });
         GroupSort {
             by: keys.collect(),
+            ignores_case: sort.ignores_case(),
             rows: PhantomData,
         }
     }

@@ -19,12 +19,25 @@ pub struct Sort<M> {
 impl<M> Sort<M> {
     /// Adds another sort as a tie-breaker.
     pub fn then(self, other: Sort<M>) -> Sort<M> {
-        let keys = other.sort.keys().to_vec();
-        let sort = keys.into_iter().fold(self.sort, |sort, (path, direction)| {
-            sort.by(path, direction)
-        });
         Sort {
-            sort,
+            sort: self.sort.then(&other.sort),
+            model: PhantomData,
+        }
+    }
+
+    /// Compares texts without regard to case, by Unicode's simple case folding: "Äpfel" stands beside "äpfel", and "ß" is no
+    /// "ss". It is about the whole order, with what is added by [`then`](Sort::then), but not about `_id`. An index that is
+    /// `case_insensitive` gives the order.
+    ///
+    /// ```
+    /// # use odm::prelude::*; use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "parts")]
+    /// # struct Part { #[serde(rename = "_id")] id: i64, name: String, qty: i64 }
+    /// let by_name = Part::fields().name.asc().ignore_case().then(Part::fields().qty.desc());
+    /// ```
+    pub fn ignore_case(self) -> Sort<M> {
+        Sort {
+            sort: self.sort.ignoring_case(),
             model: PhantomData,
         }
     }
@@ -52,7 +65,7 @@ impl<M> Clone for Sort<M> {
 
 impl<M> std::fmt::Debug for Sort<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Sort({})", self.sort.to_document())
+        write!(f, "Sort({})", self.sort)
     }
 }
 

@@ -142,9 +142,7 @@ impl<M: Document, J, T> Query<M, J, T> {
     pub fn sort(self, sort: Sort<M>) -> Self {
         self.change(|find| {
             let keys = sort.into_mql();
-            for (path, direction) in keys.keys() {
-                find.sort = std::mem::take(&mut find.sort).by(path.clone(), *direction);
-            }
+            find.sort = std::mem::take(&mut find.sort).then(&keys);
         })
     }
 

@@ -69,6 +69,7 @@ pub struct Groups<S, V, A> {
     computed: ComputedOf<A>,
     having: Vec<Having<S>>,
     sort: Vec<(SortBy, Direction)>,
+    ignores_case: bool,
     skip: u64,
     limit: Option<u64>,
 }
@@ -313,6 +314,7 @@ impl<S, V> GroupBy<S, V> {
             computed: aggregates.into_computed(),
             having: Vec::new(),
             sort: Vec::new(),
+            ignores_case: false,
             skip: 0,
             limit: None,
         }
@@ -329,7 +331,9 @@ impl<S, V, A> Groups<S, V, A> {
     /// Sorts the groups by what is computed of them, as `count().desc()`, or by a key, as
     /// `Order::fields().status.asc()`. A second call adds a tie-breaker.
     pub fn sort<How>(mut self, sort: impl SortsGroups<S, How>) -> Self {
-        self.sort.extend(sort.into_sort().by);
+        let sort = sort.into_sort();
+        self.sort.extend(sort.by);
+        self.ignores_case |= sort.ignores_case;
         self
     }
 
@@ -374,6 +378,9 @@ impl<S, V, A> Groups<S, V, A> {
                 }
             };
             sort = sort.by(path, direction);
+        }
+        if self.ignores_case {
+            sort = sort.ignoring_case();
         }
         for computed in &computed {
             let place = computed.place.as_ref();

@@ -4,7 +4,7 @@ use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString};
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    mql::{self, Direction, key, path::compound_index_values},
+    mql::{self, Direction, fold, key, path::compound_index_values},
 };
 
 /// A collection as the models declare it.
@@ -30,6 +30,10 @@ pub struct IndexSpec {
     /// Documents in which one of the fields is missing or null have no entry, so that `unique`
     /// means unique among those present.
     pub present_only: bool,
+    /// Texts that differ in nothing but case are one key, by Unicode's simple case folding. A sort that
+    /// [ignores case](crate::store::Sort::ignoring_case) has their order. This is said of texts themselves, not of those in
+    /// a document that is a value of a field.
+    pub case_insensitive: bool,
 }
 
 impl IndexSpec {
@@ -37,7 +41,7 @@ impl IndexSpec {
     /// field.
     ///
     /// A document has one key, or one for each element of an array that its fields meet. A missing
-    /// field has the value null, and an empty array the value undefined.
+    /// field has the value null, and an empty array the value undefined. Texts are folded if the index ignores case.
     ///
     /// # Errors
     ///
@@ -48,10 +52,30 @@ impl IndexSpec {
         if self.present_only {
             keys.retain(|key| key.iter().copied().all(is_present));
         }
+        let owned =
+            |key: Vec<RawBsonRef<'_>>| key.into_iter().map(|value| self.stored(value)).collect();
+        let mut keys: Vec<Vec<RawBson>> = keys.into_iter().map(owned).collect();
         keys.sort_by_cached_key(|values| encoded(values));
         keys.dedup_by_key(|values| encoded(values));
-        let owned = |key: Vec<RawBsonRef<'_>>| key.into_iter().map(RawBson::from).collect();
-        Ok(keys.into_iter().map(owned).collect())
+        Ok(keys)
+    }
+
+    /// A value as it is in a key.
+    fn stored(&self, value: RawBsonRef<'_>) -> RawBson {
+        match value {
+            RawBsonRef::String(text) | RawBsonRef::Symbol(text) if self.case_insensitive => {
+                RawBson::String(fold::text(text).into_owned())
+            }
+            value => value.into(),
+        }
+    }
+
+    /// Appends a value to a key in bytes.
+    pub(crate) fn encode(&self, value: RawBsonRef<'_>, direction: Direction, key: &mut Vec<u8>) {
+        match self.case_insensitive {
+            true => key::encode_folded(value, direction, key),
+            false => key::encode_directed(value, direction, key),
+        }
     }
 
     /// Returns the error of a key that another document has in this index, which is unique. Its
@@ -61,8 +85,12 @@ impl IndexSpec {
         let fields: Vec<String> = (self.keys.iter().zip(key))
             .map(|((path, _), value)| format!("`{path}` = {}", show(value.as_raw_bson_ref())))
             .collect();
+        let case = match self.case_insensitive {
+            true => " and ignores case",
+            false => "",
+        };
         let message = format!(
-            "duplicate key: `{collection}` already has a document with {}, and the index `{}` is unique",
+            "duplicate key: `{collection}` already has a document with {}, and the index `{}` is unique{case}",
             fields.join(", "),
             self.name
         );
@@ -100,8 +128,9 @@ pub(crate) fn is_present(value: RawBsonRef<'_>) -> bool {
     !matches!(value, RawBsonRef::Null | RawBsonRef::Undefined)
 }
 
-fn encoded(values: &[RawBsonRef<'_>]) -> Vec<u8> {
-    values.iter().flat_map(|value| key::of(*value)).collect()
+fn encoded(values: &[RawBson]) -> Vec<u8> {
+    let values = values.iter().map(RawBson::as_raw_bson_ref);
+    values.flat_map(key::of).collect()
 }
 
 #[cfg(test)]
@@ -119,6 +148,7 @@ mod tests {
             ],
             unique: false,
             present_only,
+            case_insensitive: false,
         };
         index.keys_of(document).expect("one array at most")
     }
@@ -149,6 +179,7 @@ mod tests {
             ],
             unique: false,
             present_only: false,
+            case_insensitive: false,
         };
         let error = index.keys_of(&rawdoc! { "a": [1], "b": [2] }).unwrap_err();
         assert_eq!(error.kind(), crate::ErrorKind::InvalidUpdate);

@@ -103,6 +103,43 @@ pub async fn a_query_returns_the_documents_that_its_filter_matches_in_the_total_
     }
 }
 
+pub async fn a_filter_and_an_order_can_ignore_case(store: impl Store) {
+    let indexes = vec![
+        case_insensitive(index("a", &["a", "-b"])),
+        index("b", &["b"]),
+    ];
+    ensure(&store, indexes).await;
+    let words = ["b", "A", "é", "a", "B", "É", "ß", "ss", "_"];
+    let documents = words.iter().zip(1..);
+    insert_all(
+        &store,
+        documents.map(|(word, id)| doc! { "_id": id, "a": word, "b": word }),
+    )
+    .await;
+    let reader = store.reader().expect("the store can be read");
+    let equal = |path: &str, text: &str| {
+        query(doc! { path: { "$regex": format!(r"^{text}\z"), "$options": "i" } })
+    };
+    for path in ["a", "b"] {
+        assert_eq!(ids(&*reader, &equal(path, "É")).await, [3, 6]);
+        assert_eq!(ids(&*reader, &equal(path, "SS")).await, [8]);
+        let sort = sort(doc! { path: -1, "_id": 1 }).ignoring_case();
+        let mut find = Find {
+            sort: sort.clone(),
+            ..query(doc! {})
+        };
+        assert_eq!(ids(&*reader, &find).await, [3, 6, 7, 8, 1, 5, 2, 4, 9]);
+        find.after = Some(sort.key(&raw(doc! { "_id": 1, path: "B" })));
+        assert_eq!(ids(&*reader, &find).await, [5, 2, 4, 9]);
+    }
+    // An index that ignores case answers what does not, too.
+    assert_eq!(ids(&*reader, &query(doc! { "a": "A" })).await, [2]);
+    assert_eq!(
+        ids(&*reader, &query(doc! { "a": { "$gt": "b" } })).await,
+        [3, 6, 7, 8]
+    );
+}
+
 pub async fn a_query_skips_and_limits(store: impl Store) {
     let reader = reader_of_some(&store).await;
     for order in sorts() {

@@ -34,6 +34,7 @@ pub async fn an_index_with_other_keys_or_options_under_one_name_is_refused(store
             present_only: true,
             ..index("i", &["a", "b"])
         },
+        case_insensitive(index("i", &["a", "b"])),
     ];
     for other in others {
         let ensured = store.ensure(&[things(vec![other])]).await;

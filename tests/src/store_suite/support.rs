@@ -59,6 +59,7 @@ pub(super) fn index(name: &str, paths: &[&str]) -> IndexSpec {
         keys: keys.collect(),
         unique: false,
         present_only: false,
+        case_insensitive: false,
     }
 }
 
@@ -66,6 +67,14 @@ pub(super) fn unique(name: &str, paths: &[&str]) -> IndexSpec {
     IndexSpec {
         unique: true,
         ..index(name, paths)
+    }
+}
+
+/// The index, as one that ignores case.
+pub(super) fn case_insensitive(index: IndexSpec) -> IndexSpec {
+    IndexSpec {
+        case_insensitive: true,
+        ..index
     }
 }
 

@@ -94,6 +94,35 @@ pub async fn null_and_missing_are_one_key_unless_only_present_ones_count(store: 
     assert_taken(&store, doc! { "_id": 5, "n": 4, "m": 5 }).await;
 }
 
+pub async fn an_index_that_ignores_case_takes_words_in_all_cases(store: impl Store) {
+    let by_n = present(case_insensitive(unique("n", &["n"])));
+    ensure(&store, vec![by_n]).await;
+    let documents = [
+        doc! { "_id": 1, "n": "Äpfel" },
+        doc! { "_id": 2, "n": ["A\u{308}pfel", "Straße"] },
+        doc! { "_id": 3, "n": { "a": "B" } },
+        doc! { "_id": 4, "n": { "a": "b" } },
+    ];
+    insert_all(&store, documents.clone()).await;
+    let error = assert_taken(&store, doc! { "_id": 5, "n": ["x", "äPFEL"] }).await;
+    assert_eq!(location(&error), ("n", "äpfel".into()));
+    assert_taken(&store, doc! { "_id": 5, "n": "STRAßE" }).await;
+    assert_stored(&store, documents).await;
+    // Another word, and one document with a word in two cases.
+    insert_all(&store, [doc! { "_id": 5, "n": ["STRASSE", "strasse"] }]).await;
+    // A word in another case is the same key of its document.
+    let change = [replace(
+        doc! { "_id": 1, "n": "Äpfel" },
+        doc! { "_id": 1, "n": "ÄPFEL" },
+    )];
+    write(&store, &change).await.expect("the key is its own");
+    assert_taken(&store, doc! { "_id": 6, "n": "äpfel" }).await;
+    write(&store, &[remove(doc! { "_id": 1, "n": "ÄPFEL" })])
+        .await
+        .expect("a removal");
+    insert_all(&store, [doc! { "_id": 6, "n": "äpfel" }]).await;
+}
+
 pub async fn a_compound_key_is_taken_as_a_whole(store: impl Store) {
     ensure(&store, vec![unique("ab", &["a", "-b.c"])]).await;
     let some = [

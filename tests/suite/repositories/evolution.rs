@@ -137,6 +137,7 @@ fn index(name: &str, path: &str) -> IndexSpec {
         keys: vec![(path.to_owned(), Direction::Ascending)],
         unique: true,
         present_only: false,
+        case_insensitive: false,
     }
 }
 

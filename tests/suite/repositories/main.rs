@@ -11,6 +11,7 @@ mod forms;
 mod history;
 mod items;
 mod json;
+mod letter_case;
 mod limits;
 mod names;
 mod opaque;

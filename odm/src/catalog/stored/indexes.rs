@@ -29,6 +29,12 @@ pub(crate) struct OwnedIndex {
     keys: Vec<(String, bool)>,
     unique: bool,
     present_only: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    case_insensitive: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl OwnedIndex {
@@ -42,6 +48,7 @@ impl OwnedIndex {
                 .collect(),
             unique: spec.unique,
             present_only: spec.present_only,
+            case_insensitive: spec.case_insensitive,
         }
     }
 
@@ -62,6 +69,7 @@ impl OwnedIndex {
                 .collect(),
             unique: self.unique,
             present_only: self.present_only,
+            case_insensitive: self.case_insensitive,
         }
     }
 }

@@ -89,6 +89,7 @@ fn spec(name: &str, path: &str, direction: Direction, unique: bool) -> IndexSpec
         keys: vec![(path.to_owned(), direction)],
         unique,
         present_only: false,
+        case_insensitive: false,
     }
 }
 

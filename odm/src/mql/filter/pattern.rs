@@ -1,12 +1,14 @@
 //! Regular expressions, with the meaning that PCRE2 gives them in MongoDB.
 
 mod backtracking;
+mod folded;
 mod linear;
 #[cfg(test)]
 mod tests;
 
 use crate::mql::{Error, types::bad_as};
 use bson::{RawBsonRef, Regex};
+use folded::Literal;
 
 /// The longest expression, in bytes.
 const MAX_LEN: usize = 32_764;
@@ -22,6 +24,9 @@ const MAX_BACKTRACKED: usize = 64 << 10;
 /// Most expressions are matched in linear time. One that needs backtracking, as look-around and back
 /// references do, takes a bounded number of steps, on texts of at most 64 KiB: see
 /// [`Error::RegexLimit`].
+///
+/// One that is only about the begin of a text, or all of it, without regard to case, `^literal` or `^literal\z` with the
+/// option `i`, compares texts after Unicode's simple case folding, as an index and a sort that ignore case do.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     source: String,
@@ -29,8 +34,18 @@ pub struct Pattern {
     engine: Engine,
 }
 
+/// A condition on folded texts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum FoldedText<'a> {
+    /// They equal this one.
+    Equals(&'a str),
+    /// They start with this one.
+    StartsWith(&'a str),
+}
+
 #[derive(Debug, Clone)]
 enum Engine {
+    Folded(Literal),
     Linear(regex::Regex),
     Backtracking(pcre2::bytes::Regex),
 }
@@ -54,6 +69,13 @@ impl Pattern {
             return Err(invalid(format!("it is longer than {MAX_LEN} bytes")));
         }
         let options: String = letters.into_iter().collect();
+        if let Some(literal) = folded::compile(source, &options) {
+            return Ok(Pattern {
+                source: source.to_owned(),
+                options,
+                engine: Engine::Folded(literal),
+            });
+        }
         // What an expression means, and whether it means anything, is up to PCRE2.
         let plain = backtracking::compile(source, &options);
         let plain = plain.map_err(|error| invalid(reason(&error)))?;
@@ -69,6 +91,24 @@ impl Pattern {
             options,
             engine,
         })
+    }
+
+    /// A pattern of the texts that equal this one, but perhaps for case.
+    pub(crate) fn equal_ignoring_case(text: &str) -> Result<Pattern, Error> {
+        Pattern::new(&format!(r"^{}\z", pcre2::escape(text)), "i")
+    }
+
+    /// A pattern of the texts that start with this one, but perhaps for case.
+    pub(crate) fn prefix_ignoring_case(text: &str) -> Result<Pattern, Error> {
+        Pattern::new(&format!("^{}", pcre2::escape(text)), "i")
+    }
+
+    /// What the pattern says of folded texts, if it ignores case and says no more than that.
+    pub(crate) fn as_folded(&self) -> Option<FoldedText<'_>> {
+        match &self.engine {
+            Engine::Folded(literal) => Some(literal.as_folded()),
+            _ => None,
+        }
     }
 
     /// Returns the source of the expression.
@@ -88,6 +128,7 @@ impl Pattern {
     /// [`RegexLimit`](Error::RegexLimit) if that is not known after a bounded number of steps.
     pub fn is_match(&self, text: &str) -> Result<bool, Error> {
         let regex = match &self.engine {
+            Engine::Folded(literal) => return Ok(literal.is_match(text)),
             Engine::Linear(regex) => return Ok(regex.is_match(text)),
             Engine::Backtracking(regex) => regex,
         };

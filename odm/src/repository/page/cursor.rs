@@ -40,7 +40,7 @@ const COLLECTION: u8 = 2;
 
 /// The hash by which a position knows its query. It guards against mistakes, not against those who make cursors.
 pub(super) fn hash(find: &Find, semi_joins: &[SemiJoin]) -> u64 {
-    let (filter, sort) = (find.filter.to_document(), find.sort.total().to_document());
+    let (filter, sort) = (find.filter.to_document(), find.sort.total());
     let mut text = format!("{}\n{filter}\n{sort}", find.collection);
     for semi_join in semi_joins {
         text.push('\n');

@@ -316,7 +316,12 @@ fn differs(collection: &str, wanted: &IndexSpec, exists: &IndexSpec) -> Error {
         } else {
             ""
         };
-        format!("({}{unique}{present})", keys.join(", "))
+        let case = if index.case_insensitive {
+            ", case-insensitive"
+        } else {
+            ""
+        };
+        format!("({}{unique}{present}{case})", keys.join(", "))
     };
     let message = format!(
         "index `{}` of `{collection}` exists as {} and is declared as {}: give the new one another name",

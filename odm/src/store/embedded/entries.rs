@@ -6,7 +6,7 @@ use super::{layout::new_key, schema::Index};
 use crate::{
     error::{Error, Result},
     mql::{
-        Direction, key,
+        Direction,
         path::{Lookup, compound_index_values, lookup},
     },
     store::collection::is_present,
@@ -33,8 +33,8 @@ impl Entries {
         let mut present = true;
         for (path, direction) in &index.spec.keys {
             match lookup(document, path) {
-                Lookup::Value(value) => present &= append(value, *direction, &mut key),
-                Lookup::Missing => present &= append(RawBsonRef::Null, *direction, &mut key),
+                Lookup::Value(value) => present &= append(index, value, *direction, &mut key),
+                Lookup::Missing => present &= append(index, RawBsonRef::Null, *direction, &mut key),
                 Lookup::Array(..) => return Entries::for_arrays(index, document, id),
             }
         }
@@ -57,7 +57,7 @@ impl Entries {
             let mut key = new_key();
             let mut present = true;
             for (value, (_, direction)) in values.into_iter().zip(&index.spec.keys) {
-                present &= append(value, *direction, &mut key);
+                present &= append(index, value, *direction, &mut key);
             }
             if present || !index.spec.present_only {
                 keys.push(finish(key, index, id));
@@ -80,8 +80,8 @@ impl Entries {
 }
 
 /// Appends a value to a key, and returns whether the value is present.
-fn append(value: RawBsonRef<'_>, direction: Direction, key: &mut Vec<u8>) -> bool {
-    key::encode_directed(value, direction, key);
+fn append(index: &Index, value: RawBsonRef<'_>, direction: Direction, key: &mut Vec<u8>) -> bool {
+    index.spec.encode(value, direction, key);
     is_present(value)
 }
 
@@ -105,7 +105,7 @@ pub(super) fn duplicate(
     let values = keys.into_iter().find(|values| {
         let mut key = new_key();
         for (value, (_, direction)) in values.iter().zip(&index.spec.keys) {
-            append(value.as_raw_bson_ref(), *direction, &mut key);
+            append(index, value.as_raw_bson_ref(), *direction, &mut key);
         }
         key == taken
     });

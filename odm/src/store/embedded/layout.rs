@@ -26,8 +26,12 @@ pub(super) const MAX_TREE: Tree = 1 << 20;
 /// The tree of the store's own records.
 pub(super) const META: Tree = 0;
 
-/// The version of the format.
+/// The version of the format of a new store.
 pub(super) const FORMAT: i32 = 3;
+
+/// The version of the format of a store that has, or had, an index that format 3 does not know. A program that does not
+/// know it either would write wrong entries.
+pub(super) const FORMAT_OF_INDEXES: i32 = 4;
 
 /// A key that is greater than all keys of a tree.
 pub(super) const END: [u8; 1] = [0xff];

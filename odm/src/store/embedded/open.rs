@@ -12,16 +12,13 @@ use tracing::warn;
 use super::{
     engine::{Engine, FileBackend, InMemoryBackend, State},
     files::{self, NewFile},
-    layout::{FORMAT, META, damaged},
+    layout::{FORMAT, FORMAT_OF_INDEXES, META, damaged},
     log::{self, Beside, Log, LogFile},
-    schema::{RECORD, Schema, format_record, read_format},
+    schema::{FORMAT_RECORD, RECORD, Schema, format_record, read_format},
     settings::Settings,
     snapshot::Snapshot,
 };
 use crate::error::{Error, ErrorKind, Result};
-
-/// The name of the record of the format.
-const FORMAT_RECORD: &[u8] = b"format";
 
 /// The location of the data.
 pub(super) enum Place {
@@ -116,20 +113,18 @@ fn initialize(engine: &mut Engine, name: &str) -> Result<()> {
             return Err(damaged(format_args!("`{name}` has no format version")));
         }
         drop(base);
-        let record = bson::serialize_to_vec(&format_record(FORMAT)).map_err(|error| {
-            Error::new(ErrorKind::Encode, "cannot write the format version").with_source(error)
-        })?;
+        let record = format_record(FORMAT)?;
         return engine.commit(
             [(META, FORMAT_RECORD, Some(record.as_slice()))].into_iter(),
             true,
         );
     };
     match read_format(&record) {
-        Some(FORMAT) => Ok(()),
+        Some(FORMAT | FORMAT_OF_INDEXES) => Ok(()),
         Some(other) => Err(Error::new(
             ErrorKind::Corrupt,
             format!(
-                "format {other} of `{name}` is not supported: this library reads format {FORMAT}"
+                "format {other} of `{name}` is not supported: this library reads formats {FORMAT} and {FORMAT_OF_INDEXES}"
             ),
         )),
         None => Err(damaged(format_args!(

@@ -25,7 +25,7 @@ use crate::mql::{Direction, Filter, Sort};
 pub(super) use access_path::{AccessPath, Source};
 use access_path::{MAX_MERGED, access_path};
 pub(super) use bounds::KeyRange;
-use constraint::Constraints;
+use constraint::{Constraints, Texts};
 pub(super) use explain::{explain, index_names};
 pub(super) use ordering::fields_len;
 
@@ -61,6 +61,8 @@ impl SortStrategy {
 pub(super) struct OrderSpec<'q> {
     /// The keys of the sort before `_id`.
     pub(super) fields: &'q [(Cow<'static, str>, Direction)],
+    /// Whether texts are compared with their case. An `_id` is.
+    pub(super) texts: Texts,
     /// The direction of `_id`. Keys of the sort after it have no effect, since `_id` is unique.
     pub(super) id: Direction,
     /// A value for each key, and for `_id`.
@@ -72,15 +74,21 @@ pub(super) struct OrderSpec<'q> {
 impl<'q> OrderSpec<'q> {
     pub(super) fn new(sort: &'q Sort, after: Option<&'q [RawBson]>, is_limited: bool) -> Self {
         let keys = sort.keys();
+        let texts = match sort.ignores_case() {
+            true => Texts::Folded,
+            false => Texts::AsTheyAre,
+        };
         match keys.iter().position(|(path, _)| path == "_id") {
             Some(at) => OrderSpec {
                 fields: &keys[..at],
+                texts,
                 id: keys[at].1,
                 after: after.map(|after| &after[..(at + 1).min(after.len())]),
                 is_limited,
             },
             None => OrderSpec {
                 fields: keys,
+                texts,
                 id: Direction::Ascending,
                 after,
                 is_limited,

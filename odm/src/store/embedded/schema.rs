@@ -14,6 +14,9 @@ use crate::{
 /// The name of the record of the schema.
 pub(super) const RECORD: &[u8] = b"catalog";
 
+/// The name of the record of the format.
+pub(super) const FORMAT_RECORD: &[u8] = b"format";
+
 /// All collections and their indexes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Schema {
@@ -156,6 +159,14 @@ impl Schema {
         Ok(self.last_tree)
     }
 
+    /// Whether an index is of a kind that format 3 does not know.
+    pub(super) fn needs_format_of_indexes(&self) -> bool {
+        let mut indexes = self
+            .collections()
+            .flat_map(|collection| &collection.indexes);
+        indexes.any(|index| index.spec.case_insensitive)
+    }
+
     pub(super) fn encode(&self) -> Result<Vec<u8>> {
         let mut collections: Vec<_> = self.collections().map(CollectionRecord::from).collect();
         collections.sort_by_key(|collection| collection.tree);
@@ -202,6 +213,7 @@ impl Schema {
                             .collect(),
                         unique: index.unique,
                         present_only: index.present_only,
+                        case_insensitive: index.case_insensitive,
                     },
                 })
             });
@@ -244,8 +256,14 @@ struct IndexRecord {
     keys: Vec<KeyRecord>,
     unique: bool,
     present_only: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    case_insensitive: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     build: Option<BuildRecord>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 #[derive(Serialize, Deserialize)]
@@ -286,6 +304,7 @@ impl From<&Index> for IndexRecord {
                 .collect(),
             unique: index.spec.unique,
             present_only: index.spec.present_only,
+            case_insensitive: index.spec.case_insensitive,
             build: index.build.as_ref().map(|build| BuildRecord {
                 to: Binary {
                     subtype: BinarySubtype::Generic,
@@ -298,10 +317,12 @@ impl From<&Index> for IndexRecord {
 }
 
 /// The record of the format version.
-pub(super) fn format_record(version: i32) -> Document {
+pub(super) fn format_record(version: i32) -> Result<Vec<u8>> {
     let mut record = Document::new();
     record.insert("format", Bson::Int32(version));
-    record
+    bson::serialize_to_vec(&record).map_err(|error| {
+        Error::new(ErrorKind::Encode, "cannot write the format version").with_source(error)
+    })
 }
 
 /// The version in a record of [`format_record`].

@@ -10,6 +10,7 @@ mod format;
 mod indexes;
 mod large;
 mod layers;
+mod letter_case;
 mod log;
 mod plans;
 mod queries;

@@ -9,10 +9,10 @@ use std::{
 
 use self::memory::Memory;
 use super::{
-    layout::META,
+    layout::{FORMAT_OF_INDEXES, META},
     overlay::{Mark, Overlay},
     read::Reading,
-    schema::{RECORD, Schema},
+    schema::{FORMAT_RECORD, RECORD, Schema, format_record},
     settings::Settings,
     snapshot::Snapshot,
     view::View,
@@ -108,6 +108,10 @@ impl Work {
 
     /// Changes the schema and its record.
     pub(super) fn set_schema(&mut self, schema: Schema) -> Result<()> {
+        if schema.needs_format_of_indexes() {
+            let record = format_record(FORMAT_OF_INDEXES)?;
+            self.overlay.put(META, FORMAT_RECORD, &record);
+        }
         self.overlay.put(META, RECORD, &schema.encode()?);
         self.schema = Arc::new(schema);
         Ok(())

@@ -3,6 +3,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::*;
+use crate::mql::fold;
 
 /// Parts of expressions, most of which the linear engine takes.
 fn part() -> impl Strategy<Value = String> {
@@ -166,4 +167,77 @@ fn a_search_keeps_what_begins_and_ends_an_expression() {
     assert!(backtracking::compile_search(r"(?=a)\Qb", "").is_none());
     assert!(backtracking::compile_search("a(*COMMIT)b", "").is_none());
     assert!(backtracking::compile_search("a(?R)?b", "").is_none());
+}
+
+#[test]
+fn letters_are_paired_as_pcre2_pairs_them() {
+    let mut different = Vec::new();
+    for each in '\0'..=char::MAX {
+        let cases = each.to_lowercase().chain(each.to_uppercase());
+        let others: Vec<char> = cases
+            .chain([fold::char(each)])
+            .filter(|other| *other != each)
+            .collect();
+        if others.is_empty() {
+            continue;
+        }
+        let source = format!(r"^{}\z", pcre2::escape(&each.to_string()));
+        let regex = backtracking::compile(&source, "i").expect("a pattern");
+        let pattern = Pattern::new(&source, "i").expect("a pattern");
+        assert!(pattern.as_folded().is_some());
+        for other in others {
+            let text = other.to_string();
+            let matches = regex.is_match(text.as_bytes()).expect("an answer");
+            if pattern.is_match(&text).expect("an answer") != matches {
+                different.push((each, other));
+            }
+        }
+    }
+    assert_eq!(different, Vec::<(char, char)>::new());
+}
+
+#[test]
+fn a_literal_without_case_is_compared_from_the_begin_of_a_text() {
+    let matches = |source: &str, text: &str| {
+        let pattern = Pattern::new(source, "i").expect("a pattern");
+        let plain = backtracking::compile(source, "i").expect("a pattern");
+        let is_match = pattern.is_match(text).expect("an answer");
+        assert_eq!(
+            is_match,
+            plain.is_match(text.as_bytes()).expect("an answer"),
+            "{source} {text}"
+        );
+        (pattern.as_folded().is_some(), is_match)
+    };
+    assert_eq!(matches(r"^a\.B\z", "A.b"), (true, true));
+    assert_eq!(matches(r"^a\.b\z", "axb"), (true, false));
+    assert_eq!(matches(r"^ab\z", "ab\n"), (true, false));
+    assert_eq!(matches(r"^ab\z", "abc"), (true, false));
+    assert_eq!(matches("^ab", "ABc"), (true, true));
+    assert_eq!(matches("^ÄB", "äbc"), (true, true));
+    assert_eq!(matches("^", ""), (true, true));
+    assert_eq!(matches("^k", "\u{212a}"), (true, true));
+    assert_eq!(matches(r"^ß\z", "ss"), (true, false));
+    // A backslash and a letter.
+    assert_eq!(matches(r"^a\\z", r"A\Z"), (true, true));
+    assert_eq!(matches("^a.c", "AxC"), (false, true));
+    assert_eq!(matches(r"^\d", "1"), (false, true));
+    assert_eq!(matches("ab", "xAB"), (false, true));
+    assert_eq!(matches("^ab$", "AB\n"), (false, true));
+    let lines = Pattern::new("^b", "im").expect("a pattern");
+    assert!(lines.as_folded().is_none() && lines.is_match("a\nB").expect("an answer"));
+}
+
+#[test]
+fn a_long_text_is_compared_without_case() {
+    let long = "Ä".repeat(100_000);
+    let pattern = Pattern::new("^ääÄ", "i").expect("a pattern");
+    assert!(pattern.is_match(&long).expect("an answer"));
+    let text = long[..20_000].to_owned();
+    assert!(
+        Pattern::equal_ignoring_case(&text)
+            .expect("a pattern")
+            .is_match(&text.to_lowercase())
+            .expect("an answer")
+    );
 }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use bson::{RawBson, RawBsonRef, RawDocument};
+use bson::{RawBsonRef, RawDocument};
 
 use super::{
     super::plan::{Plan, SortStrategy},
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     error::{Error, ErrorKind, Result},
-    mql::{Filter, Sort, key, path},
+    mql::{Filter, Sort, path},
     store::Cost,
 };
 
@@ -44,7 +44,7 @@ impl<'e> Sink<'e> {
         };
         let after = match query.after {
             None => None,
-            Some(after) if after.len() == total.keys().len() => Some(position(&total, after)),
+            Some(after) if after.len() == total.keys().len() => Some(total.encode_values(after)),
             Some(_) => {
                 return Err(Error::new(
                     ErrorKind::InvalidQuery,
@@ -141,13 +141,4 @@ impl<'e> Sink<'e> {
     pub(super) fn stopped_by_caller(&self, flow: ControlFlow<()>) -> bool {
         flow == ControlFlow::Break(()) && self.left.is_none()
     }
-}
-
-/// The key of a position in an order.
-fn position(total: &Sort, after: &[RawBson]) -> Vec<u8> {
-    let mut position = Vec::new();
-    for ((_, direction), value) in total.keys().iter().zip(after) {
-        key::encode_directed(value.as_raw_bson_ref(), *direction, &mut position);
-    }
-    position
 }

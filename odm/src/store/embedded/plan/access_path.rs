@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use super::{
     OrderSpec, SortStrategy,
     bounds::{Interval, KeyRange, intersect},
-    constraint::{Constraint, Constraints},
+    constraint::{Bounds, Constraints, Texts},
     ordering,
 };
 use crate::{
@@ -56,9 +56,18 @@ impl<'s> Source<'s> {
         }
     }
 
-    /// Whether these are among its fields.
+    /// The form of texts in its keys.
+    pub(super) fn texts(&self) -> Texts {
+        match self.index {
+            Some(index) if index.spec.case_insensitive => Texts::Folded,
+            _ => Texts::AsTheyAre,
+        }
+    }
+
+    /// Whether its keys tell the values at these paths apart.
     pub(super) fn has_fields(&self, paths: &[&str]) -> bool {
-        paths.iter().all(|path| self.position(path).is_some())
+        let has_field = |path: &&str| self.position(path).is_some();
+        paths.is_empty() || self.texts() == Texts::AsTheyAre && paths.iter().all(has_field)
     }
 
     /// The position of a field.
@@ -236,19 +245,19 @@ impl<'f> KeyBounds<'f> {
             if bounds.range.is_some() || bounds.used.iter().any(shares_array) {
                 break;
             }
-            let Some((used, intervals)) = field_bounds(constraints, source, at) else {
+            let Some(field) = FieldBounds::new(constraints, source, at) else {
                 break;
             };
             let prefixes = bounds.prefixes.len();
-            if prefixes > 1 && prefixes * intervals.len() > MAX_RANGES {
+            if prefixes > 1 && prefixes * field.intervals.len() > MAX_RANGES {
                 break;
             }
             if source.has_all_values(at) {
-                bounds.exact += used.iter().filter(|constraint| constraint.exact).count();
+                bounds.exact += field.exact;
             }
-            let tests = used.iter().map(|constraint| (at, constraint.test));
+            let tests = field.tests.into_iter().map(|test| (at, test));
             bounds.used.extend(tests);
-            bounds.add_field(at, intervals, source.field(at).1);
+            bounds.add_field(at, field.intervals, source.field(at).1);
         }
         bounds
     }
@@ -315,30 +324,44 @@ fn has_all(source: &Source<'_>, constraints: &Constraints<'_>) -> bool {
         })
 }
 
-/// The values that the constraints on a field leave to it, and the constraints that are used.
-fn field_bounds<'c, 'f>(
-    constraints: &'c Constraints<'f>,
-    source: &Source<'_>,
-    at: usize,
-) -> Option<(Vec<&'c Constraint<'f>>, Vec<Interval>)> {
-    let path = source.field(at).0;
-    let mut found = constraints
-        .all
-        .iter()
-        .filter(|constraint| constraint.path == path);
-    if source.is_multikey(at) {
-        // Each constraint may hold for another element, so that only one of them bounds the values,
-        // and only one for values that the index has.
-        let best = found
-            .filter(|constraint| constraint.present || !source.present_only())
-            .min_by_key(|constraint| (!constraint.is_equality(), constraint.intervals.len()))?;
-        return Some((vec![best], best.intervals.clone()));
+/// The bounds of a field of a source.
+struct FieldBounds<'f> {
+    /// The tests that are used.
+    tests: Vec<&'f Test>,
+    /// How many of them pass by all values within the bounds, and by no others.
+    exact: usize,
+    intervals: Vec<Interval>,
+}
+
+impl<'f> FieldBounds<'f> {
+    /// What the constraints on a field leave to it. `None` if no constraint bounds it.
+    fn new(constraints: &Constraints<'f>, source: &Source<'_>, at: usize) -> Option<Self> {
+        let path = source.field(at).0;
+        let on_path = constraints.all.iter().filter(|one| one.path == path);
+        let mut found = on_path.filter_map(|one| Some((one, one.bounds(source.texts())?)));
+        if source.is_multikey(at) {
+            // Each constraint may hold for another element, so that only one of them bounds the values,
+            // and only one for values that the index has.
+            let (constraint, bounds) = found
+                .filter(|(constraint, _)| constraint.present || !source.present_only())
+                .min_by_key(|(_, bounds)| (!bounds.is_equality(), bounds.intervals.len()))?;
+            return Some(FieldBounds::of(constraint.test, bounds.into_owned()));
+        }
+        let (first, bounds) = found.next()?;
+        let mut field = FieldBounds::of(first.test, bounds.into_owned());
+        for (constraint, bounds) in found {
+            field.tests.push(constraint.test);
+            field.exact += usize::from(bounds.exact);
+            field.intervals = intersect(&field.intervals, &bounds.intervals);
+        }
+        Some(field)
     }
-    let first = found.next()?;
-    let (mut used, mut intervals) = (vec![first], first.intervals.clone());
-    for constraint in found {
-        intervals = intersect(&intervals, &constraint.intervals);
-        used.push(constraint);
+
+    fn of(test: &'f Test, bounds: Bounds) -> Self {
+        FieldBounds {
+            tests: vec![test],
+            exact: usize::from(bounds.exact),
+            intervals: bounds.intervals,
+        }
     }
-    Some((used, intervals))
 }

@@ -5,26 +5,63 @@ use std::borrow::Cow;
 use bson::{RawBson, RawBsonRef};
 
 use super::bounds::{Cut, Interval, intersect};
-use crate::mql::{Filter, Pattern, Test, key, order, path::position};
+use crate::mql::{Direction, Filter, FoldedText, Pattern, Test, fold, key, order, path::position};
 
 /// A condition that every matching document fulfills: one of the values that an index on the path has
 /// for the document lies in one of the intervals.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Constraint<'f> {
     pub(super) path: Cow<'f, str>,
-    /// The intervals, disjoint, in ascending order.
-    pub(super) intervals: Vec<Interval>,
-    /// Whether exactly the documents with a value in the intervals pass the test.
-    pub(super) exact: bool,
-    /// Whether the intervals exclude null.
+    /// The bounds in an index, if one that tells case apart can be used.
+    bounds: Option<Bounds>,
+    /// Whether the test is all that the filter says of the path.
+    exactly: bool,
+    /// Whether a value that passes is not null.
     pub(super) present: bool,
     /// The test that the constraint comes from.
     pub(super) test: &'f Test,
 }
 
+/// The keys of the values that pass a test.
+#[derive(Debug, Clone)]
+pub(super) struct Bounds {
+    /// The intervals, disjoint, in ascending order.
+    pub(super) intervals: Vec<Interval>,
+    /// Whether exactly the documents with a value in the intervals pass the test.
+    pub(super) exact: bool,
+}
+
 impl Constraint<'_> {
+    /// The bounds in an index, if one that ignores case, or one that does not, can be used.
+    pub(super) fn bounds(&self, texts: Texts) -> Option<Cow<'_, Bounds>> {
+        match texts {
+            Texts::AsTheyAre => self.bounds.as_ref().map(Cow::Borrowed),
+            Texts::Folded => bounds(self.test, texts, self.exactly).map(Cow::Owned),
+        }
+    }
+}
+
+impl Bounds {
     pub(super) fn is_equality(&self) -> bool {
         self.intervals.iter().all(Interval::is_point)
+    }
+}
+
+/// The form of texts in the keys of an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Texts {
+    AsTheyAre,
+    /// The index ignores case.
+    Folded,
+}
+
+impl Texts {
+    /// Appends the key of a value.
+    pub(super) fn encode(self, value: RawBsonRef<'_>, direction: Direction, key: &mut Vec<u8>) {
+        match self {
+            Texts::AsTheyAre => key::encode_directed(value, direction, key),
+            Texts::Folded => key::encode_folded(value, direction, key),
+        }
     }
 }
 
@@ -77,21 +114,25 @@ impl<'f> Constraints<'f> {
             Test::ElemTest(_) if path.split('.').any(|part| position(part).is_some()) => {
                 self.others += 1;
             }
-            _ => match intervals(test) {
-                None => self.others += 1,
-                Some((intervals, exact)) => {
-                    let null = null();
-                    let present = !intervals.contains(&null);
-                    let exact = exact && exactly;
-                    self.all.push(Constraint {
-                        path,
-                        intervals,
-                        exact,
-                        present,
-                        test,
-                    });
-                }
-            },
+            _ => {
+                let bounds = bounds(test, Texts::AsTheyAre, exactly);
+                let present = match &bounds {
+                    Some(bounds) => !bounds.intervals.contains(&null()),
+                    // Only an index that ignores case may help.
+                    None if is_folded(test) => true,
+                    None => {
+                        self.others += 1;
+                        return;
+                    }
+                };
+                self.all.push(Constraint {
+                    path,
+                    bounds,
+                    exactly,
+                    present,
+                    test,
+                });
+            }
         }
     }
 
@@ -114,39 +155,71 @@ impl<'f> Constraints<'f> {
     }
 }
 
+/// The bounds of the values that pass a test. `None` if an index cannot be used. They are exact only if the test is all
+/// that is asked of the path.
+fn bounds(test: &Test, texts: Texts, exactly: bool) -> Option<Bounds> {
+    let (intervals, exact) = intervals(test, texts)?;
+    Some(Bounds {
+        intervals,
+        exact: exact && exactly,
+    })
+}
+
+/// Whether a test has bounds in an index that ignores case, and in no other.
+fn is_folded(test: &Test) -> bool {
+    match test {
+        Test::Regex(pattern) => pattern.as_folded().is_some(),
+        Test::Any(tests) => tests.iter().all(|test| match test {
+            Test::Regex(pattern) => pattern.as_folded().is_some(),
+            _ => true,
+        }),
+        _ => false,
+    }
+}
+
 /// Intervals that contain all values that pass a test, and whether they contain no others. `None` if an
 /// index cannot be used.
-fn intervals(test: &Test) -> Option<(Vec<Interval>, bool)> {
+fn intervals(test: &Test, texts: Texts) -> Option<(Vec<Interval>, bool)> {
     match test {
         Test::Eq(value) => {
             let value = value.as_raw_bson_ref();
-            Some((vec![point(value)?], is_one_key(value)))
+            Some((vec![point(value, texts)?], is_one_key(value, texts)))
         }
         Test::In(values) => {
             let mut points: Vec<Interval> = Vec::with_capacity(values.len());
             for value in values.iter() {
-                points.push(point(value.as_raw_bson_ref())?);
+                points.push(point(value.as_raw_bson_ref(), texts)?);
             }
-            points.sort_unstable_by(|a, b| match (a, b) {
-                (Interval::Point(a), Interval::Point(b)) => a.cmp(b),
-                _ => std::cmp::Ordering::Equal,
-            });
-            points.dedup();
             Some((
-                points,
+                in_order(points),
                 values
                     .iter()
-                    .all(|value| is_one_key(value.as_raw_bson_ref())),
+                    .all(|value| is_one_key(value.as_raw_bson_ref(), texts)),
             ))
         }
-        Test::Gt(value) => range(value, |key, (_, end)| (Cut::after(key), Cut::before(end))),
-        Test::Gte(value) => range(value, |key, (_, end)| (Cut::before(key), Cut::before(end))),
-        Test::Lt(value) => range(value, |key, (start, _)| (start, Cut::before(key))),
-        Test::Lte(value) => range(value, |key, (start, _)| (start, Cut::after(key))),
+        // Each is a list of values or a pattern. Prefixes may overlap, and are not put together.
+        Test::Any(tests) => {
+            let (mut points, mut exact) = (Vec::new(), true);
+            for test in tests {
+                let (found, is_exact) = intervals(test, texts)?;
+                exact &= is_exact;
+                points.extend(found);
+            }
+            let are_points = points.iter().all(Interval::is_point);
+            are_points.then(|| (in_order(points), exact))
+        }
+        Test::Gt(value) => range(value, texts, |key, (_, end)| {
+            (Cut::after(key), Cut::before(end))
+        }),
+        Test::Gte(value) => range(value, texts, |key, (_, end)| {
+            (Cut::before(key), Cut::before(end))
+        }),
+        Test::Lt(value) => range(value, texts, |key, (start, _)| (start, Cut::before(key))),
+        Test::Lte(value) => range(value, texts, |key, (start, _)| (start, Cut::after(key))),
         Test::ElemTest(tests) => {
             // One element passes all of them.
             let mut all: Option<Vec<Interval>> = None;
-            for (found, _) in tests.iter().filter_map(intervals) {
+            for (found, _) in tests.iter().filter_map(|test| intervals(test, texts)) {
                 all = Some(match all {
                     None => found,
                     Some(all) => intersect(&all, &found),
@@ -155,20 +228,43 @@ fn intervals(test: &Test) -> Option<(Vec<Interval>, bool)> {
             all.map(|intervals| (intervals, false))
         }
         Test::Regex(pattern) => {
-            let prefix = literal_prefix(pattern)?;
-            let mut key = Vec::new();
-            key::encode(RawBsonRef::String(&prefix), &mut key);
-            // Without the byte that ends the string.
-            key.pop();
-            let mut intervals = vec![Interval::Range(Cut::before(key.clone()), Cut::after(key))];
+            let (text, exact) = match (texts, pattern.as_folded()) {
+                (Texts::AsTheyAre, _) => (starting_with(&literal_prefix(pattern)?), false),
+                (Texts::Folded, None) => {
+                    let prefix = literal_prefix(pattern)?;
+                    (starting_with(&fold::text(&prefix)), false)
+                }
+                (Texts::Folded, Some(FoldedText::StartsWith(prefix))) => {
+                    (starting_with(prefix), true)
+                }
+                (Texts::Folded, Some(FoldedText::Equals(text))) => {
+                    (Interval::Point(encode(RawBsonRef::String(text))), true)
+                }
+            };
+            let mut intervals = vec![text];
             // A stored pattern is matched by an equal one.
             if let Some(same) = as_value(pattern) {
                 intervals.push(Interval::Point(encode(same.as_raw_bson_ref())));
             }
-            Some((intervals, false))
+            Some((intervals, exact))
         }
         _ => None,
     }
+}
+
+/// The texts that start with this one.
+fn starting_with(prefix: &str) -> Interval {
+    let mut key = encode(RawBsonRef::String(prefix));
+    // Without the byte that ends the string.
+    key.pop();
+    Interval::Range(Cut::before(key.clone()), Cut::after(key))
+}
+
+/// The points in ascending order, each once.
+fn in_order(mut points: Vec<Interval>) -> Vec<Interval> {
+    points.sort_unstable_by(|a, b| a.as_point().cmp(&b.as_point()));
+    points.dedup();
+    points
 }
 
 /// The key of null, which is the key of missing values as well.
@@ -182,16 +278,21 @@ fn encode(value: RawBsonRef<'_>) -> Vec<u8> {
     key
 }
 
-fn point(value: RawBsonRef<'_>) -> Option<Interval> {
+fn point(value: RawBsonRef<'_>, texts: Texts) -> Option<Interval> {
     match value {
         // An index has the elements of an array, and a regular expression matches strings as well.
         RawBsonRef::Array(_) | RawBsonRef::Undefined | RawBsonRef::RegularExpression(_) => None,
-        value => Some(Interval::Point(encode(value))),
+        value => {
+            let mut key = Vec::with_capacity(16);
+            texts.encode(value, Direction::Ascending, &mut key);
+            Some(Interval::Point(key))
+        }
     }
 }
 
 fn range(
     value: &RawBson,
+    texts: Texts,
     cuts: impl FnOnce(Vec<u8>, (Cut, Vec<u8>)) -> (Cut, Cut),
 ) -> Option<(Vec<Interval>, bool)> {
     let value = value.as_raw_bson_ref();
@@ -199,7 +300,8 @@ fn range(
         RawBsonRef::Document(_) | RawBsonRef::Binary(_) | RawBsonRef::Timestamp(_) => true,
         value => is_plain(value),
     };
-    if !comparable {
+    // Folded texts are in another order.
+    if !comparable || texts == Texts::Folded && is_text(value) {
         return None;
     }
     let (start, end) = key::bracket(value);
@@ -237,12 +339,19 @@ fn is_plain(value: RawBsonRef<'_>) -> bool {
 }
 
 /// Whether a key stands for all values that equal this one, and for no other.
-fn is_one_key(value: RawBsonRef<'_>) -> bool {
+fn is_one_key(value: RawBsonRef<'_>, texts: Texts) -> bool {
+    if texts == Texts::Folded && is_text(value) {
+        return false;
+    }
     let whole = matches!(
         value,
         RawBsonRef::Document(_) | RawBsonRef::Binary(_) | RawBsonRef::Timestamp(_)
     );
     whole || is_plain(value)
+}
+
+fn is_text(value: RawBsonRef<'_>) -> bool {
+    matches!(value, RawBsonRef::String(_) | RawBsonRef::Symbol(_))
 }
 
 fn as_value(pattern: &Pattern) -> Option<RawBson> {

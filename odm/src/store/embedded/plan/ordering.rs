@@ -5,7 +5,7 @@ use bson::RawBsonRef;
 use super::{
     OrderSpec, SortStrategy,
     access_path::{AccessPath, Source},
-    constraint::Constraints,
+    constraint::{Constraints, Texts},
 };
 use crate::{
     mql::{Direction, key},
@@ -25,8 +25,11 @@ pub(super) fn order(
     let mut at = from;
     let mut backward = None;
     for (path, direction) in wanted.fields {
-        if is_fixed(source, single, constraints, path) {
+        if is_fixed(source, single, constraints, path, wanted.texts) {
             continue;
+        }
+        if source.texts() != wanted.texts {
+            return (SortStrategy::FullSort, false);
         }
         if at == source.len() || source.field(at).0 != path || source.is_multikey(at) {
             return (SortStrategy::FullSort, false);
@@ -45,7 +48,7 @@ pub(super) fn order(
     if at == from && backward.is_none() && at < source.len() {
         // Only the order of `_id` is requested, and the entries are in another order.
         return match source.field(at) {
-            ("_id", direction) if !source.is_multikey(at) => {
+            ("_id", direction) if !source.is_multikey(at) && source.texts() == Texts::AsTheyAre => {
                 (SortStrategy::IndexOrder, direction != wanted.id)
             }
             _ => (SortStrategy::SortById, false),
@@ -66,7 +69,17 @@ pub(super) fn order(
 }
 
 /// Whether a field has one value in all keys that are read, so that it does not affect the order.
-fn is_fixed(source: &Source<'_>, single: usize, constraints: &Constraints<'_>, path: &str) -> bool {
+fn is_fixed(
+    source: &Source<'_>,
+    single: usize,
+    constraints: &Constraints<'_>,
+    path: &str,
+    texts: Texts,
+) -> bool {
+    // Texts of one folded form are ordered by their case, unless the order ignores it.
+    if source.texts() == Texts::Folded && texts == Texts::AsTheyAre {
+        return false;
+    }
     let by_index = (0..single).any(|at| source.field(at).0 == path && !source.is_multikey(at));
     by_index
         && constraints
@@ -131,17 +144,18 @@ impl AccessPath<'_, '_> {
         let keys = wanted.fields.iter().map(|(path, _)| path).zip(after);
         for (path, value) in keys {
             let value = value.as_raw_bson_ref();
-            if is_fixed(&self.source, single, constraints, path) {
+            if is_fixed(&self.source, single, constraints, path, wanted.texts) {
                 let field = (0..single).find(|&at| self.source.field(at).0 == path)?;
                 if self.fixed_key(&first.lower, field)?
-                    != directed_key(value, self.source.field(field).1)
+                    != directed_key(value, self.source.field(field).1, self.source.texts())
                 {
                     // All keys that are read come before the position, or all after it.
                     return None;
                 }
                 continue;
             }
-            key::encode_directed(value, self.source.field(at).1, &mut position);
+            let direction = self.source.field(at).1;
+            self.source.texts().encode(value, direction, &mut position);
             at += 1;
         }
         // The documents, and the entries of an index that is not unique, are ordered by `_id` next.
@@ -167,9 +181,9 @@ impl AccessPath<'_, '_> {
     }
 }
 
-fn directed_key(value: RawBsonRef<'_>, direction: Direction) -> Vec<u8> {
+fn directed_key(value: RawBsonRef<'_>, direction: Direction, texts: Texts) -> Vec<u8> {
     let mut key = Vec::new();
-    key::encode_directed(value, direction, &mut key);
+    texts.encode(value, direction, &mut key);
     key
 }
 

@@ -84,8 +84,9 @@ fn indexes() -> impl Strategy<Value = Vec<IndexSpec>> {
         index("b", &[("b", -1)]),
         index("ab", &[("a", -1), ("b", 1)]),
         present,
+        folded(index("folded", &[("a", 1), ("b", 1)])),
     ];
-    prop::sample::subsequence(all, 0..4)
+    prop::sample::subsequence(all, 0..5)
 }
 
 fn filters() -> Vec<Document> {

@@ -50,7 +50,7 @@ fn indexes() -> Vec<IndexSpec> {
 
 /// The collection with one more index, or without it.
 fn other_indexes(has_more: bool) -> [CollectionSpec; 1] {
-    let more = vec![index("more", &[("u", -1), ("text", 1)])];
+    let more = vec![folded(index("more", &[("u", -1), ("text", 1)]))];
     let mut things = collection("things", indexes());
     match has_more {
         true => things.indexes.extend(more),
@@ -79,7 +79,7 @@ impl Unit {
             1..4 => 10,
             _ => 1 + random.below(3),
         };
-        let text = "x".repeat(random.below(600) as usize);
+        let text = ["xX", "éÉ"][random.below(2) as usize].repeat(random.below(300) as usize);
         let document =
             |id: i32| doc! { "_id": id, "n": number, "u": [id, id + 1000], "text": &text };
         let mut ids: Vec<i32> = (0..count).map(|_| random.below(80) as i32).collect();

@@ -131,3 +131,34 @@ fn a_file_has_the_format_that_is_documented() {
         assert_eq!(found, BTreeMap::new(), "nothing else is in the file");
     });
 }
+
+#[test]
+fn a_store_with_an_index_that_ignores_case_has_format_4_and_folded_texts() {
+    block_on(async {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("case.odm");
+        {
+            let store = Embedded::open(&path).await.expect("a store");
+            store
+                .ensure(&[collection("things", vec![folded(index("t", &[("t", -1)]))])])
+                .await
+                .expect("a collection");
+            insert(&store, vec![doc! { "_id": "A", "t": "ÄB" }])
+                .await
+                .expect("an insert");
+            store.close().await.expect("a close");
+        }
+        let found = contents(&path);
+        let value = |tree: &str, key: &str| &found[&(tree.to_owned(), bytes(key))];
+        assert_eq!(decoded(value("0", "666f726d6174")), doc! { "format": 4 });
+        let schema = decoded(value("0", "636174616c6f67"));
+        assert!(
+            schema.to_string().contains(r#""case_insensitive": true"#),
+            "{schema}"
+        );
+        // All bits of `28 c3 a4 62 00` are inverted, and the `_id` is as it is.
+        let _ = value("2", "d7 3c 5b 9d ff 28 41 00");
+        let store = Embedded::open(&path).await.expect("a store of format 4");
+        store.check_integrity().await.expect("a sound store");
+    });
+}

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use super::support::*;
 use crate::{
-    mql::Filter,
+    mql::{Filter, Sort},
     store::{Find, FindByKey, IndexSpec, Reader, Store, TransactionOptions},
 };
 
@@ -16,6 +16,8 @@ fn scalar() -> impl Strategy<Value = Bson> {
         2 => prop_oneof![Just(1.0), Just(2.5), Just(f64::NAN), Just(-0.0)].prop_map(Bson::Double),
         1 => (0..3i64).prop_map(Bson::Int64),
         3 => prop_oneof!["a", "ab", "abc", "b", ""].prop_map(Bson::String),
+        2 => prop_oneof!["A", "aB", "Ab", "AbC", "É", "é", "_"].prop_map(Bson::String),
+        1 => prop_oneof!["a", "AB"].prop_map(Bson::Symbol),
         2 => Just(Bson::Null),
         1 => any::<bool>().prop_map(Bson::Boolean),
         1 => Just(Bson::Undefined),
@@ -135,8 +137,18 @@ fn indexes() -> impl Strategy<Value = Vec<IndexSpec>> {
             ..unique("b_unique", &[("b", 1)])
         },
         unique("a_c_unique", &[("a", 1), ("c.x", 1)]),
+        index("a_id", &[("a", 1), ("_id", 1)]),
+        folded(index("a_folded", &[("a", 1)])),
+        folded(index("a_id_folded", &[("a", 1), ("_id", 1)])),
+        folded(index("b_a_folded", &[("b", -1), ("a", 1)])),
+        folded(index("c_x_folded", &[("c.x", 1)])),
+        folded(unique("b_unique_folded", &[("b", 1)])),
+        folded(IndexSpec {
+            present_only: true,
+            ..unique("a_b_present_folded", &[("a", -1), ("b", 1)])
+        }),
     ];
-    prop::sample::subsequence(all, 1..5)
+    prop::sample::subsequence(all, 1..6)
 }
 
 fn path() -> impl Strategy<Value = String> {
@@ -169,12 +181,22 @@ fn test() -> impl Strategy<Value = Bson> {
         1 => any::<bool>().prop_map(|v| doc! { "$exists": v }.into()),
         2 => prop_oneof![Just("^a"), Just("^ab"), Just("b"), Just("^a.*b"), Just("^ab?")]
             .prop_map(|v| doc! { "$regex": v }.into()),
+        3 => prop_oneof![Just(r"^a\z"), Just(r"^AB\z"), Just("^aB"), Just(r"^é\z"), Just("^b.")]
+            .prop_map(|v| doc! { "$regex": v, "$options": "i" }.into()),
+        1 => operand().prop_map(|v| doc! { "$in": [v, pattern(r"^ab\z"), pattern(r"^É\z")] }.into()),
         1 => (scalar(), scalar())
             .prop_map(|(v, w)| doc! { "$elemMatch": { "$gte": v, "$lte": w } }.into()),
         1 => (scalar(), scalar())
             .prop_map(|(v, w)| doc! { "$elemMatch": { "x": v, "y": { "$gte": w } } }.into()),
         1 => scalar().prop_map(|v| doc! { "$elemMatch": { "0": v } }.into()),
     ]
+}
+
+fn pattern(source: &str) -> Bson {
+    Bson::RegularExpression(bson::Regex {
+        pattern: source.try_into().expect("no NUL"),
+        options: "i".try_into().expect("no NUL"),
+    })
 }
 
 fn a_filter() -> impl Strategy<Value = Document> {
@@ -207,6 +229,7 @@ fn a_sort() -> impl Strategy<Value = Document> {
 struct Asked {
     filter: Document,
     sort: Document,
+    ignores_case: bool,
     skip: u64,
     limit: Option<u64>,
     /// After the position of this one of the documents.
@@ -216,15 +239,27 @@ struct Asked {
 fn asked() -> impl Strategy<Value = Asked> {
     let few = prop_oneof![3 => Just(0), 1 => 0..4u64];
     let after = prop::option::weighted(0.3, any::<prop::sample::Index>());
-    (a_filter(), a_sort(), few, prop::option::of(0..6u64), after).prop_map(
-        |(filter, sort, skip, limit, after)| Asked {
+    let limit = prop::option::of(0..6u64);
+    (a_filter(), a_sort(), any::<bool>(), few, limit, after).prop_map(
+        |(filter, sort, ignores_case, skip, limit, after)| Asked {
             filter,
             sort,
+            ignores_case,
             skip,
             limit,
             after,
         },
     )
+}
+
+impl Asked {
+    fn sort(&self) -> Sort {
+        let sort = sort(self.sort.clone());
+        match self.ignores_case {
+            true => sort.ignoring_case(),
+            false => sort,
+        }
+    }
 }
 
 /// What the definition says.
@@ -252,7 +287,7 @@ async fn compare(reader: &dyn Reader, stored: &[RawDocumentBuf], asked: &Asked) 
     let Ok(filter) = Filter::parse(&asked.filter) else {
         return;
     };
-    let sort = sort(asked.sort.clone());
+    let sort = asked.sort();
     let after = asked
         .after
         .as_ref()
@@ -284,7 +319,7 @@ async fn compare_by_key(reader: &dyn Reader, stored: &[RawDocumentBuf], asked: &
     };
     let find = Find {
         filter,
-        sort: sort(asked.sort.clone()),
+        sort: asked.sort(),
         limit: Some(2),
         ..find_all()
     };

@@ -59,6 +59,7 @@ pub(super) fn index(name: &str, keys: &[(&str, i32)]) -> IndexSpec {
             .collect(),
         unique: false,
         present_only: false,
+        case_insensitive: false,
     }
 }
 
@@ -66,6 +67,14 @@ pub(super) fn unique(name: &str, keys: &[(&str, i32)]) -> IndexSpec {
     IndexSpec {
         unique: true,
         ..index(name, keys)
+    }
+}
+
+/// The index, as one that ignores case.
+pub(super) fn folded(index: IndexSpec) -> IndexSpec {
+    IndexSpec {
+        case_insensitive: true,
+        ..index
     }
 }
 
