@@ -39,6 +39,7 @@ pub use path::Path;
 pub use reference::{Joinable, Link, Ref};
 pub use related::ChildOf;
 pub use subset::Subset;
+pub(crate) use unique::StoredKey;
 pub use unique::UniqueKey;
 pub use validation::{ValidationAction, ValidationLevel};
 pub use value::{

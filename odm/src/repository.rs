@@ -462,7 +462,7 @@ impl<M: Document> Repository<M> {
     /// Those of [`insert`](Repository::insert) and [`replace`](Repository::replace); `InvalidQuery` if a field of the
     /// key has no value in the document, or is derived.
     pub fn upsert_by<K: UniqueKey<M>>(&self, _: K, document: impl Insertable<M>) -> UpsertBy<M> {
-        UpsertBy::new(self.session.clone(), K::PATHS, &document)
+        UpsertBy::new(self.session.clone(), K::STORED, &document)
     }
 
     /// Deletes the document with an `_id`, and returns whether there was one.

@@ -310,7 +310,9 @@ fn index_of(head: &Head, root: &TokenStream, index: &Index) -> TokenStream {
 }
 
 /// ```ignore
-/// impl HasUnique<(FieldPath<Root<Part>, Part, 1>,)> for Part {}
+/// impl HasUnique<(FieldPath<Root<Part>, Part, 1>,)> for Part {
+///     const IGNORES_CASE: bool = false;
+/// }
 /// ```
 ///
 /// There is one for each unique index of fields of the document itself.
@@ -338,14 +340,22 @@ fn unique_keys(document: &Document, generics: &Generics) -> TokenStream {
         }
     };
     let mut seen = BTreeSet::new();
-    let keys = indexes.iter().filter(|index| index.unique);
-    let keys = keys.filter_map(|index| {
+    // Of two indexes of the same fields, the one that ignores case leaves at most one document for a key.
+    let is_first = |index: &&Index| index.case_insensitive;
+    let (first, rest): (Vec<&Index>, Vec<&Index>) = indexes
+        .iter()
+        .filter(|index| index.unique)
+        .partition(is_first);
+    let keys = first.into_iter().chain(rest).filter_map(|index| {
+        let case_insensitive = index.case_insensitive;
         let paths: Vec<TokenStream> = index.keys.iter().map(path_of).collect::<Option<_>>()?;
         // Indexes of the same fields differ in directions.
         seen.insert(quote!(#(#paths,)*).to_string())
             .then_some(quote! {
                 #[automatically_derived]
-                impl #impl_generics #private::HasUnique<(#(#paths,)*)> for #this #where_clause {}
+                impl #impl_generics #private::HasUnique<(#(#paths,)*)> for #this #where_clause {
+                    const IGNORES_CASE: bool = #case_insensitive;
+                }
             })
     });
     keys.collect()

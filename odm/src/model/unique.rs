@@ -6,9 +6,17 @@ use super::{Field, Path};
 /// `#[index(unique)]`, or a tuple, in the order of the index: `(fields.team, fields.name)` with
 /// `#[document(unique(fields = "team, name"))]`. They are fields of the document itself, not of values that it embeds.
 pub trait UniqueKey<M> {
-    /// The stored paths.
+    /// What is stored of it.
     #[doc(hidden)]
-    const PATHS: &'static [&'static str];
+    const STORED: StoredKey;
+}
+
+/// A unique key as it is stored.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct StoredKey {
+    pub(crate) paths: &'static [&'static str],
+    pub(crate) ignores_case: bool,
 }
 
 /// A document with a unique index of the fields at the paths `P`, a tuple. The derive implements it.
@@ -19,10 +27,16 @@ pub trait UniqueKey<M> {
     note = "mark the field `#[index(unique)]`; for several fields, add `#[document(unique(fields = \"a, b\"))]` and \
             name them in this order"
 )]
-pub trait HasUnique<P> {}
+pub trait HasUnique<P> {
+    /// Whether the index ignores case.
+    const IGNORES_CASE: bool;
+}
 
 impl<M: HasUnique<(P,)>, V, P: Path, K> UniqueKey<M> for Field<V, P, K> {
-    const PATHS: &'static [&'static str] = &[P::TEXT];
+    const STORED: StoredKey = StoredKey {
+        paths: &[P::TEXT],
+        ignores_case: M::IGNORES_CASE,
+    };
 }
 
 macro_rules! impl_unique_key {
@@ -31,7 +45,10 @@ macro_rules! impl_unique_key {
         where
             M: HasUnique<($($path,)+)>,
         {
-            const PATHS: &'static [&'static str] = &[$($path::TEXT),+];
+            const STORED: StoredKey = StoredKey {
+                paths: &[$($path::TEXT),+],
+                ignores_case: M::IGNORES_CASE,
+            };
         }
     };
 }

@@ -13,8 +13,8 @@ use super::{
 use crate::{
     error::{Error, ErrorKind, Result},
     maintain::{Doc, Found, IdOfNumber, Write, WritePlan},
-    model::{Document, Insertable},
-    mql::{Filter, Test, path},
+    model::{Document, Insertable, StoredKey},
+    mql::{Filter, Pattern, Test, path},
     query::Update,
     session::Session,
 };
@@ -27,17 +27,13 @@ pub struct UpsertBy<M> {
     session: Session,
     document: Result<Doc>,
     numbered: Option<IdOfNumber>,
-    key: &'static [&'static str],
+    key: StoredKey,
     found: Result<Found>,
     model: PhantomData<fn() -> M>,
 }
 
 impl<M: Document> UpsertBy<M> {
-    pub(super) fn new<N: Insertable<M>>(
-        session: Session,
-        key: &'static [&'static str],
-        document: &N,
-    ) -> Self {
+    pub(super) fn new<N: Insertable<M>>(session: Session, key: StoredKey, document: &N) -> Self {
         UpsertBy {
             session,
             document: encode_new(document).map(stamped),
@@ -94,8 +90,8 @@ impl<M: Document> WriteBuilder for UpsertBy<M> {
 impl_write_future!(UpsertBy<M>);
 
 /// The filter of the documents that have the unique key of a new one.
-fn key_of<M: Document>(key: &[&'static str], document: &RawDocument) -> Result<Filter> {
-    let tests = key.iter().map(|&field| match path::get(document, field) {
+fn key_of<M: Document>(key: StoredKey, document: &RawDocument) -> Result<Filter> {
+    let tests = key.paths.iter().map(|&field| match path::get(document, field) {
         None | Some(RawBsonRef::Null | RawBsonRef::Array(_)) => {
             let message = format!(
                 "upsert of `{}` by `{field}`, which is missing, empty or a list in the document: give it a value, or \
@@ -104,6 +100,10 @@ fn key_of<M: Document>(key: &[&'static str], document: &RawDocument) -> Result<F
             );
             let error = Error::new(ErrorKind::InvalidQuery, message);
             Err(error.at(M::COLLECTION, Some(field), None))
+        }
+        Some(RawBsonRef::String(text)) if key.ignores_case => {
+            let same = Pattern::equal_ignoring_case(text)?;
+            Ok(Filter::Path(field.into(), Test::Regex(same)))
         }
         Some(value) => Ok(Filter::Path(field.into(), Test::Eq(RawBson::from(value)))),
     });

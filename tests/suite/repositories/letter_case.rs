@@ -177,6 +177,19 @@ on_every_store! {
         db.users.update(2).set(fields.email, "ann@b.c").await.unwrap();
     }
 
+    async fn an_upsert_by_a_unique_key_that_ignores_case_finds_the_same_word(store: impl TestStore) {
+        let db = Users::open(store).await.unwrap();
+        let with_email = |id, email: &str| User { email: Some(email.to_owned()), ..user(id, "x") };
+        db.users.insert(with_email(1, "Ann@b.c")).await.unwrap();
+        let email = User::fields().email;
+        let replaced = db.users.upsert_by(email, with_email(7, "ANN@b.c")).await.unwrap();
+        assert_eq!((replaced.id, replaced.email.as_deref()), (1, Some("ANN@b.c")));
+        let kept = db.users.upsert_by(email, with_email(8, "ann@b.c")).keep().await.unwrap();
+        assert_eq!((kept.id, kept.email.as_deref()), (1, Some("ANN@b.c")));
+        let inserted = db.users.upsert_by(email, with_email(9, "änn@b.c")).await.unwrap();
+        assert_eq!((inserted.id, db.users.all().count().await.unwrap()), (9, 2));
+    }
+
     async fn the_texts_of_a_compound_key_ignore_case_and_its_numbers_do_not(store: impl TestStore) {
         let db = Users::open(store).await.unwrap();
         let in_city = |id, tenant, city: &str| User {
