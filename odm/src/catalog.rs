@@ -91,7 +91,7 @@ struct CollectionNode {
     /// this collection.
     last_read_level: Option<usize>,
     /// The paths whose change has consequences; empty for the whole document.
-    watched: BTreeSet<String>,
+    followed: BTreeSet<String>,
     /// Documents are split, or are cold parts.
     is_split: bool,
 }
@@ -159,15 +159,15 @@ impl Catalog {
         for (at, edge) in relations.edges.iter().enumerate() {
             let node = nodes.entry(edge.from.clone()).or_default();
             node.out.push(at);
-            node.watched.insert(edge.path.clone());
+            node.followed.insert(edge.path.clone());
             nodes.entry(edge.to.clone()).or_default().into.push(at);
         }
         for (at, field) in relations.derived.iter().enumerate() {
             let node = nodes.entry(field.holder().to_owned()).or_default();
-            node.watched.insert(field.path().into_owned());
+            node.followed.insert(field.path().into_owned());
             for read in field.reads() {
                 let node = nodes.entry(read.collection.to_owned()).or_default();
-                node.watched.insert(read.path.into_owned());
+                node.followed.insert(read.path.into_owned());
                 if node.readers.last() != Some(&at) {
                     node.readers.push(at);
                 }
@@ -267,7 +267,7 @@ impl Catalog {
 
     /// Whether an update of these paths of documents of a collection has consequences: a change of
     /// another document, of another field, or a check.
-    pub(crate) fn is_update_watched<'p>(
+    pub(crate) fn is_update_followed<'p>(
         &self,
         collection: &str,
         paths: impl IntoIterator<Item = &'p str>,
@@ -286,22 +286,22 @@ impl Catalog {
         };
         let read = |path: &str| {
             let path = without_positions(path);
-            let mut watched = node.watched.iter();
-            watched.any(|watched| watched.is_empty() || path::overlap(watched, &path))
+            let mut followed = node.followed.iter();
+            followed.any(|followed| followed.is_empty() || path::overlap(followed, &path))
         };
         // A definition may read what every change changes.
         node.is_split || node.write_fields.changing().any(read) || paths.into_iter().any(read)
     }
 
     /// Whether a replacement of whole documents of a collection has consequences.
-    pub(crate) fn is_replace_watched(&self, collection: &str) -> bool {
+    pub(crate) fn is_replace_followed(&self, collection: &str) -> bool {
         self.nodes.get(collection).is_some_and(|node| {
-            !node.write_fields.is_empty() || node.is_split || !node.watched.is_empty()
+            !node.write_fields.is_empty() || node.is_split || !node.followed.is_empty()
         }) || self.unnamed.contains_key(collection)
     }
 
     /// Whether a removal of documents of a collection has consequences.
-    pub(crate) fn is_delete_watched(&self, collection: &str) -> bool {
+    pub(crate) fn is_delete_followed(&self, collection: &str) -> bool {
         self.nodes
             .get(collection)
             .is_some_and(|node| node.is_split || !node.into.is_empty() || !node.readers.is_empty())

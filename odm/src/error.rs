@@ -111,6 +111,8 @@ pub enum ErrorKind {
     ReadOnly,
     /// A read in a [snapshot](crate::Database::snapshot) after the end of its closure.
     SnapshotEnded,
+    /// A [watch](crate::Repository::watch) has missed commits, since it was read too slowly.
+    Lagged,
     /// The store was closed, or its writer has failed.
     Closed,
     /// Another process has the file open.

@@ -62,6 +62,7 @@
 //! - Filters, sorts and updates, made of fields: [`Field`](model::Field), [`query`].
 //! - Joins: [`Query::join`](repository::Query::join).
 //! - Transactions: [`Database::transaction`].
+//! - Changes as they are committed: [`Repository::watch`].
 //! - Checks and repairs of derived data: [`Database::audit`], [`Database::repair`].
 //! - Relations of several programs on one store: [`Database::catalog`], [`Database::backfill`].
 //! - The store, its settings and its guarantees: [`store::embedded`].

@@ -29,6 +29,7 @@ mod semi_join;
 mod stream;
 mod update;
 mod upsert;
+mod watch;
 
 /// Implements `Debug` by some fields of a builder. It needs no `Debug` of the model.
 macro_rules! impl_debug {
@@ -76,6 +77,7 @@ pub use returning::Returning;
 pub use stream::DocumentStream;
 pub use update::{MatchingDocuments, OneDocument, UpdateResult};
 pub use upsert::UpsertBy;
+pub use watch::{ChangeEvent, ChangeStream, Watch};
 
 use crate::{
     error::{Error, Result},
@@ -513,6 +515,52 @@ impl<M: Document> Repository<M> {
     /// ```
     pub fn validate(&self) -> Audit {
         Audit::of_validation(&self.session, M::COLLECTION)
+    }
+
+    /// Watches the documents that match a filter: a stream of the changes that are committed from now on, in the
+    /// order of commits, with the document before and after it. A change counts if the document matches before or
+    /// after it. A commit is one change for each document, however often it wrote the document.
+    ///
+    /// ```
+    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
+    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "parts")]
+    /// # struct Part { #[serde(rename = "_id")] id: i64, qty: u32 }
+    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
+    /// # struct Shop { parts: Repository<Part> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let shop = Shop::open(Embedded::memory().await?).await?;
+    /// let mut changes = shop.parts.watch(Part::fields().qty.lt(10)).await?;
+    /// # shop.parts.insert(Part { id: 1, qty: 30 }).await?;
+    /// shop.parts.update(1).set(Part::fields().qty, 3).await?;
+    /// # shop.close().await?;
+    /// while let Some(change) = changes.try_next().await? {
+    ///     println!("{}: {:?}, was {:?}", change.id, change.after, change.before);
+    /// #   assert_eq!((change.id, change.before.unwrap().qty), (1, 30));
+    /// }
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    ///
+    /// All writes through the library to this store are seen, in this process: those of other databases, and what
+    /// follows from them, as a refreshed copy or a cascading delete; see [`Cause`](crate::store::Cause). What the
+    /// steps of a migration change is not. A change comes when its commit is visible, and as durable as its write
+    /// asked; what is rolled back never comes. A read after the call has returned sees all that was committed before
+    /// the stream begins: a copy that is read then, and to which the changes are applied in their order, becomes
+    /// what is stored.
+    ///
+    /// A split document is shown without its cold parts, as `find` returns it. A change of a cold part alone is a
+    /// change whose `before` and `after` are equal.
+    ///
+    /// The call waits for the writes that are under way, a transaction included. A reader who falls behind by
+    /// more commits than [`buffer`](Watch::buffer) gets an error that says how many are missed. While a collection
+    /// is watched, each write to it reads what it changes, as a write does from which something follows.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidQuery` if the store cannot be watched, as one that is no embedded one, or if the filter is invalid or
+    /// names a field of a cold part; `OutsideTransaction` inside a transaction or a snapshot; `Closed` if the store
+    /// is closed.
+    pub fn watch(&self, filter: Filter<M>) -> Watch<M> {
+        Watch::new(self.session.clone(), filter)
     }
 
     /// Returns the description of the model.

@@ -12,6 +12,7 @@ mod record;
 mod snapshot;
 mod view;
 mod worker;
+mod watch;
 
 use std::{
     collections::BTreeSet,
@@ -25,6 +26,7 @@ pub(crate) use guard::{AbortOnDrop, refuse_inside_transaction, run_inside};
 pub(crate) use snapshot::Snapshot;
 pub(crate) use view::ReadView;
 pub(crate) use worker::Worker;
+pub(crate) use watch::Watched;
 
 use crate::{
     catalog::{self, Catalog, Model},

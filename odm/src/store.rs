@@ -18,6 +18,7 @@
 mod collection;
 mod document;
 pub mod embedded;
+mod feed;
 mod query;
 mod reader_ext;
 mod write;
@@ -36,6 +37,8 @@ use bson::{RawBson, RawDocument};
 pub use collection::{CollectionSpec, IndexSpec};
 pub use document::check_document;
 pub(crate) use document::{id_first, stamped};
+pub use feed::{Cause, Changes, Feed};
+pub(crate) use feed::{DocumentChange, Watch, WatchedCommit};
 pub use query::{Aggregate, Cost, Explain, Find, FindByKey};
 pub(crate) use query::{ReadAs, STORED};
 pub(crate) use reader_ext::ReaderExt;
@@ -99,6 +102,15 @@ pub trait Store: Send + Sync + 'static {
 
     /// Opens a transaction that the caller drives. Dropping it MUST roll it back.
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>>;
+
+    /// Returns the feed of the store, by which programs in this process watch its collections.
+    ///
+    /// The default is `None`: collections of the store cannot be watched. A store MAY have one if it runs
+    /// transactions one after another, those of [`run`](Store::run) and of [`begin`](Store::begin) together; all
+    /// its handles MUST then have the same one, and each transaction has [changes](Transaction::changes) of it.
+    fn feed(&self) -> Option<&Feed> {
+        None
+    }
 
     /// Makes all commits durable, those of calls that were made before included, and refuses later calls with
     /// [`Closed`](crate::ErrorKind::Closed). Closing a closed store does nothing, and a call while the store is
@@ -216,6 +228,12 @@ pub trait Transaction: Reader {
 
     /// Removes the documents that match a filter.
     async fn delete(&mut self, write: &DeleteWrite) -> Result<Deleted>;
+
+    /// Returns what the transaction has changed in collections that somebody watches, for the library to add to;
+    /// `None` if the store has no [feed](Store::feed).
+    fn changes(&mut self) -> Option<&mut Changes> {
+        None
+    }
 
     /// Makes the writes durable and visible.
     ///

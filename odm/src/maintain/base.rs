@@ -140,9 +140,11 @@ async fn update(
     change.check()?;
     // A document with pending fields is validated as it is read.
     let is_pending = !catalog.pending_in(collection).is_empty();
-    let is_watched =
-        is_returning || is_pending || catalog.is_update_watched(collection, change.paths());
-    if !write.upsert && !is_watched {
+    let is_followed = is_returning
+        || is_pending
+        || unit.has_watchers(collection)
+        || catalog.is_update_followed(collection, change.paths());
+    if !write.upsert && !is_followed {
         let write = UpdateWrite {
             check: validation::check_of(catalog, collection, is_typed),
             ..write.clone()
@@ -265,14 +267,15 @@ async fn replace(
         let error = Error::new(ErrorKind::InvalidQuery, message);
         return Err(error.at(collection, Some("_id"), Some(twice.clone())));
     }
-    let is_watched = unit.catalog.is_replace_watched(collection);
-    if is_watched && ids.len() > 1 {
+    let is_followed =
+        unit.has_watchers(collection) || unit.catalog.is_replace_followed(collection);
+    if is_followed && ids.len() > 1 {
         unit.load_existing(collection, &ids).await?;
     }
     let mut all = Touched::default();
     for (document, id) in documents.iter().zip(&ids) {
-        let touched = match is_watched {
-            true => replace_watched(unit, collection, id, document, upsert).await?,
+        let touched = match is_followed {
+            true => replace_followed(unit, collection, id, document, upsert).await?,
             false => replace_statement(unit, collection, id, document, upsert).await?,
         };
         all.matched += touched.matched;
@@ -305,7 +308,7 @@ async fn replace_statement(
     }
 }
 
-async fn replace_watched(
+async fn replace_followed(
     unit: &mut Unit<'_>,
     collection: &str,
     id: &RawBson,
@@ -446,7 +449,7 @@ fn with_stored_id(
 
 async fn delete(unit: &mut Unit<'_>, write: &DeleteWrite, is_returning: bool) -> Result<Touched> {
     let (catalog, collection) = (unit.catalog, write.collection.as_str());
-    if !is_returning && !catalog.is_delete_watched(collection) {
+    if !is_returning && !unit.has_watchers(collection) && !catalog.is_delete_followed(collection) {
         let deleted = unit.delete_where(write).await?;
         return Ok(Touched {
             matched: deleted.removed,

@@ -47,6 +47,9 @@ impl Default for Bounds {
     }
 }
 
+/// The number of the first step: the write itself. What follows has greater ones.
+const WRITE_STEP: usize = 1;
+
 /// One write while it runs.
 pub(super) struct Unit<'a> {
     pub(super) catalog: &'a Catalog,
@@ -62,7 +65,7 @@ pub(super) struct Unit<'a> {
     now: bson::DateTime,
     /// What the calls to the store have touched.
     cost: Cost,
-    /// The number of the current step, from 1, with the cost and the changed images before it.
+    /// The number of the current step, with the cost and the changed images before it.
     step: usize,
     before_step: (Cost, u64),
     changed_images: u64,
@@ -89,7 +92,7 @@ impl<'a> Unit<'a> {
             repairs: false,
             now: DateTime::now().into(),
             cost: Cost::default(),
-            step: 1,
+            step: WRITE_STEP,
             before_step: (Cost::default(), 0),
             changed_images: 0,
             steps: with_steps.then(Vec::new),

@@ -68,7 +68,7 @@ use self::{
 use crate::{
     error::{Error, ErrorKind, Result},
     store::{
-        Capabilities, CollectionSpec, Durability, Reader, Store, StoreId, Transaction,
+        Capabilities, CollectionSpec, Durability, Feed, Reader, Store, StoreId, Transaction,
         TransactionOptions, UnitOfWork,
     },
 };
@@ -430,6 +430,10 @@ impl Store for Embedded {
         };
         let work = self.handle.ask(request, answer).await?;
         Ok(Box::new(Session::for_caller(work, lease)))
+    }
+
+    fn feed(&self) -> Option<&Feed> {
+        Some(&self.handle.published.feed)
     }
 
     async fn close(&self) -> Result<()> {

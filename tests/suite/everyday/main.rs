@@ -9,3 +9,4 @@ mod sequences;
 mod times;
 mod updates;
 mod upserts;
+mod watches;

@@ -1,19 +1,23 @@
 //! Changes, which are queued by document and flushed as one batch.
 
+use std::borrow::Cow;
+
 use bson::{RawBson, RawDocumentBuf};
 
 use super::{
     super::{
+        as_read,
         places::{FieldValues, changes},
         versions,
     },
-    Doc, Numbers, Unit, id,
+    Doc, Numbers, Unit, WRITE_STEP, id,
 };
 use crate::{
     error::{Error, ErrorKind, Result},
     mql::{self, key, path},
     store::{
-        CollectionWrites, DeleteWrite, Deleted, DocumentWrite, Find, UpdateWrite, Updated, id_first,
+        CollectionWrites, DeleteWrite, Deleted, DocumentChange, DocumentWrite, Find, UpdateWrite,
+        Updated, id_first,
     },
 };
 
@@ -133,6 +137,11 @@ impl Unit<'_> {
             let now = now.clone();
             let after = versions::recorded(self.catalog, collection, image, now, self.now)?;
             self.queue(collection, at, Some(after), true).await?;
+        } else if self.has_watchers(collection)
+            && let Some(now) = self.images(collection).at(at).now().cloned()
+        {
+            // It is written as it is, which is nothing, and those who watch are told.
+            self.queue(collection, at, Some(now), true).await?;
         }
         Ok(())
     }
@@ -155,7 +164,10 @@ impl Unit<'_> {
         is_base: bool,
     ) -> Result<()> {
         let step = self.step;
-        let (is_queued, is_counted) = self.images_mut(collection).queue(at, now, is_base, step);
+        let is_written = step == WRITE_STEP && !self.repairs;
+        let (is_queued, is_counted) =
+            self.images_mut(collection)
+                .queue(at, now, (is_base, is_written), step);
         self.queued += usize::from(is_queued);
         self.changed_images += u64::from(is_counted);
         if self.queued > self.bounds.queue {
@@ -185,10 +197,46 @@ impl Unit<'_> {
                 Err(error) => return Err(self.with_numbers(error).await),
             }
         }
+        self.record_changes()?;
         for images in self.collections.values_mut() {
             images.flushed();
         }
         self.queued = 0;
+        Ok(())
+    }
+
+    /// Whether somebody watches a collection, so that the images of all its changes are asked for.
+    pub(in crate::maintain) fn has_watchers(&mut self, collection: &str) -> bool {
+        let changes = self.transaction.changes();
+        changes.is_some_and(|changes| changes.is_watched(collection))
+    }
+
+    /// Records what the queue changes in collections that somebody watches, in documents as they are read now:
+    /// a field that is pending by now can be computed when the change is.
+    fn record_changes(&mut self) -> Result<()> {
+        let Some(changes) = self.transaction.changes() else {
+            return Ok(());
+        };
+        for (collection, images) in &self.collections {
+            if !images.has_queue() || !changes.is_watched(collection) {
+                continue;
+            }
+            let as_read = |image: Option<Doc>| -> Result<Option<Doc>> {
+                let Some(image) = image else { return Ok(None) };
+                match as_read(self.catalog, collection, &image)? {
+                    Cow::Borrowed(_) => Ok(Some(image)),
+                    Cow::Owned(read) => Ok(Some(Doc::new(read))),
+                }
+            };
+            for (change, is_cold_changed) in images.queued_changes() {
+                let change = DocumentChange {
+                    before: as_read(change.before)?,
+                    after: as_read(change.after)?,
+                    cause: change.cause,
+                };
+                changes.add(collection, change, is_cold_changed);
+            }
+        }
         Ok(())
     }
 

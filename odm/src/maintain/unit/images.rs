@@ -8,7 +8,10 @@ use std::{
 use bson::{RawDocument, RawDocumentBuf};
 
 use super::id;
-use crate::{mql::key, store::DocumentWrite};
+use crate::{
+    mql::key,
+    store::{Cause, DocumentChange, DocumentWrite},
+};
 
 /// A document, shared between the write that brings it, the images that are equal, and the outcome.
 pub(crate) type Doc = Arc<RawDocumentBuf>;
@@ -25,6 +28,8 @@ pub(in crate::maintain) struct Image {
     is_queued: bool,
     /// The user's write or an effect changed it, not only a refresh.
     is_base: bool,
+    /// The write itself changed it, and not what follows from it alone.
+    is_written: bool,
     /// Its cold part changed.
     is_touched: bool,
     /// Of a new document, the value that was stored elsewhere before.
@@ -64,6 +69,22 @@ impl Image {
     /// Whether the document is different from what it was before the unit.
     pub(in crate::maintain) fn is_changed(&self) -> bool {
         !is_same(self.before.as_ref(), self.now.as_ref())
+    }
+
+    /// What the queue changes in it, and whether its cold part changed, if anything.
+    fn queued_change(&self) -> Option<(DocumentChange, bool)> {
+        if !self.is_touched && is_same(self.stored.as_ref(), self.now.as_ref()) {
+            return None;
+        }
+        let change = DocumentChange {
+            before: self.stored.clone(),
+            after: self.now.clone(),
+            cause: match self.is_written {
+                true => Cause::Write,
+                false => Cause::Relation,
+            },
+        };
+        Some((change, self.is_touched))
     }
 
     fn write(&self) -> Option<DocumentWrite<'_>> {
@@ -212,12 +233,13 @@ impl Images {
         &mut self,
         at: usize,
         now: Option<Doc>,
-        is_base: bool,
+        (is_base, is_written): (bool, bool),
         step: usize,
     ) -> (bool, bool) {
         let image = &mut self.all[at];
         image.now = now;
         image.is_base |= is_base;
+        image.is_written |= is_written;
         let is_new = !std::mem::replace(&mut image.is_queued, true);
         if is_new {
             self.queue.push(at);
@@ -241,6 +263,10 @@ impl Images {
 
     pub(super) fn writes(&self) -> impl Iterator<Item = DocumentWrite<'_>> {
         self.queued().filter_map(Image::write)
+    }
+
+    pub(super) fn queued_changes(&self) -> impl Iterator<Item = (DocumentChange, bool)> {
+        self.queued().filter_map(Image::queued_change)
     }
 
     pub(super) fn flushed(&mut self) {

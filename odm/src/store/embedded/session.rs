@@ -14,8 +14,8 @@ use super::{
 use crate::{
     error::{Error, ErrorKind, Result},
     store::{
-        Aggregate, CollectionWrites, Cost, DeleteWrite, Deleted, Each, Explain, Find, FindByKey,
-        Reader, Transaction, UpdateWrite, Updated,
+        Aggregate, Changes, CollectionWrites, Cost, DeleteWrite, Deleted, Each, Explain, Find,
+        FindByKey, Reader, Transaction, UpdateWrite, Updated,
     },
 };
 
@@ -150,6 +150,10 @@ impl Transaction for Session {
     async fn delete(&mut self, write: &DeleteWrite) -> Result<Deleted> {
         let _call = self.begin_write()?;
         self.work.delete(write).await
+    }
+
+    fn changes(&mut self) -> Option<&mut Changes> {
+        Some(&mut self.work.changes)
     }
 
     async fn commit(self: Box<Self>) -> Result<()> {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    store::{Aggregate, Cost, Each, Explain, Find, FindByKey, Reader},
+    store::{Aggregate, Cost, Each, Explain, Feed, Find, FindByKey, Reader},
 };
 
 /// A committed state.
@@ -76,15 +76,22 @@ impl Reader for Snapshot {
 /// The newest state, which the writer publishes and readers take.
 ///
 /// The lock is held only to copy a pointer. A state that is replaced lives on in its readers.
-pub(super) struct Published(RwLock<Result<Arc<Snapshot>>>);
+pub(super) struct Published {
+    newest: RwLock<Result<Arc<Snapshot>>>,
+    /// The changes of the states that are published, for those who watch.
+    pub(super) feed: Feed,
+}
 
 impl Published {
     pub(super) fn new(snapshot: Arc<Snapshot>) -> Self {
-        Published(RwLock::new(Ok(snapshot)))
+        Published {
+            newest: RwLock::new(Ok(snapshot)),
+            feed: Feed::default(),
+        }
     }
 
     pub(super) fn get(&self) -> Result<Arc<Snapshot>> {
-        self.0
+        self.newest
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
@@ -94,13 +101,14 @@ impl Published {
         self.set(Ok(snapshot));
     }
 
-    /// Makes all later reads fail.
+    /// Makes all later reads fail, and ends the watches.
     pub(super) fn close(&self, error: Error) {
         self.set(Err(error));
+        self.feed.close();
     }
 
     fn set(&self, next: Result<Arc<Snapshot>>) {
-        let mut published = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut published = self.newest.write().unwrap_or_else(PoisonError::into_inner);
         let last = std::mem::replace(&mut *published, next);
         drop(published);
         // The last reader of a state frees its pages, which must not happen under the lock.

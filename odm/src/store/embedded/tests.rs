@@ -5,6 +5,7 @@ mod backup;
 mod crashes;
 pub(crate) mod disk;
 mod faults;
+mod feeds;
 mod files;
 mod format;
 mod indexes;

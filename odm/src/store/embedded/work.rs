@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     error::{Error, ErrorKind, Result},
-    store::Cost,
+    store::{Changes, Cost},
 };
 
 /// Changes on top of a committed state.
@@ -35,10 +35,12 @@ pub(super) struct Work {
     /// The end of the unit's time; `None` in a transaction of a caller, whose lease ends.
     deadline: Option<Deadline>,
     memory: Memory,
+    /// Its changes of collections that somebody watches.
+    pub(super) changes: Changes,
 }
 
 impl Work {
-    pub(super) fn new(base: Arc<Snapshot>) -> Work {
+    pub(super) fn new(base: Arc<Snapshot>, changes: Changes) -> Work {
         Work {
             overlay: Overlay::default(),
             schema: base.schema.clone(),
@@ -47,6 +49,7 @@ impl Work {
             written: 0,
             deadline: None,
             memory: Memory::Unbounded,
+            changes,
         }
     }
 

@@ -45,7 +45,10 @@ use super::{
     wait::{block_on, panic_message},
     work::Work,
 };
-use crate::error::{Error, ErrorKind, Result};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    store::Changes,
+};
 
 /// The state of the writer's thread.
 pub(super) struct Writer {
@@ -246,14 +249,14 @@ impl Writer {
 
     /// Work on the newest state.
     fn begin(&self) -> Work {
-        Work::new(self.newest.clone())
+        Work::new(self.newest.clone(), self.published.feed.begin())
     }
 
     /// Commits work, and answers when it is visible and as durable as requested.
     ///
     /// After an error it is unknown whether the disk has the work. None of it becomes visible, and
     /// nothing is written, before the store is opened again; it then has all of the work or nothing.
-    fn commit(&mut self, work: &Work, durable: bool, answers: Answers) {
+    fn commit(&mut self, work: &Work, durable: bool, changes: Vec<Changes>, answers: Answers) {
         let units = answers.len();
         let stored = match work.overlay.is_empty() {
             true => self.usable().map(|()| None),
@@ -267,6 +270,7 @@ impl Writer {
                 self.syncer.push(Commit {
                     snapshot,
                     durable,
+                    changes,
                     answers,
                 });
             }

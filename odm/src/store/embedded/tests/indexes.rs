@@ -273,7 +273,10 @@ async fn portions(documents: i32, numbers: usize) -> usize {
         .expect("an insert");
     let indexes = ["a", "b", "c"].map(|name| index(name, &[("n", 1), (name, 1)]));
     let specs = [collection("things", indexes.to_vec())];
-    let mut work = Work::new(store.handle.published.get().expect("a state"));
+    let mut work = Work::new(
+        store.handle.published.get().expect("a state"),
+        store.handle.published.feed.begin(),
+    );
     let trees = ensure::declare(&mut work, &specs, |_| false).expect("indexes");
     for portions in 1.. {
         let portion = Portion::new(Duration::ZERO, &|| true);

@@ -16,7 +16,10 @@ use super::{
     },
     Work,
 };
-use crate::error::{Error, ErrorKind, Result};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    store::Changes,
+};
 
 /// Where the changes of a [`Work`] go when they become too many.
 pub(super) enum Memory {
@@ -53,13 +56,14 @@ impl Work {
     pub(in super::super) fn for_large_unit(
         newest: &Snapshot,
         transaction: Arc<Uncommitted>,
+        changes: Changes,
     ) -> Work {
         let base = Snapshot {
             base: State::Uncommitted(transaction.clone()),
             schema: newest.schema.clone(),
             settings: newest.settings.clone(),
         };
-        let mut work = Work::new(Arc::new(base));
+        let mut work = Work::new(Arc::new(base), changes);
         work.memory = Memory::Large {
             transaction,
             spills: 0,

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     error::{Error, ErrorKind, Result},
-    store::{Durability, Transaction, UnitOfWork},
+    store::{Changes, Durability, Transaction, UnitOfWork},
 };
 
 /// The greatest number of units in one commit.
@@ -38,6 +38,8 @@ pub(super) struct Group {
     session: Session,
     answers: Answers,
     durable: bool,
+    /// The watched changes of each unit that has succeeded.
+    changes: Vec<Changes>,
 }
 
 /// Measurements of the last group.
@@ -55,12 +57,19 @@ impl Group {
             session: Session::for_units(work.into_group()),
             answers: Vec::new(),
             durable: false,
+            changes: Vec::new(),
         }
     }
 
     /// Creates a group that begins with the work of a transaction.
-    pub(super) fn with_transaction(work: Work, durability: Durability, reply: Reply<()>) -> Group {
+    pub(super) fn with_transaction(
+        mut work: Work,
+        durability: Durability,
+        reply: Reply<()>,
+    ) -> Group {
+        let changes = work.changes.take();
         let mut group = Group::new(work);
+        group.changes.push(changes);
         group.durable = durability == Durability::Immediate;
         group.answers.push((reply, Ok(())));
         group
@@ -84,9 +93,12 @@ impl Group {
         let schema = session.work.schema.clone();
         let result = run_unit(&*unit, session, limit);
         let outgrown = session.work.is_outgrown();
+        let changes = session.work.changes.take();
         if result.is_err() || outgrown {
             session.work.overlay.undo_to(mark);
             session.work.schema = schema;
+        } else {
+            self.changes.push(changes);
         }
         if outgrown {
             return Some((unit, durability, reply));
@@ -161,7 +173,12 @@ impl Writer {
         let overdue = self.flush_due().is_some_and(|due| due <= Instant::now());
         let units = group.answers.len();
         let started = Instant::now();
-        self.commit(&group.session.work, group.durable, group.answers);
+        self.commit(
+            &group.session.work,
+            group.durable,
+            group.changes,
+            group.answers,
+        );
         self.pacing = CommitPacing {
             units,
             commit: started.elapsed(),

@@ -90,7 +90,7 @@ impl Writer {
         match ensure::fill(&mut work, &ensure.trees, portion) {
             Ok(true) => {
                 let finished = ensure::finish(&mut work, &ensure.collections, &ensure.trees);
-                self.commit(&work, true, vec![(ensure.reply, finished)]);
+                self.commit(&work, true, Vec::new(), vec![(ensure.reply, finished)]);
             }
             Ok(false) => {
                 if ensure.told.elapsed() >= MESSAGES {
@@ -98,7 +98,7 @@ impl Writer {
                     tell(&work, &ensure);
                 }
                 self.ensures.push_back(ensure);
-                self.commit(&work, false, Answers::new());
+                self.commit(&work, false, Vec::new(), Answers::new());
             }
             Err((tree, error)) => self.give_up(tree, ensure.reply, error),
         }
@@ -112,19 +112,24 @@ impl Writer {
             true => Ok(()),
             false => ensure::remove(&mut work, tree),
         };
-        self.commit(&work, true, vec![(reply, removed.and(Err(error)))]);
+        self.commit(
+            &work,
+            true,
+            Vec::new(),
+            vec![(reply, removed.and(Err(error)))],
+        );
     }
 
     /// Answers after the commits on their way, since the answer may tell of them.
     fn answer(&mut self, reply: Reply<()>, result: Result<()>) {
-        self.commit(&self.begin(), true, vec![(reply, result)]);
+        self.commit(&self.begin(), true, Vec::new(), vec![(reply, result)]);
     }
 
     fn sweep(&mut self) {
         let mut work = self.begin();
         let is_awaited = || self.has_request();
         match ensure::sweep(&mut work, Portion::new(self.turn, &is_awaited)) {
-            Ok(()) => self.commit(&work, false, Answers::new()),
+            Ok(()) => self.commit(&work, false, Vec::new(), Answers::new()),
             Err(error) => {
                 self.is_sweep_stuck = true;
                 warn!("entries of an index that is not in force could not be removed: {error}");

@@ -69,6 +69,7 @@ impl Writer {
             Some(Outcome::Rollback(reply)) => self.syncer.push(Commit {
                 snapshot: None,
                 durable: durability == Durability::Immediate,
+                changes: Vec::new(),
                 answers: vec![(reply, Ok(()))],
             }),
             None => {}

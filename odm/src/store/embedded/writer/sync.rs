@@ -22,7 +22,10 @@ use super::{
     },
     commit_failed,
 };
-use crate::error::{Error, ErrorKind, Result};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    store::Changes,
+};
 
 /// The channels of callers, and what they are told if the commit succeeds.
 pub(super) type Answers = Vec<(Reply<()>, Result<()>)>;
@@ -33,6 +36,8 @@ pub(super) struct Commit {
     pub(super) snapshot: Option<Arc<Snapshot>>,
     /// Whether it waits for a sync of all records that were appended before.
     pub(super) durable: bool,
+    /// What it changed in collections that somebody watches, by units.
+    pub(super) changes: Vec<Changes>,
     pub(super) answers: Answers,
 }
 
@@ -144,7 +149,7 @@ impl Shared {
     }
 }
 
-/// Publishes the state after some commits, and answers them.
+/// Publishes the state after some commits, then their changes, and answers them.
 fn finish(published: &Published, commits: Vec<Commit>, failure: Option<Error>) {
     if let Some(cause) = failure {
         let error = commit_failed(&cause);
@@ -160,8 +165,11 @@ fn finish(published: &Published, commits: Vec<Commit>, failure: Option<Error>) {
     if let Some(newest) = newest {
         published.publish(newest);
     }
-    for (reply, result) in commits.into_iter().flat_map(|commit| commit.answers) {
-        let _ = reply.send(result);
+    for commit in commits {
+        commit.changes.into_iter().for_each(Changes::publish);
+        for (reply, result) in commit.answers {
+            let _ = reply.send(result);
+        }
     }
 }
 
