@@ -83,6 +83,7 @@ mod database;
 mod error;
 mod maintain;
 mod measure;
+mod metrics;
 pub mod migration;
 #[allow(missing_debug_implementations, reason = "most types are empty markers")]
 pub mod model;

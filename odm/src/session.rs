@@ -183,7 +183,8 @@ impl Session {
         let operation = Operation::begin(name, collection);
         // A stale `modify` has written nothing yet, and is tried again in the same transaction.
         let goes_on = |error: &Error| matches!(*write, Write::Modify { .. }) && error.is_stale();
-        let outcome = self.work(&write, goes_on).await?;
+        let outcome = self.work(&write, goes_on).await;
+        let outcome = operation.observe(outcome)?;
         self.record_written(operation, &write, &outcome).await;
         Ok(outcome)
     }

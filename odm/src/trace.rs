@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use crate::{
-    measure,
+    error::Result,
+    measure, metrics,
     store::{Cost, Find},
 };
 
@@ -27,7 +28,7 @@ impl Default for WarningLimits {
 pub(crate) struct Operation<'a> {
     name: &'static str,
     collection: &'a str,
-    /// Empty if no subscriber takes even the warnings: then the clock is not read.
+    /// Empty if there are no metrics and no subscriber takes even the warnings: then the clock is not read.
     started: Option<Instant>,
 }
 
@@ -37,14 +38,29 @@ impl<'a> Operation<'a> {
         Operation {
             name,
             collection,
-            started: is_enabled.then(Instant::now),
+            started: (is_enabled || cfg!(feature = "metrics")).then(Instant::now),
         }
+    }
+
+    /// Counts the error of an operation that fails.
+    pub(crate) fn observe<T>(&self, result: Result<T>) -> Result<T> {
+        result.inspect_err(|error| {
+            metrics::operation_failed(self.name, self.collection, &error.kind());
+        })
     }
 
     /// Adds the cost to what the current task measures, and returns the operation if there are events to emit.
     pub(crate) fn end(self, cost: Cost, limits: WarningLimits) -> Option<EndedOperation<'a>> {
         measure::report(self.name, self.collection, cost);
         let elapsed = self.started?.elapsed();
+        let costs = [
+            ("odm_keys_examined_total", cost.keys_examined),
+            ("odm_documents_examined_total", cost.documents_examined),
+            ("odm_documents_scanned_total", cost.documents_scanned),
+            ("odm_documents_returned_total", cost.documents_returned),
+            ("odm_documents_written_total", cost.documents_written),
+        ];
+        metrics::operation(self.name, self.collection, elapsed, costs);
         let ended = EndedOperation {
             is_slow: elapsed > limits.elapsed,
             is_scan: cost.documents_scanned > limits.documents_scanned,

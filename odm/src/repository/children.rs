@@ -116,7 +116,7 @@ where
             None => Ok(ControlFlow::Break(())),
         }
     };
-    let cost = view.find(&find, each).await?;
+    let cost = operation.observe(view.find(&find, each).await)?;
     session.record_query(operation, &view, &find, cost).await?;
     Ok(store::Find { after: last, ..all })
 }

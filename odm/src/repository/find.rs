@@ -199,8 +199,8 @@ impl<M: Document, J, T> Query<M, J, T> {
         let operation = Operation::begin("count", M::COLLECTION);
         let view = self.session.reader(M::COLLECTION, &[]).await?;
         let mut cost = Cost::default();
-        let find = query.resolve(&view, &mut cost).await?;
-        let (count, counting) = view.count(&find).await?;
+        let find = operation.observe(query.resolve(&view, &mut cost).await)?;
+        let (count, counting) = operation.observe(view.count(&find).await)?;
         cost += counting;
         let session = &self.session;
         session.record_query(operation, &view, &find, cost).await?;
@@ -246,7 +246,7 @@ impl<M: Document, J, T> Query<M, J, T> {
             let part = P::COLD.then(|| path::split(P::TEXT).0);
             let view = session.reader(M::COLLECTION, part.as_slice()).await?;
             let mut cost = Cost::default();
-            let mut find = query.resolve(&view, &mut cost).await?;
+            let mut find = operation.observe(query.resolve(&view, &mut cost).await)?;
             if !view.has_pending(M::COLLECTION, P::TEXT) {
                 find.projection = Some(mql::Projection::include([P::TEXT])?);
             }
@@ -261,7 +261,8 @@ impl<M: Document, J, T> Query<M, J, T> {
                 });
                 Ok(())
             };
-            let (_, reading) = view.find_with(&find, collect).await?;
+            let found = view.find_with(&find, collect).await;
+            let (_, reading) = operation.observe(found)?;
             cost += reading;
             session.record_query(operation, &view, &find, cost).await?;
             values
@@ -278,8 +279,8 @@ impl<M: Document, J, T> Query<M, J, T> {
         let operation = Operation::begin("explain", M::COLLECTION);
         let view = self.session.reader(M::COLLECTION, &[]).await?;
         let mut cost = Cost::default();
-        let find = query.resolve(&view, &mut cost).await?;
-        let explain = view.explain(&find).await?;
+        let find = operation.observe(query.resolve(&view, &mut cost).await)?;
+        let explain = operation.observe(view.explain(&find).await)?;
         cost += explain.cost;
         let session = &self.session;
         session.record_query(operation, &view, &find, cost).await?;

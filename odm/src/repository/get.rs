@@ -82,7 +82,8 @@ async fn read<M: Document, T: DeserializeOwned + Send>(
     let operation = Operation::begin("get", M::COLLECTION);
     let view = session.reader(M::COLLECTION, load).await?;
     let read = |document: &RawDocument| decode_in(&view, M::COLLECTION, document);
-    let (found, cost) = view.get_one_with(M::COLLECTION, id, read).await?;
+    let found = view.get_one_with(M::COLLECTION, id, read).await;
+    let (found, cost) = operation.observe(found)?;
     session.record(operation, cost);
     Ok(found)
 }
@@ -166,7 +167,8 @@ async fn read_many<M: Document, T: DeserializeOwned + Send>(
     let operation = Operation::begin("fetch", M::COLLECTION);
     let view = session.reader(M::COLLECTION, load).await?;
     let read = |document: &RawDocument| decode_in(&view, M::COLLECTION, document);
-    let (found, cost) = view.get_with(M::COLLECTION, ids, read).await?;
+    let found = view.get_with(M::COLLECTION, ids, read).await;
+    let (found, cost) = operation.observe(found)?;
     session.record(operation, cost);
     Ok(found)
 }

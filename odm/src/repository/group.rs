@@ -398,7 +398,7 @@ impl<S, V, A> Groups<S, V, A> {
         let view = session.reader(collection, &load).await?;
         let mut cost = Cost::default();
         let aggregate = Aggregate {
-            find: query.resolve(&view, &mut cost).await?,
+            find: operation.observe(query.resolve(&view, &mut cost).await)?,
             group: Group {
                 unwind: unwind.map(Into::into),
                 keys: keys.iter().map(|key| key.lower(unwind)).collect(),
@@ -416,7 +416,7 @@ impl<S, V, A> Groups<S, V, A> {
             rows.push((keys, computed));
             Ok(ControlFlow::Continue(()))
         };
-        cost += view.aggregate(&aggregate, each).await?;
+        cost += operation.observe(view.aggregate(&aggregate, each).await)?;
         session.record_aggregate(operation, &aggregate.find, cost);
         Ok(rows)
     }

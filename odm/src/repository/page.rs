@@ -150,7 +150,7 @@ where
     let operation = Operation::begin("page", &collection);
     let view = session.reader(&collection, &load).await?;
     let mut cost = Cost::default();
-    let mut find = unresolved.resolve(&view, &mut cost).await?;
+    let mut find = operation.observe(unresolved.resolve(&view, &mut cost).await)?;
     all.filter.clone_from(&find.filter);
     // A projection could leave out a sort key. Rows read only the fields that they name anyway.
     find.projection = None;
@@ -163,7 +163,7 @@ where
     // Of the row that was read last, if the page is full.
     let mut far = None;
     let mut more = false;
-    cost += view
+    let found = view
         .find(&find, &mut |position, document: &RawDocument| {
             if position as u64 == size {
                 more = true;
@@ -179,15 +179,16 @@ where
             rows.push((row, joins.keys(document)));
             Ok(ControlFlow::Continue(()))
         })
-        .await?;
+        .await;
+    cost += operation.observe(found)?;
     if is_backward {
         rows.reverse();
     }
-    let items = joins.run(&view, rows, &mut cost).await?;
+    let items = operation.observe(joins.run(&view, rows, &mut cost).await)?;
     let total = match with_total {
         false => None,
         true => {
-            let (total, counting) = view.count(&all).await?;
+            let (total, counting) = operation.observe(view.count(&all).await)?;
             cost += counting;
             Some(total)
         }

@@ -195,7 +195,8 @@ async fn read<M: Document>(session: &Session, id: &RawBson) -> Result<(RawDocume
         let document = decode_in(&view, M::COLLECTION, stored)?;
         Ok((stored.to_owned(), document))
     };
-    let (found, cost) = view.get_one_with(M::COLLECTION, id, read).await?;
+    let found = view.get_one_with(M::COLLECTION, id, read).await;
+    let (found, cost) = operation.observe(found)?;
     session.record(operation, cost);
     found.ok_or_else(|| Error::not_found(M::COLLECTION, &[id]))
 }

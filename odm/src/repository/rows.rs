@@ -135,14 +135,14 @@ where
     let operation = Operation::begin("find", &collection);
     let view = session.reader(&collection, load).await?;
     let mut cost = Cost::default();
-    let find = query.resolve(&view, &mut cost).await?;
+    let find = operation.observe(query.resolve(&view, &mut cost).await)?;
     let read = |document: &RawDocument| {
         let row = decode_in(&view, &collection, document)?;
         Ok((row, joins.keys(document)))
     };
-    let (rows, reading) = view.find_with(&find, read).await?;
+    let (rows, reading) = operation.observe(view.find_with(&find, read).await)?;
     cost += reading;
-    let rows = joins.run(&view, rows, &mut cost).await?;
+    let rows = operation.observe(joins.run(&view, rows, &mut cost).await)?;
     session.record_query(operation, &view, &find, cost).await?;
     Ok(rows)
 }

@@ -147,18 +147,18 @@ impl Chunks {
             // The transaction or the snapshot is the state of the data, and is free for other operations in between.
             let session = self.session.clone();
             let view = session.reader(&collection, &self.load).await?;
-            let mut cost = self.resolve(&view).await?;
+            let mut cost = operation.observe(self.resolve(&view).await)?;
             let each = &mut |position, document: &_| each(&view, position, document);
-            cost += view.find(&self.find, each).await?;
+            cost += operation.observe(view.find(&self.find, each).await)?;
             session
                 .record_query(operation, &view, &self.find, cost)
                 .await?;
             cost
         } else {
             let (view, since) = self.state_of_data(snapshot)?;
-            let mut cost = self.resolve(&view).await?;
+            let mut cost = operation.observe(self.resolve(&view).await)?;
             let each = &mut |position, document: &_| each(&view, position, document);
-            cost += view.find(&self.find, each).await?;
+            cost += operation.observe(view.find(&self.find, each).await)?;
             let session = &self.session;
             session
                 .record_query(operation, &view, &self.find, cost)

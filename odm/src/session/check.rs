@@ -28,7 +28,7 @@ impl Session {
             after: after.map(|id| vec![id]),
             ..Find::default()
         };
-        let (documents, cost) = source.reader().find_all(&find).await?;
+        let (documents, cost) = operation.observe(source.reader().find_all(&find).await)?;
         let findings = self
             .check(
                 scope,
@@ -51,7 +51,8 @@ impl Session {
     ) -> Result<Vec<Finding>> {
         let operation = Operation::begin("audit", collection);
         let source = self.source().await?;
-        let (documents, cost) = source.reader().get_all(collection, ids).await?;
+        let (documents, cost) =
+            operation.observe(source.reader().get_all(collection, ids).await)?;
         self.check(
             scope,
             source.reader(),
@@ -74,8 +75,8 @@ impl Session {
         mut cost: Cost,
     ) -> Result<Vec<Finding>> {
         let catalog = self.catalog();
-        let (findings, checking) =
-            maintain::check(&catalog, scope, reader, collection, documents).await?;
+        let found = maintain::check(&catalog, scope, reader, collection, documents).await;
+        let (findings, checking) = operation.observe(found)?;
         cost += checking;
         self.record(operation, cost);
         Ok(findings)

@@ -370,7 +370,8 @@ impl Session {
         };
         let operation = Operation::begin("load", collection);
         let source = self.source().await?;
-        let (parts, mut cost) = cold_parts(source.reader(), split, ids.to_vec()).await?;
+        let parts = cold_parts(source.reader(), split, ids.to_vec()).await;
+        let (parts, mut cost) = operation.observe(parts)?;
         let keys: Vec<Vec<u8>> = ids.iter().map(|id| key::of(id.as_raw_bson_ref())).collect();
         let lacking: Vec<RawBson> = ids
             .iter()
@@ -381,10 +382,9 @@ impl Session {
         let mut inline = HashSet::new();
         if !lacking.is_empty() {
             let is_inline = |document: &RawDocument| Ok(path::get(document, field).is_some());
-            let (found, reading) = source
-                .reader()
-                .get_with(collection, &lacking, is_inline)
-                .await?;
+            let reader = source.reader();
+            let found = reader.get_with(collection, &lacking, is_inline).await;
+            let (found, reading) = operation.observe(found)?;
             cost += reading;
             let found = lacking.iter().zip(found);
             let found = found.filter(|(_, is_inline)| *is_inline == Some(true));

@@ -47,6 +47,7 @@ use super::{
 };
 use crate::{
     error::{Error, ErrorKind, Result},
+    metrics,
     store::Changes,
 };
 
@@ -267,6 +268,9 @@ impl Writer {
                 if durable {
                     self.unflushed = None;
                 }
+                if snapshot.is_some() {
+                    metrics::commit(units);
+                }
                 self.syncer.push(Commit {
                     snapshot,
                     durable,
@@ -333,11 +337,13 @@ impl Writer {
     /// Makes all commits and these changes durable in the engine, and cuts the log.
     fn checkpoint(&mut self, changes: &Overlay) -> Result<()> {
         self.settle()?;
+        let started = Instant::now();
         let made = match &mut self.log {
             Some(log) => log.checkpoint(&mut self.engine, changes),
             None => self.engine.commit(changes.iter(), true),
         };
         made.map_err(|error| self.fail(error))?;
+        metrics::checkpoint(started.elapsed());
         self.syncer.made_durable();
         self.unflushed = None;
         Ok(())

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     error::Result,
+    metrics,
     store::{Changes, UnitOfWork},
 };
 
@@ -52,6 +53,7 @@ impl Writer {
         // From here on the unit may be on the disk.
         committed
             .and_then(|()| self.read_newest(session.work.schema.clone()))
+            .inspect(|_| metrics::commit(1))
             .map(|snapshot| (snapshot, session.work.changes.take()))
             .map_err(|error| self.fail(error))
     }

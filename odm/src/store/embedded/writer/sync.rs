@@ -24,6 +24,7 @@ use super::{
 };
 use crate::{
     error::{Error, ErrorKind, Result},
+    metrics,
     store::Changes,
 };
 
@@ -120,8 +121,10 @@ impl Shared {
                 drop(state);
                 let started = Instant::now();
                 let synced = file.map_or(Ok(()), |file| file.sync_data());
+                let duration = started.elapsed();
+                metrics::log_sync(duration);
                 state = self.lock();
-                state.duration = started.elapsed();
+                state.duration = duration;
                 match synced {
                     Ok(()) => state.synced = target,
                     Err(cause) => {

@@ -1,0 +1,72 @@
+//! Metrics, through the facade of the crate `metrics`. Without the feature of that name they are nothing.
+
+use std::time::Duration;
+
+/// The costs of an operation, by the names of their counters.
+pub(crate) type Costs = [(&'static str, u64); 5];
+
+/// Records an operation that has succeeded.
+pub(crate) fn operation(name: &'static str, collection: &str, elapsed: Duration, costs: Costs) {
+    #[cfg(feature = "metrics")]
+    {
+        let collection: std::sync::Arc<str> = collection.into();
+        let labels = || {
+            vec![
+                ::metrics::Label::new("operation", name),
+                collection_label(&collection),
+            ]
+        };
+        ::metrics::histogram!("odm_operation_duration_seconds", labels()).record(elapsed);
+        for (counter, number) in costs {
+            if number > 0 {
+                ::metrics::counter!(counter, labels()).increment(number);
+            }
+        }
+    }
+    #[cfg(not(feature = "metrics"))]
+    let _ = (name, collection, elapsed, costs);
+}
+
+#[cfg(feature = "metrics")]
+fn collection_label(collection: &std::sync::Arc<str>) -> ::metrics::Label {
+    ::metrics::Label::new("collection", collection.clone())
+}
+
+/// Records an operation that has failed, by the kind of its error.
+#[cold]
+pub(crate) fn operation_failed(name: &'static str, collection: &str, kind: &impl std::fmt::Debug) {
+    #[cfg(feature = "metrics")]
+    ::metrics::counter!(
+        "odm_operation_errors_total",
+        "operation" => name,
+        "collection" => collection.to_owned(),
+        "kind" => format!("{kind:?}"),
+    )
+    .increment(1);
+    #[cfg(not(feature = "metrics"))]
+    let _ = (name, collection, kind);
+}
+
+/// Records a commit of the embedded store, which has this many units.
+pub(crate) fn commit(units: usize) {
+    #[cfg(feature = "metrics")]
+    ::metrics::histogram!("odm_commit_units").record(units as f64);
+    #[cfg(not(feature = "metrics"))]
+    let _ = units;
+}
+
+/// Records a sync of the log.
+pub(crate) fn log_sync(elapsed: Duration) {
+    #[cfg(feature = "metrics")]
+    ::metrics::histogram!("odm_log_sync_duration_seconds").record(elapsed);
+    #[cfg(not(feature = "metrics"))]
+    let _ = elapsed;
+}
+
+/// Records a checkpoint.
+pub(crate) fn checkpoint(elapsed: Duration) {
+    #[cfg(feature = "metrics")]
+    ::metrics::histogram!("odm_checkpoint_duration_seconds").record(elapsed);
+    #[cfg(not(feature = "metrics"))]
+    let _ = elapsed;
+}

@@ -1,0 +1,178 @@
+//! The metrics of operations and commits, as a recorder of the crate `metrics` gets them.
+//!
+//! One test, since the recorder is that of the process.
+
+use std::collections::BTreeMap;
+
+use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
+use odm::{Embedded, bson::doc, prelude::*};
+use serde::{Deserialize, Serialize};
+use tests::insert_behind_the_back;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "parts")]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[index]
+    name: String,
+    stock: i64,
+}
+
+#[derive(Database)]
+#[database(name = "shop", version = 1)]
+struct Shop {
+    parts: Repository<Part>,
+}
+
+fn part(id: i32) -> Part {
+    Part {
+        id,
+        name: format!("part {id}"),
+        stock: 1,
+    }
+}
+
+/// What was recorded since the last call: of counters their value, of histograms the sum of the recorded values
+/// and their number.
+struct Recorded {
+    counters: BTreeMap<String, u64>,
+    histograms: BTreeMap<String, (f64, usize)>,
+}
+
+fn recorded(snapshotter: &Snapshotter) -> Recorded {
+    let mut recorded = Recorded {
+        counters: BTreeMap::new(),
+        histograms: BTreeMap::new(),
+    };
+    for (key, _, _, value) in snapshotter.snapshot().into_vec() {
+        let (name, labels) = key.key().clone().into_parts();
+        let mut labels: Vec<String> = labels
+            .iter()
+            .map(|label| format!("{}={}", label.key(), label.value()))
+            .collect();
+        labels.sort();
+        let name = match labels.is_empty() {
+            true => name.as_str().to_owned(),
+            false => format!("{}{{{}}}", name.as_str(), labels.join(",")),
+        };
+        match value {
+            DebugValue::Counter(0) => {}
+            DebugValue::Counter(count) => drop(recorded.counters.insert(name, count)),
+            DebugValue::Histogram(values) if values.is_empty() => {}
+            DebugValue::Histogram(values) => {
+                let sum = values.iter().map(|value| value.into_inner()).sum();
+                recorded.histograms.insert(name, (sum, values.len()));
+            }
+            DebugValue::Gauge(_) => panic!("{name} is a gauge"),
+        }
+    }
+    recorded
+}
+
+fn of(metric: &str, operation: &str) -> String {
+    format!("{metric}{{collection=parts,operation={operation}}}")
+}
+
+#[tokio::test]
+async fn operations_commits_and_errors_are_recorded() {
+    let recorder = DebuggingRecorder::new();
+    let snapshotter = recorder.snapshotter();
+    recorder.install().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let store = Embedded::open(folder.path().join("shop.odm"))
+        .await
+        .unwrap();
+    let shop = Shop::open(store.clone()).await.unwrap();
+    recorded(&snapshotter);
+
+    shop.parts.insert_many((0..10).map(part)).await.unwrap();
+    shop.parts
+        .find(Part::fields().stock.gte(1))
+        .limit(5)
+        .await
+        .unwrap();
+    shop.parts
+        .find(Part::fields().name.eq("part 3"))
+        .await
+        .unwrap();
+    shop.parts.get(1).await.unwrap();
+    shop.parts
+        .update_where(Part::fields().id.lt(4))
+        .inc(Part::fields().stock, 1)
+        .await
+        .unwrap();
+    let Recorded {
+        counters,
+        histograms,
+    } = recorded(&snapshotter);
+    let expected = [
+        (of("odm_documents_examined_total", "find"), 6),
+        (of("odm_documents_examined_total", "get"), 1),
+        (of("odm_documents_examined_total", "update"), 4),
+        (of("odm_documents_returned_total", "find"), 6),
+        (of("odm_documents_returned_total", "get"), 1),
+        (of("odm_documents_scanned_total", "find"), 5),
+        (of("odm_documents_written_total", "insert"), 10),
+        (of("odm_documents_written_total", "update"), 4),
+        (of("odm_keys_examined_total", "find"), 1),
+    ];
+    assert_eq!(counters, BTreeMap::from(expected));
+    for (operation, number) in [("insert", 1), ("find", 2), ("get", 1), ("update", 1)] {
+        let (sum, count) = histograms[&of("odm_operation_duration_seconds", operation)];
+        assert_eq!(count, number, "{operation}");
+        assert!(sum > 0.0 && sum < 60.0, "{operation} took {sum} s");
+    }
+    // Of the two writes.
+    assert_eq!(histograms["odm_commit_units"], (2.0, 2));
+    let (sum, syncs) = histograms["odm_log_sync_duration_seconds"];
+    assert!(
+        (1..=2).contains(&syncs) && sum > 0.0,
+        "{syncs} syncs in {sum} s"
+    );
+    assert!(!histograms.contains_key("odm_checkpoint_duration_seconds"));
+
+    // A backup begins with a checkpoint.
+    store.backup(folder.path().join("copy.odm")).await.unwrap();
+    assert_eq!(
+        recorded(&snapshotter).histograms["odm_checkpoint_duration_seconds"].1,
+        1
+    );
+
+    shop.parts.insert(part(1)).await.unwrap_err();
+    shop.parts
+        .find(Filter::raw(doc! { "$nonsense": 1 }))
+        .await
+        .unwrap_err();
+    insert_behind_the_back(&store, "parts", doc! { "_id": 99, "name": 7 }).await;
+    shop.parts.get(99).await.unwrap_err();
+    shop.parts.all().await.unwrap_err();
+    let Recorded {
+        counters,
+        histograms,
+    } = recorded(&snapshotter);
+    let errors = |operation, kind| {
+        let labels = format!("collection=parts,kind={kind},operation={operation}");
+        counters
+            .get(&format!("odm_operation_errors_total{{{labels}}}"))
+            .copied()
+    };
+    assert_eq!(errors("insert", "DuplicateKey"), Some(1));
+    assert_eq!(errors("get", "Decode"), Some(1));
+    assert_eq!(errors("find", "Decode"), Some(1));
+    // The filter is refused before it becomes an operation. A failed operation has no duration.
+    assert_eq!(
+        counters
+            .keys()
+            .filter(|name| name.contains("errors"))
+            .count(),
+        3,
+        "{counters:?}"
+    );
+    let timed: Vec<_> = histograms
+        .keys()
+        .filter(|name| name.contains("operation"))
+        .collect();
+    assert!(timed.is_empty(), "{timed:?}");
+    shop.close().await.unwrap();
+}
