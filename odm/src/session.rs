@@ -197,7 +197,10 @@ impl Session {
         let operations: Vec<_> = operations
             .map(|NamedWrite { write, .. }| Operation::begin(write.name(), write.collection()))
             .collect();
-        let outcomes = self.work(&writes, |_| false).await?;
+        let outcomes = self.work(&writes, |_| false).await;
+        // None of them has happened.
+        let failed = |error: &Error| operations.iter().for_each(|of| of.failed(error));
+        let outcomes = outcomes.inspect_err(failed)?;
         let written = operations.into_iter().zip(&*writes).zip(&outcomes);
         for ((operation, NamedWrite { write, .. }), outcome) in written {
             self.record_written(operation, write, outcome).await;

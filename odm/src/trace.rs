@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::{
-    error::Result,
+    error::{Error, Result},
     measure, metrics,
     store::{Cost, Find},
 };
@@ -44,9 +44,12 @@ impl<'a> Operation<'a> {
 
     /// Counts the error of an operation that fails.
     pub(crate) fn observe<T>(&self, result: Result<T>) -> Result<T> {
-        result.inspect_err(|error| {
-            metrics::operation_failed(self.name, self.collection, &error.kind());
-        })
+        result.inspect_err(|error| self.failed(error))
+    }
+
+    /// Counts the error.
+    pub(crate) fn failed(&self, error: &Error) {
+        metrics::operation_failed(self.name, self.collection, &error.kind());
     }
 
     /// Adds the cost to what the current task measures, and returns the operation if there are events to emit.

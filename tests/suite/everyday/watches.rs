@@ -150,6 +150,10 @@ on_single_writer_stores! {
         counters.delete(2).await.unwrap();
         counters.delete_where(fields.id.lte(3)).await.unwrap();
         counters.durability(Durability::Eventual).delete(4).await.unwrap();
+        counters.upsert_many([counter(5, 5), counter(6, 6)]).await.unwrap();
+        counters.upsert_many([counter(5, 7), counter(6, 6)]).await.unwrap();
+        let several = (counters.delete(5), counters.update(6).set(fields.value, 8));
+        blog.bulk(several).await.unwrap();
         let one = |id, value| Some(counter(id, value));
         let expected = [
             (None, one(1, 0), write),
@@ -165,6 +169,11 @@ on_single_writer_stores! {
             (one(1, 9), None, write),
             (one(3, 3), None, write),
             (one(4, 4), None, write),
+            (None, one(5, 5), write),
+            (None, one(6, 6), write),
+            (one(5, 5), one(5, 7), write),
+            (one(5, 7), None, write),
+            (one(6, 6), one(6, 8), write),
         ];
         assert_eq!(shown(taken(&mut changes).await), expected);
     }
