@@ -267,8 +267,7 @@ async fn replace(
         let error = Error::new(ErrorKind::InvalidQuery, message);
         return Err(error.at(collection, Some("_id"), Some(twice.clone())));
     }
-    let is_followed =
-        unit.has_watchers(collection) || unit.catalog.is_replace_followed(collection);
+    let is_followed = unit.has_watchers(collection) || unit.catalog.is_replace_followed(collection);
     if is_followed && ids.len() > 1 {
         unit.load_existing(collection, &ids).await?;
     }

@@ -149,14 +149,35 @@ impl Embedded {
 
     /// Verifies that all documents can be read, and that all indexes agree with them.
     ///
-    /// This reads the whole store, on a snapshot: reads and writes go on. To verify the checksums
-    /// of the file as well, open it with [`Builder::check`].
+    /// This reads the whole store, on a snapshot: reads and writes go on. [`check`](Embedded::check) verifies the
+    /// checksums of the file as well.
     ///
     /// # Errors
     ///
     /// [`Corrupt`](ErrorKind::Corrupt) for the first defect.
     pub async fn check_integrity(&self) -> Result<()> {
         verify::verify(&*self.handle.published.get()?).await
+    }
+
+    /// Verifies the checksums of all that is stored in the file, and then what
+    /// [`check_integrity`](Embedded::check_integrity) verifies: `store.check().await?` finds a bit that the disk has
+    /// flipped.
+    ///
+    /// It begins with a checkpoint. Writes wait while the checksums are verified, which reads the whole file; reads
+    /// go on, and so do writes during the rest, which is about the same state. The file is read as the operating system has it,
+    /// which may be from its cache. Nothing is repaired: after an error, go back to a [backup](Embedded::backup).
+    /// What is still read from memory can go on for a while.
+    ///
+    /// Dropping the future ends it after the checksums.
+    ///
+    /// # Errors
+    ///
+    /// [`Corrupt`](ErrorKind::Corrupt) for the first defect; [`Io`](ErrorKind::Io) if the file cannot be read or
+    /// the checkpoint fails; [`Closed`](ErrorKind::Closed) if the store is closed.
+    pub async fn check(&self) -> Result<()> {
+        let (reply, answer) = oneshot::channel();
+        let snapshot = self.handle.ask(Request::Check { reply }, answer).await?;
+        verify::verify(&snapshot).await
     }
 
     /// Returns how large the store is: its files, and the numbers of documents and index entries, which takes no

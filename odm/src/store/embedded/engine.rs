@@ -10,6 +10,7 @@
 //! names the file.
 
 mod error;
+mod shared;
 mod shield;
 mod state;
 mod tables;
@@ -17,7 +18,7 @@ mod uncommitted;
 
 use std::{cell::Cell, io, iter, sync::Arc};
 
-use redb::{Database, Durability, ReadableDatabase};
+use redb::{Database, DatabaseError, Durability, ReadableDatabase, StorageError};
 use tracing::warn;
 
 pub(super) use redb::{
@@ -27,6 +28,7 @@ pub(super) use redb::{
 
 use self::{
     error::{failed, guard, opening},
+    shared::Shared,
     shield::{Shield, Shielded},
 };
 pub(super) use self::{
@@ -45,15 +47,20 @@ pub(super) struct Engine {
     /// The greatest number of a tree that has, or had, entries.
     last_tree: Tree,
     shield: Arc<Shield>,
+    backend: Arc<dyn Backend>,
     name: Arc<str>,
 }
+
+/// How many bytes the cache of a verification may hold.
+const CHECK_CACHE: usize = 16 << 20;
 
 impl Engine {
     /// Opens the database in a backend, and creates one if the backend is empty. Messages contain
     /// `name`.
     pub(super) fn open(backend: impl Backend, name: Arc<str>, cache_size: usize) -> Result<Engine> {
         let shield = Arc::new(Shield::default());
-        let backend = Shielded::new(backend, shield.clone());
+        let backend: Arc<dyn Backend> = Arc::new(backend);
+        let shielded = Shielded::new(Shared::owner(backend.clone()), shield.clone());
         let database = guard(&name, || {
             let mut builder = Database::builder();
             builder.set_cache_size(cache_size);
@@ -68,13 +75,14 @@ impl Engine {
                 }
             });
             builder
-                .create_with_backend(backend)
+                .create_with_backend(shielded)
                 .map_err(|error| opening(&name, error))
         })?;
         let mut engine = Engine {
             database,
             last_tree: 0,
             shield,
+            backend,
             name,
         };
         engine.check_writable()?;
@@ -238,14 +246,50 @@ impl Engine {
                 .map_err(|error| opening(&name, error))
         })?;
         self.check_writable()?;
-        if sound {
-            return Ok(());
+        match sound {
+            true => Ok(()),
+            false => Err(damaged(&name, "checksums do not match")),
         }
-        Err(Error::new(
-            ErrorKind::Corrupt,
-            format!("`{name}` is damaged: checksums do not match"),
-        ))
     }
+
+    /// Verifies all checksums of the last commit, which must be durable, by the bytes of the file and not by what is
+    /// in memory. Nothing is written, and states may be held.
+    pub(super) fn check_file(&self) -> Result<()> {
+        self.check_writable()?;
+        let name = &self.name;
+        // What opening and closing the file would change in it goes to the memory of this shield.
+        let shield = Arc::new(Shield::default());
+        shield.refuse(io::ErrorKind::ReadOnlyFilesystem.into());
+        let backend = Shielded::new(Shared::guest(self.backend.clone()), shield);
+        let is_sound = guard(name, || {
+            let mut builder = Database::builder();
+            builder.set_cache_size(CHECK_CACHE);
+            // The file says that it is open, and has all that is needed to open it nevertheless. Where redb would
+            // have to look for a commit that is whole, the newest one is not.
+            builder.set_repair_callback(redb::RepairSession::abort);
+            let opened = builder.create_with_backend(backend);
+            let mut database = opened.map_err(|error| match error {
+                DatabaseError::RepairAborted => damaged(name, "its last commit is not whole"),
+                error => opening(name, error),
+            })?;
+            database.check_integrity().map_err(|error| match error {
+                DatabaseError::Storage(StorageError::Corrupted(why)) => {
+                    damaged(name, &format!("checksums do not match ({why})"))
+                }
+                error => opening(name, error),
+            })
+        })?;
+        match is_sound {
+            true => Ok(()),
+            false => Err(damaged(name, "checksums do not match")),
+        }
+    }
+}
+
+#[cold]
+fn damaged(name: &str, why: &str) -> Error {
+    let message = format!("`{name}` is damaged: {why}");
+    Error::new(ErrorKind::Corrupt, message)
 }
 
 fn check_writable(shield: &Shield, name: &str) -> Result<()> {

@@ -41,6 +41,8 @@ pub(super) enum Request {
     },
     /// Makes all commits durable in the engine, and returns the state after them.
     Checkpoint { reply: Reply<Arc<Snapshot>> },
+    /// Verifies the checksums of the file, and returns the state that it has.
+    Check { reply: Reply<Arc<Snapshot>> },
     /// Closes the store.
     Close { reply: Reply<()> },
 }

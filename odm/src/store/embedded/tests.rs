@@ -2,6 +2,7 @@
 
 mod aggregates;
 mod backup;
+mod checks;
 mod crashes;
 pub(crate) mod disk;
 mod faults;

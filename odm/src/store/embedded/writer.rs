@@ -147,6 +147,12 @@ impl Writer {
                     let made = self.settle().and_then(|()| self.make_durable());
                     let _ = reply.send(made.map(|()| self.newest.clone()));
                 }
+                Event::Request(Request::Check { reply }) => {
+                    // A checkpoint leaves in the file what is needed to open it beside.
+                    let durable = self.checkpoint(&Overlay::default());
+                    let checked = durable.and_then(|()| self.engine.check_file());
+                    let _ = reply.send(checked.map(|()| self.newest.clone()));
+                }
                 Event::Request(Request::Close { reply }) => break Some(reply),
             }
         };
@@ -408,7 +414,9 @@ impl Request {
             // By now it is closed.
             Request::Close { reply } => drop(reply.send(Ok(()))),
             Request::Lease { granted, .. } => drop(granted.send(Err(error))),
-            Request::Checkpoint { reply } => drop(reply.send(Err(error))),
+            Request::Checkpoint { reply } | Request::Check { reply } => {
+                drop(reply.send(Err(error)))
+            }
         }
     }
 }

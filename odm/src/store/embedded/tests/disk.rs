@@ -179,6 +179,11 @@ impl Disk {
         Disk::holding(self.bytes(), log)
     }
 
+    /// Flips a bit in the file of the store.
+    pub(super) fn flip(&self, at: usize) {
+        self.0.store.data().now[at] ^= 4;
+    }
+
     pub(crate) fn operations(&self) -> usize {
         self.0.operations.load(Ordering::SeqCst)
     }
