@@ -11,8 +11,8 @@ mod guard;
 mod record;
 mod snapshot;
 mod view;
-mod worker;
 mod watch;
+mod worker;
 
 use std::{
     collections::BTreeSet,
@@ -25,8 +25,8 @@ pub(crate) use cold::ColdPart;
 pub(crate) use guard::{AbortOnDrop, refuse_inside_transaction, run_inside};
 pub(crate) use snapshot::Snapshot;
 pub(crate) use view::ReadView;
-pub(crate) use worker::Worker;
 pub(crate) use watch::Watched;
+pub(crate) use worker::Worker;
 
 use crate::{
     catalog::{self, Catalog, Model},

@@ -157,7 +157,7 @@ pub trait Document:
 
 /// What makes the `_id` of a number, if there is one for it.
 #[doc(hidden)]
-pub type IdOfNumber<T> = fn(i64) -> Option<T>;
+pub(super) type IdOfNumber<T> = fn(i64) -> Option<T>;
 
 /// A value that is inserted as a document of `M`: an `M` itself, or the struct of a new one, which
 /// `#[document(new = "..")]` makes.
