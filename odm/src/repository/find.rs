@@ -35,6 +35,20 @@ pub struct Query<M, J = (), T = M> {
     types: PhantomData<fn() -> (M, T)>,
 }
 
+/// A query can be run more than once, as for a list and the number of all that it has: each run sees the state of the
+/// data at its time, unless both are in a [snapshot](crate::Database::snapshot).
+impl<M, J: Clone, T> Clone for Query<M, J, T> {
+    fn clone(&self) -> Self {
+        Query {
+            session: self.session.clone(),
+            search: self.search.clone(),
+            load: self.load.clone(),
+            joins: self.joins.clone(),
+            types: PhantomData,
+        }
+    }
+}
+
 impl<M: Document> Query<M> {
     pub(super) fn new(session: Session, filter: Filter<M>) -> Self {
         let find = filter.into_mql().map(query::<M>);

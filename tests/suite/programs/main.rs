@@ -1,0 +1,5 @@
+//! Programs as users write them, by the shortest way: the data of a blog, of a movie catalogue and of a task tracker.
+
+mod conduit;
+mod movies;
+mod tasks;
