@@ -22,6 +22,7 @@ mod join;
 mod load;
 mod page;
 mod prepared;
+mod raw;
 mod replace;
 mod returning;
 mod rows;
@@ -72,6 +73,7 @@ pub use page::{Cursor, Page};
 #[doc(hidden)]
 pub use prepared::PreparedWrite;
 pub use prepared::WriteBuilder;
+pub use raw::{RawRepository, RawWrite, RawWriteMany};
 pub use replace::{Replace, UpsertMany};
 pub use returning::Returning;
 pub use stream::DocumentStream;
@@ -561,6 +563,13 @@ impl<M: Document> Repository<M> {
     /// is closed.
     pub fn watch(&self, filter: Filter<M>) -> Watch<M> {
         Watch::new(self.session.clone(), filter)
+    }
+
+    /// Returns the documents as BSON: to read them as they are stored, and to write documents that no value of the model
+    /// is.
+    #[must_use]
+    pub fn raw(&self) -> RawRepository<M> {
+        RawRepository::new(self.clone())
     }
 
     /// Returns the description of the model.

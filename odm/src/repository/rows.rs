@@ -85,14 +85,7 @@ pub(super) fn encode_new<M: Document, N: Insertable<M>>(document: &N) -> Result<
             .at(M::COLLECTION, why.path(), id)
             .with_source(why.source)
     })?;
-    // A null reference references nothing, so no reference could reference this document.
-    if matches!(raw.get("_id"), Ok(Some(RawBsonRef::Null))) {
-        let message = format!(
-            "document of `{}` has the `_id` null: give it another",
-            M::COLLECTION
-        );
-        return Err(Error::new(ErrorKind::Encode, message));
-    }
+    refuse_null_id::<M>(&raw)?;
     let Some(id) = N::make_id() else {
         return Ok(Doc::new(raw));
     };
@@ -103,6 +96,18 @@ pub(super) fn encode_new<M: Document, N: Insertable<M>>(document: &N) -> Result<
         with_id.append(name, value);
     }
     Ok(Doc::new(with_id))
+}
+
+/// A null reference references nothing, so no reference could reference a document with the `_id` null.
+pub(super) fn refuse_null_id<M: Document>(document: &RawDocument) -> Result<()> {
+    if matches!(document.get("_id"), Ok(Some(RawBsonRef::Null))) {
+        let message = format!(
+            "document of `{}` has the `_id` null: give it another",
+            M::COLLECTION
+        );
+        return Err(Error::new(ErrorKind::Encode, message));
+    }
+    Ok(())
 }
 
 /// What makes the stored `_id` of a number, if the values have none, and their `_id`s are numbers of a sequence.

@@ -5,6 +5,7 @@ mod events;
 mod expiry;
 mod inserts;
 mod queries;
+mod raw_writes;
 mod sequences;
 mod times;
 mod updates;

@@ -1,0 +1,239 @@
+//! The documents of a repository as they are stored.
+
+use std::{
+    marker::PhantomData,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use bson::RawDocumentBuf;
+
+use super::{
+    Deferred, Get, PreparedWrite, Query, Repository, WriteBuilder, impl_debug,
+    prepared::impl_write_future,
+    rows::{decode, refuse_null_id, stamped},
+};
+use crate::{
+    error::Result,
+    maintain::{Doc, ReturnedCheck, Write, WritePlan},
+    model::{Document, IntoId},
+    query::Filter,
+    session::Session,
+    store::check_document,
+};
+
+/// The documents of a collection as BSON, from [`Repository::raw`]: for tools that know no model, and for documents with
+/// fields that the model does not name.
+///
+/// What is written has all that follows from it, and conforms to the model, as by the typed writes; what is read is as
+/// it is stored. Updates and deletes are those of the repository, with [`Update::raw`](crate::Update::raw) and
+/// [`Filter::raw`].
+pub struct RawRepository<M> {
+    documents: Repository<M>,
+}
+
+impl<M> RawRepository<M> {
+    pub(super) fn new(documents: Repository<M>) -> Self {
+        RawRepository { documents }
+    }
+}
+
+impl_debug!(RawRepository<M>);
+
+impl<M: Document> RawRepository<M> {
+    /// Stores a new document, and returns it as it is stored.
+    ///
+    /// ```
+    /// # use odm::{Embedded, bson::rawdoc, prelude::*}; use serde::{Deserialize, Serialize};
+    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "parts")]
+    /// # struct Part { #[serde(rename = "_id")] id: i64, name: String }
+    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
+    /// # struct Shop { parts: Repository<Part> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let shop = Shop::open(Embedded::memory().await?).await?;
+    /// let bolt = rawdoc! { "_id": 1_i64, "name": "bolt", "note": "of another program" };
+    /// shop.parts.raw().insert(bolt.clone()).await?;
+    /// assert_eq!(shop.parts.raw().get(1).await?, bolt);
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Repository::insert`]; `Decode` if it could not be read as the model.
+    pub fn insert(&self, document: RawDocumentBuf) -> RawWrite<M> {
+        RawWrite(self.many(vec![document], WriteKind::Insert))
+    }
+
+    /// Stores new documents as one unit, and returns them as they are stored, in the same order.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert`](RawRepository::insert), for any of them. Nothing is stored then.
+    pub fn insert_many(
+        &self,
+        documents: impl IntoIterator<Item = RawDocumentBuf>,
+    ) -> RawWriteMany<M> {
+        self.many(documents.into_iter().collect(), WriteKind::Insert)
+    }
+
+    /// Replaces the document with the same `_id`, and returns what was stored. Fields that it has not are removed.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Repository::replace`]; `Decode` if it could not be read as the model.
+    pub fn replace(&self, document: RawDocumentBuf) -> RawWrite<M> {
+        RawWrite(self.many(vec![document], WriteKind::Replace { upsert: false }))
+    }
+
+    /// Replaces the document with the same `_id`, or inserts it if there is none. Returns what was stored.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`replace`](RawRepository::replace), except `NotFound`.
+    pub fn upsert(&self, document: RawDocumentBuf) -> RawWrite<M> {
+        RawWrite(self.many(vec![document], WriteKind::Replace { upsert: true }))
+    }
+
+    /// Reads the document with an `_id`, as [`Repository::get`] does.
+    pub fn get(&self, id: impl IntoId<M>) -> Get<M, RawDocumentBuf> {
+        self.documents.get(id).raw()
+    }
+
+    /// Finds the documents that match a filter, as [`Repository::find`] does.
+    pub fn find(&self, filter: Filter<M>) -> Query<M, (), RawDocumentBuf> {
+        self.documents.find(filter).raw()
+    }
+
+    /// Finds all documents, in the order of their `_id`s.
+    pub fn all(&self) -> Query<M, (), RawDocumentBuf> {
+        self.find(Filter::all())
+    }
+
+    fn many(&self, documents: Vec<RawDocumentBuf>, kind: WriteKind) -> RawWriteMany<M> {
+        RawWriteMany {
+            session: self.documents.session().clone(),
+            documents,
+            kind,
+            model: PhantomData,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum WriteKind {
+    Insert,
+    Replace { upsert: bool },
+}
+
+/// A write of one document from a [`RawRepository`]. Awaiting it returns the document as it is stored.
+#[must_use = "a write does nothing until it is awaited"]
+pub struct RawWrite<M>(RawWriteMany<M>);
+
+impl<M: Document> RawWrite<M> {
+    /// Runs the write, rolls it back, and returns what it would change; see
+    /// [dry runs](super#dry-runs).
+    pub async fn plan(self) -> Result<WritePlan> {
+        self.prepare()?.plan().await
+    }
+}
+
+impl<M: Document> std::fmt::Debug for RawWrite<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("RawWrite").field(&self.0).finish()
+    }
+}
+
+impl<M: Document> WriteBuilder for RawWrite<M> {
+    type Returned = RawDocumentBuf;
+
+    fn prepare(self) -> Result<PreparedWrite<RawDocumentBuf>> {
+        self.0.prepared(|mut stored| stored.swap_remove(0))
+    }
+}
+
+/// A write of several documents from a [`RawRepository`]. Awaiting it returns them as they are stored.
+#[must_use = "a write does nothing until it is awaited"]
+pub struct RawWriteMany<M> {
+    session: Session,
+    documents: Vec<RawDocumentBuf>,
+    kind: WriteKind,
+    model: PhantomData<fn() -> M>,
+}
+
+impl_debug!(RawWriteMany<M>: kind);
+
+impl<M: Document> RawWriteMany<M> {
+    /// Runs the write, rolls it back, and returns what it would change; see
+    /// [dry runs](super#dry-runs).
+    pub async fn plan(self) -> Result<WritePlan> {
+        self.prepare()?.plan().await
+    }
+
+    fn prepared<T: Send + 'static>(
+        self,
+        returned: fn(Vec<RawDocumentBuf>) -> T,
+    ) -> Result<PreparedWrite<T>> {
+        let collection = M::COLLECTION.to_owned();
+        let documents = self.documents.into_iter().map(|document| {
+            // The bytes may be from elsewhere.
+            check_document(M::COLLECTION, &document)?;
+            refuse_null_id::<M>(&document)?;
+            Ok(stamped(Doc::new(document)))
+        });
+        let documents = documents.collect::<Result<Vec<Doc>>>()?;
+        let (stored, check_returned) = stored_documents::<M>(documents.clone());
+        let write = match self.kind {
+            WriteKind::Insert => Write::Insert {
+                collection,
+                documents,
+                numbered: None,
+                check_returned,
+            },
+            WriteKind::Replace { upsert } => Write::Replace {
+                collection,
+                documents,
+                upsert,
+                check_returned,
+            },
+        };
+        let finish = move |_| {
+            let stored =
+                std::mem::take(&mut *stored.lock().unwrap_or_else(PoisonError::into_inner));
+            Ok(returned(stored))
+        };
+        Ok(PreparedWrite::new(self.session, write, finish))
+    }
+}
+
+impl<M: Document> WriteBuilder for RawWriteMany<M> {
+    type Returned = Vec<RawDocumentBuf>;
+
+    fn prepare(self) -> Result<PreparedWrite<Vec<RawDocumentBuf>>> {
+        self.prepared(|stored| stored)
+    }
+}
+
+impl_write_future!(RawWrite<M>, RawWriteMany<M>);
+
+type Stored = Arc<Mutex<Vec<RawDocumentBuf>>>;
+
+/// The documents as the unit stores them, which must be readable as the model: none where they are stored as they were
+/// sent.
+fn stored_documents<M: Document>(sent: Vec<Doc>) -> (Stored, ReturnedCheck) {
+    let stored = Stored::default();
+    let kept = stored.clone();
+    let check = ReturnedCheck::new(move |documents: &[Doc]| {
+        let documents = match documents.is_empty() {
+            true => &sent,
+            false => documents,
+        };
+        for document in documents {
+            decode::<M>(M::COLLECTION, document)?;
+        }
+        let documents = documents
+            .iter()
+            .map(|document| RawDocumentBuf::clone(document));
+        *kept.lock().unwrap_or_else(PoisonError::into_inner) = documents.collect();
+        Ok(())
+    });
+    (stored, check)
+}
