@@ -6,6 +6,7 @@ mod content;
 mod date_time;
 pub(crate) mod derived;
 mod document;
+mod elements;
 mod field;
 mod hidden;
 pub mod native;
@@ -29,6 +30,7 @@ pub use date_time::DateTime;
 pub use document::{
     AutoId, Document, Embed, Insertable, IntoId, Projection, SequenceId, Structure, Versioned,
 };
+pub use elements::{ElementValue, Map};
 pub use field::{
     Derived, Field, Flattened, Identity, Plain, Settable, StoredOtherwise, Unchecked, Version,
     WriteTime,

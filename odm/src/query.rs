@@ -4,6 +4,7 @@
 //! express, [`Filter::raw`] and [`Update::raw`] take MongoDB's own form. [`FromRequest`] makes filters and sorts of what
 //! comes with a request.
 
+mod elements;
 mod filter;
 pub(crate) mod group;
 mod patch;

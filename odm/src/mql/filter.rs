@@ -43,6 +43,23 @@ pub enum Filter {
     Schema(Schema),
 }
 
+impl Filter {
+    /// The filter with other paths, if it names all of them: an expression and a schema are about whole documents.
+    pub(crate) fn moved_to(self, path: &impl Fn(&str) -> Cow<'static, str>) -> Option<Self> {
+        let all = |filters: Vec<Filter>| {
+            let filters = filters.into_iter().map(|filter| filter.moved_to(path));
+            filters.collect::<Option<Vec<Filter>>>()
+        };
+        Some(match self {
+            Filter::And(filters) => Filter::And(all(filters)?),
+            Filter::Or(filters) => Filter::Or(all(filters)?),
+            Filter::Nor(filters) => Filter::Nor(all(filters)?),
+            Filter::Path(inner, test) => Filter::Path(path(&inner), test),
+            Filter::Expr(_) | Filter::Schema(_) => return None,
+        })
+    }
+}
+
 /// A condition on the values at a path.
 ///
 /// A test of an array examines its elements and the array as a whole, unless the test says otherwise,

@@ -153,7 +153,7 @@ impl<M, T> Update<M, T> {
         self.with_changes(changes)
     }
 
-    fn with_changes<N>(mut self, changes: Update<N>) -> Self {
+    pub(super) fn with_changes<N>(mut self, changes: Update<N>) -> Self {
         self.references.extend(changes.references);
         self.is_typed &= changes.is_typed;
         self.extend(changes.update)
@@ -174,6 +174,28 @@ impl<M, T> Update<M, T> {
     pub fn raw_with(mut self, update: bson::Document, array_filters: Vec<bson::Document>) -> Self {
         self.is_typed = false;
         self.extend(mql::Update::parse(&update, &array_filters).map_err(Error::from))
+    }
+}
+
+impl<V> Update<V> {
+    /// An operation on the value itself, in which references are at these paths.
+    pub(super) fn of_itself(operation: Result<Operation>, references: Vec<Vec<String>>) -> Self {
+        let mut update = Update::new().add("", operation);
+        update.references = references;
+        update
+    }
+
+    /// The same changes of values at a path of other documents, `outer` without positions and keys.
+    pub(super) fn moved(
+        mut self,
+        outer: &[String],
+        move_to: impl FnOnce(mql::Update) -> Result<mql::Update>,
+    ) -> Self {
+        self.update = self.update.and_then(move_to);
+        for reference in &mut self.references {
+            reference.splice(..0, outer.iter().cloned());
+        }
+        self
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a service needs around its models on an ordinary day.
 
 mod bulk;
+mod elements;
 mod events;
 mod expiry;
 mod inserts;

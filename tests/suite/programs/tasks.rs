@@ -181,7 +181,7 @@ fn query(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 
 on_every_store! {
     async fn tasks_are_listed_as_requests_ask(store: impl TestStore) {
-        let (tracker, _) = tracker(store).await;
+        let (tracker, board) = tracker(store).await;
         tracker.advance(2).await.unwrap();
         let list = |pairs: &[(&str, &str)]| tracker.list(query(pairs));
         let ids = |page: &Page<Task>| page.items.iter().map(|task| task.id).collect::<Vec<_>>();
@@ -193,8 +193,7 @@ on_every_store! {
             let error = list(&[wrong]).await.unwrap_err();
             assert!(error.is_invalid_request(), "{error}");
         }
-        let more = new_task(&tracker.boards.all().one().await.unwrap(), "more", 0);
-        let many: Vec<NewTask> = (0..40).map(|n| NewTask { title: format!("more {n}"), board: more.board.clone(), ..new_more(&more) }).collect();
+        let many = (0..40).map(|n| new_task(&board, &format!("more {n}"), 0));
         tracker.tasks.insert_many(many).await.unwrap();
         let mut seen = Vec::new();
         let mut after: Option<String> = None;
@@ -252,14 +251,5 @@ on_every_store! {
         let taken = tracker.boards.insert(NewBoard { name: "HOME".into() }).await.unwrap_err();
         assert_eq!(taken.kind(), ErrorKind::DuplicateKey);
         assert_eq!(tracker.audit().await.unwrap(), []);
-    }
-}
-
-fn new_more(task: &NewTask) -> NewTask {
-    NewTask {
-        board: task.board.clone(),
-        title: task.title.clone(),
-        labels: task.labels.clone(),
-        ..*task
     }
 }

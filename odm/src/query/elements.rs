@@ -1,0 +1,227 @@
+//! Conditions on, and changes of, single elements of lists and entries of maps.
+
+use std::{
+    borrow::Cow,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use serde::Serialize;
+
+use super::{Filter, Update};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    model::{ElementValue, Field, IntoValue, Is, List, Map, Path, Settable, references, to_raw_at},
+    mql::{self, ArrayFilter, Operation},
+};
+
+/// The path of a value behind another one: `lines.0` and `quantity`. That of the value itself is empty.
+fn join(outer: &str, inner: &str) -> Cow<'static, str> {
+    match inner.is_empty() {
+        true => outer.to_owned().into(),
+        false => format!("{outer}.{inner}").into(),
+    }
+}
+
+/// The path of an entry of the map at a path.
+fn entry_path(map: &str, key: &str) -> Result<String> {
+    if key.is_empty() || key.starts_with('$') || key.contains(['.', '\0']) {
+        let message = format!(
+            "no path leads to the entry {key:?} of `{map}`: the key is empty, begins with `$`, or has a dot or a NUL in it; \
+             read and write the whole map"
+        );
+        return Err(Error::new(ErrorKind::InvalidQuery, message));
+    }
+    Ok(format!("{map}.{key}"))
+}
+
+impl<V, P: Path, K> Field<V, P, K> {
+    /// Matches if the element at a position of the array, from 0 on, matches the whole filter.
+    ///
+    /// ```
+    /// # use odm::prelude::*; use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize, Embed)] struct Line { quantity: i32 }
+    /// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "orders")]
+    /// # struct Order { #[serde(rename = "_id")] id: i64, #[embed] lines: Vec<Line>, tags: Vec<String> }
+    /// let order = Order::fields();
+    /// let first = order.lines.at(0, |line| line.quantity.gt(5)) & order.tags.at(0, |tag| tag.eq("new"));
+    /// ```
+    pub fn at<F>(self, position: usize, filter: F) -> Filter<P::Root>
+    where
+        V: List<Item: ElementValue>,
+        F: FnOnce(&'static <V::Item as ElementValue>::Fields) -> Filter<V::Item>,
+    {
+        let element = filter(<V::Item as ElementValue>::fields());
+        within(element, &format!("{}.{position}", P::TEXT))
+    }
+
+    /// Matches if the map has an entry of this key whose value matches the whole filter:
+    /// `product.names.entry("en", |name| name.starts_with("B"))`.
+    ///
+    /// A key that is empty, begins with `$` or has a dot in it is an error when the query runs.
+    pub fn entry<F>(self, key: impl AsRef<str>, filter: F) -> Filter<P::Root>
+    where
+        V: Map<Item: ElementValue>,
+        F: FnOnce(&'static <V::Item as ElementValue>::Fields) -> Filter<V::Item>,
+    {
+        let value = filter(<V::Item as ElementValue>::fields());
+        match entry_path(P::TEXT, key.as_ref()) {
+            Ok(path) => within(value, &path),
+            Err(error) => Filter::from_mql(Err(error)),
+        }
+    }
+}
+
+/// A filter of values at a path as one of the documents that they are in.
+fn within<T, M>(filter: Filter<T>, path: &str) -> Filter<M> {
+    Filter::from_mql(filter.into_mql().and_then(|filter| moved(filter, path)))
+}
+
+fn moved(filter: mql::Filter, path: &str) -> Result<mql::Filter> {
+    filter.moved_to(&|inner| join(path, inner)).ok_or_else(|| {
+        let message = format!(
+            "filter of the value at `{path}` by an expression or a schema, which is about whole documents"
+        );
+        Error::new(ErrorKind::InvalidQuery, message)
+    })
+}
+
+impl<M, T> Update<M, T> {
+    /// Makes changes of all elements of the array that match the filter: `$[element]` with an array filter in MongoDB.
+    /// `Filter::all()` is of all elements.
+    ///
+    /// ```
+    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
+    /// # #[derive(Debug, Serialize, Deserialize, Embed)] struct Line { product: String, quantity: i32 }
+    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "orders")]
+    /// # struct Order { #[serde(rename = "_id")] id: i64, #[embed] lines: Vec<Line> }
+    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
+    /// # struct Shop { orders: Repository<Order> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let shop = Shop::open(Embedded::memory().await?).await?;
+    /// # let line = |product: &str| Line { product: product.into(), quantity: 1 };
+    /// shop.orders.insert(Order { id: 1, lines: vec![line("nut"), line("bolt")] }).await?;
+    /// let more = shop.orders.update(1).update_each(
+    ///     Order::fields().lines,
+    ///     |line| line.product.eq("nut"),
+    ///     |line, changes| changes.inc(line.quantity, 5),
+    /// );
+    /// let order = more.returning().await?;
+    /// assert_eq!((order.lines[0].quantity, order.lines[1].quantity), (6, 1));
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    pub fn update_each<V, P, K, F, C>(self, _: Field<V, P, K>, filter: F, changes: C) -> Self
+    where
+        V: List<Item: ElementValue>,
+        P: Path<Root: Is<M>>,
+        K: Settable,
+        F: FnOnce(&'static <V::Item as ElementValue>::Fields) -> Filter<V::Item>,
+        C: FnOnce(&'static <V::Item as ElementValue>::Fields, Update<V::Item>) -> Update<V::Item>,
+    {
+        /// So that the names of several filters in one update differ.
+        static NAMES: AtomicUsize = AtomicUsize::new(0);
+        let fields = <V::Item as ElementValue>::fields();
+        let name = format!("e{}", NAMES.fetch_add(1, Ordering::Relaxed));
+        let path = Ok(format!("{}.$[{name}]", P::TEXT));
+        let filter = filter(fields).into_mql();
+        let filter = filter.and_then(|filter| moved(filter, &name));
+        let filter = filter.map(|filter| ArrayFilter::new(name, filter));
+        self.change_within(P::TEXT, path, changes(fields, Update::new()), Some(filter))
+    }
+
+    /// Makes changes of the element at a position of the array, from 0 on. An update of a document with fewer elements
+    /// fails.
+    pub fn update_at<V, P, K, C>(self, _: Field<V, P, K>, position: usize, changes: C) -> Self
+    where
+        V: List<Item: ElementValue>,
+        P: Path<Root: Is<M>>,
+        K: Settable,
+        C: FnOnce(&'static <V::Item as ElementValue>::Fields, Update<V::Item>) -> Update<V::Item>,
+    {
+        let path = Ok(format!("{}.{position}", P::TEXT));
+        let changes = changes(<V::Item as ElementValue>::fields(), Update::new());
+        self.change_within(P::TEXT, path, changes, None)
+    }
+
+    /// Makes changes of the value of an entry of the map. Where the map has no such entry, the changes must make all of
+    /// the value, else the update fails.
+    ///
+    /// A key that is empty, begins with `$` or has a dot in it is an error when the update runs.
+    pub fn update_entry<V, P, K, C>(
+        self,
+        _: Field<V, P, K>,
+        key: impl AsRef<str>,
+        changes: C,
+    ) -> Self
+    where
+        V: Map<Item: ElementValue>,
+        P: Path<Root: Is<M>>,
+        K: Settable,
+        C: FnOnce(&'static <V::Item as ElementValue>::Fields, Update<V::Item>) -> Update<V::Item>,
+    {
+        let path = entry_path(P::TEXT, key.as_ref());
+        let changes = changes(<V::Item as ElementValue>::fields(), Update::new());
+        self.change_within(P::TEXT, path, changes, None)
+    }
+
+    /// Sets the value of an entry of the map, which is new or replaced: `.set_entry(product.names, "en", "Bolt")`.
+    ///
+    /// A key that is empty, begins with `$` or has a dot in it is an error when the update runs.
+    pub fn set_entry<V, P, K, How>(
+        self,
+        _: Field<V, P, K>,
+        key: impl AsRef<str>,
+        value: impl IntoValue<V::Item, How>,
+    ) -> Self
+    where
+        V: Map<Item: Serialize>,
+        P: Path<Root: Is<M>>,
+        K: Settable,
+    {
+        let value = value.into_value();
+        let references = references(&value);
+        let path = entry_path(P::TEXT, key.as_ref());
+        let set = to_raw_at(P::TEXT, &value).map(Operation::Set);
+        let changes = Update::<V::Item>::of_itself(set, references);
+        self.change_within(P::TEXT, path, changes, None)
+    }
+
+    /// Removes an entry of the map, if it has one of this key.
+    ///
+    /// A key that is empty, begins with `$` or has a dot in it is an error when the update runs.
+    pub fn unset_entry<V, P, K>(self, _: Field<V, P, K>, key: impl AsRef<str>) -> Self
+    where
+        V: Map,
+        P: Path<Root: Is<M>>,
+        K: Settable,
+    {
+        let path = entry_path(P::TEXT, key.as_ref());
+        let changes = Update::<V::Item>::of_itself(Ok(Operation::Unset), Vec::new());
+        self.change_within(P::TEXT, path, changes, None)
+    }
+
+    /// Adds the changes of values that are at a path within `outer`.
+    fn change_within<V>(
+        self,
+        outer: &str,
+        path: Result<String>,
+        changes: Update<V>,
+        filter: Option<Result<ArrayFilter>>,
+    ) -> Self {
+        let outer: Vec<String> = outer.split('.').map(str::to_owned).collect();
+        let move_to = |mut update: mql::Update| {
+            let path = path?;
+            // A filter without a path that names it is an error of MongoDB.
+            if !update.operations.is_empty() {
+                update.array_filters.extend(filter.transpose()?);
+            }
+            for (inner, operation) in &mut update.operations {
+                *inner = join(&path, inner);
+                if let Operation::Rename(target) = operation {
+                    *target = join(&path, target).into_owned();
+                }
+            }
+            Ok(update)
+        };
+        self.with_changes(changes.moved(&outer, move_to))
+    }
+}

@@ -1,0 +1,20 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts")]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+    tags: Vec<String>,
+    names: BTreeMap<String, String>,
+    pairs: Vec<(String, i64)>,
+}
+
+fn main() {
+    let _ = Part::fields().tags.entry("en", |tag| tag.eq("new"));
+}
+
+// - let _ = Part::fields().tags.entry("en", |tag| tag.eq("new"));
+// + let _ = Part::fields().names.entry("en", |name| name.eq("new"));

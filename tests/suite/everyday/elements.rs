@@ -1,0 +1,211 @@
+//! Conditions on, and changes of, single elements of lists and entries of maps.
+
+use std::collections::{BTreeMap, HashMap};
+
+use odm::{ErrorKind, prelude::*};
+use serde::{Deserialize, Serialize};
+use tests::{TestStore, on_every_store};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "orders")]
+struct Order {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[embed]
+    #[serde(rename = "rows")]
+    lines: Vec<Line>,
+    tags: Vec<String>,
+    #[embed]
+    names: BTreeMap<String, Name>,
+    prices: HashMap<String, i64>,
+    history: Option<Vec<i32>>,
+    #[version]
+    revision: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+struct Line {
+    #[reference(child)]
+    product: Ref<Product>,
+    #[denormalize(from = "Product.name")]
+    name: String,
+    #[serde(rename = "qty")]
+    quantity: i32,
+    #[embed]
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+struct Part {
+    code: String,
+    count: i32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+struct Name {
+    text: String,
+    short: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "products")]
+struct Product {
+    #[serde(rename = "_id")]
+    id: i32,
+    name: String,
+}
+
+#[derive(Database)]
+#[database(name = "shop", version = 1)]
+struct Shop {
+    orders: Repository<Order>,
+    products: Repository<Product>,
+}
+
+fn line(product: i32, quantity: i32) -> Line {
+    let part = |code: &str, count| Part {
+        code: code.into(),
+        count,
+    };
+    Line {
+        product: Ref::new(product),
+        name: String::new(),
+        quantity,
+        parts: vec![part("a", quantity), part("b", 1)],
+    }
+}
+
+async fn shop(store: impl TestStore) -> Shop {
+    let shop = Shop::open(store).await.unwrap();
+    let products = [1, 2, 3].map(|id| Product {
+        id,
+        name: format!("product {id}"),
+    });
+    shop.products.insert_many(products).await.unwrap();
+    let order = |id: i32| Order {
+        id,
+        lines: vec![line(1, id), line(2, 10), line(1, 20)],
+        tags: vec!["new".into(), format!("tag {id}")],
+        names: [(
+            "en".into(),
+            Name {
+                text: format!("order {id}"),
+                short: None,
+            },
+        )]
+        .into(),
+        prices: [("eur".into(), i64::from(id) * 100)].into(),
+        history: (id == 2).then(|| vec![1, 2, 3]),
+        revision: 0,
+    };
+    shop.orders.insert_many([1, 2, 3].map(order)).await.unwrap();
+    shop
+}
+
+async fn found(shop: &Shop, filter: Filter<Order>) -> Vec<i32> {
+    let orders = shop.orders.find(filter).await.unwrap();
+    orders.iter().map(|order| order.id).collect()
+}
+
+on_every_store! {
+    async fn a_filter_is_of_an_element_at_a_position_or_an_entry(store: impl TestStore) {
+        let shop = shop(store).await;
+        let order = Order::fields();
+        assert_eq!(found(&shop, order.lines.at(0, |line| line.quantity.gt(1))).await, [2, 3]);
+        assert_eq!(found(&shop, order.lines.at(1, |line| line.quantity.eq(10) & line.product.eq(2))).await, [1, 2, 3]);
+        assert!(found(&shop, order.lines.at(9, |line| line.quantity.gt(0))).await.is_empty());
+        assert_eq!(found(&shop, order.lines.at(0, |line| line.parts.at(0, |part| part.count.lt(3)))).await, [1, 2]);
+        assert_eq!(found(&shop, order.lines.at(0, |line| line.parts.any(|part| part.count.eq(3)))).await, [3]);
+        assert_eq!(found(&shop, order.tags.at(1, |tag| tag.eq("tag 2") | tag.eq("tag 3"))).await, [2, 3]);
+        assert_eq!(found(&shop, order.history.at(2, |number| number.eq(3))).await, [2]);
+        assert_eq!(found(&shop, order.names.entry("en", |name| !name.text.eq("order 2"))).await, [1, 3]);
+        assert_eq!(found(&shop, order.prices.entry("eur", |price| price.gte(200))).await, [2, 3]);
+        assert!(found(&shop, order.prices.entry("usd", |price| price.gte(0))).await.is_empty());
+        for key in ["", "a.b", "$a", "a\0"] {
+            let error = shop.orders.find(order.prices.entry(key, |price| price.eq(1))).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{key:?}");
+        }
+    }
+
+    async fn changes_of_an_element_or_an_entry_leave_the_others(store: impl TestStore) {
+        let shop = shop(store).await;
+        let order = Order::fields();
+        let update = shop
+            .orders
+            .update(2)
+            .update_at(order.lines, 1, |line, changes| changes.inc(line.quantity, 1).set(line.product, 3))
+            .update_at(order.tags, 0, |tag, changes| changes.set(*tag, "old"))
+            .update_entry(order.names, "en", |name, changes| changes.set(name.short, "o2"))
+            .set_entry(order.names, "de", Name { text: "Bestellung".into(), short: None })
+            .set_entry(order.prices, "usd", 220)
+            .unset_entry(order.prices, "eur")
+            .update_at(order.history, 2, |number, changes| changes.mul(*number, 5));
+        let changed = update.returning().await.unwrap();
+        let lines: Vec<_> = changed.lines.iter().map(|line| (line.quantity, line.name.as_str())).collect();
+        assert_eq!(lines, [(2, "product 1"), (11, "product 3"), (20, "product 1")], "the copy follows the reference");
+        assert_eq!(changed.tags, ["old", "tag 2"]);
+        assert_eq!(changed.names["en"], Name { text: "order 2".into(), short: Some("o2".into()) });
+        assert_eq!(changed.names["de"].text, "Bestellung");
+        assert_eq!(changed.prices, [("usd".into(), 220)].into());
+        assert_eq!((changed.history, changed.revision), (Some(vec![1, 2, 15]), 2));
+        assert_eq!(shop.audit().await.unwrap(), []);
+    }
+
+    async fn changes_of_each_element_that_matches_leave_the_others(store: impl TestStore) {
+        let shop = shop(store).await;
+        let order = Order::fields();
+        let of_product_1 = |update: Update<Order>| {
+            update.update_each(order.lines, |line| line.product.eq(1), |line, changes| changes.mul(line.quantity, 2))
+        };
+        let changed = shop.orders.update(3).with(of_product_1(Update::new())).returning().await.unwrap();
+        assert_eq!(changed.lines.iter().map(|line| line.quantity).collect::<Vec<_>>(), [6, 10, 40]);
+        // In each other, and several in one update.
+        let nested = shop
+            .orders
+            .update(3)
+            .update_each(order.lines, |line| line.quantity.gte(10), |line, changes| {
+                changes
+                    .set(line.quantity, 9)
+                    .update_each(line.parts, |part| part.code.eq("b"), |part, changes| changes.inc(part.count, 5))
+                    .update_each(line.parts, |part| part.code.eq("a"), |part, changes| changes.set(part.code, "A"))
+            })
+            .update_each(order.tags, |tag| tag.starts_with("tag"), |tag, changes| changes.set(*tag, "x"));
+        let changed = nested.returning().await.unwrap();
+        assert_eq!(changed.lines.iter().map(|line| line.quantity).collect::<Vec<_>>(), [6, 9, 9]);
+        let parts: Vec<_> = changed.lines.iter().flat_map(|line| &line.parts).map(|part| (part.code.as_str(), part.count)).collect();
+        assert_eq!(parts, [("a", 3), ("b", 1), ("A", 10), ("b", 6), ("A", 20), ("b", 6)]);
+        assert_eq!(changed.tags, ["new", "x"]);
+        let all = shop.orders.update_where(Filter::all());
+        let all = all.update_each(order.lines, |_| Filter::all(), |line, changes| changes.set(line.quantity, 0));
+        assert_eq!(all.await.unwrap().modified, 3);
+        assert!(shop.orders.all().await.unwrap().iter().all(|order| order.lines.iter().all(|line| line.quantity == 0)));
+        let nothing = shop.orders.update(1).update_each(order.lines, |_| Filter::all(), |_, changes| changes);
+        nothing.await.unwrap();
+        assert_eq!(shop.audit().await.unwrap(), []);
+    }
+
+    async fn no_change_of_an_element_leaves_what_cannot_be_read(store: impl TestStore) {
+        let shop = shop(store).await;
+        let order = Order::fields();
+        let before = shop.orders.all().await.unwrap();
+        let refused = [
+            // Beyond the end.
+            shop.orders.update(1).update_at(order.lines, 7, |line, changes| changes.set(line.quantity, 1)),
+            shop.orders.update(1).update_at(order.tags, 7, |tag, changes| changes.set(*tag, "x")),
+            // A part of a value that is not there.
+            shop.orders.update(1).update_entry(order.names, "fr", |name, changes| changes.set(name.short, "x")),
+            // A product that is not there.
+            shop.orders.update(1).update_at(order.lines, 0, |line, changes| changes.set(line.product, 9)),
+            shop.orders.update(1).set_entry(order.prices, "a.b", 1),
+            shop.orders.update(1).unset_entry(order.prices, ""),
+            shop.orders.update(1).update_entry(order.prices, "$x", |price, changes| changes.inc(*price, 1)),
+            // No list is there.
+            shop.orders.update(1).update_each(order.history, |_| Filter::all(), |number, changes| changes.set(*number, 1)),
+        ];
+        for update in refused {
+            let error = update.await.unwrap_err();
+            assert!(!error.to_string().is_empty(), "{error}");
+        }
+        assert_eq!(shop.orders.all().await.unwrap(), before);
+    }
+}
