@@ -87,10 +87,11 @@ derives! {
     /// On the struct, `#[document(..)]`:
     ///
     /// - `collection = ".."`, required: the name of the collection.
-    /// - `index(fields = "a, -b.c", unique, case_insensitive, name = "..")`, any number of times: an index over several
-    ///   fields. The names are those of the Rust fields, as after `fields()`; a dot goes on into an
-    ///   embedded value, also through options and lists; `-` means descending.
-    /// - `unique(fields = "..", case_insensitive, name = "..")`, any number of times: an index that is unique.
+    /// - `index(fields = "a, -b.c", unique, case_insensitive, filter = path, name = "..")`, any number of times: an index over
+    ///   several fields. The names are those of the Rust fields, as after `fields()`; a dot goes on into an
+    ///   embedded value, also through options and lists; `-` means descending. `filter` names a function that
+    ///   returns a `Filter` of the document: only documents that match are in the index.
+    /// - `unique(fields = "..", case_insensitive, filter = path, name = "..")`, any number of times: an index that is unique.
     /// - `validation(level = "moderate", action = "warn", schema = path)`: how strictly writes are held
     ///   against the schema of the model. The levels are `strict` (the default: each document that a
     ///   write names), `moderate` (not one that was invalid before) and `off`; the actions are `error`
@@ -118,7 +119,8 @@ derives! {
     ///   list) or `keep` (it dangles). `inverse = "field"` names the inverse reference in the
     ///   referenced document: a change of one changes the other.
     /// - `#[index]`, `#[index(unique)]`, `#[index(name = "..")]`: an index of this field. `case_insensitive`, on a text: one that
-    ///   ignores case, by Unicode's simple case folding.
+    ///   ignores case, by Unicode's simple case folding. `filter = path`: one of the documents that match the `Filter` that this
+    ///   function returns.
     /// - `#[subset(limit = 10, sort = "-field, other")]`: a `Subset` of the documents that reference
     ///   this one, derived. A negative limit shows the last ones. `via = "field"`, or `via = "link.field"`
     ///   into an embedded value, names the reference where there are several, `filter = path` a function that returns a `Filter` of the children

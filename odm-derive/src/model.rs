@@ -303,17 +303,19 @@ impl Database {
 }
 
 /// The indexes on fields, and then those on the struct. One that finds the expired documents is the last, if no other
-/// one begins with the field.
+/// one of all documents begins with the field.
 fn indexes(input: &Input<'_>, fields: &[AstField<'_>]) -> Vec<Index> {
     let mut indexes = declared_indexes(input, fields);
     if let Some(Expires { literal, key, .. }) = &input.attrs.expires {
-        let mut first_keys = indexes.iter().filter_map(|index| index.keys.first());
+        let complete = indexes.iter().filter(|index| index.filter.is_none());
+        let mut first_keys = complete.filter_map(|index| index.keys.first());
         if first_keys.all(|first| first.path != key.path) {
             indexes.push(Index {
                 literal: literal.clone(),
                 keys: vec![key.clone()],
                 unique: false,
                 case_insensitive: false,
+                filter: None,
                 name: None,
             });
         }
@@ -333,6 +335,7 @@ fn declared_indexes(input: &Input<'_>, fields: &[AstField<'_>]) -> Vec<Index> {
             }],
             unique: index.unique,
             case_insensitive: index.case_insensitive,
+            filter: index.filter.clone(),
             name: index.name.clone(),
         })
     };

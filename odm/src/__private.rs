@@ -46,9 +46,9 @@ pub use copy::{
 };
 pub use cycle::{ModelEntry, assert_acyclic};
 pub use field::{
-    WriteTimeField, clone_id, complete, describe, embed, holds_opaque, holds_references,
-    holds_relations, id_of_number, is_flat, make_id, migrations, models, outline, plain, shown,
-    split, subset_filter, wrapped, write_time,
+    WriteTimeField, clone_id, complete, declared_filter, describe, embed, holds_opaque,
+    holds_references, holds_relations, id_of_number, is_flat, make_id, migrations, models, outline,
+    plain, shown, split, wrapped, write_time,
 };
 pub use path::{
     Followed, Indexed, IndexedText, expires, fields_of, index_field, index_text, is_followed, step,

@@ -99,6 +99,8 @@ macro_rules! store_suite {
                 a_taken_key_is_refused_with_its_index_and_value
                 null_and_missing_are_one_key_unless_only_present_ones_count
                 an_index_that_ignores_case_takes_words_in_all_cases
+                a_partial_index_is_unique_among_the_documents_that_match
+                a_partial_index_over_equal_keys_is_refused_only_if_they_match
                 a_compound_key_is_taken_as_a_whole
                 a_compound_key_of_present_ones_needs_all_its_fields
                 each_element_of_an_array_is_a_key

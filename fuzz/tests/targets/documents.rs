@@ -26,6 +26,7 @@ pub(crate) fn index(path: &str, direction: odm::store::Direction) -> IndexSpec {
         unique: false,
         present_only: false,
         case_insensitive: false,
+        filter: None,
     }
 }
 

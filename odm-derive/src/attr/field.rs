@@ -4,7 +4,7 @@ use syn::{Attribute, LitStr, Path};
 
 use super::{
     Reference, Split, Validate,
-    index::name,
+    index::{filter, name},
     position::{Position, own},
     unraw,
     value::{Once, flag, keys, unknown},
@@ -51,6 +51,7 @@ pub(crate) struct FieldIndex {
     pub(crate) at: Path,
     pub(crate) unique: bool,
     pub(crate) case_insensitive: bool,
+    pub(crate) filter: Option<Path>,
     pub(crate) name: Option<LitStr>,
 }
 
@@ -200,19 +201,27 @@ impl FieldIndex {
     fn new(cx: &Ctxt, attr: &Attribute) -> Self {
         let mut unique = Once::new("unique");
         let mut case_insensitive = Once::new("case_insensitive");
+        let mut filtered = Once::new("filter");
         let mut named = Once::new("name");
         for (key, meta) in keys(cx, attr) {
             match key.as_str() {
                 "unique" => unique.set(cx, &meta, flag(cx, &meta)),
                 "case_insensitive" => case_insensitive.set(cx, &meta, flag(cx, &meta)),
+                "filter" => filtered.set(cx, &meta, filter(cx, &meta)),
                 "name" => named.set(cx, &meta, name(cx, &meta)),
-                _ => unknown(cx, &meta, "index", "`unique`, `case_insensitive` or `name`"),
+                _ => unknown(
+                    cx,
+                    &meta,
+                    "index",
+                    "`unique`, `case_insensitive`, `filter` or `name`",
+                ),
             }
         }
         FieldIndex {
             at: attr.path().clone(),
             unique: unique.get().is_some(),
             case_insensitive: case_insensitive.get().is_some(),
+            filter: filtered.get(),
             name: named.get(),
         }
     }

@@ -1,8 +1,8 @@
-//! `index(fields = "a, -b.c", unique, name = "..")`.
+//! `index(fields = "a, -b.c", unique, filter = path, name = "..")`.
 
-use syn::{Ident, LitStr, Meta};
+use syn::{Ident, LitStr, Meta, Path};
 
-use super::value::{Once, flag, nested, string, unknown};
+use super::value::{Once, flag, function, nested, string, unknown};
 use crate::{ctxt::Ctxt, types::ident};
 
 /// A declared index of several fields.
@@ -13,6 +13,8 @@ pub(crate) struct Index {
     pub(crate) keys: Vec<Key>,
     pub(crate) unique: bool,
     pub(crate) case_insensitive: bool,
+    /// A function that returns the filter of a partial index.
+    pub(crate) filter: Option<Path>,
     pub(crate) name: Option<LitStr>,
 }
 
@@ -32,6 +34,7 @@ impl Index {
         let mut fields = Once::new("fields");
         let mut unique = Once::new("unique");
         let mut case_insensitive = Once::new("case_insensitive");
+        let mut filter_of = Once::new("filter");
         let mut name_of = Once::new("name");
         let before = cx.count();
         for (key, meta) in nested(cx, meta) {
@@ -39,14 +42,15 @@ impl Index {
                 "fields" => fields.set(cx, &meta, string(cx, &meta)),
                 "unique" if !is_unique => unique.set(cx, &meta, flag(cx, &meta)),
                 "case_insensitive" => case_insensitive.set(cx, &meta, flag(cx, &meta)),
+                "filter" => filter_of.set(cx, &meta, filter(cx, &meta)),
                 "name" => name_of.set(cx, &meta, name(cx, &meta)),
                 _ => unknown(
                     cx,
                     &meta,
                     &format!("document({form}(..))"),
                     match is_unique {
-                        true => "`fields`, `case_insensitive` or `name`",
-                        false => "`fields`, `unique`, `case_insensitive` or `name`",
+                        true => "`fields`, `case_insensitive`, `filter` or `name`",
+                        false => "`fields`, `unique`, `case_insensitive`, `filter` or `name`",
                     },
                 ),
             }
@@ -66,6 +70,7 @@ impl Index {
                 keys,
                 unique: is_unique || unique.get().is_some(),
                 case_insensitive: case_insensitive.get().is_some(),
+                filter: filter_of.get(),
                 name: name_of.get(),
             }),
             Err(message) => {
@@ -74,6 +79,15 @@ impl Index {
             }
         }
     }
+}
+
+/// The function that returns the filter of a partial index.
+pub(super) fn filter(cx: &Ctxt, meta: &Meta) -> Option<Path> {
+    function(
+        cx,
+        meta,
+        "returns a `Filter` of the document: `filter = active`",
+    )
 }
 
 /// The name of an index.

@@ -126,15 +126,18 @@ fn mixed(cx: &Ctxt, index: &Index, fields: &[Field<'_>]) {
 /// The fields of an index: whether each is descending, and its path.
 type Keys = Vec<(bool, Vec<String>)>;
 
-/// No index is declared twice, and no name is given twice. One that ignores case is another one.
+/// What an index is of: whether it ignores case, the function of its filter, and its fields.
+type Content = (bool, Option<String>, Keys);
+
+/// No index is declared twice, and no name is given twice.
 fn twice(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
-    let mut keys: Vec<(bool, Keys)> = Vec::new();
+    let mut contents: Vec<Content> = Vec::new();
     let mut names: Vec<String> = Vec::new();
-    let mut add = |key: (bool, Keys), name: Option<&syn::LitStr>, at: TokenStream| {
-        if keys.contains(&key) {
+    let mut add = |content: Content, name: Option<&syn::LitStr>, at: TokenStream| {
+        if contents.contains(&content) {
             cx.error(at, "duplicate index: remove one of the two");
         }
-        keys.push(key);
+        contents.push(content);
         if let Some(name) = name {
             if names.contains(&name.value()) {
                 cx.error(
@@ -145,11 +148,16 @@ fn twice(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
             names.push(name.value());
         }
     };
+    let function = |filter: &Option<syn::Path>| {
+        filter
+            .as_ref()
+            .map(|path| path.to_token_stream().to_string())
+    };
     for field in fields {
         if let (Some(index), Some(ident)) = (field.attrs.index(), field.ident) {
             let key = vec![(false, vec![types::name(ident)])];
             add(
-                (index.case_insensitive, key),
+                (index.case_insensitive, function(&index.filter), key),
                 index.name.as_ref(),
                 index.at.to_token_stream(),
             );
@@ -159,6 +167,7 @@ fn twice(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
         literal,
         keys,
         case_insensitive,
+        filter,
         name,
         ..
     } in &input.attrs.indexes
@@ -168,7 +177,7 @@ fn twice(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
             .map(|key| (key.descending, key.path.iter().map(types::name).collect()))
             .collect();
         add(
-            (*case_insensitive, key),
+            (*case_insensitive, function(filter), key),
             name.as_ref(),
             literal.to_token_stream(),
         );

@@ -1,8 +1,8 @@
 //! The children that a derived field is computed from: the keys `via` and `filter`.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{quote, quote_spanned};
-use syn::{LitStr, Meta, Path, spanned::Spanned};
+use quote::quote_spanned;
+use syn::{LitStr, Meta, Path};
 
 use crate::{
     attr::value::{function, string},
@@ -81,17 +81,4 @@ pub(super) fn filter(cx: &Ctxt, meta: &Meta) -> Option<Path> {
         meta,
         "returns a `Filter` of the child: `filter = published`",
     )
-}
-
-/// ```ignore
-/// Some(|| subset_filter::<Review>(published()))
-/// ```
-pub(super) fn emit_filter(head: &Head, filter: Option<&Path>, child: &TokenStream) -> TokenStream {
-    let private = &head.private;
-    match filter {
-        Some(path) => quote_spanned! {path.span()=>
-            ::core::option::Option::Some(|| #private::subset_filter::<#child>(#path))
-        },
-        None => quote!(::core::option::Option::None),
-    }
 }

@@ -13,6 +13,7 @@ use crate::{
     ast::Field,
     attr::value::{Once, keys, ty, unknown},
     ctxt::Ctxt,
+    expand::declared_filter,
     model::{Head, Member, Structure},
 };
 
@@ -85,7 +86,7 @@ impl DerivedField for Count {
             Some(via) => children::emit_via(head, via, &quote!(#private::fields_of::<#child>())),
             None => quote_spanned! {child.span()=> #private::parent_path::<#child, #this, _, _>() },
         };
-        let filter = children::emit_filter(head, self.filter.as_ref(), &quote!(#child));
+        let filter = declared_filter(head, self.filter.as_ref(), &quote!(#child));
         Some(quote_spanned! {ty.span()=>
             #private::count::<#ty, #child>(#stored, #via, #filter)
         })

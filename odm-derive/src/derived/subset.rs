@@ -9,7 +9,7 @@ use crate::{
     ast::{Field, Input},
     attr::index::Key,
     ctxt::Ctxt,
-    expand::at,
+    expand::{at, declared_filter},
     model::{Head, Member, Place, Role, Structure},
     types,
 };
@@ -90,7 +90,7 @@ fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> TokenStream
         },
     };
     let child = quote_spanned!(ty.span()=> <#ty as #private::SubsetField>::Child);
-    let filter = children::emit_filter(head, declared.filter.as_ref(), &child);
+    let filter = declared_filter(head, declared.filter.as_ref(), &child);
     let nested =
         "a subset cannot be shown inside a subset: show a projection of the child without it";
     quote_spanned! {ty.span()=> {

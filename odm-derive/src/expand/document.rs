@@ -6,7 +6,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Generics, Type, parse_quote, spanned::Spanned};
 
-use super::{children, new, reference, related, split, structure};
+use super::{children, filter::declared_filter, new, reference, related, split, structure};
 use crate::{
     attr::{Expires, Index, Renamed, index::Key},
     derived::subset,
@@ -69,7 +69,7 @@ pub(crate) fn generics(head: &Head) -> Generics {
 ///             name: "Part",
 ///             collection: "parts",
 ///             shape: <Part as Structure>::shape,
-///             indexes: &[Index { name: None, unique: true, case_insensitive: false, fields: &[..] }],
+///             indexes: &[Index { name: None, unique: true, case_insensitive: false, .. }],
 ///             expires: None,
 ///             version: Some("revision"),
 ///             created_at: None,
@@ -264,6 +264,8 @@ fn id(head: &Head, ty: &Type) -> Option<TokenStream> {
 /// Index {
 ///     name: None,
 ///     unique: false,
+///     case_insensitive: false,
+///     filter: Some(|| declared_filter::<Part>(active)),
 ///     fields: &[index_field(
 ///         { assert!(is_followed(ROOT.price), ".."); step(ROOT.price).currency },
 ///         Direction::Descending,
@@ -279,6 +281,8 @@ fn index_of(head: &Head, root: &TokenStream, index: &Index) -> TokenStream {
         None => quote!(::core::option::Option::None),
     };
     let (unique, case_insensitive) = (index.unique, index.case_insensitive);
+    let this = &head.this;
+    let filter = declared_filter(head, index.filter.as_ref(), &quote!(#this));
     // Of several fields one may be a text.
     let is_text = case_insensitive && index.keys.len() == 1;
     let span = index.literal.span();
@@ -304,6 +308,7 @@ fn index_of(head: &Head, root: &TokenStream, index: &Index) -> TokenStream {
             name: #name,
             unique: #unique,
             case_insensitive: #case_insensitive,
+            filter: #filter,
             fields: &[#(#fields),*],
         }
     }
@@ -315,7 +320,8 @@ fn index_of(head: &Head, root: &TokenStream, index: &Index) -> TokenStream {
 /// }
 /// ```
 ///
-/// There is one for each unique index of fields of the document itself.
+/// There is one for each unique index of fields of the document itself. Beside a partial one, several documents can have
+/// a key.
 fn unique_keys(document: &Document, generics: &Generics) -> TokenStream {
     let Document {
         head,
@@ -344,7 +350,7 @@ fn unique_keys(document: &Document, generics: &Generics) -> TokenStream {
     let is_first = |index: &&Index| index.case_insensitive;
     let (first, rest): (Vec<&Index>, Vec<&Index>) = indexes
         .iter()
-        .filter(|index| index.unique)
+        .filter(|index| index.unique && index.filter.is_none())
         .partition(is_first);
     let keys = first.into_iter().chain(rest).filter_map(|index| {
         let case_insensitive = index.case_insensitive;

@@ -59,8 +59,8 @@ pub const fn split<T: SplitField>(
     FieldShape::new(name, kind)
 }
 
-/// The filter of a subset or of a count.
-pub fn subset_filter<C>(filter: fn() -> crate::query::Filter<C>) -> crate::Result<mql::Filter> {
+/// The filter of a subset, of a count or of an index.
+pub fn declared_filter<C>(filter: fn() -> crate::query::Filter<C>) -> crate::Result<mql::Filter> {
     filter().into_mql()
 }
 

@@ -112,7 +112,7 @@ fn add_model(
     relations.validators.extend(declared_of(model));
     let walk = Walk::through(model.name, model.collection, (model.shape)())?;
     relations.derived.extend(walk.derived);
-    let mut indexes = declared(model.indexes);
+    let mut indexes = declared(model)?;
     for (path, shape) in walk.splits {
         let (split, cold) = add_split(relations, model, path, &shape)?;
         relations.derived.extend(cold.derived);

@@ -2,10 +2,10 @@
 
 use super::{Split, SubsetDefinition, schema, walk::FoundReference};
 use crate::{
-    error::Result,
-    model::{Index, Model},
+    error::{Error, Result},
+    model::Model,
     mql::Direction,
-    store::IndexSpec,
+    store::{IndexFilter, IndexSpec},
 };
 
 /// An index that a model or a relation declares.
@@ -34,33 +34,49 @@ impl DeclaredIndex {
 
     /// Whether the documents with each value of its first field are found by it, in the order of the next ones.
     fn finds_all(&self) -> bool {
-        self.complete && !self.spec.case_insensitive
+        self.complete && !self.spec.case_insensitive && self.spec.filter.is_none()
     }
 }
 
-pub(super) fn declared(indexes: &[Index]) -> Vec<DeclaredIndex> {
-    let declared = indexes.iter().map(|index| {
+/// The indexes that a model declares.
+pub(super) fn declared(model: &Model) -> Result<Vec<DeclaredIndex>> {
+    let declared = model.indexes.iter().map(|index| {
         let keys: Vec<_> = index
             .fields
             .iter()
             .map(|field| (field.path.to_owned(), field.direction))
             .collect();
-        let spec = IndexSpec {
-            name: index
-                .name
-                .map_or_else(|| name(&keys, index.case_insensitive), str::to_owned),
+        let mut spec = IndexSpec {
+            name: String::new(),
             keys,
             unique: index.unique,
             present_only: index.unique && index.fields.iter().any(|field| field.optional),
             case_insensitive: index.case_insensitive,
+            filter: None,
         };
-        DeclaredIndex {
+        spec.name = match index.name {
+            Some(name) => name.to_owned(),
+            None => name(&spec, index.filter.is_some()),
+        };
+        if let Some(declare) = index.filter {
+            let filter = declare().and_then(|filter| IndexFilter::new(&filter));
+            spec.filter = Some(filter.map_err(|error| bad_filter(model, &spec, error))?);
+        }
+        Ok(DeclaredIndex {
             spec,
             named: index.name.is_some(),
             complete: !index.unique || index.fields[1..].iter().all(|field| !field.optional),
-        }
+        })
     });
     declared.collect()
+}
+
+fn bad_filter(model: &Model, index: &IndexSpec, error: Error) -> Error {
+    schema(format!(
+        "index `{}` of `{}`: {error}",
+        index.name, model.name
+    ))
+    .with_source(error)
 }
 
 /// The indexes of a collection: the declared ones, and those that find the holders of a reference.
@@ -104,27 +120,34 @@ pub(super) fn indexes_of(
 
 /// A plain index of one field.
 pub(super) fn index_on(path: &str) -> IndexSpec {
-    let keys = vec![(path.to_owned(), Direction::Ascending)];
-    IndexSpec {
-        name: name(&keys, false),
+    plain(vec![(path.to_owned(), Direction::Ascending)])
+}
+
+/// A plain index, under the name that it has by its fields.
+fn plain(keys: Vec<(String, Direction)>) -> IndexSpec {
+    let mut spec = IndexSpec {
+        name: String::new(),
         keys,
         unique: false,
         present_only: false,
         case_insensitive: false,
-    }
+        filter: None,
+    };
+    spec.name = name(&spec, false);
+    spec
 }
 
 /// MongoDB's own convention, `a_1_b.c_-1`.
-fn name(keys: &[(String, Direction)], case_insensitive: bool) -> String {
-    let mut parts: Vec<String> = keys
-        .iter()
+fn name(spec: &IndexSpec, is_partial: bool) -> String {
+    let mut parts: Vec<String> = (spec.keys.iter())
         .map(|(path, direction)| match direction {
             Direction::Ascending => format!("{path}_1"),
             Direction::Descending => format!("{path}_-1"),
         })
         .collect();
     // Beside another one of these fields, it has another name.
-    parts.extend(case_insensitive.then(|| "case_insensitive".to_owned()));
+    parts.extend((spec.case_insensitive).then(|| "case_insensitive".to_owned()));
+    parts.extend(is_partial.then(|| "partial".to_owned()));
     parts.join("_")
 }
 
@@ -136,25 +159,34 @@ pub(super) fn cold_indexes(
 ) -> Result<Vec<DeclaredIndex>> {
     let mut taken = Vec::new();
     for mut index in std::mem::take(indexes) {
-        let inside = |(path, _): &(String, Direction)| split.inside(path).is_some();
-        if !index.spec.keys.iter().any(inside) {
+        let is_inside = |path: &str| split.inside(path).is_some();
+        if !index.spec.keys.iter().any(|(path, _)| is_inside(path)) {
+            if let Some(filter) = &index.spec.filter
+                && filter.paths().into_iter().any(is_inside)
+            {
+                return Err(in_two_collections(model, &index.spec));
+            }
             indexes.push(index);
             continue;
         }
-        for (path, _) in &mut index.spec.keys {
-            *path = match split.inside(path) {
-                Some(inside) if !inside.is_empty() => inside.to_owned(),
-                _ => {
-                    return Err(schema(format!(
-                        "`{}` has an index, `{}`, of fields that are stored in different \
-                         collections; give each collection its own",
-                        model.name, index.spec.name
-                    )));
-                }
-            };
+        let IndexSpec { keys, filter, .. } = &mut index.spec;
+        let paths = keys.iter().map(|(path, _)| path.as_str());
+        let filtered = filter.iter().flat_map(IndexFilter::paths);
+        if paths
+            .chain(filtered)
+            .any(|path| within(split, path).is_none())
+        {
+            return Err(in_two_collections(model, &index.spec));
+        }
+        for (path, _) in keys {
+            *path = within(split, path).unwrap_or_default().to_owned();
+        }
+        if let Some(filter) = filter {
+            let change = |path: &str| within(split, path).unwrap_or_default().to_owned().into();
+            *filter = filter.with_paths(&change)?;
         }
         if !index.named {
-            index.spec.name = name(&index.spec.keys, index.spec.case_insensitive);
+            index.spec.name = name(&index.spec, index.spec.filter.is_some());
         }
         // So that cold parts with equal keys are in the order of the documents' `_id`s.
         if split.key != "_id" && !index.spec.unique && !index.spec.case_insensitive {
@@ -166,6 +198,19 @@ pub(super) fn cold_indexes(
     Ok(taken)
 }
 
+/// The path of a field of a cold part, in it.
+fn within<'p>(split: &Split, path: &'p str) -> Option<&'p str> {
+    split.inside(path).filter(|rest| !rest.is_empty())
+}
+
+fn in_two_collections(model: &Model, index: &IndexSpec) -> Error {
+    schema(format!(
+        "`{}` has an index, `{}`, of fields, or with a filter of fields, that are stored in different collections; give \
+         each collection its own",
+        model.name, index.name
+    ))
+}
+
 /// The index in which the children of a parent stand in the order of the subset.
 pub(super) fn index_of_subset(subset: &SubsetDefinition) -> IndexSpec {
     let mut keys = vec![(subset.reference.clone(), Direction::Ascending)];
@@ -173,11 +218,5 @@ pub(super) fn index_of_subset(subset: &SubsetDefinition) -> IndexSpec {
     keys.extend(sort.map(|(path, direction)| (path.clone().into_owned(), *direction)));
     // Entries of equal keys stand in the order of `_id` anyway.
     keys.pop_if(|(path, direction)| path == "_id" && *direction == Direction::Ascending);
-    IndexSpec {
-        name: name(&keys, false),
-        keys,
-        unique: false,
-        present_only: false,
-        case_insensitive: false,
-    }
+    plain(keys)
 }

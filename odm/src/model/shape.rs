@@ -6,7 +6,10 @@ use bson::Document;
 use serde::{Deserialize, Serialize};
 
 use super::{Check, Comparable, Operand, PathHash, ReadCheck, Validation, derived::DerivedShape};
-use crate::mql::Direction;
+use crate::{
+    error::Result,
+    mql::{self, Direction},
+};
 
 /// A model: what a `Document` declares besides its fields.
 #[derive(Debug, Clone, Copy)]
@@ -305,6 +308,8 @@ pub struct Index {
     pub unique: bool,
     /// Texts that differ in nothing but case are one key.
     pub case_insensitive: bool,
+    /// What must hold of the documents in it.
+    pub filter: Option<fn() -> Result<mql::Filter>>,
 }
 
 /// One field of an index.

@@ -2,6 +2,7 @@
 
 mod bits;
 mod format;
+mod implies;
 mod matches;
 mod parse;
 mod pattern;
@@ -18,6 +19,7 @@ use self::matches::Matcher;
 use crate::mql::{Error, Expr, Schema, types::bad};
 
 pub use bits::Bits;
+pub(crate) use implies::is_scalar;
 pub(crate) use pattern::FoldedText;
 pub use pattern::Pattern;
 pub use values::Values;

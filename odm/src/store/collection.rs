@@ -2,6 +2,7 @@
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString};
 
+use super::IndexFilter;
 use crate::{
     error::{Error, ErrorKind, Result},
     mql::{self, Direction, fold, key, path::compound_index_values},
@@ -34,19 +35,36 @@ pub struct IndexSpec {
     /// [ignores case](crate::store::Sort::ignoring_case) has their order. This is said of texts themselves, not of those in
     /// a document that is a value of a field.
     pub case_insensitive: bool,
+    /// What must hold of a document that is in the index, so that `unique` means unique among those of which it does.
+    pub filter: Option<IndexFilter>,
 }
 
 impl IndexSpec {
+    /// Whether a document is in the index, unless it lacks the values of a [`present_only`](IndexSpec::present_only) one.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`IndexFilter::matches`].
+    pub fn includes(&self, document: &RawDocument) -> Result<bool> {
+        match &self.filter {
+            Some(filter) => filter.matches(document),
+            None => Ok(true),
+        }
+    }
+
     /// Returns the keys that a document has in this index, each once. A key is a value for each
     /// field.
     ///
-    /// A document has one key, or one for each element of an array that its fields meet. A missing
-    /// field has the value null, and an empty array the value undefined. Texts are folded if the index ignores case.
+    /// A document has one key, or one for each element of an array that its fields meet, or none if it does not match the
+    /// filter of the index. A missing field has the value null, and an empty array the value undefined. Texts are folded if the index ignores case.
     ///
     /// # Errors
     ///
     /// [`InvalidUpdate`](crate::ErrorKind::InvalidUpdate) if the fields meet two arrays side by side.
     pub fn keys_of(&self, document: &RawDocument) -> Result<Vec<Vec<RawBson>>> {
+        if !self.includes(document)? {
+            return Ok(Vec::new());
+        }
         let paths: Vec<&str> = self.keys.iter().map(|(path, _)| path.as_str()).collect();
         let mut keys = compound_index_values(document, &paths)?.keys;
         if self.present_only {
@@ -89,8 +107,12 @@ impl IndexSpec {
             true => " and ignores case",
             false => "",
         };
+        let among = match &self.filter {
+            Some(filter) => format!(" among the documents with `{filter}`"),
+            None => String::new(),
+        };
         let message = format!(
-            "duplicate key: `{collection}` already has a document with {}, and the index `{}` is unique{case}",
+            "duplicate key: `{collection}` already has a document with {}, and the index `{}` is unique{case}{among}",
             fields.join(", "),
             self.name
         );
@@ -149,6 +171,7 @@ mod tests {
             unique: false,
             present_only,
             case_insensitive: false,
+            filter: None,
         };
         index.keys_of(document).expect("one array at most")
     }
@@ -180,6 +203,7 @@ mod tests {
             unique: false,
             present_only: false,
             case_insensitive: false,
+            filter: None,
         };
         let error = index.keys_of(&rawdoc! { "a": [1], "b": [2] }).unwrap_err();
         assert_eq!(error.kind(), crate::ErrorKind::InvalidUpdate);

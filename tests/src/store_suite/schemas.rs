@@ -35,6 +35,7 @@ pub async fn an_index_with_other_keys_or_options_under_one_name_is_refused(store
             ..index("i", &["a", "b"])
         },
         case_insensitive(index("i", &["a", "b"])),
+        partial(index("i", &["a", "b"]), doc! { "a": 1 }),
     ];
     for other in others {
         let ensured = store.ensure(&[things(vec![other])]).await;
@@ -128,6 +129,7 @@ pub async fn an_index_that_is_not_exactly_the_obsolete_one_is_left(store: impl S
         unique("n", &["n", "m"]),
         unique("m", &["n"]),
         present,
+        partial(unique("n", &["n"]), doc! { "n": { "$exists": true } }),
     ];
     for spec in [
         others,
@@ -156,6 +158,16 @@ pub async fn a_new_index_takes_the_place_of_an_obsolete_one_of_its_name(store: i
         (unique("i", &["m"]), false, true),
         (index("i", &["m"]), false, false),
         (unique_among_present, false, true),
+        (
+            partial(unique("i", &["m"]), doc! { "n": { "$lt": 20 } }),
+            false,
+            false,
+        ),
+        (
+            partial(unique("i", &["m"]), doc! { "n": { "$lt": 25 } }),
+            false,
+            true,
+        ),
         (index("i", &["n", "-m"]), false, false),
     ] {
         let spec = things_without(vec![next.clone()], vec![before.clone()]);

@@ -7,8 +7,8 @@ use odm::{
     bson::{Bson, Document, RawBson, RawDocument, RawDocumentBuf},
     mql::{Direction, Filter, Sort, Update},
     store::{
-        Change, CollectionSpec, CollectionWrites, DocumentWrite, Find, FindByKey, IndexSpec,
-        Reader, Store, Transaction, TransactionOptions, UpdateWrite, Updated,
+        Change, CollectionSpec, CollectionWrites, DocumentWrite, Find, FindByKey, IndexFilter,
+        IndexSpec, Reader, Store, Transaction, TransactionOptions, UpdateWrite, Updated,
     },
 };
 
@@ -60,6 +60,7 @@ pub(super) fn index(name: &str, paths: &[&str]) -> IndexSpec {
         unique: false,
         present_only: false,
         case_insensitive: false,
+        filter: None,
     }
 }
 
@@ -74,6 +75,15 @@ pub(super) fn unique(name: &str, paths: &[&str]) -> IndexSpec {
 pub(super) fn case_insensitive(index: IndexSpec) -> IndexSpec {
     IndexSpec {
         case_insensitive: true,
+        ..index
+    }
+}
+
+/// The index, as one of the documents that match.
+pub(super) fn partial(index: IndexSpec, filter: Document) -> IndexSpec {
+    let filter = Filter::parse(&filter).expect("a filter");
+    IndexSpec {
+        filter: Some(IndexFilter::new(&filter).expect("a filter of an index")),
         ..index
     }
 }

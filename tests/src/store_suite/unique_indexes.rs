@@ -123,6 +123,55 @@ pub async fn an_index_that_ignores_case_takes_words_in_all_cases(store: impl Sto
     insert_all(&store, [doc! { "_id": 6, "n": "äpfel" }]).await;
 }
 
+pub async fn a_partial_index_is_unique_among_the_documents_that_match(store: impl Store) {
+    let active = doc! { "active": true, "age": { "$gte": 18 } };
+    let user =
+        |id: i32, active: bool, age: i32| doc! { "_id": id, "n": 7, "active": active, "age": age };
+    insert_all(&store, [user(1, false, 20), user(2, true, 17)]).await;
+    ensure(&store, vec![partial(unique("n", &["n"]), active)]).await;
+    insert_all(&store, [user(3, true, 18), user(4, false, 18)]).await;
+    let error = assert_taken(&store, user(5, true, 30)).await;
+    assert_eq!(location(&error), ("n", 7.into()));
+    // A document that comes to match takes the key, and one that no longer does gives it up.
+    let enters = replace(user(2, true, 17), user(2, true, 18));
+    assert_fails(
+        write(&store, std::slice::from_ref(&enters)).await,
+        ErrorKind::DuplicateKey,
+    );
+    let leaves = replace(user(3, true, 18), user(3, false, 18));
+    let batch = [leaves, enters];
+    write(&store, &batch).await.expect("the batch is applied");
+    assert_taken(&store, user(5, true, 30)).await;
+    let set = update_of(doc! { "_id": 2 }, doc! { "$unset": { "age": 1 } });
+    update(&store, &set).await.expect("the update is applied");
+    insert_all(&store, [user(5, true, 30)]).await;
+    write(&store, &[remove(user(5, true, 30))])
+        .await
+        .expect("the batch is applied");
+    insert_all(&store, [user(6, true, 30)]).await;
+}
+
+pub async fn a_partial_index_over_equal_keys_is_refused_only_if_they_match(store: impl Store) {
+    let documents = [
+        doc! { "_id": 1, "n": 1, "a": "x" },
+        doc! { "_id": 2, "n": 1 },
+        doc! { "_id": 3, "n": 1, "a": ["x", 5] },
+    ];
+    insert_all(&store, documents.clone()).await;
+    let of = |filter| partial(unique("n", &["n"]), filter);
+    for filter in [
+        doc! { "a": "x" },
+        doc! { "n": { "$gt": 0 } },
+        doc! { "a": { "$exists": true } },
+    ] {
+        let ensured = store.ensure(&[things(vec![of(filter)])]).await;
+        assert_fails(ensured, ErrorKind::DuplicateKey);
+    }
+    ensure(&store, vec![of(doc! { "a": { "$gt": 4 } })]).await;
+    assert_stored(&store, documents).await;
+    assert_taken(&store, doc! { "_id": 4, "n": 1, "a": 6 }).await;
+}
+
 pub async fn a_compound_key_is_taken_as_a_whole(store: impl Store) {
     ensure(&store, vec![unique("ab", &["a", "-b.c"])]).await;
     let some = [

@@ -18,6 +18,7 @@ mod opaque;
 mod opening;
 mod order;
 mod pages;
+mod partial_indexes;
 mod raw;
 mod read_back;
 mod reads;

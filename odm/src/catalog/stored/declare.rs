@@ -57,7 +57,7 @@ pub(crate) async fn prepare(
     let made = indexes::made(&*reader).await?;
     let in_force = indexes::in_force(&owners)?;
     let mut retired = indexes::obsolete(&owners, &in_force, &made);
-    let collections = indexes::wanted(&declaration.specs, &in_force, &retired);
+    let collections = indexes::wanted(&declaration.specs, &in_force, &retired)?;
     let declared = mine.and_then(|mine| mine.indexes).unwrap_or_default();
     retired.retain(|index| declared.contains(index));
     let all = indexes::all_of(&declaration.specs);

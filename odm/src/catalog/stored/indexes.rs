@@ -14,7 +14,10 @@ use serde::{Deserialize, Serialize};
 use super::{COLLECTION, Owner, decode, owners, put};
 use crate::{
     error::{Error, ErrorKind, Result},
-    store::{CollectionSpec, Direction, IndexSpec, Reader, ReaderExt, Transaction},
+    store::{
+        CollectionSpec, Direction, FilterForm, IndexFilter, IndexSpec, Reader, ReaderExt,
+        Transaction,
+    },
 };
 
 /// The `_id` of the document that lists the indexes that were made.
@@ -31,6 +34,8 @@ pub(crate) struct OwnedIndex {
     present_only: bool,
     #[serde(default, skip_serializing_if = "is_false")]
     case_insensitive: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    filter: Option<FilterForm>,
 }
 
 fn is_false(value: &bool) -> bool {
@@ -49,6 +54,7 @@ impl OwnedIndex {
             unique: spec.unique,
             present_only: spec.present_only,
             case_insensitive: spec.case_insensitive,
+            filter: spec.filter.as_ref().map(|filter| filter.form().clone()),
         }
     }
 
@@ -56,13 +62,13 @@ impl OwnedIndex {
         self.unique
     }
 
-    fn spec(&self) -> IndexSpec {
+    fn spec(&self) -> Result<IndexSpec> {
         let direction = |descending| match descending {
             true => Direction::Descending,
             false => Direction::Ascending,
         };
         let keys = self.keys.iter();
-        IndexSpec {
+        Ok(IndexSpec {
             name: self.name.clone(),
             keys: keys
                 .map(|(path, descending)| (path.clone(), direction(*descending)))
@@ -70,7 +76,8 @@ impl OwnedIndex {
             unique: self.unique,
             present_only: self.present_only,
             case_insensitive: self.case_insensitive,
-        }
+            filter: self.filter.clone().map(IndexFilter::try_from).transpose()?,
+        })
     }
 }
 
@@ -132,24 +139,24 @@ pub(super) fn wanted(
     specs: &[CollectionSpec],
     in_force: &BTreeSet<OwnedIndex>,
     obsolete: &BTreeSet<OwnedIndex>,
-) -> Vec<CollectionSpec> {
+) -> Result<Vec<CollectionSpec>> {
     let mut wanted: BTreeMap<&str, CollectionSpec> = BTreeMap::new();
     for spec in specs {
         wanted.entry(&spec.name).or_default();
     }
     for index in in_force {
         let collection = wanted.entry(&index.collection).or_default();
-        collection.indexes.push(index.spec());
+        collection.indexes.push(index.spec()?);
     }
     for index in obsolete {
         let collection = wanted.entry(&index.collection).or_default();
-        collection.obsolete.push(index.spec());
+        collection.obsolete.push(index.spec()?);
     }
     let named = wanted.into_iter().map(|(name, spec)| CollectionSpec {
         name: name.to_owned(),
         ..spec
     });
-    named.collect()
+    Ok(named.collect())
 }
 
 /// The indexes that some database declares.

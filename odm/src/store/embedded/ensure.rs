@@ -321,7 +321,11 @@ fn differs(collection: &str, wanted: &IndexSpec, exists: &IndexSpec) -> Error {
         } else {
             ""
         };
-        format!("({}{unique}{present}{case})", keys.join(", "))
+        let filter = match &index.filter {
+            Some(filter) => format!(", of `{filter}`"),
+            None => String::new(),
+        };
+        format!("({}{unique}{present}{case}{filter})", keys.join(", "))
     };
     let message = format!(
         "index `{}` of `{collection}` exists as {} and is declared as {}: give the new one another name",

@@ -29,6 +29,9 @@ impl Entries {
         id: &[u8],
     ) -> Result<Entries> {
         let mut entries = Entries::default();
+        if !index.spec.includes(document)? {
+            return Ok(entries);
+        }
         let mut key = new_key();
         let mut present = true;
         for (path, direction) in &index.spec.keys {

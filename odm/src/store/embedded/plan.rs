@@ -168,12 +168,7 @@ impl<'f> Conditions<'f> {
         let disjunctions = all
             .disjunctions
             .iter()
-            .map(|branches| {
-                branches
-                    .iter()
-                    .map(|branch| Constraints::from_filters(&[branch]))
-                    .collect()
-            })
+            .map(|branches| branches.iter().map(|branch| all.branch(branch)).collect())
             .collect();
         Conditions { all, disjunctions }
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::layout::{END, MAX_TREE, Tree, damaged};
 use crate::{
     error::{Error, ErrorKind, Result},
-    store::{Direction, IndexSpec},
+    store::{Direction, FilterForm, IndexFilter, IndexSpec},
 };
 
 /// The name of the record of the schema.
@@ -164,7 +164,7 @@ impl Schema {
         let mut indexes = self
             .collections()
             .flat_map(|collection| &collection.indexes);
-        indexes.any(|index| index.spec.case_insensitive)
+        indexes.any(|index| index.spec.case_insensitive || index.spec.filter.is_some())
     }
 
     pub(super) fn encode(&self) -> Result<Vec<u8>> {
@@ -214,6 +214,7 @@ impl Schema {
                         unique: index.unique,
                         present_only: index.present_only,
                         case_insensitive: index.case_insensitive,
+                        filter: index.filter.map(index_filter).transpose()?,
                     },
                 })
             });
@@ -233,6 +234,15 @@ fn direction(descending: bool) -> Direction {
     } else {
         Direction::Ascending
     }
+}
+
+fn index_filter(form: FilterForm) -> Result<IndexFilter> {
+    let filter = IndexFilter::try_from(form);
+    filter.map_err(|error| {
+        damaged(format_args!(
+            "the filter of an index cannot be read: {error}"
+        ))
+    })
 }
 
 #[derive(Serialize, Deserialize)]
@@ -258,6 +268,8 @@ struct IndexRecord {
     present_only: bool,
     #[serde(default, skip_serializing_if = "is_false")]
     case_insensitive: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    filter: Option<FilterForm>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     build: Option<BuildRecord>,
 }
@@ -305,6 +317,11 @@ impl From<&Index> for IndexRecord {
             unique: index.spec.unique,
             present_only: index.spec.present_only,
             case_insensitive: index.spec.case_insensitive,
+            filter: index
+                .spec
+                .filter
+                .as_ref()
+                .map(|filter| filter.form().clone()),
             build: index.build.as_ref().map(|build| BuildRecord {
                 to: Binary {
                     subtype: BinarySubtype::Generic,

@@ -14,6 +14,7 @@ mod large;
 mod layers;
 mod letter_case;
 mod log;
+mod partial;
 mod plans;
 mod queries;
 mod support;

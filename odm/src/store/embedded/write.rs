@@ -17,8 +17,8 @@ use crate::{
     error::{Error, ErrorKind, Result},
     mql::{self, Filter, Sort, Test, path},
     store::{
-        Change, CollectionWrites, Cost, DeleteWrite, Deleted, DocumentWrite, UpdateWrite, Updated,
-        check_document,
+        Change, CollectionWrites, Cost, DeleteWrite, Deleted, DocumentWrite, IndexFilter,
+        UpdateWrite, Updated, check_document,
     },
 };
 
@@ -328,10 +328,14 @@ impl Work {
 type Claims = Vec<(usize, Vec<u8>)>;
 
 /// Whether two images of a document have the same entries, since they have the same values at the paths
-/// of the index.
+/// of the index and of its filter.
 fn is_unaffected(index: &Index, before: &RawDocument, after: &RawDocument) -> bool {
     let mut keys = index.spec.keys.iter();
+    let filter = index.spec.filter.iter();
     keys.all(|(path, _)| path::is_same(before, after, path))
+        && filter
+            .flat_map(IndexFilter::paths)
+            .all(|path| path::is_same(before, after, path))
 }
 
 /// The `_id` of a document that has one.

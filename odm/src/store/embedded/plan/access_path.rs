@@ -5,14 +5,17 @@ use std::cmp::Reverse;
 use super::{
     OrderSpec, SortStrategy,
     bounds::{Interval, KeyRange, intersect},
-    constraint::{Bounds, Constraints, Texts},
+    constraint::{Bounds, Constraint, Constraints, Texts},
     ordering,
 };
 use crate::{
     mql::{Direction, Test, path::position},
-    store::embedded::{
-        layout::{Tree, new_key},
-        schema::{Collection, Index},
+    store::{
+        IndexFilter,
+        embedded::{
+            layout::{Tree, new_key},
+            schema::{Collection, Index},
+        },
     },
 };
 
@@ -101,6 +104,16 @@ impl<'s> Source<'s> {
         self.index.is_none_or(|index| index.spec.unique)
     }
 
+    fn filter(&self) -> Option<&'s IndexFilter> {
+        self.index?.spec.filter.as_ref()
+    }
+
+    /// Whether all documents that it has fulfill a constraint, since they match its filter.
+    fn fulfills(&self, constraint: &Constraint<'_>) -> bool {
+        self.filter()
+            .is_some_and(|filter| filter.implies(&constraint.path, constraint.test))
+    }
+
     fn present_only(&self) -> bool {
         self.index.is_some_and(|index| index.spec.present_only)
     }
@@ -150,6 +163,8 @@ pub(super) struct Rank {
     sorted: bool,
     /// The documents are read without an index.
     direct: bool,
+    /// It has the documents that match a filter only.
+    partial: bool,
     /// The shorter of two keys is better.
     brevity: Reverse<usize>,
 }
@@ -175,6 +190,10 @@ pub(super) fn access_path<'f, 's>(
     if source.present_only() && !has_all(&source, constraints) {
         return None;
     }
+    let filter = source.filter();
+    if filter.is_some_and(|filter| !filter.follows_from(constraints.tests())) {
+        return None;
+    }
     let key_bounds = KeyBounds::new(&source, constraints);
     let ranges = key_bounds.ranges(&source);
     let (single, equalities) = (key_bounds.single, key_bounds.equalities);
@@ -195,10 +214,13 @@ pub(super) fn access_path<'f, 's>(
         range: key_bounds.range.is_some(),
         sorted,
         direct: source.index.is_none(),
+        partial: source.filter().is_some(),
         brevity: Reverse(source.len()),
     };
+    let all = constraints.all.iter();
+    let fulfilled = all.filter(|one| source.fulfills(one)).count();
     let mut access = AccessPath {
-        exact: constraints.others == 0 && key_bounds.exact == constraints.all.len(),
+        exact: constraints.others == 0 && key_bounds.exact + fulfilled == constraints.all.len(),
         ranges,
         is_merged: order_from > single,
         order_from,
@@ -226,7 +248,7 @@ struct KeyBounds<'f> {
     single: usize,
     /// The values of the next field, if it is bounded.
     range: Option<Vec<Interval>>,
-    /// How many constraints are fulfilled by all keys within the bounds.
+    /// How many constraints, besides those that the source fulfills, are fulfilled by all keys within the bounds.
     exact: usize,
 }
 
@@ -328,7 +350,7 @@ fn has_all(source: &Source<'_>, constraints: &Constraints<'_>) -> bool {
 struct FieldBounds<'f> {
     /// The tests that are used.
     tests: Vec<&'f Test>,
-    /// How many of them pass by all values within the bounds, and by no others.
+    /// How many of them, besides those that the source fulfills, pass by all values within the bounds, and by no others.
     exact: usize,
     intervals: Vec<Interval>,
 }
@@ -345,22 +367,22 @@ impl<'f> FieldBounds<'f> {
             let (constraint, bounds) = found
                 .filter(|(constraint, _)| constraint.present || !source.present_only())
                 .min_by_key(|(_, bounds)| (!bounds.is_equality(), bounds.intervals.len()))?;
-            return Some(FieldBounds::of(constraint.test, bounds.into_owned()));
+            return Some(FieldBounds::of(source, constraint, bounds.into_owned()));
         }
         let (first, bounds) = found.next()?;
-        let mut field = FieldBounds::of(first.test, bounds.into_owned());
+        let mut field = FieldBounds::of(source, first, bounds.into_owned());
         for (constraint, bounds) in found {
             field.tests.push(constraint.test);
-            field.exact += usize::from(bounds.exact);
+            field.exact += usize::from(bounds.exact && !source.fulfills(constraint));
             field.intervals = intersect(&field.intervals, &bounds.intervals);
         }
         Some(field)
     }
 
-    fn of(test: &'f Test, bounds: Bounds) -> Self {
+    fn of(source: &Source<'_>, constraint: &Constraint<'f>, bounds: Bounds) -> Self {
         FieldBounds {
-            tests: vec![test],
-            exact: usize::from(bounds.exact),
+            tests: vec![constraint.test],
+            exact: usize::from(bounds.exact && !source.fulfills(constraint)),
             intervals: bounds.intervals,
         }
     }

@@ -7,12 +7,12 @@ use bson::{RawBson, RawBsonRef};
 use super::bounds::{Cut, Interval, intersect};
 use crate::mql::{Direction, Filter, FoldedText, Pattern, Test, fold, key, order, path::position};
 
-/// A condition that every matching document fulfills: one of the values that an index on the path has
-/// for the document lies in one of the intervals.
+/// A condition that every matching document fulfills: it passes a test at a path, and of the values that an index on the
+/// path has for it, one lies in the bounds.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Constraint<'f> {
     pub(super) path: Cow<'f, str>,
-    /// The bounds in an index, if one that tells case apart can be used.
+    /// The bounds in an index, if the test has some in one that tells case apart.
     bounds: Option<Bounds>,
     /// Whether the test is all that the filter says of the path.
     exactly: bool,
@@ -69,6 +69,8 @@ impl Texts {
 #[derive(Debug, Default)]
 pub(super) struct Constraints<'f> {
     pub(super) all: Vec<Constraint<'f>>,
+    /// Tests that all documents pass that are asked for, and that others see to.
+    given: Vec<(Cow<'f, str>, &'f Test)>,
     /// The number of conditions of the conjunction that are not constraints.
     pub(super) others: usize,
     /// The disjunctions among these conditions, by their branches.
@@ -82,6 +84,21 @@ impl<'f> Constraints<'f> {
             constraints.add(filter);
         }
         constraints
+    }
+
+    /// The constraints of a branch of a disjunction that stands beside these.
+    pub(super) fn branch(&self, filter: &'f Filter) -> Self {
+        let mut constraints = Constraints::from_filters(&[filter]);
+        let tests = self.all.iter().filter(|one| one.exactly);
+        constraints.given = tests.map(|one| (one.path.clone(), one.test)).collect();
+        constraints
+    }
+
+    /// Tests that all documents pass that are asked for, each at its path.
+    pub(super) fn tests(&self) -> impl Iterator<Item = (&str, &Test)> + Clone {
+        let all = self.all.iter().filter(|one| one.exactly);
+        let given = self.given.iter().map(|(path, test)| (&**path, *test));
+        all.map(|one| (&*one.path, one.test)).chain(given)
     }
 
     fn add(&mut self, filter: &'f Filter) {
@@ -118,12 +135,8 @@ impl<'f> Constraints<'f> {
                 let bounds = bounds(test, Texts::AsTheyAre, exactly);
                 let present = match &bounds {
                     Some(bounds) => !bounds.intervals.contains(&null()),
-                    // Only an index that ignores case may help.
-                    None if is_folded(test) => true,
-                    None => {
-                        self.others += 1;
-                        return;
-                    }
+                    // Only an index that ignores case, or one with a filter, may help.
+                    None => is_folded(test),
                 };
                 self.all.push(Constraint {
                     path,

@@ -45,12 +45,22 @@ async fn open(disk: &Disk) -> Result<Embedded> {
 }
 
 fn indexes() -> Vec<IndexSpec> {
-    vec![index("by_n", &[("n", -1)]), unique("by_u", &[("u", 1)])]
+    vec![
+        index("by_n", &[("n", -1)]),
+        unique("by_u", &[("u", 1)]),
+        partial(
+            index("of_some", &[("n", 1)]),
+            doc! { "kind": { "$gte": 1 } },
+        ),
+    ]
 }
 
 /// The collection with one more index, or without it.
 fn other_indexes(has_more: bool) -> [CollectionSpec; 1] {
-    let more = vec![folded(index("more", &[("u", -1), ("text", 1)]))];
+    let more = vec![
+        folded(index("more", &[("u", -1), ("text", 1)])),
+        partial(unique("more_of_some", &[("u", 1)]), doc! { "kind": 1 }),
+    ];
     let mut things = collection("things", indexes());
     match has_more {
         true => things.indexes.extend(more),
@@ -80,8 +90,8 @@ impl Unit {
             _ => 1 + random.below(3),
         };
         let text = ["xX", "éÉ"][random.below(2) as usize].repeat(random.below(300) as usize);
-        let document =
-            |id: i32| doc! { "_id": id, "n": number, "u": [id, id + 1000], "text": &text };
+        let kind = random.below(3) as i32;
+        let document = |id: i32| doc! { "_id": id, "n": number, "u": [id, id + 1000], "kind": (id + kind) % 3, "text": &text };
         let mut ids: Vec<i32> = (0..count).map(|_| random.below(80) as i32).collect();
         ids.sort_unstable();
         ids.dedup();

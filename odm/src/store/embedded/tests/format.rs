@@ -2,11 +2,14 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use bson::{Document, doc, oid::ObjectId};
+use bson::{Bson, Document, doc, oid::ObjectId};
 use redb::{ReadableTable, TableHandle};
 
 use super::support::*;
-use crate::store::{Store, embedded::Embedded};
+use crate::{
+    error::ErrorKind,
+    store::{Store, embedded::Embedded},
+};
 
 /// All keys and values of a file, by the names of the tables.
 fn contents(path: &Path) -> BTreeMap<(String, Vec<u8>), Vec<u8>> {
@@ -129,6 +132,53 @@ fn a_file_has_the_format_that_is_documented() {
         assert_eq!(value, bytes(one_id));
         assert_eq!(take("3", exact), bytes(other_id));
         assert_eq!(found, BTreeMap::new(), "nothing else is in the file");
+    });
+}
+
+#[test]
+fn a_store_with_a_partial_index_has_format_4_and_the_filter() {
+    block_on(async {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("partial.odm");
+        {
+            let store = Embedded::open(&path).await.expect("a store");
+            let some = partial(unique("t", &[("t", 1)]), doc! { "n": { "$gte": 2 } });
+            let ensured = store.ensure(&[collection("things", vec![some])]).await;
+            ensured.expect("a collection");
+            let documents = (1..4).map(|n| doc! { "_id": n, "n": n, "t": n });
+            insert(&store, documents.collect())
+                .await
+                .expect("an insert");
+            store.close().await.expect("a close");
+        }
+        let found = contents(&path);
+        let value = |tree: &str, key: &str| &found[&(tree.to_owned(), bytes(key))];
+        assert_eq!(decoded(value("0", "666f726d6174")), doc! { "format": 4 });
+        let schema = decoded(value("0", "636174616c6f67"));
+        let form = bson::serialize_to_vec(&doc! { "n": { "$gte": 2 } }).expect("bytes");
+        let filter = Bson::Binary(bson::Binary {
+            subtype: bson::spec::BinarySubtype::Generic,
+            bytes: form,
+        });
+        let collections = schema.get_array("collections").expect("collections");
+        let index = &collections[0]
+            .as_document()
+            .expect("one")
+            .get_array("indexes")
+            .expect("indexes")[0];
+        assert_eq!(
+            index.as_document().expect("one").get("filter"),
+            Some(&filter)
+        );
+        let entries = found.keys().filter(|(tree, _)| tree == "2");
+        assert_eq!(entries.count(), 2);
+        let store = Embedded::open(&path).await.expect("a store of format 4");
+        store.check_integrity().await.expect("sound indexes");
+        let error = insert(&store, vec![doc! { "_id": 9, "n": 9, "t": 3 }]).await;
+        assert_eq!(
+            error.expect_err("it is taken").kind(),
+            ErrorKind::DuplicateKey
+        );
     });
 }
 

@@ -148,7 +148,48 @@ fn indexes() -> impl Strategy<Value = Vec<IndexSpec>> {
             ..unique("a_b_present_folded", &[("a", -1), ("b", 1)])
         }),
     ];
-    prop::sample::subsequence(all, 1..6)
+    let partial = partial_indexes();
+    (prop::sample::subsequence(all, 1..6), partial).prop_map(|(mut indexes, partial)| {
+        indexes.extend(partial);
+        indexes
+    })
+}
+
+fn partial_indexes() -> impl Strategy<Value = Vec<IndexSpec>> {
+    let condition = prop_oneof![
+        2 => (0..4i32).prop_map(|v| doc! { "$eq": v }),
+        2 => (0..3i32).prop_map(|v| doc! { "$gte": v }),
+        1 => (0..3i32).prop_map(|v| doc! { "$gt": v }),
+        2 => (1..4i32).prop_map(|v| doc! { "$lte": v }),
+        1 => Just(doc! { "$lt": "b" }),
+        2 => Just(doc! { "$eq": null }),
+        3 => Just(doc! { "$exists": true }),
+        1 => Just(doc! { "$type": ["int", "string"] }),
+    ];
+    let path = prop_oneof![3 => Just("a"), 3 => Just("b"), 1 => Just("c.x"), 1 => Just("c.0")];
+    let conditions = prop::collection::btree_map(path, condition, 1..3);
+    let of = prop_oneof![
+        Just(index("p1", &[("a", 1)])),
+        Just(index("p2", &[("b", -1), ("a", 1)])),
+        Just(index("p3", &[("c.x", 1), ("b", 1)])),
+        Just(unique("p4", &[("b", 1)])),
+        Just(folded(index("p5", &[("a", 1), ("b", 1)]))),
+        Just(IndexSpec {
+            present_only: true,
+            ..unique("p6", &[("a", 1), ("b", 1)])
+        }),
+    ];
+    prop::collection::vec((of, conditions), 0..4).prop_map(|mut all| {
+        all.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
+        all.dedup_by(|(a, _), (b, _)| a.name == b.name);
+        let all = all.into_iter().map(|(index, conditions)| {
+            let conditions = conditions
+                .into_iter()
+                .map(|(path, test)| (path.to_owned(), test.into()));
+            partial(index, conditions.collect())
+        });
+        all.collect()
+    })
 }
 
 fn path() -> impl Strategy<Value = String> {
@@ -178,7 +219,8 @@ fn test() -> impl Strategy<Value = Bson> {
         3 => prop::collection::vec(operand(), 0..4).prop_map(|v| doc! { "$in": v }.into()),
         1 => prop::collection::vec(operand(), 0..3).prop_map(|v| doc! { "$nin": v }.into()),
         1 => prop::collection::vec(scalar(), 1..3).prop_map(|v| doc! { "$all": v }.into()),
-        1 => any::<bool>().prop_map(|v| doc! { "$exists": v }.into()),
+        2 => prop_oneof![3 => Just(true), 1 => Just(false)].prop_map(|v| doc! { "$exists": v }.into()),
+        1 => Just(doc! { "$type": ["int", "string"] }.into()),
         2 => prop_oneof![Just("^a"), Just("^ab"), Just("b"), Just("^a.*b"), Just("^ab?")]
             .prop_map(|v| doc! { "$regex": v }.into()),
         3 => prop_oneof![Just(r"^a\z"), Just(r"^AB\z"), Just("^aB"), Just(r"^é\z"), Just("^b.")]

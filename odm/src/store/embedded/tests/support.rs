@@ -13,7 +13,7 @@ use crate::{
     mql::{Direction, Filter, Sort, Update},
     store::{
         Change, CollectionSpec, CollectionWrites, DeleteWrite, DocumentWrite, Durability, Find,
-        IndexSpec, Reader, Store, Transaction, UnitOfWork, UpdateWrite,
+        IndexFilter, IndexSpec, Reader, Store, Transaction, UnitOfWork, UpdateWrite,
         embedded::{Embedded, schema::Schema, wait},
     },
 };
@@ -60,6 +60,7 @@ pub(super) fn index(name: &str, keys: &[(&str, i32)]) -> IndexSpec {
         unique: false,
         present_only: false,
         case_insensitive: false,
+        filter: None,
     }
 }
 
@@ -74,6 +75,14 @@ pub(super) fn unique(name: &str, keys: &[(&str, i32)]) -> IndexSpec {
 pub(super) fn folded(index: IndexSpec) -> IndexSpec {
     IndexSpec {
         case_insensitive: true,
+        ..index
+    }
+}
+
+/// The index, as one of the documents that match.
+pub(super) fn partial(index: IndexSpec, query: Document) -> IndexSpec {
+    IndexSpec {
+        filter: Some(IndexFilter::new(&filter(query)).expect("a filter of an index")),
         ..index
     }
 }
