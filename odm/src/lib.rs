@@ -109,5 +109,5 @@ pub use prelude::{Database, Document, Embed, Patch, Projection};
 pub use query::{Filter, Sort, Update, present};
 pub use repository::{Audit, Progress, Repository};
 pub use store::embedded::{
-    Backup, BackupProgress, CollectionSize, Embedded, IndexBuild, IndexSize, StoreSize,
+    Backup, BackupProgress, CollectionSize, Compacted, Embedded, IndexBuild, IndexSize, StoreSize,
 };

@@ -12,6 +12,8 @@
 mod aggregate;
 mod backup;
 mod builder;
+mod compact;
+mod copy;
 mod engine;
 mod ensure;
 mod entries;
@@ -23,6 +25,7 @@ mod lease;
 mod log;
 mod open;
 mod overlay;
+mod place;
 mod plan;
 mod queue;
 mod read;
@@ -52,8 +55,10 @@ use std::{
 use async_trait::async_trait;
 use tokio::sync::{mpsc, oneshot};
 
-pub use backup::{Backup, BackupProgress};
+pub use backup::Backup;
 pub use builder::Builder;
+pub use compact::Compacted;
+pub use copy::BackupProgress;
 pub use size::{CollectionSize, IndexSize, StoreSize};
 
 use self::{
@@ -183,7 +188,8 @@ impl Embedded {
     /// Returns how large the store is: its files, and the numbers of documents and index entries, which takes no
     /// walk through them.
     ///
-    /// The file does not shrink when documents are deleted: their space is used for later ones.
+    /// The file does not shrink when documents are deleted: their space is used for later ones, unless
+    /// [`compact`](Embedded::compact) gives it back.
     ///
     /// # Errors
     ///
@@ -191,6 +197,39 @@ impl Embedded {
     /// after it was moved.
     pub fn size(&self) -> Result<StoreSize> {
         size::of(&*self.handle.published.get()?, self.handle.path.as_deref())
+    }
+
+    /// Rewrites the file without its free space, and returns its sizes before and after.
+    ///
+    /// Writes wait while all documents and indexes are copied into a new file, which takes the name of the old one. Reads
+    /// go on, and are not waited for: snapshots, streams and backups that have begun go on with the old file, whose space
+    /// the disk has again when the last of them ends. The disk must have room for both until then.
+    ///
+    /// A crash leaves all documents, in the old file or in the new one. What it leaves of a new file that was not whole,
+    /// `NAME.new-..`, is removed when the store is opened again. The new file has the owner and the
+    /// permissions of the old one. Of a store in memory, the memory is given back in the same way.
+    ///
+    /// ```
+    /// # use odm::Embedded;
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let store = Embedded::open(folder.path().join("shop.odm")).await?;
+    /// let compacted = store.compact().await?;
+    /// println!("from {} to {} bytes", compacted.before, compacted.after);
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    ///
+    /// Dropping the future ends it: soon after, the file is as it was, unless the new one has just taken its place.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](ErrorKind::Io) if the new file cannot be written, if the file was moved or replaced, and on other systems than
+    /// Unix, where a file that is open is not replaced: the store goes on with the old one. `Io` also if it is uncertain
+    /// which file would be found after a crash, since the disk failed in that moment: then the store refuses writes until it is opened
+    /// again. [`Closed`](ErrorKind::Closed) if the store is closed; [`Corrupt`](ErrorKind::Corrupt) if it cannot be read.
+    pub async fn compact(&self) -> Result<Compacted> {
+        let (reply, answer) = oneshot::channel();
+        self.handle.ask(Request::Compact { reply }, answer).await
     }
 
     /// Copies the store into a new file while others read and write: `store.backup("shop-monday.odm").await?`.

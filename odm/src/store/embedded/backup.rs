@@ -1,7 +1,6 @@
 //! Copies of a store that is open.
 //!
-//! A copy is made of one pinned state, tree by tree, on a thread of its own, since it blocks in writes and syncs of the
-//! new file. It begins with a checkpoint, so that the copy never has what a crash of the store could still undo.
+//! A copy is made of one pinned state, on a thread of its own, since it blocks in writes and syncs of the new file. It begins with a checkpoint, so that the copy never has what a crash of the store could still undo.
 
 use std::{
     fmt,
@@ -16,32 +15,14 @@ use tokio::sync::oneshot;
 
 use super::{
     Embedded,
-    engine::{Backend, Engine, FileBackend},
+    copy::{BackupProgress, LogRecord, copy},
+    engine::FileBackend,
     files::NewFile,
-    layout::{END, META, Tree},
     log::{self, Beside},
     queue::Request,
     snapshot::Snapshot,
 };
 use crate::error::{Error, ErrorKind, Result};
-
-/// How many bytes the cache of the copy may hold. What is over it is written.
-const CACHE: usize = 16 << 20;
-
-/// How many bytes are copied between two reports.
-const PORTION: usize = 1 << 20;
-
-/// How far a [`Backup`] is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct BackupProgress {
-    /// The number of documents and index entries that are copied.
-    pub entries: u64,
-    /// The number of all that the copy will have.
-    pub of: u64,
-    /// The bytes of those that are copied.
-    pub bytes: u64,
-}
 
 type OnProgress = dyn FnMut(BackupProgress) + Send;
 
@@ -120,7 +101,7 @@ impl fmt::Debug for Backup {
 
 /// A file of the name of the copy would be lost, and one of the name of its log would be taken for that.
 fn refuse_existing(target: &Path) -> Result<()> {
-    let log = Beside::new_store(target);
+    let log = Beside::new(target);
     let found = match (target.symlink_metadata().is_ok(), log.exists()) {
         (true, _) => target.display().to_string(),
         (false, true) => log::LogFile::name(&log),
@@ -146,7 +127,13 @@ fn copy_to_file(
     // The engine closes its own handle.
     let written = file.try_clone().map_err(cannot)?;
     let backend = FileBackend::new(file).map_err(|error| cannot(std::io::Error::other(error)))?;
-    copy(snapshot, backend, name.clone(), goes_on)?;
+    copy(
+        snapshot,
+        Arc::new(backend),
+        name.clone(),
+        LogRecord::LeftOut,
+        goes_on,
+    )?;
     written.sync_all().map_err(cannot)?;
     drop(written);
     new.put_in_place().map_err(|error| match error.kind() {
@@ -155,56 +142,4 @@ fn copy_to_file(
             .unwrap_or_else(|| cannot(error)),
         _ => cannot(error),
     })
-}
-
-/// Copies a state into an empty backend, which is closed and whole then.
-pub(super) fn copy(
-    snapshot: &Snapshot,
-    backend: impl Backend,
-    name: Arc<str>,
-    goes_on: &mut dyn FnMut(BackupProgress) -> bool,
-) -> Result<()> {
-    let trees = snapshot.base.trees()?;
-    let mut progress = BackupProgress::default();
-    for &tree in trees.iter().filter(|tree| **tree != META) {
-        progress.of += snapshot.base.len(tree)?.unwrap_or_default();
-    }
-    let mut engine = Engine::open(backend, name.clone(), CACHE)?;
-    let transaction = engine.begin()?;
-    for tree in trees {
-        let mut entries = snapshot.base.range(tree, &[], &END, false)?;
-        loop {
-            let mut portion = Vec::new();
-            let mut bytes = 0;
-            while bytes < PORTION
-                && let Some((key, value)) = entries.next().transpose()?
-            {
-                bytes += key.len() + value.len();
-                portion.push((key, value));
-            }
-            if portion.is_empty() {
-                break;
-            }
-            let kept = portion.iter().filter(|(key, _)| !is_log(tree, key));
-            transaction.write(kept.map(|(key, value)| (tree, &**key, Some(&**value))))?;
-            if tree != META {
-                progress.entries += portion.len() as u64;
-                progress.bytes += bytes as u64;
-            }
-            if !goes_on(progress) {
-                return Err(Error::new(
-                    ErrorKind::Io,
-                    "backup ended: its future was dropped",
-                ));
-            }
-        }
-    }
-    engine.commit_open(&transaction)?;
-    drop(transaction);
-    engine.close()
-}
-
-/// The copy is a closed store, which has no log.
-fn is_log(tree: Tree, key: &[u8]) -> bool {
-    tree == META && key == log::RECORD
 }

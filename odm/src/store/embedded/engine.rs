@@ -10,13 +10,14 @@
 //! names the file.
 
 mod error;
+mod retired;
 mod shared;
 mod shield;
 mod state;
 mod tables;
 mod uncommitted;
 
-use std::{cell::Cell, io, iter, sync::Arc};
+use std::{cell::Cell, io, iter, mem, sync::Arc};
 
 use redb::{Database, DatabaseError, Durability, ReadableDatabase, StorageError};
 use tracing::warn;
@@ -28,6 +29,7 @@ pub(super) use redb::{
 
 use self::{
     error::{failed, guard, opening},
+    retired::Retired,
     shared::Shared,
     shield::{Shield, Shielded},
 };
@@ -49,6 +51,8 @@ pub(super) struct Engine {
     shield: Arc<Shield>,
     backend: Arc<dyn Backend>,
     name: Arc<str>,
+    /// Where the database goes when another takes its place. All its states share it.
+    retired: Arc<Retired>,
 }
 
 /// How many bytes the cache of a verification may hold.
@@ -57,9 +61,12 @@ const CHECK_CACHE: usize = 16 << 20;
 impl Engine {
     /// Opens the database in a backend, and creates one if the backend is empty. Messages contain
     /// `name`.
-    pub(super) fn open(backend: impl Backend, name: Arc<str>, cache_size: usize) -> Result<Engine> {
+    pub(super) fn open(
+        backend: Arc<dyn Backend>,
+        name: Arc<str>,
+        cache_size: usize,
+    ) -> Result<Engine> {
         let shield = Arc::new(Shield::default());
-        let backend: Arc<dyn Backend> = Arc::new(backend);
         let shielded = Shielded::new(Shared::owner(backend.clone()), shield.clone());
         let database = guard(&name, || {
             let mut builder = Database::builder();
@@ -83,6 +90,7 @@ impl Engine {
             last_tree: 0,
             shield,
             backend,
+            retired: Arc::new(Retired::new(name.clone())),
             name,
         };
         engine.check_writable()?;
@@ -108,8 +116,31 @@ impl Engine {
                 transaction,
                 self.name.clone(),
                 self.last_tree,
+                self.retired.clone(),
             ))
         })
+    }
+
+    /// The name of the store, for messages.
+    pub(super) fn name(&self) -> Arc<str> {
+        self.name.clone()
+    }
+
+    /// The length of the file.
+    pub(super) fn len(&self) -> Result<u64> {
+        let len = self.backend.len();
+        len.map_err(|error| failed(&self.name, redb::Error::Io(error)))
+    }
+
+    /// Puts another database in the place of this one. The states of this one stay readable, and the last of them
+    /// closes it; to its file nothing is written any more.
+    pub(super) fn replace_by(&mut self, new: Engine) {
+        let why = "another file has taken its place";
+        self.shield.refuse(io::Error::other(why));
+        let Engine {
+            database, retired, ..
+        } = mem::replace(self, new);
+        retired.keep(database);
     }
 
     /// Makes every later write fail with this error, and leaves the file as it is.

@@ -1,6 +1,7 @@
 //! New files, which a crash leaves whole or not at all.
 
 use std::{
+    ffi::OsStr,
     fs::{self, File, OpenOptions},
     io,
     path::{Path, PathBuf},
@@ -50,6 +51,14 @@ impl NewFile {
         }
         sync_folder(&self.place)
     }
+
+    /// Gives the file its name, durably, in the place of the file that has it. Its content must be durable before.
+    ///
+    /// After an error either of the two may have the name, now and after a crash.
+    pub(super) fn replace(self) -> io::Result<()> {
+        fs::rename(&self.path, &self.place)?;
+        sync_folder(&self.place)
+    }
 }
 
 impl Drop for NewFile {
@@ -59,15 +68,43 @@ impl Drop for NewFile {
     }
 }
 
-fn sync_folder(path: &Path) -> io::Result<()> {
-    if cfg!(unix) {
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        File::open(folder)?.sync_all()?;
+/// Removes the new files beside a place that were never put there, since their process was killed. Its file must be
+/// locked: who makes one beside a file that is there is alone with it, or is refused in the end.
+pub(super) fn remove_leftovers(place: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder_of(place))? {
+        let entry = entry?;
+        if is_leftover(&entry.file_name(), place) {
+            fs::remove_file(entry.path())?;
+        }
     }
     Ok(())
+}
+
+fn is_leftover(name: &OsStr, place: &Path) -> bool {
+    let (Some(name), Some(place)) = (name.to_str(), place.file_name().and_then(OsStr::to_str))
+    else {
+        return false;
+    };
+    let rest = name.strip_prefix(place);
+    let rest = rest.and_then(|rest| rest.strip_prefix(".new-"));
+    rest.and_then(|rest| rest.split_once('-'))
+        .is_some_and(|(process, id)| {
+            process.parse::<u32>().is_ok() && bson::oid::ObjectId::parse_str(id).is_ok()
+        })
+}
+
+fn sync_folder(path: &Path) -> io::Result<()> {
+    if cfg!(unix) {
+        File::open(folder_of(path))?.sync_all()?;
+    }
+    Ok(())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
 }
 
 /// Opens a file to read and to write it, or returns `None` if there is none.

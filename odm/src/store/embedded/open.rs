@@ -14,6 +14,7 @@ use super::{
     files::{self, NewFile},
     layout::{FORMAT, FORMAT_OF_INDEXES, META, damaged},
     log::{self, Beside, Log, LogFile},
+    place::{Identity, InMemory, OnDisk, StoreFile},
     schema::{FORMAT_RECORD, RECORD, Schema, format_record, read_format},
     settings::Settings,
     snapshot::Snapshot,
@@ -31,30 +32,49 @@ pub(super) enum Place {
 /// An open store.
 pub(super) struct Opened {
     pub(super) engine: Engine,
+    pub(super) file: Box<dyn StoreFile>,
     pub(super) log: Option<Log>,
     pub(super) newest: Arc<Snapshot>,
+}
+
+/// The open file of a store, and where it and its log are.
+struct Location {
+    engine: Engine,
+    file: Box<dyn StoreFile>,
+    /// `None` in memory.
+    log: Option<Box<dyn LogFile>>,
+    name: Arc<str>,
 }
 
 /// Opens the store at a place, and reads its newest state.
 pub(super) fn open(place: Place, settings: Settings) -> Result<Opened> {
     let cache_size = settings.cache_size;
-    let (mut engine, log, name): (_, Option<Box<dyn LogFile>>, Arc<str>) = match place {
-        Place::File(path) => {
-            let name: Arc<str> = path.display().to_string().into();
-            let engine = open_file(&path, &name, cache_size)?;
-            let log = Beside::store(&path).map_err(|error| cannot("open", &name, error))?;
-            (engine, Some(Box::new(log)), name)
-        }
+    let Location {
+        mut engine,
+        file,
+        log,
+        name,
+    } = match place {
+        Place::File(path) => Location::of_file(&path, cache_size)?,
         Place::Memory => {
             let name: Arc<str> = "memory".into();
-            let engine = Engine::open(InMemoryBackend::new(), name.clone(), cache_size)?;
-            (engine, None, name)
+            let memory = Arc::new(InMemoryBackend::new());
+            Location {
+                engine: Engine::open(memory, name.clone(), cache_size)?,
+                file: Box::new(InMemory),
+                log: None,
+                name,
+            }
         }
         #[cfg(test)]
         Place::Disk(disk) => {
             let name: Arc<str> = "test".into();
-            let engine = Engine::open(disk.clone(), name.clone(), cache_size)?;
-            (engine, Some(Box::new(disk)), name)
+            Location {
+                engine: Engine::open(disk.file(), name.clone(), cache_size)?,
+                file: Box::new(disk.clone()),
+                log: Some(Box::new(disk)),
+                name,
+            }
         }
     };
     initialize(&mut engine, &name)?;
@@ -75,6 +95,7 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<Opened> {
     });
     Ok(Opened {
         engine,
+        file,
         log,
         newest,
     })
@@ -133,33 +154,74 @@ fn initialize(engine: &mut Engine, name: &str) -> Result<()> {
     }
 }
 
-fn open_file(path: &Path, name: &Arc<str>, cache_size: usize) -> Result<Engine> {
-    let open = || files::open(path).map_err(|error| cannot("open", name, error));
-    let file = match open()? {
-        Some(file) => Some(file),
-        None => {
-            if Beside::new_store(path).exists() {
-                let message = format!(
-                    "`{name}` is missing, and its log is there, which may have its last commits: put both files \
-                     back together, or move the log away"
-                );
-                return Err(Error::new(ErrorKind::Corrupt, message));
+impl Location {
+    fn of_file(path: &Path, cache_size: usize) -> Result<Location> {
+        let name: Arc<str> = path.display().to_string().into();
+        let cannot_open = |error| cannot("open", &name, error);
+        let (engine, identity) = loop {
+            let file = existing(path, &name, cache_size)?;
+            if let Some(locked) = lock(file, path, &name, cache_size)? {
+                break locked;
             }
-            create(path, name, cache_size)?;
-            open()?
+        };
+        let place = path.canonicalize().map_err(cannot_open)?;
+        let log = Beside::new(&place);
+        for place in [&*place, log.path()] {
+            if let Err(error) = files::remove_leftovers(place) {
+                warn!(
+                    store = &*name,
+                    "files that a crash has left could not be removed: {error}"
+                );
+            }
         }
-    };
-    match file {
-        Some(file) => open_backend(file, name, cache_size),
-        None => Err(cannot("open", name, io::ErrorKind::NotFound.into())),
+        Ok(Location {
+            engine,
+            file: Box::new(OnDisk::new(place, identity)),
+            log: Some(Box::new(log)),
+            name,
+        })
     }
+}
+
+/// Opens the engine on a file, which locks it, unless the path does not lead to it any more.
+///
+/// Another process can have compacted the store, and ended, since the file was opened: nobody would find what is written
+/// to this one.
+pub(super) fn lock(
+    file: File,
+    path: &Path,
+    name: &Arc<str>,
+    cache_size: usize,
+) -> Result<Option<(Engine, Identity)>> {
+    let cannot_open = |error| cannot("open", name, error);
+    let identity = Identity::of(&file.metadata().map_err(cannot_open)?);
+    let engine = open_backend(file, name, cache_size)?;
+    let is_named = identity.is_at(path).map_err(cannot_open)?;
+    Ok(is_named.then_some((engine, identity)))
+}
+
+/// Opens the file of a store, and creates one if there is none.
+fn existing(path: &Path, name: &Arc<str>, cache_size: usize) -> Result<File> {
+    let open = || files::open(path).map_err(|error| cannot("open", name, error));
+    if let Some(file) = open()? {
+        return Ok(file);
+    }
+    if Beside::new(path).exists() {
+        let message = format!(
+            "`{name}` is missing, and its log is there, which may have its last commits: put both files \
+             back together, or move the log away"
+        );
+        return Err(Error::new(ErrorKind::Corrupt, message));
+    }
+    create(path, name, cache_size)?;
+    open()?.ok_or_else(|| cannot("open", name, io::ErrorKind::NotFound.into()))
 }
 
 fn open_backend(file: File, name: &Arc<str>, cache_size: usize) -> Result<Engine> {
     let backend = FileBackend::new(file).map_err(|error| {
         Error::new(ErrorKind::Io, format!("cannot open `{name}`: {error}")).with_source(error)
     })?;
-    Engine::open(backend, name.clone(), cache_size)
+    Engine::open(Arc::new(backend), name.clone(), cache_size)
 }
 
 /// Creates a new store beside its place, and moves it there when it is complete.

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::{lease::LeaseState, session::Outcome, snapshot::Snapshot, work::Work};
+use super::{
+    compact::Compacted, lease::LeaseState, session::Outcome, snapshot::Snapshot, work::Work,
+};
 use crate::{
     error::Result,
     store::{CollectionSpec, Durability, UnitOfWork},
@@ -43,6 +45,8 @@ pub(super) enum Request {
     Checkpoint { reply: Reply<Arc<Snapshot>> },
     /// Verifies the checksums of the file, and returns the state that it has.
     Check { reply: Reply<Arc<Snapshot>> },
+    /// Rewrites the file without its free space.
+    Compact { reply: Reply<Compacted> },
     /// Closes the store.
     Close { reply: Reply<()> },
 }

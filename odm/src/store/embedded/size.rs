@@ -62,7 +62,7 @@ pub(super) fn of(snapshot: &Snapshot, path: Option<&Path>) -> Result<StoreSize> 
     let (file, log) = match path {
         None => (None, 0),
         Some(path) => {
-            let log = Beside::new_store(path);
+            let log = Beside::new(path);
             (Some(file_len(path)?), log_len(log.path())?)
         }
     };

@@ -3,6 +3,7 @@
 mod aggregates;
 mod backup;
 mod checks;
+mod compact;
 mod crashes;
 pub(crate) mod disk;
 mod faults;

@@ -13,6 +13,7 @@
 //! Changes that the log does not take are committed to the engine durably, at a checkpoint (see `log`): where it is
 //! full, before the first record, and for large units. A store in memory has no log.
 
+mod compact;
 mod group;
 mod indexes;
 mod large;
@@ -38,6 +39,7 @@ use super::{
     log::Log,
     open::Opened,
     overlay::Overlay,
+    place::StoreFile,
     queue::{Reply, Request, Requests},
     schema::Schema,
     settings::Settings,
@@ -54,6 +56,7 @@ use crate::{
 /// The state of the writer's thread.
 pub(super) struct Writer {
     engine: Engine,
+    file: Box<dyn StoreFile>,
     /// `None` for a store in memory.
     log: Option<Log>,
     syncer: Syncer,
@@ -94,11 +97,13 @@ impl Writer {
     pub(super) fn new(open: Opened, requests: Requests, published: Arc<Published>) -> Writer {
         let Opened {
             engine,
+            file,
             log,
             newest,
         } = open;
         Writer {
             engine,
+            file,
             log,
             syncer: Syncer::new(published.clone()),
             requests,
@@ -153,6 +158,7 @@ impl Writer {
                     let checked = durable.and_then(|()| self.engine.check_file());
                     let _ = reply.send(checked.map(|()| self.newest.clone()));
                 }
+                Event::Request(Request::Compact { reply }) => self.compact(reply),
                 Event::Request(Request::Close { reply }) => break Some(reply),
             }
         };
@@ -417,6 +423,7 @@ impl Request {
             Request::Checkpoint { reply } | Request::Check { reply } => {
                 drop(reply.send(Err(error)))
             }
+            Request::Compact { reply } => drop(reply.send(Err(error))),
         }
     }
 }

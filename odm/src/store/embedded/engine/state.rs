@@ -13,6 +13,7 @@ use redb::{
 
 use super::{
     error::{failed, guard},
+    retired::Retired,
     tables::{tree_of, with_definition},
     uncommitted::{CopiedRange, Uncommitted},
 };
@@ -40,6 +41,8 @@ pub(in super::super) struct Committed {
     /// The tables by the numbers of their trees. Each is opened when it is first read.
     tables: Box<[OnceLock<Option<Box<Table>>>]>,
     name: Arc<str>,
+    /// The last field, so that it is dropped after the transaction.
+    _retired: Arc<Retired>,
 }
 
 impl Committed {
@@ -78,12 +81,14 @@ impl State {
         transaction: ReadTransaction,
         name: Arc<str>,
         last_tree: Tree,
+        retired: Arc<Retired>,
     ) -> State {
         let tables = (0..=last_tree).map(|_| OnceLock::new()).collect();
         State::Committed(Committed {
             transaction,
             tables,
             name,
+            _retired: retired,
         })
     }
 

@@ -33,13 +33,8 @@ pub(in super::super) trait LogFile: Send {
 pub(in super::super) struct Beside(PathBuf);
 
 impl Beside {
-    /// The log of a store that exists. Several paths to one store have one log.
-    pub(in super::super) fn store(path: &Path) -> io::Result<Beside> {
-        fs::canonicalize(path).map(|path| Beside::new_store(&path))
-    }
-
-    /// The log of a store that does not exist yet.
-    pub(in super::super) fn new_store(path: &Path) -> Beside {
+    /// The log of the store with this path, which has no links in it: several paths to one store have one log.
+    pub(in super::super) fn new(path: &Path) -> Beside {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(".log");
         Beside(path.with_file_name(name))

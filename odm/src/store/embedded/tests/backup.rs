@@ -14,7 +14,10 @@ use crate::{
     error::ErrorKind,
     store::{
         Durability, Store,
-        embedded::{Embedded, backup},
+        embedded::{
+            Embedded,
+            copy::{self, LogRecord},
+        },
     },
 };
 
@@ -271,8 +274,15 @@ fn a_copy_to_a_disk_that_fails_is_an_error_or_whole() {
             .await
             .expect("an insert");
         let snapshot = store.handle.published.get().expect("a state");
-        let copy =
-            |disk: &Disk| backup::copy(&snapshot, disk.clone(), "copy".into(), &mut |_| true);
+        let copy = |disk: &Disk| {
+            copy::copy(
+                &snapshot,
+                disk.file(),
+                "copy".into(),
+                LogRecord::LeftOut,
+                &mut |_| true,
+            )
+        };
         let whole = Disk::default();
         copy(&whole).expect("a copy");
         let operations = whole.operations();

@@ -72,7 +72,7 @@ fn a_check_of_an_open_store_finds_a_flipped_bit_that_reads_do_not_see() {
 #[test]
 fn a_check_finds_a_flipped_bit_in_any_page_that_is_used_and_writes_nothing() {
     let disk = Disk::default();
-    let engine = Engine::open(disk.clone(), "test".into(), 1 << 20);
+    let engine = Engine::open(disk.file(), "test".into(), 1 << 20);
     let mut engine = engine.expect("an engine");
     let entries: Vec<_> = (0..300_u32)
         .map(|n| (n.to_be_bytes(), vec![n as u8; 300]))

@@ -7,7 +7,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use bson::{Document, doc};
-use futures_util::future::{join, join_all};
+use futures_util::future::{join_all, join3};
 
 use super::{disk::Disk, support::*};
 use crate::{
@@ -154,7 +154,7 @@ struct History {
 
 impl History {
     /// Writes until the disk fails. Several units are on their way at once, in the order of the queue, and an index is
-    /// built or removed between them.
+    /// built or removed, and the store compacted, between them.
     async fn write(&mut self, store: &Embedded) {
         loop {
             let mut units = Vec::new();
@@ -177,8 +177,15 @@ impl History {
                     Some(indexes) => store.ensure(indexes).await,
                 }
             };
+            let compacts = self.random.below(6) == 0;
+            let compact = async {
+                match compacts {
+                    false => Ok(()),
+                    true => store.compact().await.map(drop),
+                }
+            };
             let writes = join_all(units.iter().map(|unit| unit.write(store)));
-            let (ensured, mut results) = join(ensure, writes).await;
+            let (ensured, compacted, mut results) = join3(ensure, compact, writes).await;
             for (at, (unit, result)) in units.iter().zip(&results).enumerate() {
                 if result.is_ok() {
                     self.acknowledged = first + at;
@@ -187,7 +194,7 @@ impl History {
                     }
                 }
             }
-            results.push(ensured);
+            results.extend([ensured, compacted]);
             if let Some(Err(error)) = results.into_iter().find(Result::is_err) {
                 assert!(
                     matches!(error.kind(), ErrorKind::Io | ErrorKind::Closed),

@@ -10,7 +10,12 @@ use std::{
 
 use crate::store::{
     Store,
-    embedded::{Embedded, engine::Backend, log::LogFile},
+    embedded::{
+        Embedded,
+        engine::Backend,
+        log::LogFile,
+        place::{Replacement, StoreFile},
+    },
 };
 
 /// A disk, as the file of a store and as the place of its log. What was written since the last sync of a file
@@ -20,7 +25,7 @@ pub(crate) struct Disk(Arc<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    store: File,
+    store: Mutex<Named>,
     log: Mutex<Named>,
     syncs: AtomicUsize,
     /// How many changes it still takes. None: all.
@@ -36,6 +41,34 @@ struct State {
 struct Named {
     now: Option<File>,
     synced: Option<File>,
+}
+
+impl Named {
+    /// The file, which is made where there is none.
+    fn file(&mut self) -> File {
+        if self.now.is_none() {
+            self.now = Some(File::default());
+            self.synced = self.now.clone();
+        }
+        self.now.clone().unwrap_or_default()
+    }
+
+    fn holding(data: Option<Vec<u8>>) -> Mutex<Named> {
+        let file = data.map(File::holding);
+        Mutex::new(Named {
+            now: file.clone(),
+            synced: file,
+        })
+    }
+
+    /// The bytes if some of the operations since the last syncs have reached the disk.
+    fn after_partial_loss(&self, random: &mut u64) -> Option<Vec<u8>> {
+        let file = match next(random).is_multiple_of(2) {
+            true => &self.now,
+            false => &self.synced,
+        };
+        file.as_ref().map(|file| file.after_partial_loss(random))
+    }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -136,15 +169,21 @@ impl Drop for Gate {
 
 impl Disk {
     fn holding(store: Vec<u8>, log: Option<Vec<u8>>) -> Disk {
-        let log = log.map(File::holding);
         Disk(Arc::new(State {
-            store: File::holding(store),
-            log: Mutex::new(Named {
-                now: log.clone(),
-                synced: log,
-            }),
+            store: Named::holding(Some(store)),
+            log: Named::holding(log),
             ..State::default()
         }))
+    }
+
+    fn store(&self) -> MutexGuard<'_, Named> {
+        self.0.store.lock().expect("no panic")
+    }
+
+    /// The file of the store. An empty one is there before the first use.
+    pub(crate) fn file(&self) -> Arc<dyn Backend> {
+        let file = self.store().file();
+        Arc::new(Open(self.clone(), file))
     }
 
     fn log(&self) -> MutexGuard<'_, Named> {
@@ -166,7 +205,7 @@ impl Disk {
 
     /// What the file of the store has.
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        self.0.store.data().now.clone()
+        self.store().file().data().now.clone()
     }
 
     /// What the file of the log has, if there is one.
@@ -181,7 +220,7 @@ impl Disk {
 
     /// Flips a bit in the file of the store.
     pub(super) fn flip(&self, at: usize) {
-        self.0.store.data().now[at] ^= 4;
+        self.store().file().data().now[at] ^= 4;
     }
 
     pub(crate) fn operations(&self) -> usize {
@@ -210,24 +249,20 @@ impl Disk {
 
     /// What is left if everything since the last sync is lost.
     pub(crate) fn after_power_loss(&self) -> Disk {
-        let log = self.log().synced.clone();
-        let log = log.map(|file| file.data().synced.clone());
-        Disk::holding(self.0.store.data().synced.clone(), log)
+        self.file();
+        let synced = |file: &File| file.data().synced.clone();
+        let store = self.store().synced.as_ref().map(synced);
+        let log = self.log().synced.as_ref().map(synced);
+        Disk::holding(store.unwrap_or_default(), log)
     }
 
     /// What is left if only some of the writes since the last sync have reached the disk, and of some only a
     /// part.
     pub(crate) fn after_partial_loss(&self, seed: u64) -> Disk {
         let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-        let store = self.0.store.after_partial_loss(&mut random);
-        let log = self.log();
-        let log = match next(&mut random).is_multiple_of(2) {
-            true => &log.now,
-            false => &log.synced,
-        };
-        let log = log.as_ref();
-        let log = log.map(|file| file.after_partial_loss(&mut random));
-        Disk::holding(store, log)
+        let store = self.store().after_partial_loss(&mut random);
+        let log = self.log().after_partial_loss(&mut random);
+        Disk::holding(store.unwrap_or_default(), log)
     }
 
     /// What is left if the process ends, and the machine goes on.
@@ -279,33 +314,11 @@ fn read(file: &File, offset: u64, out: &mut [u8]) -> io::Result<()> {
     Ok(())
 }
 
-impl Backend for Disk {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.0.store.data().now.len() as u64)
-    }
-
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        read(&self.0.store, offset, out)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.change(&self.0.store, Operation::SetLen(len))
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        self.sync(&self.0.store)
-    }
-
-    fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.change(&self.0.store, Operation::Write(offset, bytes.to_vec()))
-    }
-}
-
-/// An open log.
+/// An open file.
 #[derive(Debug)]
-struct Log(Disk, File);
+struct Open(Disk, File);
 
-impl Backend for Log {
+impl Backend for Open {
     fn len(&self) -> io::Result<u64> {
         Ok(self.1.data().now.len() as u64)
     }
@@ -335,7 +348,7 @@ impl LogFile for Disk {
 
     fn open(&self) -> io::Result<Option<Arc<dyn Backend>>> {
         let file = self.log().now.clone();
-        Ok(file.map(|file| Arc::new(Log(self.clone(), file)) as Arc<dyn Backend>))
+        Ok(file.map(|file| Arc::new(Open(self.clone(), file)) as Arc<dyn Backend>))
     }
 
     fn create(&self, content: &[u8]) -> io::Result<Arc<dyn Backend>> {
@@ -351,12 +364,31 @@ impl LogFile for Disk {
         // The sync of the folder.
         self.spend()?;
         log.synced = log.now.clone();
-        Ok(Arc::new(Log(self.clone(), file)))
+        Ok(Arc::new(Open(self.clone(), file)))
     }
 
     fn remove(&self) -> io::Result<()> {
         self.spend()?;
         self.log().now = None;
         Ok(())
+    }
+}
+
+impl StoreFile for Disk {
+    fn create(&self) -> io::Result<Replacement> {
+        self.spend()?;
+        let (disk, file) = (self.clone(), File::default());
+        Ok(Replacement {
+            backend: Arc::new(Open(self.clone(), file.clone())),
+            put_in_place: Box::new(move || {
+                disk.sync(&file)?;
+                disk.spend()?;
+                disk.store().now = Some(file.clone());
+                // The sync of the folder.
+                disk.spend()?;
+                disk.store().synced = Some(file);
+                Ok(Box::new(disk))
+            }),
+        })
     }
 }

@@ -120,3 +120,17 @@ fn what_a_failing_disk_does_not_take_is_not_published() {
     }
     assert!(reached_the_end);
 }
+
+#[test]
+fn a_watch_goes_on_when_the_store_is_compacted() {
+    block_on(async {
+        let store = Embedded::builder().backend(Disk::default()).await;
+        let store = store.expect("a store");
+        let watch = store.handle.published.feed.watch("things");
+        let mut published = Published(watch.begin(16).expect("an open store"));
+        insert(&store, 0..2, false).await.expect("a commit");
+        store.compact().await.expect("a compaction");
+        insert(&store, 2..3, false).await.expect("a commit");
+        assert_eq!(published.take(), [vec![0, 1], vec![2]]);
+    });
+}

@@ -269,7 +269,7 @@ fn a_recovery_applies_and_counts_the_units_since_the_last_checkpoint() {
         let (disk, store) = logged().await;
         let disk = disk.after_exit();
         drop(store);
-        let engine = Engine::open(disk.clone(), "test".into(), 1 << 20).expect("an engine");
+        let engine = Engine::open(disk.file(), "test".into(), 1 << 20).expect("an engine");
         let state = engine.newest().expect("a state");
         let named = state.get(META, RECORD).expect("a read");
         let (_, recovered) =

@@ -1,0 +1,11 @@
+//! What a compaction has done.
+
+/// What a compaction has done, from [`Embedded::compact`](super::Embedded::compact).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Compacted {
+    /// The bytes of the file before. Of a store in memory, those that it took there.
+    pub before: u64,
+    /// The bytes of the file after.
+    pub after: u64,
+}
