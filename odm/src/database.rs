@@ -6,11 +6,14 @@ mod faults;
 mod open;
 mod snapshot;
 mod transaction;
+mod transfer;
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
 pub use open::OpenOptions;
+use tokio::io::{AsyncBufRead, AsyncWrite};
 pub use transaction::{Repeatable, TransactionGuard};
+pub use transfer::{Export, Import, TransferProgress};
 
 use crate::{
     catalog::{self, Declaration, Relations},
@@ -342,6 +345,65 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         F: AsyncFnOnce(Self) -> Result<T, E>,
     {
         snapshot::run(self, read)
+    }
+
+    /// Writes all documents of the database as lines of canonical extended JSON, in which each value shows its type, for
+    /// an [`import`](Database::import) or another program: to a file of `tokio::fs`, the body of an answer, or a
+    /// `Vec<u8>`. Awaiting it returns their number; `docs/format.md` describes the lines.
+    ///
+    /// Documents are whole, with their cold parts and their derived fields, and come after those that they refer to, as
+    /// far as these do not refer back. All are of the state that is committed when it begins, while others write on, as
+    /// in a [`snapshot`](Database::snapshot). It keeps a portion of about 1 MiB in memory, and the `_id`s of documents
+    /// that come before their turn because others of a cycle of collections refer to them. The writer is flushed at the
+    /// end, and not shut down. Dropping the future ends it within a line.
+    ///
+    /// ```
+    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
+    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "accounts")]
+    /// # struct Account { #[serde(rename = "_id")] id: i64, balance: i64 }
+    /// # #[derive(Database)] #[database(name = "bank", version = 1)]
+    /// # struct Bank { accounts: Repository<Account> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let bank = Bank::open(Embedded::memory().await?).await?;
+    /// # bank.accounts.insert(Account { id: 1, balance: 10 }).await?;
+    /// let mut lines = Vec::new();
+    /// bank.export(&mut lines).on_progress(|progress| println!("{progress:?}")).await?;
+    /// let copy = Bank::open(Embedded::memory().await?).await?;
+    /// assert_eq!(copy.import(&lines[..]).await?, 1);
+    /// # assert_eq!(copy.accounts.get(1).await?.balance, 10);
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// `Io` if the writer fails; `Encode` for a document that JSON would not give back: one that is nested over 100
+    /// levels deep, or has a name that is a type of extended JSON, such as `$date`.
+    fn export<'w>(&self, writer: impl AsyncWrite + Unpin + Send + 'w) -> Export<'w> {
+        Export::new(self.session(), Self::VERSION, Self::models(), writer)
+    }
+
+    /// Stores the documents of an [`export`](Database::export) of this version of the database, in one that has none
+    /// of them. Awaiting it returns their number.
+    ///
+    /// They are written as by an insert: validated, with their references checked, all that is derived computed, and
+    /// all that follows from them. What an insert would give them anew they keep: versions, the times of
+    /// `#[created_at]` and `#[updated_at]`, and copies with `freeze`. The sequences of `#[id(sequence)]` go on where
+    /// they were.
+    ///
+    /// A unit stores up to 500 documents and 4 MiB, or so many more as refer to each other in a cycle, which all have to
+    /// be in one unit. So what is stored is right after each unit. After an error, or when the future is dropped, the
+    /// units before it stay: begin again in a new store, or import within a [`transaction`](Database::transaction),
+    /// whose closure then makes the reader, and which stores all or nothing if all documents are few enough for it.
+    ///
+    /// # Errors
+    ///
+    /// Each names the line, or the lines from the first to the last of documents that refer to each other.
+    /// `InvalidImport` if the reader has no export, one of another database or version, of unknown collections, or one
+    /// that ends too soon; `DuplicateKey`, `DanglingReference`, `Invalid` and others of an insert; `Decode` for a
+    /// document that its model cannot read; `Limit` for too many documents that refer to each other, or if more than 256
+    /// MiB of documents come before others that they refer to; `Io` if the reader fails.
+    fn import<'r>(&self, reader: impl AsyncBufRead + Unpin + Send + 'r) -> Import<'r> {
+        Import::new(self.session(), Self::VERSION, Self::models(), reader)
     }
 
     /// Deletes the documents that have expired, of the models with `#[document(expires(..))]`, and returns their

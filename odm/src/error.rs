@@ -98,6 +98,8 @@ pub enum ErrorKind {
     Encode,
     /// A stored document cannot be read as the type that was asked for.
     Decode,
+    /// What an [import](crate::Database::import) reads is not an export of the database, or not a whole one.
+    InvalidImport,
     /// A document or a unit of work is larger than the limit, or a unit of work takes longer.
     Limit,
     /// The transaction ran longer than the limit, and was rolled back. The error is not
@@ -167,6 +169,14 @@ impl Error {
         if let Some(location) = &mut Arc::make_mut(&mut self.0).location {
             location.index = Some(name.to_owned());
         }
+        self
+    }
+
+    /// Says before the message where the error was met.
+    #[must_use]
+    pub(crate) fn met_in(mut self, place: &str) -> Self {
+        let inner = Arc::make_mut(&mut self.0);
+        inner.message = format!("{place}: {}", inner.message).into();
         self
     }
 

@@ -97,7 +97,7 @@ mod trace;
 
 pub use bson;
 pub use catalog::{FieldChange, FieldChangeKind, Relations};
-pub use database::{OpenOptions, TransactionGuard};
+pub use database::{Export, Import, OpenOptions, TransactionGuard, TransferProgress};
 pub use error::{Error, ErrorKind, Location, Result};
 pub use maintain::{DerivedKind, Finding, PlannedChanges, Problem, Step, WritePlan};
 pub use measure::measure;

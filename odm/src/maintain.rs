@@ -9,6 +9,7 @@ mod base;
 mod cold;
 mod delete_rules;
 mod derived;
+mod import;
 mod inverse;
 mod long_lists;
 mod pending;
@@ -34,11 +35,12 @@ pub use audit::{Finding, Problem};
 use base::Touched;
 pub use derived::DerivedKind;
 pub(crate) use derived::{children_of, shown};
+pub(crate) use import::Import;
 pub(crate) use pending::{as_read, is_read_as_pending};
 pub(crate) use plan::plan;
 pub use plan::{PlannedChanges, Step, WritePlan};
 pub(crate) use run::{NamedDocument, NamedWrite, Work, run};
-pub(crate) use sequence::IdOfNumber;
+pub(crate) use sequence::{IdOfNumber, last_number};
 pub(crate) use unit::Doc;
 use unit::{Bounds, Unit};
 
@@ -240,7 +242,7 @@ async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<(Touched, Vec<Doc>)
     unit.end_step(|| "batch of writes".to_owned());
     // A repair leaves references that dangled before.
     if !unit.repairs {
-        references::check(unit, write).await?;
+        references::check(unit, write.is_sent_whole()).await?;
     }
     unit.end_step(|| "added references".to_owned());
     let documents = returned(unit, write, &touched)?;
@@ -306,6 +308,17 @@ impl Write {
             Write::Update { write, .. } => &write.collection,
             Write::Delete { write, .. } => &write.collection,
         }
+    }
+
+    /// Whether the caller sends whole documents.
+    fn is_sent_whole(&self) -> bool {
+        matches!(
+            self,
+            Write::Insert { .. }
+                | Write::Replace { .. }
+                | Write::UpsertBy { .. }
+                | Write::Modify { .. }
+        )
     }
 
     /// Whether there is nothing to write.

@@ -8,6 +8,7 @@ mod bound;
 mod check;
 mod cold;
 mod guard;
+mod import;
 mod record;
 mod snapshot;
 mod view;

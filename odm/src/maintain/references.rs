@@ -4,10 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use bson::{RawBson, RawBsonRef, RawDocument};
 
-use super::{
-    Write,
-    unit::{Images, Unit},
-};
+use super::unit::{Doc, Image, Images, Unit};
 use crate::{
     catalog::{Cardinality, Edge, references},
     error::{Error, ErrorKind, Result, show},
@@ -24,23 +21,30 @@ use crate::{
 ///
 /// In a whole document that a caller sent, what names nothing is no reference either: a value that its
 /// type has for an `_id` can be null or an array, which no document has for one.
-pub(super) async fn check(unit: &mut Unit<'_>, write: &Write) -> Result<()> {
-    let is_sent_whole = matches!(
-        write,
-        Write::Insert { .. }
-            | Write::Replace { .. }
-            | Write::UpsertBy { .. }
-            | Write::Modify { .. }
-    );
+///
+/// Those of imported documents are new here, but for the ones that a delete may have left dangling where the documents
+/// were stored before.
+pub(super) async fn check(unit: &mut Unit<'_>, is_sent_whole: bool) -> Result<()> {
     let catalog = unit.catalog;
     let mut targets: BTreeMap<&str, Vec<(&Edge, RawBson)>> = BTreeMap::new();
     for collection in unit.collections() {
         for edge in catalog.edges_from(collection) {
-            if !edge.unchecked {
-                if is_sent_whole && let Some(id) = added_nameless(edge, unit.images(collection)) {
+            let is_checked = match unit.imports {
+                true => edge.is_certain(),
+                false => !edge.unchecked,
+            };
+            if is_checked {
+                let images = unit.images(collection);
+                let held = |image: &Image| -> Option<Doc> {
+                    match unit.imports {
+                        true => image.before().cloned(),
+                        false => image.held().cloned(),
+                    }
+                };
+                if is_sent_whole && let Some(id) = added_nameless(edge, images, &held) {
                     return Err(dangling(unit, edge, &id));
                 }
-                let added = added(edge, unit.images(collection));
+                let added = added(edge, images, &held);
                 let targets = targets.entry(&edge.to).or_default();
                 targets.extend(added.into_iter().map(|id| (edge, id)));
             }
@@ -69,17 +73,17 @@ fn dangling(unit: &Unit<'_>, edge: &Edge, id: &RawBson) -> Error {
 }
 
 /// The ids that the documents refer to now and did not before, each once.
-fn added(edge: &Edge, images: &Images) -> Vec<RawBson> {
+fn added(edge: &Edge, images: &Images, held: &dyn Fn(&Image) -> Option<Doc>) -> Vec<RawBson> {
     let mut seen = HashSet::new();
     let mut added = Vec::new();
     for (_, image) in images.changed() {
         let Some(now) = image.now() else { continue };
         let mut before = HashSet::new();
-        if let Some(document) = image.held() {
-            if path::is_same(document, now, &edge.path) {
+        if let Some(document) = held(image) {
+            if path::is_same(&document, now, &edge.path) {
                 continue;
             }
-            references(document, &edge.path, |id| {
+            references(&document, &edge.path, |id| {
                 before.insert(key::of(id));
             });
         }
@@ -94,10 +98,14 @@ fn added(edge: &Edge, images: &Images) -> Vec<RawBson> {
 }
 
 /// A value in the place of a reference that no document has for its `_id`, where there was none before.
-fn added_nameless(edge: &Edge, images: &Images) -> Option<RawBson> {
+fn added_nameless(
+    edge: &Edge,
+    images: &Images,
+    held: &dyn Fn(&Image) -> Option<Doc>,
+) -> Option<RawBson> {
     let mut changed = images.changed();
     changed.find_map(|(_, image)| {
-        let before = image.held().and_then(|document| nameless(edge, document));
+        let before = held(image).and_then(|document| nameless(edge, &document));
         let now = image.now().filter(|_| before.is_none())?;
         nameless(edge, now)
     })

@@ -5,14 +5,14 @@
 
 use std::{borrow::Cow, slice};
 
-use bson::{RawBson, RawBsonRef, RawDocumentBuf, raw::cstr};
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr};
 
 use super::{Doc, Unit};
 use crate::{
     catalog,
     error::{Error, ErrorKind, Result},
     mql::{Direction, Filter, Sort, Test, path},
-    store::Find,
+    store::{Find, Reader, ReaderExt},
 };
 
 /// Makes the stored `_id` of a number, if the type of the `_id` has it.
@@ -34,14 +34,7 @@ pub(super) async fn numbered<'d>(
     let Some(id_of_number) = numbered else {
         return Ok(documents.into());
     };
-    let counter = RawBson::String(format!("sequence {collection}"));
-    let counters = unit
-        .load_existing(catalog::COLLECTION, slice::from_ref(&counter))
-        .await?;
-    let counter_at = counters.first().copied();
-    let given = counter_at.and_then(|at| unit.document(catalog::COLLECTION, at));
-    let given = given.and_then(|counter| path::get(counter, LAST));
-    let mut last = given.and_then(RawBsonRef::as_i64).unwrap_or_default();
+    let mut last = given(unit, collection).await?;
     last = last.max(greatest_id(unit, collection).await?);
 
     let mut with_ids = Vec::with_capacity(documents.len());
@@ -63,15 +56,64 @@ pub(super) async fn numbered<'d>(
         }
         with_ids.push(Doc::new(with_id));
     }
+    give(unit, collection, last).await?;
+    Ok(with_ids.into())
+}
 
+/// The `_id` of the document of the catalog that has the last number of a collection.
+fn counter_of(collection: &str) -> RawBson {
+    RawBson::String(format!("sequence {collection}"))
+}
+
+fn last_in(counter: &RawDocument) -> Option<i64> {
+    path::get(counter, LAST).and_then(RawBsonRef::as_i64)
+}
+
+/// Returns the last number that a collection was given, if it was given one.
+pub(crate) async fn last_number(reader: &dyn Reader, collection: &str) -> Result<Option<i64>> {
+    let counter = counter_of(collection);
+    let last = |counter: &RawDocument| Ok(last_in(counter));
+    let (last, _) = reader
+        .get_one_with(catalog::COLLECTION, &counter, last)
+        .await?;
+    Ok(last.flatten())
+}
+
+/// The last number that a collection was given, or 0.
+async fn given(unit: &mut Unit<'_>, collection: &str) -> Result<i64> {
+    let counter = counter_of(collection);
+    let counters = unit.load_existing(catalog::COLLECTION, slice::from_ref(&counter));
+    let counter_at = counters.await?.first().copied();
+    let counter = counter_at.and_then(|at| unit.document(catalog::COLLECTION, at));
+    Ok(counter
+        .and_then(|counter| last_in(counter))
+        .unwrap_or_default())
+}
+
+/// Records the last number that a collection was given.
+async fn give(unit: &mut Unit<'_>, collection: &str, last: i64) -> Result<()> {
+    let counter = counter_of(collection);
     let mut after = RawDocumentBuf::new();
-    after.append(cstr!("_id"), counter);
+    after.append(cstr!("_id"), counter.clone());
     after.append(cstr!("last"), last);
-    match counter_at {
-        Some(at) => drop(unit.change(catalog::COLLECTION, at, after).await?),
+    let counters = unit.load_existing(catalog::COLLECTION, slice::from_ref(&counter));
+    match counters.await?.first() {
+        Some(&at) => drop(unit.change(catalog::COLLECTION, at, after).await?),
         None => drop(unit.insert(catalog::COLLECTION, Doc::new(after)).await?),
     }
-    Ok(with_ids.into())
+    Ok(())
+}
+
+/// Records that a collection was given a number elsewhere: all later ones are greater.
+pub(super) async fn given_elsewhere(
+    unit: &mut Unit<'_>,
+    collection: &str,
+    last: i64,
+) -> Result<()> {
+    match last > given(unit, collection).await? {
+        true => give(unit, collection, last).await,
+        false => Ok(()),
+    }
 }
 
 /// The greatest number that is an `_id`, or 0.

@@ -61,6 +61,8 @@ pub(super) struct Unit<'a> {
     removed: Vec<(String, RawBson)>,
     /// The unit is a repair: nothing that is stored is taken for right.
     pub(super) repairs: bool,
+    /// The unit is an import: its new documents were stored elsewhere before.
+    pub(super) imports: bool,
     /// The one time of all `$currentDate`s of the write.
     now: bson::DateTime,
     /// What the calls to the store have touched.
@@ -90,6 +92,7 @@ impl<'a> Unit<'a> {
             collections: BTreeMap::new(),
             removed: Vec::new(),
             repairs: false,
+            imports: false,
             now: DateTime::now().into(),
             cost: Cost::default(),
             step: WRITE_STEP,

@@ -37,19 +37,22 @@ pub(super) fn recorded(
         }
     };
     let stored = |path: &str| -> Option<RawBson> {
-        let before = image.before()?;
+        let before = image.held()?;
         path::get(before, path).map(RawBson::from)
     };
+    // What is recorded in a document that was stored elsewhere stays: that it is stored here is no change of it.
+    let is_moved = image.before().is_none() && image.moved().is_some();
     let mut values: Vec<(&str, Option<RawBson>)> = Vec::new();
     if let Some(path) = &fields.version {
-        let version = match image.before() {
-            None => 1,
-            Some(before) => version(before, path)? + i64::from(is_changed),
+        let version = match (image.before(), image.moved()) {
+            (None, None) => 1,
+            (None, Some(moved)) => held(moved, path)?.unwrap_or(1),
+            (Some(before), _) => version(before, path)? + i64::from(is_changed),
         };
         values.push((path, Some(integer(&after, path, version))));
     }
     if let Some(path) = &fields.created_at {
-        let created = match image.before() {
+        let created = match image.held() {
             None => Some(time.into()),
             // It is not known of a document from before the field was declared.
             Some(_) => stored(path),
@@ -57,7 +60,7 @@ pub(super) fn recorded(
         values.push((path, created));
     }
     if let Some(path) = &fields.updated_at {
-        let updated = match is_changed {
+        let updated = match is_changed && !is_moved {
             true => Some(time.into()),
             false => stored(path),
         };

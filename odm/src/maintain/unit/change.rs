@@ -32,17 +32,29 @@ impl Unit<'_> {
         collection: &str,
         document: Doc,
     ) -> Result<usize> {
+        self.insert_as(collection, document, self.imports).await
+    }
+
+    async fn insert_as(
+        &mut self,
+        collection: &str,
+        document: Doc,
+        is_moved: bool,
+    ) -> Result<usize> {
         let id = path::get(&document, "_id");
         let id = id.ok_or_else(|| without_id(collection))?;
         let at = self.images_mut(collection).position_or_absent(key::of(id));
-        let image = self.images(collection).at(at);
-        if image.now().is_some() {
+        if self.images(collection).at(at).now().is_some() {
             return Err(Error::duplicate_id(collection, id));
         }
         let document = match id_first(&document, id) {
             Some(reordered) => Doc::new(reordered),
             None => document,
         };
+        if is_moved {
+            self.images_mut(collection).moved(at, document.clone());
+        }
+        let image = self.images(collection).at(at);
         let document = versions::recorded(self.catalog, collection, image, document, self.now)?;
         self.queue(collection, at, Some(document), true).await?;
         Ok(at)
@@ -54,9 +66,7 @@ impl Unit<'_> {
         collection: &str,
         document: Doc,
     ) -> Result<()> {
-        let at = self.insert(collection, document).await?;
-        self.images_mut(collection).moved(at);
-        Ok(())
+        self.insert_as(collection, document, true).await.map(drop)
     }
 
     /// Queues a change of base data: of the user's, or an effect of one. The change is recorded in the

@@ -51,6 +51,11 @@ impl Image {
         self.before.as_ref().or(self.moved.as_ref())
     }
 
+    /// Of a new document, the value that was stored elsewhere before.
+    pub(in crate::maintain) fn moved(&self) -> Option<&Doc> {
+        self.moved.as_ref()
+    }
+
     /// The document with all that the unit has changed in it so far.
     pub(in crate::maintain) fn now(&self) -> Option<&Doc> {
         self.now.as_ref()
@@ -218,9 +223,9 @@ impl Images {
         self.unseen.add(numbers);
     }
 
-    pub(super) fn moved(&mut self, at: usize) {
-        let image = &mut self.all[at];
-        image.moved.clone_from(&image.now);
+    /// Says what a document that is about to be inserted was where it was stored before.
+    pub(super) fn moved(&mut self, at: usize, document: Doc) {
+        self.all[at].moved = Some(document);
     }
 
     pub(super) fn touch(&mut self, at: usize) {

@@ -1,0 +1,310 @@
+//! The export: documents in an order in which each comes after those that it refers to.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    fmt,
+    future::IntoFuture,
+};
+
+use bson::{RawBson, RawDocument, RawDocumentBuf};
+use futures_core::future::BoxFuture;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+
+use super::{
+    OnProgress, TransferProgress,
+    extended_json::check_read_back,
+    line::{FORMAT, Head, write_document},
+    order::{Exported, in_order, targets},
+};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    maintain::last_number,
+    model::Model,
+    mql::{key, path},
+    session::Session,
+    store::{Find, ReaderExt},
+    trace::Operation,
+};
+
+/// How many bytes of documents are read at once, about, and of lines written.
+const PORTION: usize = 1 << 20;
+
+/// How many documents are read at once.
+const MOST: u64 = 1_000;
+
+/// An export of a database, from [`Database::export`](crate::Database::export). Awaiting it writes, and returns the
+/// number of documents.
+#[must_use = "an export does nothing until it is awaited"]
+pub struct Export<'w> {
+    session: Session,
+    version: u32,
+    models: Vec<&'static Model>,
+    writer: Box<dyn AsyncWrite + Unpin + Send + 'w>,
+    on_progress: Box<OnProgress>,
+}
+
+impl<'w> Export<'w> {
+    pub(in crate::database) fn new(
+        session: &Session,
+        version: u32,
+        models: Vec<&'static Model>,
+        writer: impl AsyncWrite + Unpin + Send + 'w,
+    ) -> Self {
+        Export {
+            session: session.clone(),
+            version,
+            models,
+            writer: Box::new(writer),
+            on_progress: Box::new(|_| {}),
+        }
+    }
+
+    /// Calls a function after each portion of about 1 MiB, and at the end.
+    pub fn on_progress(mut self, report: impl FnMut(TransferProgress) + Send + 'static) -> Self {
+        self.on_progress = Box::new(report);
+        self
+    }
+
+    async fn run(self) -> Result<u64> {
+        // One state of the data, until the end.
+        let (session, _ending) = self.session.snapshot()?;
+        let catalog = session.catalog();
+        let collections = in_order(&self.models, &catalog);
+        let mut exporter = Exporter {
+            ahead: collections.iter().map(|_| HashSet::new()).collect(),
+            passed: None,
+            session,
+            collections,
+            lines: Vec::new(),
+            writer: self.writer,
+            progress: TransferProgress::default(),
+            on_progress: self.on_progress,
+        };
+        exporter.head(self.version).await?;
+        for at in 0..exporter.collections.len() {
+            exporter.collection(at).await?;
+        }
+        exporter.write().await?;
+        exporter.writer.flush().await.map_err(unwritable)?;
+        Ok(exporter.progress.documents)
+    }
+}
+
+impl<'w> IntoFuture for Export<'w> {
+    type Output = Result<u64>;
+    type IntoFuture = BoxFuture<'w, Result<u64>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl fmt::Debug for Export<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Export").finish_non_exhaustive()
+    }
+}
+
+/// An export while it runs.
+struct Exporter<'w> {
+    session: Session,
+    collections: Vec<Exported>,
+    /// The keys of the documents of each collection that come before their turn, since others refer to them.
+    ahead: Vec<HashSet<Vec<u8>>>,
+    /// The collection that is gone through, and the key of the document there that has its turn.
+    passed: Option<(usize, Vec<u8>)>,
+    lines: Vec<u8>,
+    writer: Box<dyn AsyncWrite + Unpin + Send + 'w>,
+    progress: TransferProgress,
+    on_progress: Box<OnProgress>,
+}
+
+/// A document that is written after those that it names.
+struct Waiting {
+    collection: usize,
+    id: RawBson,
+    named: Vec<(usize, RawBson)>,
+}
+
+impl Exporter<'_> {
+    /// Writes the first line, and counts the documents.
+    async fn head(&mut self, version: u32) -> Result<()> {
+        let operation = Operation::begin("export", "");
+        let view = self.session.reader("", &[]).await?;
+        let mut sequences = BTreeMap::new();
+        let mut cost = Default::default();
+        for collection in &self.collections {
+            let all = Find {
+                collection: collection.name.to_owned(),
+                ..Find::default()
+            };
+            let (count, counting) = operation.observe(view.count(&all).await)?;
+            self.progress.of += count;
+            cost += counting;
+            if let Some(last) = last_number(&*view, collection.name).await? {
+                sequences.insert(collection.name.to_owned(), last);
+            }
+        }
+        drop(view);
+        self.session.record(operation, cost);
+        let head = Head {
+            export: FORMAT,
+            database: self.session.database().to_owned(),
+            version,
+            documents: self.progress.of,
+            sequences,
+        };
+        head.write(&mut self.lines)
+    }
+
+    /// Goes through a collection in the order of `_id`s.
+    async fn collection(&mut self, at: usize) -> Result<()> {
+        let mut after = None;
+        let mut limit = MOST.min(100);
+        loop {
+            let documents = self.chunk(at, after, limit).await?;
+            let Some(last) = documents.last() else {
+                return Ok(());
+            };
+            after = Some(vec![id(last)?]);
+            let bytes: usize = documents.iter().map(|of| of.as_bytes().len()).sum();
+            limit = (PORTION * documents.len() / bytes.max(1)) as u64;
+            limit = limit.clamp(1, MOST);
+            for document in documents {
+                let key = key::of(id(&document)?.as_raw_bson_ref());
+                let is_written = self.ahead[at].remove(&key);
+                self.passed = Some((at, key));
+                if !is_written {
+                    self.with_named(at, document).await?;
+                }
+            }
+        }
+    }
+
+    async fn chunk(
+        &mut self,
+        at: usize,
+        after: Option<Vec<RawBson>>,
+        limit: u64,
+    ) -> Result<Vec<RawDocumentBuf>> {
+        let Exported { name, cold, .. } = &self.collections[at];
+        let operation = Operation::begin("export", name);
+        let find = Find {
+            collection: (*name).to_owned(),
+            limit: Some(limit),
+            after,
+            ..Find::default()
+        };
+        let view = self.session.reader(name, cold).await?;
+        let (documents, cost) = operation.observe(view.find_all(&find).await)?;
+        drop(view);
+        self.session.record(operation, cost);
+        Ok(documents)
+    }
+
+    /// Writes a document after all that it names and that is not written yet, and so on. Of documents that name each
+    /// other in a cycle, one is first.
+    async fn with_named(&mut self, at: usize, document: RawDocumentBuf) -> Result<()> {
+        let named = self.unwritten(at, &document);
+        if named.is_empty() {
+            return self.document(at, &document).await;
+        }
+        let mut waiting = vec![Waiting {
+            collection: at,
+            id: id(&document)?,
+            named,
+        }];
+        drop(document);
+        while let Some(last) = waiting.last_mut() {
+            let Some((collection, id)) = last.named.pop() else {
+                let (collection, id) = (last.collection, last.id.clone());
+                waiting.pop();
+                if let Some(document) = self.get(collection, &id).await? {
+                    self.document(collection, &document).await?;
+                }
+                continue;
+            };
+            // Another one may have named it since.
+            if self.is_written(collection, &id) {
+                continue;
+            }
+            let Some(document) = self.get(collection, &id).await? else {
+                continue;
+            };
+            self.ahead[collection].insert(key::of(id.as_raw_bson_ref()));
+            let named = self.unwritten(collection, &document);
+            match named.is_empty() {
+                true => self.document(collection, &document).await?,
+                false => waiting.push(Waiting {
+                    collection,
+                    id,
+                    named,
+                }),
+            }
+        }
+        Ok(())
+    }
+
+    async fn get(&mut self, at: usize, id: &RawBson) -> Result<Option<RawDocumentBuf>> {
+        let Exported { name, cold, .. } = &self.collections[at];
+        let operation = Operation::begin("export", name);
+        let view = self.session.reader(name, cold).await?;
+        let (document, cost) = operation.observe(view.get_one(name, id).await)?;
+        drop(view);
+        self.session.record(operation, cost);
+        Ok(document)
+    }
+
+    /// The documents that a document names and that are neither written nor waiting.
+    fn unwritten(&self, at: usize, document: &RawDocument) -> Vec<(usize, RawBson)> {
+        let mut named = Vec::new();
+        for (path, to) in &self.collections[at].references {
+            if self.passed.as_ref().is_some_and(|(passed, _)| to >= passed) {
+                let targets = targets(document, path).into_iter();
+                let targets = targets.filter(|id| !self.is_written(*to, id));
+                named.extend(targets.map(|id| (*to, id)));
+            }
+        }
+        named
+    }
+
+    /// Whether a document is written, or waits for those that it names.
+    fn is_written(&self, at: usize, id: &RawBson) -> bool {
+        let key = key::of(id.as_raw_bson_ref());
+        let is_passed = self
+            .passed
+            .as_ref()
+            .is_some_and(|(passed, last)| at < *passed || (at == *passed && key <= *last));
+        is_passed || self.ahead[at].contains(&key)
+    }
+
+    async fn document(&mut self, at: usize, document: &RawDocument) -> Result<()> {
+        let name = self.collections[at].name;
+        check_read_back(name, document)?;
+        write_document(name, document, &mut self.lines)?;
+        self.progress.documents += 1;
+        match self.lines.len() < PORTION {
+            true => Ok(()),
+            false => self.write().await,
+        }
+    }
+
+    async fn write(&mut self) -> Result<()> {
+        self.writer
+            .write_all(&self.lines)
+            .await
+            .map_err(unwritable)?;
+        self.lines.clear();
+        (self.on_progress)(self.progress);
+        Ok(())
+    }
+}
+
+fn id(document: &RawDocument) -> Result<RawBson> {
+    let id = path::get(document, "_id").map(RawBson::from);
+    id.ok_or_else(|| Error::new(ErrorKind::Corrupt, "a stored document has no `_id`"))
+}
+
+fn unwritable(error: std::io::Error) -> Error {
+    Error::new(ErrorKind::Io, format!("cannot write the export: {error}")).with_source(error)
+}

@@ -1,0 +1,291 @@
+//! The import: documents in units of a bounded size, each with all that it refers to stored before or in the same
+//! unit.
+
+use std::{fmt, future::IntoFuture};
+
+use futures_core::future::BoxFuture;
+use tokio::io::AsyncBufRead;
+
+use super::{OnProgress, TransferProgress, line::Lines, ready::ready};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    maintain::{self, Doc},
+    model::Model,
+    session::Session,
+};
+
+/// How many documents a unit stores, and how many bytes of them, unless more refer to each other.
+const UNIT: usize = 500;
+const UNIT_BYTES: usize = 4 << 20;
+
+/// How many bytes of documents can wait for others that they refer to.
+const MOST_WAITING: usize = 256 << 20;
+
+/// An import into a database, from [`Database::import`](crate::Database::import). Awaiting it stores the documents,
+/// and returns their number.
+#[must_use = "an import does nothing until it is awaited"]
+pub struct Import<'r> {
+    session: Session,
+    version: u32,
+    models: Vec<&'static Model>,
+    reader: Box<dyn AsyncBufRead + Unpin + Send + 'r>,
+    on_progress: Box<OnProgress>,
+}
+
+impl<'r> Import<'r> {
+    pub(in crate::database) fn new(
+        session: &Session,
+        version: u32,
+        models: Vec<&'static Model>,
+        reader: impl AsyncBufRead + Unpin + Send + 'r,
+    ) -> Self {
+        Import {
+            session: session.clone(),
+            version,
+            models,
+            reader: Box::new(reader),
+            on_progress: Box::new(|_| {}),
+        }
+    }
+
+    /// Calls a function after each unit that is stored.
+    pub fn on_progress(mut self, report: impl FnMut(TransferProgress) + Send + 'static) -> Self {
+        self.on_progress = Box::new(report);
+        self
+    }
+
+    async fn run(self) -> Result<u64> {
+        let mut lines = Lines::new(self.reader);
+        let mut importer = Importer {
+            session: self.session,
+            last_numbers: Vec::new(),
+            waiting: Batch::default(),
+            fresh: Batch::default(),
+            progress: TransferProgress::default(),
+            on_progress: self.on_progress,
+        };
+        let collection_of = |lines: &Lines<'_>, name: &str| {
+            let mut models = self.models.iter();
+            let model = models.find(|model| model.collection == name);
+            model.map(|model| model.collection).ok_or_else(|| {
+                lines.invalid(&format!(
+                    "unknown collection: no model of the database is stored in `{name}`"
+                ))
+            })
+        };
+        let head = lines.head().await?;
+        let (database, version) = (importer.session.database(), self.version);
+        if (head.database.as_str(), head.version) != (database, version) {
+            return Err(lines.invalid(&format!(
+                "the export is of version {} of the database `{}`, and not of version {version} of `{database}`; \
+                 import it by a program that has that version",
+                head.version, head.database
+            )));
+        }
+        importer.progress.of = head.documents;
+        for (name, last) in head.sequences {
+            let collection = collection_of(&lines, &name)?;
+            importer.last_numbers.push((collection, last));
+        }
+        let mut read = 0;
+        while let Some((name, document)) = lines.document().await? {
+            read += 1;
+            let sent = Sent {
+                line: lines.number(),
+                collection: collection_of(&lines, &name)?,
+                document: Doc::new(document),
+            };
+            importer.add(sent).await?;
+        }
+        if read != head.documents {
+            return Err(lines.invalid(&format!(
+                "the export ends here after {read} documents, and its first line says that it has {}",
+                head.documents
+            )));
+        }
+        importer.end().await?;
+        Ok(importer.progress.documents)
+    }
+}
+
+impl<'r> IntoFuture for Import<'r> {
+    type Output = Result<u64>;
+    type IntoFuture = BoxFuture<'r, Result<u64>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl fmt::Debug for Import<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Import").finish_non_exhaustive()
+    }
+}
+
+/// A document that was read.
+pub(super) struct Sent {
+    line: u64,
+    pub(super) collection: &'static str,
+    pub(super) document: Doc,
+}
+
+/// Documents, in the order of their lines.
+#[derive(Default)]
+struct Batch {
+    documents: Vec<Sent>,
+    bytes: usize,
+}
+
+impl FromIterator<Sent> for Batch {
+    fn from_iter<I: IntoIterator<Item = Sent>>(all: I) -> Self {
+        let mut batch = Batch::default();
+        all.into_iter().for_each(|sent| batch.push(sent));
+        batch
+    }
+}
+
+impl Batch {
+    fn push(&mut self, sent: Sent) {
+        self.bytes += sent.document.as_bytes().len();
+        self.documents.push(sent);
+    }
+}
+
+/// An import while it runs.
+struct Importer {
+    session: Session,
+    /// The last numbers that are not recorded yet.
+    last_numbers: Vec<(&'static str, i64)>,
+    /// The documents that refer to others which were not read yet.
+    waiting: Batch,
+    /// The documents that were read since.
+    fresh: Batch,
+    progress: TransferProgress,
+    on_progress: Box<OnProgress>,
+}
+
+impl Importer {
+    async fn add(&mut self, sent: Sent) -> Result<()> {
+        let line = sent.line;
+        self.fresh.push(sent);
+        // Those that wait are looked at again when there are half as many others, so that all this takes time in
+        // proportion to the documents.
+        let (waiting, fresh) = (&self.waiting, &self.fresh);
+        if fresh.documents.len() < UNIT.max(waiting.documents.len() / 2)
+            && fresh.bytes < UNIT_BYTES.max(waiting.bytes / 2)
+        {
+            return Ok(());
+        }
+        self.store_fresh().await?;
+        match self.waiting.bytes > MOST_WAITING {
+            false => Ok(()),
+            true => Err(Error::new(
+                ErrorKind::Limit,
+                format!(
+                    "line {line}: more than {} MiB of documents up to here refer to others that have not come; put \
+                     each document after those that it refers to",
+                    MOST_WAITING >> 20
+                ),
+            )),
+        }
+    }
+
+    async fn end(&mut self) -> Result<()> {
+        self.store_fresh().await?;
+        let left = &self.waiting.documents;
+        let catalog = self.session.catalog();
+        let view = self.session.reader("", &[]).await?;
+        let (_, missing) = ready(&catalog, &view, left).await?;
+        drop(view);
+        if let Some(missing) = missing {
+            let sent = &left[missing.at()];
+            let error = missing.error(sent.collection);
+            return Err(error.met_in(&format!("line {}", sent.line)));
+        }
+        // Nothing is left of it now but the numbers of an export without documents.
+        self.store_unit().await
+    }
+
+    /// Stores what can be of the documents that were read. If that fails by one of them, it stores them in smaller
+    /// units, of which one fails: that of the document.
+    async fn store_fresh(&mut self) -> Result<()> {
+        let fresh = std::mem::take(&mut self.fresh);
+        let waited = self.waiting.documents.len();
+        fresh
+            .documents
+            .into_iter()
+            .for_each(|sent| self.waiting.push(sent));
+        match self.store_unit().await {
+            // A transaction is lost by the first error.
+            Err(error) if is_of_a_document(&error) && !self.session.is_bound() => {}
+            stored => return stored,
+        }
+        let mut all = std::mem::take(&mut self.waiting).documents;
+        let fresh = all.split_off(waited);
+        self.waiting = all.into_iter().collect();
+        let mut since = 0;
+        for sent in fresh {
+            self.waiting.push(sent);
+            since += 1;
+            if since > self.waiting.documents.len() / 2 {
+                self.store_unit().await?;
+                since = 0;
+            }
+        }
+        self.store_unit().await
+    }
+
+    /// Stores those documents that refer to none which is missing, as one unit. The others wait.
+    async fn store_unit(&mut self) -> Result<()> {
+        let catalog = self.session.catalog();
+        let view = self.session.reader("", &[]).await?;
+        let (is_ready, _) = ready(&catalog, &view, &self.waiting.documents).await?;
+        drop(view);
+        let number = is_ready.iter().filter(|ready| **ready).count();
+        if number == 0 && self.last_numbers.is_empty() {
+            return Ok(());
+        }
+        let sent = self.waiting.documents.iter().zip(&is_ready);
+        let sent = sent.filter(|(_, ready)| **ready).map(|(sent, _)| sent);
+        let import = maintain::Import {
+            documents: sent
+                .clone()
+                .map(|sent| (sent.collection, sent.document.clone()))
+                .collect(),
+            last_numbers: self.last_numbers.clone(),
+        };
+        if let Err(error) = self.session.import(import).await {
+            let mut lines = sent.map(|sent| sent.line);
+            let Some(first) = lines.next() else {
+                return Err(error);
+            };
+            return Err(match lines.next_back() {
+                None => error.met_in(&format!("line {first}")),
+                Some(last) => error.met_in(&format!("lines {first} to {last}")),
+            });
+        }
+        self.last_numbers.clear();
+        let all = std::mem::take(&mut self.waiting).documents.into_iter();
+        let left = all.zip(is_ready).filter(|(_, ready)| !ready);
+        self.waiting = left.map(|(sent, _)| sent).collect();
+        self.progress.documents += number as u64;
+        (self.on_progress)(self.progress);
+        Ok(())
+    }
+}
+
+/// Whether a document of a unit can be the reason of its error, so that the others can be stored without it.
+fn is_of_a_document(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::DuplicateKey
+            | ErrorKind::DanglingReference
+            | ErrorKind::Invalid
+            | ErrorKind::InvalidUpdate
+            | ErrorKind::Decode
+            | ErrorKind::Encode
+            | ErrorKind::FailedFilter
+            | ErrorKind::Limit
+    )
+}

@@ -1,0 +1,99 @@
+//! The order of the collections of an export, and the references that lead from one to another.
+
+use std::collections::HashMap;
+
+use bson::{RawBson, RawDocument};
+
+use crate::{
+    catalog::{Catalog, Edge, references},
+    model::{FieldKind, Model},
+};
+
+/// A collection that is exported.
+pub(super) struct Exported {
+    pub(super) name: &'static str,
+    /// The fields that are cold parts.
+    pub(super) cold: Vec<&'static str>,
+    /// The paths of the references that must not dangle, each with the position of the collection that it names.
+    pub(super) references: Vec<(String, usize)>,
+}
+
+/// The collections of a database in the order of their export: each after those that it refers to, where there is no
+/// cycle.
+pub(super) fn in_order(models: &[&'static Model], catalog: &Catalog) -> Vec<Exported> {
+    let places = models.iter().enumerate();
+    let places: HashMap<&str, usize> = places.map(|(at, model)| (model.collection, at)).collect();
+    let named = |at: usize, is_asked: &dyn Fn(&Edge) -> bool| -> Vec<usize> {
+        let edges = edges_of(catalog, models[at].collection);
+        let edges = edges.into_iter().filter(|(_, edge)| is_asked(edge));
+        edges
+            .filter_map(|(_, edge)| places.get(edge.to.as_str()).copied())
+            .collect()
+    };
+    let declared: Vec<usize> = (0..models.len()).collect();
+    // Those that may dangle decide where the others do not.
+    let all = sources_first(&declared, &|at| named(at, &|_| true));
+    let order = sources_first(&all, &|at| named(at, &Edge::is_certain));
+    let mut position = vec![0; models.len()];
+    for (place, &at) in order.iter().enumerate() {
+        position[at] = place;
+    }
+    let exported = order.iter().map(|&at| {
+        let model = models[at];
+        let fields = (model.shape)().fields.iter();
+        let cold = fields.filter(|field| matches!(field.kind, FieldKind::Split(_)));
+        let edges = edges_of(catalog, model.collection).into_iter();
+        let edges = edges.filter(|(_, edge)| edge.is_certain());
+        let references = edges.filter_map(|(path, edge)| {
+            let to = places.get(edge.to.as_str())?;
+            Some((path, position[*to]))
+        });
+        Exported {
+            name: model.collection,
+            cold: cold.map(|field| field.name).collect(),
+            references: references.collect(),
+        }
+    });
+    exported.collect()
+}
+
+/// The references in whole documents of a collection, with their paths there.
+pub(super) fn edges_of<'c>(catalog: &'c Catalog, collection: &str) -> Vec<(String, &'c Edge)> {
+    let splits = catalog.splits_of(collection);
+    let stored = std::iter::once(collection).chain(splits.map(|split| split.cold.as_str()));
+    let edges = stored.flat_map(|stored| catalog.edges_from(stored));
+    edges
+        .map(|edge| (catalog.whole_path(&edge.from, &edge.path).1, edge))
+        .collect()
+}
+
+/// What a document names by a reference.
+pub(super) fn targets(document: &RawDocument, path: &str) -> Vec<RawBson> {
+    let mut targets = Vec::new();
+    references(document, path, |id| targets.push(id.into()));
+    targets
+}
+
+/// Puts each after all that it names, as far as there is no cycle, and else keeps the order.
+fn sources_first(order: &[usize], named: &dyn Fn(usize) -> Vec<usize>) -> Vec<usize> {
+    fn visit(
+        at: usize,
+        named: &dyn Fn(usize) -> Vec<usize>,
+        is_seen: &mut [bool],
+        first: &mut Vec<usize>,
+    ) {
+        if std::mem::replace(&mut is_seen[at], true) {
+            return;
+        }
+        for source in named(at) {
+            visit(source, named, is_seen, first);
+        }
+        first.push(at);
+    }
+    let mut is_seen = vec![false; order.len()];
+    let mut first = Vec::with_capacity(order.len());
+    for &at in order {
+        visit(at, named, &mut is_seen, &mut first);
+    }
+    first
+}

@@ -1,0 +1,100 @@
+//! Imports: documents that were stored elsewhere before.
+//!
+//! They are inserted as by any write, with all that follows from it. What else a new document is given, they have
+//! already, and keep: frozen copies, copies of documents that are gone, versions and times.
+
+use std::collections::BTreeMap;
+
+use bson::RawBson;
+
+use super::{
+    Doc, as_read, cold, derived, inverse, references,
+    run::Work,
+    sequence,
+    unit::{Bounds, Unit, id},
+    validation,
+};
+use crate::{
+    catalog::Catalog,
+    error::{Error, ErrorKind, Result, show},
+    store::{Cost, Transaction},
+};
+
+/// Documents of several collections, which refer to each other and to what is stored.
+#[derive(Debug, Default)]
+pub(crate) struct Import {
+    /// Whole documents, each with its collection.
+    pub(crate) documents: Vec<(&'static str, Doc)>,
+    /// The last numbers that collections were given.
+    pub(crate) last_numbers: Vec<(&'static str, i64)>,
+}
+
+impl Work for Import {
+    type Outcome = Cost;
+
+    async fn apply(
+        &self,
+        catalog: &Catalog,
+        transaction: &mut dyn Transaction,
+        with_steps: bool,
+    ) -> Result<Cost> {
+        let mut unit = Unit::new(catalog, transaction, Bounds::default(), with_steps);
+        unit.imports = true;
+        for (collection, last) in &self.last_numbers {
+            sequence::given_elsewhere(&mut unit, collection, *last).await?;
+        }
+        let mut documents: BTreeMap<&str, Vec<Doc>> = BTreeMap::new();
+        for (collection, document) in &self.documents {
+            let of = documents.entry(collection).or_default();
+            of.push(document.clone());
+        }
+        let mut inserted: Vec<(&str, Vec<usize>)> = Vec::new();
+        for (collection, documents) in documents {
+            let positions = cold::insert(&mut unit, collection, &documents).await?;
+            inserted.push((collection, positions));
+        }
+        // When all are there: they may name each other.
+        for (collection, positions) in &inserted {
+            inverse::apply(&mut unit, collection, positions).await?;
+        }
+        derived::refresh(&mut unit).await?;
+        for (collection, positions) in &inserted {
+            check(&unit, collection, positions)?;
+            for split in catalog.splits_of(collection) {
+                let images = unit.images(&split.cold);
+                let changed = images.changed().filter(|(_, image)| image.is_base());
+                let changed: Vec<usize> = changed.map(|(at, _)| at).collect();
+                check(&unit, &split.cold, &changed)?;
+            }
+        }
+        unit.flush().await?;
+        references::check(&mut unit, true).await?;
+        Ok(unit.into_cost().1)
+    }
+}
+
+/// Refuses documents that do not conform to their schema, or that their model cannot read, whatever the setting of
+/// the validation.
+fn check(unit: &Unit<'_>, collection: &str, positions: &[usize]) -> Result<()> {
+    validation::check_positions(unit, collection, positions, false)?;
+    for &at in positions {
+        let Some(document) = unit.document(collection, at) else {
+            continue;
+        };
+        let read = as_read(unit.catalog, collection, document)?;
+        for check in unit.catalog.read_checks(collection) {
+            let Some(why) = check.unreadable(&read)? else {
+                continue;
+            };
+            let id = RawBson::from(id(document));
+            let message = format!(
+                "unreadable document: its model cannot read that of `{collection}` with `_id` = {}: {why}",
+                show(&id)
+            );
+            return Err(Error::new(ErrorKind::Decode, message)
+                .at(collection, why.path(), Some(id))
+                .with_source(why.source));
+        }
+    }
+    Ok(())
+}

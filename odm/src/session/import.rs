@@ -1,0 +1,18 @@
+//! Writes of imported documents.
+
+use std::sync::Arc;
+
+use super::Session;
+use crate::{error::Result, maintain::Import, trace::Operation};
+
+impl Session {
+    /// Stores imported documents as one unit, with all that follows from them.
+    pub(crate) async fn import(&self, import: Import) -> Result<()> {
+        self.refuse_in_snapshot(|| "import".to_owned())?;
+        let operation = Operation::begin("import", "");
+        let worked = self.work(&Arc::new(import), |_| false).await;
+        let cost = operation.observe(worked)?;
+        self.record(operation, cost);
+        Ok(())
+    }
+}
