@@ -32,7 +32,7 @@ pub struct IndexSpec {
     /// means unique among those present.
     pub present_only: bool,
     /// Texts that differ in nothing but case are one key, by Unicode's simple case folding. A sort that
-    /// [ignores case](crate::store::Sort::ignoring_case) has their order. This is said of texts themselves, not of those in
+    /// [ignores case](crate::mql::Sort::ignoring_case) has their order. This is said of texts themselves, not of those in
     /// a document that is a value of a field.
     pub case_insensitive: bool,
     /// What must hold of a document that is in the index, so that `unique` means unique among those of which it does.
