@@ -56,7 +56,8 @@ fn len(kind: u8, value: &[u8]) -> Option<usize> {
     Some(match kind {
         0x01 | 0x09 | 0x11 | 0x12 => 8,
         0x02 => prefix()?.checked_add(4)?,
-        0x03 | 0x04 => prefix().filter(|len| *len >= 5)?,
+        // One without its end is an error for `bson`, also where it is skipped.
+        0x03 | 0x04 => prefix().filter(|len| *len >= 5 && value.get(len - 1) == Some(&0))?,
         0x05 => prefix()?.checked_add(5)?,
         0x07 => 12,
         0x08 => 1,
@@ -140,6 +141,20 @@ mod tests {
             assert_eq!(find(document.as_bytes(), b"y"), Some(None));
             assert_eq!(get(&document, "before"), get_slowly(&document, "before"));
         }
+    }
+
+    #[test]
+    fn a_field_after_a_document_without_its_end_is_not_found() {
+        let document = doc! { "before": { "a": 1 }, "x": 1 };
+        let mut bytes = RawDocumentBuf::try_from(document)
+            .expect("valid BSON")
+            .into_bytes();
+        let end = 4 + 1 + "before".len() + 1 + 12 - 1;
+        assert_eq!(bytes[end], 0);
+        bytes[end] = 1;
+        let document = RawDocument::from_bytes(&bytes).expect("a whole document");
+        assert_eq!(get(document, "x"), get_slowly(document, "x"));
+        assert_eq!(get(document, "x"), None);
     }
 
     proptest! {

@@ -136,7 +136,7 @@ impl<'f> Constraints<'f> {
                 let present = match &bounds {
                     Some(bounds) => !bounds.intervals.contains(&null()),
                     // Only an index that ignores case, or one with a filter, may help.
-                    None => is_folded(test),
+                    None => is_folded(test) && !is_passed_by_null(test),
                 };
                 self.all.push(Constraint {
                     path,
@@ -186,6 +186,15 @@ fn is_folded(test: &Test) -> bool {
             Test::Regex(pattern) => pattern.as_folded().is_some(),
             _ => true,
         }),
+        _ => false,
+    }
+}
+
+/// Whether null, and so a missing value, is one of the values of a test of several.
+fn is_passed_by_null(test: &Test) -> bool {
+    match test {
+        Test::In(values) => values.has(RawBsonRef::Null),
+        Test::Any(tests) => tests.iter().any(is_passed_by_null),
         _ => false,
     }
 }

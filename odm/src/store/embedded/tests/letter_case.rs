@@ -1,9 +1,9 @@
 //! Plans through indexes that ignore case.
 
-use bson::doc;
+use bson::{Bson, doc};
 
 use super::support::*;
-use crate::store::{Find, Store};
+use crate::store::{Find, IndexSpec, Store};
 
 #[test]
 fn an_index_that_ignores_case_answers_filters_and_gives_orders_that_do() {
@@ -80,5 +80,36 @@ fn an_index_that_ignores_case_answers_filters_and_gives_orders_that_do() {
             ..find_all()
         };
         assert_eq!(reader.explain(&range).await.expect("a plan").index, None);
+    });
+}
+
+#[test]
+fn an_index_of_present_values_answers_no_list_with_null() {
+    block_on(async {
+        let present = |name| IndexSpec {
+            present_only: true,
+            ..index(name, &[("b", 1)])
+        };
+        let folded = IndexSpec {
+            case_insensitive: true,
+            ..present("folded")
+        };
+        let store = things(vec![present("plain"), folded]).await;
+        let documents = vec![doc! { "_id": 1 }, doc! { "_id": 2, "b": "AB" }];
+        insert(&store, documents).await.expect("an insert");
+        let any = |null: bool| {
+            let mut any = vec![Bson::RegularExpression(bson::Regex {
+                pattern: "^ab\\z".try_into().expect("a pattern"),
+                options: "i".try_into().expect("an option"),
+            })];
+            any.extend(null.then_some(Bson::Null));
+            Find {
+                filter: filter(doc! { "b": { "$in": any } }),
+                ..find_all()
+            }
+        };
+        let reader = store.reader().expect("an open store");
+        assert_eq!(found(&*reader, &any(false)).await.len(), 1);
+        assert_eq!(found(&*reader, &any(true)).await.len(), 2);
     });
 }
