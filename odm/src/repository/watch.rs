@@ -17,7 +17,7 @@ use tokio::sync::broadcast::error::RecvError;
 use super::{Deferred, impl_debug, rows};
 use crate::{
     error::{Error, ErrorKind, Result},
-    model::Document,
+    model::{Document, Ref},
     mql::{self, path},
     query::Filter,
     session::{Session, Watched},
@@ -165,8 +165,10 @@ fn event<M: Document>(change: &DocumentChange) -> Result<ChangeEvent<M>> {
     let image = change.after.as_ref().or(change.before.as_ref());
     let id = image.map_or(RawBson::Null, |image| RawBson::from(id(image)));
     let read = |image: &RawDocument| rows::decode(M::COLLECTION, image);
+    // As a reference to it is read: the type alone does not say in which form it is stored.
+    let id: Ref<M> = rows::value(M::COLLECTION, "_id", id)?;
     Ok(ChangeEvent {
-        id: rows::value(M::COLLECTION, "_id", id)?,
+        id: id.id().clone(),
         before: change
             .before
             .as_deref()

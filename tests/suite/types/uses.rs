@@ -104,6 +104,27 @@ macro_rules! in_all_places {
                 }
             }
 
+            #[tokio::test]
+            async fn values_are_watched_upserted_by_and_transferred() {
+                let (db, parents) = filled(odm::Embedded::memory().await.unwrap()).await;
+                let mut changes = db.parents.watch(Filter::all()).await.unwrap();
+                for parent in &parents {
+                    let upsert = db.parents.upsert_by(Parent::fields().value, parent.clone());
+                    assert_eq!(upsert.keep().await.unwrap().id, parent.id);
+                    db.parents.delete(parent).await.unwrap();
+                    let change = changes.try_next().await.unwrap().unwrap();
+                    let seen = (&change.id, change.before.as_ref(), change.after.as_ref());
+                    assert_eq!(seen, (&parent.id, Some(parent), None));
+                }
+                db.parents.insert_many(parents.clone()).await.unwrap();
+                let mut lines = Vec::new();
+                db.export(&mut lines).await.unwrap();
+                let other = Types::open(odm::Embedded::memory().await.unwrap()).await.unwrap();
+                other.import(lines.as_slice()).await.unwrap();
+                let imported = other.parents.all().sort(Parent::fields().value.asc()).await.unwrap();
+                assert_eq!(imported, parents);
+            }
+
             on_every_store! {
                 async fn values_are_found_and_sorted_in_their_order(store: impl TestStore) {
                     let (db, parents) = filled(store).await;
