@@ -218,6 +218,8 @@ async fn apply_within(
 async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<(Touched, Vec<Doc>)> {
     read_only::check(unit.catalog, write)?;
     let touched = base::apply(unit, write).await?;
+    unit.keep_returned(write.collection(), &touched.positions);
+    unit.keep_returned(write.collection(), &touched.returned);
     unit.end_step(|| format!("{} in `{}`", write.name(), write.collection()));
     delete_rules::apply(unit).await?;
     unit.end_step(|| "delete rules".to_owned());

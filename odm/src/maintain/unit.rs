@@ -135,6 +135,12 @@ impl<'a> Unit<'a> {
         (self.steps.unwrap_or_default(), self.cost)
     }
 
+    /// Keeps the documents that the write returns, until its end.
+    pub(super) fn keep_returned(&mut self, collection: &str, positions: &[usize]) {
+        let images = self.images_mut(collection);
+        positions.iter().for_each(|&at| images.keep_returned(at));
+    }
+
     /// The documents of a collection that the unit holds.
     pub(super) fn images(&self, collection: &str) -> &Images {
         static NONE: Images = Images::EMPTY;

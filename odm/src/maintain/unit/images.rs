@@ -34,6 +34,8 @@ pub(in crate::maintain) struct Image {
     is_touched: bool,
     /// Of a new document, the value that was stored elsewhere before.
     moved: Option<Doc>,
+    /// The write returns the document, so that it is not forgotten.
+    is_returned: bool,
     /// An earlier image of it was forgotten, and is counted as changed.
     is_counted: bool,
     /// The last step that changed it.
@@ -285,7 +287,15 @@ impl Images {
     /// Forgets what can be read again, but for its number: documents that are as they were, and,
     /// unless something reads them later, those that only a refresh has changed.
     pub(super) fn forget(&mut self, is_read_later: bool) {
-        self.forget_where(|image| !image.is_changed() || !(image.is_base || is_read_later));
+        self.forget_where(|image| {
+            let is_read = image.is_base || is_read_later;
+            !image.is_returned && !(image.is_changed() && is_read)
+        });
+    }
+
+    /// Keeps a document that the write returns.
+    pub(in crate::maintain) fn keep_returned(&mut self, at: usize) {
+        self.all[at].is_returned = true;
     }
 
     pub(super) fn forget_all(&mut self) {
