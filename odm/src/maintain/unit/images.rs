@@ -289,7 +289,8 @@ impl Images {
     pub(super) fn forget(&mut self, is_read_later: bool) {
         self.forget_where(|image| {
             let is_read = image.is_base || is_read_later;
-            !image.is_returned && !(image.is_changed() && is_read)
+            let is_kept = image.is_returned || (image.is_changed() && is_read);
+            !is_kept
         });
     }
 
