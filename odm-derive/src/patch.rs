@@ -48,6 +48,8 @@ pub(crate) fn derive(item: &DeriveInput) -> TokenStream {
         None => quote!(::odm::__private),
     };
     let (impl_generics, ty_generics, where_clause) = item.generics.split_for_impl();
+    let is_empty = changes.is_empty();
+    let fields = (!is_empty).then(|| quote!(let fields = #private::fields_of::<#of>();));
     let changes = changes.into_iter().map(|Change { path, ident }| {
         let span = ident.span();
         let path = path.into_iter();
@@ -61,8 +63,7 @@ pub(crate) fn derive(item: &DeriveInput) -> TokenStream {
             type Of = #of;
 
             fn changes(self) -> #private::Update<#of> {
-                #[allow(unused_variables)]
-                let fields = #private::fields_of::<#of>();
+                #fields
                 #private::Update::<#of>::new() #(#changes)*
             }
         }

@@ -105,7 +105,7 @@ impl<W: Writes> Writes for Option<W> {
 
 macro_rules! impl_writes {
     ($($write:ident)+) => {
-        #[allow(non_snake_case)]
+        #[allow(non_snake_case, reason = "each variable has the name of its type")]
         impl<$($write: Writes),+> Writes for ($($write,)+) {
             type Returned = ($($write::Returned,)+);
 
