@@ -24,6 +24,7 @@ mod outline;
 mod projection;
 mod reference;
 mod related;
+mod scalar;
 mod schema;
 mod split;
 mod stored;

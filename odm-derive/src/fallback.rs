@@ -43,6 +43,12 @@ pub(crate) fn stubs(input: &Input<'_>) -> Option<TokenStream> {
     if input.derive == Derive::Database {
         return Some(expand::wrap(&head, &database(&head, fields)));
     }
+    let wrapped = input.wrapped().map(|field| &field.attrs);
+    if input.derive == Derive::Embed
+        && wrapped.is_some_and(|attrs| attrs.embed().is_none() && attrs.reference().is_none())
+    {
+        return Some(expand::wrap(&head, &scalar(&head)));
+    }
     let mut structure = Structure::of_fields(&mut head, input, fields);
     let own = match input.derive {
         Derive::Document => document(&head, &structure, fields),
@@ -69,6 +75,21 @@ pub(crate) fn stubs(input: &Input<'_>) -> Option<TokenStream> {
     let stubs = quote!(#content #refers_within #own #insertable);
     let stubs = expand::wrap(&head, &stubs);
     Some(quote!(#stubs #new))
+}
+
+/// Of a struct around a scalar.
+fn scalar(head: &Head) -> TokenStream {
+    let Head { private, this, .. } = head;
+    let (impl_generics, _, where_clause) = head.generics.split_for_impl();
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #private::Known for #this #where_clause {}
+
+        #[automatically_derived]
+        impl #impl_generics #private::Ordered for #this #where_clause {
+            type Present = Self;
+        }
+    }
 }
 
 fn document(head: &Head, structure: &Structure, fields: &[Field<'_>]) -> TokenStream {

@@ -176,6 +176,9 @@ derives! {
     /// one field for each variant that holds something, named like the variant in snake case, and one
     /// for its tag if it has one; all four forms in which serde stores enums are known.
     ///
+    /// A struct around one scalar, such as `struct TaskId(ObjectId)`, is that scalar: a field of it needs no mark, can be
+    /// the `_id`, and has the order of the scalar.
+    ///
     /// A struct with exactly one reference and no embedded values is a link, and can be joined like the
     /// reference itself. If there is nothing else in it but copies, it has `From<&Part>`, which fills it in;
     /// the fields that it copies must then be visible where it is.

@@ -82,6 +82,20 @@ pub(crate) enum Content {
         field: syn::Member,
         recursive: bool,
     },
+    /// As the scalar in its one field.
+    Scalar(Box<Scalar>),
+}
+
+/// The one stored field of a struct that is stored as a scalar.
+pub(crate) struct Scalar {
+    pub(crate) ty: Type,
+    /// The type that says how it is stored.
+    pub(crate) stored: Type,
+    pub(crate) field: syn::Member,
+    /// The fields that are not stored.
+    pub(crate) others: Vec<syn::Member>,
+    /// serde reads the struct as it reads the scalar. It reads no other newtype from the key of a map.
+    pub(crate) transparent: bool,
 }
 
 /// The one reference in an embedded value.
@@ -215,19 +229,7 @@ impl Model {
             }
             (Derive::Embed, Data::Struct(_, fields)) => {
                 let content = if let Some(inner) = input.wrapped() {
-                    let recursive = inner.attrs.embed().is_some_and(|embed| embed.recursive);
-                    let at = fields.iter().position(|field| std::ptr::eq(field, inner))?;
-                    let field = match inner.ident {
-                        Some(ident) => ident.clone().into(),
-                        None => at.into(),
-                    };
-                    let inner = head.without_self(inner.ty);
-                    head.bound_wrapped(&inner);
-                    Content::Wrapper {
-                        inner,
-                        field,
-                        recursive,
-                    }
+                    Content::of_wrapper(&mut head, input, fields, inner)?
                 } else {
                     let structure = Structure::of_struct(&mut head, input, fields);
                     let link = link(&structure, fields.len());
@@ -256,6 +258,49 @@ impl Model {
                 Model::Database(Box::new(Database::new(head, input, fields)?))
             }
             _ => return None,
+        })
+    }
+}
+
+impl Content {
+    /// That of a struct which serde stores as one of its fields.
+    fn of_wrapper(
+        head: &mut Head,
+        input: &Input<'_>,
+        fields: &[AstField<'_>],
+        inner: &AstField<'_>,
+    ) -> Option<Self> {
+        let mut others: Vec<syn::Member> = fields
+            .iter()
+            .enumerate()
+            .map(|(position, field)| match field.ident {
+                Some(ident) => ident.clone().into(),
+                None => position.into(),
+            })
+            .collect();
+        let position = fields.iter().position(|field| std::ptr::eq(field, inner))?;
+        let field = others.remove(position);
+        let ty = head.without_self(inner.ty);
+        Some(match inner.attrs.embed() {
+            Some(embed) => {
+                head.bound_wrapped(&ty);
+                Content::Wrapper {
+                    inner: ty,
+                    field,
+                    recursive: embed.recursive,
+                }
+            }
+            None => {
+                let stored = head.stored_type(inner);
+                head.bound_known(&stored);
+                Content::Scalar(Box::new(Scalar {
+                    ty,
+                    stored,
+                    field,
+                    others,
+                    transparent: input.serde.transparent.is_some(),
+                }))
+            }
         })
     }
 }

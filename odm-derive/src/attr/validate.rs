@@ -12,6 +12,8 @@ use crate::ctxt::Ctxt;
 /// `#[validate(..)]` on a field.
 #[derive(Clone)]
 pub(crate) struct Validate {
+    /// The attribute's name.
+    pub(crate) at: Path,
     pub(crate) rules: Vec<Rule>,
     /// A function that checks a value.
     pub(crate) with: Option<Path>,
@@ -90,6 +92,7 @@ impl Validate {
             }
         }
         Validate {
+            at: attr.path().clone(),
             rules,
             with: with.get(),
         }

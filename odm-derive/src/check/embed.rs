@@ -46,12 +46,39 @@ fn wrapper(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
             ),
         );
     } else if field.attrs.embed().is_none() {
+        scalar(cx, input, field);
+    }
+}
+
+/// A struct that serde stores as a scalar.
+fn scalar(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
+    let name = &input.item.ident;
+    if let Some(opaque) = field.attrs.opaque() {
         cx.error(
-            name,
+            opaque,
             format!(
-                "`{name}` is stored as the value in it: if that is an embedded value, mark it with \
-                 `#[embed]`; if not, `{name}` has no fields, and needs neither `Embed` nor, where it \
-                 is used, `#[embed]`"
+                "`{name}` is stored as the value in it, which the library is not to look into: remove `Embed`, \
+                 and mark the fields of type `{name}` with `#[opaque]`"
+            ),
+        );
+    } else if let Some(with) = &field.serde.with
+        && !field.serde.native
+    {
+        cx.error(
+            with,
+            format!(
+                "`{name}` is stored as these functions write it, which the library cannot see: remove `Embed`, \
+                 and mark the fields of type `{name}` with `#[opaque]`, or implement \
+                 `odm::native::NativeForm` for the type in it"
+            ),
+        );
+    }
+    if let Some(validate) = field.attrs.validate() {
+        cx.error(
+            &validate.at,
+            format!(
+                "`{name}` is stored as the value in it, and is no object with fields: put the rules on the \
+                 fields of type `{name}`"
             ),
         );
     }

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Member, Type};
 
-use super::{children, link, related, schema, structure};
+use super::{children, link, related, scalar, schema, structure};
 use crate::model::{Content, Embed, Form, Head, Structure, VariantContent};
 
 pub(super) fn expand(embed: &Embed) -> TokenStream {
@@ -33,6 +33,7 @@ pub(super) fn expand(embed: &Embed) -> TokenStream {
             };
             (wrapper(head, inner, field, *recursive), parent, None)
         }
+        Content::Scalar(scalar) => return scalar::expand(head, scalar),
     };
     let embedded = embedded(head, &head.this, &parent, operand);
     quote!(#content #embedded)

@@ -27,7 +27,7 @@ use crate::mql::Violation;
     message = "what is in `{Self}` is not known, and it could hold references",
     label = "neither a scalar, nor a container of scalars",
     note = "if it is a struct or enum of yours, derive `Embed` for it, and mark the field with \
-            `#[embed]`; if it is a document, store a `Ref` to it",
+            `#[embed]`, unless it is a struct around one scalar; if it is a document, store a `Ref` to it",
     note = "a type of `chrono`, `time`, `jiff`, `uuid` or `rust_decimal`, or an IP address, is stored as BSON's \
             own type by `#[serde(with = \"odm::native\")]`, under the Cargo feature of that name",
     note = "if it is another type without a `Ref` in it, mark the field with `#[opaque]`"
@@ -58,12 +58,13 @@ pub trait Known {
 
 /// A key of a stored map, whose keys are names: it is written as a string.
 ///
-/// Implement it for a type of your own around a string, and for an enum of variants without content.
+/// The derive of `Embed` implements it for a `#[serde(transparent)]` struct around a string. Implement it for an enum of
+/// variants without content.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the key of a stored map",
     label = "a map is stored as an object, whose keys are strings",
-    note = "use `String`; for a type of yours that is written as a string, implement \
-            `odm::model::MapKey`"
+    note = "use `String`; a struct around a string derives `Embed` and has `#[serde(transparent)]`; for another type \
+            of yours that is written as a string, implement `odm::model::MapKey`"
 )]
 pub trait MapKey: Serialize {}
 

@@ -252,7 +252,8 @@ impl_sequence_id!(i64, u64, i32, u32, i16, u16);
 /// A struct or enum that is stored inside documents.
 ///
 /// Derive it: `#[derive(Serialize, Deserialize, Embed)]`, and mark the fields that hold it with
-/// `#[embed]`.
+/// `#[embed]`. A struct around one scalar, such as `struct TaskId(ObjectId)`, derives `Embed` too, and is a scalar then,
+/// not an `Embed`: its fields need no mark.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an embedded value",
     label = "cannot be embedded",

@@ -22,8 +22,8 @@ impl<D: Has<T>, T: Document> RefersWithin<D> for Ref<T> {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be embedded",
     label = "not an embedded value, nor an `Option`, `Box`, list or map of such",
-    note = "derive `Embed` for the value; a scalar needs no `#[embed]`, and a document is not embedded \
-            but referenced, by a `Ref`"
+    note = "derive `Embed` for the value; a scalar, also in a struct around it, needs no `#[embed]`, and a document is \
+            not embedded but referenced, by a `Ref`"
 )]
 pub trait EmbedField: Known {
     /// The embedded value.

@@ -6,5 +6,6 @@ extern crate odm as renamed;
 mod enums;
 mod limits;
 mod native;
+mod newtypes;
 mod uses;
 mod written;

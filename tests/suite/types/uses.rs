@@ -2,6 +2,7 @@
 //! filter, an update, a sort key, and the order of a subset.
 
 use std::{
+    marker::PhantomData,
     num::{NonZeroI16, NonZeroU64},
     sync::Arc,
     time::{Duration, SystemTime},
@@ -283,6 +284,31 @@ in_all_places! {
         decimal("79228162514264337593543950334"),
         Decimal::MAX,
     ];
+    newtype: Email = [Email("".into()), Email("A".into()), Email("a".into())];
+    newtype_of_native: Token = [Token(Uuid::nil()), Token(Uuid::from_u128(1)), Token(Uuid::max())];
+    generic_newtype: Id<Email> = [Id::of(-1), Id::of(0), Id::of(i64::MAX)];
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+struct Email(String);
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+struct Token(#[serde(with = "odm::native")] Uuid);
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+#[serde(transparent)]
+struct Id<T> {
+    number: i64,
+    of: PhantomData<T>,
+}
+
+impl<T> Id<T> {
+    fn of(number: i64) -> Self {
+        Id {
+            number,
+            of: PhantomData,
+        }
+    }
 }
 
 fn address(text: &str) -> Url {
