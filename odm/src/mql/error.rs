@@ -183,6 +183,14 @@ pub enum Error {
         /// MongoDB's code.
         code: i32,
     },
+    /// A change of the element at a position that the array does not have.
+    #[error("no element at position {position} of the array, which `{path}` names")]
+    NoElement {
+        /// The path.
+        path: String,
+        /// The position.
+        position: usize,
+    },
     /// A change of `_id`.
     #[error("immutable field `{0}` cannot change")]
     Immutable(String),
@@ -237,7 +245,7 @@ impl Error {
             Error::RegexLimit { .. } => 51_156,
             Error::TooDeep(_) => code::OVERFLOW,
             Error::NotAnOperator(_) => code::FAILED_TO_PARSE,
-            Error::Overflow { .. } => code::BAD_VALUE,
+            Error::Overflow { .. } | Error::NoElement { .. } => code::BAD_VALUE,
             Error::TooMuchPadding { .. } => code::CANNOT_BACKFILL_ARRAY,
             Error::TooLarge { .. } => code::OBJECT_TOO_LARGE,
             Error::CannotCreateField { .. } => code::PATH_NOT_VIABLE,
@@ -259,6 +267,7 @@ impl Error {
         match self {
             Error::CannotCreateField { path, .. }
             | Error::NoPosition { path, .. }
+            | Error::NoElement { path, .. }
             | Error::WrongType { path, .. }
             | Error::Overflow { path, .. }
             | Error::TooMuchPadding { path, .. }
@@ -274,6 +283,7 @@ impl Error {
             self,
             Error::CannotCreateField { .. }
                 | Error::NoPosition { .. }
+                | Error::NoElement { .. }
                 | Error::WrongType { .. }
                 | Error::Overflow { .. }
                 | Error::TooMuchPadding { .. }

@@ -16,7 +16,8 @@ use crate::mql::{Direction, Error, Filter, Sort, Test};
 /// Changes of single fields.
 ///
 /// A path may name all elements of an array by `$[]`, those that meet an array filter by `$[name]`, and the
-/// one by which the filter matches the document by `$`.
+/// one by which the filter matches the document by `$`. `$[3]` is the element at that position, which has to be
+/// there: MongoDB has no such step, and it is not parsed.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Update {

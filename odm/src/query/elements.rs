@@ -128,8 +128,8 @@ impl<M, T> Update<M, T> {
         self.change_within(P::TEXT, path, changes(fields, Update::new()), Some(filter))
     }
 
-    /// Makes changes of the element at a position of the array, from 0 on. An update of a document with fewer elements
-    /// fails.
+    /// Makes changes of the element at a position of the array, from 0 on. An update of a document without such an
+    /// element fails: nothing is appended.
     pub fn update_at<V, P, K, C>(self, _: Field<V, P, K>, position: usize, changes: C) -> Self
     where
         V: List<Item: ElementValue>,
@@ -137,7 +137,7 @@ impl<M, T> Update<M, T> {
         K: Settable,
         C: FnOnce(&'static <V::Item as ElementValue>::Fields, Update<V::Item>) -> Update<V::Item>,
     {
-        let path = Ok(format!("{}.{position}", P::TEXT));
+        let path = Ok(format!("{}.$[{position}]", P::TEXT));
         let changes = changes(<V::Item as ElementValue>::fields(), Update::new());
         self.change_within(P::TEXT, path, changes, None)
     }

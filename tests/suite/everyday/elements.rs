@@ -184,6 +184,31 @@ on_every_store! {
         assert_eq!(shop.audit().await.unwrap(), []);
     }
 
+    async fn changes_of_an_element_and_of_those_that_match_are_one_update(store: impl TestStore) {
+        let shop = shop(store).await;
+        let order = Order::fields();
+        let update = shop
+            .orders
+            .update(1)
+            .update_each(order.lines, |line| line.product.eq(1), |line, changes| changes.inc(line.quantity, 5))
+            .update_at(order.lines, 0, |line, changes| changes.set(line.product, 2))
+            .update_at(order.lines, 1, |line, changes| changes.mul(line.quantity, 7));
+        let changed = update.returning().await.unwrap();
+        let lines: Vec<_> = changed.lines.iter().map(|line| (line.name.as_str(), line.quantity)).collect();
+        assert_eq!(lines, [("product 2", 6), ("product 2", 70), ("product 1", 25)]);
+        // Two changes of one field of one element.
+        let twice = shop
+            .orders
+            .update(1)
+            .update_each(order.lines, |line| line.product.eq(1), |line, changes| changes.inc(line.quantity, 5))
+            .update_at(order.lines, 2, |line, changes| changes.inc(line.quantity, 1));
+        let error = twice.await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{error}");
+        let raw = shop.orders.update(1).raw(odm::bson::doc! { "$set": { "tags.$[0]": "x" } }).await.unwrap_err();
+        assert_eq!(raw.kind(), ErrorKind::InvalidQuery, "{raw}");
+        assert_eq!(shop.audit().await.unwrap(), []);
+    }
+
     async fn no_change_of_an_element_leaves_what_cannot_be_read(store: impl TestStore) {
         let shop = shop(store).await;
         let order = Order::fields();
@@ -192,6 +217,16 @@ on_every_store! {
             // Beyond the end.
             shop.orders.update(1).update_at(order.lines, 7, |line, changes| changes.set(line.quantity, 1)),
             shop.orders.update(1).update_at(order.tags, 7, |tag, changes| changes.set(*tag, "x")),
+            // At the end.
+            shop.orders.update(1).update_at(order.tags, 2, |tag, changes| changes.set(*tag, "x")),
+            shop.orders.update(2).update_at(order.history, 3, |number, changes| changes.inc(*number, 1)),
+            // In another element, and in the one of a filter.
+            shop.orders.update(1).update_at(order.lines, 0, |line, changes| {
+                changes.update_at(line.parts, 2, |part, changes| changes.set(part.code, "c").set(part.count, 1))
+            }),
+            shop.orders.update(1).update_each(order.lines, |line| line.quantity.eq(10), |line, changes| {
+                changes.update_at(line.parts, 2, |part, changes| changes.set(part.code, "c").set(part.count, 1))
+            }),
             // A part of a value that is not there.
             shop.orders.update(1).update_entry(order.names, "fr", |name, changes| changes.set(name.short, "x")),
             // A product that is not there.

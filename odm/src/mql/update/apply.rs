@@ -225,11 +225,17 @@ impl<'u> Applier<'u> {
 
     /// Writes the elements of an array, to which operations by array filters apply.
     fn filtered(&mut self, array: &RawArray, nodes: &Nodes<'u>) -> Result<(), Error> {
+        let mut len = 0;
         for (at, element) in elements(array).enumerate() {
+            len = at + 1;
             let element = element?;
             let mut merged: Option<TreeNode<'u>> = None;
             for (name, node) in nodes {
-                if self.is_meant(name, element.value()?)? {
+                let is_meant = match position(name) {
+                    Some(position) => position == at,
+                    None => self.is_meant(name, element.value()?)?,
+                };
+                if is_meant {
                     merged = Some(match merged {
                         None => node.clone(),
                         Some(others) => others.merge(node.clone())?,
@@ -241,7 +247,16 @@ impl<'u> Applier<'u> {
                 None => self.out.copy(&element),
             }
         }
-        Ok(())
+        let mut positions = nodes
+            .iter()
+            .filter_map(|(name, node)| Some((position(name)?, node)));
+        match positions.find(|(position, _)| *position >= len) {
+            Some((position, node)) => Err(Error::NoElement {
+                path: node.any_path().to_owned(),
+                position,
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Whether an element matches the array filter of a name.

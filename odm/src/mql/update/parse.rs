@@ -5,7 +5,7 @@ use bson::{Bson, Document, RawBson};
 use super::{
     ArrayFilter, BitOperation, CurrentDate, End, Operation, Pull, Push, PushSort, Update,
     arithmetic,
-    tree::{Action, TreeLeaf, TreeNode, array_filters, check_path},
+    tree::{Action, TreeLeaf, TreeNode, array_filters, check_path, has_element},
 };
 use crate::mql::{
     Direction, Error, Filter, Sort,
@@ -42,6 +42,10 @@ pub(super) fn update(document: &Document, filters: &[Document]) -> Result<Update
     }
     update.array_filters = filters.iter().map(array_filter).collect::<Result<_, _>>()?;
     update.check()?;
+    if let Some(path) = update.paths().find(|path| has_element(path)) {
+        let reason = "`$[]` with a number in it: write the number alone";
+        return Err(path::bad(path, reason, code::BAD_VALUE));
+    }
     Ok(update)
 }
 

@@ -16,7 +16,8 @@ pub(super) enum TreeNode<'u> {
     Leaf(TreeLeaf<'u>),
     /// Operations on fields of a document, or on elements of an array by their positions.
     Fields(Vec<(&'u str, TreeNode<'u>)>),
-    /// Operations on elements of an array by array filters. The empty name stands for all elements.
+    /// Operations on elements of an array by array filters. The empty name stands for all elements, a number for the
+    /// one at that position.
     Elements(Vec<(&'u str, TreeNode<'u>)>),
 }
 
@@ -152,7 +153,13 @@ pub(super) fn array_filter(part: &str) -> Option<&str> {
 pub(super) fn array_filters(path: &str) -> impl Iterator<Item = &str> {
     path.split('.')
         .filter_map(array_filter)
-        .filter(|name| !name.is_empty())
+        .filter(|name| !name.is_empty() && path::position(name).is_none())
+}
+
+/// Whether a path names an element by a position that has to be there.
+pub(super) fn has_element(path: &str) -> bool {
+    let mut names = path.split('.').filter_map(array_filter);
+    names.any(|name| path::position(name).is_some())
 }
 
 /// Rejects paths that an update cannot have.
