@@ -1,48 +1,105 @@
-//! Writes of every form to any collection, and the programs that they run in.
+//! Writes of every form to any collection.
 
-use futures_util::future::{FutureExt, LocalBoxFuture};
 use odm::{
-    Audit, Error, ErrorKind,
-    bson::{self, Bson, Document, doc},
-    prelude::*,
-};
-use serde::de::DeserializeOwned;
-
-use super::{
-    models::{desk, first, fourth, reports, second, third},
-    steps::Chance,
+    DateTime,
+    bson::{Bson, Document, doc},
 };
 
-/// A write.
+use super::steps::Chance;
+
+/// What a program does to what is stored.
 #[derive(Debug, Clone)]
-pub(crate) struct Act {
-    pub(crate) collection: &'static str,
-    change: Change,
+pub(crate) enum Act {
+    Write(Write),
+    /// Several writes as one unit, those of one collection together, in the order of the collections.
+    Bulk(Vec<Write>),
+    /// Of the tickets whose time is over.
+    DeleteExpired,
 }
 
+/// A write of one collection.
 #[derive(Debug, Clone)]
-enum Change {
+pub(crate) struct Write {
+    pub(crate) collection: &'static str,
+    pub(crate) change: Change,
+}
+
+/// A document that a change names by its `_id`; a ticket by its code, since its `_id` is not chosen here.
+#[derive(Debug, Clone)]
+pub(crate) enum Change {
     Insert(Document),
     InsertMany(Vec<Document>),
+    /// With the next numbers of a sequence as `_id`s.
+    InsertNew(Vec<Document>),
     Replace(Document),
     Upsert(Document),
+    UpsertMany(Vec<Document>),
+    UpsertBy(Document, Found),
     Modify(Bson, Document),
     Update(Bson, Document),
+    /// If the document has this version.
+    UpdateVersion(Bson, i64),
     UpdateWhere(Vec<Bson>, Document),
     UpsertWhere(Bson, Document),
     /// By typed fields, with this number.
     Typed(Bson, i32),
+    /// Of single elements of lists and entries of maps, by this number.
+    Elements(Bson, i32),
+    /// By the fields of a patch.
+    Patch(Bson, Document),
+    /// As BSON.
+    Raw(Raw, Document),
     Delete(Bson),
     DeleteWhere(Vec<Bson>),
 }
 
-const WRITTEN: [(&str, u64); 6] = [
+/// What becomes of a document that has the unique key already.
+#[derive(Debug, Clone)]
+pub(crate) enum Found {
+    Replaced,
+    Kept,
+    Updated(Document),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Raw {
+    Insert,
+    Replace,
+    Upsert,
+}
+
+impl Act {
+    /// The collections that it writes to itself.
+    pub(crate) fn collections(&self) -> Vec<&'static str> {
+        match self {
+            Act::Write(write) => vec![write.collection],
+            Act::Bulk(writes) => writes.iter().map(|write| write.collection).collect(),
+            Act::DeleteExpired => vec!["tickets"],
+        }
+    }
+
+    /// Whether tickets can go by it.
+    pub(crate) fn removes_tickets(&self) -> bool {
+        let is_delete = |write: &Write| {
+            matches!(write.change, Change::Delete(_) | Change::DeleteWhere(_))
+                && matches!(write.collection, "shops" | "tickets")
+        };
+        match self {
+            Act::Write(write) => is_delete(write),
+            Act::Bulk(writes) => writes.iter().any(is_delete),
+            Act::DeleteExpired => true,
+        }
+    }
+}
+
+const WRITTEN: [(&str, u64); 7] = [
     ("regions", 2),
     ("shops", 4),
     ("persons", 4),
     ("items", 5),
     ("reviews", 6),
     ("orders", 2),
+    ("tickets", 4),
 ];
 
 /// How many documents a collection can have.
@@ -59,12 +116,13 @@ fn number_of(collection: &str) -> u64 {
 fn nth_id(collection: &str, at: u64) -> Bson {
     match collection {
         "shops" => Bson::String(format!("shop {at}")),
+        "tickets" => Bson::String(format!("code {at}")),
         "persons" => Bson::Int64(at as i64),
         _ => Bson::Int32(at as i32),
     }
 }
 
-/// The `_id` of a document of a collection.
+/// The `_id` of a document of a collection; of a ticket, its code.
 pub(crate) fn id(chance: &mut Chance, collection: &str) -> Bson {
     nth_id(collection, chance.below(number_of(collection)))
 }
@@ -131,6 +189,7 @@ pub(crate) fn base(chance: &mut Chance, collection: &str) -> Document {
             "hidden": chance.below(4) == 0,
             "by": optional(chance, "persons"),
         },
+        "tickets" => ticket(chance),
         _ => doc! {
             "note": name(chance),
             "item": id(chance, "items"),
@@ -140,14 +199,46 @@ pub(crate) fn base(chance: &mut Chance, collection: &str) -> Document {
     }
 }
 
+fn ticket(chance: &mut Chance) -> Document {
+    let after = match chance.below(4) {
+        0 => own_number(chance),
+        _ => Bson::Null,
+    };
+    let until = match chance.below(3) {
+        0 => Bson::DateTime(DateTime::from_millis(chance.below(5) as i64).into()),
+        1 => Bson::DateTime(DateTime::from_millis(i64::MAX / 2).into()),
+        _ => Bson::Null,
+    };
+    let lines = some(chance, "items", 3).into_iter();
+    let lines = lines.map(|item| doc! { "item": item, "quantity": 1 });
+    doc! {
+        "code": id(chance, "tickets"),
+        "shop": id(chance, "shops"),
+        "after": after,
+        "lines": lines.collect::<Vec<_>>(),
+        "notes": { "b": 1 },
+        "until": until,
+    }
+}
+
+/// The `_id` of a ticket that brings its own: one from before the sequence, or its first number.
+fn own_number(chance: &mut Chance) -> Bson {
+    Bson::Int64([-2, -1, 1][chance.below(3) as usize])
+}
+
 fn whole(chance: &mut Chance, collection: &str) -> Document {
-    let mut document = doc! { "_id": id(chance, collection) };
+    let id = match collection {
+        "tickets" => own_number(chance),
+        _ => id(chance, collection),
+    };
+    let mut document = doc! { "_id": id };
     document.extend(base(chance, collection));
     // Derived fields as no definition has them: they are ignored in whole documents.
     document.extend(match collection {
         "shops" => doc! { "items": 77_i64, "good": 77_i64, "region_name": "junk" },
         "items" => doc! { "score": 77_i64, "region_name": "junk", "latest": [] },
         "persons" => doc! { "reviews": 77_i64, "reviewed": ["junk"] },
+        "tickets" => doc! { "shop_name": "junk" },
         _ => doc! {},
     });
     document
@@ -175,8 +266,19 @@ fn update(chance: &mut Chance, collection: &str) -> Document {
     }
 }
 
-/// Any write.
+/// Anything.
 pub(crate) fn act(chance: &mut Chance) -> Act {
+    match chance.below(24) {
+        0..2 => {
+            let number = 2 + chance.below(3);
+            Act::Bulk((0..number).map(|_| write(chance)).collect())
+        }
+        2 => Act::DeleteExpired,
+        _ => Act::Write(write(chance)),
+    }
+}
+
+fn write(chance: &mut Chance) -> Write {
     let sum = WRITTEN.iter().map(|(_, weight)| weight).sum();
     let mut at = chance.below(sum);
     let mut collections = WRITTEN.iter();
@@ -187,17 +289,15 @@ pub(crate) fn act(chance: &mut Chance) -> Act {
             None => break *collection,
         }
     };
-    act_on(chance, collection)
+    write_of(chance, collection)
 }
 
-fn act_on(chance: &mut Chance, collection: &'static str) -> Act {
+fn write_of(chance: &mut Chance, collection: &'static str) -> Write {
     let id = id(chance, collection);
-    let change = match chance.below(32) {
+    let change = match chance.below(44) {
+        0..15 if collection == "tickets" => ticket_change(chance),
         0..3 => Change::Insert(whole(chance, collection)),
-        3..5 => {
-            let number = 1 + chance.below(4);
-            Change::InsertMany((0..number).map(|_| whole(chance, collection)).collect())
-        }
+        3..5 => Change::InsertMany(several(chance, collection)),
         5..8 => Change::Replace(whole(chance, collection)),
         8..12 => Change::Upsert(whole(chance, collection)),
         12..15 => Change::Modify(id, base(chance, collection)),
@@ -210,9 +310,53 @@ fn act_on(chance: &mut Chance, collection: &'static str) -> Act {
             Change::Update(id, update(chance, collection))
         }
         28..31 => Change::Delete(id),
-        _ => Change::DeleteWhere(some(chance, collection, 4)),
+        31..32 => Change::DeleteWhere(some(chance, collection, 4)),
+        32..34 => {
+            let mut documents = several(chance, collection);
+            // One of each `_id`.
+            documents.sort_by_key(|document| document["_id"].to_string());
+            documents.dedup_by_key(|document| document["_id"].clone());
+            Change::UpsertMany(documents)
+        }
+        34..37 => {
+            let raw = [Raw::Insert, Raw::Replace, Raw::Upsert][chance.below(3) as usize];
+            Change::Raw(raw, whole(chance, collection))
+        }
+        37..40 => {
+            let mut fields = base(chance, collection);
+            let names: Vec<String> = fields.keys().cloned().collect();
+            for name in names {
+                if chance.below(2) == 0 || name == "detail" {
+                    fields.remove(name);
+                }
+            }
+            Change::Patch(id, fields)
+        }
+        40..42 => Change::Elements(id, chance.below(6) as i32),
+        _ => Change::UpdateVersion(id, 1 + chance.below(4) as i64),
     };
-    Act { collection, change }
+    Write { collection, change }
+}
+
+fn several(chance: &mut Chance, collection: &str) -> Vec<Document> {
+    let number = 1 + chance.below(4);
+    (0..number).map(|_| whole(chance, collection)).collect()
+}
+
+/// By the sequence or by the code.
+fn ticket_change(chance: &mut Chance) -> Change {
+    match chance.below(8) {
+        0..3 => {
+            let number = 1 + chance.below(2);
+            Change::InsertNew((0..number).map(|_| ticket(chance)).collect())
+        }
+        3..5 => Change::UpsertBy(ticket(chance), Found::Replaced),
+        5 => Change::UpsertBy(ticket(chance), Found::Kept),
+        _ => {
+            let update = update(chance, "tickets");
+            Change::UpsertBy(ticket(chance), Found::Updated(update))
+        }
+    }
 }
 
 /// Inserts of everything, in an order in which nothing is refused.
@@ -220,6 +364,12 @@ pub(crate) fn beginning(chance: &mut Chance) -> Vec<Act> {
     let mut acts = Vec::new();
     for (collection, _) in WRITTEN {
         for at in 0..number_of(collection) {
+            if collection == "tickets" {
+                let mut document = ticket(chance);
+                document.extend(doc! { "code": nth_id(collection, at), "after": null });
+                acts.push((collection, Change::InsertNew(vec![document])));
+                continue;
+            }
             let mut document = whole(chance, collection);
             document.insert("_id", nth_id(collection, at));
             match collection {
@@ -228,180 +378,10 @@ pub(crate) fn beginning(chance: &mut Chance) -> Vec<Act> {
                 "items" => document.extend(doc! { "similar": [] }),
                 _ => {}
             }
-            let change = Change::Upsert(document);
-            acts.push(Act { collection, change });
+            acts.push((collection, Change::Upsert(document)));
         }
     }
-    acts
-}
-
-fn typed<T: DeserializeOwned>(document: &Document) -> odm::Result<T> {
-    let read = bson::deserialize_from_document(document.clone());
-    read.map_err(|error| panic!("{error}: {document}"))
-}
-
-fn reference<M: odm::Document>(id: &Bson) -> Ref<M> {
-    Ref::new(bson::deserialize_from_bson(id.clone()).expect("the `_id` fits"))
-}
-
-fn by_id<M: odm::Document>(ids: &[Bson]) -> Filter<M> {
-    Filter::raw(doc! { "_id": { "$in": ids } })
-}
-
-async fn apply<M: odm::Document + 'static>(
-    repository: &Repository<M>,
-    change: &Change,
-    update: impl Fn(i32) -> odm::Update<M>,
-) -> odm::Result<()> {
-    // With the version of what is stored, so that the write is not stale.
-    let fresh = async |document: &Document| -> odm::Result<M> {
-        let mut document = document.clone();
-        let id = document.get("_id").cloned().expect("it is whole");
-        if let Some(stored) = repository.find(by_id(&[id])).first().await? {
-            let stored = bson::serialize_to_document(&stored).expect("it was read");
-            if let Some(revision) = stored.get("revision") {
-                document.insert("revision", revision);
-            }
-        }
-        typed(&document)
-    };
-    match change {
-        Change::Insert(document) => repository.insert(typed::<M>(document)?).await.map(drop),
-        Change::InsertMany(documents) => {
-            let documents: odm::Result<Vec<M>> = documents.iter().map(typed).collect();
-            repository.insert_many(documents?).await.map(drop)
-        }
-        Change::Replace(document) => repository.replace(fresh(document).await?).await.map(drop),
-        Change::Upsert(document) => repository.upsert(fresh(document).await?).await.map(drop),
-        Change::Modify(id, base) => {
-            let modified = repository.modify(reference::<M>(id), |document: &mut M| {
-                let mut all = bson::serialize_to_document(document).expect("it was read");
-                all.extend(base.clone());
-                *document = typed(&all).expect("it has all fields");
-            });
-            modified.await.map(drop)
-        }
-        Change::Update(id, raw) => repository.update(reference::<M>(id)).raw(raw.clone()).await,
-        Change::UpdateWhere(ids, raw) => {
-            let updated = repository.update_where(by_id(ids)).raw(raw.clone());
-            updated.await.map(drop)
-        }
-        Change::UpsertWhere(id, raw) => {
-            let filter = Filter::raw(doc! { "_id": id });
-            let updated = repository.update_where(filter).raw(raw.clone()).upsert();
-            updated.await.map(drop)
-        }
-        Change::Typed(id, number) => {
-            repository
-                .update(reference::<M>(id))
-                .with(update(*number))
-                .await
-        }
-        Change::Delete(id) => repository.delete(reference::<M>(id)).await.map(drop),
-        Change::DeleteWhere(ids) => repository.delete_where(by_id(ids)).await.map(drop),
-    }
-}
-
-/// A program with its models.
-pub(crate) trait Program {
-    fn knows(&self, collection: &str) -> bool;
-    fn act<'a>(&'a self, act: &'a Act) -> LocalBoxFuture<'a, odm::Result<()>>;
-    /// Runs acts in one transaction, and rolls it back or not.
-    fn transaction<'a>(
-        &'a self,
-        acts: &'a [Act],
-        rolls_back: bool,
-    ) -> LocalBoxFuture<'a, odm::Result<()>>;
-    fn audit(&self) -> Audit;
-    fn repair(&self) -> Audit;
-    fn backfill(&self) -> Audit;
-    fn pending(&self) -> Vec<String>;
-}
-
-macro_rules! programs {
-    ($($program:ty { $($field:ident: $update:expr),+ $(,)? })+) => {$(
-        impl Program for $program {
-            fn knows(&self, collection: &str) -> bool {
-                [$(stringify!($field)),+].contains(&collection)
-            }
-
-            fn act<'a>(&'a self, act: &'a Act) -> LocalBoxFuture<'a, odm::Result<()>> {
-                match act.collection {
-                    $(stringify!($field) => {
-                        apply(&self.$field, &act.change, $update).boxed_local()
-                    })+
-                    other => panic!("`{other}` is not known"),
-                }
-            }
-
-            fn transaction<'a>(
-                &'a self,
-                acts: &'a [Act],
-                rolls_back: bool,
-            ) -> LocalBoxFuture<'a, odm::Result<()>> {
-                let run = Database::transaction(self, async move |program: Self| {
-                    for act in acts {
-                        program.act(act).await?;
-                    }
-                    match rolls_back {
-                        true => Err(Error::new(ErrorKind::NotFound, "rolled back")),
-                        false => Ok(()),
-                    }
-                });
-                run.boxed_local()
-            }
-
-            fn audit(&self) -> Audit {
-                Database::audit(self)
-            }
-
-            fn repair(&self) -> Audit {
-                Database::repair(self)
-            }
-
-            fn backfill(&self) -> Audit {
-                Database::backfill(self)
-            }
-
-            fn pending(&self) -> Vec<String> {
-                self.pending_backfills()
-            }
-        }
-    )+};
-}
-
-macro_rules! application {
-    ($($module:ident),+) => {
-        programs! {$(
-            $module::Application {
-                regions: |n| odm::Update::new()
-                    .set($module::Region::fields().name, format!("name {n}")),
-                shops: |n| odm::Update::new()
-                    .set($module::Shop::fields().region, (n < 3).then(|| Ref::new(n))),
-                persons: |n| odm::Update::new()
-                    .set($module::Person::fields().name, format!("name {n}")),
-                items: |n| odm::Update::new()
-                    .set($module::Item::fields().title, format!("name {n}"))
-                    .inc($module::Item::fields().price, 1),
-                reviews: |n| odm::Update::new().set($module::Review::fields().stars, n),
-                orders: |n| odm::Update::new()
-                    .set($module::Order::fields().note, format!("name {n}")),
-            }
-        )+}
-    };
-}
-
-application!(first, second, third, fourth);
-
-programs! {
-    reports::Reports {
-        regions: |n| odm::Update::new().set(reports::Region::fields().name, format!("name {n}")),
-        shops: |n| odm::Update::new()
-            .set(reports::Shop::fields().region, (n < 3).then(|| Ref::new(n))),
-        items: |n| odm::Update::new().mul(reports::Item::fields().price, n),
-    }
-    desk::Desk {
-        persons: |n| odm::Update::new().set(desk::Person::fields().name, format!("name {n}")),
-        reviews: |n| odm::Update::new().set(desk::Review::fields().stars, n),
-    }
+    let acts = acts.into_iter();
+    acts.map(|(collection, change)| Act::Write(Write { collection, change }))
+        .collect()
 }

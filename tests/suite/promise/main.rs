@@ -18,6 +18,8 @@ mod crash;
 mod history;
 mod models;
 mod oracle;
+mod outcomes;
+mod programs;
 mod rules;
 mod run;
 mod steps;

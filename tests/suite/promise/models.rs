@@ -7,6 +7,8 @@ macro_rules! version {
         best: [$($best:tt)+] by $best_sort:tt, latest: [$($latest:tt)+] by $latest_sort:tt
     ) => {
         pub(crate) mod $module {
+            use std::collections::BTreeMap;
+
             use odm::prelude::*;
             use serde::{Deserialize, Serialize};
 
@@ -60,6 +62,9 @@ macro_rules! version {
                 #[denormalize(from = "Item.title", via = "Item.shop")]
                 #[serde(default)]
                 titles: Vec<String>,
+                #[count(of = "Ticket")]
+                #[serde(default)]
+                tickets: i64,
                 #[version]
                 #[serde(default)]
                 revision: i64,
@@ -143,7 +148,7 @@ macro_rules! version {
                 ordered: Subset<OrderLine>,
                 #[embed]
                 #[serde(default)]
-                similar: Vec<Link>,
+                pub(crate) similar: Vec<Link>,
                 #[split(collection = "item_details", key = "item", optional)]
                 #[serde(default)]
                 detail: Cold<Detail>,
@@ -157,9 +162,9 @@ macro_rules! version {
             }
 
             #[derive(Debug, Clone, Serialize, Deserialize, Embed)]
-            struct Link {
+            pub(crate) struct Link {
                 #[reference(child, on_delete = "pull")]
-                id: Ref<Item>,
+                pub(crate) id: Ref<Item>,
                 #[denormalize(from = "Item.title")]
                 #[serde(default)]
                 title: String,
@@ -248,6 +253,84 @@ macro_rules! version {
                 note: String,
             }
 
+            /// Its `_id` is a number of a sequence, its code a unique key, and it expires.
+            #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+            #[document(
+                collection = "tickets",
+                new(name = "NewTicket", derive(Debug, Deserialize)),
+                expires(field = "until")
+            )]
+            pub(crate) struct Ticket {
+                #[serde(rename = "_id")]
+                #[id(sequence)]
+                id: i64,
+                #[index(unique)]
+                pub(crate) code: String,
+                #[reference(parent, on_delete = "cascade")]
+                shop: Ref<Shop>,
+                #[denormalize(from = "Shop.name")]
+                #[serde(default)]
+                shop_name: String,
+                /// It restricts.
+                #[reference(child)]
+                after: Option<Ref<Ticket>>,
+                #[embed]
+                pub(crate) lines: Vec<TicketLine>,
+                pub(crate) notes: BTreeMap<String, i32>,
+                pub(crate) until: Option<DateTime>,
+                #[version]
+                #[serde(default)]
+                revision: i64,
+            }
+
+            #[derive(Debug, Clone, Serialize, Deserialize, Embed)]
+            pub(crate) struct TicketLine {
+                #[reference(child, on_delete = "pull")]
+                item: Ref<Item>,
+                #[denormalize(from = "Item.title")]
+                #[serde(default)]
+                title: String,
+                pub(crate) quantity: i32,
+            }
+
+            #[derive(Debug, Deserialize, Patch)]
+            #[patch(of = "Shop")]
+            pub(crate) struct ShopPatch {
+                name: Option<String>,
+                #[serde(default, deserialize_with = "odm::present")]
+                region: Option<Option<Ref<Region>>>,
+                #[serde(default, deserialize_with = "odm::present")]
+                owner: Option<Option<Ref<Person>>>,
+            }
+
+            #[derive(Debug, Deserialize, Patch)]
+            #[patch(of = "Person")]
+            pub(crate) struct PersonPatch {
+                name: Option<String>,
+                #[serde(default, deserialize_with = "odm::present")]
+                shop: Option<Option<Ref<Shop>>>,
+                follows: Option<Vec<Ref<Person>>>,
+                followers: Option<Vec<Ref<Person>>>,
+            }
+
+            #[derive(Debug, Deserialize, Patch)]
+            #[patch(of = "Item")]
+            pub(crate) struct ItemPatch {
+                title: Option<String>,
+                price: Option<i32>,
+                shop: Option<Ref<Shop>>,
+            }
+
+            #[derive(Debug, Deserialize, Patch)]
+            #[patch(of = "Review")]
+            pub(crate) struct ReviewPatch {
+                item: Option<Ref<Item>>,
+                stars: Option<i32>,
+                hidden: Option<bool>,
+                #[serde(default, deserialize_with = "odm::present")]
+                by: Option<Option<Ref<Person>>>,
+            }
+
             #[derive(Database)]
             #[database(name = "application", version = $version)]
             pub(crate) struct Application {
@@ -257,6 +340,7 @@ macro_rules! version {
                 pub(crate) items: Repository<Item>,
                 pub(crate) reviews: Repository<Review>,
                 pub(crate) orders: Repository<Order>,
+                pub(crate) tickets: Repository<Ticket>,
             }
         }
     };

@@ -367,7 +367,7 @@ pub(crate) fn unexplained(
 }
 
 fn version_is(document: &Document, name: &str, id: &Key, allowed: &[i64]) -> Result<(), String> {
-    let has_version = matches!(name, "shops" | "persons" | "items");
+    let has_version = matches!(name, "shops" | "persons" | "items" | "tickets");
     match get(document, "revision") {
         Key::Number(version) if has_version && allowed.contains(&version) => Ok(()),
         _ if !has_version => Ok(()),

@@ -85,7 +85,7 @@ const fn reference(
     }
 }
 
-pub(crate) const REFERENCES: [Reference; 13] = [
+pub(crate) const REFERENCES: [Reference; 16] = [
     reference("shops", "", "region", "regions", OnDelete::Clear),
     reference("shops", "", "owner", "persons", OnDelete::Clear),
     reference("persons", "", "shop", "shops", OnDelete::Clear),
@@ -99,6 +99,9 @@ pub(crate) const REFERENCES: [Reference; 13] = [
     reference("orders", "", "item", "items", OnDelete::Dangle),
     reference("orders", "", "buyer", "persons", OnDelete::Dangle),
     reference("orders", "", "region", "regions", OnDelete::Restrict),
+    reference("tickets", "", "shop", "shops", OnDelete::Cascade),
+    reference("tickets", "", "after", "tickets", OnDelete::Restrict),
+    reference("tickets", "lines", "item", "items", OnDelete::Clear),
 ];
 
 /// The fields that name each other.
@@ -237,6 +240,7 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
             },
         ),
         rule("shops", "titles", Is::Values("items", "shop", "title")),
+        rule("shops", "tickets", Is::Count("tickets", "shop", all())),
         rule(
             "persons",
             "shop_items",
@@ -366,6 +370,17 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
             "orders",
             "buyer_reviews",
             Is::Copy("buyer", "persons", "reviews", Type::Option),
+        ),
+        rule(
+            "tickets",
+            "shop_name",
+            Is::Copy("shop", "shops", "name", Type::Value),
+        ),
+        in_list(
+            "tickets",
+            "lines",
+            "title",
+            Is::Copy("item", "items", "title", Type::Value),
         ),
     ]
 }

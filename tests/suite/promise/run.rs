@@ -10,13 +10,15 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use odm::{Embedded, ErrorKind, Finding, Problem, bson::Bson, prelude::*};
+use odm::{Embedded, ErrorKind, Finding, OpenOptions, Problem, bson::Bson, prelude::*};
 use tests::poll_once;
 
 use super::{
-    acts::{Act, Program},
+    acts::Act,
     models::{desk::Desk, first, fourth, reports::Reports, second, third},
     oracle::{Wrong, is_at, unexplained, wrong},
+    outcomes::{missed, otherwise, wrong_numbers},
+    programs::Program,
     rules::VERSIONS,
     steps::Step,
     tamper::{Tampering, restore, tamper},
@@ -56,8 +58,8 @@ impl Opened {
             Place::Memory(store) => store.clone(),
             Place::File(path) => Embedded::open(path).await?,
         };
-        let reports = Reports::open(store.clone()).await?;
-        let desk = Desk::open(store.clone()).await?;
+        let reports = Reports::open_with(store.clone(), options()).await?;
+        let desk = Desk::open_with(store.clone(), options()).await?;
         let application = application(&store, version).await?;
         Ok(Opened {
             store,
@@ -66,13 +68,18 @@ impl Opened {
     }
 }
 
+/// Tickets expire by acts alone.
+fn options() -> OpenOptions {
+    OpenOptions::default().delete_expired_every(None)
+}
+
 async fn application(store: &Embedded, version: usize) -> odm::Result<Box<dyn Program>> {
     let store = store.clone();
     Ok(match version {
-        0 => Box::new(first::Application::open(store).await?),
-        1 => Box::new(second::Application::open(store).await?),
-        2 => Box::new(third::Application::open(store).await?),
-        _ => Box::new(fourth::Application::open(store).await?),
+        0 => Box::new(first::Application::open_with(store, options()).await?),
+        1 => Box::new(second::Application::open_with(store, options()).await?),
+        2 => Box::new(third::Application::open_with(store, options()).await?),
+        _ => Box::new(fourth::Application::open_with(store, options()).await?),
     })
 }
 
@@ -120,7 +127,8 @@ impl Run {
 
     /// One of the programs that know all these collections.
     fn program(&self, number: usize, acts: &[&Act]) -> &dyn Program {
-        let knows = |program: &dyn Program| acts.iter().all(|act| program.knows(act.collection));
+        let collections: Vec<&str> = acts.iter().flat_map(|act| act.collections()).collect();
+        let knows = |program: &dyn Program| collections.iter().all(|name| program.knows(name));
         let programs = self.opened().programs.iter().map(Box::as_ref);
         let able: Vec<&dyn Program> = programs.filter(|program| knows(*program)).collect();
         able[number % able.len()]
@@ -157,8 +165,18 @@ impl Run {
         }
         let mut before = None;
         if let Step::One(_, act) = step {
-            unexplained(&self.world, &after, self.version, act.collection)?;
-            before = Some(&self.world);
+            // What a bulk deletes, it can insert anew.
+            if let [written] = act.collections()[..] {
+                unexplained(&self.world, &after, self.version, written)?;
+                before = Some(&self.world);
+            }
+            if !is_refused && let Some(missed) = missed(&self.world, &after, act) {
+                return Err(missed);
+            }
+        }
+        let removes = step.acts().iter().any(|act| act.removes_tickets());
+        if let Some(wrong) = wrong_numbers(&self.world, &after, removes) {
+            return Err(wrong);
         }
         let wrong = self.wrong(&after, before);
         if !wrong.is_empty() {
@@ -220,9 +238,41 @@ impl Run {
                 }
             }
             Step::Reopen => self.reopen().await?,
+            Step::Transfer(polls) => self.transfer(*polls).await?,
             Step::Tamper(_) => return Err("it writes past the library".to_owned()),
         }
         Ok(false)
+    }
+
+    /// Exports what is stored, and imports it into a new store.
+    async fn transfer(&self, polls: Option<usize>) -> Checked<()> {
+        // What is pending is not computed in an export, but by an import.
+        if !self.newest().pending().is_empty() {
+            return Ok(());
+        }
+        let lines = self.newest().export().await;
+        let lines = lines.map_err(|error| failed("export", &error))?;
+        let store = Embedded::memory().await;
+        let place = Place::Memory(store.map_err(|error| failed("open", &error))?);
+        let copy = Run::new(place, self.version).await?;
+        let import = copy.newest().import(&lines);
+        let imported = match polls {
+            None => Some(import.await),
+            Some(polls) => poll_and_drop(import, polls).await,
+        };
+        // Writes wait for each other, so that after this one that one is over.
+        refused(copy.newest().transaction(&[], false).await)?;
+        let world = World::read(copy.store()).await;
+        if let Some(imported) = imported {
+            imported.map_err(|error| failed("import", &error))?;
+            if let Some(other) = otherwise(&self.world, &world) {
+                return Err(format!("it was imported otherwise: {other}"));
+            }
+        }
+        match copy.audited(&world).await? {
+            wrong if wrong.is_empty() => Ok(()),
+            wrong => Err(format!("imported: {wrong:#?}")),
+        }
     }
 
     async fn reopen(&mut self) -> Checked<()> {

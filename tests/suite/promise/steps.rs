@@ -44,6 +44,22 @@ pub(crate) enum Step {
     Backfill(Vec<(usize, Act)>),
     /// All programs anew.
     Reopen,
+    /// An export and its import into a new store, whose future is dropped after so many polls or not.
+    Transfer(Option<usize>),
+}
+
+impl Step {
+    /// What programs do in it.
+    pub(crate) fn acts(&self) -> Vec<&Act> {
+        match self {
+            Step::One(_, act) | Step::Dropped(_, act, _) => vec![act],
+            Step::Transaction(_, acts, _) => acts.iter().collect(),
+            Step::Together(acts) | Step::Repair(_, acts) | Step::Backfill(acts) => {
+                acts.iter().map(|(_, act)| act).collect()
+            }
+            Step::Tamper(_) | Step::Upgrade | Step::Reopen | Step::Transfer(_) => Vec::new(),
+        }
+    }
 }
 
 fn several(chance: &mut Chance, least: u64) -> Vec<(usize, Act)> {
@@ -70,6 +86,10 @@ pub(crate) fn step(chance: &mut Chance) -> Step {
         12 => Step::Reopen,
         13 => Step::Repair(program, several(chance, 0)),
         14..17 => Step::Together(several(chance, 2)),
+        17 => {
+            let polls = chance.below(12) as usize;
+            Step::Transfer((chance.below(2) == 0).then_some(polls))
+        }
         _ => Step::One(program, act(chance)),
     }
 }

@@ -60,6 +60,7 @@ pub(crate) fn tampering(chance: &mut Chance) -> Tampering {
             };
             let mut filter = match rule.holder {
                 "item_details" => doc! { "item": id(chance, "items") },
+                "tickets" => doc! { "code": id(chance, "tickets") },
                 holder => doc! { "_id": id(chance, holder) },
             };
             if !rule.list.is_empty() {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use odm::bson::{Bson, Document, RawDocumentBuf};
 use tests::{TestStore, stored};
 
-pub(crate) const COLLECTIONS: [&str; 7] = [
+pub(crate) const COLLECTIONS: [&str; 8] = [
     "regions",
     "shops",
     "persons",
@@ -13,6 +13,7 @@ pub(crate) const COLLECTIONS: [&str; 7] = [
     "item_details",
     "reviews",
     "orders",
+    "tickets",
 ];
 
 /// A value as BSON compares: without the difference between the types of whole numbers, in their order.
@@ -100,32 +101,50 @@ pub(crate) fn bytes(document: &Document) -> Vec<u8> {
 
 /// Every document of every collection.
 #[derive(Debug, Clone)]
-pub(crate) struct World(BTreeMap<&'static str, BTreeMap<Key, Document>>);
+pub(crate) struct World {
+    collections: BTreeMap<&'static str, BTreeMap<Key, Document>>,
+    /// The last number that the sequence of the tickets has given.
+    pub(crate) last_number: i64,
+}
 
 impl PartialEq for World {
     fn eq(&self, other: &World) -> bool {
-        COLLECTIONS.iter().all(|collection| {
-            let [one, other] = [self, other].map(|world| world.of(collection).values());
-            one.map(bytes).eq(other.map(bytes))
-        })
+        self.last_number == other.last_number
+            && COLLECTIONS.iter().all(|collection| {
+                let [one, other] = [self, other].map(|world| world.of(collection).values());
+                one.map(bytes).eq(other.map(bytes))
+            })
     }
 }
 
 impl World {
     pub(crate) async fn read(store: &impl TestStore) -> World {
-        let mut all = BTreeMap::new();
+        let mut collections = BTreeMap::new();
         for collection in COLLECTIONS {
             let documents = stored(store, collection).await;
             let documents = documents.iter().map(|raw| {
                 let document = Document::try_from(raw).unwrap();
                 (get(&document, "_id"), document)
             });
-            all.insert(collection, documents.collect());
+            collections.insert(collection, documents.collect());
         }
-        World(all)
+        let records = stored(store, "_odm_catalog").await;
+        let is_sequence = |record: &&RawDocumentBuf| {
+            record
+                .get_str("_id")
+                .is_ok_and(|id| id == "sequence tickets")
+        };
+        let last_number = match records.iter().find(is_sequence) {
+            Some(sequence) => sequence.get_i64("last").expect("it is a number"),
+            None => 0,
+        };
+        World {
+            collections,
+            last_number,
+        }
     }
 
     pub(crate) fn of(&self, collection: &str) -> &BTreeMap<Key, Document> {
-        &self.0[collection]
+        &self.collections[collection]
     }
 }
