@@ -7,11 +7,12 @@ use std::{
     sync::Arc,
 };
 
-use bson::{Bson, Document, RawDocument, RawDocumentBuf};
-use serde::{Serialize, de::DeserializeOwned};
+use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
     error::{Error, ErrorKind, Result},
+    model::to_raw,
     mql::{Filter, path},
 };
 
@@ -119,9 +120,8 @@ impl Step {
             };
             let mut is_changed = false;
             for value in values {
-                let old: Old = bson::deserialize_from_bson(value.clone()).map_err(unreadable)?;
-                let new = change(old).map_err(Into::into)?;
-                let new = bson::serialize_to_bson(&new)?;
+                let new = change(read(value)?).map_err(Into::into)?;
+                let new = written(&new)?;
                 is_changed |= new != *value;
                 *value = new;
             }
@@ -133,7 +133,7 @@ impl Step {
     pub fn add(collection: &str, path: &str, value: impl Serialize) -> Self {
         let text = format!("add `{path}` to `{collection}`");
         let (parent, name) = parent_and_name(path);
-        let value = match bson::serialize_to_bson(&value) {
+        let value = match written(&value) {
             Ok(value) => value,
             Err(error) => return Step::invalid(text, collection, error.to_string()),
         };
@@ -320,6 +320,23 @@ impl fmt::Debug for Step {
 }
 
 /// What serde says of a value that cannot be read.
+/// Reads a value by way of a document: bare it would be read in the form that is human readable, in which ids and
+/// dates are text.
+fn read<V: DeserializeOwned>(value: &Bson) -> std::result::Result<V, Cause> {
+    #[derive(Deserialize)]
+    struct Holder<V> {
+        v: V,
+    }
+    let holder = RawDocumentBuf::try_from(&doc! { "v": value.clone() })?;
+    let holder: Holder<V> = bson::deserialize_from_slice(holder.as_bytes()).map_err(unreadable)?;
+    Ok(holder.v)
+}
+
+/// The value as it is stored in documents.
+fn written<V: Serialize>(value: &V) -> std::result::Result<Bson, Cause> {
+    Ok(Bson::try_from(to_raw(value)?)?)
+}
+
 fn unreadable(error: bson::error::Error) -> Cause {
     match &error.message {
         Some(message) => message.trim_end_matches('.').to_owned().into(),

@@ -7,7 +7,7 @@ use std::{
 
 use odm::{
     ErrorKind, OpenOptions,
-    bson::{Bson, Document as Bsons, doc},
+    bson::{self, Bson, Document as Bsons, doc},
     migration::{Migrations, Step},
     prelude::*,
 };
@@ -74,6 +74,13 @@ mod any {
             Step::change("things", "prices.*", |old: Bson| vec![old]),
         ];
         added: [Step::add("things", "a", "new"), Step::add("things", "lines.n", 0)];
+        dated: [
+            Step::add("things", "made", DateTime::from_millis(5)),
+            Step::add("things", "by", Ref::<Other>::new(7)),
+            Step::add("things", "key", ObjectId::from_bytes([1; 12])),
+            Step::change("things", "seen", |old: DateTime| vec![old]),
+            Step::change("things", "was", |old: (ObjectId, Option<DateTime>)| old),
+        ];
         removed: [Step::remove("things", "a"), Step::remove("things", "lines.n")];
         mapped: [Step::map("things", |mut old: Bsons| {
             let sum = old.get_i32("a").unwrap_or(0) + old.get_i32("b").unwrap_or(0);
@@ -202,6 +209,23 @@ on_every_store! {
             doc! { "_id": 2_i64, "a": Bson::Null, "lines": [{ "n": 0 }, { "n": 3 }] },
         ];
         assert_eq!(after, expected);
+    }
+
+    async fn ids_and_dates_stay_what_they_are(store: impl TestStore) {
+        let date = |millis| bson::DateTime::from_millis(millis);
+        let key = bson::oid::ObjectId::from_bytes([1; 12]);
+        let after = migrated!(store, dated, [
+            { "_id": 1_i64, "seen": date(i64::MAX / 2), "was": [key, date(-1)] },
+        ]);
+        let expected = doc! {
+            "_id": 1_i64, "seen": [date(i64::MAX / 2)], "was": [key, date(-1)],
+            "by": 7_i64, "key": key, "made": date(5),
+        };
+        let [mut after] = after.try_into().unwrap();
+        for (name, value) in expected {
+            assert_eq!(after.remove(&name), Some(value), "{name}");
+        }
+        assert_eq!(after, doc! {});
     }
 
     async fn a_field_is_removed(store: impl TestStore) {
