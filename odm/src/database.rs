@@ -413,7 +413,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// They are deleted as by [`delete_where`](Repository::delete_where), with all that follows, in units of a hundred.
     /// Until then they are read like others. One that cannot be deleted, since others refer to it, is left, and a
-    /// `tracing` event under the target `odm` names it. Dropping the future ends it between two units.
+    /// `tracing` event under the target `odm` names it; in a [`transaction`](Database::transaction), which cannot go on
+    /// after a refused write, it is an error. Dropping the future ends it between two units.
     ///
     /// ```
     /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};

@@ -102,8 +102,8 @@ async fn delete_of(session: &Session, collection: &str, expires: Expires) -> Res
         let is_last = (ids.len() as u64) < UNIT;
         match delete_ids(session, collection, &expired, ids.clone()).await {
             Ok(number) => deleted += number,
-            // One of them prevents the others.
-            Err(error) if is_of_a_document(&error) => {
+            // One of them prevents the others. A transaction cannot go on after it.
+            Err(error) if is_of_a_document(&error) && !session.is_bound() => {
                 for id in ids {
                     match delete_ids(session, collection, &expired, vec![id.clone()]).await {
                         Ok(number) => deleted += number,
@@ -127,7 +127,10 @@ async fn delete_of(session: &Session, collection: &str, expires: Expires) -> Res
 fn is_of_a_document(error: &Error) -> bool {
     matches!(
         error.kind(),
-        ErrorKind::Restricted | ErrorKind::Limit | ErrorKind::FailedFilter
+        ErrorKind::Restricted
+            | ErrorKind::DuplicateKey
+            | ErrorKind::Limit
+            | ErrorKind::FailedFilter
     )
 }
 

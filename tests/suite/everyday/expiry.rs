@@ -39,6 +39,28 @@ struct Click {
     session: Ref<Session>,
 }
 
+/// No two have as many tabs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "windows")]
+struct Window {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[count(of = "Tab")]
+    #[index(unique)]
+    tabs: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "tabs")]
+struct Tab {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[reference(parent)]
+    window: Ref<Window>,
+    #[reference(parent, on_delete = "cascade")]
+    session: Ref<Session>,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "users")]
 struct User {
@@ -53,6 +75,8 @@ struct User {
 struct Site {
     sessions: Repository<Session>,
     clicks: Repository<Click>,
+    windows: Repository<Window>,
+    tabs: Repository<Tab>,
     users: Repository<User>,
 }
 
@@ -126,6 +150,53 @@ on_every_store! {
         site.sessions.delete(300).await.unwrap();
         assert_eq!(site.delete_expired().await.unwrap(), 1);
         assert_eq!(site.audit().await.unwrap(), []);
+    }
+
+    async fn what_a_unique_index_refuses_is_left_too(store: impl TestStore) {
+        let site = site(store, by_hand()).await;
+        site.sessions.insert_many([1, 2, 3].map(|id| session(id, Some(40 * DAY)))).await.unwrap();
+        site.clicks.insert(click(1, 1, ago(1))).await.unwrap();
+        let tab = |id: i32, window: i32| Tab { id, window: Ref::new(window), session: Ref::new(id) };
+        site.windows.insert(Window { id: 1, tabs: 0 }).await.unwrap();
+        site.tabs.insert_many([tab(1, 1), tab(2, 1)]).await.unwrap();
+        site.windows.insert(Window { id: 2, tabs: 0 }).await.unwrap();
+        site.tabs.insert(tab(3, 2)).await.unwrap();
+        // One window would have as many tabs as the other.
+        assert_eq!(site.delete_expired().await.unwrap(), 2, "a session and the click");
+        assert_eq!(ids(&site).await, [1, 2]);
+        assert_eq!(site.clicks.all().count().await.unwrap(), 0);
+        assert_eq!(site.audit().await.unwrap(), []);
+    }
+
+    async fn a_pass_goes_past_many_that_are_left(store: impl TestStore) {
+        let site = site(store, by_hand()).await;
+        site.sessions.insert_many((1..=260).map(|id| session(id, Some(40 * DAY)))).await.unwrap();
+        let heirs = (1..=220).map(|id| Session { before: Some(Ref::new(id)), ..session(1000 + id, Some(DAY)) });
+        site.sessions.insert_many(heirs).await.unwrap();
+        assert_eq!(site.delete_expired().await.unwrap(), 40);
+        assert_eq!(ids(&site).await.into_iter().filter(|id| *id <= 260).count(), 220);
+        assert_eq!(site.audit().await.unwrap(), []);
+    }
+
+    async fn what_is_used_again_meanwhile_is_not_deleted(store: impl TestStore) {
+        let site = site(store, by_hand()).await;
+        for id in 0..200 {
+            site.sessions.insert(session(id, Some(40 * DAY))).await.unwrap();
+            let used = site.sessions.update(id).set(Session::fields().last_use, Some(Use { at: Some(ago(0)) }));
+            let (used, deleted) = tokio::join!(used.into_future(), site.delete_expired());
+            let is_left = site.sessions.get(id).await.is_ok();
+            assert_eq!((deleted.unwrap() == 0, used.is_ok()), (is_left, is_left), "{id}");
+        }
+    }
+
+    async fn in_a_transaction_what_cannot_be_deleted_is_an_error(store: impl TestStore) {
+        let site = site(store, by_hand()).await;
+        site.sessions.insert_many([1, 2].map(|id| session(id, Some(40 * DAY)))).await.unwrap();
+        let heir = Session { before: Some(Ref::new(1)), ..session(3, Some(DAY)) };
+        site.sessions.insert(heir).await.unwrap();
+        let refused: odm::Result<u64> = site.transaction(async |site| site.delete_expired().await).await;
+        assert_eq!(refused.unwrap_err().kind(), odm::ErrorKind::Restricted);
+        assert_eq!(ids(&site).await, [1, 2, 3]);
     }
 
     async fn a_worker_deletes_what_expires(store: impl TestStore) {
