@@ -19,6 +19,9 @@ struct Order {
     names: BTreeMap<String, Name>,
     prices: HashMap<String, i64>,
     history: Option<Vec<i32>>,
+    #[opaque]
+    #[serde(default)]
+    extras: BTreeMap<String, Hidden>,
     #[version]
     revision: i64,
 }
@@ -39,6 +42,15 @@ struct Line {
 struct Part {
     code: String,
     count: i32,
+    #[opaque]
+    #[serde(default)]
+    extra: Option<Hidden>,
+}
+
+/// Of another crate, with a reference in it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Hidden {
+    product: Option<Ref<Product>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
@@ -66,6 +78,7 @@ fn line(product: i32, quantity: i32) -> Line {
     let part = |code: &str, count| Part {
         code: code.into(),
         count,
+        extra: None,
     };
     Line {
         product: Ref::new(product),
@@ -96,6 +109,7 @@ async fn shop(store: impl TestStore) -> Shop {
         .into(),
         prices: [("eur".into(), i64::from(id) * 100)].into(),
         history: (id == 2).then(|| vec![1, 2, 3]),
+        extras: BTreeMap::new(),
         revision: 0,
     };
     shop.orders.insert_many([1, 2, 3].map(order)).await.unwrap();
@@ -209,6 +223,19 @@ on_every_store! {
         assert_eq!(shop.audit().await.unwrap(), []);
     }
 
+    async fn a_rename_in_an_entry_stays_in_it(store: impl TestStore) {
+        let shop = shop(store).await;
+        let order = Order::fields();
+        let short = Name { text: "long".into(), short: Some("o".into()) };
+        shop.orders.update(1).set_entry(order.names, "en", short).await.unwrap();
+        let rename = odm::bson::doc! { "$rename": { "short": "text" } };
+        let renamed = shop.orders.update(1).update_entry(order.names, "en", |_, changes| changes.raw(rename));
+        let renamed = renamed.returning().await.unwrap();
+        assert_eq!(renamed.names["en"], Name { text: "o".into(), short: None });
+        shop.orders.update(1).set_entry(order.extras, "x", Hidden { product: None }).await.unwrap();
+        assert_eq!(shop.audit().await.unwrap(), []);
+    }
+
     async fn no_change_of_an_element_leaves_what_cannot_be_read(store: impl TestStore) {
         let shop = shop(store).await;
         let order = Order::fields();
@@ -234,6 +261,12 @@ on_every_store! {
             shop.orders.update(1).set_entry(order.prices, "a.b", 1),
             shop.orders.update(1).unset_entry(order.prices, ""),
             shop.orders.update(1).update_entry(order.prices, "$x", |price, changes| changes.inc(*price, 1)),
+            // A reference that nobody would follow.
+            shop.orders.update(1).set_entry(order.extras, "x", Hidden { product: Some(Ref::new(1)) }),
+            shop.orders.update(1).update_at(order.lines, 0, |line, changes| {
+                let hidden = Hidden { product: Some(Ref::new(1)) };
+                changes.update_at(line.parts, 0, |part, changes| changes.set(part.extra, Some(hidden)))
+            }),
             // No list is there.
             shop.orders.update(1).update_each(order.history, |_| Filter::all(), |number, changes| changes.set(*number, 1)),
         ];

@@ -50,9 +50,19 @@ struct Note {
     text: String,
 }
 
+/// Whatever it is, it must be readable.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "scraps", validation(level = "off"))]
+struct Scrap {
+    #[serde(rename = "_id")]
+    id: i32,
+    text: String,
+}
+
 #[derive(Database)]
 #[database(name = "library", version = 1)]
 struct Library {
+    scraps: Repository<Scrap>,
     shelves: Repository<Shelf>,
     books: Repository<Book>,
     notes: Repository<Note>,
@@ -126,6 +136,25 @@ on_every_store! {
         };
         assert_eq!(library.notes.raw().upsert(damaged).await.unwrap_err().kind(), ErrorKind::Encode);
         assert_eq!(library.audit().await.unwrap(), []);
+    }
+
+    async fn a_raw_document_that_is_not_validated_can_be_read(store: impl TestStore) {
+        let library = library(store).await;
+        let raw = library.scraps.raw();
+        raw.insert(rawdoc! { "_id": 1, "text": "x" }).await.unwrap();
+        for write in [raw.insert(rawdoc! { "_id": 2, "text": 7 }), raw.replace(rawdoc! { "_id": 1 })] {
+            let error = write.await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Decode, "{error}");
+        }
+        assert_eq!(raw.all().await.unwrap(), [rawdoc! { "_id": 1, "text": "x" }]);
+    }
+
+    async fn an_empty_timestamp_in_a_raw_document_becomes_the_current_one(store: impl TestStore) {
+        let library = library(store).await;
+        let empty = odm::bson::Timestamp { time: 0, increment: 0 };
+        let stored = library.notes.raw().insert(rawdoc! { "_id": 1, "at": empty }).await.unwrap();
+        assert!(stored.get_timestamp("at").unwrap().time > 0);
+        assert_eq!(library.notes.raw().get(1).await.unwrap(), stored);
     }
 
     async fn raw_writes_from_which_nothing_follows_return_what_is_stored(store: impl TestStore) {

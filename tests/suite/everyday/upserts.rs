@@ -61,9 +61,30 @@ struct Setting {
     value: i64,
 }
 
+/// Nobody validates it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "rooms", validation(level = "off"))]
+struct Room {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[index(unique, case_insensitive)]
+    name: String,
+    #[embed]
+    #[serde(default)]
+    sizes: std::collections::BTreeMap<String, Size>,
+    made: odm::bson::Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+struct Size {
+    height: i32,
+    width: i32,
+}
+
 #[derive(Database)]
 #[database(name = "club", version = 1)]
 struct Club {
+    rooms: Repository<Room>,
     members: Repository<Member>,
     teams: Repository<Team>,
     settings: Repository<Setting>,
@@ -133,6 +154,21 @@ on_every_store! {
         let plan = club.members.upsert_by(fields.email, member("c@x", 1)).plan().await.unwrap();
         assert_eq!((plan.matched, plan.collections.iter().map(|of| of.inserted).sum::<u64>()), (1, 0));
         assert_eq!(club.audit().await.unwrap(), []);
+    }
+
+    async fn an_upsert_finds_a_text_in_any_case_and_leaves_what_can_be_read(store: impl TestStore) {
+        let club = club(store).await;
+        let fields = Room::fields();
+        let made = odm::bson::Timestamp { time: 0, increment: 0 };
+        let room = |id: i32, name: &str| Room { id, name: name.into(), sizes: [].into(), made };
+        let first = club.rooms.upsert_by(fields.name, room(1, "Hall")).await.unwrap();
+        assert!(first.made.time > 0, "an empty timestamp becomes the current one");
+        let second = club.rooms.upsert_by(fields.name, room(2, "hALL")).await.unwrap();
+        assert_eq!((second.id, second.name.as_str()), (1, "hALL"));
+        let narrow = Update::new().update_entry(fields.sizes, "m", |size, changes| changes.set(size.width, 1));
+        let error = club.rooms.upsert_by(fields.name, room(3, "hall")).update(narrow).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidUpdate, "{error}");
+        assert_eq!(club.rooms.all().await.unwrap(), [second]);
     }
 
     async fn an_upsert_by_a_unique_key_fails_as_a_whole(store: impl TestStore) {

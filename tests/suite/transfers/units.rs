@@ -84,6 +84,46 @@ on_every_store! {
         assert_eq!(copy.items.insert(item(1, 1, None)).await.unwrap().id, 4);
     }
 
+    async fn a_sequence_that_is_further_stays_there(store: impl TestStore) {
+        let market = market().await;
+        market.items.insert(item(1, 1, None)).await.unwrap();
+        let lines = exported(&market).await;
+        let other = Market::open(store).await.unwrap();
+        other.categories.insert(category(2, None)).await.unwrap();
+        other.persons.insert(person(2)).await.unwrap();
+        let items = other.items.insert_many([(); 3].map(|()| item(2, 2, None))).await.unwrap();
+        for item in items {
+            other.items.delete(item.id).await.unwrap();
+        }
+        other.import(lines.as_bytes()).await.unwrap();
+        assert_eq!(other.items.insert(item(2, 2, None)).await.unwrap().id, 4);
+    }
+
+    async fn references_that_one_side_alone_has_are_inverse_again(store: impl TestStore) {
+        let market = market().await;
+        let task = market.tasks.insert(task(1, Some(1))).await.unwrap();
+        let lines = exported(&market).await;
+        let id = format!("{{\"$oid\":\"{}\"}}", task.id);
+        let one_sided = lines.replace(&format!("[{id}]"), "[]");
+        assert_ne!(one_sided, lines);
+        let copy = Market::open(store).await.unwrap();
+        copy.import(one_sided.as_bytes()).await.unwrap();
+        assert_eq!(copy.audit().await.unwrap(), []);
+        assert_eq!(copy.persons.get(1).await.unwrap().tasks, [Ref::new(task.id)]);
+    }
+
+    async fn a_cold_part_in_a_line_conforms_to_its_model(store: impl TestStore) {
+        let market = market().await;
+        market.items.insert(item(1, 1, None)).await.unwrap();
+        let lines = exported(&market).await;
+        let broken = lines.replace("\"of wood\"", "true");
+        assert_ne!(broken, lines);
+        let copy = Market::open(store).await.unwrap();
+        let error = copy.import(broken.as_bytes()).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+        assert_eq!(copy.items.all().count().await.unwrap(), 0);
+    }
+
     async fn an_empty_database_is_imported(store: impl TestStore) {
         let market = Market::open(odm::Embedded::memory().await.unwrap()).await.unwrap();
         let copy = copy_into(store, &market).await;
