@@ -1,23 +1,55 @@
 //! Tasks that work for a database as long as it is there.
 
-use std::{fmt, future::Future, sync::Arc};
+use std::{
+    fmt,
+    future::{Future, poll_fn},
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::Poll,
+};
 
 use tokio::{runtime::Handle, task::AbortHandle};
 
 use super::Session;
 
-/// A task in the background. Dropping it ends the task at its next wait.
-pub(crate) struct Worker(AbortHandle);
+/// A task in the background. Dropping it ends the task at its present wait, and drops all that the task holds.
+pub(crate) struct Worker {
+    work: Arc<Mutex<Option<Work>>>,
+    task: AbortHandle,
+}
+
+/// The work, until it is done or dropped.
+type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl Worker {
     pub(crate) fn new(runtime: &Handle, work: impl Future<Output = ()> + Send + 'static) -> Self {
-        Worker(runtime.spawn(work).abort_handle())
+        let work: Work = Box::pin(work);
+        let work = Arc::new(Mutex::new(Some(work)));
+        let polled = work.clone();
+        let task = runtime.spawn(poll_fn(move |cx| {
+            let mut work = polled.lock().unwrap_or_else(PoisonError::into_inner);
+            let poll = work.as_mut().map(|work| work.as_mut().poll(cx));
+            let poll = poll.unwrap_or(Poll::Ready(()));
+            if poll.is_ready() {
+                *work = None;
+            }
+            poll
+        }));
+        Worker {
+            work,
+            task: task.abort_handle(),
+        }
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        self.0.abort();
+        // The runtime drops an aborted task some time later, and the store that the work holds would be open until then.
+        let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
+        let dropped = work.take();
+        drop(work);
+        drop(dropped);
+        self.task.abort();
     }
 }
 

@@ -240,35 +240,35 @@ async fn what_has_expired_is_found_by_an_index() {
 }
 
 /// The worker neither keeps the file open after the last clone of the database, nor works on after a close.
-#[tokio::test]
-async fn a_worker_ends_with_its_database() {
+async fn worker_ends_with_its_database() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("site.odm");
-    for round in 0..20 {
+    let site = site(Embedded::open(&path).await.unwrap(), by_hand()).await;
+    let sessions = (0..1_500).map(|id| session(id, Some(40 * DAY)));
+    site.sessions.insert_many(sessions).await.unwrap();
+    drop(site);
+    for round in 0..40 {
+        // The file is free at once, wherever the worker was.
+        let store = Embedded::open(&path).await.unwrap();
         let often = OpenOptions::default().delete_expired_every(Duration::from_millis(1));
-        let site = Site::open_with(Embedded::open(&path).await.unwrap(), often)
-            .await
-            .unwrap();
+        let site = Site::open_with(store, often).await.unwrap();
         let clone = site.sessions.clone();
         drop(site);
-        tokio::time::sleep(Duration::from_millis(2)).await;
+        tokio::time::sleep(Duration::from_micros(100 * round)).await;
         if round % 2 == 0 {
             clone.all().count().await.unwrap();
         }
-        drop(clone);
-        // The file is free at once, or as soon as a unit of the worker has ended.
-        let reopened = async {
-            loop {
-                match Embedded::open(&path).await {
-                    Ok(store) => return store,
-                    Err(_) => tokio::time::sleep(Duration::from_millis(1)).await,
-                }
-            }
-        };
-        let store = tokio::time::timeout(Duration::from_secs(10), reopened).await;
-        let site = Site::open(store.expect("nobody has the file open"))
-            .await
-            .unwrap();
-        site.close().await.unwrap();
     }
+    let site = Site::open(Embedded::open(&path).await.unwrap()).await;
+    site.unwrap().close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_worker_ends_with_its_database_on_one_thread() {
+    worker_ends_with_its_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_ends_with_its_database_on_several_threads() {
+    worker_ends_with_its_database().await;
 }
