@@ -412,9 +412,9 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// [`OpenOptions::delete_expired_every`].
     ///
     /// They are deleted as by [`delete_where`](Repository::delete_where), with all that follows, in units of a hundred.
-    /// Until then they are read like others. One that cannot be deleted, since others refer to it, is left, and a
-    /// `tracing` event under the target `odm` names it; in a [`transaction`](Database::transaction), which cannot go on
-    /// after a refused write, it is an error. Dropping the future ends it between two units.
+    /// Until then they are read like others. One that cannot be deleted, as since others refer to it, is left; `tracing`
+    /// events under the target `odm` name the first hundred of them. In a [`transaction`](Database::transaction), which
+    /// cannot go on after a refused write, it is an error. Dropping the future ends it between two units.
     ///
     /// ```
     /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bson::RawBson;
+use bson::{RawBson, RawDocument};
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -16,8 +16,8 @@ use crate::{
 /// How many documents a unit deletes.
 const UNIT: u64 = 100;
 
-/// How many documents that cannot be deleted a pass goes past.
-const MOST_LEFT: usize = 1_000;
+/// How many of the documents that cannot be deleted a pass names.
+const MOST_NAMED: u64 = 100;
 
 /// The models whose documents expire.
 fn expiring(models: &[&'static Model]) -> Vec<(&'static str, Expires)> {
@@ -80,36 +80,39 @@ async fn delete_of(session: &Session, collection: &str, expires: Expires) -> Res
     let until = DateTime::now().timestamp_millis().saturating_sub(after);
     let until = RawBson::DateTime(bson::DateTime::from_millis(until));
     let expired = Filter::Path(expires.path.into(), Test::Lte(until));
-    let mut left: Vec<RawBson> = Vec::new();
-    let mut deleted = 0;
+    let sort = Sort::new().by(expires.path, Direction::Ascending);
+    let order = sort.total();
+    let mut find = Find {
+        collection: collection.to_owned(),
+        filter: expired.clone(),
+        sort,
+        limit: Some(UNIT),
+        projection: Some(Projection::include(["_id", expires.path])?),
+        ..Find::default()
+    };
+    let (mut deleted, mut left) = (0, 0);
     loop {
-        let is_left = Filter::Path("_id".into(), Test::Nin(left.clone().into()));
-        let find = Find {
-            collection: collection.to_owned(),
-            filter: expired.clone().and(is_left),
-            sort: Sort::new().by(expires.path, Direction::Ascending),
-            limit: Some(UNIT),
-            projection: Some(Projection::include(["_id"])?),
-            ..Find::default()
-        };
         let view = session.reader(collection, &[]).await?;
-        let id = |document: &bson::RawDocument| {
-            let id = document.get("_id").map_err(Error::malformed)?;
-            Ok(id.map_or(RawBson::Null, RawBson::from))
-        };
-        let (ids, _) = view.find_with(&find, id).await?;
+        let position = |document: &RawDocument| Ok(order.key(document));
+        let (positions, _) = view.find_with(&find, position).await?;
         drop(view);
-        let is_last = (ids.len() as u64) < UNIT;
+        // The `_id` is the last key of the order.
+        let ids: Vec<RawBson> = positions
+            .iter()
+            .filter_map(|of| of.last().cloned())
+            .collect();
         match delete_ids(session, collection, &expired, ids.clone()).await {
             Ok(number) => deleted += number,
             // One of them prevents the others. A transaction cannot go on after it.
             Err(error) if is_of_a_document(&error) && !session.is_bound() => {
                 for id in ids {
-                    match delete_ids(session, collection, &expired, vec![id.clone()]).await {
+                    match delete_ids(session, collection, &expired, vec![id]).await {
                         Ok(number) => deleted += number,
                         Err(error) if is_of_a_document(&error) => {
-                            tracing::warn!(target: "odm", %error, "an expired document is left");
-                            left.push(id);
+                            left += 1;
+                            if left <= MOST_NAMED {
+                                tracing::warn!(target: "odm", %error, "an expired document is left");
+                            }
                         }
                         Err(error) => return Err(error),
                     }
@@ -117,7 +120,13 @@ async fn delete_of(session: &Session, collection: &str, expires: Expires) -> Res
             }
             Err(error) => return Err(error),
         }
-        if is_last || left.len() > MOST_LEFT {
+        // Those that are left are behind the position, and stop nothing.
+        let is_last = (positions.len() as u64) < UNIT;
+        find.after = positions.into_iter().next_back();
+        if is_last {
+            if left > MOST_NAMED {
+                tracing::warn!(target: "odm", collection, left, "more expired documents are left than were named");
+            }
             return Ok(deleted);
         }
     }

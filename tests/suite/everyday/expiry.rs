@@ -230,6 +230,24 @@ on_every_store! {
 }
 
 #[tokio::test]
+async fn however_many_are_left_those_after_them_are_deleted() {
+    let site = site(Embedded::memory().await.unwrap(), by_hand()).await;
+    let restricted = (0..1_200).map(|id| session(id, Some(50 * DAY)));
+    site.sessions.insert_many(restricted).await.unwrap();
+    let heirs = (0..1_200).map(|id| Session {
+        before: Some(Ref::new(id)),
+        ..session(2_000 + id, None)
+    });
+    site.sessions.insert_many(heirs).await.unwrap();
+    site.sessions
+        .insert_many((4_000..4_150).map(|id| session(id, Some(40 * DAY))))
+        .await
+        .unwrap();
+    assert_eq!(site.delete_expired().await.unwrap(), 150);
+    assert_eq!(site.sessions.all().count().await.unwrap(), 2_400);
+}
+
+#[tokio::test]
 async fn what_has_expired_is_found_by_an_index() {
     let site = site(Embedded::memory().await.unwrap(), by_hand()).await;
     let sessions = (0..500).map(|id| session(id, Some((id as i64 % 50) * DAY)));
