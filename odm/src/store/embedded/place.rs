@@ -21,11 +21,14 @@ pub(super) trait StoreFile: Send {
 /// A file that can take the place of another. It is removed unless it does.
 pub(super) struct Replacement {
     pub(super) backend: Arc<dyn Backend>,
-    /// Makes the file durable, and then, durably, the one that is found at the place.
-    ///
-    /// After an error either of the two files may be found there, now and after a crash.
-    pub(super) put_in_place: Box<dyn FnOnce() -> io::Result<Box<dyn StoreFile>>>,
+    /// Makes the content of the file durable. An error leaves the place as it is.
+    pub(super) make_durable: Box<dyn FnOnce() -> io::Result<PutInPlace>>,
 }
+
+/// Makes a file whose content is durable the one that is found at the place, durably.
+///
+/// After an error either of the two files may be found there, now and after a crash.
+pub(super) type PutInPlace = Box<dyn FnOnce() -> io::Result<Box<dyn StoreFile>>>;
 
 /// Memory, where any other memory can take the place.
 pub(super) struct InMemory;
@@ -34,7 +37,7 @@ impl StoreFile for InMemory {
     fn create(&self) -> io::Result<Replacement> {
         Ok(Replacement {
             backend: Arc::new(InMemoryBackend::new()),
-            put_in_place: Box::new(|| Ok(Box::new(InMemory))),
+            make_durable: Box::new(|| Ok(Box::new(|| Ok(Box::new(InMemory))))),
         })
     }
 }
@@ -81,11 +84,13 @@ impl StoreFile for OnDisk {
         let backend = FileBackend::new(file.try_clone()?).map_err(io::Error::other)?;
         Ok(Replacement {
             backend: Arc::new(backend),
-            put_in_place: Box::new(move || {
+            make_durable: Box::new(move || {
                 file.sync_all()?;
                 replaced.check()?;
-                new.replace()?;
-                Ok(Box::new(next))
+                Ok(Box::new(move || {
+                    new.replace()?;
+                    Ok(Box::new(next))
+                }))
             }),
         })
     }

@@ -380,14 +380,16 @@ impl StoreFile for Disk {
         let (disk, file) = (self.clone(), File::default());
         Ok(Replacement {
             backend: Arc::new(Open(self.clone(), file.clone())),
-            put_in_place: Box::new(move || {
+            make_durable: Box::new(move || {
                 disk.sync(&file)?;
-                disk.spend()?;
-                disk.store().now = Some(file.clone());
-                // The sync of the folder.
-                disk.spend()?;
-                disk.store().synced = Some(file);
-                Ok(Box::new(disk))
+                Ok(Box::new(move || {
+                    disk.spend()?;
+                    disk.store().now = Some(file.clone());
+                    // The sync of the folder.
+                    disk.spend()?;
+                    disk.store().synced = Some(file);
+                    Ok(Box::new(disk))
+                }))
             }),
         })
     }

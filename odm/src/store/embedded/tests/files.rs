@@ -9,7 +9,12 @@ use crate::{
     error::ErrorKind,
     store::{
         Store,
-        embedded::{Embedded, layout, open::Place, settings::Settings},
+        embedded::{
+            Embedded, layout,
+            open::Place,
+            place::{Identity, OnDisk, StoreFile},
+            settings::Settings,
+        },
     },
 };
 
@@ -401,4 +406,20 @@ fn a_size_is_that_of_the_files_and_collections() {
             ErrorKind::Closed
         );
     });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_put_in_the_place_while_a_new_one_is_written_stays() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("shop.odm");
+    fs::write(&path, "the store").expect("a file");
+    let identity = Identity::of(&fs::metadata(&path).expect("a file"));
+    let replacement = OnDisk::new(path.clone(), identity).create();
+    let replacement = replacement.expect("a new file");
+    fs::rename(&path, folder.path().join("moved.odm")).expect("a rename");
+    fs::write(&path, "mine").expect("a file");
+    assert!((replacement.make_durable)().is_err());
+    assert_eq!(fs::read(&path).expect("a file"), b"mine");
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 2);
 }

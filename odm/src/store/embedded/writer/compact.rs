@@ -42,7 +42,7 @@ impl Writer {
         let before = self.engine.len()?;
         let Replacement {
             backend,
-            put_in_place,
+            make_durable,
         } = self.file.create().map_err(cannot)?;
         let name = self.engine.name();
         copy(
@@ -53,6 +53,7 @@ impl Writer {
             &mut |_| is_awaited(),
         )?;
         let new = Engine::open(backend, name, self.settings.cache_size)?;
+        let put_in_place = make_durable().map_err(cannot)?;
         self.file = put_in_place().map_err(|error| self.stop_between_files(error))?;
         self.engine.replace_by(new);
         drop(state);
