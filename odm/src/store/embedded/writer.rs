@@ -148,6 +148,9 @@ impl Writer {
                 Event::Request(Request::Ensure { collections, reply }) => {
                     self.ensure(collections, reply);
                 }
+                // The caller went away before it began.
+                Event::Request(Request::Checkpoint { reply } | Request::Check { reply })
+                    if reply.is_closed() => {}
                 Event::Request(Request::Checkpoint { reply }) => {
                     let made = self.settle().and_then(|()| self.make_durable());
                     let _ = reply.send(made.map(|()| self.newest.clone()));

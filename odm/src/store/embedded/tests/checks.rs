@@ -1,12 +1,15 @@
 //! A check of an open store finds what has changed in its file, and changes nothing itself.
 
+use std::pin::pin;
+
 use bson::{Document, doc};
+use futures_util::future::poll_immediate;
 
 use super::{disk::Disk, support::*};
 use crate::{
     error::ErrorKind,
     store::{
-        Store,
+        Store, TransactionOptions,
         embedded::{Embedded, engine::Engine},
     },
 };
@@ -155,4 +158,25 @@ fn a_check_on_a_disk_that_fails_is_an_error_and_loses_nothing() {
         }
     }
     panic!("the check never passed");
+}
+
+#[test]
+fn a_check_that_is_dropped_before_its_turn_does_nothing() {
+    block_on(async {
+        let disk = Disk::default();
+        let store = Embedded::builder().backend(disk.clone()).await;
+        let store = store.expect("a store");
+        fill(&store).await;
+        let transaction = store.begin(TransactionOptions::default()).await;
+        let transaction = transaction.expect("a transaction");
+        let before = disk.operations();
+        {
+            let mut check = pin!(store.check());
+            assert!(poll_immediate(&mut check).await.is_none());
+        }
+        transaction.rollback().await.expect("a rollback");
+        insert(&store, vec![thing(-1)]).await.expect("an insert");
+        // The record of the insert and its sync, and no checkpoint.
+        assert_eq!(disk.operations() - before, 2);
+    });
 }
