@@ -2,6 +2,7 @@
 
 mod export;
 mod extended_json;
+mod groups;
 mod import;
 mod line;
 mod order;

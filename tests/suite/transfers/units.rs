@@ -213,3 +213,25 @@ on_every_store! {
         assert_eq!(copy.audit().await.unwrap(), []);
     }
 }
+
+#[tokio::test]
+async fn documents_that_wait_for_one_are_stored_in_units_of_a_bounded_size() {
+    let market = Market::open(odm::Embedded::memory().await.unwrap())
+        .await
+        .unwrap();
+    let categories = (0..2_000).map(|id| category(id, (id > 0).then_some(0)));
+    market.categories.insert_many(categories).await.unwrap();
+    let lines = exported(&market).await;
+    let (head, documents) = lines.split_once('\n').unwrap();
+    let reversed: Vec<&str> = documents.lines().rev().collect();
+    let reversed = format!("{head}\n{}\n", reversed.join("\n"));
+    let store = odm::Embedded::builder()
+        .unit_limit(600)
+        .memory()
+        .await
+        .unwrap();
+    let copy = Market::open(store).await.unwrap();
+    assert_eq!(copy.import(reversed.as_bytes()).await.unwrap(), 2_000);
+    assert_eq!(exported(&copy).await, lines);
+    assert_eq!(copy.audit().await.unwrap(), []);
+}

@@ -204,50 +204,62 @@ impl Importer {
             return Err(error.met_in(&format!("line {}", sent.line)));
         }
         // Nothing is left of it now but the numbers of an export without documents.
-        self.store_unit().await
+        match self.last_numbers.is_empty() {
+            true => Ok(()),
+            false => self.store_unit(&[]).await,
+        }
     }
 
     /// Stores what can be of the documents that were read. If that fails by one of them, it stores them in smaller
     /// units, of which one fails: that of the document.
     async fn store_fresh(&mut self) -> Result<()> {
-        let fresh = std::mem::take(&mut self.fresh);
-        let waited = self.waiting.documents.len();
-        fresh
-            .documents
-            .into_iter()
-            .for_each(|sent| self.waiting.push(sent));
-        match self.store_unit().await {
+        let fresh = std::mem::take(&mut self.fresh).documents;
+        let first = fresh.first().map_or(u64::MAX, |sent| sent.line);
+        fresh.into_iter().for_each(|sent| self.waiting.push(sent));
+        match self.store_ready().await {
             // A transaction is lost by the first error.
             Err(error) if is_of_a_document(&error) && !self.session.is_bound() => {}
             stored => return stored,
         }
         let mut all = std::mem::take(&mut self.waiting).documents;
-        let fresh = all.split_off(waited);
+        let fresh = all.split_off(all.partition_point(|sent| sent.line < first));
         self.waiting = all.into_iter().collect();
         let mut since = 0;
         for sent in fresh {
             self.waiting.push(sent);
             since += 1;
             if since > self.waiting.documents.len() / 2 {
-                self.store_unit().await?;
+                self.store_ready().await?;
                 since = 0;
             }
         }
-        self.store_unit().await
+        self.store_ready().await
     }
 
-    /// Stores those documents that refer to none which is missing, as one unit. The others wait.
-    async fn store_unit(&mut self) -> Result<()> {
+    /// Stores those documents that refer to none which is missing. The others wait.
+    async fn store_ready(&mut self) -> Result<()> {
         let catalog = self.session.catalog();
         let view = self.session.reader("", &[]).await?;
-        let (is_ready, _) = ready(&catalog, &view, &self.waiting.documents).await?;
+        let (groups, _) = ready(&catalog, &view, &self.waiting.documents).await?;
         drop(view);
-        let number = is_ready.iter().filter(|ready| **ready).count();
-        if number == 0 && self.last_numbers.is_empty() {
-            return Ok(());
+        let mut is_stored = vec![false; self.waiting.documents.len()];
+        let mut stored = Ok(());
+        for unit in units(groups, &self.waiting.documents) {
+            stored = self.store_unit(&unit).await;
+            if stored.is_err() {
+                break;
+            }
+            unit.into_iter().for_each(|at| is_stored[at] = true);
         }
-        let sent = self.waiting.documents.iter().zip(&is_ready);
-        let sent = sent.filter(|(_, ready)| **ready).map(|(sent, _)| sent);
+        let all = std::mem::take(&mut self.waiting).documents.into_iter();
+        let left = all.zip(is_stored).filter(|(_, is_stored)| !is_stored);
+        self.waiting = left.map(|(sent, _)| sent).collect();
+        stored
+    }
+
+    /// Stores the waiting documents at these positions, as one unit.
+    async fn store_unit(&mut self, unit: &[usize]) -> Result<()> {
+        let sent = unit.iter().map(|&at| &self.waiting.documents[at]);
         let import = maintain::Import {
             documents: sent
                 .clone()
@@ -266,13 +278,35 @@ impl Importer {
             });
         }
         self.last_numbers.clear();
-        let all = std::mem::take(&mut self.waiting).documents.into_iter();
-        let left = all.zip(is_ready).filter(|(_, ready)| !ready);
-        self.waiting = left.map(|(sent, _)| sent).collect();
-        self.progress.documents += number as u64;
+        self.progress.documents += unit.len() as u64;
         (self.on_progress)(self.progress);
         Ok(())
     }
+}
+
+/// Puts groups of documents together into units of a bounded size, unless a group is larger, each in the order of its
+/// lines.
+fn units(groups: Vec<Vec<usize>>, documents: &[Sent]) -> Vec<Vec<usize>> {
+    let mut units: Vec<Vec<usize>> = Vec::new();
+    let mut bytes = 0;
+    for group in groups {
+        let sizes = group
+            .iter()
+            .map(|&at| documents[at].document.as_bytes().len());
+        let of_group: usize = sizes.sum();
+        match units.last_mut() {
+            Some(unit) if unit.len() + group.len() <= UNIT && bytes + of_group <= UNIT_BYTES => {
+                unit.extend(group);
+                bytes += of_group;
+            }
+            _ => {
+                units.push(group);
+                bytes = of_group;
+            }
+        }
+    }
+    units.iter_mut().for_each(|unit| unit.sort_unstable());
+    units
 }
 
 /// Whether a document of a unit can be the reason of its error, so that the others can be stored without it.

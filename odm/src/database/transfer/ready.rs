@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use bson::RawBson;
 
 use super::{
+    groups::sources_first,
     import::Sent,
     order::{edges_of, targets},
 };
@@ -45,12 +46,13 @@ impl Missing {
     }
 }
 
-/// Tells of each document whether it can be stored, and names the first reference to what is missing.
+/// Returns the positions of the documents that can be stored, each after those that it refers to, in groups of those
+/// that refer to each other and are stored together; and the first reference to what is missing.
 pub(super) async fn ready(
     catalog: &Catalog,
     view: &ReadView<'_>,
     documents: &[Sent],
-) -> Result<(Vec<bool>, Option<Missing>)> {
+) -> Result<(Vec<Vec<usize>>, Option<Missing>)> {
     let mut edges: HashMap<&str, Vec<(String, &Edge)>> = HashMap::new();
     let mut sent: HashMap<(&str, Vec<u8>), usize> = HashMap::new();
     for (at, document) in documents.iter().enumerate() {
@@ -62,13 +64,13 @@ pub(super) async fn ready(
             sent.insert((document.collection, key::of(id)), at);
         }
     }
-    let mut referrers: Vec<Vec<usize>> = vec![Vec::new(); documents.len()];
+    let mut named: Vec<Vec<usize>> = vec![Vec::new(); documents.len()];
     let mut asked: BTreeMap<&str, Vec<Missing>> = BTreeMap::new();
     for (at, document) in documents.iter().enumerate() {
         for (path, edge) in &edges[document.collection] {
             for id in targets(&document.document, path) {
                 match sent.get(&(edge.to.as_str(), key::of(id.as_raw_bson_ref()))) {
-                    Some(target) => referrers[*target].push(at),
+                    Some(target) => named[at].push(*target),
                     None => asked.entry(&edge.to).or_default().push(Missing {
                         at,
                         path: path.clone(),
@@ -96,12 +98,15 @@ pub(super) async fn ready(
         missing.extend(asked.into_iter().filter(is_missing));
     }
     let mut is_ready = vec![true; documents.len()];
-    let mut left: Vec<usize> = missing.iter().map(|missing| missing.at).collect();
-    while let Some(at) = left.pop() {
-        if std::mem::replace(&mut is_ready[at], false) {
-            left.extend(&referrers[at]);
-        }
-    }
+    missing.iter().for_each(|of| is_ready[of.at] = false);
+    let mut groups = sources_first(&named);
+    // What a group refers to besides is in groups before it.
+    groups.retain(|group| {
+        let mut all = group.iter().chain(group.iter().flat_map(|&at| &named[at]));
+        let is_group_ready = all.all(|&at| is_ready[at]);
+        group.iter().for_each(|&at| is_ready[at] = is_group_ready);
+        is_group_ready
+    });
     let first = missing.into_iter().min_by_key(|missing| missing.at);
-    Ok((is_ready, first))
+    Ok((groups, first))
 }
