@@ -70,3 +70,14 @@ pub(crate) fn checkpoint(elapsed: Duration) {
     #[cfg(not(feature = "metrics"))]
     let _ = elapsed;
 }
+
+/// Records that readers of an embedded store hold another number of earlier states than before.
+pub(crate) fn earlier_states(before: usize, now: usize) {
+    #[cfg(feature = "metrics")]
+    if before != now {
+        // Of all stores together.
+        ::metrics::gauge!("odm_earlier_states").increment(now as f64 - before as f64);
+    }
+    #[cfg(not(feature = "metrics"))]
+    let _ = (before, now);
+}

@@ -34,16 +34,18 @@ fn part(id: i32) -> Part {
 }
 
 /// What was recorded since the last call: of counters their value, of histograms the sum of the recorded values
-/// and their number.
+/// and their number; and by how much gauges have changed.
 struct Recorded {
     counters: BTreeMap<String, u64>,
     histograms: BTreeMap<String, (f64, usize)>,
+    gauges: BTreeMap<String, f64>,
 }
 
 fn recorded(snapshotter: &Snapshotter) -> Recorded {
     let mut recorded = Recorded {
         counters: BTreeMap::new(),
         histograms: BTreeMap::new(),
+        gauges: BTreeMap::new(),
     };
     for (key, _, _, value) in snapshotter.snapshot().into_vec() {
         let (name, labels) = key.key().clone().into_parts();
@@ -64,7 +66,7 @@ fn recorded(snapshotter: &Snapshotter) -> Recorded {
                 let sum = values.iter().map(|value| value.into_inner()).sum();
                 recorded.histograms.insert(name, (sum, values.len()));
             }
-            DebugValue::Gauge(_) => panic!("{name} is a gauge"),
+            DebugValue::Gauge(value) => drop(recorded.gauges.insert(name, value.into_inner())),
         }
     }
     recorded
@@ -105,6 +107,7 @@ async fn operations_commits_and_errors_are_recorded() {
     let Recorded {
         counters,
         histograms,
+        ..
     } = recorded(&snapshotter);
     let expected = [
         (of("odm_documents_examined_total", "find"), 6),
@@ -139,6 +142,34 @@ async fn operations_commits_and_errors_are_recorded() {
         1
     );
 
+    // Snapshots hold the states that they began with.
+    let mut earlier = 0.0;
+    let mut earlier_states = || {
+        earlier += recorded(&snapshotter).gauges["odm_earlier_states"];
+        earlier
+    };
+    let rename = async |name: &str| {
+        let update = shop.parts.update(1).set(Part::fields().name, name);
+        update.await.unwrap();
+    };
+    shop.snapshot(async |_| {
+        rename("a").await;
+        shop.snapshot(async |_| {
+            rename("b").await;
+            rename("c").await;
+            assert_eq!(earlier_states(), 2.0);
+            Ok(())
+        })
+        .await?;
+        rename("d").await;
+        assert_eq!(earlier_states(), 1.0);
+        Ok(())
+    })
+    .await
+    .unwrap();
+    rename("e").await;
+    assert_eq!(earlier_states(), 0.0);
+
     shop.parts.insert(part(1)).await.unwrap_err();
     shop.parts
         .find(Filter::raw(doc! { "$nonsense": 1 }))
@@ -150,6 +181,7 @@ async fn operations_commits_and_errors_are_recorded() {
     let Recorded {
         counters,
         histograms,
+        ..
     } = recorded(&snapshotter);
     let errors = |operation, kind| {
         let labels = format!("collection=parts,kind={kind},operation={operation}");
@@ -174,5 +206,13 @@ async fn operations_commits_and_errors_are_recorded() {
         .filter(|name| name.contains("operation"))
         .collect();
     assert!(timed.is_empty(), "{timed:?}");
-    shop.close().await.unwrap();
+    // At the end there are none, whoever reads.
+    let closed = shop.snapshot(async |_| {
+        rename("f").await;
+        rename("g").await;
+        assert_eq!(earlier_states(), 1.0);
+        shop.close().await
+    });
+    closed.await.unwrap();
+    assert_eq!(earlier_states(), 0.0);
 }

@@ -186,7 +186,7 @@ impl Embedded {
     }
 
     /// Returns how large the store is: its files, and the numbers of documents and index entries, which takes no
-    /// walk through them.
+    /// walk through them; and how many earlier states are still read, which keep its file from using space again.
     ///
     /// The file does not shrink when documents are deleted: their space is used for later ones, unless
     /// [`compact`](Embedded::compact) gives it back.
@@ -196,7 +196,7 @@ impl Embedded {
     /// [`Closed`](ErrorKind::Closed) if the store is closed; [`Io`](ErrorKind::Io) if a file cannot be found, as
     /// after it was moved.
     pub fn size(&self) -> Result<StoreSize> {
-        size::of(&*self.handle.published.get()?, self.handle.path.as_deref())
+        size::of(&self.handle.published, self.handle.path.as_deref())
     }
 
     /// Rewrites the file without its free space, and returns its sizes before and after.

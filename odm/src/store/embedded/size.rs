@@ -1,8 +1,8 @@
 //! How large a store is.
 
-use std::{fs, io, path::Path};
+use std::{fs, io, path::Path, time::Duration};
 
-use super::{log::Beside, snapshot::Snapshot};
+use super::{log::Beside, snapshot::Published};
 use crate::error::{Error, ErrorKind, Result};
 
 /// How large a store is, from [`Embedded::size`](super::Embedded::size).
@@ -13,6 +13,11 @@ pub struct StoreSize {
     pub file: Option<u64>,
     /// The bytes of the log beside it, 0 if there is none.
     pub log: u64,
+    /// The number of earlier states that somebody reads: by a snapshot, a stream, a backup or a read that began before
+    /// the last commit. While there is one, the space of what has changed since is not used again.
+    pub earlier_states: u64,
+    /// How long ago a commit replaced the oldest of them.
+    pub oldest_state: Option<Duration>,
     /// The collections, in the order of their names.
     pub collections: Vec<CollectionSize>,
 }
@@ -39,8 +44,9 @@ pub struct IndexSize {
     pub entries: u64,
 }
 
-/// The size of a store of this state, in the file of this path.
-pub(super) fn of(snapshot: &Snapshot, path: Option<&Path>) -> Result<StoreSize> {
+/// The size of a store, in the file of this path.
+pub(super) fn of(published: &Published, path: Option<&Path>) -> Result<StoreSize> {
+    let snapshot = published.get()?;
     let len = |tree| Ok::<_, Error>(snapshot.base.len(tree)?.unwrap_or_default());
     let mut collections = Vec::new();
     for collection in snapshot.schema.collections() {
@@ -66,9 +72,12 @@ pub(super) fn of(snapshot: &Snapshot, path: Option<&Path>) -> Result<StoreSize> 
             (Some(file_len(path)?), log_len(log.path())?)
         }
     };
+    let (earlier_states, oldest_state) = published.earlier();
     Ok(StoreSize {
         file,
         log,
+        earlier_states,
+        oldest_state,
         collections,
     })
 }

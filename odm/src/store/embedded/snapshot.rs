@@ -1,6 +1,9 @@
 //! The newest committed state, which all readers share.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::{
+    sync::{Arc, Mutex, PoisonError, RwLock, Weak},
+    time::{Duration, Instant},
+};
 
 use async_trait::async_trait;
 use bson::RawBson;
@@ -10,6 +13,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
+    metrics,
     store::{Aggregate, Cost, Each, Explain, Feed, Find, FindByKey, Reader},
 };
 
@@ -78,14 +82,36 @@ impl Reader for Snapshot {
 /// The lock is held only to copy a pointer. A state that is replaced lives on in its readers.
 pub(super) struct Published {
     newest: RwLock<Result<Arc<Snapshot>>>,
+    earlier: Mutex<EarlierStates>,
     /// The changes of the states that are published, for those who watch.
     pub(super) feed: Feed,
+}
+
+/// The states that readers had when another one replaced them, each with the time of that.
+#[derive(Default)]
+struct EarlierStates {
+    all: Vec<(Instant, Weak<Snapshot>)>,
+    /// How many of them the metrics tell of.
+    told: usize,
+}
+
+impl EarlierStates {
+    /// Forgets those that nobody reads any more.
+    fn update(&mut self) {
+        self.all.retain(|(_, state)| state.strong_count() > 0);
+    }
+
+    fn tell(&mut self, number: usize) {
+        metrics::earlier_states(self.told, number);
+        self.told = number;
+    }
 }
 
 impl Published {
     pub(super) fn new(snapshot: Arc<Snapshot>) -> Self {
         Published {
             newest: RwLock::new(Ok(snapshot)),
+            earlier: Mutex::default(),
             feed: Feed::default(),
         }
     }
@@ -98,20 +124,42 @@ impl Published {
     }
 
     pub(super) fn publish(&self, snapshot: Arc<Snapshot>) {
-        self.set(Ok(snapshot));
+        let last = self.set(Ok(snapshot));
+        let mut earlier = self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
+        earlier.update();
+        // The one that is replaced now is told of at the next commit: until then it is rarely more than a read.
+        let number = earlier.all.len();
+        earlier.tell(number);
+        if let Ok(last) = &last
+            && Arc::strong_count(last) > 1
+        {
+            earlier.all.push((Instant::now(), Arc::downgrade(last)));
+        }
+        drop(earlier);
+        // The last reader of a state frees its pages, which must not happen under a lock.
+        drop(last);
+    }
+
+    /// The number of the earlier states that somebody reads, and for how long the oldest of them has been replaced.
+    pub(super) fn earlier(&self) -> (u64, Option<Duration>) {
+        let mut earlier = self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
+        earlier.update();
+        let oldest = earlier.all.first().map(|(replaced, _)| replaced.elapsed());
+        (earlier.all.len() as u64, oldest)
     }
 
     /// Makes all later reads fail, and ends the watches.
     pub(super) fn close(&self, error: Error) {
-        self.set(Err(error));
+        drop(self.set(Err(error)));
+        let mut earlier = self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
+        earlier.tell(0);
+        drop(earlier);
         self.feed.close();
     }
 
-    fn set(&self, next: Result<Arc<Snapshot>>) {
+    /// Returns the state that was the newest one.
+    fn set(&self, next: Result<Arc<Snapshot>>) -> Result<Arc<Snapshot>> {
         let mut published = self.newest.write().unwrap_or_else(PoisonError::into_inner);
-        let last = std::mem::replace(&mut *published, next);
-        drop(published);
-        // The last reader of a state frees its pages, which must not happen under the lock.
-        drop(last);
+        std::mem::replace(&mut *published, next)
     }
 }

@@ -1,6 +1,6 @@
 //! Files: made with care, locked, and never trusted.
 
-use std::{fs, ops::ControlFlow, path::Path, time::Duration};
+use std::{fs, ops::ControlFlow, path::Path, thread, time::Duration};
 
 use bson::doc;
 
@@ -405,6 +405,46 @@ fn a_size_is_that_of_the_files_and_collections() {
             on_disk.size().expect_err("it is closed").kind(),
             ErrorKind::Closed
         );
+    });
+}
+
+#[test]
+fn a_size_tells_of_the_earlier_states_that_are_read() {
+    block_on(async {
+        let store = things(Vec::new()).await;
+        // The writer itself lets go of a state soon after its answer.
+        let until = |number: u64| {
+            loop {
+                let size = store.size().expect("a size");
+                if size.earlier_states == number {
+                    return size.oldest_state;
+                }
+                thread::yield_now();
+            }
+        };
+        let add = async |id: i32| {
+            let added = insert(&store, vec![doc! { "_id": id }]).await;
+            added.expect("an insert");
+        };
+        let reader = || store.reader().expect("a reader");
+        let first = reader();
+        assert_eq!(until(0), None);
+        add(1).await;
+        let second = [reader(), reader()];
+        let wait = Duration::from_millis(30);
+        thread::sleep(wait);
+        add(2).await;
+        add(3).await;
+        assert!(until(2) >= Some(wait));
+        drop(first);
+        store.compact().await.expect("a compaction");
+        thread::sleep(wait);
+        // That of the memory before the compaction is the same one.
+        assert!(until(1) >= Some(wait));
+        add(4).await;
+        assert!(until(1) >= Some(wait));
+        drop(second);
+        assert_eq!(until(0), None);
     });
 }
 
