@@ -27,7 +27,8 @@ fn tell(sign: char, id: i64) {
     out.flush().unwrap();
 }
 
-/// The child process: writes units until it is killed, and tells of each when it is acknowledged.
+/// The child process: writes units until it is killed, and tells of each when it is acknowledged. In every other
+/// round it compacts the store all the while.
 #[test]
 #[ignore = "run by another test in a process of its own"]
 fn child_that_writes() {
@@ -42,8 +43,16 @@ fn child_that_writes() {
     });
     tests::run(async {
         let store = Embedded::open(&path).await.unwrap();
-        let db = Arc::new(ledger(store).await);
+        let db = Arc::new(ledger(store.clone()).await);
         let mut tasks = Vec::new();
+        if round % 2 == 1 {
+            tasks.push(tokio::spawn(async move {
+                for compaction in 0.. {
+                    store.compact().await.unwrap();
+                    tell('c', compaction);
+                }
+            }));
+        }
         for task in 0..TASKS {
             let db = db.clone();
             tasks.push(tokio::spawn(async move {
@@ -114,7 +123,7 @@ fn a_process_killed_25_times_keeps_every_acknowledged_unit_and_no_part_of_anothe
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ledger.odm");
     let mut told = BTreeMap::new();
-    let mut written = 0;
+    let (mut written, mut compactions) = (0, 0);
     for round in 0..KILLS {
         // From before the file is open to well into the writing.
         let after = Duration::from_millis(5 + next(&mut seed) % 300);
@@ -125,6 +134,7 @@ fn a_process_killed_25_times_keeps_every_acknowledged_unit_and_no_part_of_anothe
         let variables = [(PATH, path.to_str().unwrap()), (ROUND, &round.to_string())];
         let lines = run_and_kill("crash::child_that_writes", &variables, kill);
         written += record(&lines, &mut told);
+        compactions += lines.iter().filter(|line| line.starts_with('c')).count();
         tests::run(async {
             // Sometimes with all checksums verified.
             let store = Embedded::builder()
@@ -133,6 +143,9 @@ fn a_process_killed_25_times_keeps_every_acknowledged_unit_and_no_part_of_anothe
                 .await
                 .unwrap();
             store.check_integrity().await.unwrap();
+            let files: Vec<_> = std::fs::read_dir(&directory).unwrap().flatten().collect();
+            // Nothing is left of a new file that was not whole.
+            assert!(files.len() <= 2, "{files:?}");
             let db = ledger(store).await;
             let there: BTreeSet<i64> = db.whole().await.into_iter().collect();
             for (id, state) in &told {
@@ -154,4 +167,5 @@ fn a_process_killed_25_times_keeps_every_acknowledged_unit_and_no_part_of_anothe
         written > 100,
         "the processes were killed before they wrote: {written}"
     );
+    assert!(compactions > 0, "no process has compacted the store");
 }

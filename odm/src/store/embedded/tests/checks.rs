@@ -10,7 +10,12 @@ use crate::{
     error::ErrorKind,
     store::{
         Store, TransactionOptions,
-        embedded::{Embedded, engine::Engine},
+        embedded::{
+            Embedded,
+            engine::Engine,
+            layout::{END, Tree},
+            open::stored_schema,
+        },
     },
 };
 
@@ -178,5 +183,104 @@ fn a_check_that_is_dropped_before_its_turn_does_nothing() {
         insert(&store, vec![thing(-1)]).await.expect("an insert");
         // The record of the insert and its sync, and no checkpoint.
         assert_eq!(disk.operations() - before, 2);
+    });
+}
+
+/// A change of an entry, of the entries of some trees.
+type Change = dyn Fn([&[(Vec<u8>, Vec<u8>)]; 3], [Tree; 3]) -> (Tree, Vec<u8>, Option<Vec<u8>>);
+
+/// What is written past the store: with right checksums, and against what it says of itself.
+#[test]
+fn a_check_finds_documents_and_indexes_that_contradict_each_other() {
+    block_on(async {
+        let disk = Disk::formatted().await;
+        {
+            let store = Embedded::builder().backend(disk.clone()).await;
+            let store = store.expect("a store");
+            let indexes = vec![index("by_n", &[("n", 1)]), unique("by_u", &[("u", 1)])];
+            let made = store.ensure(&[collection("things", indexes)]).await;
+            made.expect("a collection");
+            let documents = (0..20).map(|id| doc! { "_id": id, "n": id, "u": id });
+            let inserted = insert(&store, documents.collect()).await;
+            inserted.expect("documents");
+            store.close().await.expect("a close");
+        }
+        let found_after = async |change: &Change| {
+            let disk = disk.after_exit();
+            let engine = Engine::open(disk.file(), "test".into(), 1 << 20);
+            let mut engine = engine.expect("an engine");
+            let (tree, key, value) = {
+                let state = engine.newest().expect("a state");
+                let schema = stored_schema(&state).expect("a schema");
+                let things = schema.collection("things").expect("a collection");
+                let trees = [things.tree, things.indexes[0].tree, things.indexes[1].tree];
+                let entries = trees.map(|tree| {
+                    let entries = state.range(tree, &[], &END, false).expect("a range");
+                    let entries = entries.map(|entry| {
+                        let (key, value) = entry.expect("an entry");
+                        (key.to_vec(), value.to_vec())
+                    });
+                    entries.collect::<Vec<_>>()
+                });
+                change([&entries[0], &entries[1], &entries[2]], trees)
+            };
+            let change = [(tree, &*key, value.as_deref())];
+            engine.commit(change.into_iter(), true).expect("a commit");
+            engine.close().expect("a close");
+            let store = Embedded::builder().backend(disk).await;
+            let store = store.expect("a store");
+            let checked = store.check().await;
+            assert_eq!(
+                checked.as_ref().err().map(ToString::to_string),
+                store
+                    .check_integrity()
+                    .await
+                    .err()
+                    .map(|error| error.to_string())
+            );
+            let error = checked.expect_err("it contradicts itself");
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+            error.to_string()
+        };
+        let changes: [(&Change, &str); 7] = [
+            (
+                &|[_, by_n, _], [_, tree, _]| (tree, by_n[3].0.clone(), None),
+                "index `by_n` of `things` lacks an entry of a document",
+            ),
+            (
+                &|[_, by_n, _], [_, tree, _]| {
+                    let more = [&*by_n[19].0, &[1]].concat();
+                    (tree, more, Some(by_n[19].1.clone()))
+                },
+                "index `by_n` of `things` has 21 entries, and the documents have 20",
+            ),
+            (
+                &|[_, _, by_u], [_, _, tree]| (tree, by_u[3].0.clone(), Some(by_u[4].1.clone())),
+                "index `by_u` of `things` refers to another document",
+            ),
+            (
+                &|[things, ..], [tree, ..]| (tree, things[3].0.clone(), Some(things[4].1.clone())),
+                "a document of `things` has the key of another `_id`",
+            ),
+            (
+                &|[things, ..], [tree, ..]| {
+                    let list = raw(doc! { "_id": 3, "n": [3], "u": 3 });
+                    (tree, things[3].0.clone(), Some(list.into_bytes()))
+                },
+                "has an array at a path that is not marked multikey",
+            ),
+            (
+                &|[things, ..], [tree, ..]| (tree, things[3].0.clone(), Some(vec![7; 9])),
+                "damaged",
+            ),
+            (
+                &|_, _| (900, vec![1], Some(vec![1])),
+                "data that belongs to no collection is stored",
+            ),
+        ];
+        for (change, says) in changes {
+            let found = found_after(change).await;
+            assert!(found.contains(says), "{found}, not {says}");
+        }
     });
 }

@@ -1,9 +1,21 @@
 //! The changes of a commit are published with it, once, and those of what is not committed never.
 
-use std::sync::Arc;
+use std::{
+    future::Future,
+    pin::pin,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
+    task::{Context, Wake, Waker},
+    thread,
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use bson::{Document, doc};
+use futures_util::future::poll_immediate;
 use tokio::sync::broadcast::error::TryRecvError;
 
 use super::{disk::Disk, support::*};
@@ -48,6 +60,15 @@ async fn insert(store: &Embedded, ids: std::ops::Range<i32>, fails: bool) -> Res
     let documents = ids.map(thing).collect();
     let unit = Arc::new(Recorded { documents, fails });
     store.run(unit, Durability::Immediate).await
+}
+
+async fn insert_eventually(store: &Embedded, id: i32) -> Result<()> {
+    let documents = vec![thing(id)];
+    let unit = Arc::new(Recorded {
+        documents,
+        fails: false,
+    });
+    store.run(unit, Durability::Eventual).await
 }
 
 /// The `_id`s that each commit which was published has inserted.
@@ -132,5 +153,63 @@ fn a_watch_goes_on_when_the_store_is_compacted() {
         store.compact().await.expect("a compaction");
         insert(&store, 2..3, false).await.expect("a commit");
         assert_eq!(published.take(), [vec![0, 1], vec![2]]);
+    });
+}
+
+/// Holds up the thread that wakes it, for half a second at most.
+struct Held {
+    has_begun: AtomicBool,
+    ends: Mutex<mpsc::Receiver<()>>,
+}
+
+impl Wake for Held {
+    fn wake(self: Arc<Self>) {
+        self.has_begun.store(true, Ordering::SeqCst);
+        let ends = self.ends.lock().expect("no panic");
+        let _ = ends.recv_timeout(Duration::from_millis(500));
+    }
+}
+
+/// While one thread publishes commits, the writer itself publishes none.
+#[test]
+fn changes_are_published_in_the_order_of_commits_whoever_is_held_up() {
+    block_on(async {
+        let disk = Disk::default();
+        let store = Embedded::builder().backend(disk.clone()).await;
+        let store = store.expect("a store");
+        // The first commit makes the log.
+        insert(&store, 100..101, false).await.expect("a commit");
+        let watch = store.handle.published.feed.watch("things");
+        let mut published = Published(watch.begin(16).expect("an open store"));
+        let (end, ends) = mpsc::channel();
+        let held = Arc::new(Held {
+            has_begun: AtomicBool::new(false),
+            ends: Mutex::new(ends),
+        });
+        let waker = Waker::from(held.clone());
+
+        // A commit whose sync is held up, and one behind it that waits for none.
+        let gate = disk.hold_syncs();
+        let mut first = pin!(insert(&store, 0..1, false));
+        let mut cx = Context::from_waker(&waker);
+        assert!(first.as_mut().poll(&mut cx).is_pending());
+        disk.until_sync_waits();
+        let before = disk.operations();
+        let mut second = pin!(insert_eventually(&store, 1));
+        assert!(poll_immediate(second.as_mut()).await.is_none());
+        while disk.operations() == before {
+            thread::yield_now();
+        }
+        thread::sleep(Duration::from_millis(20));
+        // The thread that publishes both is held up after the first.
+        drop(gate);
+        while !held.has_begun.load(Ordering::SeqCst) {
+            thread::yield_now();
+        }
+        insert_eventually(&store, 2).await.expect("a commit");
+        let _ = end.send(());
+        first.await.expect("a commit");
+        second.await.expect("a commit");
+        assert_eq!(published.take(), [vec![0], vec![1], vec![2]]);
     });
 }

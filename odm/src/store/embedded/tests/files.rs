@@ -1,6 +1,12 @@
 //! Files: made with care, locked, and never trusted.
 
-use std::{fs, ops::ControlFlow, path::Path, thread, time::Duration};
+use std::{
+    fs,
+    ops::ControlFlow,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
 
 use bson::doc;
 
@@ -414,11 +420,13 @@ fn a_size_tells_of_the_earlier_states_that_are_read() {
         let store = things(Vec::new()).await;
         // The writer itself lets go of a state soon after its answer.
         let until = |number: u64| {
+            let began = Instant::now();
             loop {
                 let size = store.size().expect("a size");
                 if size.earlier_states == number {
                     return size.oldest_state;
                 }
+                assert!(began.elapsed() < Duration::from_secs(20), "{size:?}");
                 thread::yield_now();
             }
         };
