@@ -213,6 +213,26 @@ on_single_writer_stores! {
         assert_eq!(shown(taken(&mut authors).await), repaired);
     }
 
+    async fn one_change_is_shown_of_all_that_a_commit_does_to_a_document(store: impl TestStore) {
+        let blog = Blog::open(store).await.unwrap();
+        blog.authors.insert_many([author(1), author(2)]).await.unwrap();
+        let mut authors = blog.authors.watch(Filter::all()).await.unwrap();
+        let name = Author::fields().name;
+        blog.transaction(async |blog| {
+            blog.posts.insert_many([post(1, 1), post(2, 2)]).await?;
+            blog.authors.update(1).set(name, "new").await?;
+            // This one is in the end as it was.
+            blog.authors.update(2).set(name, "other").await?;
+            blog.posts.delete(2).await?;
+            blog.authors.update(2).set(name, "author 2").await
+        })
+        .await
+        .unwrap();
+        let after = Author { name: "new".into(), posts: 1, ..author(1) };
+        let expected = [(Some(author(1)), Some(after), Cause::Write)];
+        assert_eq!(shown(taken(&mut authors).await), expected);
+    }
+
     async fn a_change_of_a_cold_part_alone_is_shown(store: impl TestStore) {
         let blog = Blog::open(store).await.unwrap();
         blog.authors.insert(author(1)).await.unwrap();

@@ -70,6 +70,21 @@ on_every_store! {
         }
     }
 
+    async fn a_cold_part_that_its_model_cannot_read_is_refused(store: impl TestStore) {
+        let market = Market::open(odm::Embedded::memory().await.unwrap()).await.unwrap();
+        market.categories.insert(category(1, None)).await.unwrap();
+        market.persons.insert(person(1)).await.unwrap();
+        market.items.insert(item(1, 1, None)).await.unwrap();
+        let lines = exported(&market).await;
+        let broken = lines.replace("\"of wood\"", "5");
+        assert_ne!(broken, lines);
+        let copy = Market::open(store).await.unwrap();
+        let error = refused(&copy, &broken).await;
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+        assert!(error.to_string().starts_with("line 4: "), "{error}");
+        assert_eq!(copy.items.all().count().await.unwrap(), 0);
+    }
+
     async fn documents_that_name_each_other_are_stored_together_or_not_at_all(store: impl TestStore) {
         let market = Market::open(store).await.unwrap();
         let person = |id: i32, friend: i32, name: &str| {

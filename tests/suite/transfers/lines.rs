@@ -98,8 +98,9 @@ on_every_store! {
 
     async fn an_export_is_of_the_state_that_it_began_with(store: impl TestStore) {
         let market = Market::open(store).await.unwrap();
-        let categories = (0..3_000).map(|id| category(id, None));
-        market.categories.insert_many(categories).await.unwrap();
+        // Several portions of lines.
+        let long = |id| Category { name: format!("category {id} {}", "x".repeat(1_000)), ..category(id, None) };
+        market.categories.insert_many((0..3_000).map(long)).await.unwrap();
         let (mut reader, writer) = narrow_pipe();
         let export = market.export(writer);
         let read = async {
@@ -108,14 +109,14 @@ on_every_store! {
             reader.read_exact(&mut lines).await.unwrap();
             // It has begun, and waits for its reader.
             market.categories.delete(2_999).await.unwrap();
-            market.categories.insert(category(9_999, None)).await.unwrap();
+            market.categories.insert(long(9_999)).await.unwrap();
             reader.read_to_end(&mut lines).await.unwrap();
             String::from_utf8(lines).unwrap()
         };
         let (written, lines) = tokio::join!(async { export.await }, read);
         assert_eq!(written.unwrap(), 3_000);
         assert_eq!(lines.lines().count(), 3_001);
-        assert!(lines.contains("category 2999") && !lines.contains("category 9999"));
+        assert!(lines.contains("category 2999 ") && !lines.contains("category 9999 "));
     }
 
     async fn what_fails_to_be_written_is_an_error(store: impl TestStore) {

@@ -219,7 +219,8 @@ async fn documents_that_wait_for_one_are_stored_in_units_of_a_bounded_size() {
     let market = Market::open(odm::Embedded::memory().await.unwrap())
         .await
         .unwrap();
-    let categories = (0..2_000).map(|id| category(id, (id > 0).then_some(0)));
+    // Many wait for others that wait.
+    let categories = (0..2_000).map(|id| category(id, (id > 0).then_some(id / 2)));
     market.categories.insert_many(categories).await.unwrap();
     let lines = exported(&market).await;
     let (head, documents) = lines.split_once('\n').unwrap();

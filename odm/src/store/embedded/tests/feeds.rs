@@ -213,3 +213,37 @@ fn changes_are_published_in_the_order_of_commits_whoever_is_held_up() {
         assert_eq!(published.take(), [vec![0], vec![1], vec![2]]);
     });
 }
+
+/// Reads all documents as soon as it is woken, on the thread that wakes it.
+struct Reads {
+    store: Embedded,
+    found: Mutex<Vec<usize>>,
+}
+
+impl Wake for Reads {
+    fn wake(self: Arc<Self>) {
+        let found = block_on(all(&self.store)).len();
+        self.found.lock().expect("no panic").push(found);
+    }
+}
+
+#[test]
+fn who_is_told_of_a_change_can_read_it() {
+    block_on(async {
+        let store = Embedded::builder().backend(Disk::default()).await;
+        let store = store.expect("a store");
+        insert(&store, 0..1, false).await.expect("a commit");
+        let watch = store.handle.published.feed.watch("things");
+        let mut commits = watch.begin(16).expect("an open store");
+        let reads = Arc::new(Reads {
+            store: store.clone(),
+            found: Mutex::default(),
+        });
+        let waker = Waker::from(reads.clone());
+        let mut next = pin!(commits.recv());
+        let mut cx = Context::from_waker(&waker);
+        assert!(next.as_mut().poll(&mut cx).is_pending());
+        insert(&store, 1..3, false).await.expect("a commit");
+        assert_eq!(*reads.found.lock().expect("no panic"), [3]);
+    });
+}
