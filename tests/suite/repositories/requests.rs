@@ -306,6 +306,22 @@ fn a_request_cannot_inject_an_operator() {
 }
 
 #[test]
+fn a_path_of_any_length_through_a_type_within_itself_is_refused() {
+    let path = |nexts: usize| format!("node.{}weight", "next.".repeat(nexts));
+    let name = path(150);
+    assert!(query(&[(&name, "1")]).is_ok() && Thing::sort_by(&name).is_ok());
+    for nexts in [200, 200_000] {
+        let name = path(nexts);
+        refusal(query(&[(&name, "1")]));
+        refusal(query(&[(&format!("{name}[gt]"), "1")]));
+        refusal(filter(&json!({ &*name: 1 })));
+        refusal(Thing::sort_by(&name));
+        let allowed = Thing::allow(["node"]);
+        refusal(allowed.filter_from_query([(&name, "1")]));
+    }
+}
+
+#[test]
 fn what_is_wrong_with_a_request_is_named() {
     let cases = [
         (

@@ -5,6 +5,7 @@ use std::fmt;
 use crate::{
     error::{Error, ErrorKind, Result},
     model::{Comparable, Container, FieldKind, Shape},
+    mql::path,
 };
 
 /// How much of a name from a request a message shows.
@@ -68,7 +69,9 @@ impl RequestFields {
 
     /// The field with a name from a request.
     pub(super) fn find(&self, name: &str, purpose: Purpose) -> Result<Comparable> {
-        let found = self.allows(name).then(|| field(self.shape, name)).flatten();
+        // A type within itself has paths of any length, and no document has what is at a longer one.
+        let can_be = path::check(name).is_ok() && self.allows(name);
+        let found = can_be.then(|| field(self.shape, name)).flatten();
         found
             .filter(|found| purpose.fits(found))
             .ok_or_else(|| self.unknown(name, purpose))
