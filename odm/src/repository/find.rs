@@ -206,8 +206,9 @@ impl<M: Document, J, T> Query<M, J, T> {
 
     /// Counts the documents that match, within `skip` and `limit`.
     ///
-    /// On the embedded store the number of all documents is known, and a filter that the bounds of an index
-    /// express whole, such as equality or a range of a field with an index, is counted in the index alone.
+    /// On the embedded store the number of all documents is known, and a filter of equalities and ranges of fields of one
+    /// index, or an `|` of such filters, is counted in the index alone, as far as no value in it is an array. So are the
+    /// documents of a partial index, by its own filter.
     pub async fn count(self) -> Result<u64> {
         let query = self.search?.into_find()?;
         let operation = Operation::begin("count", M::COLLECTION);

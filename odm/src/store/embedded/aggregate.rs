@@ -114,7 +114,7 @@ impl Reading<'_> {
         while let Some(entry) = entries.next(cost)? {
             value.clear();
             append(entries.source(), &entry, path, &mut value)?;
-            if !key::is_absent(&value) {
+            if entry.passes && !key::is_absent(&value) {
                 cost.documents_examined += 1;
                 let _ = documents.with(&entry, |_, document| {
                     aggregate.add(grouping, document)?;
@@ -147,6 +147,12 @@ impl Reading<'_> {
         // How many entries with the current key are not counted yet.
         let mut run = 0;
         while let Some(entry) = entries.next(cost)? {
+            if self.budget.is_due()? {
+                yield_now().await;
+            }
+            if !entry.passes {
+                continue;
+            }
             key.clear();
             for path in paths {
                 append(entries.source(), &entry, path, &mut key)?;
@@ -171,9 +177,6 @@ impl Reading<'_> {
                         return Err(too_many_groups(&aggregate.find.collection, memory));
                     }
                 }
-            }
-            if self.budget.is_due()? {
-                yield_now().await;
             }
         }
         grouping.count(&current, run);

@@ -219,7 +219,7 @@ impl<'q> Execution<'q> {
             let Some(entry) = self.entries.next(context.cost)? else {
                 return Ok(Some(ControlFlow::Continue(())));
             };
-            if entry.repeats && !seen.add(entry.id(), context.memory)? {
+            if !entry.passes || entry.repeats && !seen.add(entry.id(), context.memory)? {
                 continue;
             }
             if self.sink.passes_over() {
@@ -266,6 +266,9 @@ impl<'q> Execution<'q> {
             }
             let entry = self.entries.next(context.cost)?;
             if let Some(entry) = &entry {
+                if !entry.passes {
+                    continue;
+                }
                 if !runs.ids.is_empty() && entry.ordered().starts_with(&runs.prefix) {
                     runs.ids.push(entry.id(), context.memory)?;
                     continue;
@@ -290,7 +293,7 @@ impl<'q> Execution<'q> {
                 let Some(entry) = self.entries.next(context.cost)? else {
                     break;
                 };
-                if entry.repeats && !seen.add(entry.id(), context.memory)? {
+                if !entry.passes || entry.repeats && !seen.add(entry.id(), context.memory)? {
                     continue;
                 }
                 let (sink, cost) = (&self.sink, &mut *context.cost);
@@ -351,7 +354,7 @@ pub(super) async fn count(
         while Some(count) != enough
             && let Some(entry) = entries.next(context.cost)?
         {
-            if !entry.repeats || seen.add(entry.id(), context.memory)? {
+            if entry.passes && (!entry.repeats || seen.add(entry.id(), context.memory)?) {
                 count += 1;
             }
             if context.budget.is_due()? {
@@ -369,17 +372,20 @@ pub(super) async fn count(
     Ok(count)
 }
 
-/// The entries that a query finds, if each is of a document that it finds.
+/// The entries that a query finds, if those that pass are of the documents that it finds.
 fn counted_entries<'q>(
     view: View<'q>,
     collection: &'q Collection,
     query: &Query<'q>,
 ) -> Option<Box<PlanEntries<'q>>> {
-    match query.plan(collection) {
-        Plan::One(access) if access.exact && query.after.is_none() => {
-            // In a box, so that the future of a count is small.
-            Some(Box::new(Plan::One(access).entries(view)))
-        }
-        _ => None,
+    if query.after.is_some() {
+        return None;
     }
+    let mut plan = query.plan(collection);
+    if plan.is_scan() && !plan.is_exact() {
+        // All of an index is less than all documents.
+        plan = query.covering(collection, &[])?;
+    }
+    // In a box, so that the future of a count is small.
+    plan.is_exact().then(|| Box::new(plan.entries(view)))
 }

@@ -3,11 +3,12 @@
 //! The documents of the collection and each of its indexes are an access path. The planner takes the
 //! best one by plain rules, in this order: a unique index with all its fields compared for equality;
 //! more fields compared for equality; equality and then the requested order; a range; the requested
-//! order; all documents. A disjunction (`$or`) is read by one access path for each of its branches,
+//! order where only the first documents of it are requested; a partial index; the requested order;
+//! all documents. A disjunction (`$or`) is read by one access path for each of its branches,
 //! if each branch has a selective one.
 //!
 //! An index may offer too many documents, never too few: the documents that it finds are compared
-//! with the filter again, unless the bounds say all that the filter does.
+//! with the filter again, unless the bounds, and the tests of keys within them, say all that the filter does.
 
 mod access_path;
 mod bounds;
@@ -130,6 +131,24 @@ impl<'f, 's> Plan<'f, 's> {
         self.access_paths().iter().any(is_scan)
     }
 
+    /// Whether every document that it finds matches the filter.
+    pub(super) fn is_exact(&self) -> bool {
+        self.access_paths().iter().all(|access| access.exact)
+    }
+
+    /// Whether it may find a document several times.
+    pub(super) fn repeats(&self) -> bool {
+        let access_paths = self.access_paths();
+        let source = &access_paths[0].source;
+        let is_other = |access: &AccessPath<'_, '_>| access.source.tree != source.tree;
+        if source.repeats() || access_paths.iter().any(is_other) {
+            return true;
+        }
+        // The ranges of one access path do not overlap.
+        let ranges = access_paths.iter().flat_map(|access| &access.ranges);
+        access_paths.len() > 1 && bounds::overlap(ranges.collect())
+    }
+
     /// Whether the ranges of the access paths are merged.
     pub(super) fn is_merged(&self) -> bool {
         match self {
@@ -172,6 +191,11 @@ impl<'f> Conditions<'f> {
             .collect();
         Conditions { all, disjunctions }
     }
+
+    /// Whether they are one disjunction.
+    fn is_disjunction(&self) -> bool {
+        self.all.all.is_empty() && self.all.others == 1 && self.disjunctions.len() == 1
+    }
 }
 
 /// Chooses the access paths of a query.
@@ -189,12 +213,13 @@ pub(super) fn plan<'f, 's>(
         ..wanted.clone()
     };
     for branches in &conditions.disjunctions {
-        if let Some(union) = union(collection, branches, wanted)
+        let union = |wanted| union(collection, branches, wanted, conditions.is_disjunction());
+        if let Some(union) = union(wanted)
             && is_mergeable(&union, wanted)
         {
             return Plan::Merge(union);
         }
-        if let Some(union) = union(collection, branches, &unordered) {
+        if let Some(union) = union(&unordered) {
             return Plan::Union(union);
         }
     }
@@ -217,14 +242,17 @@ pub(super) fn covering<'f, 's>(
     found.max_by_key(|access| access.rank).map(Plan::One)
 }
 
-/// The access path of each branch of a disjunction, if all are selective.
+/// The access path of each branch of a disjunction, if all are selective. `is_all` is whether the disjunction is all of
+/// the filter.
 fn union<'f, 's>(
     collection: &'s Collection,
     branches: &[Constraints<'f>],
     wanted: &OrderSpec<'_>,
+    is_all: bool,
 ) -> Option<Vec<AccessPath<'f, 's>>> {
     let branches = branches.iter().map(|branch| {
-        let access = best(collection, branch, wanted);
+        let mut access = best(collection, branch, wanted);
+        access.exact &= is_all;
         access.rank.is_selective().then_some(access)
     });
     branches.collect()
@@ -256,14 +284,14 @@ fn best<'f, 's>(
         return best;
     }
     for index in collection.in_force() {
-        // An index without a bound can only give the order.
+        // An index without a bound can only give the order, or have fewer documents.
         let (first, _) = &index.spec.keys[0];
         let is_bounded = constraints
             .all
             .iter()
             .any(|constraint| constraint.path == *first);
         let gives_order = wanted.fields.first().is_some_and(|(path, _)| path == first);
-        if !is_bounded && !gives_order {
+        if !is_bounded && !gives_order && index.spec.filter.is_none() {
             continue;
         }
         if let Some(other) = access_path(Source::index(index), constraints, wanted)

@@ -63,6 +63,8 @@ pub(super) struct PlanEntry<'a> {
     pub(super) key: Bytes<'a>,
     value: Bytes<'a>,
     kind: EntryKind,
+    /// Whether its key passes the tests of its access path. The document of one that does not is none that is asked for.
+    pub(super) passes: bool,
     /// Whether the document may have more entries.
     pub(super) repeats: bool,
     /// Where the part of the key begins that gives the order.
@@ -103,6 +105,8 @@ impl PlanEntry<'_> {
 pub(super) struct PlanEntries<'a> {
     view: View<'a>,
     plan: Plan<'a, 'a>,
+    /// Whether a document may be found several times.
+    repeats: bool,
     /// The access path and the range of it that come next.
     next: (usize, usize),
     current: Option<Range<'a>>,
@@ -114,6 +118,7 @@ impl<'a> Plan<'a, 'a> {
     pub(super) fn entries(self, view: View<'a>) -> PlanEntries<'a> {
         PlanEntries {
             view,
+            repeats: self.repeats(),
             plan: self,
             next: (0, 0),
             current: None,
@@ -133,13 +138,13 @@ impl<'a> PlanEntries<'a> {
             return self.next_merged(cost);
         }
         let access_paths = self.plan.access_paths();
-        let several = access_paths.len() > 1;
+        let repeats = self.repeats;
         loop {
             if let Some(range) = &mut self.current {
                 // `next` is already one range further.
-                let source = &access_paths[self.next.0].source;
                 if let Some((key, value)) = range.next()? {
-                    return entry(source, key, value, several, cost).map(Some);
+                    let access = &access_paths[self.next.0];
+                    return entry(access, key, value, repeats, cost).map(Some);
                 }
                 self.current = None;
             }
@@ -154,7 +159,7 @@ impl<'a> PlanEntries<'a> {
             if access.points {
                 if let Some(value) = self.view.get(access.source.tree, &range.lower)? {
                     let key = Bytes::Asked(range.lower.clone());
-                    return entry(&access.source, key, value, several, cost).map(Some);
+                    return entry(access, key, value, repeats, cost).map(Some);
                 }
             } else {
                 self.current = Some(self.view.range(
@@ -183,13 +188,13 @@ impl AccessPath<'_, '_> {
 }
 
 fn entry<'a>(
-    source: &Source<'_>,
+    access: &AccessPath<'_, '_>,
     key: Bytes<'a>,
     value: Bytes<'a>,
-    several: bool,
+    repeats: bool,
     cost: &mut Cost,
 ) -> Result<PlanEntry<'a>> {
-    let kind = match source.index {
+    let kind = match access.source.index {
         None => EntryKind::Document,
         Some(index) => {
             cost.keys_examined += 1;
@@ -199,11 +204,13 @@ fn entry<'a>(
             }
         }
     };
+    let passes = access.passes(&key);
     Ok(PlanEntry {
+        passes: passes.ok_or_else(|| damaged("an index entry cannot be read"))?,
         key,
         value,
         kind,
-        repeats: several || source.repeats(),
+        repeats,
         order_start: 0,
     })
 }

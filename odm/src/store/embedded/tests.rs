@@ -11,6 +11,7 @@ mod feeds;
 mod files;
 mod format;
 mod indexes;
+mod keys;
 mod large;
 mod layers;
 mod letter_case;

@@ -52,7 +52,7 @@ impl<'e> Sink<'e> {
                 ));
             }
         };
-        let exact = matches!(plan, Plan::One(access) if access.exact);
+        let exact = plan.is_exact();
         Ok(Sink {
             collection,
             filters: if exact { &[] } else { query.filters },

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::{
     OrderSpec, SortStrategy,
-    bounds::{Interval, KeyRange, intersect},
+    bounds::{Interval, KeyRange, contains, intersect},
     constraint::{Bounds, Constraint, Constraints, Texts},
     ordering,
 };
@@ -141,11 +141,43 @@ pub(in super::super) struct AccessPath<'f, 's> {
     pub(in super::super) is_merged: bool,
     /// The tests behind the bounds, each with its field.
     pub(super) bounds: Vec<(usize, &'f Test)>,
+    /// What is tested of each key within the ranges.
+    key_tests: Vec<KeyTest>,
     /// Whether each range is one whole key.
     pub(in super::super) points: bool,
-    /// Whether every document in the ranges matches the filter.
+    /// Whether every document matches the filter that has a key in the ranges which passes the tests.
     pub(in super::super) exact: bool,
     pub(super) rank: Rank,
+}
+
+/// A test of a field that the ranges do not bound.
+#[derive(Debug, Clone)]
+struct KeyTest {
+    field: usize,
+    /// The values that pass, in ascending order.
+    intervals: Vec<Interval>,
+}
+
+impl AccessPath<'_, '_> {
+    /// Whether a key within the ranges passes the tests. `None` if it cannot be read.
+    pub(in super::super) fn passes(&self, key: &[u8]) -> Option<bool> {
+        for test in &self.key_tests {
+            let begin = ordering::fields_len(&self.source, key, test.field)?;
+            let end = ordering::fields_len(&self.source, key, test.field + 1)?;
+            let value = key.get(begin..end)?;
+            let passes = match self.source.field(test.field).1 {
+                Direction::Ascending => contains(&test.intervals, value),
+                Direction::Descending => {
+                    let value: Vec<u8> = value.iter().map(|byte| !byte).collect();
+                    contains(&test.intervals, &value)
+                }
+            };
+            if !passes {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
 }
 
 /// The quality of an access path: the greater, the better. The fields are compared in their order.
@@ -159,12 +191,16 @@ pub(super) struct Rank {
     equality_and_sort: bool,
     /// A field is bounded by a range.
     range: bool,
+    /// The first documents are found in the requested order, and no more are requested.
+    limited: bool,
+    /// It has the documents that match a filter only.
+    partial: bool,
     /// The documents are in the requested order.
     sorted: bool,
     /// The documents are read without an index.
     direct: bool,
-    /// It has the documents that match a filter only.
-    partial: bool,
+    /// How many fields are tested in the keys.
+    tested: usize,
     /// The shorter of two keys is better.
     brevity: Reverse<usize>,
 }
@@ -212,9 +248,11 @@ pub(super) fn access_path<'f, 's>(
         equalities,
         equality_and_sort: equalities > 0 && sorted,
         range: key_bounds.range.is_some(),
+        limited: wanted.is_limited && order.is_by_index(),
+        partial: filter.is_some(),
         sorted,
         direct: source.index.is_none(),
-        partial: source.filter().is_some(),
+        tested: key_bounds.tests.len(),
         brevity: Reverse(source.len()),
     };
     let all = constraints.all.iter();
@@ -228,6 +266,7 @@ pub(super) fn access_path<'f, 's>(
         backward,
         order,
         bounds: key_bounds.used,
+        key_tests: key_bounds.tests,
         points: rank.unique,
         rank,
     };
@@ -248,7 +287,10 @@ struct KeyBounds<'f> {
     single: usize,
     /// The values of the next field, if it is bounded.
     range: Option<Vec<Interval>>,
-    /// How many constraints, besides those that the source fulfills, are fulfilled by all keys within the bounds.
+    /// What is tested of the keys within the bounds.
+    tests: Vec<KeyTest>,
+    /// How many constraints, besides those that the source fulfills, are fulfilled by all keys within the bounds that
+    /// pass the tests.
     exact: usize,
 }
 
@@ -260,26 +302,38 @@ impl<'f> KeyBounds<'f> {
             equalities: 0,
             single: 0,
             range: None,
+            tests: Vec::new(),
             exact: 0,
         };
+        // Whether all fields before have bounds.
+        let mut is_bounded = true;
         for at in 0..source.len() {
             let shares_array = |&(used, _): &(usize, _)| source.share_array(used, at);
-            if bounds.range.is_some() || bounds.used.iter().any(shares_array) {
+            is_bounded &= bounds.range.is_none() && !bounds.used.iter().any(shares_array);
+            // Of a document with several keys, another one may pass.
+            if !is_bounded && source.repeats() {
                 break;
             }
             let Some(field) = FieldBounds::new(constraints, source, at) else {
-                break;
+                is_bounded = false;
+                continue;
             };
             let prefixes = bounds.prefixes.len();
-            if prefixes > 1 && prefixes * field.intervals.len() > MAX_RANGES {
-                break;
-            }
-            if source.has_all_values(at) {
+            is_bounded &= prefixes <= 1 || prefixes * field.intervals.len() <= MAX_RANGES;
+            if is_bounded {
+                if source.has_all_values(at) {
+                    bounds.exact += field.exact;
+                }
+                let tests = field.tests.into_iter().map(|test| (at, test));
+                bounds.used.extend(tests);
+                bounds.add_field(at, field.intervals, source.field(at).1);
+            } else if !source.repeats() {
                 bounds.exact += field.exact;
+                bounds.tests.push(KeyTest {
+                    field: at,
+                    intervals: field.intervals,
+                });
             }
-            let tests = field.tests.into_iter().map(|test| (at, test));
-            bounds.used.extend(tests);
-            bounds.add_field(at, field.intervals, source.field(at).1);
         }
         bounds
     }

@@ -26,6 +26,14 @@ impl Cut {
         }
     }
 
+    /// Whether the key of a value comes after the cut.
+    fn is_before(&self, key: &[u8]) -> bool {
+        match self.after {
+            true => *key > *self.prefix && !key.starts_with(&self.prefix),
+            false => *key >= *self.prefix,
+        }
+    }
+
     /// The same cut among the keys of this direction.
     fn directed(&self, direction: Direction) -> Cut {
         match direction {
@@ -90,6 +98,22 @@ impl Interval {
         }
     }
 
+    /// Whether the key of a value is in the interval.
+    fn contains(&self, key: &[u8]) -> bool {
+        match self {
+            Interval::Point(point) => key == point,
+            Interval::Range(lower, upper) => lower.is_before(key) && !upper.is_before(key),
+        }
+    }
+
+    /// Whether the interval ends before the key of a value.
+    fn ends_before(&self, key: &[u8]) -> bool {
+        match self {
+            Interval::Point(point) => &**point < key,
+            Interval::Range(_, upper) => upper.is_before(key),
+        }
+    }
+
     fn cuts(&self) -> (Cut, Cut) {
         match self {
             Interval::Point(key) => (Cut::before(key.clone()), Cut::after(key.clone())),
@@ -125,6 +149,12 @@ impl Interval {
     }
 }
 
+/// Whether the key of a value is in a set, which is in ascending order.
+pub(super) fn contains(set: &[Interval], key: &[u8]) -> bool {
+    let at = set.partition_point(|interval| interval.ends_before(key));
+    set.get(at).is_some_and(|interval| interval.contains(key))
+}
+
 /// The intersection of two sets, each of which is in ascending order.
 pub(super) fn intersect(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
     a.iter()
@@ -147,6 +177,13 @@ impl KeyRange {
             upper: position(prefix, upper),
         }
     }
+}
+
+/// Whether some of these ranges have keys in common.
+pub(super) fn overlap(mut ranges: Vec<&KeyRange>) -> bool {
+    ranges.sort_unstable();
+    let pairs = ranges.windows(2);
+    pairs.into_iter().any(|pair| pair[0].upper > pair[1].lower)
 }
 
 fn position(prefix: &[u8], cut: &Cut) -> Vec<u8> {

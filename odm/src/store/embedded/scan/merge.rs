@@ -54,7 +54,7 @@ impl Eq for NextEntry<'_> {}
 impl<'a> PlanEntries<'a> {
     /// The next entry of a plan that merges its ranges.
     pub(super) fn next_merged(&mut self, cost: &mut Cost) -> Result<Option<PlanEntry<'a>>> {
-        let access_paths = self.plan.access_paths();
+        let (access_paths, repeats) = (self.plan.access_paths(), self.repeats);
         let merged = match &mut self.merged {
             Some(merged) => merged,
             None => {
@@ -69,7 +69,7 @@ impl<'a> PlanEntries<'a> {
                             .view
                             .range(tree, &range.lower, &range.upper, backward)?;
                         merged.ranges.push((at, range));
-                        merged.pull(merged.ranges.len() - 1, access_paths, cost)?;
+                        merged.pull(merged.ranges.len() - 1, access_paths, repeats, cost)?;
                     }
                 }
                 self.merged.insert(merged)
@@ -78,7 +78,7 @@ impl<'a> PlanEntries<'a> {
         let Some(NextEntry { entry, range, .. }) = merged.next.pop() else {
             return Ok(None);
         };
-        merged.pull(range, access_paths, cost)?;
+        merged.pull(range, access_paths, repeats, cost)?;
         Ok(Some(entry))
     }
 }
@@ -89,6 +89,7 @@ impl Merged<'_> {
         &mut self,
         range: usize,
         access_paths: &[AccessPath<'_, '_>],
+        repeats: bool,
         cost: &mut Cost,
     ) -> Result<()> {
         let (at, entries) = &mut self.ranges[range];
@@ -96,10 +97,9 @@ impl Merged<'_> {
         let Some((key, value)) = entries.next()? else {
             return Ok(());
         };
-        let several = access_paths.len() > 1;
         let order_start = fields_len(&access.source, &key, access.order_from)
             .ok_or_else(|| damaged("an index entry cannot be read"))?;
-        let entry = entry(&access.source, key, value, several, cost)?;
+        let entry = entry(access, key, value, repeats, cost)?;
         self.next.push(NextEntry {
             entry: PlanEntry {
                 order_start,
