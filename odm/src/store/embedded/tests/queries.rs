@@ -1,13 +1,17 @@
 //! Answers are the same with and without indexes, and are what the definition says.
 
-use bson::{Bson, Document, RawDocumentBuf, doc};
+use bson::{Bson, Document, RawBsonRef, RawDocument, RawDocumentBuf, doc};
 use proptest::prelude::*;
 use std::ops::ControlFlow;
 
 use super::support::*;
 use crate::{
-    mql::{Filter, Sort},
-    store::{Find, FindByKey, IndexSpec, Reader, Store, TransactionOptions},
+    mql::{
+        Filter, Group, Sort,
+        group::{Accumulator, GroupKey},
+        key,
+    },
+    store::{Aggregate, Find, FindByKey, IndexSpec, Reader, Store, TransactionOptions},
 };
 
 fn scalar() -> impl Strategy<Value = Bson> {
@@ -155,8 +159,9 @@ fn indexes() -> impl Strategy<Value = Vec<IndexSpec>> {
     })
 }
 
-fn partial_indexes() -> impl Strategy<Value = Vec<IndexSpec>> {
-    let condition = prop_oneof![
+/// A condition that a partial index may have.
+fn condition() -> impl Strategy<Value = Document> {
+    prop_oneof![
         2 => (0..4i32).prop_map(|v| doc! { "$eq": v }),
         2 => (0..3i32).prop_map(|v| doc! { "$gte": v }),
         1 => (0..3i32).prop_map(|v| doc! { "$gt": v }),
@@ -165,9 +170,16 @@ fn partial_indexes() -> impl Strategy<Value = Vec<IndexSpec>> {
         2 => Just(doc! { "$eq": null }),
         3 => Just(doc! { "$exists": true }),
         1 => Just(doc! { "$type": ["int", "string"] }),
-    ];
-    let path = prop_oneof![3 => Just("a"), 3 => Just("b"), 1 => Just("c.x"), 1 => Just("c.0")];
-    let conditions = prop::collection::btree_map(path, condition, 1..3);
+    ]
+}
+
+/// A path of a condition of a partial index.
+fn condition_path() -> impl Strategy<Value = &'static str> {
+    prop_oneof![3 => Just("a"), 3 => Just("b"), 1 => Just("c.x"), 1 => Just("c.0")]
+}
+
+fn partial_indexes() -> impl Strategy<Value = Vec<IndexSpec>> {
+    let conditions = prop::collection::btree_map(condition_path(), condition(), 1..3);
     let of = prop_oneof![
         Just(index("p1", &[("a", 1)])),
         Just(index("p2", &[("b", -1), ("a", 1)])),
@@ -178,6 +190,12 @@ fn partial_indexes() -> impl Strategy<Value = Vec<IndexSpec>> {
             present_only: true,
             ..unique("p6", &[("a", 1), ("b", 1)])
         }),
+        Just(index("p7", &[("b", 1), ("_id", -1)])),
+        Just(folded(unique("p8", &[("a", -1)]))),
+        Just(folded(IndexSpec {
+            present_only: true,
+            ..index("p9", &[("c.y", 1)])
+        })),
     ];
     prop::collection::vec((of, conditions), 0..4).prop_map(|mut all| {
         all.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
@@ -242,20 +260,26 @@ fn pattern(source: &str) -> Bson {
 }
 
 fn a_filter() -> impl Strategy<Value = Document> {
-    let leaf = (path(), test())
-        .prop_map(|(path, test)| doc! { path: test })
-        .boxed();
+    let leaf = prop_oneof![
+        4 => (path(), test()).prop_map(|(path, test)| doc! { path: test }),
+        1 => (condition_path(), condition()).prop_map(|(path, test)| doc! { path: test }),
+    ]
+    .boxed();
     let several = prop::collection::vec(leaf.clone(), 1..4)
         .prop_map(|all| doc! { "$and": all })
         .boxed();
+    let any = prop::collection::vec(prop_oneof![2 => leaf.clone(), 1 => several.clone()], 1..4)
+        .prop_map(|any| doc! { "$or": any })
+        .boxed();
+    let one = prop_oneof![2 => leaf.clone(), 1 => any.clone()].boxed();
     prop_oneof![
         1 => Just(Document::new()),
         4 => leaf.clone(),
-        4 => several.clone(),
-        2 => prop::collection::vec(prop_oneof![2 => leaf.clone(), 1 => several], 1..3)
-            .prop_map(|any| doc! { "$or": any }),
-        1 => (leaf.clone(), prop::collection::vec(leaf, 1..3))
-            .prop_map(|(one, any)| doc! { "$and": [one, { "$or": any }] }),
+        4 => several,
+        3 => any.clone(),
+        2 => (one.clone(), any.clone()).prop_map(|(one, any)| doc! { "$and": [one, any] }),
+        1 => (one.clone(), one).prop_map(|(one, other)| doc! { "$or": [one, other] }),
+        1 => (leaf, any).prop_map(|(one, none)| doc! { "$and": [one, { "$nor": [none] }] }),
     ]
 }
 
@@ -274,13 +298,25 @@ struct Asked {
     ignores_case: bool,
     skip: u64,
     limit: Option<u64>,
+    after: Option<After>,
+}
+
+/// Where a query starts.
+#[derive(Debug, Clone)]
+enum After {
     /// After the position of this one of the documents.
-    after: Option<prop::sample::Index>,
+    Document(prop::sample::Index),
+    /// After a position that no document need have: a value for each key of the sort, of which there may be too many.
+    Values(Vec<Bson>),
 }
 
 fn asked() -> impl Strategy<Value = Asked> {
     let few = prop_oneof![3 => Just(0), 1 => 0..4u64];
-    let after = prop::option::weighted(0.3, any::<prop::sample::Index>());
+    let after = prop_oneof![
+        2 => any::<prop::sample::Index>().prop_map(After::Document),
+        1 => prop::collection::vec(scalar(), 3).prop_map(After::Values),
+    ];
+    let after = prop::option::weighted(0.3, after);
     let limit = prop::option::of(0..6u64);
     (a_filter(), a_sort(), any::<bool>(), few, limit, after).prop_map(
         |(filter, sort, ignores_case, skip, limit, after)| Asked {
@@ -330,14 +366,17 @@ async fn compare(reader: &dyn Reader, stored: &[RawDocumentBuf], asked: &Asked) 
         return;
     };
     let sort = asked.sort();
-    let after = asked
-        .after
-        .as_ref()
-        .filter(|_| !stored.is_empty())
-        .map(|after| {
-            let total = sort.total();
-            total.key(after.get::<RawDocumentBuf>(stored))
-        });
+    let total = sort.total();
+    let after = match &asked.after {
+        Some(After::Document(at)) if !stored.is_empty() => {
+            Some(total.key(at.get::<RawDocumentBuf>(stored)))
+        }
+        Some(After::Values(values)) => {
+            let values = values.iter().cloned().map(value);
+            Some(values.take(total.keys().len()).collect())
+        }
+        _ => None,
+    };
     let find = Find {
         filter,
         sort,
@@ -353,6 +392,57 @@ async fn compare(reader: &dyn Reader, stored: &[RawDocumentBuf], asked: &Asked) 
     assert_eq!(ids(&got), ids(&expected), "{asked:?} by {plan:?}");
     let (count, _) = reader.count(&find).await.expect("a count");
     assert_eq!(count, expected.len() as u64, "{asked:?} by {plan:?}");
+    compare_groups(reader, &find, &expected).await;
+}
+
+/// Groups of the documents that a query finds: the number of each value, and the extremes.
+async fn compare_groups(reader: &dyn Reader, find: &Find, expected: &[Document]) {
+    let group = |keys: &[&'static str], accumulators| {
+        let key = |path: &&'static str| GroupKey {
+            path: (*path).into(),
+            start_of: None,
+        };
+        Group {
+            keys: keys.iter().map(key).collect(),
+            accumulators,
+            unwind: None,
+        }
+    };
+    for group in [
+        group(&["a"], vec![Accumulator::Count]),
+        group(&["c.x"], vec![Accumulator::Count]),
+        group(&["b", "a"], vec![Accumulator::Count]),
+        group(&[], vec![Accumulator::Min("a".into())]),
+        group(&[], vec![Accumulator::Max("b".into())]),
+    ] {
+        let aggregate = Aggregate {
+            find: find.clone(),
+            group,
+            ..Aggregate::default()
+        };
+        let mut grouping = aggregate.group.begin().expect("a group");
+        for document in expected {
+            grouping.add(&raw(document.clone())).expect("a document");
+        }
+        let mut rows = Vec::new();
+        let each = &mut |_, row: &RawDocument| {
+            rows.push(row.to_owned());
+            Ok(ControlFlow::Continue(()))
+        };
+        reader.aggregate(&aggregate, each).await.expect("rows");
+        let expected: Vec<_> = grouping
+            .into_rows()
+            .collect::<Result<_, _>>()
+            .expect("rows");
+        let value = |row: &RawDocumentBuf| key::of(RawBsonRef::Document(row));
+        let keys = |rows: &[RawDocumentBuf]| rows.iter().map(value).collect::<Vec<_>>();
+        // Values that are equal, as 1 and 1.0, have one key.
+        assert_eq!(
+            keys(&rows),
+            keys(&expected),
+            "{aggregate:?}: {rows:?} and {expected:?}"
+        );
+    }
 }
 
 async fn compare_by_key(reader: &dyn Reader, stored: &[RawDocumentBuf], asked: &Asked) {
@@ -384,6 +474,7 @@ async fn compare_by_key(reader: &dyn Reader, stored: &[RawDocumentBuf], asked: &
         })
         .await
         .expect("a result");
+    let numbers: Vec<u64> = got.iter().map(|got| got.len() as u64).collect();
     for (key, got) in keys.into_iter().zip(got) {
         let equal = Filter::Path("b".into(), crate::mql::Test::Eq(key));
         let one = Find {
@@ -392,10 +483,12 @@ async fn compare_by_key(reader: &dyn Reader, stored: &[RawDocumentBuf], asked: &
         };
         assert_eq!(ids(&got), ids(&expected(stored, &one)), "{asked:?}");
     }
+    let (counts, _) = reader.count_by_key(&by_key).await.expect("counts");
+    assert_eq!(counts, numbers, "{asked:?}");
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(300), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn answers_are_what_the_definition_says_whatever_indexes_there_are(
