@@ -140,7 +140,7 @@ on_every_store! {
     }
 
     async fn a_cursor_of_another_query_is_refused(store: impl TestStore) {
-        let db = with_ties(store).await;
+        let db = with_ties(store.clone()).await;
         let item = Item::fields();
         let sort = || item.kind.asc();
         let query = || db.items.find(item.count.eq(0)).sort(sort());
@@ -172,6 +172,12 @@ on_every_store! {
         // `_id` is the last key of every sort, and what is read and how much is no part of the query.
         let other = query().sort(item.id.asc()).after(&next).raw().page(2).await.unwrap();
         assert_eq!(other.items.len(), 2);
+
+        // Of another collection, the same filter and sort.
+        let of_items = db.items.all().page(3).await.unwrap().next.unwrap();
+        let other = Walks::open(store).await.unwrap();
+        let error = other.walked.all().after(&of_items).page(3).await.unwrap_err();
+        assert!(error.to_string().contains("position is not one in this query of `walked`"), "{error}");
 
         let text = next.to_string();
         for wrong in ["", "0", "zz", "é", &text[..text.len() - 2], &text[2..], "AQAAAAA", "Aw"] {
@@ -233,12 +239,14 @@ on_every_store! {
     }
 }
 
-/// What the property walks over: few different values in each sort key, and null and missing ones.
+/// What the property walks over: few different values in each sort key, some but for case alone, and null and missing
+/// ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "walked", index(fields = "a, -b"))]
 struct Walked {
     #[serde(rename = "_id")]
     id: i64,
+    #[index(case_insensitive)]
     a: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     b: Option<i32>,
@@ -252,12 +260,13 @@ struct Walks {
 }
 
 fn any_walked() -> impl Strategy<Value = Vec<Walked>> {
-    let document = (option::of(0..3), option::of(0..3), 0..3_i32);
+    let text = prop_oneof!["a", "A", "b", "Ä", "ä"];
+    let document = (option::of(text), option::of(0..3), 0..3_i32);
     vec(document, 0..25).prop_map(|documents| {
         let numbered = documents.into_iter().enumerate();
         let walked = numbered.map(|(id, (a, b, c))| Walked {
             id: id as i64 * 7 % 25,
-            a: a.map(|a| format!("a{a}")),
+            a,
             b,
             c,
         });
@@ -266,7 +275,7 @@ fn any_walked() -> impl Strategy<Value = Vec<Walked>> {
 }
 
 fn any_sort() -> impl Strategy<Value = Vec<usize>> {
-    vec(0..8_usize, 0..4)
+    vec(0..10_usize, 0..4)
 }
 
 fn sorted(query: Query<Walked>, keys: &[usize]) -> Query<Walked> {
@@ -280,7 +289,9 @@ fn sorted(query: Query<Walked>, keys: &[usize]) -> Query<Walked> {
             4 => walked.c.asc(),
             5 => walked.c.desc(),
             6 => walked.id.asc(),
-            _ => walked.id.desc(),
+            7 => walked.id.desc(),
+            8 => walked.a.asc().ignore_case(),
+            _ => walked.a.desc().ignore_case(),
         })
     })
 }

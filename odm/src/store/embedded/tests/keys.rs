@@ -28,6 +28,8 @@ async fn numbers(count: i32) -> Embedded {
     let store = things(vec![
         index("n_ones", &[("n", 1), ("tens", 1), ("ones", -1)]),
         index("tens", &[("tens", 1)]),
+        // It has fewer fields to test.
+        index("n", &[("n", 1)]),
     ])
     .await;
     let documents =
@@ -127,6 +129,10 @@ fn a_disjunction_of_bounds_is_counted_without_documents_and_each_document_once()
                 (20, 25, 0),
             ),
             (
+                vec![doc! { "n": { "$gte": 50 } }, doc! { "tens": 7 }],
+                (50, 60, 0),
+            ),
+            (
                 vec![
                     doc! { "n": { "$lt": 15 }, "ones": 0 },
                     doc! { "_id": 10 },
@@ -141,8 +147,11 @@ fn a_disjunction_of_bounds_is_counted_without_documents_and_each_document_once()
             assert_eq!(counted(&*reader, query.clone()).await, expected, "{query}");
         }
         // What stands beside the disjunction must hold as well.
-        let beside = doc! { "$or": [{ "n": 1 }, { "n": 2 }], "x": 1 };
-        assert_eq!(counted(&*reader, beside).await, (1, 2, 2));
+        for beside in [doc! { "x": 1 }, doc! { "$nor": [{ "x": 0 }] }] {
+            let mut query = doc! { "$or": [{ "n": 1 }, { "n": 2 }] };
+            query.extend(beside);
+            assert_eq!(counted(&*reader, query.clone()).await, (1, 2, 2), "{query}");
+        }
         let two = doc! { "$and": [
             { "$or": [{ "n": 1 }, { "n": 2 }] },
             { "$or": [{ "x": 1 }, { "x": 3 }] },
@@ -157,16 +166,29 @@ fn a_partial_index_finds_and_counts_the_documents_of_its_filter() {
         let store = things(vec![
             partial(index("active", &[("email", 1)]), doc! { "active": true }),
             index("name", &[("name", 1)]),
+            partial(
+                index("late", &[("late", 1)]),
+                doc! { "late": { "$gte": 200 } },
+            ),
         ])
         .await;
         let users = (0..300).map(
-            |i| doc! { "_id": i, "email": format!("{i}"), "active": i % 30 == 0, "name": i % 7 },
+            |i| doc! { "_id": i, "email": format!("{i}"), "active": i % 30 == 0, "name": i % 7, "late": i },
         );
         insert(&store, users.collect()).await.expect("an insert");
         let reader = store.reader().expect("an open store");
         assert_eq!(
             counted(&*reader, doc! { "active": true }).await,
             (10, 10, 0)
+        );
+        // By a condition that is the filter of the index and a bound in it.
+        assert_eq!(
+            counted(&*reader, doc! { "late": { "$gte": 200 } }).await,
+            (100, 100, 0)
+        );
+        assert_eq!(
+            counted(&*reader, doc! { "late": { "$gte": 250 } }).await,
+            (50, 50, 0)
         );
         assert_eq!(
             counted(&*reader, doc! { "active": { "$ne": true } }).await,
