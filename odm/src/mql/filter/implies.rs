@@ -100,6 +100,13 @@ mod tests {
         ]
     }
 
+    fn regex() -> Bson {
+        Bson::RegularExpression(bson::Regex {
+            pattern: "^a".try_into().expect("no NUL"),
+            options: "".try_into().expect("no NUL"),
+        })
+    }
+
     fn test() -> impl Strategy<Value = Document> {
         let types = prop::collection::vec(
             prop_oneof![Just("string"), Just("symbol"), Just("int"), Just("null")],
@@ -112,10 +119,10 @@ mod tests {
             2 => value().prop_map(|v| doc! { "$lt": v }),
             2 => value().prop_map(|v| doc! { "$lte": v }),
             2 => prop::collection::vec(value(), 0..3).prop_map(|v| doc! { "$in": v }),
-            1 => Just(doc! { "$in": [Bson::RegularExpression(bson::Regex {
-                pattern: "^a".try_into().expect("no NUL"),
-                options: "".try_into().expect("no NUL"),
-            })] }),
+            2 => prop::collection::vec(value(), 0..3).prop_map(|mut values| {
+                values.push(regex());
+                doc! { "$in": values }
+            }),
             1 => value().prop_map(|v| doc! { "$ne": v }),
             2 => any::<bool>().prop_map(|v| doc! { "$exists": v }),
             1 => types.prop_map(|v| doc! { "$type": v }),
@@ -179,6 +186,12 @@ mod tests {
             (doc! { "$eq": 5 }, doc! { "$exists": true }, true),
             (doc! { "$in": [5, 6] }, doc! { "$gte": 5 }, true),
             (doc! { "$in": [5, 4] }, doc! { "$gte": 5 }, false),
+            (doc! { "$in": [5, regex()] }, doc! { "$exists": true }, true),
+            (
+                doc! { "$in": [null, regex()] },
+                doc! { "$exists": true },
+                false,
+            ),
             (doc! { "$gte": 5 }, doc! { "$gt": 5 }, false),
             (doc! { "$gt": 5 }, doc! { "$gte": 5 }, true),
             (doc! { "$gt": 6 }, doc! { "$gt": 5 }, true),

@@ -93,6 +93,26 @@ fn documents_whose_keys_do_not_pass_are_not_read() {
 }
 
 #[test]
+fn texts_are_tested_in_keys_by_what_they_begin_with() {
+    block_on(async {
+        for sign in [1, -1] {
+            let store = things(vec![index("n_name", &[("n", 1), ("name", sign)])]).await;
+            let names = ["A", "a", "ab", "abc", "b"].into_iter().enumerate();
+            let documents = names.map(|(n, name)| doc! { "_id": n as i32, "n": 1, "name": name });
+            insert(&store, documents.collect())
+                .await
+                .expect("an insert");
+            let query = find(doc! { "n": { "$gt": 0 }, "name": { "$regex": "^a" } });
+            let reader = store.reader().expect("an open store");
+            let cost = reader.explain(&query).await.expect("a plan").cost;
+            assert_eq!((cost.keys_examined, cost.documents_examined), (5, 3));
+            let expected = [doc! { "_id": 1 }, doc! { "_id": 2 }, doc! { "_id": 3 }];
+            assert_eq!(ids(&found(&*reader, &query).await), ids(&expected));
+        }
+    });
+}
+
+#[test]
 fn a_document_with_several_keys_is_not_left_out_for_one_that_does_not_pass() {
     block_on(async {
         let store = things(vec![index("a_b", &[("a", 1), ("b", 1)])]).await;
