@@ -319,7 +319,6 @@ impl fmt::Debug for Step {
     }
 }
 
-/// What serde says of a value that cannot be read.
 /// Reads a value by way of a document: bare it would be read in the form that is human readable, in which ids and
 /// dates are text.
 fn read<V: DeserializeOwned>(value: &Bson) -> std::result::Result<V, Cause> {
@@ -337,6 +336,7 @@ fn written<V: Serialize>(value: &V) -> std::result::Result<Bson, Cause> {
     Ok(Bson::try_from(to_raw(value)?)?)
 }
 
+/// What serde says of a value that cannot be read.
 fn unreadable(error: bson::error::Error) -> Cause {
     match &error.message {
         Some(message) => message.trim_end_matches('.').to_owned().into(),

@@ -226,7 +226,8 @@ impl AutoId for bson::Uuid {
     }
 }
 
-/// An `_id` that is a number of a sequence: `#[id(sequence)]`. A program can implement it for a type of its own.
+/// An `_id` that is a number of a sequence: `#[id(sequence)]`. A program can implement it for a type of its own, which is
+/// to be stored as a number: of another one, the sequence does not know which a caller has given.
 #[diagnostic::on_unimplemented(
     message = "an `_id` of type `{Self}` is not the number of a sequence",
     label = "not an integer",

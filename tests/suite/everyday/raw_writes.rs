@@ -172,4 +172,19 @@ on_every_store! {
             .unwrap();
         assert_eq!((raw, typed), (rawdoc! { "_id": 2 }, true));
     }
+
+    async fn an_update_in_mongodbs_form_is_as_free_within_a_typed_one(store: impl TestStore) {
+        let library = library(store).await;
+        library.scraps.insert(Scrap { id: 1, text: "a".into() }).await.unwrap();
+        let number = || odm::bson::doc! { "$set": { "text": 5 } };
+        let text = Scrap::fields().text;
+        for update in [
+            library.scraps.update(1).raw(number()),
+            library.scraps.update(1).with(Update::new().raw(number())),
+        ] {
+            update.await.unwrap();
+            assert!(library.scraps.get(1).await.is_err());
+            library.scraps.update(1).set(text, "a").await.unwrap();
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! What an import refuses, and the line that it names.
 
 use odm::{ErrorKind, prelude::*};
+use serde::{Deserialize, Serialize};
 use tests::{TestStore, on_every_store};
 
 use super::models::*;
@@ -11,6 +12,21 @@ fn line(id: i32, rest: &str) -> String {
     format!(
         r#"{{"collection":"categories","document":{{"_id":{id},"name":"c{id}","children":0,"created_at":{{"$date":"2026-01-01T00:00:00Z"}}{rest}}}}}"#
     )
+}
+
+/// A document of it need not conform to the schema, but it must be readable.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "scraps", validation(level = "off"))]
+struct Scrap {
+    #[serde(rename = "_id")]
+    id: i32,
+    text: String,
+}
+
+#[derive(Database)]
+#[database(name = "scraps", version = 1)]
+struct Scraps {
+    scraps: Repository<Scrap>,
 }
 
 async fn refused(market: &Market, text: &str) -> odm::Error {
@@ -83,6 +99,17 @@ on_every_store! {
         assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
         assert!(error.to_string().starts_with("line 4: "), "{error}");
         assert_eq!(copy.items.all().count().await.unwrap(), 0);
+    }
+
+    async fn a_document_that_its_model_cannot_read_is_refused_where_no_schema_is(store: impl TestStore) {
+        let db = Scraps::open(store).await.unwrap();
+        let export = r#"{"export":1,"database":"scraps","version":1,"documents":1}
+            {"collection":"scraps","document":{"_id":1,"text":5}}"#;
+        let error = db.import(export.as_bytes()).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Decode, "{error}");
+        assert!(error.to_string().starts_with("line 2: "), "{error}");
+        assert_eq!(db.scraps.all().count().await.unwrap(), 0);
+        db.import(export.replace("5}", "\"a\"}").as_bytes()).await.unwrap();
     }
 
     async fn documents_that_name_each_other_are_stored_together_or_not_at_all(store: impl TestStore) {
