@@ -123,6 +123,8 @@ pub enum ErrorKind {
     Corrupt,
     /// The operating system reported an error.
     Io,
+    /// The server of the store cannot be reached, or failed.
+    Unavailable,
 }
 
 impl Error {
@@ -295,6 +297,13 @@ impl Error {
         let source = StdError::source(self);
         if let Some(error) = source.and_then(|source| source.downcast_ref::<mql::Error>()) {
             return Some(error.code());
+        }
+        #[cfg(feature = "mongodb")]
+        if let Some(error) =
+            source.and_then(|source| source.downcast_ref::<mongodb::error::Error>())
+            && let mongodb::error::ErrorKind::Command(command) = &*error.kind
+        {
+            return Some(command.code);
         }
         match self.kind() {
             ErrorKind::DuplicateKey => Some(11_000),

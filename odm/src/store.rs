@@ -20,6 +20,8 @@ mod document;
 pub mod embedded;
 mod feed;
 mod index_filter;
+#[cfg(feature = "mongodb")]
+pub mod mongodb;
 mod query;
 mod reader_ext;
 mod write;
@@ -212,8 +214,8 @@ pub trait Transaction: Reader {
     /// unique index, is taken, with the location that [`Error::duplicate_id`](crate::Error::duplicate_id)
     /// and [`IndexSpec::duplicate_key`] have; [`Limit`](crate::ErrorKind::Limit) or
     /// [`Encode`](crate::ErrorKind::Encode) as [`check_document`] says, and if the transaction would
-    /// write more documents than the store allows; [`Corrupt`](crate::ErrorKind::Corrupt) if a
-    /// `before` is not the document that the transaction has;
+    /// write more documents than the store allows; [`Corrupt`](crate::ErrorKind::Corrupt) if the transaction has no
+    /// document with the `_id` of a `before`, and, of a store that compares them, if it has another one;
     /// [`InvalidUpdate`](crate::ErrorKind::InvalidUpdate) if an `after` has another `_id`, or two arrays
     /// side by side in the fields of an index; [`Schema`](crate::ErrorKind::Schema) if the name of a
     /// collection is empty or has a NUL. The store MUST NOT apply a part.
@@ -288,6 +290,9 @@ pub struct Capabilities {
     /// which a document takes a value from another one that stays fails with
     /// [`DuplicateKey`](crate::ErrorKind::DuplicateKey), or does not, by the order of the writes.
     pub exchanges_unique_values: bool,
+    /// Indexes and orders can [ignore case](IndexSpec::case_insensitive). Without it an index that does is a
+    /// [`Schema`](crate::ErrorKind::Schema) error, and an order an [`InvalidQuery`](crate::ErrorKind::InvalidQuery).
+    pub ignores_case: bool,
 }
 
 impl Capabilities {
@@ -295,6 +300,14 @@ impl Capabilities {
     pub fn single_writer(self, id: StoreId) -> Self {
         Capabilities {
             single_writer: Some(id),
+            ..self
+        }
+    }
+
+    /// Returns the capabilities with indexes and orders that ignore case.
+    pub fn ignores_case(self) -> Self {
+        Capabilities {
+            ignores_case: true,
             ..self
         }
     }

@@ -5,6 +5,7 @@
 
 pub mod killed;
 pub mod map_store;
+mod mongodb;
 pub mod store_suite;
 
 use std::{
@@ -29,6 +30,7 @@ use odm::{
 };
 
 use self::map_store::MapStore;
+pub use self::mongodb::on_mongodb;
 
 /// A store that a suite can run on.
 pub trait TestStore: Store + Clone {}
@@ -36,7 +38,7 @@ pub trait TestStore: Store + Clone {}
 impl<S: Store + Clone> TestStore for S {}
 
 /// Turns each `async fn name(store: impl TestStore)` into one test for each store, `name::on_disk`,
-/// `name::in_memory` and `name::in_maps`. Another store is one more line here.
+/// `name::in_memory`, `name::in_maps` and `name::on_mongodb`. Another store is one more line here.
 #[macro_export]
 macro_rules! on_every_store {
     ($($(#[$attribute:meta])* async fn $name:ident($store:ident: impl $bound:ident) $body:block)+) => {$(
@@ -57,6 +59,12 @@ macro_rules! on_every_store {
             #[test]
             fn in_maps() {
                 $crate::in_maps(super::$name);
+            }
+
+            #[test]
+            #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+            fn on_mongodb() {
+                $crate::on_mongodb(super::$name);
             }
         }
     )+};
@@ -191,6 +199,11 @@ pub struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/changing-models.md")]
 pub struct ChangingModels;
+
+/// And that about the store on MongoDB compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/mongodb.md")]
+pub struct OnMongoDb;
 
 /// A write to the store beneath, which nothing follows: what the library cannot know of.
 enum Beneath {

@@ -76,9 +76,10 @@ fn closed() -> Error {
 #[async_trait]
 impl Store for MapStore {
     fn capabilities(&self) -> Capabilities {
+        let capabilities = Capabilities::default().ignores_case();
         match self.unique_values {
-            UniqueValues::AreExchanged => Capabilities::default().exchanges_unique_values(),
-            UniqueValues::AreTakenInOrder => Capabilities::default(),
+            UniqueValues::AreExchanged => capabilities.exchanges_unique_values(),
+            UniqueValues::AreTakenInOrder => capabilities,
         }
     }
 

@@ -36,11 +36,11 @@ pub mod units;
 pub mod updates;
 
 /// Makes a `#[test]` for each promise of the contract. The argument is the absolute path of a function
-/// that calls a test with a new store, such as [`in_maps`](crate::in_maps).
+/// that calls a test with a new store, such as [`in_maps`](crate::in_maps). Attributes before it are those of the tests.
 #[macro_export]
 macro_rules! store_suite {
-    ($run:path) => {
-        $crate::store_suite! { $run;
+    ($(#[$attribute:meta])* $run:path) => {
+        $crate::store_suite! { [$(#[$attribute])*] $run;
             snapshots {
                 a_reader_sees_what_was_committed_before_it_and_nothing_later
                 a_reader_sees_nothing_of_a_transaction_before_its_commit
@@ -87,10 +87,11 @@ macro_rules! store_suite {
             batches {
                 a_batch_inserts_replaces_and_removes
                 a_document_is_stored_byte_for_byte
+                a_document_with_values_of_deprecated_types_is_stored_byte_for_byte
                 a_transaction_reads_what_its_batches_wrote
                 an_empty_batch_changes_nothing
                 an_insert_of_a_taken_id_is_refused
-                a_batch_with_another_image_than_the_stored_one_is_refused
+                a_batch_that_changes_a_document_that_is_not_there_is_refused
                 a_replacement_with_another_id_is_refused
                 nothing_of_a_failed_batch_is_stored_in_any_collection
                 a_batch_to_a_collection_without_a_valid_name_is_refused
@@ -164,19 +165,21 @@ macro_rules! store_suite {
             }
         }
     };
-    ($run:path; $($topic:ident { $($promise:ident)+ })+) => {
+    ($attributes:tt $run:path; $($topic:ident { $($promise:ident)+ })+) => {
         $(mod $topic {
-            $(
-                #[test]
-                fn $promise() {
-                    $run($crate::store_suite::$topic::$promise);
-                }
-            )+
+            $($crate::store_suite! { @promise $attributes $run; $topic $promise })+
         })+
 
         #[test]
         fn every_promise_is_tested() {
             $crate::store_suite::assert_complete(&[$((stringify!($topic), &[$(stringify!($promise)),+])),+]);
+        }
+    };
+    (@promise [$(#[$attribute:meta])*] $run:path; $topic:ident $promise:ident) => {
+        #[test]
+        $(#[$attribute])*
+        fn $promise() {
+            $run($crate::store_suite::$topic::$promise);
         }
     };
 }

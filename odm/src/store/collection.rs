@@ -29,7 +29,8 @@ pub struct IndexSpec {
     /// No two documents may have the same key. One document may have a key more than once.
     pub unique: bool,
     /// Documents in which one of the fields is missing or null have no entry, so that `unique`
-    /// means unique among those present.
+    /// means unique among those present. Where fields meet an array of which some elements have values and some do
+    /// not, a store MAY take the latter for null.
     pub present_only: bool,
     /// Texts that differ in nothing but case are one key, by Unicode's simple case folding. A sort that
     /// [ignores case](crate::mql::Sort::ignoring_case) has their order. This is said of texts themselves, not of those in

@@ -445,6 +445,7 @@ impl Store for Embedded {
         Capabilities::default()
             .single_writer(self.handle.id)
             .exchanges_unique_values()
+            .ignores_case()
     }
 
     fn reader(&self) -> Result<Arc<dyn Reader>> {

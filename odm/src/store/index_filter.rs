@@ -53,6 +53,11 @@ impl IndexFilter {
         })
     }
 
+    /// Returns the filter as MongoDB's form of it.
+    pub fn to_document(&self) -> Document {
+        self.filter.to_document()
+    }
+
     /// The form in which it is stored.
     pub(crate) fn form(&self) -> &FilterForm {
         &self.form

@@ -39,20 +39,31 @@ pub async fn a_document_is_stored_byte_for_byte(store: impl Store) {
         "_id": 1,
         "z": 1_i64, "a": 1.0, "m": -0.0, "nan": f64::NAN, "": "no name",
         "deep": { "b": [{}, [], null, { "y": 1, "x": 2 }] },
-        "types": [Bson::Undefined, Bson::MinKey, Bson::Symbol("s".into()), Bson::MaxKey],
+        "ends": [Bson::MinKey, Bson::MaxKey],
     });
     let batch = [Write::Insert(image.clone())];
     write(&store, &batch).await.expect("the batch is applied");
-    let bytes = |documents: Vec<RawDocumentBuf>| {
-        let bytes = documents.into_iter().map(RawDocumentBuf::into_bytes);
-        bytes.collect::<Vec<_>>()
-    };
     assert_eq!(bytes(stored(&store).await), [image.as_bytes()]);
     // Equal numbers, other bytes.
     let after = raw(doc! { "_id": 1, "z": 1.0, "a": 1_i64, "m": 0.0 });
     let batch = [Write::Replace(image, after.clone())];
     write(&store, &batch).await.expect("the batch is applied");
     assert_eq!(bytes(stored(&store).await), [after.as_bytes()]);
+}
+
+pub async fn a_document_with_values_of_deprecated_types_is_stored_byte_for_byte(store: impl Store) {
+    let image = raw(doc! { "_id": 1, "types": [Bson::Undefined, Bson::Symbol("s".into())] });
+    write(&store, &[Write::Insert(image.clone())])
+        .await
+        .expect("the batch is applied");
+    assert_eq!(bytes(stored(&store).await), [image.as_bytes()]);
+}
+
+fn bytes(documents: Vec<RawDocumentBuf>) -> Vec<Vec<u8>> {
+    documents
+        .into_iter()
+        .map(RawDocumentBuf::into_bytes)
+        .collect()
 }
 
 pub async fn a_transaction_reads_what_its_batches_wrote(store: impl Store) {
@@ -124,12 +135,9 @@ pub async fn an_insert_of_a_taken_id_is_refused(store: impl Store) {
     assert_stored(&store, [doc! { "_id": 1, "a": 1 }]).await;
 }
 
-pub async fn a_batch_with_another_image_than_the_stored_one_is_refused(store: impl Store) {
+pub async fn a_batch_that_changes_a_document_that_is_not_there_is_refused(store: impl Store) {
     insert_all(&store, [doc! { "_id": 1, "a": 1 }]).await;
     let wrong = [
-        // Equal in value, and not in bytes.
-        replace(doc! { "_id": 1, "a": 1.0 }, doc! { "_id": 1, "a": 2 }),
-        remove(doc! { "_id": 1 }),
         replace(doc! { "_id": 2 }, doc! { "_id": 2, "a": 1 }),
         remove(doc! { "_id": 2 }),
     ];

@@ -95,6 +95,9 @@ pub async fn null_and_missing_are_one_key_unless_only_present_ones_count(store: 
 }
 
 pub async fn an_index_that_ignores_case_takes_words_in_all_cases(store: impl Store) {
+    if !store.capabilities().ignores_case {
+        return;
+    }
     let by_n = present(case_insensitive(unique("n", &["n"])));
     ensure(&store, vec![by_n]).await;
     let documents = [
@@ -208,8 +211,8 @@ pub async fn each_element_of_an_array_is_a_key(store: impl Store) {
     .await;
     let some = [
         // An element may occur twice in one document.
-        doc! { "_id": 1, "n": [1, 2, 2], "l": [{ "k": 1, "v": 1 }, { "k": 1, "v": 2 }, { "k": 3 }] },
-        doc! { "_id": 2, "n": 3, "l": [{ "k": 3 }, { "k": 2, "v": 2 }] },
+        doc! { "_id": 1, "n": [1, 2, 2], "l": [{ "k": 1, "v": 1 }, { "k": 1, "v": 2 }] },
+        doc! { "_id": 2, "n": 3, "l": [{ "k": 2, "v": 2 }] },
     ];
     insert_all(&store, some.clone()).await;
     let error = assert_taken(&store, doc! { "_id": 3, "n": [5, 2.0] }).await;

@@ -1,0 +1,193 @@
+//! The store on a MongoDB server, by the official driver.
+//!
+//! **It is not for use yet**: units of work that run at the same time can leave derived data wrong, since the server's snapshot
+//! isolation does not keep apart transactions that write different documents.
+//!
+//! A unit of work is a transaction with snapshot reads and a majority write concern. A reader reads one snapshot, without a
+//! transaction. So the server is a replica set, if only of one member.
+
+mod error;
+mod explain;
+mod filter;
+mod read;
+mod reply;
+mod schema;
+mod session;
+mod write;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use ::mongodb::{Client, Database, bson::doc, options::ClientOptions};
+use async_trait::async_trait;
+use tokio::sync::Mutex;
+
+use self::{error::translate, session::Session};
+use super::{
+    Capabilities, CollectionSpec, Durability, Reader, Store, Transaction, TransactionOptions,
+    UnitOfWork,
+};
+use crate::error::{Error, ErrorKind, Result};
+
+/// How long a unit of work is run again after conflicts.
+const RETRIED_FOR: Duration = Duration::from_secs(120);
+/// How long a unit of work waits before it is run for the third time. Before each later one it waits for as much longer.
+const FIRST_WAIT: Duration = Duration::from_millis(2);
+/// The longest wait, in first ones.
+const LONGEST_WAIT: u32 = 50;
+
+/// A database of a MongoDB server. A clone is the same store.
+#[derive(Debug, Clone)]
+pub struct MongoDb(Arc<Connection>);
+
+/// What all readers and transactions of a store share.
+#[derive(Debug)]
+struct Connection {
+    client: Client,
+    database: Database,
+    /// The server has `bulkWrite`, which writes to several collections.
+    has_bulk_write: bool,
+    is_closed: AtomicBool,
+    /// The turn of the units that have lost a conflict: they run one after another, so that each of them comes to its end.
+    lost: Mutex<()>,
+}
+
+impl MongoDb {
+    /// Connects to the database that a URI names, such as `mongodb://localhost:27017/shop`.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidQuery` if the URI is invalid or names no database; those of [`new`](MongoDb::new).
+    pub async fn connect(uri: &str) -> Result<Self> {
+        let invalid = |error: ::mongodb::error::Error| {
+            let message = format!("invalid URI of a MongoDB server: {error}");
+            Error::new(ErrorKind::InvalidQuery, message).with_source(error)
+        };
+        let options = ClientOptions::parse(uri).await.map_err(invalid)?;
+        let Some(name) = options.default_database.clone() else {
+            return Err(Error::new(
+                ErrorKind::InvalidQuery,
+                "the URI of a MongoDB server names no database: write `mongodb://host:port/database`",
+            ));
+        };
+        let client = Client::with_options(options).map_err(invalid)?;
+        MongoDb::new(&client, &name).await
+    }
+
+    /// Uses a database of a client, whose options for connections, authentication and monitoring hold.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` if the server cannot be reached, and `Schema` if it is neither a replica set's member nor new enough:
+    /// MongoDB 6.0 or later.
+    pub async fn new(client: &Client, database: &str) -> Result<Self> {
+        let database = client.database(database);
+        let hello = database.run_command(doc! { "hello": 1 }).await;
+        let hello = hello.map_err(|error| translate(error, None))?;
+        let version = hello.get_i32("maxWireVersion").unwrap_or(0);
+        // Partial indexes by `$or` came with 6.0.
+        if version < 17 {
+            return Err(Error::new(
+                ErrorKind::Schema,
+                "the MongoDB server is older than 6.0, and its partial indexes have no `$or`: upgrade it",
+            ));
+        }
+        if !hello.contains_key("setName") {
+            let message = if hello
+                .get_str("msg")
+                .is_ok_and(|message| message == "isdbgrid")
+            {
+                "the MongoDB server is a sharded cluster, which is not supported: use a replica set"
+            } else {
+                "the MongoDB server is a standalone one, without transactions: start it with `--replSet rs0`, and run \
+                 `rs.initiate()` once"
+            };
+            return Err(Error::new(ErrorKind::Schema, message));
+        }
+        Ok(MongoDb(Arc::new(Connection {
+            client: client.clone(),
+            database,
+            has_bulk_write: version >= 25,
+            is_closed: AtomicBool::new(false),
+            lost: Mutex::new(()),
+        })))
+    }
+
+    fn session(&self) -> Result<Session> {
+        self.0.check_open()?;
+        Ok(Session::of_snapshot(self.0.clone()))
+    }
+
+    async fn transaction(&self, durability: Durability) -> Result<Session> {
+        self.0.check_open()?;
+        Session::of_transaction(self.0.clone(), durability).await
+    }
+}
+
+impl Connection {
+    fn check_open(&self) -> Result<()> {
+        match self.is_closed.load(Ordering::Acquire) {
+            true => Err(Error::new(
+                ErrorKind::Closed,
+                "store closed: connect to it again",
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
+#[async_trait]
+impl Store for MongoDb {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
+    }
+
+    fn reader(&self) -> Result<Arc<dyn Reader>> {
+        Ok(Arc::new(self.session()?))
+    }
+
+    async fn ensure(&self, collections: &[CollectionSpec]) -> Result<()> {
+        self.0.check_open()?;
+        schema::ensure(&self.0.database, collections).await
+    }
+
+    async fn run(&self, unit: Arc<dyn UnitOfWork>, durability: Durability) -> Result<()> {
+        let begin = Instant::now();
+        let mut turn = None;
+        for attempt in 0_u32.. {
+            let mut transaction = self.transaction(durability).await?;
+            let result = match unit.run(&mut transaction).await {
+                Ok(()) => transaction.commit_all().await,
+                Err(error) => {
+                    transaction.abort().await;
+                    Err(error)
+                }
+            };
+            match result {
+                Err(error) if error::is_conflict(&error) && begin.elapsed() < RETRIED_FOR => {
+                    if turn.is_none() {
+                        turn = Some(self.0.lost.lock().await);
+                    }
+                    // What is left are the units of other processes, and those that run for the first time.
+                    tokio::time::sleep(FIRST_WAIT * attempt.min(LONGEST_WAIT)).await;
+                }
+                result => return result,
+            }
+        }
+        Ok(())
+    }
+
+    async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>> {
+        Ok(Box::new(self.transaction(options.durability).await?))
+    }
+
+    async fn close(&self) -> Result<()> {
+        self.0.is_closed.store(true, Ordering::Release);
+        Ok(())
+    }
+}

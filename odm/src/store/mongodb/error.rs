@@ -1,0 +1,154 @@
+//! The driver's errors as those of the library.
+
+use ::mongodb::error::{
+    Error as DriverError, ErrorKind as DriverKind, TRANSIENT_TRANSACTION_ERROR,
+};
+use bson::{RawBson, RawBsonRef, RawDocument};
+
+use super::reply::raw_number;
+use crate::{
+    error::{Error, ErrorKind, Result},
+    mql::Direction,
+    store::IndexSpec,
+};
+
+/// What an operation was about, for its errors.
+#[derive(Clone, Copy)]
+pub(super) struct About<'a> {
+    pub(super) collection: &'a str,
+    /// The operation has a filter that can fail on a document.
+    pub(super) can_fail: bool,
+}
+
+/// MongoDB's codes of errors.
+mod code {
+    pub(super) const BAD_VALUE: i32 = 2;
+    pub(super) const NO_SUCH_TRANSACTION: i32 = 251;
+    pub(super) const INVALID_NAMESPACE: i32 = 73;
+    pub(super) const WRITE_CONFLICT: i32 = 112;
+    pub(super) const VALIDATION: i32 = 121;
+    pub(super) const PARALLEL_ARRAYS: i32 = 171;
+    pub(super) const DUPLICATE_KEY: i32 = 11_000;
+    pub(super) const TOO_LARGE: i32 = 10_334;
+    pub(super) const FAILED_TO_PARSE: i32 = 9;
+}
+
+/// Makes the driver's error one of the library.
+pub(super) fn translate(error: DriverError, about: Option<About<'_>>) -> Error {
+    if error.contains_label(TRANSIENT_TRANSACTION_ERROR) {
+        let message = format!(
+            "transaction lost: another one has changed what it writes, or the server went away; run it again: {error}"
+        );
+        return Error::new(ErrorKind::TransactionAborted, message)
+            .with_source(error)
+            .retryable();
+    }
+    let code = match &*error.kind {
+        DriverKind::Command(command) => command.code,
+        DriverKind::Io(_)
+        | DriverKind::ServerSelection { .. }
+        | DriverKind::ConnectionPoolCleared { .. }
+        | DriverKind::DnsResolve { .. } => {
+            let message = format!("the MongoDB server cannot be reached: {error}");
+            return Error::new(ErrorKind::Unavailable, message)
+                .with_source(error)
+                .retryable();
+        }
+        _ => 0,
+    };
+    let kind = kind_of(code, about);
+    let message = format!("the MongoDB server refused: {error}");
+    let translated = Error::new(kind, message).with_source(error);
+    match about {
+        Some(about) => translated.at(about.collection, None, None),
+        None => translated,
+    }
+}
+
+fn kind_of(code: i32, about: Option<About<'_>>) -> ErrorKind {
+    match code {
+        code::VALIDATION => ErrorKind::Invalid,
+        code::PARALLEL_ARRAYS => ErrorKind::InvalidUpdate,
+        code::TOO_LARGE => ErrorKind::Limit,
+        code::INVALID_NAMESPACE => ErrorKind::Schema,
+        code::WRITE_CONFLICT | code::NO_SUCH_TRANSACTION => ErrorKind::TransactionAborted,
+        code::FAILED_TO_PARSE | code::BAD_VALUE => ErrorKind::InvalidQuery,
+        _ if about.is_some_and(|about| about.can_fail) => ErrorKind::FailedFilter,
+        _ => ErrorKind::Unavailable,
+    }
+}
+
+/// Whether another transaction won, so that the same unit can succeed.
+pub(super) fn is_conflict(error: &Error) -> bool {
+    error.is_retryable() && error.kind() == ErrorKind::TransactionAborted
+}
+
+/// The error of one statement of a write, as the server returns it.
+pub(super) fn of_statement(collection: &str, statement: &RawDocument) -> Error {
+    let code = raw_number(statement, "code") as i32;
+    let text = statement.get_str("errmsg").unwrap_or("no message");
+    if code == code::DUPLICATE_KEY {
+        return duplicate_key(collection, statement, text);
+    }
+    let kind = kind_of(code, None);
+    let error = Error::new(kind, format!("write to `{collection}` refused: {text}"));
+    let error = error.at(collection, None, None);
+    match kind {
+        ErrorKind::TransactionAborted => error.retryable(),
+        _ => error,
+    }
+}
+
+fn duplicate_key(collection: &str, statement: &RawDocument, text: &str) -> Error {
+    let document = |name: &str| statement.get_document(name).ok();
+    let (Some(pattern), Some(value)) = (document("keyPattern"), document("keyValue")) else {
+        return Error::new(ErrorKind::DuplicateKey, format!("duplicate key: {text}"))
+            .at(collection, None, None);
+    };
+    let keys: Vec<(String, Direction)> = pattern
+        .iter()
+        .flatten()
+        .map(|(path, direction)| {
+            let is_down = matches!(direction, RawBsonRef::Int32(-1) | RawBsonRef::Int64(-1))
+                || direction.as_f64().is_some_and(|number| number < 0.0);
+            let direction = if is_down {
+                Direction::Descending
+            } else {
+                Direction::Ascending
+            };
+            (path.as_str().to_owned(), direction)
+        })
+        .collect();
+    let values: Vec<RawBson> = (keys.iter())
+        .map(|(path, _)| {
+            value
+                .get(path)
+                .ok()
+                .flatten()
+                .map_or(RawBson::Null, RawBson::from)
+        })
+        .collect();
+    if let ([(path, _)], [id]) = (&keys[..], &values[..])
+        && path == "_id"
+    {
+        return Error::duplicate_id(collection, id.as_raw_bson_ref());
+    }
+    let name = text
+        .split("index: ")
+        .nth(1)
+        .and_then(|rest| rest.split(" dup key").next());
+    let index = IndexSpec {
+        name: super::schema::declared_name(name.unwrap_or_default()).to_owned(),
+        keys,
+        unique: true,
+        present_only: false,
+        case_insensitive: false,
+        filter: None,
+    };
+    index.duplicate_key(collection, &values)
+}
+
+/// The result of a call of the driver.
+pub(super) fn driver<T>(result: Result<T, DriverError>, about: About<'_>) -> Result<T> {
+    result.map_err(|error| translate(error, Some(about)))
+}

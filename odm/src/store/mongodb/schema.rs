@@ -1,0 +1,245 @@
+//! Collections and indexes.
+
+use ::mongodb::{Database, error::ErrorKind as DriverKind};
+use bson::{Bson, Document, doc};
+use futures_util::TryStreamExt;
+
+use super::{
+    error::{About, driver, translate},
+    filter::{all, is_present},
+};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    mql::Direction,
+    store::{CollectionSpec, IndexSpec},
+};
+
+/// What stands between the declared name of an index and a number, where an obsolete one has that name.
+const MARK: char = '~';
+
+/// The server's code of an index that is gone, and of a collection that does not exist or exists.
+const INDEX_NOT_FOUND: i32 = 27;
+const NAMESPACE_NOT_FOUND: i32 = 26;
+const NAMESPACE_EXISTS: i32 = 48;
+
+/// The name by which an index was declared.
+pub(super) fn declared_name(name: &str) -> &str {
+    name.rsplit_once(MARK)
+        .map_or(name, |(declared, _)| declared)
+}
+
+/// An index as the server has it.
+struct Stored {
+    name: String,
+    options: Document,
+}
+
+impl Stored {
+    /// Whether it has the keys and the options of a declared one.
+    fn is(&self, index: &IndexSpec) -> bool {
+        // As values, documents are equal in any order of their fields, and a NaN is not equal to itself.
+        let bytes = |options: &Document| bson::serialize_to_vec(options).ok();
+        bytes(&self.options) == bytes(&options(index))
+    }
+}
+
+/// Creates what is missing, and removes what is obsolete.
+pub(super) async fn ensure(database: &Database, collections: &[CollectionSpec]) -> Result<()> {
+    let mut obsolete = Vec::new();
+    for spec in collections {
+        check_name(&spec.name)?;
+        for index in &spec.indexes {
+            check_name(&index.name)?;
+            for (path, _) in &index.keys {
+                check_name(path)?;
+            }
+            if index.keys.is_empty() {
+                let message = format!("index `{}` of `{}` has no fields", index.name, spec.name);
+                return Err(Error::new(ErrorKind::Schema, message));
+            }
+        }
+        create_collection(database, &spec.name).await?;
+        let stored = stored(database, &spec.name).await?;
+        let is_obsolete = |index: &Stored| {
+            let declares =
+                |spec: &IndexSpec| spec.name == declared_name(&index.name) && index.is(spec);
+            spec.obsolete.iter().any(declares) && !spec.indexes.iter().any(declares)
+        };
+        let (gone, left): (Vec<_>, Vec<_>) = stored.into_iter().partition(is_obsolete);
+        let mut missing: Vec<Document> = Vec::new();
+        for index in &spec.indexes {
+            check_case(&spec.name, index)?;
+            let same_name = left
+                .iter()
+                .find(|other| declared_name(&other.name) == index.name);
+            match same_name {
+                Some(other) if other.is(index) => continue,
+                Some(_) => return Err(other_options(&spec.name, index)),
+                // The server has no two indexes of one form. One that somebody else has made does as well.
+                None if left.iter().any(|other| other.is(index)) => continue,
+                None => {}
+            }
+            let mut create = options(index);
+            create.insert("name", free_name(&index.name, &gone));
+            missing.push(create);
+        }
+        obsolete.extend(
+            gone.into_iter()
+                .map(|index| (spec.name.clone(), index.name)),
+        );
+        if !missing.is_empty() {
+            create(database, spec, missing).await?;
+        }
+    }
+    for (collection, index) in obsolete {
+        let drop = doc! { "dropIndexes": &collection, "index": index };
+        match database.run_command(drop).await {
+            Err(error) if code_of(&error) == Some(INDEX_NOT_FOUND) => {}
+            result => {
+                driver(result, about(&collection))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn create_collection(database: &Database, name: &str) -> Result<()> {
+    match database.run_command(doc! { "create": name }).await {
+        Err(error) if code_of(&error) == Some(NAMESPACE_EXISTS) => Ok(()),
+        result => driver(result, about(name)).map(drop),
+    }
+}
+
+async fn create(database: &Database, spec: &CollectionSpec, missing: Vec<Document>) -> Result<()> {
+    let command = doc! { "createIndexes": &spec.name, "indexes": missing };
+    match database.run_command(command).await {
+        Ok(_) => Ok(()),
+        Err(error) => match error.server_response() {
+            Some(reply) if code_of(&error) == Some(11_000) => {
+                Err(super::error::of_statement(&spec.name, reply))
+            }
+            _ => Err(translate(error, Some(about(&spec.name)))),
+        },
+    }
+}
+
+async fn stored(database: &Database, collection: &str) -> Result<Vec<Stored>> {
+    let list = database.run_cursor_command(doc! { "listIndexes": collection });
+    let cursor = match list.await {
+        Err(error) if code_of(&error) == Some(NAMESPACE_NOT_FOUND) => return Ok(Vec::new()),
+        result => driver(result, about(collection))?,
+    };
+    let listed: Vec<Document> = driver(cursor.try_collect().await, about(collection))?;
+    let stored = listed.into_iter().filter_map(|index| {
+        let name = index.get_str("name").ok()?.to_owned();
+        let mut options = doc! { "key": in_integers(index.get_document("key").ok()?) };
+        if index.get_bool("unique").unwrap_or(false) {
+            options.insert("unique", true);
+        }
+        for name in ["partialFilterExpression", "collation", "sparse"] {
+            if let Some(value) = index.get(name) {
+                options.insert(name, value.clone());
+            }
+        }
+        (name != "_id_").then_some(Stored { name, options })
+    });
+    Ok(stored.collect())
+}
+
+/// The directions of keys, which a server may return as other numbers.
+fn in_integers(key: &Document) -> Document {
+    let directions = key.iter().map(|(path, direction)| {
+        let direction = match direction {
+            Bson::Int64(number) => Bson::Int32(number.signum() as i32),
+            Bson::Double(number) => Bson::Int32(number.signum() as i32),
+            other => other.clone(),
+        };
+        (path.clone(), direction)
+    });
+    directions.collect()
+}
+
+/// The options of an index on the server, without its name.
+fn options(index: &IndexSpec) -> Document {
+    let keys = index.keys.iter().map(|(path, direction)| {
+        let direction = match direction {
+            Direction::Ascending => 1,
+            Direction::Descending => -1,
+        };
+        (path.clone(), Bson::Int32(direction))
+    });
+    let mut options = doc! { "key": keys.collect::<Document>() };
+    if index.unique {
+        options.insert("unique", true);
+    }
+    let mut filters: Vec<Document> = Vec::new();
+    if index.present_only {
+        filters.extend(index.keys.iter().map(|(path, _)| is_present(path)));
+    }
+    filters.extend(index.filter.as_ref().map(|filter| filter.to_document()));
+    if !filters.is_empty() {
+        options.insert("partialFilterExpression", all(filters));
+    }
+    options
+}
+
+/// A name that none of some indexes has.
+fn free_name(declared: &str, others: &[Stored]) -> String {
+    let is_taken = |name: &str| others.iter().any(|other| other.name == name);
+    if !is_taken(declared) {
+        return declared.to_owned();
+    }
+    let mut names = (2..).map(|number| format!("{declared}{MARK}{number}"));
+    names.find(|name| !is_taken(name)).unwrap_or_default()
+}
+
+fn check_name(name: &str) -> Result<()> {
+    match name.is_empty() || name.contains('\0') {
+        true => Err(Error::new(
+            ErrorKind::Schema,
+            format!(
+                "invalid name of a collection, an index or a field: {name:?} is empty or has a NUL"
+            ),
+        )),
+        false => Ok(()),
+    }
+}
+
+fn check_case(collection: &str, index: &IndexSpec) -> Result<()> {
+    match index.case_insensitive {
+        true => Err(Error::new(
+            ErrorKind::Schema,
+            format!(
+                "index `{}` of `{collection}` ignores case, which is not supported on MongoDB: index a field with the \
+                 text in lower case",
+                index.name
+            ),
+        )),
+        false => Ok(()),
+    }
+}
+
+#[cold]
+fn other_options(collection: &str, index: &IndexSpec) -> Error {
+    let message = format!(
+        "index `{}` of `{collection}` exists with other keys or options: remove it, or give the new one another name",
+        index.name
+    );
+    Error::new(ErrorKind::Schema, message)
+        .at(collection, None, None)
+        .of_index(&index.name)
+}
+
+fn about(collection: &str) -> About<'_> {
+    About {
+        collection,
+        can_fail: false,
+    }
+}
+
+fn code_of(error: &::mongodb::error::Error) -> Option<i32> {
+    match &*error.kind {
+        DriverKind::Command(command) => Some(command.code),
+        _ => None,
+    }
+}

@@ -1,0 +1,93 @@
+//! A MongoDB server for tests.
+
+use std::{
+    env,
+    future::Future,
+    panic::{self, AssertUnwindSafe},
+    thread,
+};
+
+use mongodb::Client;
+use odm::{
+    ObjectId,
+    bson::{Document, doc},
+    store::mongodb::MongoDb,
+};
+
+/// The tests that fail on SecantusDB, which is not MongoDB, each with what MongoDB's documentation says.
+const DIFFERENCES: &[(&str, &str)] = &[
+    (
+        "batches::a_document_with_values_of_deprecated_types_is_stored_byte_for_byte",
+        "\"Undefined\" and \"Symbol\" are BSON types, if deprecated ones (Reference: BSON Types).",
+    ),
+    (
+        "filters::arrays_are_matched_by_element_by_all_and_as_a_whole::on_mongodb",
+        "`$elemMatch` takes any query on the elements, `$or` as well ($elemMatch: Syntax).",
+    ),
+    (
+        "filters::filters_are_combined_in_any_number::on_mongodb",
+        "As above.",
+    ),
+    (
+        "finds::a_query_returns_the_fields_of_its_projection",
+        "A projection of a field in embedded documents applies to each element of an array (Tutorial: Project Fields to \
+         Return from Query, Project Specific Embedded Fields in an Array).",
+    ),
+    (
+        "schemas::a_transaction_that_began_before_an_index_does_not_break_it",
+        "An operation in a transaction on a collection whose catalog has changed since its snapshot fails (Production \
+         Considerations: Pending DDL Operations and Transactions).",
+    ),
+    (
+        "snapshots::a_reader_sees_what_was_committed_before_it_and_nothing_later",
+        "Queries with read concern \"snapshot\" of one session read from one point in time (Read Concern \"snapshot\": Read \
+         Concern and atClusterTime).",
+    ),
+    (
+        "unique_indexes::each_element_of_an_array_is_a_key",
+        "A compound multikey index has one key for each element of the array that its fields meet (Multikey Indexes: \
+         Multikey Index on Embedded Fields in an Array).",
+    ),
+    (
+        "unique_indexes::two_arrays_side_by_side_in_an_index_are_refused",
+        "You cannot create a compound multikey index if more than one field to be indexed in a document is an array, and \
+         cannot insert such a document (Multikey Indexes: Compound Multikey Indexes).",
+    ),
+];
+
+/// Runs a test on a new database of the MongoDB server that `ODM_TEST_MONGODB_URI` names, which is removed after it.
+///
+/// # Panics
+///
+/// As the test does, and without the variable. One that is listed among the differences of the server must panic, so that the list is true.
+pub fn on_mongodb<F: Future>(test: impl FnOnce(MongoDb) -> F) {
+    let uri =
+        env::var("ODM_TEST_MONGODB_URI").expect("ODM_TEST_MONGODB_URI names a MongoDB server");
+    let thread = thread::current();
+    let name = thread.name().unwrap_or_default().to_owned();
+    crate::run(async {
+        let client = Client::with_uri_str(&uri)
+            .await
+            .expect("the URI is one of a server");
+        let admin = client.database("admin");
+        let server = admin.run_command(doc! { "buildInfo": 1 }).await;
+        let server: Document = server.expect("the server answers");
+        let is_different = server.contains_key("secantusVersion")
+            && DIFFERENCES.iter().any(|(test, _)| name.ends_with(test));
+        let database = format!("odm_test_{}", ObjectId::new());
+        let store = MongoDb::new(&client, &database)
+            .await
+            .expect("the server can be used");
+        let tested = AssertUnwindSafe(test(store));
+        let tested = futures_util::FutureExt::catch_unwind(tested).await;
+        let dropped = client.database(&database).drop().await;
+        dropped.expect("the database is removed");
+        match (tested, is_different) {
+            (Ok(_), false) | (Err(_), true) => {}
+            (Ok(_), true) => {
+                panic!("`{name}` passes: remove it from the differences of the server")
+            }
+            (Err(failed), false) => panic::resume_unwind(failed),
+        }
+    });
+}
