@@ -159,7 +159,8 @@ impl Store for MongoDb {
     async fn run(&self, unit: Arc<dyn UnitOfWork>, durability: Durability) -> Result<()> {
         let begin = Instant::now();
         let mut turn = None;
-        for attempt in 0_u32.. {
+        let mut conflicts = 0;
+        loop {
             let mut transaction = self.transaction(durability).await?;
             let result = match unit.run(&mut transaction).await {
                 Ok(()) => transaction.commit_all().await,
@@ -174,12 +175,12 @@ impl Store for MongoDb {
                         turn = Some(self.0.lost.lock().await);
                     }
                     // What is left are the units of other processes, and those that run for the first time.
-                    tokio::time::sleep(FIRST_WAIT * attempt.min(LONGEST_WAIT)).await;
+                    tokio::time::sleep(FIRST_WAIT * conflicts).await;
+                    conflicts = LONGEST_WAIT.min(conflicts + 1);
                 }
                 result => return result,
             }
         }
-        Ok(())
     }
 
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>> {

@@ -20,6 +20,16 @@ pub(super) struct About<'a> {
     pub(super) can_fail: bool,
 }
 
+impl<'a> About<'a> {
+    /// That of an operation without a filter.
+    pub(super) fn collection(collection: &'a str) -> Self {
+        About {
+            collection,
+            can_fail: false,
+        }
+    }
+}
+
 /// MongoDB's codes of errors.
 mod code {
     pub(super) const BAD_VALUE: i32 = 2;

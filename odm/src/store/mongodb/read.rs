@@ -68,7 +68,10 @@ impl Session {
         // Where documents were dropped, what the limit has left out is asked for.
         for is_limited in [true, false] {
             let filter = all(vec![find.filter.to_document(), after(&total, &position)]);
-            let wanted = find.limit.map(|limit| limit - passed + find.skip - skipped);
+            let rest = find.skip - skipped;
+            let wanted = find
+                .limit
+                .map(|limit| (limit - passed).saturating_add(rest));
             let limit = wanted.filter(|_| is_limited);
             let mut session = self.lock().await?;
             let mut cursor = self.send(&mut session, find, filter, limit).await?;
@@ -292,7 +295,9 @@ fn chunks(values: &[RawBson]) -> Vec<&[RawBson]> {
         }
         len += more;
     }
-    chunks.push(&values[begin..]);
+    if begin < values.len() {
+        chunks.push(&values[begin..]);
+    }
     chunks
 }
 

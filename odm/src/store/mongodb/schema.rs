@@ -96,7 +96,7 @@ pub(super) async fn ensure(database: &Database, collections: &[CollectionSpec]) 
         match database.run_command(drop).await {
             Err(error) if code_of(&error) == Some(INDEX_NOT_FOUND) => {}
             result => {
-                driver(result, about(&collection))?;
+                driver(result, About::collection(&collection))?;
             }
         }
     }
@@ -106,7 +106,7 @@ pub(super) async fn ensure(database: &Database, collections: &[CollectionSpec]) 
 async fn create_collection(database: &Database, name: &str) -> Result<()> {
     match database.run_command(doc! { "create": name }).await {
         Err(error) if code_of(&error) == Some(NAMESPACE_EXISTS) => Ok(()),
-        result => driver(result, about(name)).map(drop),
+        result => driver(result, About::collection(name)).map(drop),
     }
 }
 
@@ -118,7 +118,7 @@ async fn create(database: &Database, spec: &CollectionSpec, missing: Vec<Documen
             Some(reply) if code_of(&error) == Some(11_000) => {
                 Err(super::error::of_statement(&spec.name, reply))
             }
-            _ => Err(translate(error, Some(about(&spec.name)))),
+            _ => Err(translate(error, Some(About::collection(&spec.name)))),
         },
     }
 }
@@ -127,9 +127,9 @@ async fn stored(database: &Database, collection: &str) -> Result<Vec<Stored>> {
     let list = database.run_cursor_command(doc! { "listIndexes": collection });
     let cursor = match list.await {
         Err(error) if code_of(&error) == Some(NAMESPACE_NOT_FOUND) => return Ok(Vec::new()),
-        result => driver(result, about(collection))?,
+        result => driver(result, About::collection(collection))?,
     };
-    let listed: Vec<Document> = driver(cursor.try_collect().await, about(collection))?;
+    let listed: Vec<Document> = driver(cursor.try_collect().await, About::collection(collection))?;
     let stored = listed.into_iter().filter_map(|index| {
         let name = index.get_str("name").ok()?.to_owned();
         let mut options = doc! { "key": in_integers(index.get_document("key").ok()?) };
@@ -193,7 +193,7 @@ fn free_name(declared: &str, others: &[Stored]) -> String {
     names.find(|name| !is_taken(name)).unwrap_or_default()
 }
 
-fn check_name(name: &str) -> Result<()> {
+pub(super) fn check_name(name: &str) -> Result<()> {
     match name.is_empty() || name.contains('\0') {
         true => Err(Error::new(
             ErrorKind::Schema,
@@ -228,13 +228,6 @@ fn other_options(collection: &str, index: &IndexSpec) -> Error {
     Error::new(ErrorKind::Schema, message)
         .at(collection, None, None)
         .of_index(&index.name)
-}
-
-fn about(collection: &str) -> About<'_> {
-    About {
-        collection,
-        can_fail: false,
-    }
 }
 
 fn code_of(error: &::mongodb::error::Error) -> Option<i32> {

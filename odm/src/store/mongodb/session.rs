@@ -101,7 +101,8 @@ impl Session {
             }
         }
         let last = session.commit_transaction().await;
-        last.map_err(|error| translate(error, None))
+        // The unit may be stored, and must not be run again.
+        last.map_err(|error| translate(error, None).not_retryable())
     }
 
     /// Aborts the transaction. The server does so by itself where it is not told.

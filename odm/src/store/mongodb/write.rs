@@ -9,6 +9,7 @@ use bson::{
 use super::{
     error::{About, driver, of_statement},
     reply::number,
+    schema::check_name,
     session::Session,
 };
 use crate::{
@@ -177,7 +178,7 @@ impl Session {
         };
         let admin = self.connection.client.database("admin");
         let sent = admin.run_raw_command(command).session(session).await;
-        let reply = driver(sent, about(statements[0].collection))?;
+        let reply = driver(sent, About::collection(statements[0].collection))?;
         let errors = reply
             .get_document("cursor")
             .and_then(|cursor| cursor.get_array("firstBatch"));
@@ -219,7 +220,7 @@ impl Session {
             .run_raw_command(command)
             .session(session)
             .await;
-        let reply = driver(sent, about(collection))?;
+        let reply = driver(sent, About::collection(collection))?;
         check_errors(collection, &reply)?;
         check_written(statements, number(&reply, "n"))
     }
@@ -256,23 +257,6 @@ fn check_written(statements: &[Statement<'_>], written: u64) -> Result<()> {
         statements.len()
     );
     Err(Error::new(ErrorKind::Corrupt, message).at(collection, None, None))
-}
-
-fn about(collection: &str) -> About<'_> {
-    About {
-        collection,
-        can_fail: false,
-    }
-}
-
-fn check_name(collection: &str) -> Result<()> {
-    match collection.is_empty() || collection.contains('\0') {
-        true => Err(Error::new(
-            ErrorKind::Schema,
-            format!("invalid name of a collection: {collection:?} is empty or has a NUL"),
-        )),
-        false => Ok(()),
-    }
 }
 
 #[async_trait]
