@@ -20,6 +20,7 @@ mod document;
 pub mod embedded;
 mod feed;
 mod index_filter;
+mod lock;
 #[cfg(feature = "mongodb")]
 pub mod mongodb;
 mod query;
@@ -44,6 +45,7 @@ pub use feed::{Cause, Changes, Feed};
 pub(crate) use feed::{DocumentChange, Watch, WatchedCommit};
 pub(crate) use index_filter::FilterForm;
 pub use index_filter::IndexFilter;
+pub use lock::{Lock, Locks};
 pub use query::{Aggregate, Cost, Explain, Find, FindByKey};
 pub(crate) use query::{ReadAs, STORED};
 pub(crate) use reader_ext::ReaderExt;
@@ -239,6 +241,15 @@ pub trait Transaction: Reader {
     fn changes(&mut self) -> Option<&mut Changes> {
         None
     }
+
+    /// Returns the locks that the transaction is about to take, for the library to add to; `None` if one transaction of the
+    /// store writes at a time, which needs none.
+    ///
+    /// Of two transactions that overlap and lock the same, one of them exclusively, a store MUST let only one commit. The
+    /// other MUST wait before it reads, or fail with a [retryable](crate::Error::is_retryable) error. Any transaction
+    /// that writes shares the lock of the whole [store](Lock::Store). A store MAY take the locks with the next write, or
+    /// with the commit, and MAY take more of them than it is asked for. A transaction that writes nothing needs none.
+    fn locks(&mut self) -> Option<&mut Locks>;
 
     /// Makes the writes durable and visible.
     ///

@@ -8,7 +8,10 @@ mod read;
 mod state;
 mod transaction;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::Poll,
+};
 
 use async_trait::async_trait;
 use odm::{
@@ -30,6 +33,9 @@ pub struct MapStore {
     /// The committed state. `None` once the store is closed.
     current: Arc<Mutex<Option<Arc<State>>>>,
     unique_values: UniqueValues,
+    /// Each call of a transaction lets other tasks run before it.
+    is_stepped: bool,
+    ignores_locks: bool,
 }
 
 impl MapStore {
@@ -38,6 +44,51 @@ impl MapStore {
         MapStore {
             current: Arc::new(Mutex::new(Some(Arc::default()))),
             unique_values: UniqueValues::AreExchanged,
+            is_stepped: false,
+            ignores_locks: false,
+        }
+    }
+
+    /// Creates an empty store for whoever polls futures in an order of their own: each call of a transaction is pending
+    /// once, without a wake-up.
+    pub fn stepped() -> Self {
+        MapStore {
+            is_stepped: true,
+            ..MapStore::new()
+        }
+    }
+
+    /// Returns the store without locks: what snapshot isolation alone does.
+    pub fn ignoring_locks(self) -> Self {
+        MapStore {
+            ignores_locks: true,
+            ..self
+        }
+    }
+
+    /// Returns a new store with the same documents.
+    pub fn copy(&self) -> Self {
+        let current = self.current().clone();
+        MapStore {
+            current: Arc::new(Mutex::new(current)),
+            ..self.clone()
+        }
+    }
+
+    /// Goes back to the documents of a copy.
+    pub fn restore(&self, copy: &MapStore) {
+        let state = copy.current().clone();
+        *self.current() = state;
+    }
+
+    async fn step(&self) {
+        if self.is_stepped {
+            let mut is_pending = true;
+            std::future::poll_fn(|_| match std::mem::take(&mut is_pending) {
+                true => Poll::Pending,
+                false => Poll::Ready(()),
+            })
+            .await;
         }
     }
 

@@ -15,8 +15,8 @@ use odm::{
     prelude::*,
     store::{
         Capabilities, CollectionSpec, CollectionWrites, Cost, DeleteWrite, Deleted, Durability,
-        Each, Explain, Find, FindByKey, Reader, Store, Transaction, TransactionOptions, UnitOfWork,
-        UpdateWrite, Updated, embedded::Embedded,
+        Each, Explain, Find, FindByKey, Locks, Reader, Store, Transaction, TransactionOptions,
+        UnitOfWork, UpdateWrite, Updated, embedded::Embedded,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -299,6 +299,10 @@ macro_rules! forward {
             async fn delete(&mut self, write: &DeleteWrite) -> Result<Deleted> {
                 self.log.add("delete", &write.collection);
                 self.transaction.delete(write).await
+            }
+
+            fn locks(&mut self) -> Option<&mut Locks> {
+                self.transaction.locks()
             }
 
             $($end)*

@@ -233,7 +233,11 @@ async fn put<T: Serialize>(transaction: &mut dyn Transaction, id: &str, value: &
     transaction.apply(&[batch]).await.map(drop)
 }
 
+/// Changes the epoch, against all units that follow the catalog before the change.
 async fn next_epoch(transaction: &mut dyn Transaction) -> Result<()> {
+    if let Some(locks) = transaction.locks() {
+        locks.exclude_all();
+    }
     let epoch = Epoch {
         id: EPOCH.to_owned(),
         format: FORMAT,

@@ -116,8 +116,18 @@ pub(super) async fn divide_off(
         true => own_id(split, value)?,
         false => ObjectId::new().into(),
     };
+    exclude_owner(unit, split, owner);
     let part = split.cold_part(owner.as_raw_bson_ref(), id, value)?;
     unit.insert_moved(&split.cold, Doc::new(part)).await
+}
+
+/// Excludes other units from a document that gets a cold part. A new document is known to no other unit.
+fn exclude_owner(unit: &mut Unit<'_>, split: &Split, owner: &RawBson) {
+    let images = unit.images(&split.hot);
+    let at = images.position(&key::of(owner.as_raw_bson_ref()));
+    if at.is_none_or(|at| images.at(at).before().is_some()) {
+        unit.exclude(&split.hot, [owner]);
+    }
 }
 
 /// The positions of the cold parts of documents, by the keys of these documents' `_id`s, in the order
@@ -170,6 +180,7 @@ async fn put(
                 if let Some((at, _)) = held {
                     unit.remove(&split.cold, at).await?;
                 }
+                exclude_owner(unit, split, &owner);
                 let id = own.unwrap_or_else(|| ObjectId::new().into());
                 let part = split.cold_part(owner.as_raw_bson_ref(), id, &value)?;
                 unit.insert(&split.cold, Doc::new(part)).await?;
@@ -212,6 +223,7 @@ pub(super) async fn follow_deletes(unit: &mut Unit<'_>) -> Result<()> {
         });
         let removed: Vec<RawBson> = removed.collect();
         if !removed.is_empty() {
+            unit.exclude(&split.hot, &removed);
             let parts = unit.search_images(&split.cold_parts_of(removed)).await?;
             for at in parts {
                 unit.remove(&split.cold, at).await?;

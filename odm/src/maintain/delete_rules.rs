@@ -7,7 +7,7 @@ use bson::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 use super::{
     cold,
     places::{FieldValues, structs},
-    unit::{DocumentPages, Unit, find_where, id},
+    unit::{DocumentPages, Unit, id},
 };
 use crate::{
     catalog::{Edge, OnDelete, join, references},
@@ -66,7 +66,8 @@ async fn divide_referrers(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson])
         return Ok(());
     };
     let path = join(&split.path, &edge.path);
-    let mut pages = DocumentPages::new(find_where(&split.hot, &path, deleted.to_vec()));
+    let referred = (edge.to.as_str(), deleted.to_vec());
+    let mut pages = DocumentPages::new(unit.find_referrers(referred, &split.hot, &path));
     loop {
         let page = unit.next_page(&mut pages).await?;
         if page.is_empty() {
@@ -78,7 +79,7 @@ async fn divide_referrers(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson])
 
 /// Deletes the documents that refer to deleted ones.
 async fn cascade(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<()> {
-    let referrers = find_where(&edge.from, &edge.path, deleted.to_vec());
+    let referrers = unit.find_referrers((&edge.to, deleted.to_vec()), &edge.from, &edge.path);
     // Of a cold part, the whole document goes.
     if let Some(split) = unit.catalog.split_in(&edge.from) {
         let parts = unit.search_images(&referrers).await?;
@@ -111,7 +112,8 @@ async fn clear(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<
         .iter()
         .map(|id| key::of(id.as_raw_bson_ref()))
         .collect();
-    let mut pages = DocumentPages::new(find_where(&edge.from, &edge.path, deleted.to_vec()));
+    let referrers = unit.find_referrers((&edge.to, deleted.to_vec()), &edge.from, &edge.path);
+    let mut pages = DocumentPages::new(referrers);
     loop {
         let page = unit.next_page(&mut pages).await?;
         if page.is_empty() {

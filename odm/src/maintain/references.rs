@@ -44,7 +44,8 @@ pub(super) async fn check(unit: &mut Unit<'_>, is_sent_whole: bool) -> Result<()
                 if is_sent_whole && let Some(id) = added_nameless(edge, images, &held) {
                     return Err(dangling(unit, edge, &id));
                 }
-                let added = added(edge, images, &held);
+                let changed = images.changed().map(|(_, image)| image);
+                let added = added(edge, changed, &held);
                 let targets = targets.entry(&edge.to).or_default();
                 targets.extend(added.into_iter().map(|id| (edge, id)));
             }
@@ -73,10 +74,14 @@ fn dangling(unit: &Unit<'_>, edge: &Edge, id: &RawBson) -> Error {
 }
 
 /// The ids that the documents refer to now and did not before, each once.
-fn added(edge: &Edge, images: &Images, held: &dyn Fn(&Image) -> Option<Doc>) -> Vec<RawBson> {
+pub(super) fn added<'i>(
+    edge: &Edge,
+    changed: impl Iterator<Item = &'i Image>,
+    held: &dyn Fn(&Image) -> Option<Doc>,
+) -> Vec<RawBson> {
     let mut seen = HashSet::new();
     let mut added = Vec::new();
-    for (_, image) in images.changed() {
+    for image in changed {
         let Some(now) = image.now() else { continue };
         let mut before = HashSet::new();
         if let Some(document) = held(image) {

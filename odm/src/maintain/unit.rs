@@ -7,6 +7,7 @@
 
 mod change;
 mod images;
+mod locks;
 mod pages;
 mod read;
 mod search;
@@ -18,7 +19,6 @@ use bson::{RawBson, RawBsonRef, RawDocument};
 pub(crate) use images::Doc;
 pub(super) use images::{Image, Images, Numbers};
 pub(super) use pages::DocumentPages;
-pub(super) use search::find_where;
 
 use super::plan::Step;
 use crate::{

@@ -1,14 +1,15 @@
 //! The store on a MongoDB server, by the official driver.
 //!
-//! **It is not for use yet**: units of work that run at the same time can leave derived data wrong, since the server's snapshot
-//! isolation does not keep apart transactions that write different documents.
-//!
 //! A unit of work is a transaction with snapshot reads and a majority write concern. A reader reads one snapshot, without a
 //! transaction. So the server is a replica set, if only of one member.
+//!
+//! The server's snapshot isolation keeps apart transactions that write the same document, and no others. Where derived data
+//! needs more, transactions change documents of the collection `_odm_locks` too.
 
 mod error;
 mod explain;
 mod filter;
+mod lock;
 mod read;
 mod reply;
 mod schema;
@@ -25,9 +26,9 @@ use std::{
 
 use ::mongodb::{Client, Database, bson::doc, options::ClientOptions};
 use async_trait::async_trait;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OnceCell};
 
-use self::{error::translate, session::Session};
+use self::{error::translate, lock::Slots, session::Session};
 use super::{
     Capabilities, CollectionSpec, Durability, Reader, Store, Transaction, TransactionOptions,
     UnitOfWork,
@@ -53,6 +54,10 @@ struct Connection {
     /// The server has `bulkWrite`, which writes to several collections.
     has_bulk_write: bool,
     is_closed: AtomicBool,
+    /// The next slot of a shared lock.
+    turn: lock::Turn,
+    /// Whether the documents of the locks are there.
+    has_locks: OnceCell<()>,
     /// The turn of the units that have lost a conflict: they run one after another, so that each of them comes to its end.
     lost: Mutex<()>,
 }
@@ -114,6 +119,8 @@ impl MongoDb {
             database,
             has_bulk_write: version >= 25,
             is_closed: AtomicBool::new(false),
+            turn: lock::Turn::new(),
+            has_locks: OnceCell::new(),
             lost: Mutex::new(()),
         })))
     }
@@ -125,6 +132,8 @@ impl MongoDb {
 
     async fn transaction(&self, durability: Durability) -> Result<Session> {
         self.0.check_open()?;
+        let locks = || lock::ensure(&self.0.database);
+        self.0.has_locks.get_or_try_init(locks).await?;
         Session::of_transaction(self.0.clone(), durability).await
     }
 }
@@ -160,17 +169,13 @@ impl Store for MongoDb {
         let begin = Instant::now();
         let mut turn = None;
         let mut conflicts = 0;
+        let mut slots = Slots::default();
         loop {
             let mut transaction = self.transaction(durability).await?;
-            let result = match unit.run(&mut transaction).await {
-                Ok(()) => transaction.commit_all().await,
-                Err(error) => {
-                    transaction.abort().await;
-                    Err(error)
-                }
-            };
+            let result = transaction.run(&*unit, std::mem::take(&mut slots)).await;
             match result {
                 Err(error) if error::is_conflict(&error) && begin.elapsed() < RETRIED_FOR => {
+                    slots = transaction.into_slots_again();
                     if turn.is_none() {
                         turn = Some(self.0.lost.lock().await);
                     }

@@ -6,7 +6,7 @@ use odm::{
     Error, ErrorKind, Result,
     bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf},
     mql::{Filter, key},
-    store::{CollectionSpec, DocumentWrite, IndexSpec, check_document},
+    store::{CollectionSpec, DocumentWrite, IndexSpec, Lock, check_document},
 };
 
 /// A value, or a list of values, as bytes in the order of the values.
@@ -25,6 +25,19 @@ pub(super) enum UniqueValues {
 #[derive(Debug, Clone, Default)]
 pub(super) struct State {
     collections: BTreeMap<String, Arc<Collection>>,
+    /// How many transactions have written.
+    commits: u64,
+    /// The number of the last commit that locked the whole store.
+    excluded: u64,
+    /// The last commits that locked a document, by its collection and key.
+    locks: Arc<BTreeMap<(String, Key), LastLocks>>,
+}
+
+/// The numbers of the last commits that locked a document.
+#[derive(Debug, Clone, Copy, Default)]
+struct LastLocks {
+    shared: u64,
+    exclusive: u64,
 }
 
 /// The documents of a collection by the key of `_id`, and its indexes.
@@ -49,6 +62,35 @@ impl State {
 
     pub(super) fn document(&self, collection: &str, id: &[u8]) -> Option<&Arc<RawDocumentBuf>> {
         self.collection(collection)?.documents.get(id)
+    }
+
+    /// Takes the locks of a transaction that writes and has read a snapshot, as it commits. Returns whether none of them is
+    /// lost to a commit since the snapshot.
+    pub(super) fn lock(&mut self, snapshot: &State, locks: Vec<Lock>) -> bool {
+        let begin = snapshot.commits;
+        let mut is_lost = self.excluded > begin;
+        self.commits += 1;
+        let commit = self.commits;
+        let last = Arc::make_mut(&mut self.locks);
+        for lock in locks {
+            match lock {
+                Lock::Shared { collection, key } => {
+                    let last = last.entry((collection, key)).or_default();
+                    is_lost |= last.exclusive > begin;
+                    last.shared = commit;
+                }
+                Lock::Exclusive { collection, key } => {
+                    let last = last.entry((collection, key)).or_default();
+                    is_lost |= last.exclusive.max(last.shared) > begin;
+                    last.exclusive = commit;
+                }
+                Lock::Store => {
+                    is_lost |= commit > begin + 1;
+                    self.excluded = commit;
+                }
+            }
+        }
+        !is_lost
     }
 
     fn collection_or_new(&mut self, name: &str) -> Result<&mut Collection> {

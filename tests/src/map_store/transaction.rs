@@ -12,7 +12,7 @@ use odm::{
     mql::{Filter, key},
     store::{
         Change, CollectionWrites, Cost, DeleteWrite, Deleted, DocumentWrite, Each, Explain, Find,
-        FindByKey, Reader, Transaction, UpdateWrite, Updated,
+        FindByKey, Locks, Reader, Transaction, UpdateWrite, Updated,
     },
 };
 
@@ -29,6 +29,7 @@ pub(super) struct MapTransaction {
     state: State,
     /// The documents that were written, by collection and the key of `_id`.
     written: BTreeMap<String, BTreeSet<Key>>,
+    locks: Locks,
 }
 
 impl MapTransaction {
@@ -38,6 +39,7 @@ impl MapTransaction {
             state: State::clone(&snapshot),
             snapshot,
             written: BTreeMap::new(),
+            locks: Locks::default(),
         }
     }
 
@@ -75,17 +77,20 @@ impl MapTransaction {
         Ok(found.into_iter().cloned().collect())
     }
 
-    /// Commits, if no document and no unique key that was written has changed since the snapshot.
-    pub(super) fn finish(self) -> Result<()> {
+    /// Commits, if no document and no unique key that was written has changed since the snapshot, and no lock is lost.
+    pub(super) fn finish(mut self) -> Result<()> {
         let mut current = self.store.current();
         let base = current.as_ref().ok_or_else(closed)?;
         let mut next = State::clone(base);
+        if !self.written.is_empty() && !next.lock(&self.snapshot, self.locks.take()) {
+            return Err(lost("a lock"));
+        }
         for (collection, ids) in &self.written {
             let mut writes = Vec::with_capacity(ids.len());
             for id in ids {
                 let before = self.snapshot.document(collection, id);
                 if before.map(Arc::as_ptr) != base.document(collection, id).map(Arc::as_ptr) {
-                    return Err(lost(collection));
+                    return Err(lost_document(collection));
                 }
                 let after = self.state.document(collection, id);
                 match (before, after) {
@@ -100,7 +105,7 @@ impl MapTransaction {
             let applied = next.apply(collection, &writes, UniqueValues::AreExchanged);
             // The key was free in the snapshot.
             applied.map_err(|error| match error.is_duplicate_key() {
-                true => lost(collection).with_source(error),
+                true => lost_document(collection).with_source(error),
                 false => error,
             })?;
         }
@@ -109,33 +114,40 @@ impl MapTransaction {
     }
 }
 
+fn lost_document(collection: &str) -> Error {
+    lost(&format!("a document of `{collection}`"))
+}
+
 #[cold]
-fn lost(collection: &str) -> Error {
-    let message = format!(
-        "transaction lost: another one has changed a document of `{collection}`; run it again"
-    );
+fn lost(what: &str) -> Error {
+    let message = format!("transaction lost: another one has changed {what}; run it again");
     Error::new(ErrorKind::TransactionAborted, message).retryable()
 }
 
 #[async_trait]
 impl Reader for MapTransaction {
     async fn get(&self, collection: &str, ids: &[RawBson], each: Each<'_>) -> Result<Cost> {
+        self.store.step().await;
         self.state.get(collection, ids, each).await
     }
 
     async fn find(&self, find: &Find, each: Each<'_>) -> Result<Cost> {
+        self.store.step().await;
         self.state.find(find, each).await
     }
 
     async fn find_by_key(&self, find: &FindByKey, each: Each<'_>) -> Result<Cost> {
+        self.store.step().await;
         self.state.find_by_key(find, each).await
     }
 
     async fn count(&self, find: &Find) -> Result<(u64, Cost)> {
+        self.store.step().await;
         self.state.count(find).await
     }
 
     async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
+        self.store.step().await;
         self.state.count_by_key(find).await
     }
 
@@ -151,10 +163,12 @@ impl Reader for MapTransaction {
 #[async_trait]
 impl Transaction for MapTransaction {
     async fn apply(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost> {
+        self.store.step().await;
         self.write(batch)
     }
 
     async fn update(&mut self, write: &UpdateWrite) -> Result<Updated> {
+        self.store.step().await;
         if let Change::Update(update) = &write.change {
             update.check()?;
         }
@@ -183,6 +197,7 @@ impl Transaction for MapTransaction {
     }
 
     async fn delete(&mut self, write: &DeleteWrite) -> Result<Deleted> {
+        self.store.step().await;
         let found = self.matching(&write.collection, &write.filter)?;
         let writes = found.iter().map(|document| DocumentWrite::Remove(document));
         let cost = self.write_to(&write.collection, writes.collect())?;
@@ -190,6 +205,10 @@ impl Transaction for MapTransaction {
             removed: found.len() as u64,
             cost,
         })
+    }
+
+    fn locks(&mut self) -> Option<&mut Locks> {
+        (!self.store.ignores_locks).then_some(&mut self.locks)
     }
 
     async fn commit(self: Box<Self>) -> Result<()> {

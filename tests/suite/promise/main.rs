@@ -7,7 +7,10 @@
 //! them; `FILES` on how many files programs are killed. For a million steps in memory, 50000 on disk
 //! and 1200 killed processes:
 //!
+//! On a store whose transactions run side by side, the units of some acts are interleaved: `ROUNDS` says how many of them.
+//!
 //! ```text
+//! ROUNDS=100000 cargo test --release -p tests --test promise interleaved
 //! STEPS=1000000 cargo test --release -p tests --test promise in_memory
 //! STEPS=50000 cargo test --release -p tests --test promise on_disk
 //! FILES=100 cargo test --release -p tests --test promise killed
@@ -16,6 +19,7 @@
 mod acts;
 mod crash;
 mod history;
+mod interleaved;
 mod models;
 mod oracle;
 mod outcomes;

@@ -69,7 +69,7 @@ impl Opened {
 }
 
 /// Tickets expire by acts alone.
-fn options() -> OpenOptions {
+pub(crate) fn options() -> OpenOptions {
     OpenOptions::default().delete_expired_every(None)
 }
 
@@ -84,7 +84,7 @@ async fn application(store: &Embedded, version: usize) -> odm::Result<Box<dyn Pr
 }
 
 /// Whether a write was refused for what is wrong with it; any other error is one of the library.
-fn refused(result: odm::Result<()>) -> Checked<bool> {
+pub(crate) fn refused(result: odm::Result<()>) -> Checked<bool> {
     use ErrorKind::{
         DanglingReference, DuplicateKey, InvalidUpdate, NotFound, Restricted, Stale,
         TransactionAborted,

@@ -88,6 +88,11 @@ async fn refresh_whole(
     stale: &StaleCopies<'_>,
 ) -> Result<()> {
     let ids: Vec<RawBson> = stale.whole.values().cloned().collect();
+    let mut along = group.copies.iter().map(|copy| &copy.along);
+    if along.any(|along| matches!(along, Along::Reverse(_))) {
+        // A holder that does not exist is searched for by nobody yet.
+        unit.share(holder, &ids);
+    }
     for chunk in ids.chunks(unit.bounds.chunk) {
         let positions = unit.load_existing(holder, chunk).await?;
         let images = unit.images(holder);
@@ -113,7 +118,7 @@ async fn refresh_followers(
     stale: &StaleCopies<'_>,
     follow: &FollowedSources<'_>,
 ) -> Result<()> {
-    let mut pages = DocumentPages::new(follow.holders(holder));
+    let mut pages = DocumentPages::new(follow.holders(unit, holder));
     let mut is_chunked = false;
     loop {
         let page = unit.next_page(&mut pages).await?;

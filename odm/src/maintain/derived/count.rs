@@ -77,6 +77,8 @@ async fn refresh(
     let is_certain = unit.catalog.is_certain(&count.child, &count.reference);
     for chunk in stale.chunks(unit.bounds.chunk) {
         let ids: Vec<RawBson> = chunk.iter().map(|stale| stale.id.clone()).collect();
+        let by_children = chunk.iter().filter(|stale| stale.by != Some(0));
+        unit.share(&count.parent, by_children.map(|stale| &stale.id));
         unit.load(&count.parent, &ids).await?;
         let mut numbers: Vec<(usize, i64)> = Vec::new();
         let mut counted: Vec<(usize, RawBson)> = Vec::new();

@@ -105,6 +105,8 @@ async fn refresh(unit: &mut Unit<'_>, parent: &str, subsets: &mut [Refreshed<'_>
     let is_holder_read = subsets.iter().any(|refreshed| refreshed.is_holder_read);
     for chunk in stale.chunks(unit.bounds.chunk) {
         let ids: Vec<RawBson> = chunk.iter().map(|stale| stale.id.clone()).collect();
+        let by_children = chunk.iter().filter(|stale| stale.has_changed_children());
+        unit.share(parent, by_children.map(|stale| &stale.id));
         unit.load(parent, &ids).await?;
         // A document is changed once, whatever is stale in it.
         let mut changes: BTreeMap<usize, FieldValues> = BTreeMap::new();

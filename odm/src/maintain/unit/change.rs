@@ -191,6 +191,7 @@ impl Unit<'_> {
         if self.queued == 0 {
             return Ok(());
         }
+        self.share_added();
         let mut batch = Vec::new();
         for (collection, images) in &self.collections {
             let writes: Vec<DocumentWrite<'_>> = images.writes().collect();

@@ -105,6 +105,7 @@ impl Inputs for Unit<'_> {
         if self.images(&find.find.collection).has_queue() {
             self.flush().await?;
         }
+        self.exclude_keys(find);
         let (numbers, cost) = self.transaction.count_by_key(find).await?;
         self.cost += cost;
         Ok(numbers)

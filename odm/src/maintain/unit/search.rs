@@ -8,7 +8,7 @@ use super::{Doc, Image, Images, Unit, id};
 use crate::{
     catalog::references,
     error::{Error, Result},
-    mql::{Filter, Projection, Test, key},
+    mql::{Projection, key},
     store::{Find, FindByKey, ReaderExt},
 };
 
@@ -78,6 +78,7 @@ impl Unit<'_> {
         if find.keys.is_empty() {
             return Ok(found);
         }
+        self.exclude_keys(find);
         let images = self.images(&find.find.collection);
         let asked = FindByKey {
             find: Find {
@@ -157,23 +158,4 @@ fn merged<'d>(find: &Find, mut found: Vec<Doc>, queued: impl Iterator<Item = &'d
         found.truncate(limit);
     }
     found
-}
-
-/// The query of the documents in which a field equals one of these values, or holds it in an array.
-pub(in crate::maintain) fn find_where(
-    collection: &str,
-    path: &str,
-    mut values: Vec<RawBson>,
-) -> Find {
-    let path = path.to_owned().into();
-    let filter = match values.len() {
-        // By one value, an index gives the order of `_id`.
-        1 => Filter::Path(path, Test::Eq(values.remove(0))),
-        _ => Filter::Path(path, Test::In(values.into())),
-    };
-    Find {
-        collection: collection.to_owned(),
-        filter,
-        ..Find::default()
-    }
 }

@@ -15,7 +15,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     store::{
         Aggregate, Changes, CollectionWrites, Cost, DeleteWrite, Deleted, Each, Explain, Find,
-        FindByKey, Reader, Transaction, UpdateWrite, Updated,
+        FindByKey, Locks, Reader, Transaction, UpdateWrite, Updated,
     },
 };
 
@@ -154,6 +154,10 @@ impl Transaction for Session {
 
     fn changes(&mut self) -> Option<&mut Changes> {
         Some(&mut self.work.changes)
+    }
+
+    fn locks(&mut self) -> Option<&mut Locks> {
+        None
     }
 
     async fn commit(self: Box<Self>) -> Result<()> {

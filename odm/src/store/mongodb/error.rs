@@ -31,16 +31,16 @@ impl<'a> About<'a> {
 }
 
 /// MongoDB's codes of errors.
-mod code {
-    pub(super) const BAD_VALUE: i32 = 2;
-    pub(super) const NO_SUCH_TRANSACTION: i32 = 251;
-    pub(super) const INVALID_NAMESPACE: i32 = 73;
-    pub(super) const WRITE_CONFLICT: i32 = 112;
-    pub(super) const VALIDATION: i32 = 121;
-    pub(super) const PARALLEL_ARRAYS: i32 = 171;
-    pub(super) const DUPLICATE_KEY: i32 = 11_000;
-    pub(super) const TOO_LARGE: i32 = 10_334;
-    pub(super) const FAILED_TO_PARSE: i32 = 9;
+pub(super) mod code {
+    pub(in super::super) const BAD_VALUE: i32 = 2;
+    pub(in super::super) const NO_SUCH_TRANSACTION: i32 = 251;
+    pub(in super::super) const INVALID_NAMESPACE: i32 = 73;
+    pub(in super::super) const WRITE_CONFLICT: i32 = 112;
+    pub(in super::super) const VALIDATION: i32 = 121;
+    pub(in super::super) const PARALLEL_ARRAYS: i32 = 171;
+    pub(in super::super) const DUPLICATE_KEY: i32 = 11_000;
+    pub(in super::super) const TOO_LARGE: i32 = 10_334;
+    pub(in super::super) const FAILED_TO_PARSE: i32 = 9;
 }
 
 /// Makes the driver's error one of the library.

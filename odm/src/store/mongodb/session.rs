@@ -16,10 +16,10 @@ use ::mongodb::{
 };
 use tokio::sync::{Mutex, OnceCell};
 
-use super::{Connection, error::translate};
+use super::{Connection, error::translate, lock::Slots};
 use crate::{
     error::{Error, Result},
-    store::Durability,
+    store::{Durability, Locks, UnitOfWork},
 };
 
 /// How often a commit is sent whose answer is lost.
@@ -32,6 +32,11 @@ pub(super) struct Session {
     session: OnceCell<Mutex<ClientSession>>,
     /// Something was sent.
     is_used: AtomicBool,
+    /// The locks that are added for the next write.
+    pub(super) locks: Locks,
+    pub(super) slots: Slots,
+    /// Something was written.
+    pub(super) has_written: bool,
 }
 
 impl fmt::Debug for Session {
@@ -46,6 +51,9 @@ impl Session {
             connection,
             session: OnceCell::new(),
             is_used: AtomicBool::new(false),
+            locks: Locks::default(),
+            slots: Slots::default(),
+            has_written: false,
         }
     }
 
@@ -71,6 +79,9 @@ impl Session {
             connection,
             session: OnceCell::new_with(Some(Mutex::new(session))),
             is_used: AtomicBool::new(false),
+            locks: Locks::default(),
+            slots: Slots::default(),
+            has_written: false,
         })
     }
 
@@ -91,7 +102,33 @@ impl Session {
         Ok(self.session.get_or_try_init(start).await?.lock().await)
     }
 
-    pub(super) async fn commit_all(&self) -> Result<()> {
+    /// Runs a unit and commits, after it has changed slots that the unit needed when it ran before: so it cannot lose them
+    /// to others for ever.
+    pub(super) async fn run(&mut self, unit: &dyn UnitOfWork, slots: Slots) -> Result<()> {
+        self.slots = slots;
+        let run = async {
+            self.write_slots().await?;
+            unit.run(self).await
+        };
+        match run.await {
+            Ok(()) => self.commit_all().await,
+            Err(error) => {
+                self.abort().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// The slots to begin with when the unit is run again.
+    pub(super) fn into_slots_again(self) -> Slots {
+        Slots::again(self.slots.into_exclusive())
+    }
+
+    pub(super) async fn commit_all(&mut self) -> Result<()> {
+        if self.has_written {
+            self.add_locks();
+            self.write_slots().await?;
+        }
         let mut session = self.lock().await?;
         for _ in 1..COMMITS {
             match session.commit_transaction().await {

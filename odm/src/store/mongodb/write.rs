@@ -8,6 +8,7 @@ use bson::{
 
 use super::{
     error::{About, driver, of_statement},
+    lock::{self, SlotsStatement},
     reply::number,
     schema::check_name,
     session::Session,
@@ -16,8 +17,8 @@ use crate::{
     error::{Error, ErrorKind, Result},
     mql::{self, path},
     store::{
-        Change, CollectionWrites, Cost, DeleteWrite, Deleted, DocumentWrite, Find, ReaderExt,
-        Transaction, UpdateWrite, Updated, check_document,
+        Change, CollectionWrites, Cost, DeleteWrite, Deleted, DocumentWrite, Find, Locks,
+        ReaderExt, Transaction, UpdateWrite, Updated, check_document,
     },
 };
 
@@ -115,7 +116,44 @@ fn commands<'s, 'a>(mut statements: &'s [Statement<'a>]) -> Vec<&'s [Statement<'
 }
 
 impl Session {
-    async fn write(&self, batch: &[CollectionWrites<'_>]) -> Result<Cost> {
+    /// Adds the slots of the locks that were added.
+    pub(super) fn add_locks(&mut self) {
+        let locks = self.locks.take();
+        self.slots.add(locks, &self.connection.turn);
+    }
+
+    /// The statement of the slots that a write changes besides.
+    fn slots_of_write(&mut self) -> Option<SlotsStatement> {
+        self.add_locks();
+        self.slots.share_store(&self.connection.turn);
+        self.has_written = true;
+        self.slots.take()
+    }
+
+    /// Changes the wanted slots by a request of their own.
+    pub(super) async fn write_slots(&mut self) -> Result<()> {
+        let Some(slots) = self.slots.take() else {
+            return Ok(());
+        };
+        let mut session = self.lock().await?;
+        self.send_slots(&mut session, slots).await
+    }
+
+    async fn send_slots(&self, session: &mut ClientSession, slots: SlotsStatement) -> Result<()> {
+        let command = rawdoc! {
+            "update": lock::COLLECTION,
+            "updates": [{ "q": slots.filter, "u": SlotsStatement::update(), "multi": true }],
+        };
+        let action = self.connection.database.run_raw_command(command);
+        let reply = driver(
+            action.session(session).await,
+            About::collection(lock::COLLECTION),
+        )?;
+        check_errors(lock::COLLECTION, &reply)?;
+        check_number(lock::COLLECTION, slots.number, number(&reply, "n"))
+    }
+
+    async fn write(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost> {
         let mut statements = Vec::new();
         for CollectionWrites { collection, writes } in batch {
             check_name(collection)?;
@@ -130,13 +168,22 @@ impl Session {
         };
         // The first command of a transaction has its read concern, which not every server takes from a `bulkWrite`.
         let is_bulk = self.connection.has_bulk_write && self.is_used();
+        if statements.is_empty() {
+            return Ok(cost);
+        }
+        let mut slots = self.slots_of_write();
         let mut session = self.lock().await?;
         if is_bulk {
             for command in commands(&statements) {
-                self.send_bulk(&mut session, command).await?;
+                let slots = slots.take();
+                self.send_bulk(&mut session, command, slots).await?;
                 cost.queries += 1;
             }
             return Ok(cost);
+        }
+        if let Some(slots) = slots {
+            self.send_slots(&mut session, slots).await?;
+            cost.queries += 1;
         }
         let same =
             |a: &Statement<'_>, b: &Statement<'_>| (a.collection, a.verb) == (b.collection, b.verb);
@@ -154,10 +201,24 @@ impl Session {
         &self,
         session: &mut ClientSession,
         statements: &[Statement<'_>],
+        slots: Option<SlotsStatement>,
     ) -> Result<()> {
         let database = &self.connection.database;
         let mut collections: Vec<&str> = Vec::new();
         let mut operations = RawArrayBuf::new();
+        let mut expected = statements.len() as u64;
+        // First, so that a unit that loses a lock has written nothing else.
+        let before = usize::from(slots.is_some());
+        if let Some(slots) = slots {
+            collections.push(lock::COLLECTION);
+            expected += slots.number;
+            operations.push(rawdoc! {
+                "update": 0,
+                "filter": slots.filter,
+                "updateMods": SlotsStatement::update(),
+                "multi": true,
+            });
+        }
         for statement in statements {
             // The statements are sorted by collection.
             if collections.last() != Some(&statement.collection) {
@@ -187,13 +248,14 @@ impl Session {
             .and_then(|errors| errors.first())
             .and_then(Bson::as_document)
         {
-            let at = number(error, "idx");
-            let statement = statements.get(at as usize).unwrap_or(&statements[0]);
-            return Err(refused(statement.collection, error));
+            let at = number(error, "idx") as usize;
+            let statement = at.checked_sub(before).and_then(|at| statements.get(at));
+            let collection = statement.map_or(lock::COLLECTION, |statement| statement.collection);
+            return Err(refused(collection, error));
         }
         let counts = ["nInserted", "nMatched", "nDeleted"];
         let counts = counts.iter().map(|name| number(&reply, name));
-        check_written(statements, counts.sum())
+        check_number(statements[0].collection, expected, counts.sum())
     }
 
     /// Sends statements of one verb to one collection.
@@ -222,12 +284,12 @@ impl Session {
             .await;
         let reply = driver(sent, About::collection(collection))?;
         check_errors(collection, &reply)?;
-        check_written(statements, number(&reply, "n"))
+        check_number(collection, statements.len() as u64, number(&reply, "n"))
     }
 }
 
 /// Returns the first error of a command of one collection.
-fn check_errors(collection: &str, reply: &Document) -> Result<()> {
+pub(super) fn check_errors(collection: &str, reply: &Document) -> Result<()> {
     let errors = reply.get_array("writeErrors");
     match errors
         .ok()
@@ -247,14 +309,12 @@ fn refused(collection: &str, error: &Document) -> Error {
 }
 
 /// Checks that each document that is replaced or removed was there.
-fn check_written(statements: &[Statement<'_>], written: u64) -> Result<()> {
-    if written == statements.len() as u64 {
+fn check_number(collection: &str, expected: u64, written: u64) -> Result<()> {
+    if written == expected {
         return Ok(());
     }
-    let collection = statements[0].collection;
     let message = format!(
-        "write to `{collection}` failed: of {} documents that it writes, only {written} are there",
-        statements.len()
+        "write to `{collection}` failed: of {expected} documents that it writes, only {written} are there"
     );
     Err(Error::new(ErrorKind::Corrupt, message).at(collection, None, None))
 }
@@ -307,6 +367,10 @@ impl Transaction for Session {
 
     async fn delete(&mut self, write: &DeleteWrite) -> Result<Deleted> {
         check_name(&write.collection)?;
+        if let Some(slots) = self.slots_of_write() {
+            let mut session = self.lock().await?;
+            self.send_slots(&mut session, slots).await?;
+        }
         let mut session = self.lock().await?;
         let command = doc! {
             "delete": &write.collection,
@@ -328,7 +392,11 @@ impl Transaction for Session {
         Ok(Deleted { removed, cost })
     }
 
-    async fn commit(self: Box<Self>) -> Result<()> {
+    fn locks(&mut self) -> Option<&mut Locks> {
+        Some(&mut self.locks)
+    }
+
+    async fn commit(mut self: Box<Self>) -> Result<()> {
         self.commit_all().await
     }
 

@@ -8,7 +8,7 @@ use super::recompute::value;
 use crate::{
     catalog::{Along, CopyDefinition, join, references},
     error::Result,
-    maintain::unit::{Doc, Image, Unit, find_where, id},
+    maintain::unit::{Doc, Image, Unit, id},
     mql::{key, path},
     store::Find,
 };
@@ -25,6 +25,8 @@ pub(super) struct StaleCopies<'c> {
 /// The copies beside one reference, whose sources changed.
 pub(super) struct FollowedSources<'c> {
     pub(super) reference: String,
+    /// Their collection.
+    source: &'c str,
     pub(super) copies: Vec<&'c CopyDefinition>,
     /// The changed sources by the key of their `_id`.
     pub(super) sources: BTreeMap<Vec<u8>, Doc>,
@@ -44,10 +46,10 @@ impl StaleCopies<'_> {
 
 impl FollowedSources<'_> {
     /// The query of the holders.
-    pub(super) fn holders(&self, holder: &str) -> Find {
+    pub(super) fn holders(&self, unit: &mut Unit<'_>, holder: &str) -> Find {
         let sources = self.sources.values();
         let ids = sources.map(|source| id(source).into()).collect();
-        find_where(holder, &self.reference, ids)
+        unit.find_referrers((self.source, ids), holder, &self.reference)
     }
 }
 
@@ -95,7 +97,7 @@ fn followed<'c>(
     copies: Vec<&'c CopyDefinition>,
 ) -> Option<FollowedSources<'c>> {
     let may_dangle = !unit.catalog.is_certain(holder, &reference);
-    let source = &copies.first()?.source;
+    let source = copies.first()?.source.as_str();
     let changed = unit.images(source).changed().map(|(_, image)| image);
     let changed = changed.filter(|image| {
         let mut copies = copies.iter();
@@ -107,6 +109,7 @@ fn followed<'c>(
         .collect();
     (!sources.is_empty()).then_some(FollowedSources {
         reference,
+        source,
         copies,
         sources,
     })

@@ -19,6 +19,14 @@ pub(super) struct StaleParent {
     pub(super) elements: BTreeMap<usize, StaleElements>,
 }
 
+impl StaleParent {
+    /// Whether a child that the unit has changed makes it stale.
+    pub(super) fn has_changed_children(&self) -> bool {
+        let mut elements = self.elements.values();
+        elements.any(|elements| matches!(elements, StaleElements::Of(_)))
+    }
+}
+
 /// Which elements of a subset may be wrong.
 pub(super) enum StaleElements {
     /// Those of changed children.

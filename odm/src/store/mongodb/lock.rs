@@ -1,0 +1,245 @@
+//! Locks as documents of the collection `_odm_locks`, which transactions change.
+//!
+//! The server ends all but one of the transactions that change one document. A document that is locked has a window of
+//! [`STRIPES`] documents of the collection: a transaction that locks it exclusively changes all of them, and one that shares
+//! it changes one, so that those that share it rarely meet. That two windows overlap, or that two transactions share by the
+//! same document of the collection, costs a repetition, and nothing else.
+
+use std::{
+    collections::{BTreeSet, hash_map::RandomState},
+    hash::{BuildHasher, Hasher},
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use ::mongodb::{Database, bson::doc, error::ErrorKind};
+use bson::{Document, RawArrayBuf, RawDocumentBuf, rawdoc};
+
+use super::error::{About, code::DUPLICATE_KEY, driver};
+use crate::{error::Result, store::Lock};
+
+/// The collection.
+pub(super) const COLLECTION: &str = "_odm_locks";
+/// How many documents it has: their `_id`s are the numbers below. All processes that use a database must agree on it.
+const SLOTS: u32 = 1024;
+/// How many of them lock one document.
+const STRIPES: u32 = 16;
+
+/// Which slot of a window a transaction changes to share it: another one each time, so that the transactions of a process do
+/// not meet unless more than [`STRIPES`] of them run at once.
+#[derive(Debug)]
+pub(super) struct Turn(AtomicU32);
+
+impl Turn {
+    pub(super) fn new() -> Self {
+        // Processes begin at different slots.
+        Turn(AtomicU32::new(
+            RandomState::new().build_hasher().finish() as u32
+        ))
+    }
+
+    fn next(&self) -> u32 {
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+/// The slots of a transaction.
+#[derive(Debug, Default)]
+pub(super) struct Slots {
+    /// Those that it has changed.
+    held: BTreeSet<u32>,
+    /// Those that it changes with its next request.
+    wanted: BTreeSet<u32>,
+    /// Those of exclusive locks.
+    exclusive: BTreeSet<u32>,
+}
+
+impl Slots {
+    /// Begins with slots that the unit needed when it ran before.
+    pub(super) fn again(exclusive: BTreeSet<u32>) -> Self {
+        Slots {
+            wanted: exclusive.clone(),
+            exclusive,
+            ..Slots::default()
+        }
+    }
+
+    /// The slots of the exclusive locks.
+    pub(super) fn into_exclusive(self) -> BTreeSet<u32> {
+        self.exclusive
+    }
+
+    /// Adds the slots of locks.
+    pub(super) fn add(&mut self, locks: Vec<Lock>, turn: &Turn) {
+        for lock in locks {
+            match lock {
+                Lock::Shared { collection, key } => {
+                    let mut window = window(&collection, &key);
+                    let slot = window.nth((turn.next() % STRIPES) as usize);
+                    self.wanted.extend(slot);
+                }
+                Lock::Exclusive { collection, key } => {
+                    self.exclusive.extend(window(&collection, &key));
+                }
+                Lock::Store => self.exclusive.extend(0..SLOTS),
+            }
+        }
+        self.wanted.extend(&self.exclusive);
+        self.wanted.retain(|slot| !self.held.contains(slot));
+    }
+
+    /// Returns the statement that changes the wanted slots, and how many they are, if there are some.
+    pub(super) fn take(&mut self) -> Option<SlotsStatement> {
+        let wanted = std::mem::take(&mut self.wanted);
+        let mut ids = RawArrayBuf::new();
+        for &slot in &wanted {
+            ids.push(slot as i32);
+        }
+        let number = wanted.len();
+        self.held.extend(wanted);
+        (number > 0).then(|| SlotsStatement {
+            filter: rawdoc! { "_id": { "$in": ids } },
+            number: number as u64,
+        })
+    }
+
+    /// Wants any slot, unless the transaction holds or wants one: whoever locks the store changes all of them.
+    pub(super) fn share_store(&mut self, turn: &Turn) {
+        if self.held.is_empty() && self.wanted.is_empty() {
+            self.wanted.insert(turn.next() % SLOTS);
+        }
+    }
+}
+
+/// A change of slots.
+pub(super) struct SlotsStatement {
+    pub(super) filter: RawDocumentBuf,
+    /// How many slots match.
+    pub(super) number: u64,
+}
+
+impl SlotsStatement {
+    /// What it does to each.
+    pub(super) fn update() -> RawDocumentBuf {
+        rawdoc! { "$inc": { "n": 1_i64 } }
+    }
+}
+
+/// The slots of a document.
+fn window(collection: &str, key: &[u8]) -> impl Iterator<Item = u32> {
+    let begin = hash(collection, key);
+    (0..STRIPES).map(move |stripe| begin.wrapping_add(stripe) % SLOTS)
+}
+
+/// FNV-1a: it must be the same in all processes, whatever their version of the standard library.
+fn hash(collection: &str, key: &[u8]) -> u32 {
+    let bytes = collection.bytes().chain([0]).chain(key.iter().copied());
+    bytes.fold(0x811c_9dc5, |hash: u32, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    })
+}
+
+/// Creates the documents that are missing.
+pub(super) async fn ensure(database: &Database) -> Result<()> {
+    let about = About::collection(COLLECTION);
+    let collection = database.collection::<Document>(COLLECTION);
+    let there = collection.count_documents(doc! {}).await;
+    if driver(there, about)? >= u64::from(SLOTS) {
+        return Ok(());
+    }
+    let slots = (0..SLOTS).map(|slot| doc! { "_id": slot as i32, "n": 0_i64 });
+    match collection.insert_many(slots).ordered(false).await {
+        // Another process creates them too.
+        Err(error) if is_duplicate(&error) => Ok(()),
+        created => driver(created, about).map(drop),
+    }
+}
+
+fn is_duplicate(error: &::mongodb::error::Error) -> bool {
+    match &*error.kind {
+        ErrorKind::InsertMany(error) => {
+            let errors = error.write_errors.as_ref();
+            let is_duplicate =
+                errors.is_some_and(|errors| errors.iter().all(|error| error.code == DUPLICATE_KEY));
+            is_duplicate && error.write_concern_error.is_none()
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shared(key: &[u8]) -> Lock {
+        Lock::Shared {
+            collection: "parts".to_owned(),
+            key: key.to_vec(),
+        }
+    }
+
+    #[test]
+    fn the_slots_of_a_document_are_the_same_in_every_process_and_version() {
+        assert_eq!(hash("", b""), 0x811c_9dc5_u32.wrapping_mul(0x0100_0193));
+        let slots: Vec<u32> = window("parts", b"\x10\x01").collect();
+        assert_eq!(slots.len(), STRIPES as usize);
+        assert_eq!(slots[0], hash("parts", b"\x10\x01") % SLOTS);
+    }
+
+    #[test]
+    fn an_exclusive_lock_has_a_slot_of_each_that_shares_the_document() {
+        let turn = Turn::new();
+        let mut exclusive = Slots::default();
+        let lock = Lock::Exclusive {
+            collection: "parts".to_owned(),
+            key: b"a".to_vec(),
+        };
+        exclusive.add(vec![lock], &turn);
+        for _ in 0..100 {
+            let mut slots = Slots::default();
+            slots.add(vec![shared(b"a")], &turn);
+            assert_eq!(slots.wanted.len(), 1);
+            assert!(slots.wanted.is_subset(&exclusive.wanted));
+        }
+    }
+
+    #[test]
+    fn as_many_as_there_are_stripes_share_a_document_without_meeting() {
+        let turn = Turn::new();
+        let mut all = BTreeSet::new();
+        for _ in 0..STRIPES {
+            let mut slots = Slots::default();
+            slots.add(vec![shared(b"a")], &turn);
+            all.append(&mut slots.wanted);
+        }
+        assert_eq!(all.len(), STRIPES as usize);
+    }
+
+    #[test]
+    fn the_lock_of_the_store_meets_every_transaction_that_writes() {
+        let turn = Turn::new();
+        let mut all = Slots::default();
+        all.add(vec![Lock::Store], &turn);
+        let mut plain = Slots::default();
+        plain.share_store(&turn);
+        assert_eq!(plain.wanted.len(), 1);
+        assert!(plain.wanted.is_subset(&all.wanted));
+    }
+
+    #[test]
+    fn a_slot_is_changed_once_in_a_transaction() {
+        let turn = Turn::new();
+        let mut slots = Slots::default();
+        let exclusive = || Lock::Exclusive {
+            collection: "parts".to_owned(),
+            key: b"a".to_vec(),
+        };
+        slots.add(vec![exclusive()], &turn);
+        assert_eq!(
+            slots.take().map(|taken| taken.number),
+            Some(u64::from(STRIPES))
+        );
+        slots.add(vec![exclusive(), shared(b"a")], &turn);
+        slots.share_store(&turn);
+        assert!(slots.take().is_none());
+    }
+}

@@ -1,0 +1,203 @@
+//! Units of work that run side by side on a store with snapshot isolation: in whatever order their calls meet, what is stored
+//! is right.
+//!
+//! The calls of the units are ordered by hand. Of two units, each is interrupted before each of its calls, and the other runs
+//! as a whole: so their snapshots overlap in every way that matters. Of three, the order is random.
+
+use std::{
+    pin::{Pin, pin},
+    task::Poll,
+};
+
+use futures_util::future::LocalBoxFuture;
+use odm::Database;
+
+use tests::{map_store::MapStore, poll_once};
+
+use super::{
+    acts::{Act, act, beginning},
+    history::number,
+    models::{first::Application, reports::Reports},
+    oracle::wrong,
+    programs::Program,
+    run::{options, refused},
+    steps::Chance,
+    world::World,
+};
+
+/// A unit while it runs.
+struct Running<'a>(Option<LocalBoxFuture<'a, odm::Result<()>>>);
+
+impl<'a> Running<'a> {
+    fn new(program: &'a dyn Program, act: &'a Act) -> Self {
+        // The budget of the runtime's task is no concern of whoever polls by hand.
+        let act = tokio::task::unconstrained(program.act(act));
+        Running(Some(Box::pin(act)))
+    }
+
+    fn is_over(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Runs the unit to its next call of the store.
+    async fn step(&mut self) -> Result<(), String> {
+        let Some(future) = &mut self.0 else {
+            return Ok(());
+        };
+        if let Poll::Ready(result) = poll_once(&mut Pin::new(future)).await {
+            self.0 = None;
+            refused(result)?;
+        }
+        Ok(())
+    }
+
+    async fn finish(&mut self) -> Result<(), String> {
+        while !self.is_over() {
+            self.step().await?;
+        }
+        Ok(())
+    }
+}
+
+/// Polls the opening of a program to its end.
+async fn polled<D>(opening: impl Future<Output = odm::Result<D>>) -> D {
+    let mut opening = pin!(tokio::task::unconstrained(opening));
+    loop {
+        if let Poll::Ready(opened) = poll_once(&mut opening).await {
+            return opened.expect("a store of the same process opens");
+        }
+    }
+}
+
+/// An application, and what is stored before its acts.
+struct Beginning {
+    store: MapStore,
+    program: Application,
+    before: MapStore,
+}
+
+impl Beginning {
+    async fn new(chance: &mut Chance, store: MapStore) -> Beginning {
+        // What it declares is right as well.
+        drop(polled(Reports::open_with(store.clone(), options())).await);
+        let program = polled(Application::open_with(store.clone(), options())).await;
+        let mut acts = beginning(chance);
+        acts.extend((0..20).map(|_| act(chance)));
+        for act in &acts {
+            let done = Running::new(&program, act).finish().await;
+            done.expect("alone, an act does no harm");
+        }
+        let before = store.copy();
+        Beginning {
+            store,
+            program,
+            before,
+        }
+    }
+
+    async fn check(&self) -> Result<(), String> {
+        let world = World::read(&self.store).await;
+        let wrong = wrong(&world, 0, &[], None);
+        match wrong.is_empty() {
+            true => Ok(()),
+            false => Err(format!("{wrong:#?}")),
+        }
+    }
+
+    /// Runs one act within another: before the call of the outer one with this number. Returns whether it has one.
+    async fn within(&self, outer: &Act, inner: &Act, call: usize) -> Result<bool, String> {
+        self.store.restore(&self.before);
+        let mut outer = Running::new(&self.program, outer);
+        for _ in 0..call {
+            outer.step().await?;
+        }
+        if outer.is_over() {
+            return Ok(false);
+        }
+        Running::new(&self.program, inner).finish().await?;
+        outer.finish().await?;
+        self.check().await?;
+        Ok(true)
+    }
+
+    async fn at_random(&self, acts: &[Act], chance: &mut Chance) -> Result<(), String> {
+        self.store.restore(&self.before);
+        let running = acts.iter().map(|act| Running::new(&self.program, act));
+        let mut running: Vec<Running<'_>> = running.collect();
+        while !running.is_empty() {
+            let at = chance.below(running.len() as u64) as usize;
+            running[at].step().await?;
+            running.retain(|unit| !unit.is_over());
+        }
+        self.check().await
+    }
+}
+
+/// How many orders were tried, and what was wrong.
+#[derive(Default)]
+struct Tried {
+    orders: usize,
+    wrong: Vec<String>,
+}
+
+impl Tried {
+    fn add(&mut self, result: Result<(), String>, what: impl FnOnce() -> String) {
+        self.orders += 1;
+        if let Err(wrong) = result {
+            self.wrong.push(format!("{}: {wrong}", what()));
+        }
+    }
+}
+
+/// Tries so many pairs and triples of random acts, or `ROUNDS` of them.
+fn rounds(rounds: u64, store: impl Fn() -> MapStore) -> Tried {
+    let rounds = number("ROUNDS").unwrap_or(rounds);
+    let seed = number("SEED").unwrap_or(1);
+    let mut tried = Tried::default();
+    for seed in seed..seed + rounds.div_ceil(20) {
+        tests::run(async {
+            let mut chance = Chance::new(seed);
+            let begun = Beginning::new(&mut chance, store()).await;
+            for _ in 0..20 {
+                let acts = [act(&mut chance), act(&mut chance), act(&mut chance)];
+                for (outer, inner) in [(0, 1), (1, 0)] {
+                    for call in 1.. {
+                        let result = begun.within(&acts[outer], &acts[inner], call).await;
+                        if result == Ok(false) {
+                            break;
+                        }
+                        let (outer, inner) = (&acts[outer], &acts[inner]);
+                        tried.add(result.map(drop), || {
+                            format!("seed {seed}: before call {call} of {outer:?}, {inner:?}")
+                        });
+                    }
+                }
+                for _ in 0..4 {
+                    let result = begun.at_random(&acts, &mut chance).await;
+                    tried.add(result, || format!("seed {seed}: side by side {acts:#?}"));
+                }
+            }
+        });
+    }
+    tried
+}
+
+#[test]
+fn units_in_any_order_of_their_calls_leave_what_is_right() {
+    let tried = rounds(120, MapStore::stepped);
+    eprintln!("{} orders", tried.orders);
+    assert!(
+        tried.wrong.is_empty(),
+        "{} of {} orders are wrong, first {}",
+        tried.wrong.len(),
+        tried.orders,
+        tried.wrong[0]
+    );
+}
+
+#[test]
+fn without_locks_snapshot_isolation_leaves_what_is_wrong() {
+    let tried = rounds(100, || MapStore::stepped().ignoring_locks());
+    eprintln!("{} of {} orders are wrong", tried.wrong.len(), tried.orders);
+    assert!(!tried.wrong.is_empty());
+}
