@@ -56,25 +56,62 @@ const PATHS: [&str; 12] = [
     "$",
 ];
 
+/// How many operands an operator takes, if any number.
+const ANY: usize = 0;
+
+/// The operators that take another number of operands than two.
+const OPERANDS: [(&str, usize); 18] = [
+    ("$and", ANY),
+    ("$or", ANY),
+    ("$add", ANY),
+    ("$multiply", ANY),
+    ("$ifNull", ANY),
+    ("$not", 1),
+    ("$abs", 1),
+    ("$ceil", 1),
+    ("$floor", 1),
+    ("$trunc", 1),
+    ("$round", 1),
+    ("$size", 1),
+    ("$isArray", 1),
+    ("$first", 1),
+    ("$last", 1),
+    ("$type", 1),
+    ("$cond", 3),
+    ("$slice", 2),
+];
+
 impl Choices<'_> {
     /// Something that looks like an expression.
     pub fn expression(&mut self, depth: usize) -> Bson {
         if depth == 0 {
             return match self.below(3) {
                 0 => self.value(1),
-                _ => self.one_of(&PATHS).into(),
+                _ => self.path().into(),
             };
         }
         match self.below(6) {
-            0 => self.one_of(&PATHS).into(),
+            0 => self.path().into(),
             1 => {
                 let fields = 1 + self.below(2);
-                let fields = (0..fields).map(|_| (self.name(), self.expression(depth - 1)));
+                let fields = (0..fields).map(|_| {
+                    // A path names no field here.
+                    let name = if self.is_plain {
+                        self.field()
+                    } else {
+                        self.name()
+                    };
+                    (name, self.expression(depth - 1))
+                });
                 Bson::Document(fields.collect::<Document>())
             }
             2 => Bson::Array(self.operands(depth)),
             _ => {
-                let operator = self.one_of(&OPERATORS);
+                let operator = match self.one_of(&OPERATORS) {
+                    // It has an answer on a server, and none here.
+                    "$concat" if self.is_plain => "$literal",
+                    operator => operator,
+                };
                 let operand = match operator {
                     "$literal" => self.value(2),
                     "$switch" => {
@@ -84,11 +121,28 @@ impl Choices<'_> {
                         let default = self.expression(depth - 1);
                         doc! { "branches": branches.to_vec(), "default": default }.into()
                     }
-                    _ if self.below(4) == 0 => self.expression(depth - 1),
+                    _ if self.is_odd(4) => self.expression(depth - 1),
+                    "$expr" if self.is_plain => self.expression(depth - 1),
+                    _ if self.is_plain && !self.is_odd(1) => {
+                        let found = OPERANDS.iter().find(|(name, _)| *name == operator);
+                        let number = match found {
+                            Some((_, ANY)) => 1 + self.below(3),
+                            Some((_, number)) => *number,
+                            None => 2,
+                        };
+                        (0..number).map(|_| self.expression(depth - 1)).collect()
+                    }
                     _ => Bson::Array(self.operands(depth)),
                 };
                 doc! { operator: operand }.into()
             }
+        }
+    }
+
+    fn path(&mut self) -> &'static str {
+        match self.one_of(&PATHS) {
+            "$" if self.is_plain => "$c",
+            path => path,
         }
     }
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use fuzz::{Choices, check};
 use odm::{
-    bson::{Bson, DateTime, Document, RawDocumentBuf},
+    bson::{DateTime, Document, RawDocumentBuf},
     mql::{Filter, Projection, Schema, Sort, Update},
 };
 
@@ -146,26 +146,7 @@ fn check_projection(document: &Document, documents: &[RawDocumentBuf]) {
 fn sorts_order_and_projections_show_without_a_panic() {
     check(300, |bytes| {
         let mut choices = Choices::new(bytes);
-        let (mut sort, mut projection) = (Document::new(), Document::new());
-        for _ in 0..choices.below(4) {
-            let direction = match choices.below(5) {
-                0 => choices.value(1),
-                1 | 2 => Bson::Int32(-1),
-                _ => Bson::Int64(1),
-            };
-            sort.insert(choices.name(), direction);
-        }
-        for _ in 0..choices.below(4) {
-            let shown = match choices.below(8) {
-                0 => choices.value(1),
-                1 => odm::bson::doc! { "$slice": choices.value(1) }.into(),
-                2 => odm::bson::doc! { "$elemMatch": choices.filter(1) }.into(),
-                3 => Bson::Int32(0),
-                4 | 5 => choices.expression(2),
-                _ => Bson::Int32(1),
-            };
-            projection.insert(choices.name(), shown);
-        }
+        let (sort, projection) = (choices.sort(), choices.projection());
         let documents = documents(&mut choices);
         check_sort(&sort, &documents);
         check_projection(&projection, &documents);
