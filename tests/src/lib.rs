@@ -30,7 +30,7 @@ use odm::{
 };
 
 use self::map_store::MapStore;
-pub use self::mongodb::on_mongodb;
+pub use self::mongodb::{TestDatabase, on_mongodb, on_mongodb_database};
 
 /// A store that a suite can run on.
 pub trait TestStore: Store + Clone {}
@@ -111,13 +111,18 @@ const STUCK: Duration = Duration::from_secs(120);
 
 /// Runs a test on a runtime with several threads.
 pub fn run<F: Future>(test: F) -> F::Output {
+    run_for(STUCK, test)
+}
+
+/// Runs a test that takes at most so long on a runtime with several threads.
+pub fn run_for<F: Future>(most: Duration, test: F) -> F::Output {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .expect("a runtime starts");
     runtime.block_on(async {
-        tokio::time::timeout(STUCK, test)
+        tokio::time::timeout(most, test)
             .await
             .expect("the test is stuck")
     })

@@ -5,14 +5,18 @@ use std::{
     future::Future,
     panic::{self, AssertUnwindSafe},
     thread,
+    time::Duration,
 };
 
-use mongodb::Client;
+use futures_util::FutureExt;
+use mongodb::{Client, Database};
 use odm::{
     ObjectId,
     bson::{Document, doc},
     store::mongodb::MongoDb,
 };
+
+use crate::STUCK;
 
 /// The tests that fail on SecantusDB, which is not MongoDB, each with what MongoDB's documentation says.
 const DIFFERENCES: &[(&str, &str)] = &[
@@ -55,39 +59,67 @@ const DIFFERENCES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Runs a test on a new database of the MongoDB server that `ODM_TEST_MONGODB_URI` names, which is removed after it.
+/// A new database of the MongoDB server that `ODM_TEST_MONGODB_URI` names.
+#[derive(Debug)]
+pub struct TestDatabase {
+    /// The client of the server.
+    pub client: Client,
+    /// The database, which is removed after the test.
+    pub database: Database,
+    /// The server is SecantusDB, which is not MongoDB.
+    pub is_secantus: bool,
+}
+
+/// Runs a test on a store in a new database of the MongoDB server that `ODM_TEST_MONGODB_URI` names, which is removed after it.
 ///
 /// # Panics
 ///
 /// As the test does, and without the variable. One that is listed among the differences of the server must panic, so that the list is true.
 pub fn on_mongodb<F: Future>(test: impl FnOnce(MongoDb) -> F) {
-    let uri =
-        env::var("ODM_TEST_MONGODB_URI").expect("ODM_TEST_MONGODB_URI names a MongoDB server");
     let thread = thread::current();
     let name = thread.name().unwrap_or_default().to_owned();
-    crate::run(async {
-        let client = Client::with_uri_str(&uri)
-            .await
-            .expect("the URI is one of a server");
-        let admin = client.database("admin");
-        let server = admin.run_command(doc! { "buildInfo": 1 }).await;
-        let server: Document = server.expect("the server answers");
-        let is_different = server.contains_key("secantusVersion")
-            && DIFFERENCES.iter().any(|(test, _)| name.ends_with(test));
-        let database = format!("odm_test_{}", ObjectId::new());
-        let store = MongoDb::new(&client, &database)
+    on_mongodb_database(STUCK, async |server: &TestDatabase| {
+        let is_different =
+            server.is_secantus && DIFFERENCES.iter().any(|(test, _)| name.ends_with(test));
+        let store = MongoDb::new(&server.client, server.database.name())
             .await
             .expect("the server can be used");
-        let tested = AssertUnwindSafe(test(store));
-        let tested = futures_util::FutureExt::catch_unwind(tested).await;
-        let dropped = client.database(&database).drop().await;
-        dropped.expect("the database is removed");
+        let tested = AssertUnwindSafe(test(store)).catch_unwind().await;
         match (tested, is_different) {
             (Ok(_), false) | (Err(_), true) => {}
             (Ok(_), true) => {
                 panic!("`{name}` passes: remove it from the differences of the server")
             }
             (Err(failed), false) => panic::resume_unwind(failed),
+        }
+    });
+}
+
+/// Runs a test that takes at most so long on a new database of the server.
+///
+/// # Panics
+///
+/// As the test does, and without the variable.
+pub fn on_mongodb_database(most: Duration, test: impl AsyncFnOnce(&TestDatabase)) {
+    let uri =
+        env::var("ODM_TEST_MONGODB_URI").expect("ODM_TEST_MONGODB_URI names a MongoDB server");
+    crate::run_for(most, async {
+        let client = Client::with_uri_str(&uri)
+            .await
+            .expect("the URI is one of a server");
+        let admin = client.database("admin");
+        let server = admin.run_command(doc! { "buildInfo": 1 }).await;
+        let server: Document = server.expect("the server answers");
+        let server = TestDatabase {
+            is_secantus: server.contains_key("secantusVersion"),
+            database: client.database(&format!("odm_test_{}", ObjectId::new())),
+            client,
+        };
+        let tested = AssertUnwindSafe(test(&server)).catch_unwind().await;
+        let dropped = server.database.drop().await;
+        dropped.expect("the database is removed");
+        if let Err(failed) = tested {
+            panic::resume_unwind(failed);
         }
     });
 }

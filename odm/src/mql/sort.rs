@@ -83,6 +83,9 @@ impl Direction {
 /// An array counts as its least element, or as its greatest if the direction is descending. A missing
 /// field counts as null, and an empty array comes before null.
 ///
+/// All documents have an order. MongoDB refuses to sort those in which two keys lead into different arrays, or a number
+/// in a key is both a position and the name of a field in an element.
+///
 /// One that [ignores case](Sort::ignoring_case) compares texts as if they were written in one case, but for `_id`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sort {

@@ -124,7 +124,7 @@ pub struct Push {
     pub position: Option<i64>,
 }
 
-/// The order of an array.
+/// The order of an array. Elements that it takes for equal stay as they are; in MongoDB they may come in any order.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum PushSort {
