@@ -124,15 +124,17 @@ derives! {
     /// - `#[subset(limit = 10, sort = "-field, other")]`: a `Subset` of the documents that reference
     ///   this one, derived. A negative limit shows the last ones. `via = "field"`, or `via = "link.field"`
     ///   into an embedded value, names the reference where there are several, `filter = path` a function that returns a `Filter` of the children
-    ///   that count.
+    ///   that count. With `refresh = "batched"`, changes of the children are followed by a worker, several at once, after their
+    ///   writes have returned.
     /// - `#[denormalize(from = "Model.field")]`: a copy of a field of the document that a reference
     ///   beside it names, of the same type, derived. The source may be derived itself. A dot goes on
     ///   into an embedded value. `via = "field"` names the reference where there are several.
     ///   `via = "Model.field"`, or `via = "Model.links.id"` through an embedded link, follows references
     ///   to this document, and the copy is a `Vec` of the different values. With `freeze`, a copy of one
-    ///   document keeps the value of the time when the reference was added.
-    /// - `#[count(of = "Child")]`: the number of documents that reference this one, derived. `via` and
-    ///   `filter` are as for a subset.
+    ///   document keeps the value of the time when the reference was added. With `fan_out = "background"`, a change of the source
+    ///   is followed by a worker after the write has returned; `caught_up` of the database waits for it.
+    /// - `#[count(of = "Child")]`: the number of documents that reference this one, derived. `via`,
+    ///   `filter` and `refresh` are as for a subset.
     /// - `#[split(collection = "..", key = "..")]`: a `Cold`, the cold part of the document in a
     ///   collection of its own, where `key` holds the `_id` of the document. With `optional`, a
     ///   document need not have one.

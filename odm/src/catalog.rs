@@ -11,6 +11,7 @@ mod derived;
 mod graph;
 mod indexes;
 mod models;
+mod outbox;
 mod pending;
 mod read_checks;
 mod relations;
@@ -33,6 +34,7 @@ pub(crate) use derived::*;
 use graph::DerivedGraph;
 pub use models::{FieldChange, FieldChangeKind};
 pub(crate) use models::{StoredModel, differences};
+pub(crate) use outbox::OUTBOX;
 pub(crate) use pending::PendingField;
 pub(crate) use read_checks::ModelReadCheck;
 pub use relations::Relations;
@@ -328,6 +330,14 @@ impl Catalog {
     pub(crate) fn derived_in(&self, collection: &str) -> impl Iterator<Item = &DerivedField> {
         let all = self.relations.derived.iter();
         all.filter(move |field| field.holder() == collection)
+    }
+
+    /// Whether a field is deferred: the worker of the outbox follows what it is computed from.
+    pub(crate) fn has_deferred(&self) -> bool {
+        self.relations
+            .derived
+            .iter()
+            .any(|field| field.is_deferred())
     }
 
     /// The subsets in documents of a collection.

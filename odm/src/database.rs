@@ -4,6 +4,7 @@ mod expiry;
 #[cfg(test)]
 mod faults;
 mod open;
+mod outbox;
 mod snapshot;
 mod transaction;
 mod transfer;
@@ -18,6 +19,7 @@ pub use transfer::{Export, Import, TransferProgress};
 use crate::{
     catalog::{self, Declaration, Relations},
     error::{Error, Result},
+    maintain::Lag,
     migration::{Changes, Migrations},
     model::Model,
     repository::{self, Audit, AuditMode, Repository, Writes},
@@ -124,10 +126,12 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
                 None => open::backfill_unreadable(&session, Self::NAME).await?,
             }
             open::report_pending(&session, Self::NAME);
-            let worker = options
+            let expiring = options
                 .expiry_interval()
                 .and_then(|interval| expiry::start(&session, &models, interval));
-            Ok(Self::bind(&session.with_worker(worker)))
+            let refreshing = outbox::start(&session, options.refresh_interval()).await?;
+            let workers = [expiring, refreshing].into_iter().flatten().collect();
+            Ok(Self::bind(&session.with_workers(workers)))
         })
     }
 
@@ -440,10 +444,75 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         Box::pin(async move { expiry::delete_expired(&session, &Self::models()).await })
     }
 
+    /// Returns what is not refreshed yet of the fields with `fan_out = "background"` and `refresh = "batched"`: how many
+    /// records wait, and since when, and which are parked, since their work has failed.
+    ///
+    /// ```
+    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[document(collection = "makers")]
+    /// struct Maker {
+    ///     #[serde(rename = "_id")]
+    ///     id: i64,
+    ///     name: String,
+    /// }
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[document(collection = "parts")]
+    /// struct Part {
+    ///     #[serde(rename = "_id")]
+    ///     id: i64,
+    ///     #[reference(child)]
+    ///     maker: Ref<Maker>,
+    ///     #[denormalize(from = "Maker.name", fan_out = "background")]
+    ///     maker_name: String,
+    /// }
+    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
+    /// # struct Shop { makers: Repository<Maker>, parts: Repository<Part> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let shop = Shop::open(Embedded::memory().await?).await?;
+    /// # shop.makers.insert(Maker { id: 1, name: "Acme".into() }).await?;
+    /// # shop.parts.insert(Part { id: 1, maker: Ref::new(1), maker_name: String::new() }).await?;
+    /// shop.makers.update(1).set(Maker::fields().name, "Acme & Sons").await?;
+    /// shop.caught_up().await?;
+    /// assert_eq!(shop.parts.get(1).await?.maker_name, "Acme & Sons");
+    /// assert_eq!(shop.lag().await?.waiting, 0);
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    fn lag(&self) -> Pin<Box<dyn Future<Output = Result<Lag>> + Send>> {
+        let session = self.session().clone();
+        Box::pin(async move { session.lag().await })
+    }
+
+    /// Waits until all fields are [refreshed](Database::lag) that follow from writes which returned before this call, by any
+    /// program on the store, through all their chains; what cannot be refreshed is parked then.
+    ///
+    /// It works itself, beside the worker of the database if there is one
+    /// ([`OpenOptions::refresh_every`]): so a program without a worker calls it. Dropping the future ends it between two
+    /// units, or undoes the last one.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store; `InvalidQuery` in a transaction.
+    fn caught_up(&self) -> Pin<Box<dyn Future<Output = Result<()>> + Send>> {
+        let session = self.session().clone();
+        Box::pin(async move { session.catch_up().await })
+    }
+
+    /// Has the [parked](Lag::parked) records worked off again, from the first document on, and returns their number. They are
+    /// so too when a database is opened.
+    fn retry_parked(&self) -> Pin<Box<dyn Future<Output = Result<u64>> + Send>> {
+        let session = self.session().clone();
+        Box::pin(async move { session.retry_parked().await })
+    }
+
     /// Compares all derived data with its definitions: copies with their sources, counts and subsets
     /// with the children, inverse references with each other, split documents with their cold parts.
     /// It also finds dangling references, and documents that cannot be read as their models. Nothing is
     /// written.
+    ///
+    /// What is not refreshed yet, of fields with `fan_out = "background"` or `refresh = "batched"`, is no finding:
+    /// [`Progress::lagging`](crate::Progress::lagging) counts it. It is one (`Parked`) if its refresh has failed.
     ///
     /// A store that is only written through this library has no findings, unless a document was
     /// inserted without its cold part, or a backfill is [pending](Database::pending_backfills).

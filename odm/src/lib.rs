@@ -99,7 +99,9 @@ pub use bson;
 pub use catalog::{FieldChange, FieldChangeKind, Relations};
 pub use database::{Export, Import, OpenOptions, TransactionGuard, TransferProgress};
 pub use error::{Error, ErrorKind, Location, Result};
-pub use maintain::{DerivedKind, Finding, PlannedChanges, Problem, Step, WritePlan};
+pub use maintain::{
+    DerivedKind, Finding, Lag, ParkedRecord, PlannedChanges, Problem, Step, WritePlan,
+};
 pub use measure::measure;
 // What `assert_queries!` expands to.
 #[doc(hidden)]

@@ -12,6 +12,7 @@ mod derived;
 mod import;
 mod inverse;
 mod long_lists;
+mod outbox;
 mod pending;
 mod places;
 mod plan;
@@ -30,12 +31,17 @@ use std::{borrow::Cow, fmt, sync::Arc};
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 
-pub(crate) use audit::{AuditScope, check};
+pub(crate) use audit::{AuditScope, Checked, check};
 pub use audit::{Finding, Problem};
 use base::Touched;
 pub use derived::DerivedKind;
 pub(crate) use derived::{children_of, shown};
 pub(crate) use import::Import;
+pub(crate) use outbox::{
+    Batch, Claim, FailedRefresh, Retry, has_records, lag, newest_waiting, next_records,
+    oldest_waiting,
+};
+pub use outbox::{Lag, ParkedRecord};
 pub(crate) use pending::{as_read, is_read_as_pending};
 pub(crate) use plan::plan;
 pub use plan::{PlannedChanges, Step, WritePlan};
@@ -165,6 +171,8 @@ pub(crate) struct WriteOutcome {
     pub(crate) cost: Cost,
     /// The same by its steps, if it was asked for.
     pub(crate) steps: Vec<Step>,
+    /// Whether something is left to the worker of the outbox.
+    pub(crate) has_queued: bool,
 }
 
 /// Applies a write with all that follows from it, in this order:
@@ -203,6 +211,7 @@ async fn apply_within(
 ) -> Result<WriteOutcome> {
     let mut unit = Unit::new(catalog, transaction, bounds, with_steps);
     let (touched, documents) = steps(&mut unit, write).await?;
+    let has_queued = unit.outbox.has_queued();
     let (steps, cost) = unit.into_cost();
     Ok(WriteOutcome {
         matched: touched.matched,
@@ -211,6 +220,7 @@ async fn apply_within(
         documents,
         cost,
         steps,
+        has_queued,
     })
 }
 

@@ -55,6 +55,33 @@ pub(crate) fn commit(units: usize) {
     let _ = units;
 }
 
+/// Whether there are metrics.
+pub(crate) const IS_ON: bool = cfg!(feature = "metrics");
+
+/// Records a unit of the worker of the outbox.
+pub(crate) fn outbox_batch(database: &'static str) {
+    #[cfg(feature = "metrics")]
+    ::metrics::counter!("odm_outbox_batches_total", "database" => database).increment(1);
+    #[cfg(not(feature = "metrics"))]
+    let _ = database;
+}
+
+/// Records what is left to the worker of the outbox: the records that wait, the age of the oldest in milliseconds, and
+/// those that are parked.
+pub(crate) fn outbox(database: &'static str, waiting: u64, oldest: i64, parked: usize) {
+    #[cfg(feature = "metrics")]
+    {
+        let gauge = |name: &'static str, value: f64| {
+            ::metrics::gauge!(name, "database" => database).set(value);
+        };
+        gauge("odm_outbox_waiting", waiting as f64);
+        gauge("odm_outbox_oldest_seconds", oldest as f64 / 1000.0);
+        gauge("odm_outbox_parked", parked as f64);
+    }
+    #[cfg(not(feature = "metrics"))]
+    let _ = (database, waiting, oldest, parked);
+}
+
 /// Records a sync of the log.
 pub(crate) fn log_sync(elapsed: Duration) {
     #[cfg(feature = "metrics")]

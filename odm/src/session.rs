@@ -9,6 +9,7 @@ mod check;
 mod cold;
 mod guard;
 mod import;
+mod outbox;
 mod record;
 mod snapshot;
 mod view;
@@ -24,6 +25,7 @@ use std::{
 pub(crate) use bound::Bound;
 pub(crate) use cold::ColdPart;
 pub(crate) use guard::{AbortOnDrop, refuse_inside_transaction, run_inside};
+use outbox::Outbox;
 pub(crate) use snapshot::Snapshot;
 pub(crate) use view::ReadView;
 pub(crate) use watch::Watched;
@@ -53,7 +55,8 @@ pub struct Session {
     snapshot: Option<Arc<Snapshot>>,
     durability: Durability,
     warning_limits: WarningLimits,
-    worker: Option<Arc<Worker>>,
+    outbox: Arc<Outbox>,
+    workers: Option<Arc<Vec<Worker>>>,
 }
 
 /// The models of a program, as far as they are not in the catalog.
@@ -88,7 +91,8 @@ impl Session {
             snapshot: None,
             durability: Durability::default(),
             warning_limits,
-            worker: None,
+            outbox: Outbox::new(),
+            workers: None,
         }
     }
 
@@ -104,7 +108,8 @@ impl Session {
         }
         let options = TransactionOptions::default().durability(self.durability);
         // Until the caller owns it, the store's transaction rolls back by its own drop.
-        let bound = Arc::new(Bound::new(self.store.begin(options).await?));
+        let transaction = self.store.begin(options).await?;
+        let bound = Arc::new(Bound::new(transaction, self.outbox.clone()));
         let session = Session {
             bound: Some(bound.clone()),
             ..self.clone()
@@ -231,7 +236,12 @@ impl Session {
         loop {
             let (store, catalog) = (&*self.store, self.catalog());
             match maintain::run(store, &catalog, work, self.durability, is_tracing_steps()).await? {
-                Some(outcome) => return Ok(outcome),
+                Some(outcome) => {
+                    if W::has_queued(&outcome) {
+                        self.outbox.wake.notify_one();
+                    }
+                    return Ok(outcome);
+                }
                 None => self.reload(&*store.reader()?).await?,
             };
         }
@@ -257,6 +267,9 @@ impl Session {
         };
         let result = worked.await;
         aborting.disarm();
+        if result.as_ref().is_ok_and(W::has_queued) {
+            bound.has_queued();
+        }
         result.inspect_err(|error| {
             if !goes_on(error) {
                 bound.abort(error);
@@ -327,7 +340,7 @@ impl fmt::Debug for Session {
             .field("is_bound", &self.is_bound())
             .field("is_snapshot", &self.snapshot.is_some())
             .field("durability", &self.durability)
-            .field("worker", &self.worker)
+            .field("workers", &self.workers)
             .finish_non_exhaustive()
     }
 }

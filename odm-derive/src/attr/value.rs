@@ -169,6 +169,20 @@ pub(crate) fn string(cx: &Ctxt, meta: &Meta) -> Option<LitStr> {
     }
 }
 
+/// A key that has one value only, as `fan_out = "background"`.
+pub(crate) fn only(cx: &Ctxt, meta: &Meta, value: &str, without: &str) -> Option<()> {
+    let literal = string(cx, meta)?;
+    if literal.value() == value {
+        return Some(());
+    }
+    let key = text(meta.path());
+    cx.error(
+        &literal,
+        format!("`{key}` can only be `\"{value}\"`: without it, {without}"),
+    );
+    None
+}
+
 /// `key = 1`.
 pub(super) fn integer(cx: &Ctxt, meta: &Meta) -> Option<LitInt> {
     match literal(meta) {

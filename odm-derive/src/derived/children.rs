@@ -1,11 +1,11 @@
-//! The children that a derived field is computed from: the keys `via` and `filter`.
+//! The children that a derived field is computed from: the keys `via`, `filter` and `refresh`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
 use syn::{LitStr, Meta, Path};
 
 use crate::{
-    attr::value::{function, string},
+    attr::value::{function, only, string},
     ctxt::Ctxt,
     model::Head,
     types::{self, ident},
@@ -72,6 +72,12 @@ pub(super) fn emit_via(head: &Head, via: &Via, child: &TokenStream) -> TokenStre
         true => path,
         false => quote_spanned!(span=> { #checks #path }),
     }
+}
+
+/// Reads `refresh = "batched"`.
+pub(super) fn refresh(cx: &Ctxt, meta: &Meta) -> Option<()> {
+    let without = "the field is right when the write of a child returns";
+    only(cx, meta, "batched", without)
 }
 
 /// A function that returns a filter.

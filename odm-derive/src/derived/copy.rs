@@ -1,4 +1,5 @@
-//! Copies of fields of other documents: `#[denormalize(from = "Part.name", via = "part", freeze)]`.
+//! Copies of fields of other documents: `#[denormalize(from = "Part.name", via = "part", freeze, fan_out =
+//! "background")]`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::Type;
@@ -32,6 +33,7 @@ pub(crate) struct Copy {
     pub(crate) from: From,
     along: Along,
     frozen: bool,
+    background: bool,
     /// The reference beside it is `unchecked`.
     unchecked: bool,
 }
@@ -77,6 +79,7 @@ impl Copy {
             from,
             along,
             frozen: denormalize.freeze,
+            background: denormalize.background,
         })
     }
 }
@@ -92,8 +95,9 @@ impl Declaration for Denormalize {
             Via::Back(back) => back.literal.value(),
         });
         let from = self.from.as_ref()?.literal.value();
-        let freeze = self.freeze;
-        Some(format!("{from} {} {freeze}", via.unwrap_or_default()))
+        let (freeze, background) = (self.freeze, self.background);
+        let via = via.unwrap_or_default();
+        Some(format!("{from} {via} {freeze} {background}"))
     }
 
     fn field(&self, head: &Head, fields: &[Field<'_>]) -> Option<Derived> {

@@ -1,4 +1,4 @@
-//! Counts of children: `#[count(of = "Child", via = "parent", filter = path)]`.
+//! Counts of children: `#[count(of = "Child", via = "parent", filter = path, refresh = "batched")]`.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -35,6 +35,8 @@ pub(crate) struct Count {
     via: Option<Via>,
     /// A function that returns a filter.
     filter: Option<Path>,
+    /// Whether it follows the children after the unit that changes them.
+    batched: bool,
 }
 
 impl Count {
@@ -42,13 +44,15 @@ impl Count {
         let mut of = Once::new("of");
         let mut via = Once::new("via");
         let mut filter = Once::new("filter");
+        let mut refresh = Once::new("refresh");
         let before = cx.count();
         for (key, meta) in keys(cx, attr) {
             match key.as_str() {
                 "of" => of.set(cx, &meta, ty(cx, &meta)),
                 "via" => via.set(cx, &meta, children::via(cx, &meta)),
                 "filter" => filter.set(cx, &meta, children::filter(cx, &meta)),
-                _ => unknown(cx, &meta, "count", "`of`, `via` or `filter`"),
+                "refresh" => refresh.set(cx, &meta, children::refresh(cx, &meta)),
+                _ => unknown(cx, &meta, "count", "`of`, `via`, `filter` or `refresh`"),
             }
         }
         let of = of.get();
@@ -62,6 +66,7 @@ impl Count {
             of,
             via: via.get(),
             filter: filter.get(),
+            batched: refresh.get().is_some(),
         }
     }
 }
@@ -76,7 +81,7 @@ impl Declaration for Count {
 
 impl DerivedField for Count {
     /// ```ignore
-    /// count::<u32, Review>("reviews", parent_path::<Review, Product, _, _>(), None)
+    /// count::<u32, Review>("reviews", parent_path::<Review, Product, _, _>(), None, false)
     /// ```
     fn shape(&self, head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
         let Head { private, this, .. } = head;
@@ -87,8 +92,9 @@ impl DerivedField for Count {
             None => quote_spanned! {child.span()=> #private::parent_path::<#child, #this, _, _>() },
         };
         let filter = declared_filter(head, self.filter.as_ref(), &quote!(#child));
+        let batched = self.batched;
         Some(quote_spanned! {ty.span()=>
-            #private::count::<#ty, #child>(#stored, #via, #filter)
+            #private::count::<#ty, #child>(#stored, #via, #filter, #batched)
         })
     }
 

@@ -295,9 +295,10 @@ fn counts() {
         collection,
         via,
         filter,
+        batched,
     } = count("allParts");
     assert_eq!((collection, via), ("items", "maker"));
-    assert!(filter.is_none());
+    assert!(filter.is_none() && !batched);
     let filtered = count("partsInUse");
     assert_eq!((filtered.collection, filtered.via), ("items", "maker"));
     assert!(filtered.filter.unwrap()().is_ok());

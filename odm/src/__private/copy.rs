@@ -166,6 +166,7 @@ impl<F: OriginalField> Original<F> {
                 via,
                 frozen: declared.frozen,
                 optional: declared.none,
+                background: declared.background,
             },
             source: original.hash,
             value: F::Path::HASH,
@@ -299,6 +300,8 @@ pub struct Declared {
     pub unchecked: bool,
     /// Whether it has `skip_serializing_if`.
     pub skipped: bool,
+    /// Whether it follows its source after the unit that changes it.
+    pub background: bool,
 }
 
 /// Whether there is one value behind a field, or none: a copy has one source.

@@ -6,7 +6,7 @@ use super::{
     SubsetDefinition, WriteFields,
     indexes::{DeclaredIndex, cold_indexes, declared, index_of_subset, index_on, indexes_of},
     models::StoredModel,
-    schema,
+    outbox, schema,
     validators::{declared_of, splits_in},
     walk::{FoundReference, Walk},
 };
@@ -90,6 +90,9 @@ pub(crate) fn declared_by(models: &[&'static Model]) -> Result<(Relations, Vec<C
         for reference in part.references {
             add_edge(&mut relations, &part.collection, reference)?;
         }
+    }
+    if !relations.deferred().is_empty() {
+        specs.push(outbox::spec());
     }
     // The checks that need all of them.
     Catalog::new(relations.clone(), Default::default(), 0)?;

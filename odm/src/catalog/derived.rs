@@ -39,6 +39,9 @@ pub(crate) trait FieldDefinition {
         None
     }
 
+    /// Whether the worker of the outbox follows what the field is computed from, after the unit that changes it.
+    fn is_deferred(&self) -> bool;
+
     /// The value that a document reads as which lacks the field, since it is from before the declaration.
     fn empty(&self) -> EmptyValue;
 
@@ -120,6 +123,14 @@ macro_rules! kinds {
             }
         }
 
+        impl DerivedField {
+            fn set_deferred(&mut self, deferred: bool) {
+                match self {
+                    $(DerivedField::$kind(definition) => definition.deferred = deferred,)+
+                }
+            }
+        }
+
         impl std::ops::Deref for DerivedField {
             type Target = dyn FieldDefinition + Send + Sync;
 
@@ -147,6 +158,28 @@ macro_rules! kinds {
             }
         )+
     };
+}
+
+impl DerivedField {
+    /// Whether both define the same field by the same value. When its refresh happens is no part of that.
+    pub(super) fn is_same_value(&self, other: &DerivedField) -> bool {
+        let at_once = |field: &DerivedField| {
+            let mut field = field.clone();
+            field.set_deferred(false);
+            field
+        };
+        at_once(self) == at_once(other)
+    }
+
+    /// Joins another declaration of the field. It is deferred if all say so: the others rely on its value when a
+    /// write returns.
+    pub(super) fn join_deferred(&mut self, other: &DerivedField) {
+        self.set_deferred(self.is_deferred() && other.is_deferred());
+    }
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 kinds!(

@@ -160,6 +160,7 @@ mod tests {
             along: Along::Local("of".to_owned()),
             frozen: false,
             optional: false,
+            deferred: false,
         })
     }
 
@@ -170,6 +171,7 @@ mod tests {
             child: child.to_owned(),
             reference: "parent".to_owned(),
             filter: filter.into(),
+            deferred: false,
         })
     }
 
@@ -185,6 +187,7 @@ mod tests {
             limit: 10,
             shown: Some(shown.iter().map(|&name| name.to_owned()).collect()),
             filter: Default::default(),
+            deferred: false,
         })
     }
 

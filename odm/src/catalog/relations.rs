@@ -142,6 +142,12 @@ impl Relations {
         })
     }
 
+    /// The derived fields that are deferred, as `collection.path`.
+    pub(crate) fn deferred(&self) -> BTreeSet<String> {
+        let deferred = self.derived.iter().filter(|field| field.is_deferred());
+        deferred.map(DeclaredField::name).collect()
+    }
+
     /// The definition of a field, as `collection.path`, if it is derived.
     pub(crate) fn derived(&self, field: &str) -> Option<&DerivedField> {
         self.derived.iter().find(|derived| derived.name() == field)
@@ -152,7 +158,10 @@ impl Relations {
         let mut new = self.clone();
         new.edges.retain(|edge| !others.edges.contains(edge));
         new.splits.retain(|split| !others.splits.contains(split));
-        new.derived.retain(|field| !others.derived.contains(field));
+        new.derived.retain(|field| {
+            let mut others = others.derived.iter();
+            !others.any(|other| other.is_same_value(field))
+        });
         let versions: BTreeSet<String> = others.versions().collect();
         let mut fields = new.fields();
         fields.retain(|field| !versions.contains(field));
@@ -245,6 +254,11 @@ impl Relations {
 pub(super) trait DeclaredField: PartialEq {
     /// The field, as `collection.path`.
     fn name(&self) -> String;
+
+    /// Joins another declaration of the field. Returns false, and changes nothing, if they differ.
+    fn join(&mut self, other: &Self) -> bool {
+        self == other
+    }
 }
 
 impl DeclaredField for Edge {
@@ -263,15 +277,26 @@ impl DeclaredField for DerivedField {
     fn name(&self) -> String {
         format!("{}.{}", self.holder(), self.path())
     }
+
+    fn join(&mut self, other: &Self) -> bool {
+        let is_same = self.is_same_value(other);
+        if is_same {
+            self.join_deferred(other);
+        }
+        is_same
+    }
 }
 
 fn merge_fields<T: DeclaredField>(all: &mut Vec<T>, more: Vec<T>) -> Result<(), String> {
     for one in more {
         let name = one.name();
-        match all.iter().find(|held| held.name() == name) {
+        match all.iter_mut().find(|held| held.name() == name) {
             None => all.push(one),
-            Some(held) if *held == one => {}
-            Some(_) => return Err(differs(&name)),
+            Some(held) => {
+                if !held.join(&one) {
+                    return Err(differs(&name));
+                }
+            }
         }
     }
     Ok(())

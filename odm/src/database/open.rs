@@ -31,6 +31,7 @@ pub struct OpenOptions {
     warning_limits: WarningLimits,
     on_progress: Option<Arc<OnProgress>>,
     expiry_interval: ExpiryInterval,
+    refresh_interval: RefreshInterval,
 }
 
 /// How often the worker deletes what has expired.
@@ -40,6 +41,16 @@ struct ExpiryInterval(Option<Duration>);
 impl Default for ExpiryInterval {
     fn default() -> Self {
         ExpiryInterval(Some(Duration::from_secs(60)))
+    }
+}
+
+/// How often the worker of the outbox looks for records.
+#[derive(Debug, Clone, Copy)]
+struct RefreshInterval(Option<Duration>);
+
+impl Default for RefreshInterval {
+    fn default() -> Self {
+        RefreshInterval(Some(Duration::from_secs(1)))
     }
 }
 
@@ -55,6 +66,20 @@ impl OpenOptions {
 
     pub(super) fn expiry_interval(&self) -> Option<Duration> {
         self.expiry_interval.0
+    }
+
+    /// Sets how often the worker looks for [refreshes](crate::Database::lag) that other databases on the store have left: of
+    /// the fields with `fan_out = "background"` and `refresh = "batched"`. Those that follow from writes of this one it begins
+    /// at once. The default is a second. `None` turns the worker off: for a program that calls
+    /// [`caught_up`](crate::Database::caught_up) itself, or leaves the work to others.
+    #[must_use]
+    pub fn refresh_every(mut self, interval: impl Into<Option<Duration>>) -> Self {
+        self.refresh_interval = RefreshInterval(interval.into());
+        self
+    }
+
+    pub(super) fn refresh_interval(&self) -> Option<Duration> {
+        self.refresh_interval.0
     }
 
     /// Makes `open` fail, and change nothing, where it would have to backfill: where a derived field that has no

@@ -10,7 +10,7 @@ use bson::{RawBson, RawDocument, RawDocumentBuf};
 use super::{
     as_read,
     derived::{DerivedKind, Inputs, SnapshotInputs, problems},
-    inverse,
+    inverse, outbox,
     unit::{Doc, id},
     validation,
 };
@@ -69,6 +69,9 @@ pub enum Problem {
     /// The field cannot be read as the type that the model of this program has for it. The text is the reason.
     /// A repair corrects it where it is derived, and else leaves it.
     Unreadable(String),
+    /// A derived field is not what its definition says, and its refresh in the background has failed for a reason that
+    /// does not pass by itself. The text is that of the error. A repair tries it again.
+    Parked(String),
     /// The field cannot be checked, since a filter or a pattern fails on a document. The text is that of
     /// the error. A repair leaves it until the document is changed or deleted; if there are several such
     /// documents for one field, by one write.
@@ -119,6 +122,7 @@ impl fmt::Display for Finding {
             Problem::InlineColdPart => ("inline cold part", None),
             Problem::Invalid(violation) => ("invalid document", Some(&violation.message)),
             Problem::Unreadable(reason) => ("unreadable document", Some(reason)),
+            Problem::Parked(error) => ("parked refresh", Some(error)),
             Problem::CheckFailed(error) => ("failed check", Some(error)),
         };
         let id = show(&self.id);
@@ -133,6 +137,16 @@ impl fmt::Display for Finding {
     }
 }
 
+/// What was found in some documents.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) findings: Vec<Finding>,
+    /// The wrong derived fields that the worker of the outbox has not refreshed yet.
+    pub(crate) lagging: Vec<Finding>,
+    /// What was read.
+    pub(crate) cost: Cost,
+}
+
 /// Compares documents of one collection with the models, all on one state of the data, with one call
 /// for each kind of thing that is read. Returns what is wrong, and what was read.
 pub(crate) async fn check(
@@ -141,7 +155,7 @@ pub(crate) async fn check(
     reader: &dyn Reader,
     collection: &str,
     documents: &[RawDocumentBuf],
-) -> Result<(Vec<Finding>, Cost)> {
+) -> Result<Checked> {
     let documents: Vec<Doc> = documents.iter().cloned().map(Doc::new).collect();
     let mut lookup = SnapshotInputs {
         reader,
@@ -151,8 +165,12 @@ pub(crate) async fn check(
         collection,
         findings: Vec::new(),
     };
+    let mut lagging = Vec::new();
     if scope.relations {
         check_relations(&mut lookup, catalog, &documents, &mut found).await?;
+        let findings = &mut found.findings;
+        lagging =
+            outbox::split_lagging(&mut lookup, catalog, collection, &documents, findings).await?;
     }
     if scope.validators {
         for document in &documents {
@@ -178,7 +196,11 @@ pub(crate) async fn check(
             }
         }
     }
-    Ok((found.findings, lookup.cost))
+    Ok(Checked {
+        findings: found.findings,
+        lagging,
+        cost: lookup.cost,
+    })
 }
 
 async fn check_relations(

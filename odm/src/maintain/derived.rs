@@ -199,6 +199,11 @@ fn of_kind<'c, D: FromDerived + 'c>(fields: &[&'c DerivedField]) -> Vec<&'c D> {
     fields.filter_map(|field| D::from_derived(field)).collect()
 }
 
+/// The name of the step that leaves a refresh to the worker of the outbox.
+fn queued(refresh: String) -> String {
+    format!("queued refresh of {refresh}")
+}
+
 /// The name of the step that refreshes fields of a collection.
 fn step_name<'p>(paths: impl Iterator<Item = &'p str>, holder: &str) -> String {
     let paths: Vec<String> = paths.map(|path| format!("`{path}`")).collect();

@@ -30,14 +30,19 @@ pub(crate) struct Import {
 }
 
 impl Work for Import {
-    type Outcome = Cost;
+    /// What it touched, and whether something is left to the worker of the outbox.
+    type Outcome = (Cost, bool);
+
+    fn has_queued((_, has_queued): &(Cost, bool)) -> bool {
+        *has_queued
+    }
 
     async fn apply(
         &self,
         catalog: &Catalog,
         transaction: &mut dyn Transaction,
         with_steps: bool,
-    ) -> Result<Cost> {
+    ) -> Result<(Cost, bool)> {
         let mut unit = Unit::new(catalog, transaction, Bounds::default(), with_steps);
         unit.imports = true;
         for (collection, last) in &self.last_numbers {
@@ -69,7 +74,8 @@ impl Work for Import {
         }
         unit.flush().await?;
         references::check(&mut unit, true).await?;
-        Ok(unit.into_cost().1)
+        let has_queued = unit.outbox.has_queued();
+        Ok((unit.into_cost().1, has_queued))
     }
 }
 

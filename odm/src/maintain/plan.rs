@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Bounds, Unit, Write, steps};
 use crate::{
-    catalog::{COLLECTION, Catalog, is_current},
+    catalog::{COLLECTION, Catalog, OUTBOX, is_current},
     error::Result,
     store::{Cost, Store, TransactionOptions},
 };
@@ -41,7 +41,8 @@ pub struct PlannedChanges {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Step {
-    /// The write, or the derived fields that the step refreshes.
+    /// The write, or the derived fields that the step refreshes, or leaves to the [worker](crate::Database::caught_up)
+    /// that refreshes them in the background.
     pub name: String,
     /// The calls of the step, what they touched, and as `documents_written` the documents that the
     /// step changed. They are written together, in the last step.
@@ -105,7 +106,7 @@ pub(super) fn planned(unit: &Unit<'_>) -> Vec<PlannedChanges> {
     });
     collections
         .filter(|of| of.inserted + of.changed + of.removed > 0)
-        // The last number of a sequence is no document of a user.
-        .filter(|of| of.collection != COLLECTION)
+        // The last number of a sequence, and what is left to the worker of the outbox, are no documents of a user.
+        .filter(|of| ![COLLECTION, OUTBOX].contains(&&*of.collection))
         .collect()
 }

@@ -20,6 +20,9 @@ pub(crate) trait Work: Send + Sync + 'static {
     /// What becomes of it.
     type Outcome: Send;
 
+    /// Whether something is left to the worker of the outbox.
+    fn has_queued(outcome: &Self::Outcome) -> bool;
+
     /// Writes it in a transaction, as [`apply`] does.
     fn apply(
         &self,
@@ -31,6 +34,10 @@ pub(crate) trait Work: Send + Sync + 'static {
 
 impl Work for Write {
     type Outcome = WriteOutcome;
+
+    fn has_queued(outcome: &WriteOutcome) -> bool {
+        outcome.has_queued
+    }
 
     async fn apply(
         &self,
@@ -52,6 +59,10 @@ pub(crate) struct NamedWrite {
 /// Several writes, each with all that follows from it before the next.
 impl Work for Vec<NamedWrite> {
     type Outcome = Vec<WriteOutcome>;
+
+    fn has_queued(outcomes: &Vec<WriteOutcome>) -> bool {
+        outcomes.iter().any(|outcome| outcome.has_queued)
+    }
 
     async fn apply(
         &self,

@@ -52,6 +52,7 @@ fn copy(holder: &str, name: &str, source: &str, value: &str, along: &str) -> Der
         along,
         frozen: false,
         optional: true,
+        deferred: false,
     })
 }
 
@@ -64,6 +65,7 @@ fn count(path: &str, child: &str, filter: Document) -> DerivedField {
         child: child.to_owned(),
         reference: reference.to_owned(),
         filter: Filter::parse(&filter).unwrap().into(),
+        deferred: false,
     })
 }
 
@@ -79,6 +81,7 @@ fn subset(path: &str, child: &str, sort: Document, shown: &[&str]) -> DerivedFie
         limit: 2,
         shown: Some(shown.iter().map(|&name| name.to_owned()).collect()),
         filter: Default::default(),
+        deferred: false,
     })
 }
 
@@ -499,7 +502,7 @@ fn the_bounds_of_a_unit_do_not_change_its_result() {
                     let found = check(&catalog, AuditScope::MODELS, &*reader, name, &first)
                         .await
                         .unwrap();
-                    assert_eq!(found.0, [], "{write:?}");
+                    assert_eq!(found.findings, [], "{write:?}");
                     if let Some(seen) = &results[0] {
                         let planned = seen.planned.iter().find(|of| of.0 == name);
                         let planned = planned.map_or((0, 0, 0), |of| (of.1, of.2, of.3));

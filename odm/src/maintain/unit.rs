@@ -20,7 +20,7 @@ pub(crate) use images::Doc;
 pub(super) use images::{Image, Images, Numbers};
 pub(super) use pages::DocumentPages;
 
-use super::plan::Step;
+use super::{outbox::Deferral, plan::Step};
 use crate::{
     catalog::Catalog,
     model::DateTime,
@@ -63,6 +63,8 @@ pub(super) struct Unit<'a> {
     pub(super) repairs: bool,
     /// The unit is an import: its new documents were stored elsewhere before.
     pub(super) imports: bool,
+    /// What it leaves to the worker of the outbox, or works off as one of its units.
+    pub(super) outbox: Deferral,
     /// The one time of all `$currentDate`s of the write.
     now: bson::DateTime,
     /// What the calls to the store have touched.
@@ -93,6 +95,7 @@ impl<'a> Unit<'a> {
             removed: Vec::new(),
             repairs: false,
             imports: false,
+            outbox: Deferral::default(),
             now: DateTime::now().into(),
             cost: Cost::default(),
             step: WRITE_STEP,

@@ -50,6 +50,9 @@ pub struct Progress {
     /// The number of documents that there were to check at the beginning, with those before the
     /// position at which the audit was [resumed](Audit::resume).
     pub total: u64,
+    /// The number of derived fields that are not what their definitions say yet, since their refresh waits: see
+    /// [`Database::lag`](crate::Database::lag). They are no findings, and a repair corrects them.
+    pub lagging: u64,
     /// The position at which the audit can be resumed. It is at most a chunk before the last finding
     /// that was returned. `None` at the beginning.
     pub position: Option<Cursor>,
@@ -125,6 +128,7 @@ impl Audit {
         let progress = Progress {
             checked: 0,
             total: 0,
+            lagging: 0,
             position: None,
         };
         let auditor = Auditor {
@@ -206,10 +210,16 @@ impl Auditor {
             return Ok((self, Vec::new()));
         };
         let after = self.after.take();
-        let (documents, mut findings) = self
+        let (documents, checked) = self
             .session
             .check_chunk(self.scope, &collection, after, CHUNK)
             .await?;
+        let mut findings = checked.findings;
+        match self.mode {
+            AuditMode::Report => self.progress.lagging += checked.lagging.len() as u64,
+            // It does at once what would be done later.
+            AuditMode::Repair | AuditMode::Backfill => findings.extend(checked.lagging),
+        }
         if let (AuditMode::Backfill, Some(catalog)) = (self.mode, &self.catalog) {
             // Of what cannot be read, it can compute no more than what is pending.
             findings.retain(|finding| {
@@ -400,6 +410,7 @@ impl Stream for Audit {
                     Poll::Ready(Ok((auditor, found))) => {
                         self.progress.checked = auditor.progress.checked;
                         self.progress.total = auditor.progress.total;
+                        self.progress.lagging = auditor.progress.lagging;
                         self.state = AuditState::Ready(auditor);
                         self.found = found.into();
                     }

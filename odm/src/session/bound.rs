@@ -1,11 +1,12 @@
 //! The transaction that a session is bound to.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use bson::RawBson;
 use tokio::sync::MutexGuard;
 
+use super::outbox::Outbox;
 use crate::{
     error::{Error, ErrorKind, Result},
     store::{Aggregate, Cost, Each, Explain, Find, FindByKey, Reader, Transaction},
@@ -19,6 +20,8 @@ pub(crate) struct Bound {
     /// Empty once the transaction has ended. Operations of one transaction wait for each other.
     transaction: tokio::sync::Mutex<Option<Box<dyn Transaction>>>,
     state: Mutex<BoundState>,
+    /// Is told when the transaction is committed, if it has left something to the worker.
+    outbox: Arc<Outbox>,
 }
 
 #[derive(Default)]
@@ -27,13 +30,16 @@ struct BoundState {
     failure: Option<Error>,
     /// The transaction was dropped, and is rolled back as soon as no operation holds it.
     abandoned: bool,
+    /// Something is left to the worker of the outbox.
+    has_queued: bool,
 }
 
 impl Bound {
-    pub(super) fn new(transaction: Box<dyn Transaction>) -> Self {
+    pub(super) fn new(transaction: Box<dyn Transaction>, outbox: Arc<Outbox>) -> Self {
         Bound {
             transaction: tokio::sync::Mutex::new(Some(transaction)),
             state: Mutex::default(),
+            outbox,
         }
     }
 
@@ -61,6 +67,11 @@ impl Bound {
         self.state().failure.get_or_insert_with(|| error.clone());
     }
 
+    /// Records that something is left to the worker of the outbox.
+    pub(super) fn has_queued(&self) {
+        self.state().has_queued = true;
+    }
+
     /// Why the transaction cannot commit, if it cannot.
     pub(crate) fn failure(&self) -> Option<Error> {
         self.state().failure.clone()
@@ -72,7 +83,11 @@ impl Bound {
             transaction.rollback().await?;
             return Err(aborted(&failure));
         }
-        transaction.commit().await
+        transaction.commit().await?;
+        if self.state().has_queued {
+            self.outbox.wake.notify_one();
+        }
+        Ok(())
     }
 
     pub(crate) async fn rollback(&self) -> Result<()> {

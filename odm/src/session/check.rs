@@ -5,7 +5,7 @@ use bson::{RawBson, RawDocumentBuf};
 use super::Session;
 use crate::{
     error::Result,
-    maintain::{self, AuditScope, Finding},
+    maintain::{self, AuditScope, Checked, Finding},
     store::{Cost, Find, Reader, ReaderExt},
     trace::Operation,
 };
@@ -19,7 +19,7 @@ impl Session {
         collection: &str,
         after: Option<RawBson>,
         limit: u64,
-    ) -> Result<(Vec<RawDocumentBuf>, Vec<Finding>)> {
+    ) -> Result<(Vec<RawDocumentBuf>, Checked)> {
         let operation = Operation::begin("audit", collection);
         let source = self.source().await?;
         let find = Find {
@@ -29,7 +29,7 @@ impl Session {
             ..Find::default()
         };
         let (documents, cost) = operation.observe(source.reader().find_all(&find).await)?;
-        let findings = self
+        let checked = self
             .check(
                 scope,
                 source.reader(),
@@ -39,10 +39,10 @@ impl Session {
                 cost,
             )
             .await?;
-        Ok((documents, findings))
+        Ok((documents, checked))
     }
 
-    /// Checks the documents with these `_id`s, on one state of the data.
+    /// Checks the documents with these `_id`s, on one state of the data. What lags is among the findings.
     pub(crate) async fn check_documents(
         &self,
         scope: AuditScope,
@@ -53,15 +53,18 @@ impl Session {
         let source = self.source().await?;
         let (documents, cost) =
             operation.observe(source.reader().get_all(collection, ids).await)?;
-        self.check(
-            scope,
-            source.reader(),
-            operation,
-            collection,
-            &documents,
-            cost,
-        )
-        .await
+        let mut checked = self
+            .check(
+                scope,
+                source.reader(),
+                operation,
+                collection,
+                &documents,
+                cost,
+            )
+            .await?;
+        checked.findings.append(&mut checked.lagging);
+        Ok(checked.findings)
     }
 
     /// Checks documents, and records the cost of this and of reading them.
@@ -73,12 +76,12 @@ impl Session {
         collection: &str,
         documents: &[RawDocumentBuf],
         mut cost: Cost,
-    ) -> Result<Vec<Finding>> {
+    ) -> Result<Checked> {
         let catalog = self.catalog();
         let found = maintain::check(&catalog, scope, reader, collection, documents).await;
-        let (findings, checking) = operation.observe(found)?;
-        cost += checking;
+        let checked = operation.observe(found)?;
+        cost += checked.cost;
         self.record(operation, cost);
-        Ok(findings)
+        Ok(checked)
     }
 }

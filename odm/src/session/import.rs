@@ -11,7 +11,7 @@ impl Session {
         self.refuse_in_snapshot(|| "import".to_owned())?;
         let operation = Operation::begin("import", "");
         let worked = self.work(&Arc::new(import), |_| false).await;
-        let cost = operation.observe(worked)?;
+        let (cost, _) = operation.observe(worked)?;
         self.record(operation, cost);
         Ok(())
     }

@@ -60,10 +60,10 @@ impl fmt::Debug for Worker {
 }
 
 impl Session {
-    /// With a worker that ends with the last of the sessions.
-    pub(crate) fn with_worker(self, worker: Option<Worker>) -> Self {
+    /// With workers that end with the last of the sessions.
+    pub(crate) fn with_workers(self, workers: Vec<Worker>) -> Self {
         Session {
-            worker: worker.map(Arc::new),
+            workers: (!workers.is_empty()).then(|| Arc::new(workers)),
             ..self
         }
     }
@@ -78,6 +78,7 @@ impl Session {
             has_pending,
             durability,
             warning_limits,
+            outbox,
             ..
         } = self.clone();
         move || {
@@ -91,7 +92,8 @@ impl Session {
                 snapshot: None,
                 durability,
                 warning_limits,
-                worker: None,
+                outbox: outbox.clone(),
+                workers: None,
             })
         }
     }

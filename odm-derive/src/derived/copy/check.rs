@@ -19,6 +19,13 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>, denormalize: &Denormalize, fie
     let Some(from) = &denormalize.from else {
         return;
     };
+    if denormalize.freeze && denormalize.background {
+        cx.error(
+            &from.literal,
+            "a frozen copy does not follow its source, neither at once nor in the background: remove `freeze` or \
+             `fan_out`",
+        );
+    }
     match &denormalize.via {
         None => match references_to(&input.item.ident, fields, &from.ty).as_slice() {
             [] => nothing_to_follow(cx, input, from),

@@ -116,6 +116,7 @@ fn check(head: &Head, structure: &Structure, position: usize, copy: &Copy) -> To
 ///             frozen: false,
 ///             unchecked: false,
 ///             skipped: false,
+///             background: false,
 ///         },
 ///     )
 /// // or, backwards, for a `Vec<i64>`
@@ -129,6 +130,7 @@ fn check(head: &Head, structure: &Structure, position: usize, copy: &Copy) -> To
 fn copied(head: &Head, structure: &Structure, member: &Member, copy: &Copy) -> TokenStream {
     let (from, frozen, ty) = (&copy.from, copy.frozen, &member.ty);
     let (unchecked, skipped) = (copy.unchecked, member.skipped.is_some());
+    let background = copy.background;
     let (document, span) = (&from.ty, from.literal.span());
     // So that calls as a whole stand where the literal does.
     let private = types::located(head.private.clone(), span);
@@ -141,6 +143,7 @@ fn copied(head: &Head, structure: &Structure, member: &Member, copy: &Copy) -> T
             frozen: #frozen,
             unchecked: #unchecked,
             skipped: #skipped,
+            background: #background,
         }
     };
     let (typed, known, along) = along(head, structure, member, copy, &declared);

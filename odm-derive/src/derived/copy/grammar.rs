@@ -1,10 +1,10 @@
-//! `#[denormalize(from = "Part.name", via = "part", freeze)]`.
+//! `#[denormalize(from = "Part.name", via = "part", freeze, fan_out = "background")]`.
 
 use proc_macro2::Ident;
 use syn::{Attribute, LitStr, Meta, Type};
 
 use crate::{
-    attr::value::{Once, flag, keys, string, unknown},
+    attr::value::{Once, flag, keys, only, string, unknown},
     ctxt::Ctxt,
     types::{ident, located},
 };
@@ -17,6 +17,8 @@ pub(crate) struct Denormalize {
     pub(crate) via: Option<Via>,
     /// Whether it keeps the value of the time of writing.
     pub(crate) freeze: bool,
+    /// Whether it follows its source after the unit that changes it.
+    pub(crate) background: bool,
 }
 
 /// `shop::Part.price.currency`.
@@ -44,13 +46,20 @@ impl Denormalize {
         let mut from = Once::new("from");
         let mut via = Once::new("via");
         let mut freeze = Once::new("freeze");
+        let mut fan_out = Once::new("fan_out");
         let before = cx.count();
         for (key, meta) in keys(cx, attr) {
             match key.as_str() {
                 "from" => from.set(cx, &meta, self::from(cx, &meta)),
                 "via" => via.set(cx, &meta, self::via(cx, &meta)),
                 "freeze" => freeze.set(cx, &meta, flag(cx, &meta)),
-                _ => unknown(cx, &meta, "denormalize", "`from`, `via` or `freeze`"),
+                "fan_out" => fan_out.set(cx, &meta, self::fan_out(cx, &meta)),
+                _ => unknown(
+                    cx,
+                    &meta,
+                    "denormalize",
+                    "`from`, `via`, `freeze` or `fan_out`",
+                ),
             }
         }
         let from = from.get();
@@ -64,8 +73,14 @@ impl Denormalize {
             from,
             via: via.get(),
             freeze: freeze.get().is_some(),
+            background: fan_out.get().is_some(),
         }
     }
+}
+
+fn fan_out(cx: &Ctxt, meta: &Meta) -> Option<()> {
+    let without = "copies are new when the write of their source returns";
+    only(cx, meta, "background", without)
 }
 
 fn from(cx: &Ctxt, meta: &Meta) -> Option<From> {

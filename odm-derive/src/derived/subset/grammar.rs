@@ -1,4 +1,4 @@
-//! `#[subset(limit = 10, sort = "-a, b.c", via = "parent", filter = path)]`.
+//! `#[subset(limit = 10, sort = "-a, b.c", via = "parent", filter = path, refresh = "batched")]`.
 
 use syn::{Attribute, Expr, ExprLit, ExprUnary, Lit, LitStr, Meta, Path, UnOp};
 
@@ -22,6 +22,8 @@ pub(crate) struct Subset {
     pub(crate) via: Option<Via>,
     /// A function that returns a filter.
     pub(crate) filter: Option<Path>,
+    /// Whether it follows the children after the unit that changes them.
+    pub(crate) batched: bool,
 }
 
 impl Subset {
@@ -30,6 +32,7 @@ impl Subset {
         let mut sort = Once::new("sort");
         let mut via = Once::new("via");
         let mut filter = Once::new("filter");
+        let mut refresh = Once::new("refresh");
         let before = cx.count();
         for (key, meta) in keys(cx, attr) {
             match key.as_str() {
@@ -37,7 +40,13 @@ impl Subset {
                 "sort" => sort.set(cx, &meta, self::sort(cx, &meta)),
                 "via" => via.set(cx, &meta, children::via(cx, &meta)),
                 "filter" => filter.set(cx, &meta, children::filter(cx, &meta)),
-                _ => unknown(cx, &meta, "subset", "`limit`, `sort`, `via` or `filter`"),
+                "refresh" => refresh.set(cx, &meta, children::refresh(cx, &meta)),
+                _ => unknown(
+                    cx,
+                    &meta,
+                    "subset",
+                    "`limit`, `sort`, `via`, `filter` or `refresh`",
+                ),
             }
         }
         let (limit, sort) = (limit.get(), sort.get());
@@ -52,6 +61,7 @@ impl Subset {
             sort,
             via: via.get(),
             filter: filter.get(),
+            batched: refresh.get().is_some(),
         }
     }
 }

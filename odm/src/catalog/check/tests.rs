@@ -48,6 +48,7 @@ fn copy(within: &str, name: &str) -> DerivedField {
         along: Along::Local("region".to_owned()),
         frozen: false,
         optional: false,
+        deferred: false,
     })
 }
 
@@ -58,6 +59,7 @@ fn count(path: &str) -> DerivedField {
         child: "regions".to_owned(),
         reference: "thing".to_owned(),
         filter: Default::default(),
+        deferred: false,
     })
 }
 
@@ -158,6 +160,7 @@ fn no_copy_follows_a_reference_backwards_out_of_a_cold_part() {
         along: Along::Reverse("detail.region".to_owned()),
         frozen: false,
         optional: false,
+        deferred: false,
     });
     let message = merged(with(names), with_split("things", "detail"));
     assert!(
@@ -190,6 +193,7 @@ fn no_relation_reads_a_field_whose_name_is_a_number() {
             along: Along::Local("region".to_owned()),
             frozen: false,
             optional: false,
+            deferred: false,
         })
     };
     for relations in [

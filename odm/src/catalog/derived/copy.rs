@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bson::RawArrayBuf;
 use serde::{Deserialize, Serialize};
 
-use super::{EmptyValue, FieldDefinition, FieldRead};
+use super::{EmptyValue, FieldDefinition, FieldRead, is_false};
 use crate::{
     catalog::join,
     error::Result,
@@ -31,6 +31,9 @@ pub(crate) struct CopyDefinition {
     pub(crate) frozen: bool,
     /// Whether the copy can be absent.
     pub(crate) optional: bool,
+    /// Whether a change of its sources is followed by the worker of the outbox.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) deferred: bool,
 }
 
 /// The reference between a copy and its source.
@@ -62,6 +65,7 @@ impl CopyDefinition {
             },
             frozen: shape.frozen,
             optional: shape.optional,
+            deferred: shape.background,
         })
     }
 
@@ -94,6 +98,10 @@ impl FieldDefinition for CopyDefinition {
             Along::Reverse(path) => FieldRead::new(&self.source, &**path),
         };
         vec![value, reference]
+    }
+
+    fn is_deferred(&self) -> bool {
+        self.deferred
     }
 
     fn empty(&self) -> EmptyValue {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bson::RawBson;
 use serde::{Deserialize, Serialize};
 
-use super::{EmptyValue, FieldDefinition, FieldRead};
+use super::{EmptyValue, FieldDefinition, FieldRead, is_false};
 use crate::{
     catalog::{join, stored_form::ChildFilter},
     error::Result,
@@ -25,6 +25,9 @@ pub(crate) struct CountDefinition {
     pub(crate) reference: String,
     /// The children that are counted.
     pub(crate) filter: ChildFilter,
+    /// Whether a change of the children is followed by the worker of the outbox.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) deferred: bool,
 }
 
 impl CountDefinition {
@@ -42,6 +45,7 @@ impl CountDefinition {
             child: shape.collection.to_owned(),
             reference: shape.via.to_owned(),
             filter,
+            deferred: shape.batched,
         })
     }
 }
@@ -67,6 +71,10 @@ impl FieldDefinition for CountDefinition {
 
     fn filter(&self) -> Option<&ChildFilter> {
         Some(&self.filter)
+    }
+
+    fn is_deferred(&self) -> bool {
+        self.deferred
     }
 
     fn empty(&self) -> EmptyValue {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bson::RawArrayBuf;
 use serde::{Deserialize, Serialize};
 
-use super::{EmptyValue, FieldDefinition, FieldRead};
+use super::{EmptyValue, FieldDefinition, FieldRead, is_false};
 use crate::{
     catalog::{
         join,
@@ -36,6 +36,9 @@ pub(crate) struct SubsetDefinition {
     pub(crate) shown: Option<Vec<String>>,
     /// The children that can be in the array.
     pub(crate) filter: ChildFilter,
+    /// Whether a change of the children is followed by the worker of the outbox.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) deferred: bool,
 }
 
 impl SubsetDefinition {
@@ -63,6 +66,7 @@ impl SubsetDefinition {
                 names.map(str::to_owned).collect()
             }),
             filter,
+            deferred: shape.batched,
         })
     }
 }
@@ -97,6 +101,10 @@ impl FieldDefinition for SubsetDefinition {
 
     fn filter(&self) -> Option<&ChildFilter> {
         Some(&self.filter)
+    }
+
+    fn is_deferred(&self) -> bool {
+        self.deferred
     }
 
     fn empty(&self) -> EmptyValue {

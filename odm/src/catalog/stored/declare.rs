@@ -249,7 +249,13 @@ impl Declare {
         let fields = fields.into_iter();
         let indexes = mine.indexes.iter().flatten();
         let indexes = indexes.filter(|index| !self.indexes.contains(index));
+        let (before, now) = (mine.relations.deferred(), relations.deferred());
+        let is_in_both = |field: &&String| {
+            mine.relations.derived(field).is_some() && relations.derived(field).is_some()
+        };
+        let timed = before.symmetric_difference(&now).filter(is_in_both);
         let mut gone = fields
+            .chain(timed.cloned())
             .map(|field| format!("`{field}`"))
             .chain(indexes.map(|index| format!("the {index}")));
         match gone.next() {

@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use bson::RawBson;
 
-use super::{Derivation, DerivedKind, Inputs, of_kind, step_name};
+use super::{Derivation, DerivedKind, Inputs, of_kind, queued, step_name};
 use crate::{
-    catalog::{Along, CopyDefinition, DerivedField, FromDerived, OrderedField},
+    catalog::{Along, CopyDefinition, DerivedField, FieldDefinition, FromDerived, OrderedField},
     error::Result,
     maintain::{
         places::FieldValues,
@@ -49,7 +49,12 @@ impl Derivation for Copies {
             if let Some(follow) = &stale.followed {
                 refresh_followers(unit, holder, &group, &stale, follow).await?;
             }
+            refresh_due(unit, holder, &group, &stale).await?;
             unit.end_step(|| step_name(group.paths.iter().map(String::as_str), holder));
+            unit.queue_refreshes(stale.deferred).await?;
+            let deferred = group.copies.iter().filter(|copy| copy.is_deferred());
+            let deferred: Vec<String> = deferred.map(|copy| copy.path().into_owned()).collect();
+            unit.end_step(|| queued(step_name(deferred.iter().map(String::as_str), holder)));
         }
         Ok(())
     }
@@ -134,6 +139,39 @@ async fn refresh_followers(
             unit.end_chunk(holder, group.is_holder_read).await?;
         }
     }
+}
+
+/// Changes the copies of the sources that records of the outbox name, in those documents that are due.
+async fn refresh_due(
+    unit: &mut Unit<'_>,
+    holder: &str,
+    group: &CopyGroup<'_>,
+    stale: &StaleCopies<'_>,
+) -> Result<()> {
+    // A frozen copy is filled in at once, and follows nothing.
+    let copies = group.copies.iter().copied().filter(|copy| !copy.frozen);
+    let copies: Vec<&CopyDefinition> = copies.collect();
+    let Some((first, reference)) = copies
+        .first()
+        .and_then(|first| Some((*first, first.reference()?)))
+    else {
+        return Ok(());
+    };
+    for (source, holders) in unit.outbox.due_along(holder, &reference) {
+        let follow = FollowedSources {
+            reference: reference.clone(),
+            source: &first.source,
+            copies: copies.clone(),
+            sources: unit
+                .get(&first.source, vec![source])
+                .await?
+                .into_iter()
+                .collect(),
+        };
+        let page = unit.load_existing(holder, &holders).await?;
+        change_page(unit, holder, stale, &follow, &page).await?;
+    }
+    Ok(())
 }
 
 async fn change_page(

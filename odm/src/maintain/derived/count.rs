@@ -9,11 +9,12 @@ use std::collections::{BTreeMap, HashMap};
 use async_trait::async_trait;
 use bson::{RawBson, RawBsonRef, RawDocument};
 
-use super::{Derivation, DerivedKind, Inputs, counts, of_kind, step_name};
+use super::{Derivation, DerivedKind, Inputs, counts, of_kind, queued, step_name};
 use crate::{
     catalog::{CountDefinition, DerivedField, FromDerived, OrderedField, references},
     error::Result,
     maintain::{
+        outbox::Target,
         places::FieldValues,
         unit::{Doc, Image, Unit, id},
     },
@@ -29,8 +30,11 @@ impl Derivation for Counts {
     async fn refresh(&self, unit: &mut Unit<'_>, level: &[OrderedField<'_>]) -> Result<()> {
         for ordered in level {
             if let Some(count) = CountDefinition::from_derived(ordered.field) {
-                refresh(unit, count, ordered).await?;
-                unit.end_step(|| step_name([&*count.path].into_iter(), &count.parent));
+                let deferred = refresh(unit, count, ordered).await?;
+                let name = || step_name([&*count.path].into_iter(), &count.parent);
+                unit.end_step(name);
+                unit.queue_refreshes(deferred).await?;
+                unit.end_step(|| queued(name()));
             }
         }
         Ok(())
@@ -65,14 +69,34 @@ struct StaleCount {
     id: RawBson,
     /// How many more children the unit has made, if that is known.
     by: Option<i64>,
+    /// The unit has written the parent, and may have put another number there.
+    is_written: bool,
 }
 
+/// Returns what is left to the worker of the outbox.
 async fn refresh(
     unit: &mut Unit<'_>,
     count: &CountDefinition,
     ordered: &OrderedField<'_>,
-) -> Result<()> {
-    let stale: Vec<StaleCount> = stale(unit, count)?.into_values().collect();
+) -> Result<Vec<Target>> {
+    let mut stale = stale(unit, count)?;
+    let mut deferred = Vec::new();
+    if unit.defers(count) {
+        let left = stale.extract_if(.., |_, stale| !stale.is_written);
+        deferred.extend(
+            left.map(|(_, StaleCount { id, .. })| Target::field(&count.parent, &count.path, id)),
+        );
+    }
+    for id in unit.outbox.due_fields(&count.parent, &count.path) {
+        let key = key::of(id.as_raw_bson_ref());
+        let due = StaleCount {
+            id,
+            by: None,
+            is_written: false,
+        };
+        stale.insert(key, due);
+    }
+    let stale: Vec<StaleCount> = stale.into_values().collect();
     let counts_all = unit.repairs || ordered.is_pending;
     let is_certain = unit.catalog.is_certain(&count.child, &count.reference);
     for chunk in stale.chunks(unit.bounds.chunk) {
@@ -83,7 +107,7 @@ async fn refresh(
         let mut numbers: Vec<(usize, i64)> = Vec::new();
         let mut counted: Vec<(usize, RawBson)> = Vec::new();
         let images = unit.images(&count.parent);
-        for StaleCount { id, by } in chunk {
+        for StaleCount { id, by, .. } in chunk {
             let at = images.position(&key::of(id.as_raw_bson_ref()));
             // A child may refer to a parent that does not exist, and is counted when it does.
             let Some((at, image)) = at.map(|at| (at, images.at(at))) else {
@@ -115,7 +139,7 @@ async fn refresh(
                 .await?;
         }
     }
-    Ok(())
+    Ok(deferred)
 }
 
 /// The parents whose counts may be wrong, by the keys of their `_id`s.
@@ -124,7 +148,11 @@ fn stale(unit: &Unit<'_>, count: &CountDefinition) -> Result<BTreeMap<Vec<u8>, S
     for (_, image) in unit.images(&count.child).changed() {
         let mut add = |child: &Doc, by: Option<i64>| {
             for (key, id) in parents(count, child) {
-                let stale = stale.entry(key).or_insert(StaleCount { id, by: Some(0) });
+                let stale = stale.entry(key).or_insert(StaleCount {
+                    id,
+                    by: Some(0),
+                    is_written: false,
+                });
                 stale.by = stale.by.zip(by).map(|(sum, by)| sum + by);
             }
         };
@@ -151,7 +179,12 @@ fn stale(unit: &Unit<'_>, count: &CountDefinition) -> Result<BTreeMap<Vec<u8>, S
         if before != Some(number(now)) {
             let id = RawBson::from(id(now));
             let key = key::of(id.as_raw_bson_ref());
-            stale.entry(key).or_insert(StaleCount { id, by: Some(0) });
+            let stale = stale.entry(key).or_insert(StaleCount {
+                id,
+                by: Some(0),
+                is_written: true,
+            });
+            stale.is_written = true;
         }
     }
     Ok(stale)

@@ -16,11 +16,12 @@ use std::collections::{BTreeMap, HashMap};
 use async_trait::async_trait;
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
 
-use super::{Derivation, DerivedKind, Inputs, counts, of_kind, step_name};
+use super::{Derivation, DerivedKind, Inputs, counts, of_kind, queued, step_name};
 use crate::{
     catalog::{DerivedField, FromDerived, OrderedField, SubsetDefinition, references},
     error::{Error, Result},
     maintain::{
+        outbox::Target,
         places::FieldValues,
         unit::{Doc, Unit, id},
     },
@@ -44,9 +45,13 @@ impl Derivation for Subsets {
             }
         }
         for (parent, mut subsets) in parents {
-            refresh(unit, parent, &mut subsets).await?;
+            let deferred = refresh(unit, parent, &mut subsets).await?;
             let names = subsets.iter().map(|refreshed| &*refreshed.subset.path);
             unit.end_step(|| step_name(names, parent));
+            unit.queue_refreshes(deferred).await?;
+            let deferred = subsets.iter().map(|refreshed| refreshed.subset);
+            let deferred = deferred.filter(|subset| subset.deferred);
+            unit.end_step(|| queued(step_name(deferred.map(|subset| &*subset.path), parent)));
         }
         Ok(())
     }
@@ -100,8 +105,13 @@ impl<'c> Refreshed<'c> {
     }
 }
 
-async fn refresh(unit: &mut Unit<'_>, parent: &str, subsets: &mut [Refreshed<'_>]) -> Result<()> {
-    let stale: Vec<StaleParent> = stale(unit, subsets)?;
+/// Returns what is left to the worker of the outbox.
+async fn refresh(
+    unit: &mut Unit<'_>,
+    parent: &str,
+    subsets: &mut [Refreshed<'_>],
+) -> Result<Vec<Target>> {
+    let (stale, deferred): (Vec<StaleParent>, Vec<Target>) = stale(unit, subsets)?;
     let is_holder_read = subsets.iter().any(|refreshed| refreshed.is_holder_read);
     for chunk in stale.chunks(unit.bounds.chunk) {
         let ids: Vec<RawBson> = chunk.iter().map(|stale| stale.id.clone()).collect();
@@ -129,7 +139,7 @@ async fn refresh(unit: &mut Unit<'_>, parent: &str, subsets: &mut [Refreshed<'_>
             unit.end_chunk(parent, is_holder_read).await?;
         }
     }
-    Ok(())
+    Ok(deferred)
 }
 
 /// The right arrays of a subset in parents that are loaded, with the positions of the parents.

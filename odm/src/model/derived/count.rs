@@ -18,6 +18,8 @@ pub struct CountShape {
     pub via: &'static str,
     /// The children that count; all by default.
     pub filter: Option<fn() -> Result<mql::Filter>>,
+    /// Whether it follows the children after the unit that changes them: `refresh = "batched"`.
+    pub batched: bool,
 }
 
 /// A field that is marked `#[count(..)]`.
@@ -25,11 +27,13 @@ pub const fn count<T: Counter, C: Document>(
     name: &'static str,
     via: &'static str,
     filter: Option<fn() -> Result<mql::Filter>>,
+    batched: bool,
 ) -> FieldShape {
     let kind = FieldKind::Derived(DerivedShape::Count(CountShape {
         collection: C::COLLECTION,
         via,
         filter,
+        batched,
     }));
     FieldShape::new(name, kind)
 }

@@ -25,6 +25,8 @@ pub struct SubsetShape {
     pub shown: Option<fn() -> &'static Shape>,
     /// The children that count; all by default.
     pub filter: Option<fn() -> Result<mql::Filter>>,
+    /// Whether it follows the children after the unit that changes them: `refresh = "batched"`.
+    pub batched: bool,
 }
 
 /// The declaration in `#[subset(..)]`.
@@ -37,6 +39,8 @@ pub struct DeclaredSubset {
     pub via: &'static str,
     /// The children that count.
     pub filter: Option<fn() -> Result<mql::Filter>>,
+    /// Whether it follows the children after the unit that changes them: `refresh = "batched"`.
+    pub batched: bool,
 }
 
 /// A field that is marked `#[subset(..)]`.
@@ -48,6 +52,7 @@ pub const fn subset<T: SubsetField>(name: &'static str, declared: DeclaredSubset
         sort: declared.sort,
         shown: <T::Item as SubsetItem>::SHOWN,
         filter: declared.filter,
+        batched: declared.batched,
     }));
     FieldShape::new(name, kind)
 }

@@ -6,9 +6,12 @@ use bson::{RawBson, RawBsonRef, RawDocument};
 
 use super::recompute::value;
 use crate::{
-    catalog::{Along, CopyDefinition, join, references},
+    catalog::{Along, CopyDefinition, FieldDefinition, join, references},
     error::Result,
-    maintain::unit::{Doc, Image, Unit, id},
+    maintain::{
+        outbox::Target,
+        unit::{Doc, Image, Unit, id},
+    },
     mql::{key, path},
     store::Find,
 };
@@ -20,13 +23,15 @@ pub(super) struct StaleCopies<'c> {
     pub(super) whole: BTreeMap<Vec<u8>, RawBson>,
     /// Those that refer to changed sources.
     pub(super) followed: Option<FollowedSources<'c>>,
+    /// Those that the worker of the outbox refreshes.
+    pub(super) deferred: Vec<Target>,
 }
 
 /// The copies beside one reference, whose sources changed.
 pub(super) struct FollowedSources<'c> {
     pub(super) reference: String,
     /// Their collection.
-    source: &'c str,
+    pub(super) source: &'c str,
     pub(super) copies: Vec<&'c CopyDefinition>,
     /// The changed sources by the key of their `_id`.
     pub(super) sources: BTreeMap<Vec<u8>, Doc>,
@@ -67,24 +72,35 @@ pub(super) fn stale<'c>(
             stale.add(id(now).into());
         }
     }
+    for copy in copies {
+        unit.outbox
+            .due_fields(holder, &copy.path())
+            .for_each(|id| stale.add(id));
+    }
     // A frozen copy that can be null is never missing, and so never follows.
     let copies = copies.iter().copied();
-    let copies: Vec<&CopyDefinition> = copies
-        .filter(|copy| !(copy.frozen && copy.optional))
-        .collect();
-    let Some(first) = copies.first() else {
-        return Ok(stale);
-    };
-    match (&first.along, first.reference()) {
-        (Along::Reverse(path), _) => {
-            for copy in &copies {
-                add_named(&mut stale, unit, copy, path);
-            }
+    let copies = copies.filter(|copy| !(copy.frozen && copy.optional));
+    let (deferred, at_once): (Vec<_>, Vec<_>) = copies.partition(|copy| unit.defers(*copy));
+    for copy in &at_once {
+        if let Along::Reverse(path) = &copy.along {
+            add_named(&mut stale.whole, unit, copy, path);
         }
-        (Along::Local(_), reference) => {
-            let reference = reference.unwrap_or_default();
-            stale.followed = followed(unit, holder, reference, copies);
+    }
+    stale.followed = followed(unit, holder, at_once);
+    for copy in &deferred {
+        if let Along::Reverse(path) = &copy.along {
+            let mut named = BTreeMap::new();
+            add_named(&mut named, unit, copy, path);
+            named.retain(|key, _| !stale.whole.contains_key(key));
+            let named = named.into_values();
+            let targets = named.map(|id| Target::field(holder, &copy.path(), id));
+            stale.deferred.extend(targets);
         }
+    }
+    if let Some(follow) = followed(unit, holder, deferred) {
+        let sources = follow.sources.values();
+        let targets = sources.map(|of| Target::along(holder, &follow.reference, id(of).into()));
+        stale.deferred.extend(targets);
     }
     Ok(stale)
 }
@@ -93,11 +109,11 @@ pub(super) fn stale<'c>(
 fn followed<'c>(
     unit: &Unit<'_>,
     holder: &str,
-    reference: String,
     copies: Vec<&'c CopyDefinition>,
 ) -> Option<FollowedSources<'c>> {
+    let first = copies.first()?;
+    let (source, reference) = (first.source.as_str(), first.reference()?);
     let may_dangle = !unit.catalog.is_certain(holder, &reference);
-    let source = copies.first()?.source.as_str();
     let changed = unit.images(source).changed().map(|(_, image)| image);
     let changed = changed.filter(|image| {
         let mut copies = copies.iter();
@@ -117,7 +133,12 @@ fn followed<'c>(
 
 /// Adds the holders that changed sources name or named: all of them if the value changed, else those
 /// that are named only before or only now.
-fn add_named(stale: &mut StaleCopies<'_>, unit: &Unit<'_>, copy: &CopyDefinition, path: &str) {
+fn add_named(
+    stale: &mut BTreeMap<Vec<u8>, RawBson>,
+    unit: &Unit<'_>,
+    copy: &CopyDefinition,
+    path: &str,
+) {
     for (_, image) in unit.images(&copy.source).changed() {
         let seen = |source: &Doc| value(source, &copy.value).map(key::of);
         let is_same_value = image.before().map(seen) == image.now().map(seen);
@@ -133,10 +154,10 @@ fn add_named(stale: &mut StaleCopies<'_>, unit: &Unit<'_>, copy: &CopyDefinition
         let (mut before, now) = (named(image.before()), named(image.now()));
         for (key, holder) in now {
             if before.remove(&key).is_none() || !is_same_value {
-                stale.whole.insert(key, holder);
+                stale.insert(key, holder);
             }
         }
-        stale.whole.append(&mut before);
+        stale.append(&mut before);
     }
 }
 

@@ -8,7 +8,10 @@ use super::{super::counts, Refreshed, shown, shows};
 use crate::{
     catalog::{SubsetDefinition, references},
     error::Result,
-    maintain::unit::{Doc, Image, Unit, id},
+    maintain::{
+        outbox::Target,
+        unit::{Doc, Image, Unit, id},
+    },
     mql::{key, path},
 };
 
@@ -53,8 +56,11 @@ pub(super) struct ChangedChild {
     pub(super) now: Option<Doc>,
 }
 
-/// The parents of which subsets may be wrong.
-pub(super) fn stale(unit: &Unit<'_>, subsets: &[Refreshed<'_>]) -> Result<Vec<StaleParent>> {
+/// The parents of which subsets may be wrong, and what of that is left to the worker of the outbox.
+pub(super) fn stale(
+    unit: &Unit<'_>,
+    subsets: &[Refreshed<'_>],
+) -> Result<(Vec<StaleParent>, Vec<Target>)> {
     let mut stale = Parents::default();
     for (place, refreshed) in subsets.iter().enumerate() {
         add_by_children(&mut stale, place, unit, refreshed)?;
@@ -71,8 +77,24 @@ pub(super) fn stale(unit: &Unit<'_>, subsets: &[Refreshed<'_>]) -> Result<Vec<St
                 parent.elements.insert(place, StaleElements::Any);
             }
         }
+        for due in unit.outbox.due_fields(&subset.parent, &subset.path) {
+            stale.parent(due).elements.insert(place, StaleElements::Any);
+        }
     }
-    Ok(stale.0.into_values().collect())
+    let mut stale: Vec<StaleParent> = stale.0.into_values().collect();
+    let mut deferred = Vec::new();
+    for StaleParent { id, elements } in &mut stale {
+        elements.retain(|&place, elements| {
+            let subset = subsets[place].subset;
+            let is_left = unit.defers(subset) && matches!(elements, StaleElements::Of(_));
+            if is_left {
+                deferred.push(Target::field(&subset.parent, &subset.path, id.clone()));
+            }
+            !is_left
+        });
+    }
+    stale.retain(|parent| !parent.elements.is_empty());
+    Ok((stale, deferred))
 }
 
 fn add_by_children(

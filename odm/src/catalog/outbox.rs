@@ -1,0 +1,38 @@
+//! The collection of the outbox, whose records say which deferred fields are to be refreshed.
+//!
+//! `docs/format.md` describes the records.
+
+use crate::{
+    mql::Direction,
+    store::{CollectionSpec, IndexSpec},
+};
+
+/// The collection of the outbox.
+pub(crate) const OUTBOX: &str = "_odm_outbox";
+
+/// The collection, with an index of the records in the order in which they are worked off, and one of the
+/// documents that they name.
+pub(super) fn spec() -> CollectionSpec {
+    CollectionSpec {
+        name: OUTBOX.to_owned(),
+        indexes: vec![
+            index("parked_1_at_1", &["parked", "at"]),
+            index("id_1", &["id"]),
+        ],
+        ..CollectionSpec::default()
+    }
+}
+
+fn index(name: &str, paths: &[&str]) -> IndexSpec {
+    let keys = paths.iter();
+    IndexSpec {
+        name: name.to_owned(),
+        keys: keys
+            .map(|path| ((*path).to_owned(), Direction::Ascending))
+            .collect(),
+        unique: false,
+        present_only: false,
+        case_insensitive: false,
+        filter: None,
+    }
+}

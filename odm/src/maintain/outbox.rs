@@ -1,0 +1,236 @@
+//! The outbox: what is left of a write for later, as records in a collection of their own.
+//!
+//! A unit that changes what a *deferred* field is computed from does not refresh the field. It inserts a record that
+//! names the documents to refresh, in its own transaction: always a new one, so that units side by side do not write the
+//! same document. A worker takes the records, oldest first, and works them off in units of a bounded number of documents
+//! (`work`). It computes each field from what is stored in its own transaction, so an older value never takes the place of
+//! a newer one. A record is removed in the transaction in which nothing is left of it to refresh, so a crash at any moment
+//! leaves what is not done yet.
+//!
+//! The documents that refer to a source are gone through in the order of their `_id`s. How far is stored in the record, in
+//! the unit that has refreshed them. Whoever begins to refer to the source meanwhile computes its own copy; a later change
+//! of the source has a record of its own, which begins at the first document when the earlier one is done. So a source
+//! that changes all the time keeps nobody from the last documents.
+//!
+//! On a store with several writers a worker *claims* records for some time, so that workers share the records and do not
+//! get in each other's way. Nothing depends on claims: two units on the same documents conflict in the store, or one
+//! after the other does the same, which changes nothing.
+//!
+//! A record keeps the time of the write from which it follows, also through a chain of deferred fields: so nothing follows
+//! from a write any more when no record is as old as it.
+
+mod lag;
+mod work;
+
+use std::collections::BTreeSet;
+
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr};
+
+use super::unit::{Doc, Unit};
+use crate::{
+    catalog::{FieldDefinition, OUTBOX},
+    error::{Error, ErrorKind, Result},
+    model::ObjectId,
+    mql::{key, path},
+};
+pub(super) use lag::split_lagging;
+pub use lag::{Lag, ParkedRecord};
+pub(crate) use lag::{has_records, lag, newest_waiting, oldest_waiting};
+pub(crate) use work::{Batch, Claim, FailedRefresh, Retry, next_records};
+
+/// Documents to refresh.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Target {
+    /// Their collection.
+    holder: String,
+    fields: TargetFields,
+    id: RawBson,
+}
+
+/// What is refreshed in them.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum TargetFields {
+    /// The copies along the reference at this path, in all documents in which it names the target's `_id`.
+    Along(String),
+    /// The field at this path, in the document with the target's `_id`.
+    At(String),
+}
+
+/// What tells targets apart: with the key of the `_id`.
+type TargetKey = (String, TargetFields, Vec<u8>);
+
+impl Target {
+    /// The copies along a reference of all documents that refer to a source.
+    pub(super) fn along(holder: &str, reference: &str, source: RawBson) -> Self {
+        Target {
+            holder: holder.to_owned(),
+            fields: TargetFields::Along(reference.to_owned()),
+            id: source,
+        }
+    }
+
+    /// A field of one document.
+    pub(super) fn field(holder: &str, path: &str, id: RawBson) -> Self {
+        Target {
+            holder: holder.to_owned(),
+            fields: TargetFields::At(path.to_owned()),
+            id,
+        }
+    }
+
+    fn key(&self) -> TargetKey {
+        let id = key::of(self.id.as_raw_bson_ref());
+        (self.holder.clone(), self.fields.clone(), id)
+    }
+
+    /// A new record of it.
+    fn record(&self, at: bson::DateTime) -> RawDocumentBuf {
+        let mut record = RawDocumentBuf::new();
+        record.append(cstr!("_id"), RawBson::from(ObjectId::new()));
+        record.append(cstr!("holder"), self.holder.as_str());
+        match &self.fields {
+            TargetFields::Along(path) => record.append(cstr!("reference"), path.as_str()),
+            TargetFields::At(path) => record.append(cstr!("field"), path.as_str()),
+        }
+        record.append(cstr!("id"), self.id.clone());
+        record.append(cstr!("at"), at);
+        record.append(cstr!("parked"), false);
+        record
+    }
+}
+
+/// A record as it is stored.
+struct Record {
+    target: Target,
+    /// The time of the write from which it follows.
+    at: bson::DateTime,
+    /// The last document that was gone through.
+    after: Option<RawBson>,
+    parked: bool,
+    /// The first error of a document that could not be refreshed: its kind, and its message.
+    error: Option<(String, String)>,
+}
+
+impl Record {
+    /// # Errors
+    ///
+    /// `Schema` if it is not what this version of the library writes.
+    fn read(record: &RawDocument) -> Result<Self> {
+        Self::parse(record).ok_or_else(|| {
+            Error::new(
+                ErrorKind::Schema,
+                "unreadable outbox: a record of `_odm_outbox` is not what this version of the library writes; use a \
+                 newer version of the library",
+            )
+        })
+    }
+
+    fn parse(record: &RawDocument) -> Option<Self> {
+        let text = |name| path::get(record, name).and_then(RawBsonRef::as_str);
+        let fields = match (text("reference"), text("field")) {
+            (Some(path), None) => TargetFields::Along(path.to_owned()),
+            (None, Some(path)) => TargetFields::At(path.to_owned()),
+            _ => return None,
+        };
+        let error = match path::get(record, "error") {
+            None => None,
+            Some(error) => {
+                let error = error.as_document()?;
+                let kind = error.get_str("kind").ok()?;
+                Some((kind.to_owned(), error.get_str("message").ok()?.to_owned()))
+            }
+        };
+        Some(Record {
+            target: Target {
+                holder: text("holder")?.to_owned(),
+                fields,
+                id: path::get(record, "id")?.into(),
+            },
+            at: path::get(record, "at").and_then(RawBsonRef::as_datetime)?,
+            after: path::get(record, "after").map(RawBson::from),
+            parked: path::get(record, "parked").and_then(RawBsonRef::as_bool)?,
+            error,
+        })
+    }
+}
+
+/// What a unit has to do with the outbox.
+#[derive(Default)]
+pub(super) struct Deferral {
+    /// What it has left to the worker, each once.
+    queued: BTreeSet<TargetKey>,
+    /// What a unit of the worker refreshes besides what follows from its changes.
+    due: Vec<Due>,
+    /// The time of the oldest record that a unit of the worker works off.
+    since: Option<bson::DateTime>,
+}
+
+/// A target that is worked off.
+struct Due {
+    target: Target,
+    /// The documents that are gone through.
+    documents: Vec<RawBson>,
+}
+
+impl Deferral {
+    /// Whether the unit has left something to the worker.
+    pub(super) fn has_queued(&self) -> bool {
+        !self.queued.is_empty()
+    }
+
+    /// The sources of copies along a reference that are worked off, each with the documents that refer to it.
+    pub(super) fn due_along(&self, holder: &str, reference: &str) -> Vec<(RawBson, Vec<RawBson>)> {
+        let due = self.due.iter().filter(|due| {
+            due.target.holder == holder
+                && matches!(&due.target.fields, TargetFields::Along(path) if path == reference)
+        });
+        due.map(|due| (due.target.id.clone(), due.documents.clone()))
+            .collect()
+    }
+
+    /// The documents of which a field is worked off.
+    pub(super) fn due_fields(&self, holder: &str, path: &str) -> impl Iterator<Item = RawBson> {
+        let due = self.due.iter().filter(move |due| {
+            due.target.holder == holder
+                && matches!(&due.target.fields, TargetFields::At(field) if field == path)
+        });
+        due.flat_map(|due| due.documents.iter().cloned())
+    }
+}
+
+impl Unit<'_> {
+    /// Whether what a field is computed from is followed by the worker. A repair leaves nothing for later.
+    pub(super) fn defers(&self, field: &dyn FieldDefinition) -> bool {
+        field.is_deferred() && !self.repairs
+    }
+
+    /// Leaves the refresh of documents to the worker.
+    ///
+    /// The documents are locked as for a refresh at once. So of a unit that takes the value of before to a new holder, or
+    /// that computes the field without the change, and this one, only the first to commit does; the other begins anew.
+    pub(super) async fn queue_refreshes(&mut self, targets: Vec<Target>) -> Result<()> {
+        let at = self.outbox.since.unwrap_or_else(|| self.time());
+        for target in targets {
+            if !self.outbox.queued.insert(target.key()) {
+                continue;
+            }
+            self.lock(&target);
+            self.insert(OUTBOX, Doc::new(target.record(at))).await?;
+            if self.outbox.queued.len().is_multiple_of(self.bounds.chunk) {
+                self.forget_all(OUTBOX).await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn lock(&mut self, target: &Target) {
+        match &target.fields {
+            TargetFields::Along(reference) => {
+                if let Some(edge) = self.catalog.edge(&target.holder, reference) {
+                    self.exclude(&edge.to, [&target.id]);
+                }
+            }
+            TargetFields::At(_) => self.share(&target.holder, [&target.id]),
+        }
+    }
+}

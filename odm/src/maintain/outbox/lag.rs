@@ -1,0 +1,227 @@
+//! What is left to the worker and not refreshed yet.
+
+use bson::{RawBson, RawDocument};
+
+use super::{Record, TargetFields, work};
+use crate::{
+    catalog::{Catalog, CopyDefinition, DerivedField, FromDerived, OUTBOX, without_positions},
+    error::Result,
+    maintain::{
+        Finding, Problem,
+        derived::Inputs,
+        places::structs,
+        unit::{Doc, id},
+    },
+    model::DateTime,
+    mql::{Direction, Filter, Sort, Test, key, order, path},
+    store::{Find, FindByKey, Reader, ReaderExt},
+};
+
+/// What has been left to the worker of the outbox and is not refreshed yet: fields with `fan_out = "background"` or
+/// `refresh = "batched"`.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Lag {
+    /// The number of records that wait. Each is about the documents that refer to one that has changed, or about one
+    /// field of one document.
+    pub waiting: u64,
+    /// The time of the oldest write from which one of them follows.
+    pub oldest: Option<DateTime>,
+    /// The records whose work has failed for a reason that does not pass by itself. They are tried again by
+    /// [`retry_parked`](crate::Database::retry_parked), and when a database is opened the next time.
+    pub parked: Vec<ParkedRecord>,
+}
+
+/// A record of the outbox whose work has failed.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ParkedRecord {
+    /// The collection of the documents that were to be refreshed.
+    pub collection: String,
+    /// The path in them of the field, or of the reference to the document whose copies they hold.
+    pub path: String,
+    /// The `_id` of the document with the field, or of the one that the reference names.
+    pub id: RawBson,
+    /// The time of the write from which it follows.
+    pub at: DateTime,
+    /// The kind of the first error.
+    pub kind: String,
+    /// Its message.
+    pub error: String,
+}
+
+/// Returns what is left to the worker in one state of the data.
+pub(crate) async fn lag(reader: &dyn Reader) -> Result<Lag> {
+    let waiting = Find {
+        limit: None,
+        ..work::next_records(0)
+    };
+    let (waiting, _) = reader.count(&waiting).await?;
+    let parked = Find {
+        filter: work::is_parked(true),
+        limit: None,
+        ..work::next_records(0)
+    };
+    let (parked, _) = reader.find_all(&parked).await?;
+    let parked = parked
+        .iter()
+        .map(|record| Ok(Record::read(record)?.parked()));
+    Ok(Lag {
+        waiting,
+        oldest: oldest_waiting(reader).await?,
+        parked: parked.collect::<Result<_>>()?,
+    })
+}
+
+/// Whether there is any record.
+pub(crate) async fn has_records(reader: &dyn Reader) -> Result<bool> {
+    let find = Find {
+        collection: OUTBOX.to_owned(),
+        limit: Some(1),
+        ..Find::default()
+    };
+    Ok(reader.count(&find).await?.0 > 0)
+}
+
+/// The time of the oldest write from which a waiting record follows.
+pub(crate) async fn oldest_waiting(reader: &dyn Reader) -> Result<Option<DateTime>> {
+    time_of_first(reader, work::next_records(1)).await
+}
+
+/// The time of the newest one.
+pub(crate) async fn newest_waiting(reader: &dyn Reader) -> Result<Option<DateTime>> {
+    let newest = Find {
+        sort: Sort::new().by("at", Direction::Descending),
+        ..work::next_records(1)
+    };
+    time_of_first(reader, newest).await
+}
+
+async fn time_of_first(reader: &dyn Reader, find: Find) -> Result<Option<DateTime>> {
+    let (first, _) = reader.find_all(&find).await?;
+    let first = first.first().map(|record| Record::read(record));
+    Ok(first.transpose()?.map(|record| record.at.into()))
+}
+
+impl Record {
+    /// Whether it waits and has not gone past a document, which it will correct.
+    fn is_before(&self, id: &RawBson) -> bool {
+        let is_ahead = |after: &RawBson| {
+            let order = order::compare(after.as_raw_bson_ref(), id.as_raw_bson_ref());
+            order.is_lt()
+        };
+        !self.parked && self.after.as_ref().is_none_or(is_ahead)
+    }
+
+    fn parked(self) -> ParkedRecord {
+        let (kind, error) = self.error.unwrap_or_default();
+        let (TargetFields::Along(path) | TargetFields::At(path)) = self.target.fields;
+        ParkedRecord {
+            collection: self.target.holder,
+            path,
+            id: self.target.id,
+            at: self.at.into(),
+            kind,
+            error,
+        }
+    }
+}
+
+/// Takes the wrong derived fields for which a record waits out of findings, and returns them. Those whose record is parked
+/// get its error.
+pub(in crate::maintain) async fn split_lagging(
+    lookup: &mut dyn Inputs,
+    catalog: &Catalog,
+    collection: &str,
+    documents: &[Doc],
+    findings: &mut Vec<Finding>,
+) -> Result<Vec<Finding>> {
+    let targets: Vec<Option<(TargetFields, RawBson)>> = findings
+        .iter()
+        .map(|finding| target_of(catalog, collection, documents, finding))
+        .collect();
+    let ids: Vec<RawBson> = targets.iter().flatten().map(|(_, id)| id.clone()).collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let find = FindByKey {
+        find: Find {
+            collection: OUTBOX.to_owned(),
+            filter: Filter::Path("holder".into(), Test::Eq(collection.into())),
+            ..Find::default()
+        },
+        path: "id".to_owned(),
+        keys: ids,
+    };
+    let mut found = lookup.find_by_key(&find).await?.into_iter();
+    let mut lagging = Vec::new();
+    let mut left = Vec::new();
+    for (mut finding, target) in findings.drain(..).zip(targets) {
+        let Some((fields, _)) = target else {
+            left.push(finding);
+            continue;
+        };
+        let records = found.next().unwrap_or_default();
+        let records = records.iter().map(|record| Record::read(record));
+        let records = records.collect::<Result<Vec<Record>>>()?;
+        let mut records: Vec<Record> = records
+            .into_iter()
+            .filter(|record| record.target.fields == fields)
+            .collect();
+        if records.iter().any(|record| record.is_before(&finding.id)) {
+            lagging.push(finding);
+            continue;
+        }
+        if let Some((_, error)) = records.pop().and_then(|record| record.error) {
+            finding.problem = Problem::Parked(error);
+        }
+        left.push(finding);
+    }
+    *findings = left;
+    Ok(lagging)
+}
+
+/// What a record names that would correct a wrong derived field.
+fn target_of(
+    catalog: &Catalog,
+    collection: &str,
+    documents: &[Doc],
+    finding: &Finding,
+) -> Option<(TargetFields, RawBson)> {
+    if !matches!(finding.problem, Problem::Derived(_)) {
+        return None;
+    }
+    let path = without_positions(&finding.path);
+    let mut fields = catalog.derived_in(collection);
+    let field = fields.find(|field| field.path() == path)?;
+    match along(field) {
+        None => Some((TargetFields::At(path), finding.id.clone())),
+        Some((copy, reference)) => {
+            let wanted = key::of(finding.id.as_raw_bson_ref());
+            let mut documents = documents.iter();
+            let document = documents.find(|document| key::of(id(document)) == wanted)?;
+            let source = source_of(copy, document, &finding.path)?;
+            Some((TargetFields::Along(reference), source))
+        }
+    }
+}
+
+/// A copy along a reference of its holder.
+fn along(field: &DerivedField) -> Option<(&CopyDefinition, String)> {
+    let copy = CopyDefinition::from_derived(field)?;
+    Some((copy, copy.reference()?))
+}
+
+/// The `_id` that is beside the copy at this location of a document.
+fn source_of(copy: &CopyDefinition, document: &RawDocument, location: &str) -> Option<RawBson> {
+    let crate::catalog::Along::Local(reference) = &copy.along else {
+        return None;
+    };
+    let mut source = None;
+    structs(document, &copy.within, &mut |place, inner| {
+        if place.path_of(&copy.name) == location {
+            source = path::get(inner, reference).map(RawBson::from);
+        }
+    });
+    source
+}

@@ -1,0 +1,240 @@
+//! The worker's side of the outbox: which records it takes, and how many documents at once.
+
+use std::{sync::Arc, time::Duration};
+
+use bson::{RawBson, RawDocument};
+use tokio::sync::{Mutex, Notify};
+
+use super::Session;
+use crate::{
+    error::{Error, ErrorKind, Result},
+    maintain::{
+        Batch, Claim, FailedRefresh, Lag, Retry, has_records, lag, newest_waiting, next_records,
+        oldest_waiting,
+    },
+    metrics,
+    model::{DateTime, ObjectId},
+    mql::path,
+    store::ReaderExt,
+    trace::Operation,
+};
+
+/// How many records a worker takes at once.
+const RECORDS: u64 = 200;
+
+/// How many documents a unit goes through: on a store with one writer, for which others wait meanwhile, and on others,
+/// where it is lost if somebody else writes one of them.
+const DOCUMENTS: usize = 500;
+const DOCUMENTS_SIDE_BY_SIDE: usize = 100;
+
+/// How long a claim lasts. It ends with the unit, unless the worker comes to nothing.
+const CLAIM: Duration = Duration::from_secs(60);
+
+/// How long `caught_up` waits for records that another worker has claimed before it looks again.
+const WAIT: Duration = Duration::from_millis(50);
+
+/// What the sessions of a database share of the outbox.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    /// The name by which the worker claims records.
+    id: ObjectId,
+    /// Told of new records.
+    pub(super) wake: Notify,
+    /// One unit at a time: others would wait for the same documents.
+    working: Mutex<()>,
+}
+
+impl Outbox {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Outbox {
+            id: ObjectId::new(),
+            wake: Notify::new(),
+            working: Mutex::new(()),
+        })
+    }
+
+    /// Waits for new records of this database, and no longer than an interval.
+    pub(crate) async fn woken(&self, interval: Duration) {
+        // That time is over is no error: other programs may have left records.
+        drop(tokio::time::timeout(interval, self.wake.notified()).await);
+    }
+}
+
+/// Whether an error of a refresh comes again until the documents are different.
+fn is_permanent(error: &Error) -> bool {
+    let is_of_documents = matches!(
+        error.kind(),
+        ErrorKind::DuplicateKey
+            | ErrorKind::Limit
+            | ErrorKind::Invalid
+            | ErrorKind::InvalidUpdate
+            | ErrorKind::FailedFilter
+            | ErrorKind::Encode
+            | ErrorKind::Decode
+            | ErrorKind::Restricted
+            | ErrorKind::DanglingReference
+    );
+    is_of_documents && !error.is_retryable()
+}
+
+impl Session {
+    /// What the sessions of the database share of the outbox.
+    pub(crate) fn outbox(&self) -> &Arc<Outbox> {
+        &self.outbox
+    }
+
+    /// What is left to the worker.
+    pub(crate) async fn lag(&self) -> Result<Lag> {
+        let source = self.source().await?;
+        lag(source.reader()).await
+    }
+
+    /// Whether there may be something to do for a worker: a field is deferred, or was until now.
+    pub(crate) async fn needs_outbox(&self) -> Result<bool> {
+        if self.catalog().has_deferred() {
+            return Ok(true);
+        }
+        let source = self.source().await?;
+        has_records(source.reader()).await
+    }
+
+    /// Works off all records, until there are no more that nobody else has claimed.
+    pub(crate) async fn work_off_outbox(&self) -> Result<()> {
+        self.measure_outbox().await?;
+        let mut limit = self.most_documents();
+        while self.work_off_next(&mut limit).await? {}
+        self.measure_outbox().await
+    }
+
+    /// Works off the records of all writes that were made before the call, waiting for those that others have claimed.
+    pub(crate) async fn catch_up(&self) -> Result<()> {
+        self.refuse_in_snapshot(|| "caught_up".to_owned())?;
+        if self.is_bound() {
+            return Err(Error::new(
+                ErrorKind::InvalidQuery,
+                "caught_up inside a transaction, in which records of it would be worked off: call it after its end",
+            ));
+        }
+        self.refuse_inside_transaction()?;
+        let newest = newest_waiting(self.source().await?.reader()).await?;
+        let Some(newest) = newest else { return Ok(()) };
+        // Of a program with another clock, a record may be from the future.
+        let until = newest.max(DateTime::now());
+        let mut limit = self.most_documents();
+        loop {
+            let oldest = oldest_waiting(self.source().await?.reader()).await?;
+            if oldest.is_none_or(|oldest| oldest > until) {
+                return Ok(());
+            }
+            if !self.work_off_next(&mut limit).await? {
+                tokio::time::sleep(WAIT).await;
+            }
+        }
+    }
+
+    /// Has parked records worked off again, and returns how many.
+    pub(crate) async fn retry_parked(&self) -> Result<u64> {
+        self.refuse_in_snapshot(|| "retry_parked".to_owned())?;
+        let retry = Arc::new(Retry { limit: RECORDS });
+        let mut retried = 0;
+        loop {
+            let number = self.work(&retry, |_| false).await? as u64;
+            retried += number;
+            if number < RECORDS {
+                return Ok(retried);
+            }
+        }
+    }
+
+    fn is_side_by_side(&self) -> bool {
+        self.store.capabilities().single_writer.is_none()
+    }
+
+    fn most_documents(&self) -> usize {
+        match self.is_side_by_side() {
+            true => DOCUMENTS_SIDE_BY_SIDE,
+            false => DOCUMENTS,
+        }
+    }
+
+    /// Works off the next records by one unit of at most so many documents, or of fewer while some cannot be refreshed.
+    /// Returns whether there were any.
+    async fn work_off_next(&self, limit: &mut usize) -> Result<bool> {
+        let _working = self.outbox.working.lock().await;
+        let records = match self.is_side_by_side() {
+            true => {
+                let claim = Claim {
+                    by: self.outbox.id,
+                    millis: i64::try_from(CLAIM.as_millis()).unwrap_or(i64::MAX),
+                    limit: DOCUMENTS_SIDE_BY_SIDE as u64,
+                };
+                self.work_alone(&Arc::new(claim)).await?
+            }
+            // A unit is the only one while it runs.
+            false => {
+                let source = self.source().await?;
+                let id = |record: &RawDocument| {
+                    let id = path::get(record, "_id");
+                    Ok(id.map_or(RawBson::Null, RawBson::from))
+                };
+                let next = next_records(RECORDS);
+                source.reader().find_with(&next, id).await?.0
+            }
+        };
+        if records.is_empty() {
+            return Ok(false);
+        }
+        let mut failed = None;
+        loop {
+            let batch = Batch {
+                records: records.clone(),
+                limit: *limit,
+                failed: failed.take(),
+            };
+            let operation = Operation::begin("refresh", "");
+            let worked = operation.observe(self.work_alone(&Arc::new(batch)).await);
+            match worked {
+                Ok(worked) => {
+                    tracing::debug!(
+                        target: "odm",
+                        database = self.database(),
+                        documents = worked.documents,
+                        done = worked.done,
+                        parked = worked.parked,
+                        "outbox: batch worked off"
+                    );
+                    metrics::outbox_batch(self.database());
+                    self.record(operation, worked.cost);
+                    *limit = (*limit * 2).min(self.most_documents());
+                    return Ok(true);
+                }
+                Err(error) if is_permanent(&error) => match *limit {
+                    1 => {
+                        tracing::warn!(
+                            target: "odm",
+                            database = self.database(),
+                            %error,
+                            "outbox: a document was not refreshed, and its record is parked"
+                        );
+                        failed = Some(FailedRefresh::new(&error));
+                    }
+                    _ => *limit /= 2,
+                },
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Tells the metrics what is left.
+    async fn measure_outbox(&self) -> Result<()> {
+        if metrics::IS_ON {
+            let lag = self.lag().await?;
+            let now = DateTime::now().timestamp_millis();
+            let age = lag
+                .oldest
+                .map_or(0, |oldest| now - oldest.timestamp_millis());
+            metrics::outbox(self.database(), lag.waiting, age, lag.parked.len());
+        }
+        Ok(())
+    }
+}
