@@ -1,0 +1,49 @@
+//! What the lag, an audit and a repair say of what waits.
+
+use odm::{bson::doc, prelude::*};
+use tests::{TestStore, behind_the_back, on_every_store};
+
+use super::{assert_caught_up, lagging, maker, part, rename, shop, waiting};
+
+on_every_store! {
+    async fn the_lag_tells_the_time_of_the_oldest_write(store: impl TestStore) {
+        let shop = shop(store).await;
+        let before = DateTime::now();
+        shop.makers.insert(maker(1, "a")).await.unwrap();
+        shop.parts.insert(part(1, Some(1))).await.unwrap();
+        rename(&shop, 1, "b").await;
+        let after = DateTime::now();
+        let oldest = shop.lag().await.unwrap().oldest.unwrap();
+        assert!(before <= oldest && oldest <= after);
+        assert_caught_up(&shop).await;
+    }
+
+    async fn what_is_wrong_for_another_reason_is_a_finding(store: impl TestStore) {
+        let shop = shop(store.clone()).await;
+        shop.makers.insert_many([maker(1, "a"), maker(2, "b")]).await.unwrap();
+        shop.parts.insert_many([part(1, Some(1)), part(2, Some(2))]).await.unwrap();
+        rename(&shop, 1, "a2").await;
+        behind_the_back(&store, "parts", doc! { "_id": 2 }, doc! { "$set": { "maker_name": "x" } }).await;
+        let mut audit = shop.audit();
+        let finding = audit.try_next().await.unwrap().unwrap();
+        assert_eq!((finding.path.as_str(), finding.id), ("maker_name", 2.into()));
+        assert_eq!(audit.try_next().await.unwrap(), None);
+        assert_eq!(audit.progress().lagging, 1);
+    }
+
+    async fn a_repair_does_not_wait(store: impl TestStore) {
+        let shop = shop(store).await;
+        shop.makers.insert(maker(1, "a")).await.unwrap();
+        shop.parts.insert(part(1, Some(1))).await.unwrap();
+        rename(&shop, 1, "b").await;
+        let repaired = shop.repair().await.unwrap();
+        assert_eq!(repaired.len(), 1);
+        assert!(repaired[0].repaired);
+        assert_eq!(lagging(&shop).await, 0);
+        let part = shop.parts.get(1).await.unwrap();
+        assert_eq!(part.maker_name.as_deref(), Some("b"));
+        // The record finds nothing to do.
+        assert!(waiting(&shop).await > 0);
+        assert_caught_up(&shop).await;
+    }
+}

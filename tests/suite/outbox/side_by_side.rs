@@ -1,0 +1,160 @@
+//! Units that meet on a store with snapshot isolation: each is interrupted before each of its calls, and the other runs as a
+//! whole, and is refreshed.
+
+use std::{future::Future, pin::Pin, task::Poll};
+
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+use tests::{map_store::MapStore, poll_once};
+
+use super::{Maker, Shop, by_hand, maker, part};
+
+/// Its files may be there before it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "folders")]
+struct Folder {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[subset(limit = 2, sort = "-size", refresh = "batched")]
+    largest: Subset<File>,
+    #[count(of = "File", refresh = "batched")]
+    files: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "files")]
+struct File {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[reference(parent, unchecked)]
+    folder: Ref<Folder>,
+    size: i32,
+}
+
+#[derive(Database)]
+#[database(name = "disk", version = 1)]
+struct Disk {
+    folders: Repository<Folder>,
+    files: Repository<File>,
+}
+
+type Act<'a> = Pin<Box<dyn Future<Output = odm::Result<()>> + 'a>>;
+
+fn act<'a>(future: impl Future<Output = odm::Result<()>> + 'a) -> Act<'a> {
+    // The budget of the runtime's task is no concern of whoever polls by hand.
+    Box::pin(tokio::task::unconstrained(future))
+}
+
+async fn finish<T>(future: impl Future<Output = T>) -> T {
+    let mut future = Box::pin(tokio::task::unconstrained(future));
+    loop {
+        if let Poll::Ready(output) = poll_once(&mut future).await {
+            return output;
+        }
+    }
+}
+
+/// Runs one act within another, before each of its calls in turn, each time from what is stored now.
+async fn meet<D: Database>(
+    store: &MapStore,
+    db: &D,
+    outer: impl Fn() -> Act<'static>,
+    inner: impl Fn() -> Act<'static>,
+) {
+    let before = store.copy();
+    for call in 1.. {
+        store.restore(&before);
+        let mut running = outer();
+        for _ in 0..call {
+            if let Poll::Ready(result) = poll_once(&mut running).await {
+                result.unwrap();
+                assert!(call > 3, "it has made {call} calls");
+                store.restore(&before);
+                return;
+            }
+        }
+        finish(inner()).await.unwrap();
+        finish(running).await.unwrap();
+        finish(db.caught_up()).await.unwrap();
+        let mut audit = db.audit();
+        let found = finish(audit.try_next()).await.unwrap();
+        assert_eq!(found, None, "before call {call}");
+        assert_eq!(audit.progress().lagging, 0, "before call {call}");
+    }
+}
+
+#[test]
+fn a_new_copy_of_the_old_value_is_right_in_the_end() {
+    tests::run(async {
+        let store = MapStore::stepped();
+        let shop = finish(Shop::open_with(store.clone(), by_hand()))
+            .await
+            .unwrap();
+        finish(async { shop.makers.insert(maker(1, "a")).await })
+            .await
+            .unwrap();
+        finish(async { shop.parts.insert(part(1, Some(1))).await })
+            .await
+            .unwrap();
+        let rename = || {
+            let shop = shop.clone();
+            act(async move {
+                let name = Maker::fields().name;
+                shop.makers.update(1).set(name, "b").await?;
+                shop.caught_up().await
+            })
+        };
+        let insert = || {
+            let shop = shop.clone();
+            act(async move { shop.parts.insert(part(2, Some(1))).await.map(drop) })
+        };
+        meet(&store, &shop, insert, rename).await;
+        meet(&store, &shop, rename, insert).await;
+    });
+}
+
+#[test]
+fn a_new_parent_of_old_children_is_right_in_the_end() {
+    tests::run(async {
+        let store = MapStore::stepped();
+        let disk = finish(Disk::open_with(store.clone(), by_hand()))
+            .await
+            .unwrap();
+        for (id, size) in [(1, 10), (2, 20), (3, 30)] {
+            let folder = Ref::new(1);
+            let file = File { id, folder, size };
+            finish(async { disk.files.insert(file).await })
+                .await
+                .unwrap();
+        }
+        finish(disk.caught_up()).await.unwrap();
+        let insert = || {
+            let disk = disk.clone();
+            let folder = Folder {
+                id: 1,
+                largest: Subset::default(),
+                files: 0,
+            };
+            act(async move { disk.folders.insert(folder).await.map(drop) })
+        };
+        let grow = || {
+            let disk = disk.clone();
+            act(async move {
+                let size = File::fields().size;
+                disk.files.update(1).set(size, 100).await?;
+                disk.caught_up().await
+            })
+        };
+        let remove = || {
+            let disk = disk.clone();
+            act(async move {
+                disk.files.delete(3).await?;
+                disk.caught_up().await
+            })
+        };
+        for change in [&grow as &dyn Fn() -> Act<'static>, &remove] {
+            meet(&store, &disk, insert, change).await;
+            meet(&store, &disk, change, insert).await;
+        }
+    });
+}
