@@ -68,8 +68,11 @@ fn each_difference_is_there_on_mongodb() {
             let of = differences::of(server.is_secantus, &case, &ours, &theirs).map(|one| one.says);
             if is_same(&ours, &theirs) || of != Some(difference.says) {
                 untrue.push(format!(
-                    "{}: {} is of {of:?}",
-                    difference.says, case.statement
+                    "{}: {} is {}, there {}, of {of:?}",
+                    difference.says,
+                    case.statement,
+                    shown(&ours),
+                    shown(&theirs)
                 ));
             }
         }
@@ -111,16 +114,10 @@ impl Compared {
         if self.disagreements.len() >= number("ODM_TEST_SHOWN", SHOWN) as usize {
             return;
         }
-        let among = format!(
-            "{}\n  is    {}\n  there {}",
-            case.statement,
-            shown(&ours),
-            shown(&theirs)
-        );
-        let Some((case, ours, theirs)) = smallest(server, case).await else {
-            let message = format!("seed {seed}, {kind:?}, the same if it is alone: {among}");
-            self.disagreements.push(message);
-            return;
+        let (case, ours, theirs) = match smallest(server, &case).await {
+            Some(smallest) => smallest,
+            // Among the others the server answered otherwise than alone.
+            None => (case, ours, theirs),
         };
         let documents = case.documents.iter().map(text);
         let documents: Vec<String> = documents.collect();
@@ -150,14 +147,14 @@ impl Compared {
 }
 
 /// The smallest case by which the answers still differ, if they do so for the case alone.
-async fn smallest(server: &TestDatabase, case: Case) -> Option<(Case, Answer, Answer)> {
+async fn smallest(server: &TestDatabase, case: &Case) -> Option<(Case, Answer, Answer)> {
     let now = DateTime::now();
     let answers = async |case: &Case| {
         let (ours, theirs) = (case.answer(now), server::answer(server, case).await);
         let is_known = differences::of(server.is_secantus, case, &ours, &theirs).is_some();
         (!is_same(&ours, &theirs) && !is_known).then_some((ours, theirs))
     };
-    let mut smallest = (answers(&case).await?, case);
+    let mut smallest = (answers(case).await?, case.clone());
     'smaller: loop {
         for case in smaller::smaller(&smallest.1) {
             if let Some(different) = answers(&case).await {
@@ -307,6 +304,11 @@ async fn update_all(
     refused
 }
 
+/// Whether a document has this `_id`, as a number of any type.
+fn is_of(document: &RawDocumentBuf, id: i64) -> bool {
+    id_of(document) == key::of(RawBsonRef::Int64(id))
+}
+
 async fn compare_updates(server: &TestDatabase, seed: u64, compared: &mut Compared) {
     const NAME: &str = "updates";
     // Of each fourth document there is none, for an upsert.
@@ -317,8 +319,7 @@ async fn compare_updates(server: &TestDatabase, seed: u64, compared: &mut Compar
     let now = DateTime::now();
     let cases: Vec<Case> = ids
         .map(|id| {
-            let of =
-                |document: &&RawDocumentBuf| document.get_i64("_id").is_ok_and(|other| other == id);
+            let of = |document: &&RawDocumentBuf| is_of(document, id);
             Case {
                 documents: documents.iter().filter(of).cloned().collect(),
                 statement: Statement::update(seed + id as u64, id),
@@ -331,9 +332,7 @@ async fn compare_updates(server: &TestDatabase, seed: u64, compared: &mut Compar
         let theirs = match refused {
             Some(refused) => Err(refused),
             None => {
-                // Its type may be another one now.
-                let key = key::of(RawBsonRef::Int64(id));
-                let of = |document: &&RawDocumentBuf| id_of(document) == key;
+                let of = |document: &&RawDocumentBuf| is_of(document, id);
                 Ok(after.iter().filter(of).cloned().collect())
             }
         };
