@@ -247,7 +247,7 @@ pub trait Transaction: Reader {
     ///
     /// Of two transactions that overlap and lock the same, one of them exclusively, a store MUST let only one commit. The
     /// other MUST wait before it reads, or fail with a [retryable](crate::Error::is_retryable) error. Any transaction
-    /// that writes shares the lock of the whole [store](Lock::Store). A store MAY take the locks with the next write, or
+    /// that writes shares the lock of the whole [store](Lock::All). A store MAY take the locks with the next write, or
     /// with the commit, and MAY take more of them than it is asked for. A transaction that writes nothing needs none.
     fn locks(&mut self) -> Option<&mut Locks>;
 

@@ -24,7 +24,7 @@ pub enum Lock {
         key: Vec<u8>,
     },
     /// Of the whole store, against all other transactions that write.
-    Store,
+    All,
 }
 
 /// The locks that a transaction is about to take with its next request.
@@ -46,7 +46,7 @@ impl Locks {
             true => Lock::Exclusive { collection, key },
             false => Lock::Shared { collection, key },
         });
-        let store = std::mem::take(&mut self.store).then_some(Lock::Store);
+        let store = std::mem::take(&mut self.store).then_some(Lock::All);
         documents.chain(store).collect()
     }
 

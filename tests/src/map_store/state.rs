@@ -84,7 +84,7 @@ impl State {
                     is_lost |= last.exclusive.max(last.shared) > begin;
                     last.exclusive = commit;
                 }
-                Lock::Store => {
+                Lock::All => {
                     is_lost |= commit > begin + 1;
                     self.excluded = commit;
                 }

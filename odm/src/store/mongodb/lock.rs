@@ -80,7 +80,7 @@ impl Slots {
                 Lock::Exclusive { collection, key } => {
                     self.exclusive.extend(window(&collection, &key));
                 }
-                Lock::Store => self.exclusive.extend(0..SLOTS),
+                Lock::All => self.exclusive.extend(0..SLOTS),
             }
         }
         self.wanted.extend(&self.exclusive);
@@ -218,7 +218,7 @@ mod tests {
     fn the_lock_of_the_store_meets_every_transaction_that_writes() {
         let turn = Turn::new();
         let mut all = Slots::default();
-        all.add(vec![Lock::Store], &turn);
+        all.add(vec![Lock::All], &turn);
         let mut plain = Slots::default();
         plain.share_store(&turn);
         assert_eq!(plain.wanted.len(), 1);

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     error::{Error, ErrorKind, Result},
-    mql::{Direction, Sort, key},
+    mql::{Direction, Filter, Sort, Test, key},
     store::{Cost, Each, Explain, Find, FindByKey, IndexSpec, Reader},
 };
 
@@ -236,6 +236,21 @@ impl Session {
     }
 }
 
+/// Whether a `$lookup` by a key finds other documents than a filter by it: it takes the elements of an array for keys, and
+/// null for a field of elements that are no documents.
+fn has_other_lookup(key: &RawBson) -> bool {
+    matches!(key, RawBson::Null | RawBson::Array(_))
+}
+
+/// The query of one of several keys.
+fn of_key(find: &FindByKey, key: &RawBson) -> Find {
+    let with_key = Filter::Path(find.path.clone().into(), Test::Eq(key.clone()));
+    Find {
+        filter: with_key.and(find.find.filter.clone()),
+        ..find.find.clone()
+    }
+}
+
 /// The stages that select the documents of a query.
 fn selected(find: &Find) -> Vec<Document> {
     let mut stages = vec![doc! { "$match": find.filter.to_document() }];
@@ -358,6 +373,22 @@ impl Reader for Session {
         if find.find.limit.is_none() && find.find.skip == 0 {
             return self.find_all_by_key(find, each).await;
         }
+        if find.keys.iter().any(has_other_lookup) {
+            let mut cost = Cost::default();
+            let mut is_broken = false;
+            for (position, key) in find.keys.iter().enumerate() {
+                let each: Each<'_> = &mut |_, document: &RawDocument| {
+                    let flow = each(position, document)?;
+                    is_broken = flow.is_break();
+                    Ok(flow)
+                };
+                cost += self.find(&of_key(find, key), each).await?;
+                if is_broken {
+                    break;
+                }
+            }
+            return Ok(cost);
+        }
         let mut pipeline = vec![
             doc! { "$match": find.find.filter.to_document() },
             doc! { "$sort": total(&find.find.sort)?.to_document() },
@@ -392,6 +423,15 @@ impl Reader for Session {
         let mut counts = vec![0; find.keys.len()];
         if find.find.limit == Some(0) || find.keys.is_empty() {
             return Ok((counts, Cost::default()));
+        }
+        if find.keys.iter().any(has_other_lookup) {
+            let mut cost = Cost::default();
+            for (count, key) in counts.iter_mut().zip(&find.keys) {
+                let (found, of_key) = self.count(&of_key(find, key)).await?;
+                *count = found;
+                cost += of_key;
+            }
+            return Ok((counts, cost));
         }
         let mut pipeline = selected(&find.find);
         pipeline.push(counted());

@@ -155,7 +155,11 @@ pub(super) const REFUSALS: &[Difference] = &[
     Difference {
         says: "rename_node.cpp: The source and target field for $rename must differ; The 'to' field for $rename must be a string; may not be dynamic; cannot be an array element; cannot contain an embedded null byte",
         is_about: |_, ours, theirs| {
-            is_refused_here(ours, theirs, &["`$rename` needs", "cannot rename", "contains a NUL"])
+            is_refused_here(
+                ours,
+                theirs,
+                &["`$rename` needs", "cannot rename", "contains a NUL"],
+            )
         },
         example: || updated(doc! { "_id": 2 }, doc! { "$rename": { "a": "a" } }),
     },
