@@ -50,11 +50,6 @@ impl Locks {
         documents.chain(store).collect()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.documents.is_empty() && !self.store
-    }
-
     pub(crate) fn share(&mut self, collection: &str, id: RawBsonRef<'_>) {
         let document = (collection.to_owned(), key::of(id));
         self.documents.entry(document).or_insert(false);

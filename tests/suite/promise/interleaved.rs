@@ -179,6 +179,8 @@ fn rounds(rounds: u64, store: impl Fn() -> MapStore) -> Tried {
             }
         });
     }
+    // Each round has four random orders of three, and those of pairs.
+    assert!(tried.orders as u64 > 4 * rounds, "{} orders", tried.orders);
     tried
 }
 
