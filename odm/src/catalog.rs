@@ -42,8 +42,8 @@ pub(crate) use relations::{Collection, WriteFields};
 use stored::OwnerVersion;
 pub(crate) use stored::{
     COLLECTION, OwnedIndex, Prepared, RunningMigration, Stored, advance, begin, check_declaration,
-    check_owned, complete, declare, end_migration, is_current, load, prepare, running,
-    stored as stored_of,
+    check_owned, complete, declare, end_migration, follow, has_followed, is_current, is_outdated,
+    load, prepare, renew_epoch, running, stored as stored_of,
 };
 pub(crate) use validators::ActiveValidator;
 use validators::Validator;

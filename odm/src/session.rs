@@ -35,7 +35,7 @@ use crate::{
     catalog::{self, Catalog, Model},
     error::{Error, ErrorKind, Result},
     maintain::{self, NamedDocument, NamedWrite, Work, Write, WriteOutcome, WritePlan},
-    store::{Durability, Reader, Store, TransactionOptions},
+    store::{Durability, OtherEpoch, Reader, Store, TransactionOptions},
     trace::{Operation, WarningLimits, is_tracing_steps},
 };
 
@@ -242,9 +242,19 @@ impl Session {
                     }
                     return Ok(outcome);
                 }
-                None => self.reload(&*store.reader()?).await?,
+                None => self.replace_catalog(&catalog).await?,
             };
         }
+    }
+
+    /// Reads the catalog that is in force in place of one that a store has refused.
+    async fn replace_catalog(&self, refused: &Catalog) -> Result<()> {
+        let catalog = self.reload(&*self.store.reader()?).await?;
+        if catalog.is_same_epoch(refused) {
+            catalog::renew_epoch(&*self.store).await?;
+            self.reload(&*self.store.reader()?).await?;
+        }
+        Ok(())
     }
 
     /// Works in the transaction of the session, by the catalog that is in force in it. An error aborts the
@@ -258,14 +268,26 @@ impl Session {
         let mut locked = bound.lock().await?;
         let mut aborting = AbortOnDrop::new(bound, bound::dropped());
         let transaction = locked.get_mut();
+        let mut catalog = self.catalog();
         let worked = async {
-            let mut catalog = self.catalog();
-            if !catalog::is_current(&catalog, &*transaction).await? {
+            if !catalog::follow(&catalog, transaction).await? {
                 catalog = self.reload(&*transaction).await?;
             }
-            work.apply(&catalog, transaction, is_tracing_steps()).await
+            let worked = work
+                .apply(&catalog, transaction, is_tracing_steps())
+                .await?;
+            match catalog::has_followed(&catalog, transaction).await? {
+                true => Ok(worked),
+                false => Err(OtherEpoch.into()),
+            }
         };
-        let result = worked.await;
+        let mut result = worked.await;
+        if let Err(error) = &result
+            && catalog::is_outdated(&catalog, &*self.store, error).await
+        {
+            let replaced = self.replace_catalog(&catalog).await;
+            result = Err(replaced.err().unwrap_or_else(|| OtherEpoch.into()));
+        }
         aborting.disarm();
         if result.as_ref().is_ok_and(W::has_queued) {
             bound.has_queued();
@@ -309,7 +331,7 @@ impl Session {
             let (store, catalog) = (&*self.store, self.catalog());
             match maintain::plan(store, &catalog, write).await? {
                 Some(plan) => return Ok(plan),
-                None => self.reload(&*store.reader()?).await?,
+                None => self.replace_catalog(&catalog).await?,
             };
         }
     }

@@ -45,7 +45,7 @@ pub use feed::{Cause, Changes, Feed};
 pub(crate) use feed::{DocumentChange, Watch, WatchedCommit};
 pub(crate) use index_filter::FilterForm;
 pub use index_filter::IndexFilter;
-pub use lock::{Lock, Locks};
+pub use lock::{Lock, Locks, OtherEpoch};
 pub use query::{Aggregate, Cost, Explain, Find, FindByKey};
 pub(crate) use query::{ReadAs, STORED};
 pub(crate) use reader_ext::ReaderExt;
@@ -247,8 +247,9 @@ pub trait Transaction: Reader {
     ///
     /// Of two transactions that overlap and lock the same, one of them exclusively, a store MUST let only one commit. The
     /// other MUST wait before it reads, or fail with a [retryable](crate::Error::is_retryable) error. Any transaction
-    /// that writes shares the lock of the whole [store](Lock::All). A store MAY take the locks with the next write, or
-    /// with the commit, and MAY take more of them than it is asked for. A transaction that writes nothing needs none.
+    /// that writes shares the lock of the whole store against a [new epoch](Lock::NextEpoch). A store MAY take the locks with
+    /// the next write, or with the commit, and MAY take more of them than it is asked for. A transaction that writes
+    /// nothing needs none.
     fn locks(&mut self) -> Option<&mut Locks>;
 
     /// Makes the writes durable and visible.

@@ -138,6 +138,11 @@ pub(crate) async fn load(reader: &dyn Reader) -> Result<Catalog> {
 }
 
 impl Catalog {
+    /// Whether no change of what is declared lies between two catalogs.
+    pub(crate) fn is_same_epoch(&self, other: &Catalog) -> bool {
+        self.epoch == other.epoch
+    }
+
     /// Adds what owners say of who may write, and the fields that their models name.
     fn with_owners(mut self, owners: &[Owner]) -> Self {
         self.owners = owners.iter().map(OwnerVersion::new).collect();
@@ -152,12 +157,65 @@ impl Catalog {
     }
 }
 
+/// Lets a transaction follow a catalog. Returns whether it is the one that is in force, as far as that is known: a store
+/// with locks is asked by [`has_followed`].
+pub(crate) async fn follow(catalog: &Catalog, transaction: &mut dyn Transaction) -> Result<bool> {
+    match transaction.locks() {
+        Some(locks) => {
+            locks.share_epoch(catalog.epoch);
+            Ok(true)
+        }
+        None => is_current(catalog, &*transaction).await,
+    }
+}
+
+/// Whether what a transaction has done by a catalog is right. A store with locks checks that with a write, so that only a
+/// transaction that wrote nothing costs a request.
+pub(crate) async fn has_followed(
+    catalog: &Catalog,
+    transaction: &mut dyn Transaction,
+) -> Result<bool> {
+    match transaction.locks() {
+        Some(locks) if locks.has_epoch() => is_current(catalog, &*transaction).await,
+        _ => Ok(true),
+    }
+}
+
+/// Whether an error may come from a catalog that is no longer in force. The transaction is lost, so that a reader is asked.
+pub(crate) async fn is_outdated(catalog: &Catalog, store: &dyn Store, error: &Error) -> bool {
+    // Of a unit that may be stored, and of a server that does not answer, nothing else is known.
+    let can_ask = error.kind() != ErrorKind::Unavailable;
+    if error.is_of_other_epoch() || store.capabilities().single_writer.is_some() || !can_ask {
+        return error.is_of_other_epoch();
+    }
+    match store.reader() {
+        Ok(reader) => is_current(catalog, &*reader)
+            .await
+            .is_ok_and(|is_current| !is_current),
+        Err(_) => false,
+    }
+}
+
+/// Begins a new epoch of a store whose own is lost: its documents were copied, and its locks were not.
+pub(crate) async fn renew_epoch(store: &dyn Store) -> Result<()> {
+    struct Renew;
+
+    #[async_trait]
+    impl UnitOfWork for Renew {
+        async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
+            next_epoch(transaction).await
+        }
+    }
+
+    store.run(Arc::new(Renew), Durability::Immediate).await
+}
+
 /// Whether a catalog is the one that is in force.
 pub(crate) async fn is_current(catalog: &Catalog, reader: &dyn Reader) -> Result<bool> {
     Ok(epoch(reader).await? == catalog.epoch)
 }
 
-/// Every unit asks for the epoch, so the document is read without a copy.
+/// Every unit of the embedded store asks for the epoch, so the document is read without a copy.
 async fn epoch(reader: &dyn Reader) -> Result<i64> {
     let (mut n, mut format) = (0, FORMAT);
     let each = &mut |_, document: &RawDocument| {
@@ -235,13 +293,13 @@ async fn put<T: Serialize>(transaction: &mut dyn Transaction, id: &str, value: &
 
 /// Changes the epoch, against all units that follow the catalog before the change.
 async fn next_epoch(transaction: &mut dyn Transaction) -> Result<()> {
-    if let Some(locks) = transaction.locks() {
-        locks.exclude_all();
-    }
     let epoch = Epoch {
         id: EPOCH.to_owned(),
         format: FORMAT,
         n: epoch(&*transaction).await? + 1,
     };
+    if let Some(locks) = transaction.locks() {
+        locks.begin_epoch(epoch.n);
+    }
     put(transaction, EPOCH, &epoch).await
 }

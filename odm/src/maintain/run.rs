@@ -10,7 +10,7 @@ use bson::RawBson;
 
 use super::{Write, WriteOutcome, apply};
 use crate::{
-    catalog::{Catalog, is_current},
+    catalog::{Catalog, follow, has_followed, is_outdated},
     error::{Error, ErrorKind, Result},
     store::{Durability, Reader, ReaderExt, Store, Transaction, UnitOfWork},
 };
@@ -121,7 +121,10 @@ pub(crate) async fn run<W: Work>(
         with_steps,
         ran: Mutex::new(None),
     });
-    store.run(unit.clone(), durability).await?;
+    match store.run(unit.clone(), durability).await {
+        Err(error) if is_outdated(catalog, store, &error).await => return Ok(None),
+        result => result?,
+    }
     let ran = unit
         .ran
         .lock()
@@ -141,13 +144,14 @@ struct WriteUnit<W: Work> {
 #[async_trait]
 impl<W: Work> UnitOfWork for WriteUnit<W> {
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
-        let outcome = match is_current(&self.catalog, &*transaction).await? {
-            true => {
-                let applied = self.work.apply(&self.catalog, transaction, self.with_steps);
-                Some(applied.await?)
+        let mut outcome = None;
+        if follow(&self.catalog, transaction).await? {
+            let applied = self.work.apply(&self.catalog, transaction, self.with_steps);
+            let applied = applied.await?;
+            if has_followed(&self.catalog, transaction).await? {
+                outcome = Some(applied);
             }
-            false => None,
-        };
+        }
         *self.ran.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
         Ok(())
     }

@@ -1,10 +1,13 @@
 //! Locks of documents, which a transaction takes beside its writes.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, error::Error as StdError, fmt};
 
 use bson::RawBsonRef;
 
-use crate::mql::key;
+use crate::{
+    error::{Error, ErrorKind},
+    mql::key,
+};
 
 /// A lock that a transaction holds until its end.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -23,8 +26,41 @@ pub enum Lock {
         /// The [key](crate::mql::key::of) of its `_id`.
         key: Vec<u8>,
     },
-    /// Of the whole store, against all other transactions that write.
-    All,
+    /// Of the whole store in this epoch, a number that is 0 at first, shared by transactions that write what is right in it.
+    /// In another epoch, a transaction fails with [`OtherEpoch`].
+    Epoch(i64),
+    /// Of the whole store, against all other transactions that write. With the commit, this epoch begins.
+    NextEpoch(i64),
+}
+
+/// The cause of the error of a transaction that writes what is right in another [epoch](Lock::Epoch) of the store: the
+/// relations that it follows are not those that are declared by now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OtherEpoch;
+
+impl fmt::Display for OtherEpoch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the store is in another epoch")
+    }
+}
+
+impl StdError for OtherEpoch {}
+
+impl From<OtherEpoch> for Error {
+    fn from(other: OtherEpoch) -> Self {
+        let message =
+            "transaction lost: the relations of the store were changed meanwhile; run it again";
+        Error::new(ErrorKind::TransactionAborted, message)
+            .with_source(other)
+            .retryable()
+    }
+}
+
+impl Error {
+    /// Whether a transaction was refused for the epoch of the store.
+    pub(crate) fn is_of_other_epoch(&self) -> bool {
+        StdError::source(self).is_some_and(|source| source.is::<OtherEpoch>())
+    }
 }
 
 /// The locks that a transaction is about to take with its next request.
@@ -35,7 +71,8 @@ pub enum Lock {
 pub struct Locks {
     /// Whether each document is locked exclusively, by collection and key.
     documents: BTreeMap<(String, Vec<u8>), bool>,
-    store: bool,
+    epoch: Option<i64>,
+    next_epoch: Option<i64>,
 }
 
 impl Locks {
@@ -46,8 +83,9 @@ impl Locks {
             true => Lock::Exclusive { collection, key },
             false => Lock::Shared { collection, key },
         });
-        let store = std::mem::take(&mut self.store).then_some(Lock::All);
-        documents.chain(store).collect()
+        let epoch = self.epoch.take().map(Lock::Epoch);
+        let next_epoch = self.next_epoch.take().map(Lock::NextEpoch);
+        documents.chain(epoch).chain(next_epoch).collect()
     }
 
     pub(crate) fn share(&mut self, collection: &str, id: RawBsonRef<'_>) {
@@ -60,7 +98,16 @@ impl Locks {
         self.documents.insert(document, true);
     }
 
-    pub(crate) fn exclude_all(&mut self) {
-        self.store = true;
+    /// Whether the store has not seen yet in which epoch the transaction writes.
+    pub(crate) fn has_epoch(&self) -> bool {
+        self.epoch.is_some()
+    }
+
+    pub(crate) fn share_epoch(&mut self, epoch: i64) {
+        self.epoch = Some(epoch);
+    }
+
+    pub(crate) fn begin_epoch(&mut self, epoch: i64) {
+        self.next_epoch = Some(epoch);
     }
 }

@@ -174,7 +174,11 @@ impl Store for MongoDb {
             let mut transaction = self.transaction(durability).await?;
             let result = transaction.run(&*unit, std::mem::take(&mut slots)).await;
             match result {
-                Err(error) if error::is_conflict(&error) && begin.elapsed() < RETRIED_FOR => {
+                Err(error)
+                    if error::is_conflict(&error)
+                        && !error.is_of_other_epoch()
+                        && begin.elapsed() < RETRIED_FOR =>
+                {
                     slots = transaction.into_slots_again();
                     if turn.is_none() {
                         turn = Some(self.0.lost.lock().await);

@@ -6,7 +6,7 @@ use odm::{
     Error, ErrorKind, Result,
     bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf},
     mql::{Filter, key},
-    store::{CollectionSpec, DocumentWrite, IndexSpec, Lock, check_document},
+    store::{CollectionSpec, DocumentWrite, IndexSpec, Lock, OtherEpoch, check_document},
 };
 
 /// A value, or a list of values, as bytes in the order of the values.
@@ -27,8 +27,8 @@ pub(super) struct State {
     collections: BTreeMap<String, Arc<Collection>>,
     /// How many transactions have written.
     commits: u64,
-    /// The number of the last commit that locked the whole store.
-    excluded: u64,
+    /// The epoch, and the number of the commit with which it began.
+    epoch: (i64, u64),
     /// The last commits that locked a document, by its collection and key.
     locks: Arc<BTreeMap<(String, Key), LastLocks>>,
 }
@@ -66,9 +66,9 @@ impl State {
 
     /// Takes the locks of a transaction that writes and has read a snapshot, as it commits. Returns whether none of them is
     /// lost to a commit since the snapshot.
-    pub(super) fn lock(&mut self, snapshot: &State, locks: Vec<Lock>) -> bool {
+    pub(super) fn lock(&mut self, snapshot: &State, locks: Vec<Lock>) -> Result<bool> {
         let begin = snapshot.commits;
-        let mut is_lost = self.excluded > begin;
+        let mut is_lost = self.epoch.1 > begin;
         self.commits += 1;
         let commit = self.commits;
         let last = Arc::make_mut(&mut self.locks);
@@ -84,13 +84,15 @@ impl State {
                     is_lost |= last.exclusive.max(last.shared) > begin;
                     last.exclusive = commit;
                 }
-                Lock::All => {
+                Lock::Epoch(epoch) if epoch != snapshot.epoch.0 => return Err(OtherEpoch.into()),
+                Lock::Epoch(_) => {}
+                Lock::NextEpoch(epoch) => {
                     is_lost |= commit > begin + 1;
-                    self.excluded = commit;
+                    self.epoch = (epoch, commit);
                 }
             }
         }
-        !is_lost
+        Ok(!is_lost)
     }
 
     fn collection_or_new(&mut self, name: &str) -> Result<&mut Collection> {

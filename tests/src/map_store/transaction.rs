@@ -82,7 +82,7 @@ impl MapTransaction {
         let mut current = self.store.current();
         let base = current.as_ref().ok_or_else(closed)?;
         let mut next = State::clone(base);
-        if !self.written.is_empty() && !next.lock(&self.snapshot, self.locks.take()) {
+        if !self.written.is_empty() && !next.lock(&self.snapshot, self.locks.take())? {
             return Err(lost("a lock"));
         }
         for (collection, ids) in &self.written {

@@ -4,6 +4,9 @@
 //! [`STRIPES`] documents of the collection: a transaction that locks it exclusively changes all of them, and one that shares
 //! it changes one, so that those that share it rarely meet. That two windows overlap, or that two transactions share by the
 //! same document of the collection, costs a repetition, and nothing else.
+//!
+//! Each document has the epoch of the store as well, so that a transaction learns with its first write whether the epoch
+//! is another one by now.
 
 use std::{
     collections::{BTreeSet, hash_map::RandomState},
@@ -12,10 +15,13 @@ use std::{
 };
 
 use ::mongodb::{Database, bson::doc, error::ErrorKind};
-use bson::{Document, RawArrayBuf, RawDocumentBuf, rawdoc};
+use bson::{Document, RawArrayBuf, RawDocumentBuf, raw::cstr, rawdoc};
 
 use super::error::{About, code::DUPLICATE_KEY, driver};
-use crate::{error::Result, store::Lock};
+use crate::{
+    error::{Error, ErrorKind as Kind, Result},
+    store::{Lock, OtherEpoch},
+};
 
 /// The collection.
 pub(super) const COLLECTION: &str = "_odm_locks";
@@ -51,6 +57,10 @@ pub(super) struct Slots {
     wanted: BTreeSet<u32>,
     /// Those of exclusive locks.
     exclusive: BTreeSet<u32>,
+    /// The epoch that the transaction writes in.
+    epoch: Option<i64>,
+    /// The epoch that begins with the next request.
+    next_epoch: Option<i64>,
 }
 
 impl Slots {
@@ -69,7 +79,8 @@ impl Slots {
     }
 
     /// Adds the slots of locks.
-    pub(super) fn add(&mut self, locks: Vec<Lock>, turn: &Turn) {
+    pub(super) fn add(&mut self, locks: Vec<Lock>, turn: &Turn) -> Result<()> {
+        let mut is_unseen = false;
         for lock in locks {
             match lock {
                 Lock::Shared { collection, key } => {
@@ -80,11 +91,24 @@ impl Slots {
                 Lock::Exclusive { collection, key } => {
                     self.exclusive.extend(window(&collection, &key));
                 }
-                Lock::All => self.exclusive.extend(0..SLOTS),
+                Lock::Epoch(epoch) => match self.epoch.replace(epoch) {
+                    Some(other) if other != epoch => return Err(OtherEpoch.into()),
+                    before => is_unseen = before.is_none(),
+                },
+                Lock::NextEpoch(epoch) => {
+                    self.exclusive.extend(0..SLOTS);
+                    self.next_epoch = Some(epoch);
+                    self.held.clear();
+                }
             }
         }
         self.wanted.extend(&self.exclusive);
         self.wanted.retain(|slot| !self.held.contains(slot));
+        if is_unseen {
+            // The slots that it holds were changed in any epoch.
+            self.wanted.extend(self.held.first());
+        }
+        Ok(())
     }
 
     /// Returns the statement that changes the wanted slots, and how many they are, if there are some.
@@ -96,9 +120,19 @@ impl Slots {
         }
         let number = wanted.len();
         self.held.extend(wanted);
+        let mut filter = rawdoc! { "_id": { "$in": ids } };
+        let mut update = rawdoc! { "$inc": { "n": 1_i64 } };
+        let next_epoch = self.next_epoch.take();
+        match (next_epoch, self.epoch) {
+            (Some(epoch), _) => update.append(cstr!("$set"), rawdoc! { "epoch": epoch }),
+            (None, Some(epoch)) => filter.append(cstr!("epoch"), epoch),
+            (None, None) => {}
+        }
         (number > 0).then(|| SlotsStatement {
-            filter: rawdoc! { "_id": { "$in": ids } },
+            filter,
+            update,
             number: number as u64,
+            has_epoch: next_epoch.is_none() && self.epoch.is_some(),
         })
     }
 
@@ -113,14 +147,27 @@ impl Slots {
 /// A change of slots.
 pub(super) struct SlotsStatement {
     pub(super) filter: RawDocumentBuf,
+    /// What it does to each.
+    pub(super) update: RawDocumentBuf,
     /// How many slots match.
     pub(super) number: u64,
+    /// Whether slots match only in the epoch of the transaction.
+    has_epoch: bool,
 }
 
 impl SlotsStatement {
-    /// What it does to each.
-    pub(super) fn update() -> RawDocumentBuf {
-        rawdoc! { "$inc": { "n": 1_i64 } }
+    /// Checks how many slots have matched.
+    pub(super) fn check(&self, matched: u64) -> Result<()> {
+        match matched == self.number {
+            true => Ok(()),
+            false if self.has_epoch => Err(OtherEpoch.into()),
+            false => Err(Error::new(
+                Kind::Corrupt,
+                format!(
+                    "documents of `{COLLECTION}` are missing: connect to the store again, which creates them"
+                ),
+            )),
+        }
     }
 }
 
@@ -146,7 +193,7 @@ pub(super) async fn ensure(database: &Database) -> Result<()> {
     if driver(there, about)? >= u64::from(SLOTS) {
         return Ok(());
     }
-    let slots = (0..SLOTS).map(|slot| doc! { "_id": slot as i32, "n": 0_i64 });
+    let slots = (0..SLOTS).map(|slot| doc! { "_id": slot as i32, "n": 0_i64, "epoch": 0_i64 });
     match collection.insert_many(slots).ordered(false).await {
         // Another process creates them too.
         Err(error) if is_duplicate(&error) => Ok(()),
@@ -193,10 +240,10 @@ mod tests {
             collection: "parts".to_owned(),
             key: b"a".to_vec(),
         };
-        exclusive.add(vec![lock], &turn);
+        exclusive.add(vec![lock], &turn).unwrap();
         for _ in 0..100 {
             let mut slots = Slots::default();
-            slots.add(vec![shared(b"a")], &turn);
+            slots.add(vec![shared(b"a")], &turn).unwrap();
             assert_eq!(slots.wanted.len(), 1);
             assert!(slots.wanted.is_subset(&exclusive.wanted));
         }
@@ -208,7 +255,7 @@ mod tests {
         let mut all = BTreeSet::new();
         for _ in 0..STRIPES {
             let mut slots = Slots::default();
-            slots.add(vec![shared(b"a")], &turn);
+            slots.add(vec![shared(b"a")], &turn).unwrap();
             all.append(&mut slots.wanted);
         }
         assert_eq!(all.len(), STRIPES as usize);
@@ -218,7 +265,7 @@ mod tests {
     fn the_lock_of_the_store_meets_every_transaction_that_writes() {
         let turn = Turn::new();
         let mut all = Slots::default();
-        all.add(vec![Lock::All], &turn);
+        all.add(vec![Lock::NextEpoch(1)], &turn).unwrap();
         let mut plain = Slots::default();
         plain.share_store(&turn);
         assert_eq!(plain.wanted.len(), 1);
@@ -233,12 +280,12 @@ mod tests {
             collection: "parts".to_owned(),
             key: b"a".to_vec(),
         };
-        slots.add(vec![exclusive()], &turn);
+        slots.add(vec![exclusive()], &turn).unwrap();
         assert_eq!(
             slots.take().map(|taken| taken.number),
             Some(u64::from(STRIPES))
         );
-        slots.add(vec![exclusive(), shared(b"a")], &turn);
+        slots.add(vec![exclusive(), shared(b"a")], &turn).unwrap();
         slots.share_store(&turn);
         assert!(slots.take().is_none());
     }

@@ -126,7 +126,7 @@ impl Session {
 
     pub(super) async fn commit_all(&mut self) -> Result<()> {
         if self.has_written {
-            self.add_locks();
+            self.add_locks()?;
             self.write_slots().await?;
         }
         let mut session = self.lock().await?;

@@ -117,17 +117,17 @@ fn commands<'s, 'a>(mut statements: &'s [Statement<'a>]) -> Vec<&'s [Statement<'
 
 impl Session {
     /// Adds the slots of the locks that were added.
-    pub(super) fn add_locks(&mut self) {
+    pub(super) fn add_locks(&mut self) -> Result<()> {
         let locks = self.locks.take();
-        self.slots.add(locks, &self.connection.turn);
+        self.slots.add(locks, &self.connection.turn)
     }
 
     /// The statement of the slots that a write changes besides.
-    fn slots_of_write(&mut self) -> Option<SlotsStatement> {
-        self.add_locks();
+    fn slots_of_write(&mut self) -> Result<Option<SlotsStatement>> {
+        self.add_locks()?;
         self.slots.share_store(&self.connection.turn);
         self.has_written = true;
-        self.slots.take()
+        Ok(self.slots.take())
     }
 
     /// Changes the wanted slots by a request of their own.
@@ -142,7 +142,7 @@ impl Session {
     async fn send_slots(&self, session: &mut ClientSession, slots: SlotsStatement) -> Result<()> {
         let command = rawdoc! {
             "update": lock::COLLECTION,
-            "updates": [{ "q": slots.filter, "u": SlotsStatement::update(), "multi": true }],
+            "updates": [{ "q": slots.filter.clone(), "u": slots.update.clone(), "multi": true }],
         };
         let action = self.connection.database.run_raw_command(command);
         let reply = driver(
@@ -150,7 +150,7 @@ impl Session {
             About::collection(lock::COLLECTION),
         )?;
         check_errors(lock::COLLECTION, &reply)?;
-        check_number(lock::COLLECTION, slots.number, number(&reply, "n"))
+        slots.check(number(&reply, "n"))
     }
 
     async fn write(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost> {
@@ -171,7 +171,7 @@ impl Session {
         if statements.is_empty() {
             return Ok(cost);
         }
-        let mut slots = self.slots_of_write();
+        let mut slots = self.slots_of_write()?;
         let mut session = self.lock().await?;
         if is_bulk {
             for command in commands(&statements) {
@@ -209,13 +209,13 @@ impl Session {
         let mut expected = statements.len() as u64;
         // First, so that a unit that loses a lock has written nothing else.
         let before = usize::from(slots.is_some());
-        if let Some(slots) = slots {
+        if let Some(slots) = &slots {
             collections.push(lock::COLLECTION);
             expected += slots.number;
             operations.push(rawdoc! {
                 "update": 0,
-                "filter": slots.filter,
-                "updateMods": SlotsStatement::update(),
+                "filter": slots.filter.clone(),
+                "updateMods": slots.update.clone(),
                 "multi": true,
             });
         }
@@ -238,7 +238,7 @@ impl Session {
             "errorsOnly": true,
         };
         let admin = self.connection.client.database("admin");
-        let sent = admin.run_raw_command(command).session(session).await;
+        let sent = admin.run_raw_command(command).session(&mut *session).await;
         let reply = driver(sent, About::collection(statements[0].collection))?;
         let errors = reply
             .get_document("cursor")
@@ -254,8 +254,18 @@ impl Session {
             return Err(refused(collection, error));
         }
         let counts = ["nInserted", "nMatched", "nDeleted"];
-        let counts = counts.iter().map(|name| number(&reply, name));
-        check_number(statements[0].collection, expected, counts.sum())
+        let written = counts.iter().map(|name| number(&reply, name)).sum();
+        if let Some(slots) = slots
+            && written != expected
+        {
+            // The reply has no number for each statement.
+            let about = About::collection(lock::COLLECTION);
+            let locked = database.collection::<Document>(lock::COLLECTION);
+            let filter = Document::try_from(slots.filter.clone()).map_err(Error::malformed)?;
+            let matched = locked.count_documents(filter).session(session);
+            slots.check(driver(matched.await, about)?)?;
+        }
+        check_number(statements[0].collection, expected, written)
     }
 
     /// Sends statements of one verb to one collection.
@@ -367,7 +377,7 @@ impl Transaction for Session {
 
     async fn delete(&mut self, write: &DeleteWrite) -> Result<Deleted> {
         check_name(&write.collection)?;
-        if let Some(slots) = self.slots_of_write() {
+        if let Some(slots) = self.slots_of_write()? {
             let mut session = self.lock().await?;
             self.send_slots(&mut session, slots).await?;
         }
