@@ -62,6 +62,8 @@ const DIFFERENCES: &[(&str, &str)] = &[
 /// A new database of the MongoDB server that `ODM_TEST_MONGODB_URI` names.
 #[derive(Debug)]
 pub struct TestDatabase {
+    /// The URI of the server.
+    pub uri: String,
     /// The client of the server.
     pub client: Client,
     /// The database, which is removed after the test.
@@ -114,6 +116,7 @@ pub fn on_mongodb_database(most: Duration, test: impl AsyncFnOnce(&TestDatabase)
             is_secantus: server.contains_key("secantusVersion"),
             database: client.database(&format!("odm_test_{}", ObjectId::new())),
             client,
+            uri: uri.clone(),
         };
         let tested = AssertUnwindSafe(test(&server)).catch_unwind().await;
         let dropped = server.database.drop().await;

@@ -1,0 +1,144 @@
+//! How many messages an operation sends to a MongoDB server, commits included, beside those of careful code by hand.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use mongodb::{
+    Client,
+    event::{EventHandler, command::CommandEvent},
+    options::ClientOptions,
+};
+use odm::{Result, prelude::*, store::mongodb::MongoDb};
+use tests::on_mongodb_database;
+
+use crate::models::*;
+
+/// The names of the commands that a client sends.
+#[derive(Clone, Default)]
+struct Commands(Arc<Mutex<Vec<String>>>);
+
+impl Commands {
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+/// Runs an operation on the shop, and checks which commands it sends, and that everything derived is right after it.
+fn sends<T>(expected: &[&str], operation: impl AsyncFnOnce(&Shop) -> Result<T>) {
+    on_mongodb_database(Duration::from_secs(60), async |server| {
+        let commands = Commands::default();
+        let sent = commands.clone();
+        let mut options = ClientOptions::parse(&server.uri).await.unwrap();
+        options.command_event_handler = Some(EventHandler::callback(move |event| {
+            if let CommandEvent::Started(event) = event {
+                sent.0.lock().unwrap().push(event.command_name);
+            }
+        }));
+        let client = Client::with_options(options).unwrap();
+        let store = MongoDb::new(&client, server.database.name()).await;
+        let shop = shop(store.unwrap()).await;
+        commands.take();
+        operation(&shop).await.unwrap();
+        assert_eq!(commands.take(), expected);
+        assert_eq!(shop.audit().await.unwrap(), []);
+    });
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_document_by_its_key_on_mongodb() {
+    sends(&["find"], async |shop| shop.products.get(1).await);
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_page_of_the_children_of_a_parent_on_mongodb() {
+    sends(&["find"], async |shop| {
+        let product = Review::fields().product;
+        let page = shop
+            .reviews
+            .find(product.eq(1))
+            .sort(Review::fields().score.desc());
+        page.skip(10).limit(10).await
+    });
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_join_on_mongodb() {
+    sends(&["find", "find"], async |shop| {
+        let fields = Product::fields();
+        shop.products
+            .find(fields.id.lt(10))
+            .join(fields.maker)
+            .await
+    });
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_join_with_a_sort_and_a_limit_for_each_parent_on_mongodb() {
+    sends(&["find", "aggregate"], async |shop| {
+        let reviews = Review::fields().product.referrers();
+        let best = reviews.sort(Review::fields().score.desc()).limit(3);
+        shop.products
+            .find(Product::fields().id.lt(10))
+            .join(best)
+            .await
+    });
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn an_insert_of_a_child_into_the_subset_and_count_of_its_parent_on_mongodb() {
+    sends(&["find", "bulkWrite", "commitTransaction"], async |shop| {
+        shop.reviews.insert(review(500, 1, 500)).await
+    });
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn an_update_of_a_field_that_nothing_shows_on_mongodb() {
+    sends(&["find", "bulkWrite", "commitTransaction"], async |shop| {
+        shop.tasks.update(20).set(Task::fields().note, "none").await
+    });
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_rename_copied_into_100_documents_on_mongodb() {
+    sends(
+        &["find", "find", "bulkWrite", "commitTransaction"],
+        async |shop| {
+            shop.makers
+                .update(1)
+                .set(Maker::fields().name, "renamed")
+                .await
+        },
+    );
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_move_of_a_task_to_another_owner_on_mongodb() {
+    sends(
+        &["find", "find", "bulkWrite", "commitTransaction"],
+        async |shop| {
+            shop.tasks
+                .update(0)
+                .set(Task::fields().owner, Ref::new(1))
+                .await
+        },
+    );
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_delete_of_a_product_with_22_reviews_on_mongodb() {
+    sends(
+        &["find", "find", "find", "bulkWrite", "commitTransaction"],
+        async |shop| shop.products.delete(1).await,
+    );
+}
