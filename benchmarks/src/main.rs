@@ -5,6 +5,7 @@ mod aggregates;
 mod check;
 mod fan_out;
 mod lists;
+mod mongodb;
 mod peers;
 mod shared;
 mod subsets;
@@ -33,6 +34,8 @@ enum Benchmark {
     FanOut(fan_out::Options),
     /// What a write of a member costs where its owner lists all members.
     Lists(lists::Options),
+    /// What the library costs on a MongoDB server beside the driver by hand.
+    Mongodb(mongodb::Options),
     /// What a write of a child costs whose parent shows the ten newest.
     Subsets(subsets::Options),
     /// What validation costs a write, by the size of the document.
@@ -54,6 +57,7 @@ fn main() -> anyhow::Result<()> {
             Some(Benchmark::Check(options)) => Ok(check::run(options).await?),
             Some(Benchmark::FanOut(options)) => Ok(fan_out::run(options).await?),
             Some(Benchmark::Lists(options)) => Ok(lists::run(options).await?),
+            Some(Benchmark::Mongodb(options)) => mongodb::run(options).await,
             Some(Benchmark::Subsets(options)) => Ok(subsets::run(options).await?),
             Some(Benchmark::Validation(options)) => Ok(validation::run(options).await?),
             Some(Benchmark::FanOutPeak(options)) => Ok(fan_out::print_peak(options).await?),
