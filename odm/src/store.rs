@@ -38,7 +38,7 @@ use std::{
 use async_trait::async_trait;
 use bson::{RawBson, RawDocument};
 
-pub use collection::{CollectionSpec, IndexSpec};
+pub use collection::{CollectionSpec, IndexSpec, Validation};
 pub use document::check_document;
 pub(crate) use document::{id_first, stamped};
 pub use feed::{Cause, Changes, Feed};
@@ -96,6 +96,16 @@ pub trait Store: Send + Sync + 'static {
     /// [`DuplicateKey`](crate::ErrorKind::DuplicateKey) if documents have the same key of a unique
     /// index that is missing.
     async fn ensure(&self, collections: &[CollectionSpec]) -> Result<()>;
+
+    /// Lets the store refuse documents that other programs write and that do not conform, in all collections that
+    /// are named, and in no others.
+    ///
+    /// The library checks what it writes by itself, and calls this for programs that write without it: a store MAY
+    /// do nothing, which is the default, and MUST NOT refuse a change of a document that does not conform before it.
+    async fn validate(&self, validations: &[Validation]) -> Result<()> {
+        let _ = validations;
+        Ok(())
+    }
 
     /// Runs a unit of work in a transaction of its own, and commits it.
     ///

@@ -1,6 +1,6 @@
 //! The validators of collections: how they are stored, and how they are in force.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
 use serde::{Deserialize, Serialize};
@@ -10,6 +10,7 @@ use crate::{
     error::{Error, Result},
     model::{Check, FieldKind, Model, SplitShape, ValidationAction, ValidationLevel},
     mql::{Schema, Violation},
+    store::Validation,
 };
 
 /// What a database declares of the documents of a collection, as it is stored.
@@ -44,6 +45,21 @@ impl Catalog {
         }
         self.read_checks = read_checks_of(&self.relations.splits, models);
         self
+    }
+
+    /// What the documents of all collections conform to by their schemas.
+    pub(crate) fn validations(&self) -> Vec<Validation> {
+        let mut all: BTreeMap<&str, Validation> = BTreeMap::new();
+        for validator in &self.relations.validators {
+            let validation = all.entry(&validator.collection).or_insert(Validation {
+                collection: validator.collection.clone(),
+                schemas: Vec::new(),
+                is_warning: false,
+            });
+            validation.schemas.push(validator.schema.clone());
+            validation.is_warning |= validator.action == ValidationAction::Warn;
+        }
+        all.into_values().collect()
     }
 
     /// The validators of the documents of a collection, if there are any.

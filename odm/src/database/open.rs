@@ -190,6 +190,7 @@ pub(super) async fn open(
             let reader = store.reader()?;
             let planned = Plan::new(&*reader, &stored, &declaration, migrations, models).await?;
             Changes::new(&stored, &declaration, &planned).report();
+            unvalidate(store, &planned).await?;
             migration::run(store, &planned, &|progress| options.report(&name, progress)).await?;
             let reader = store.reader()?;
             migration::refuse_unreadable(&*reader, &stored, &declaration, models).await?;
@@ -201,12 +202,28 @@ pub(super) async fn open(
     }
     let touched = plan.as_ref().map(Plan::touched).unwrap_or_default();
     let catalog = catalog::declare(store, declaration, touched).await?;
+    store.validate(&catalog.validations()).await?;
     let stored = catalog::stored_of(&*store.reader()?, &name).await?;
     let is_unfinished = stored.is_some_and(|stored| stored.is_unfinished);
     Ok(Opened {
         catalog,
         migrated: is_unfinished.then(|| plan.map_or(0, |plan| plan.len())),
     })
+}
+
+/// Lets the store accept what the steps of a migration write, which conforms to what is declared after them.
+async fn unvalidate(store: &dyn Store, plan: &Plan) -> Result<()> {
+    let touched = plan.touched();
+    if touched.is_empty() {
+        return Ok(());
+    }
+    let mut validations = catalog::load(&*store.reader()?).await?.validations();
+    validations.retain(|of| {
+        !touched
+            .iter()
+            .any(|(collection, _)| *collection == of.collection)
+    });
+    store.validate(&validations).await
 }
 
 /// Says what is pending.

@@ -1,6 +1,6 @@
 //! The collections and indexes that models declare.
 
-use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString};
+use bson::{Document, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString};
 
 use super::IndexFilter;
 use crate::{
@@ -17,6 +17,17 @@ pub struct CollectionSpec {
     pub indexes: Vec<IndexSpec>,
     /// Indexes that were declared and are no longer. One that is in both lists is not obsolete.
     pub obsolete: Vec<IndexSpec>,
+}
+
+/// What the documents of a collection conform to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Validation {
+    /// The name of the collection.
+    pub collection: String,
+    /// Schemas in the form of `$jsonSchema`. A document conforms if it conforms to each.
+    pub schemas: Vec<Document>,
+    /// A document that does not conform is stored, and the store says so in its log.
+    pub is_warning: bool,
 }
 
 /// An index as the models declare it.

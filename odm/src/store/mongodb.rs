@@ -31,7 +31,7 @@ use tokio::sync::{Mutex, OnceCell};
 use self::{error::translate, lock::Slots, session::Session};
 use super::{
     Capabilities, CollectionSpec, Durability, Reader, Store, Transaction, TransactionOptions,
-    UnitOfWork,
+    UnitOfWork, Validation,
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -54,6 +54,8 @@ struct Connection {
     /// The server has `bulkWrite`, which writes to several collections.
     has_bulk_write: bool,
     is_closed: AtomicBool,
+    /// The server's validators are not asked, since all of them are the library's own.
+    bypasses_validators: AtomicBool,
     /// The next slot of a shared lock.
     turn: lock::Turn,
     /// Whether the documents of the locks are there.
@@ -119,6 +121,7 @@ impl MongoDb {
             database,
             has_bulk_write: version >= 25,
             is_closed: AtomicBool::new(false),
+            bypasses_validators: AtomicBool::new(false),
             turn: lock::Turn::new(),
             has_locks: OnceCell::new(),
             lost: Mutex::new(()),
@@ -163,6 +166,15 @@ impl Store for MongoDb {
     async fn ensure(&self, collections: &[CollectionSpec]) -> Result<()> {
         self.0.check_open()?;
         schema::ensure(&self.0.database, collections).await
+    }
+
+    async fn validate(&self, validations: &[Validation]) -> Result<()> {
+        self.0.check_open()?;
+        let bypasses = schema::validate(&self.0.database, validations).await?;
+        self.0
+            .bypasses_validators
+            .store(bypasses, Ordering::Release);
+        Ok(())
     }
 
     async fn run(&self, unit: Arc<dyn UnitOfWork>, durability: Durability) -> Result<()> {

@@ -3,6 +3,7 @@
 mod levels;
 mod rules;
 mod schemas;
+mod servers;
 mod updates;
 mod values;
 mod writes;

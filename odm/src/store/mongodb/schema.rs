@@ -1,6 +1,6 @@
 //! Collections and indexes.
 
-use ::mongodb::{Database, error::ErrorKind as DriverKind};
+use ::mongodb::{Database, error::ErrorKind as DriverKind, options::ValidationAction};
 use bson::{Bson, Document, doc};
 use futures_util::TryStreamExt;
 
@@ -11,7 +11,7 @@ use super::{
 use crate::{
     error::{Error, ErrorKind, Result},
     mql::Direction,
-    store::{CollectionSpec, IndexSpec},
+    store::{CollectionSpec, IndexSpec, Validation},
 };
 
 /// What stands between the declared name of an index and a number, where an obsolete one has that name.
@@ -21,6 +21,10 @@ const MARK: char = '~';
 const INDEX_NOT_FOUND: i32 = 27;
 const NAMESPACE_NOT_FOUND: i32 = 26;
 const NAMESPACE_EXISTS: i32 = 48;
+const UNAUTHORIZED: i32 = 13;
+
+/// The title of a schema that the library has set.
+const TITLE: &str = "checked by odm";
 
 /// The name by which an index was declared.
 pub(super) fn declared_name(name: &str) -> &str {
@@ -108,6 +112,96 @@ async fn create_collection(database: &Database, name: &str) -> Result<()> {
         Err(error) if code_of(&error) == Some(NAMESPACE_EXISTS) => Ok(()),
         result => driver(result, About::collection(name)).map(drop),
     }
+}
+
+/// Sets the validators of collections, and removes those that were set and are no longer wanted. Returns whether writes of
+/// the library can bypass the validators of the database: there are no others, and the user may.
+///
+/// The level is `moderate`, so that where they cannot, what follows from a write never fails because of an old document.
+pub(super) async fn validate(database: &Database, validations: &[Validation]) -> Result<bool> {
+    let mut is_alone = true;
+    let list = driver(database.list_collections().await, About::collection(""))?;
+    let listed: Vec<_> = driver(list.try_collect().await, About::collection(""))?;
+    for collection in listed {
+        let name = &collection.name;
+        let current = collection.options.validator.unwrap_or_default();
+        let schema = current.get_document("$jsonSchema");
+        let title = schema.and_then(|schema| schema.get_str("title"));
+        let is_own = title.is_ok_and(|title| title == TITLE);
+        let wanted = validations.iter().find(|of| of.collection == *name);
+        let (validator, is_warning) = match wanted {
+            None if is_own => (Document::new(), false),
+            None => {
+                is_alone &= current.is_empty();
+                continue;
+            }
+            Some(_) if !is_own && !current.is_empty() => {
+                is_alone = false;
+                tracing::warn!(
+                    target: "odm",
+                    collection = name,
+                    "the validator of the collection was set by another program, and stays: the schema of the model is \
+                     not set on the server"
+                );
+                continue;
+            }
+            Some(wanted) => {
+                let schema = doc! { "title": TITLE, "allOf": &wanted.schemas };
+                (doc! { "$jsonSchema": schema }, wanted.is_warning)
+            }
+        };
+        let is_set = collection.options.validation_action == Some(ValidationAction::Warn);
+        if validator == current && is_warning == is_set {
+            continue;
+        }
+        let action = if is_warning { "warn" } else { "error" };
+        let change = doc! {
+            "collMod": name,
+            "validator": validator,
+            "validationLevel": "moderate",
+            "validationAction": action,
+        };
+        match database.run_command(change).await {
+            Err(error) if code_of(&error) == Some(UNAUTHORIZED) => tracing::warn!(
+                target: "odm",
+                collection = name,
+                "the user of the MongoDB server may not set validators, which takes the privilege `collMod`: the \
+                 documents of other programs are not validated"
+            ),
+            result => {
+                driver(result, About::collection(name))?;
+            }
+        }
+    }
+    Ok(is_alone && !validations.is_empty() && may_bypass(database).await)
+}
+
+/// Whether the user may write documents that do not conform to a validator.
+async fn may_bypass(database: &Database) -> bool {
+    let ask = doc! { "connectionStatus": 1, "showPrivileges": true };
+    let Ok(status) = database.run_command(ask).await else {
+        return false;
+    };
+    let documents = |name: &str| {
+        let list = status
+            .get_document("authInfo")
+            .and_then(|of| of.get_array(name));
+        list.into_iter().flatten().filter_map(Bson::as_document)
+    };
+    let allows = |privilege: &Document| {
+        let resource = privilege.get_document("resource");
+        let is_of_database = resource.is_ok_and(|resource| {
+            let is = |name: &str, value: &str| resource.get_str(name).is_ok_and(|of| of == value);
+            let is_of_all = resource.get_bool("anyResource").unwrap_or(false);
+            is_of_all || (is("collection", "") && (is("db", "") || is("db", database.name())))
+        });
+        let bypass = Bson::from("bypassDocumentValidation");
+        let actions = privilege.get_array("actions");
+        is_of_database && actions.is_ok_and(|actions| actions.contains(&bypass))
+    };
+    // A server without access control knows no users.
+    documents("authenticatedUsers").next().is_none()
+        || documents("authenticatedUserPrivileges").any(allows)
 }
 
 async fn create(database: &Database, spec: &CollectionSpec, missing: Vec<Document>) -> Result<()> {

@@ -1,9 +1,12 @@
 //! Writes of a transaction.
 
+use std::sync::atomic::Ordering;
+
 use ::mongodb::ClientSession;
 use async_trait::async_trait;
 use bson::{
-    Bson, DateTime, Document, RawArrayBuf, RawBson, RawDocument, RawDocumentBuf, doc, rawdoc,
+    Bson, DateTime, Document, RawArrayBuf, RawBson, RawDocument, RawDocumentBuf, doc, raw::cstr,
+    rawdoc,
 };
 
 use super::{
@@ -230,13 +233,14 @@ impl Session {
         for collection in collections {
             namespaces.push(rawdoc! { "ns": format!("{}.{collection}", database.name()) });
         }
-        let command = rawdoc! {
+        let mut command = rawdoc! {
             "bulkWrite": 1,
             "ops": operations,
             "nsInfo": namespaces,
             "ordered": true,
             "errorsOnly": true,
         };
+        self.bypass_validators(&mut command);
         let admin = self.connection.client.database("admin");
         let sent = admin.run_raw_command(command).session(&mut *session).await;
         let reply = driver(sent, About::collection(statements[0].collection))?;
@@ -268,6 +272,13 @@ impl Session {
         check_number(statements[0].collection, expected, written)
     }
 
+    /// The library has validated what a command writes.
+    fn bypass_validators(&self, command: &mut RawDocumentBuf) {
+        if self.connection.bypasses_validators.load(Ordering::Acquire) {
+            command.append(cstr!("bypassDocumentValidation"), true);
+        }
+    }
+
     /// Sends statements of one verb to one collection.
     async fn send_command(
         &self,
@@ -281,11 +292,14 @@ impl Session {
         for statement in statements {
             array.push(statement.in_command());
         }
-        let command = match verb {
+        let mut command = match verb {
             Verb::Delete => rawdoc! { "delete": collection, "deletes": array },
             Verb::Update => rawdoc! { "update": collection, "updates": array },
             Verb::Insert => rawdoc! { "insert": collection, "documents": array },
         };
+        if verb != Verb::Delete {
+            self.bypass_validators(&mut command);
+        }
         let sent = self
             .connection
             .database
