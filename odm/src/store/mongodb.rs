@@ -19,7 +19,7 @@ mod write;
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -54,6 +54,8 @@ struct Connection {
     /// The server has `bulkWrite`, which writes to several collections.
     has_bulk_write: bool,
     is_closed: AtomicBool,
+    /// The server's time of the last commit of this program, as [`as_number`](session::as_number) makes it.
+    committed: AtomicU64,
     /// The server's validators are not asked, since all of them are the library's own.
     bypasses_validators: AtomicBool,
     /// The next slot of a shared lock.
@@ -121,6 +123,7 @@ impl MongoDb {
             database,
             has_bulk_write: version >= 25,
             is_closed: AtomicBool::new(false),
+            committed: AtomicU64::new(0),
             bypasses_validators: AtomicBool::new(false),
             turn: lock::Turn::new(),
             has_locks: OnceCell::new(),

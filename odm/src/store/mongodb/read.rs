@@ -37,17 +37,45 @@ impl Session {
     ) -> Result<SessionCursor<RawDocumentBuf>> {
         let total = total(&find.sort)?;
         let collection = self.collection(&find.collection);
-        let mut action = collection.find(filter).sort(total.to_document());
-        if let Some(limit) = limit {
-            action = action.limit(signed(limit));
-        }
-        if find.after.is_none() {
-            action = action.skip(find.skip);
-            if let Some(projection) = &find.projection {
-                action = action.projection(projection.to_document());
+        loop {
+            let mut action = collection.find(filter.clone()).sort(total.to_document());
+            if let Some(limit) = limit {
+                action = action.limit(signed(limit));
+            }
+            if find.after.is_none() {
+                action = action.skip(find.skip);
+                if let Some(projection) = &find.projection {
+                    action = action.projection(projection.to_document());
+                }
+            }
+            let cursor = driver(action.session(&mut *session).await, about(find))?;
+            if !self.was_behind(session).await? {
+                return Ok(cursor);
             }
         }
-        driver(action.session(&mut *session).await, about(find))
+    }
+
+    /// Sends a pipeline on a collection, or on the database.
+    async fn send_pipeline(
+        &self,
+        session: &mut ClientSession,
+        collection: Option<&str>,
+        stages: Vec<Document>,
+        about: About<'_>,
+    ) -> Result<SessionCursor<RawDocumentBuf>> {
+        let collection = collection.map(|name| self.collection(name));
+        loop {
+            let stages = stages.clone();
+            let action = match &collection {
+                Some(collection) => collection.aggregate(stages),
+                None => self.connection.database.aggregate(stages),
+            };
+            let action = action.with_type::<RawDocumentBuf>().session(&mut *session);
+            let cursor = driver(action.await, about)?;
+            if !self.was_behind(session).await? {
+                return Ok(cursor);
+            }
+        }
     }
 
     /// Runs a query after a position. The server passes all that can be after it, of which others are dropped here.
@@ -183,7 +211,7 @@ impl Session {
                 .map(|(key, position): (Bson, i64)| doc! { "position": position, "key": key })
                 .collect();
             first += signed(keys.len() as u64);
-            let stages = [
+            let stages = vec![
                 doc! { "$documents": rows },
                 doc! { "$lookup": {
                     "from": &find.find.collection,
@@ -196,11 +224,11 @@ impl Session {
                 doc! { "$project": { "_id": 0, "position": 1, "found": 1 } },
             ];
             let mut session = self.lock().await?;
-            let action = self.connection.database.aggregate(stages);
-            let action = action.with_type::<RawDocumentBuf>().session(&mut *session);
-            let mut cursor = driver(action.await, about(&find.find))?;
+            let about = about(&find.find);
+            let sent = self.send_pipeline(&mut session, None, stages, about);
+            let mut cursor = sent.await?;
             cost.queries += 1;
-            while driver(cursor.advance(&mut session).await, about(&find.find))? {
+            while driver(cursor.advance(&mut session).await, about)? {
                 let row = cursor.current();
                 let found = row.get_document("found").map_err(Error::malformed)?;
                 cost.documents_returned += 1;
@@ -224,9 +252,9 @@ impl Session {
     async fn count_of(&self, find: &Find, mut pipeline: Vec<Document>) -> Result<u64> {
         pipeline.push(counted());
         let mut session = self.lock().await?;
-        let collection = self.collection(&find.collection);
-        let action = collection.aggregate(pipeline).with_type::<RawDocumentBuf>();
-        let mut cursor = driver(action.session(&mut *session).await, about(find))?;
+        let collection = Some(find.collection.as_str());
+        let sent = self.send_pipeline(&mut session, collection, pipeline, about(find));
+        let mut cursor = sent.await?;
         Ok(
             match driver(cursor.advance(&mut session).await, about(find))? {
                 true => raw_number(cursor.current(), "count"),

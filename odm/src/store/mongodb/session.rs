@@ -12,8 +12,9 @@ use std::{
 use ::mongodb::{
     ClientSession,
     error::UNKNOWN_TRANSACTION_COMMIT_RESULT,
-    options::{Acknowledgment, ReadConcern, WriteConcern},
+    options::{Acknowledgment, ReadConcern, ReadPreference, SelectionCriteria, WriteConcern},
 };
+use bson::Timestamp;
 use tokio::sync::{Mutex, OnceCell};
 
 use super::{Connection, error::translate, lock::Slots};
@@ -32,6 +33,8 @@ pub(super) struct Session {
     session: OnceCell<Mutex<ClientSession>>,
     /// Something was sent.
     is_used: AtomicBool,
+    /// The time of the last commit that the snapshot has.
+    committed: u64,
     /// The locks that are added for the next write.
     pub(super) locks: Locks,
     pub(super) slots: Slots,
@@ -48,6 +51,7 @@ impl fmt::Debug for Session {
 impl Session {
     pub(super) fn of_snapshot(connection: Arc<Connection>) -> Self {
         Session {
+            committed: connection.committed.load(Ordering::Acquire),
             connection,
             session: OnceCell::new(),
             is_used: AtomicBool::new(false),
@@ -64,12 +68,19 @@ impl Session {
     ) -> Result<Self> {
         let begin = async {
             let mut session = connection.client.start_session().await?;
-            let concern = match durability {
-                Durability::Immediate => WriteConcern::majority(),
-                Durability::Eventual => WriteConcern::from(Acknowledgment::Nodes(1)),
-            };
+            let own = connection.database.write_concern();
+            let mut concern = own.cloned().unwrap_or(WriteConcern::majority());
+            match durability {
+                Durability::Immediate => {
+                    concern.w.get_or_insert(Acknowledgment::Majority);
+                }
+                Durability::Eventual => concern.w = Some(Acknowledgment::Nodes(1)),
+            }
+            // A client that reads from other members writes to the primary all the same.
+            let primary = SelectionCriteria::ReadPreference(ReadPreference::Primary);
             let options = session
                 .start_transaction()
+                .selection_criteria(primary)
                 .read_concern(ReadConcern::snapshot());
             options.write_concern(concern).await?;
             Ok(session)
@@ -79,6 +90,7 @@ impl Session {
             connection,
             session: OnceCell::new_with(Some(Mutex::new(session))),
             is_used: AtomicBool::new(false),
+            committed: 0,
             locks: Locks::default(),
             slots: Slots::default(),
             has_written: false,
@@ -100,6 +112,19 @@ impl Session {
             Ok::<_, Error>(Mutex::new(session))
         };
         Ok(self.session.get_or_try_init(start).await?.lock().await)
+    }
+
+    /// Whether the first query of a snapshot was answered by a member that did not have the last commit of the program. Its
+    /// answer is of no use then, and the next one waits for that commit.
+    pub(super) async fn was_behind(&self, session: &mut ClientSession) -> Result<bool> {
+        let read = session.snapshot_time().map(as_number);
+        if read.is_none_or(|read| read >= self.committed) {
+            return Ok(false);
+        }
+        let start = self.connection.client.start_session().snapshot(true);
+        let started = start.snapshot_time(as_time(self.committed)).await;
+        *session = started.map_err(|error| translate(error, None))?;
+        Ok(true)
     }
 
     /// Runs a unit and commits, after it has changed slots that the unit needed when it ran before: so it cannot lose them
@@ -134,7 +159,13 @@ impl Session {
             match session.commit_transaction().await {
                 // The commit is idempotent.
                 Err(error) if error.contains_label(UNKNOWN_TRANSACTION_COMMIT_RESULT) => {}
-                result => return result.map_err(|error| translate(error, None)),
+                result => {
+                    result.map_err(|error| translate(error, None))?;
+                    let committed = session.operation_time().map_or(0, as_number);
+                    let last = &self.connection.committed;
+                    last.fetch_max(committed, Ordering::AcqRel);
+                    return Ok(());
+                }
             }
         }
         let last = session.commit_transaction().await;
@@ -147,5 +178,17 @@ impl Session {
         if let Ok(mut session) = self.lock().await {
             session.abort_transaction().await.ok();
         }
+    }
+}
+
+/// A time of the server as a number with the same order.
+fn as_number(time: Timestamp) -> u64 {
+    u64::from(time.time) << 32 | u64::from(time.increment)
+}
+
+fn as_time(number: u64) -> Timestamp {
+    Timestamp {
+        time: (number >> 32) as u32,
+        increment: number as u32,
     }
 }
