@@ -123,7 +123,8 @@ pub enum ErrorKind {
     Corrupt,
     /// The operating system reported an error.
     Io,
-    /// The server of the store cannot be reached, or failed.
+    /// The server of the store cannot be reached, or failed. Of a write, the error is [retryable](Error::is_retryable) if
+    /// nothing of it is stored. If it is not, the write may be stored or not.
     Unavailable,
 }
 

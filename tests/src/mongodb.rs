@@ -9,7 +9,7 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use mongodb::{Client, Database};
+use mongodb::{Client, Database, options::ClientOptions};
 use odm::{
     ObjectId,
     bson::{Document, doc},
@@ -62,10 +62,10 @@ const DIFFERENCES: &[(&str, &str)] = &[
 /// A new database of the MongoDB server that `ODM_TEST_MONGODB_URI` names.
 #[derive(Debug)]
 pub struct TestDatabase {
-    /// The URI of the server.
-    pub uri: String,
     /// The client of the server.
     pub client: Client,
+    /// The options of the client.
+    pub options: ClientOptions,
     /// The database, which is removed after the test.
     pub database: Database,
     /// The server is SecantusDB, which is not MongoDB.
@@ -106,9 +106,9 @@ pub fn on_mongodb_database(most: Duration, test: impl AsyncFnOnce(&TestDatabase)
     let uri =
         env::var("ODM_TEST_MONGODB_URI").expect("ODM_TEST_MONGODB_URI names a MongoDB server");
     crate::run_for(most, async {
-        let client = Client::with_uri_str(&uri)
-            .await
-            .expect("the URI is one of a server");
+        let options = ClientOptions::parse(&uri).await;
+        let options = options.expect("the URI is one of a server");
+        let client = Client::with_options(options.clone()).expect("the options are those of a URI");
         let admin = client.database("admin");
         let server = admin.run_command(doc! { "buildInfo": 1 }).await;
         let server: Document = server.expect("the server answers");
@@ -116,7 +116,7 @@ pub fn on_mongodb_database(most: Duration, test: impl AsyncFnOnce(&TestDatabase)
             is_secantus: server.contains_key("secantusVersion"),
             database: client.database(&format!("odm_test_{}", ObjectId::new())),
             client,
-            uri: uri.clone(),
+            options,
         };
         let tested = AssertUnwindSafe(test(&server)).catch_unwind().await;
         let dropped = server.database.drop().await;

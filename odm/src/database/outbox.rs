@@ -10,7 +10,8 @@ use crate::{
     session::{Session, Worker},
 };
 
-/// The longest wait of the worker after an error.
+/// The waits of the worker after errors: the first one, and the longest one.
+const FIRST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Starts the worker, unless there is nothing for it, or it is turned off. Records that were parked are tried again.
@@ -37,15 +38,15 @@ pub(super) async fn start(session: &Session, interval: Option<Duration>) -> Resu
     let outbox = session.outbox().clone();
     let session = session.downgrade();
     Ok(Some(Worker::new(&runtime, async move {
-        let mut wait = interval;
+        let mut failures = 0;
         loop {
             {
                 let Some(session) = session() else { return };
                 match session.work_off_outbox().await {
-                    Ok(()) => wait = interval,
+                    Ok(()) => failures = 0,
                     Err(error) if error.kind() == ErrorKind::Closed => return,
                     Err(error) => {
-                        wait = (wait * 2).min(LONGEST.max(interval));
+                        failures += 1;
                         tracing::warn!(
                             target: "odm", database = session.database(), %error,
                             "outbox: deferred fields were not refreshed, and are tried again"
@@ -53,10 +54,15 @@ pub(super) async fn start(session: &Session, interval: Option<Duration>) -> Resu
                     }
                 }
             }
-            match wait == interval {
-                true => outbox.woken(wait).await,
-                false => tokio::time::sleep(wait).await,
+            match failures {
+                0 => outbox.woken(interval).await,
+                _ => tokio::time::sleep(pause(failures)).await,
             }
         }
     })))
+}
+
+/// How long the worker waits after so many errors in a row. It is longer each time, whatever new records there are.
+fn pause(failures: u32) -> Duration {
+    (FIRST * 2_u32.saturating_pow(failures - 1)).min(LONGEST)
 }

@@ -8,7 +8,6 @@ use std::{
 use mongodb::{
     Client,
     event::{EventHandler, command::CommandEvent},
-    options::ClientOptions,
 };
 use odm::{Result, prelude::*, store::mongodb::MongoDb};
 use tests::on_mongodb_database;
@@ -30,7 +29,7 @@ fn sends<T>(expected: &[&str], operation: impl AsyncFnOnce(&Shop) -> Result<T>) 
     on_mongodb_database(Duration::from_secs(60), async |server| {
         let commands = Commands::default();
         let sent = commands.clone();
-        let mut options = ClientOptions::parse(&server.uri).await.unwrap();
+        let mut options = server.options.clone();
         options.command_event_handler = Some(EventHandler::callback(move |event| {
             if let CommandEvent::Started(event) = event {
                 sent.0.lock().unwrap().push(event.command_name);

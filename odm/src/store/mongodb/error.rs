@@ -45,6 +45,10 @@ pub(super) mod code {
 
 /// Makes the driver's error one of the library.
 pub(super) fn translate(error: DriverError, about: Option<About<'_>>) -> Error {
+    // Also in a transaction: the driver has waited for the server as long as it was told to.
+    if is_unreachable(&error) {
+        return unavailable(error);
+    }
     if error.contains_label(TRANSIENT_TRANSACTION_ERROR) {
         let message = format!(
             "transaction lost: another one has changed what it writes, or the server went away; run it again: {error}"
@@ -56,14 +60,8 @@ pub(super) fn translate(error: DriverError, about: Option<About<'_>>) -> Error {
     let code = match &*error.kind {
         DriverKind::Command(command) => command.code,
         DriverKind::Io(_)
-        | DriverKind::ServerSelection { .. }
         | DriverKind::ConnectionPoolCleared { .. }
-        | DriverKind::DnsResolve { .. } => {
-            let message = format!("the MongoDB server cannot be reached: {error}");
-            return Error::new(ErrorKind::Unavailable, message)
-                .with_source(error)
-                .retryable();
-        }
+        | DriverKind::DnsResolve { .. } => return unavailable(error),
         _ => 0,
     };
     let kind = kind_of(code, about);
@@ -73,6 +71,27 @@ pub(super) fn translate(error: DriverError, about: Option<About<'_>>) -> Error {
         Some(about) => translated.at(about.collection, None, None),
         None => translated,
     }
+}
+
+/// Whether the driver has found no server in the time that it has for that.
+pub(super) fn is_unreachable(error: &DriverError) -> bool {
+    matches!(&*error.kind, DriverKind::ServerSelection { .. })
+}
+
+fn unavailable(error: DriverError) -> Error {
+    let message = format!("the MongoDB server cannot be reached: {error}");
+    Error::new(ErrorKind::Unavailable, message)
+        .with_source(error)
+        .retryable()
+}
+
+/// The error of a commit that the server has neither confirmed nor refused. The transaction must not be run again.
+pub(super) fn unconfirmed(error: DriverError) -> Error {
+    let message = format!(
+        "write not confirmed: the MongoDB server has not answered its commit, so that it may be stored or not; read what \
+         it writes before it is made again: {error}"
+    );
+    Error::new(ErrorKind::Unavailable, message).with_source(error)
 }
 
 fn kind_of(code: i32, about: Option<About<'_>>) -> ErrorKind {

@@ -7,17 +7,22 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use ::mongodb::{
     ClientSession,
-    error::UNKNOWN_TRANSACTION_COMMIT_RESULT,
+    error::{TRANSIENT_TRANSACTION_ERROR, UNKNOWN_TRANSACTION_COMMIT_RESULT},
     options::{Acknowledgment, ReadConcern, ReadPreference, SelectionCriteria, WriteConcern},
 };
 use bson::Timestamp;
 use tokio::sync::{Mutex, OnceCell};
 
-use super::{Connection, error::translate, lock::Slots};
+use super::{
+    Connection,
+    error::{is_unreachable, translate, unconfirmed},
+    lock::Slots,
+};
 use crate::{
     error::{Error, Result},
     store::{Durability, Locks, UnitOfWork},
@@ -25,6 +30,8 @@ use crate::{
 
 /// How often a commit is sent whose answer is lost.
 const COMMITS: usize = 5;
+/// How long the abort of a transaction may take.
+const ABORT: Duration = Duration::from_secs(2);
 
 /// Reads of one state, and the writes of a transaction. A session has one request at a time.
 pub(super) struct Session {
@@ -155,29 +162,36 @@ impl Session {
             self.write_slots().await?;
         }
         let mut session = self.lock().await?;
-        for _ in 1..COMMITS {
-            match session.commit_transaction().await {
-                // The commit is idempotent.
-                Err(error) if error.contains_label(UNKNOWN_TRANSACTION_COMMIT_RESULT) => {}
-                result => {
-                    result.map_err(|error| translate(error, None))?;
-                    let committed = session.operation_time().map_or(0, as_number);
-                    let last = &self.connection.committed;
-                    last.fetch_max(committed, Ordering::AcqRel);
-                    return Ok(());
-                }
+        let mut sent = 1;
+        loop {
+            let Err(error) = session.commit_transaction().await else {
+                let committed = session.operation_time().map_or(0, as_number);
+                let last = &self.connection.committed;
+                last.fetch_max(committed, Ordering::AcqRel);
+                return Ok(());
+            };
+            // Only this label says that nothing is stored.
+            if error.contains_label(TRANSIENT_TRANSACTION_ERROR) {
+                return Err(translate(error, None));
             }
+            let is_unknown = error.contains_label(UNKNOWN_TRANSACTION_COMMIT_RESULT);
+            if sent == COMMITS || !is_unknown || is_unreachable(&error) {
+                return Err(unconfirmed(error));
+            }
+            // The commit is idempotent.
+            sent += 1;
         }
-        let last = session.commit_transaction().await;
-        // The unit may be stored, and must not be run again.
-        last.map_err(|error| translate(error, None).not_retryable())
     }
 
-    /// Aborts the transaction. The server does so by itself where it is not told.
+    /// Aborts the transaction. The server does so by itself where it is not told, if only after a minute.
     pub(super) async fn abort(&self) {
-        if let Ok(mut session) = self.lock().await {
-            session.abort_transaction().await.ok();
-        }
+        let abort = async {
+            if let Ok(mut session) = self.lock().await {
+                session.abort_transaction().await.ok();
+            }
+        };
+        // The driver would wait for a server that is away as long as for one that is to write.
+        drop(tokio::time::timeout(ABORT, abort).await);
     }
 }
 

@@ -1,0 +1,223 @@
+//! A connection that is cut at each message of a unit in turn: the unit is stored once or not at all, and its caller is
+//! told of no unit that may be stored that it is not.
+
+use std::time::Duration;
+
+use odm::{ErrorKind, prelude::*, store::mongodb::MongoDb};
+use tests::{TestDatabase, on_mongodb_database};
+
+use super::{
+    models::{
+        Author, Book, Library, Shelf, State, assert_right, author, id, library, numbered, shelf,
+        state,
+    },
+    proxy::{Cut, Plan, Proxy, Side},
+};
+
+/// Longer than all cuts of an act take.
+const MOST: Duration = Duration::from_secs(400);
+
+/// Stores the same as ever, whatever is there.
+async fn fill(library: &Library) {
+    for id in [1, 2] {
+        library.authors.delete(id).await.ok();
+        library.shelves.delete(id).await.ok();
+    }
+    let (authors, shelves) = ([1, 2].map(author), [1, 2].map(shelf));
+    library.authors.insert_many(authors).await.unwrap();
+    library.shelves.insert_many(shelves).await.unwrap();
+    let books = [(1, 1, 1), (2, 1, 2), (3, 2, 1), (4, 1, 1)];
+    let books =
+        books.map(|(book, author, shelf)| numbered(id(book), author, shelf, i32::from(book) * 100));
+    library.books.insert_many(books).await.unwrap();
+    library.caught_up().await.unwrap();
+}
+
+/// A library through a proxy, and past it.
+struct Cuts {
+    proxy: Proxy,
+    library: Library,
+    direct: Library,
+    store: MongoDb,
+}
+
+impl Cuts {
+    async fn new(server: &TestDatabase) -> Self {
+        let store = MongoDb::new(&server.client, server.database.name()).await;
+        let store = store.unwrap();
+        let direct = library(store.clone()).await;
+        let proxy = Proxy::new(server).await;
+        let library = library(proxy.store(server).await).await;
+        Cuts {
+            proxy,
+            library,
+            direct,
+            store,
+        }
+    }
+
+    /// Stores the same as ever, and waits until the store that is cut off has found its server again.
+    async fn begin(&self) {
+        self.proxy.darken(false);
+        self.proxy.end_sessions().await;
+        self.proxy.plan(None);
+        while let Err(error) = self.library.authors.all().count().await {
+            assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+            assert!(error.is_retryable(), "nothing is written: {error}");
+        }
+        fill(&self.direct).await;
+    }
+
+    /// Runs an act with a plan.
+    async fn run(
+        &self,
+        act: impl AsyncFn(&Library) -> odm::Result<()>,
+        plan: Option<Plan>,
+    ) -> odm::Result<()> {
+        self.proxy.plan(plan);
+        let result = act(&self.library).await;
+        self.proxy.darken(false);
+        self.proxy.end_sessions().await;
+        result
+    }
+
+    /// What is stored when nothing waits any more.
+    async fn right(&self, when: &str) -> State {
+        assert_right(&self.direct, when).await;
+        state(&self.store).await
+    }
+}
+
+/// How an act goes on after a connection was cut that can be opened again.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum After {
+    /// It is run again by the library.
+    GoesOn,
+    /// Its caller may have to run it again.
+    Fails,
+}
+
+/// Cuts at each message of an act in turn, which writes the same each time.
+fn at_each_message(after: After, act: impl AsyncFn(&Library) -> odm::Result<()>) {
+    on_mongodb_database(MOST, async |server: &TestDatabase| {
+        let cuts = Cuts::new(server).await;
+        cuts.begin().await;
+        let before = state(&cuts.store).await;
+        cuts.run(&act, None).await.unwrap();
+        let commands = cuts.proxy.commands();
+        let done = cuts.right("without a cut").await;
+        assert_ne!(before, done);
+        assert!(commands.iter().any(|name| name == "commitTransaction"));
+        let (mut stored, mut left) = (0, 0);
+        for cut in [Cut::One, Cut::All] {
+            for side in [Side::Request, Side::Answer] {
+                for at in 1..=commands.len() {
+                    cuts.begin().await;
+                    let plan = Plan { at, side, cut };
+                    let result = cuts.run(&act, Some(plan)).await;
+                    let when = format!("{plan:?} at `{}`: {result:?}", commands[at - 1]);
+                    let now = cuts.right(&when).await;
+                    let is_stored = now == done;
+                    assert!(is_stored || now == before, "{when}: {now:#?}");
+                    match &result {
+                        Ok(()) => assert!(is_stored, "{when}"),
+                        Err(error) if error.is_retryable() => assert!(!is_stored, "{when}"),
+                        Err(error) => assert_eq!(error.kind(), ErrorKind::Unavailable, "{when}"),
+                    }
+                    if cut == Cut::One && after == After::GoesOn {
+                        assert!(result.is_ok(), "{when}");
+                    }
+                    if cut == Cut::All && result.is_err() {
+                        let is_stored = usize::from(is_stored);
+                        (stored, left) = (stored + is_stored, left + 1 - is_stored);
+                    }
+                }
+            }
+        }
+        // That of a commit whose answer is lost, and of all others.
+        assert_eq!((stored, left), (1, commands.len() * 2 - 1), "{commands:?}");
+    });
+}
+
+async fn rename(library: &Library) -> odm::Result<()> {
+    let rename = library.authors.update(1).set(Author::fields().name, "new");
+    rename.inc(Author::fields().changes, 1).await
+}
+
+async fn insert(library: &Library) -> odm::Result<()> {
+    library
+        .books
+        .insert(numbered(id(9), 1, 1, 900))
+        .await
+        .map(drop)
+}
+
+async fn visit(library: &Library) -> odm::Result<()> {
+    library
+        .shelves
+        .update(1)
+        .inc(Shelf::fields().visits, 1)
+        .await
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn an_insert_of_a_child_is_stored_once_or_not_at_all_on_mongodb() {
+    at_each_message(After::GoesOn, insert);
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_rename_is_stored_once_or_not_at_all_on_mongodb() {
+    at_each_message(After::GoesOn, rename);
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_write_from_which_nothing_follows_is_stored_once_or_not_at_all_on_mongodb() {
+    at_each_message(After::GoesOn, visit);
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_child_that_moves_is_stored_once_or_not_at_all_on_mongodb() {
+    at_each_message(After::GoesOn, async |library: &Library| {
+        library
+            .books
+            .update(id(4))
+            .set(Book::fields().shelf, 2)
+            .await
+    });
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_cascade_is_stored_once_or_not_at_all_on_mongodb() {
+    at_each_message(After::GoesOn, async |library: &Library| {
+        library.authors.delete(1).await.map(drop)
+    });
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_transaction_that_is_run_again_is_stored_once_or_not_at_all_on_mongodb() {
+    at_each_message(After::GoesOn, async |library: &Library| {
+        let unit = library.transaction(async |library| {
+            rename(&library).await?;
+            insert(&library).await?;
+            visit(&library).await
+        });
+        unit.await
+    });
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_transaction_of_a_guard_is_stored_once_or_not_at_all_on_mongodb() {
+    at_each_message(After::Fails, async |library: &Library| {
+        let guard = library.begin().await?;
+        rename(&guard).await?;
+        insert(&guard).await?;
+        guard.commit().await
+    });
+}
