@@ -192,7 +192,7 @@ impl Error {
 
     /// Marks the error as one after which the same call may succeed if it is made again, such as a
     /// lost write conflict. A [transaction](crate::Database::transaction) runs its closure again
-    /// after such an error.
+    /// after such an error, but not after one of the kind [`Unavailable`](ErrorKind::Unavailable).
     #[must_use]
     pub fn retryable(mut self) -> Self {
         Arc::make_mut(&mut self.0).retryable = true;

@@ -95,15 +95,11 @@ where
         let result = run_inside(store, run.clone()(guard.database.clone())).await;
         // The transaction says whether to run again, since the closure may have returned any error
         // of its own.
-        let lost = || {
-            bound
-                .failure()
-                .is_some_and(|failure| failure.is_retryable())
-        };
+        let lost = || bound.failure().is_some_and(|failure| is_lost(&failure));
         match result {
             Ok(value) => match guard.commit().await {
                 Ok(()) => return Ok(value),
-                Err(error) if error.is_retryable() && attempt < ATTEMPTS => {}
+                Err(error) if is_lost(&error) && attempt < ATTEMPTS => {}
                 Err(error) => return Err(error.into()),
             },
             Err(_) if lost() && attempt < ATTEMPTS => guard.rollback().await?,
@@ -114,6 +110,11 @@ where
         }
         attempt += 1;
     }
+}
+
+/// Whether the closure is run again. For a server that cannot be reached the store has waited already.
+fn is_lost(failure: &Error) -> bool {
+    failure.is_retryable() && failure.kind() != ErrorKind::Unavailable
 }
 
 fn inner_failed() -> Error {

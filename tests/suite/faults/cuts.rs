@@ -16,6 +16,8 @@ use super::{
 
 /// Longer than all cuts of an act take.
 const MOST: Duration = Duration::from_secs(400);
+/// How long the store that is cut off waits for its server: longer than the driver takes to find it again.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Stores the same as ever, whatever is there.
 async fn fill(library: &Library) {
@@ -47,7 +49,7 @@ impl Cuts {
         let store = store.unwrap();
         let direct = library(store.clone()).await;
         let proxy = Proxy::new(server).await;
-        let library = library(proxy.store(server).await).await;
+        let library = library(proxy.store(server, PATIENCE).await).await;
         Cuts {
             proxy,
             library,

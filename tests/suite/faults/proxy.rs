@@ -23,9 +23,6 @@ use tokio::{
     sync::watch,
 };
 
-/// How long a store waits for a server that the proxy keeps away from it.
-const PATIENCE: Duration = Duration::from_secs(1);
-
 /// The side of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -102,8 +99,8 @@ impl Proxy {
         proxy
     }
 
-    /// A store that reaches the server through the proxy alone.
-    pub(crate) async fn store(&self, server: &TestDatabase) -> MongoDb {
+    /// A store that reaches the server through the proxy alone, and waits so long for it.
+    pub(crate) async fn store(&self, server: &TestDatabase, patience: Duration) -> MongoDb {
         let mut options = server.options.clone();
         options.hosts = vec![ServerAddress::Tcp {
             host: self.address.ip().to_string(),
@@ -112,7 +109,7 @@ impl Proxy {
         // Else the driver goes to the addresses that the server tells.
         options.direct_connection = Some(true);
         options.repl_set_name = None;
-        options.server_selection_timeout = Some(PATIENCE);
+        options.server_selection_timeout = Some(patience);
         let client = Client::with_options(options).unwrap();
         MongoDb::new(&client, &self.database).await.unwrap()
     }

@@ -30,8 +30,8 @@ use crate::{
 
 /// How often a commit is sent whose answer is lost.
 const COMMITS: usize = 5;
-/// How long the abort of a transaction may take.
-const ABORT: Duration = Duration::from_secs(2);
+/// How long the abort of a transaction is waited for.
+const ABORT: Duration = Duration::from_secs(1);
 
 /// Reads of one state, and the writes of a transaction. A session has one request at a time.
 pub(super) struct Session {
@@ -183,15 +183,16 @@ impl Session {
         }
     }
 
-    /// Aborts the transaction. The server does so by itself where it is not told, if only after a minute.
-    pub(super) async fn abort(&self) {
-        let abort = async {
-            if let Ok(mut session) = self.lock().await {
-                session.abort_transaction().await.ok();
-            }
+    /// Aborts the transaction. A server that is away is told in the background as soon as it is back: by itself it would
+    /// keep others from the documents for a minute.
+    pub(super) async fn abort(&mut self) {
+        let Some(session) = self.session.take() else {
+            return;
         };
-        // The driver would wait for a server that is away as long as for one that is to write.
-        drop(tokio::time::timeout(ABORT, abort).await);
+        let aborted = tokio::spawn(async move {
+            session.into_inner().abort_transaction().await.ok();
+        });
+        drop(tokio::time::timeout(ABORT, aborted).await);
     }
 }
 

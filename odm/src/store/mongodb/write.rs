@@ -424,7 +424,7 @@ impl Transaction for Session {
         self.commit_all().await
     }
 
-    async fn rollback(self: Box<Self>) -> Result<()> {
+    async fn rollback(mut self: Box<Self>) -> Result<()> {
         self.abort().await;
         Ok(())
     }

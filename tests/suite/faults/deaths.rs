@@ -1,0 +1,186 @@
+//! Workers of the outbox that die.
+
+use std::{env, thread, time::Duration};
+
+use odm::{
+    OpenOptions,
+    bson::{DateTime, doc},
+    prelude::*,
+    store::mongodb::MongoDb,
+};
+use tests::{
+    TestDatabase, behind_the_back,
+    killed::{Kill, run_and_kill},
+    on_mongodb_database,
+};
+
+use super::{
+    chance::Chance,
+    models::{Author, Book, Library, assert_right, author, book, library, shelf},
+    number,
+    proxy::{Cut, Plan, Proxy, Side},
+};
+
+const MOST: Duration = Duration::from_secs(400);
+
+/// Leaves work of each kind to a worker.
+async fn leave_work(library: &Library, round: usize) {
+    let rename = library
+        .authors
+        .update(1)
+        .set(Author::fields().name, format!("named {round}"));
+    rename.await.unwrap();
+    let moved = library.books.update_where(Book::fields().pages.eq(100));
+    moved
+        .set(Book::fields().shelf, 1 + (round % 2) as i32)
+        .await
+        .unwrap();
+    assert!(library.lag().await.unwrap().waiting > 2);
+}
+
+/// Lets another worker have what one has claimed that is dead: as after the time of its claims.
+async fn end_claims(store: &MongoDb) {
+    let claimed = doc! { "claimed_until": { "$exists": true } };
+    let ended = doc! { "$set": { "claimed_until": DateTime::now() } };
+    behind_the_back(store, "_odm_outbox", claimed, ended).await;
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn another_worker_goes_on_from_any_message_at_which_one_has_died_on_mongodb() {
+    on_mongodb_database(MOST, async |server: &TestDatabase| {
+        let store = MongoDb::new(&server.client, server.database.name()).await;
+        let store = store.unwrap();
+        let direct = library(store.clone()).await;
+        direct.authors.insert(author(1)).await.unwrap();
+        direct.shelves.insert_many([1, 2].map(shelf)).await.unwrap();
+        let books = (1..=6).map(|pages| book(1, 1, pages * 50));
+        direct.books.insert_many(books).await.unwrap();
+        direct.caught_up().await.unwrap();
+        let mut deaths = 0;
+        for side in [Side::Request, Side::Answer] {
+            for at in 1.. {
+                leave_work(&direct, at).await;
+                // The process of a worker that dies says nothing any more: so each has a proxy of its own.
+                let proxy = Proxy::new(server).await;
+                let dying = library(proxy.store(server, Duration::from_secs(1)).await).await;
+                let cut = Cut::All;
+                proxy.plan(Some(Plan { at, side, cut }));
+                let has_ended = tokio::select! {
+                    biased;
+                    () = proxy.dark() => false,
+                    ended = dying.caught_up() => {
+                        ended.unwrap();
+                        true
+                    }
+                };
+                proxy.end_sessions().await;
+                end_claims(&store).await;
+                assert_right(&direct, &format!("{side:?} {at}")).await;
+                if has_ended {
+                    break;
+                }
+                deaths += 1;
+            }
+        }
+        assert!(deaths > 20, "{deaths} messages");
+    });
+}
+
+const DATABASE: &str = "ODM_TESTS_FAULTS_DATABASE";
+const SEED: &str = "ODM_TESTS_FAULTS_SEED";
+const WRITTEN: &str = "written";
+
+/// The child process: it writes what is refreshed later, and refreshes it, until it is killed.
+#[test]
+#[ignore = "run by another test in a process of its own"]
+fn child_that_writes_and_works() {
+    let Ok(database) = env::var(DATABASE) else {
+        return;
+    };
+    let mut chance = Chance::new(number(SEED).expect("it is set"));
+    super::end_in(Duration::from_secs(120));
+    tests::run(async {
+        let store = super::store_named(&database).await;
+        let options = OpenOptions::default().refresh_every(Duration::from_millis(1));
+        let library = Library::open_with(store, options).await.unwrap();
+        loop {
+            let id = 1 + chance.below(3) as i32;
+            match chance.below(3) {
+                0 => {
+                    let name = format!("named {}", chance.below(1000));
+                    let rename = library.authors.update(id).set(Author::fields().name, name);
+                    rename.await.unwrap();
+                }
+                1 => {
+                    let pages = chance.below(100) as i32;
+                    library
+                        .books
+                        .insert(book(id, 1 + pages % 2, pages))
+                        .await
+                        .unwrap();
+                }
+                _ => {
+                    let some = Book::fields().pages.eq(chance.below(100) as i32);
+                    library.books.delete_where(some).await.unwrap();
+                }
+            }
+            println!("{WRITTEN}");
+        }
+    });
+}
+
+/// Kills `KILLS` processes, three at a time.
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn what_processes_leave_that_are_killed_is_finished_by_another_on_mongodb() {
+    let kills = number("KILLS").unwrap_or(6);
+    let mut chance = Chance::new(number("SEED").unwrap_or(1));
+    on_mongodb_database(
+        Duration::from_secs(60 * kills),
+        async |server: &TestDatabase| {
+            let store = MongoDb::new(&server.client, server.database.name()).await;
+            let library = library(store.unwrap()).await;
+            library
+                .authors
+                .insert_many([1, 2, 3].map(author))
+                .await
+                .unwrap();
+            library
+                .shelves
+                .insert_many([1, 2].map(shelf))
+                .await
+                .unwrap();
+            // More than a unit of the worker goes through.
+            let books = (0..330).map(|book| self::book(1 + book % 3, 1 + book % 2, book));
+            library.books.insert_many(books).await.unwrap();
+            let mut written = 0;
+            for round in 0..kills.div_ceil(3) {
+                let killed: Vec<_> = (0..3)
+                    .map(|child| {
+                        let seed = (round * 3 + child).to_string();
+                        let after =
+                            Kill::AfterStart(Duration::from_millis(300 + chance.below(3000)));
+                        let database = server.database.name().to_owned();
+                        thread::spawn(move || {
+                            let variables = [(DATABASE, &*database), (SEED, &*seed)];
+                            run_and_kill("deaths::child_that_writes_and_works", &variables, after)
+                        })
+                    })
+                    .collect();
+                for child in killed {
+                    let told = tokio::task::spawn_blocking(|| child.join().unwrap())
+                        .await
+                        .unwrap();
+                    written += told.iter().filter(|line| line.ends_with(WRITTEN)).count();
+                }
+            }
+            assert!(written > 0, "the processes were killed before they wrote");
+            assert_right(
+                &library,
+                &format!("after {kills} kills and {written} writes"),
+            )
+            .await;
+        },
+    );
+}

@@ -1,0 +1,212 @@
+//! A server that goes away for some time, while several writers write.
+
+use std::{
+    env,
+    net::TcpListener,
+    process::{Child, Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use mongodb::{Client, options::ClientOptions};
+use odm::{ErrorKind, bson::doc, prelude::*, store::mongodb::MongoDb};
+use tests::{TestDatabase, on_mongodb_database, run_for};
+
+use super::{
+    models::{Author, Library, assert_right, author, book, library, shelf},
+    proxy::Proxy,
+};
+
+/// Longer than the tests take.
+const MOST: Duration = Duration::from_secs(200);
+const WRITERS: i32 = 6;
+/// How long the server is away.
+const AWAY: Duration = Duration::from_secs(3);
+
+/// What a writer was told.
+#[derive(Debug, Default)]
+struct Told {
+    books: Vec<ObjectId>,
+    changes: i64,
+    /// The changes of which it was told that they may be stored.
+    unknown: i64,
+}
+
+/// Writes until it is stopped: books, and changes of an author of its own.
+async fn write(library: Library, id: i32, is_over: Arc<AtomicBool>) -> Told {
+    let mut told = Told::default();
+    let may_fail = |error: &odm::Error| {
+        assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+        assert!(
+            !error.is_retryable(),
+            "the store has not waited long enough: {error}"
+        );
+    };
+    while !is_over.load(Ordering::Relaxed) {
+        match library
+            .books
+            .insert(book(id, 1 + id % 2, told.changes as i32))
+            .await
+        {
+            Ok(book) => told.books.push(book.id),
+            // A server that has forgotten that it has stored it.
+            Err(error) if error.is_duplicate_key() => {}
+            Err(error) => may_fail(&error),
+        }
+        let name = format!("named {}", told.changes);
+        let change = library.authors.update(id).set(Author::fields().name, name);
+        match change.inc(Author::fields().changes, 1).await {
+            Ok(()) => told.changes += 1,
+            Err(error) => {
+                may_fail(&error);
+                told.unknown += 1;
+            }
+        }
+    }
+    told
+}
+
+/// Lets writers write before, during and after an outage, and then holds what is stored against what they were told.
+async fn assert_nothing_is_lost(library: &Library, has_memory: bool, outage: impl AsyncFnOnce()) {
+    library
+        .authors
+        .insert_many((1..=WRITERS).map(author))
+        .await
+        .unwrap();
+    library
+        .shelves
+        .insert_many([1, 2].map(shelf))
+        .await
+        .unwrap();
+    let is_over = Arc::new(AtomicBool::new(false));
+    let writers: Vec<_> = (1..=WRITERS)
+        .map(|id| tokio::spawn(write(library.clone(), id, is_over.clone())))
+        .collect();
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let before = library.books.all().count().await.unwrap();
+    outage().await;
+    let during = library.books.all().count().await.unwrap();
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    is_over.store(true, Ordering::Relaxed);
+    for (writer, id) in writers.into_iter().zip(1..) {
+        let told = writer.await.unwrap();
+        let found = library.books.get_many(told.books.clone()).await.unwrap();
+        assert_eq!(found.len(), told.books.len(), "books of writer {id}");
+        let changes = library.authors.get(id).await.unwrap().changes;
+        assert!(
+            changes >= told.changes,
+            "{changes} changes are stored: {told:?}"
+        );
+        if has_memory {
+            assert!(
+                changes <= told.changes + told.unknown,
+                "{changes} changes are stored: {told:?}"
+            );
+        }
+    }
+    let after = library.books.all().count().await.unwrap();
+    assert!(
+        0 < before && during < after,
+        "{before}, {during} and {after} books"
+    );
+    assert_right(library, "after the outage").await;
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn writers_go_on_after_an_outage_and_lose_nothing_on_mongodb() {
+    on_mongodb_database(MOST, async |server: &TestDatabase| {
+        let proxy = Proxy::new(server).await;
+        let library = library(proxy.store(server, AWAY * 5).await).await;
+        let outage = async || {
+            proxy.darken(true);
+            tokio::time::sleep(AWAY).await;
+            proxy.darken(false);
+        };
+        assert_nothing_is_lost(&library, true, outage).await;
+    });
+}
+
+/// A server of the test's own.
+struct Server {
+    command: String,
+    port: u16,
+    folder: tempfile::TempDir,
+    process: Child,
+}
+
+impl Server {
+    fn new(command: String) -> Self {
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = free.local_addr().unwrap().port();
+        let folder = tempfile::tempdir().unwrap();
+        drop(free);
+        let process = Server::start(&command, port, &folder);
+        Server {
+            command,
+            port,
+            folder,
+            process,
+        }
+    }
+
+    fn start(command: &str, port: u16, folder: &tempfile::TempDir) -> Child {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("exec {command}")]);
+        shell
+            .env("PORT", port.to_string())
+            .env("FOLDER", folder.path());
+        shell.stdout(Stdio::null()).stderr(Stdio::null());
+        shell
+            .spawn()
+            .expect("ODM_TEST_MONGODB_COMMAND starts a server")
+    }
+
+    fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    fn start_again(&mut self) {
+        self.process = Server::start(&self.command, self.port, &self.folder);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn writers_go_on_after_the_server_was_killed_and_lose_nothing_on_mongodb() {
+    let Ok(command) = env::var("ODM_TEST_MONGODB_COMMAND") else {
+        println!(
+            "left out: ODM_TEST_MONGODB_COMMAND does not say how to start a server on $PORT with its data in $FOLDER"
+        );
+        return;
+    };
+    let mut server = Server::new(command);
+    run_for(MOST, async {
+        let uri = format!("mongodb://127.0.0.1:{}/?directConnection=true", server.port);
+        let client = Client::with_options(ClientOptions::parse(uri).await.unwrap()).unwrap();
+        let build = client
+            .database("admin")
+            .run_command(doc! { "buildInfo": 1 })
+            .await
+            .unwrap();
+        // SecantusDB forgets which transactions it has committed.
+        let has_memory = !build.contains_key("secantusVersion");
+        let library = library(MongoDb::new(&client, "library").await.unwrap()).await;
+        let outage = async || {
+            server.kill();
+            tokio::time::sleep(AWAY).await;
+            server.start_again();
+        };
+        assert_nothing_is_lost(&library, has_memory, outage).await;
+    });
+}
