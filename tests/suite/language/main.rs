@@ -8,16 +8,19 @@
 //! many cases, from `ODM_TEST_SEED` on, and prints their numbers. A query over a collection is one case, and so is an update of
 //! a document.
 
+mod calls;
 mod case;
 mod differences;
 mod server;
 mod smaller;
+mod stores;
 
 use std::{collections::BTreeMap, env, time::Duration};
 
 use odm::{
     bson::{Bson, DateTime, Document, RawBsonRef, RawDocumentBuf},
     mql::key,
+    store::{Store, mongodb::MongoDb},
 };
 use tests::{TestDatabase, on_mongodb_database};
 
@@ -51,6 +54,28 @@ fn the_answers_are_those_of_a_server_on_mongodb() {
             compare_queries(server, seed, &mut compared).await;
             compare_updates(server, seed, &mut compared).await;
             done += QUERIES + UPDATES;
+        }
+        compared.report();
+    });
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn the_calls_of_both_stores_have_the_same_answers_on_mongodb() {
+    let cases = number("ODM_TEST_CASES", 4_000);
+    let seed = number("ODM_TEST_SEED", 1);
+    let most = Duration::from_secs(600) + Duration::from_millis(50) * cases as u32;
+    on_mongodb_database(most, async |server| {
+        let store = MongoDb::new(&server.client, server.database.name()).await;
+        let store = store.expect("the server can be used");
+        let ensured = store.ensure(&calls::collections()).await;
+        ensured.expect("the indexes are created");
+        let mut compared = stores::Compared::default();
+        for seed in seed.. {
+            if compared.calls() >= cases {
+                break;
+            }
+            stores::round(server, &store, seed, &mut compared).await;
         }
         compared.report();
     });

@@ -18,6 +18,8 @@ pub(super) struct About<'a> {
     pub(super) collection: &'a str,
     /// The operation has a filter that can fail on a document.
     pub(super) can_fail: bool,
+    /// It shows fields by expressions and positions, which can fail too.
+    pub(super) shows: bool,
 }
 
 impl<'a> About<'a> {
@@ -26,6 +28,7 @@ impl<'a> About<'a> {
         About {
             collection,
             can_fail: false,
+            shows: false,
         }
     }
 }
@@ -102,7 +105,9 @@ fn kind_of(code: i32, about: Option<About<'_>>) -> ErrorKind {
         code::INVALID_NAMESPACE => ErrorKind::Schema,
         code::WRITE_CONFLICT | code::NO_SUCH_TRANSACTION => ErrorKind::TransactionAborted,
         code::FAILED_TO_PARSE | code::BAD_VALUE => ErrorKind::InvalidQuery,
+        0 => ErrorKind::Unavailable,
         _ if about.is_some_and(|about| about.can_fail) => ErrorKind::FailedFilter,
+        _ if about.is_some_and(|about| about.shows) => ErrorKind::InvalidQuery,
         _ => ErrorKind::Unavailable,
     }
 }

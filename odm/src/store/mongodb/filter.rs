@@ -182,8 +182,11 @@ fn null(path: &str) -> Vec<Document> {
     ways
 }
 
+/// Any of some filters.
 fn any(mut filters: Vec<Document>) -> Document {
     match filters.len() {
+        // A server refuses an empty `$or`.
+        0 => doc! { "_id": { "$in": [] } },
         1 => filters.remove(0),
         _ => doc! { "$or": filters },
     }

@@ -310,6 +310,7 @@ fn about(find: &Find) -> About<'_> {
     About {
         collection: &find.collection,
         can_fail: find.filter.has_expr(),
+        shows: find.projection.is_some(),
     }
 }
 

@@ -403,6 +403,7 @@ impl Transaction for Session {
         let about = About {
             collection: &write.collection,
             can_fail: write.filter.has_expr(),
+            shows: false,
         };
         let action = self.connection.database.run_command(command);
         let reply = driver(action.session(&mut *session).await, about)?;
