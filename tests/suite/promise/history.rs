@@ -49,7 +49,7 @@ fn run(on: On, steps: &[Step]) -> Result<usize, (usize, String)> {
     }
 }
 
-fn steps(seed: u64) -> Vec<Step> {
+pub(crate) fn steps(seed: u64) -> Vec<Step> {
     let mut chance = Chance::new(seed);
     let beginning = beginning(&mut chance)
         .into_iter()

@@ -14,9 +14,11 @@
 //! STEPS=1000000 cargo test --release -p tests --test promise in_memory
 //! STEPS=50000 cargo test --release -p tests --test promise on_disk
 //! FILES=100 cargo test --release -p tests --test promise killed
+//! STEPS=10000 cargo test --release -p tests --test promise -- --ignored on_mongodb
 //! ```
 
 mod acts;
+mod both;
 mod crash;
 mod history;
 mod interleaved;

@@ -11,7 +11,7 @@ use std::{
 
 use futures_util::future::join_all;
 use odm::{Embedded, ErrorKind, Finding, OpenOptions, Problem, bson::Bson, prelude::*};
-use tests::poll_once;
+use tests::{TestStore, poll_once};
 
 use super::{
     acts::Act,
@@ -48,7 +48,6 @@ pub(crate) struct Run {
 
 struct Opened {
     store: Embedded,
-    /// The application last.
     programs: Vec<Box<dyn Program>>,
 }
 
@@ -58,14 +57,33 @@ impl Opened {
             Place::Memory(store) => store.clone(),
             Place::File(path) => Embedded::open(path).await?,
         };
-        let reports = Reports::open_with(store.clone(), options()).await?;
-        let desk = Desk::open_with(store.clone(), options()).await?;
-        let application = application(&store, version).await?;
-        Ok(Opened {
-            store,
-            programs: vec![Box::new(reports), Box::new(desk), application],
-        })
+        let programs = programs(&store, version).await?;
+        Ok(Opened { store, programs })
     }
+}
+
+/// Opens all programs, the application last.
+pub(crate) async fn programs(
+    store: &impl TestStore,
+    version: usize,
+) -> odm::Result<Vec<Box<dyn Program>>> {
+    let reports = Reports::open_with(store.clone(), options()).await?;
+    let desk = Desk::open_with(store.clone(), options()).await?;
+    let application = application(store, version).await?;
+    Ok(vec![Box::new(reports), Box::new(desk), application])
+}
+
+/// One of the programs that know all these collections.
+pub(crate) fn able<'p>(
+    programs: &'p [Box<dyn Program>],
+    number: usize,
+    acts: &[&Act],
+) -> &'p dyn Program {
+    let collections: Vec<&str> = acts.iter().flat_map(|act| act.collections()).collect();
+    let knows = |program: &dyn Program| collections.iter().all(|name| program.knows(name));
+    let programs = programs.iter().map(Box::as_ref);
+    let able: Vec<&dyn Program> = programs.filter(|program| knows(*program)).collect();
+    able[number % able.len()]
 }
 
 /// Tickets expire by acts alone.
@@ -73,7 +91,10 @@ pub(crate) fn options() -> OpenOptions {
     OpenOptions::default().delete_expired_every(None)
 }
 
-async fn application(store: &Embedded, version: usize) -> odm::Result<Box<dyn Program>> {
+pub(crate) async fn application(
+    store: &impl TestStore,
+    version: usize,
+) -> odm::Result<Box<dyn Program>> {
     let store = store.clone();
     Ok(match version {
         0 => Box::new(first::Application::open_with(store, options()).await?),
@@ -127,11 +148,7 @@ impl Run {
 
     /// One of the programs that know all these collections.
     fn program(&self, number: usize, acts: &[&Act]) -> &dyn Program {
-        let collections: Vec<&str> = acts.iter().flat_map(|act| act.collections()).collect();
-        let knows = |program: &dyn Program| collections.iter().all(|name| program.knows(name));
-        let programs = self.opened().programs.iter().map(Box::as_ref);
-        let able: Vec<&dyn Program> = programs.filter(|program| knows(*program)).collect();
-        able[number % able.len()]
+        able(&self.opened().programs, number, acts)
     }
 
     fn newest(&self) -> &dyn Program {

@@ -144,6 +144,14 @@ impl World {
         }
     }
 
+    /// The documents of a collection, to be changed.
+    pub(crate) fn all_mut(
+        &mut self,
+        collection: &'static str,
+    ) -> impl Iterator<Item = &mut Document> {
+        self.collections.entry(collection).or_default().values_mut()
+    }
+
     pub(crate) fn of(&self, collection: &str) -> &BTreeMap<Key, Document> {
         &self.collections[collection]
     }
