@@ -23,6 +23,20 @@ mod on_mongodb {
     );
 }
 
+/// Says so where the tests on MongoDB are left out. What is written to the stream itself is not captured.
+#[test]
+fn the_way_to_run_the_tests_on_mongodb_is_told() {
+    use std::{env, io::Write as _, path::Path};
+
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.ci/mongodb");
+    assert!(script.is_file(), "the command is another one");
+    if env::var_os("ODM_TEST_MONGODB_URI").is_none() {
+        let told = b"\nThe tests on a MongoDB server were left out. To run them on a stand-in, which is installed: \
+            .ci/mongodb cargo test -p tests --all-features -- --include-ignored on_mongodb\n";
+        std::io::stderr().write_all(told).unwrap();
+    }
+}
+
 mod images {
     use odm::{
         ErrorKind,
@@ -51,5 +65,79 @@ mod images {
                 transaction.rollback().await.unwrap();
             }
         }
+    }
+}
+
+/// What is dropped at any moment holds nothing on the server, which gives it up by itself only after a minute.
+mod dropped {
+    use std::{pin::pin, task::Poll, time::Duration};
+
+    use mongodb::bson::{Document, doc};
+    use odm::{
+        bson::rawdoc,
+        store::{CollectionWrites, DocumentWrite, Store as _, mongodb::MongoDb},
+    };
+    use tests::{TestDatabase, on_mongodb_database, poll_once};
+
+    /// Polls a future so many times, with some time in between, and drops it.
+    async fn poll_and_drop(future: impl Future, times: u32) {
+        let mut future = pin!(future);
+        for _ in 0..times {
+            if let Poll::Ready(_) = poll_once(&mut future).await {
+                return;
+            }
+            tokio::time::sleep(Duration::from_micros(200)).await;
+        }
+    }
+
+    /// A transaction that changes all documents of the locks meets every other one that writes.
+    async fn assert_free(server: &TestDatabase) {
+        let locks = server.database.collection::<Document>("_odm_locks");
+        let changed = tokio::time::timeout(Duration::from_secs(20), async {
+            let change = doc! { "$inc": { "n": 1 } };
+            while locks.update_many(doc! {}, change.clone()).await.is_err() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        });
+        changed.await.expect("nothing is held");
+    }
+
+    /// Drops a write of a new transaction, or its end, after some polls.
+    fn drops(end: bool) {
+        on_mongodb_database(Duration::from_secs(300), async |server| {
+            let store = MongoDb::new(&server.client, server.database.name());
+            let store = store.await.unwrap();
+            for times in 0..12 {
+                let mut transaction = store.begin(Default::default()).await.unwrap();
+                let document = rawdoc! { "_id": times as i32 };
+                let batch = [CollectionWrites {
+                    collection: "things",
+                    writes: vec![DocumentWrite::Insert(&document)],
+                }];
+                match end {
+                    false => poll_and_drop(transaction.apply(&batch), times).await,
+                    true => {
+                        transaction.apply(&batch).await.unwrap();
+                        match times % 2 {
+                            0 => poll_and_drop(transaction.commit(), times / 2).await,
+                            _ => poll_and_drop(transaction.rollback(), times / 2).await,
+                        }
+                    }
+                }
+                assert_free(server).await;
+            }
+        });
+    }
+
+    #[test]
+    #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+    fn a_transaction_dropped_during_its_first_write_holds_nothing_on_mongodb() {
+        drops(false);
+    }
+
+    #[test]
+    #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+    fn a_transaction_dropped_during_its_end_holds_nothing_on_mongodb() {
+        drops(true);
     }
 }

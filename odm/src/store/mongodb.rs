@@ -26,7 +26,10 @@ use std::{
 
 use ::mongodb::{Client, Database, bson::doc, options::ClientOptions};
 use async_trait::async_trait;
-use tokio::sync::{Mutex, OnceCell};
+use tokio::{
+    runtime::Handle,
+    sync::{Mutex, OnceCell},
+};
 
 use self::{error::translate, lock::Slots, session::Session};
 use super::{
@@ -51,6 +54,8 @@ pub struct MongoDb(Arc<Connection>);
 struct Connection {
     client: Client,
     database: Database,
+    /// Where dropped transactions are aborted.
+    runtime: Handle,
     /// The server has `bulkWrite`, which writes to several collections.
     has_bulk_write: bool,
     is_closed: AtomicBool,
@@ -121,6 +126,7 @@ impl MongoDb {
         Ok(MongoDb(Arc::new(Connection {
             client: client.clone(),
             database,
+            runtime: Handle::current(),
             has_bulk_write: version >= 25,
             is_closed: AtomicBool::new(false),
             committed: AtomicU64::new(0),

@@ -2,7 +2,9 @@
 
 use std::{
     fmt,
+    future::{Future, pending},
     ops::DerefMut,
+    panic::resume_unwind,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -12,6 +14,7 @@ use std::{
 
 use ::mongodb::{
     ClientSession,
+    bson::doc,
     error::{TRANSIENT_TRANSACTION_ERROR, UNKNOWN_TRANSACTION_COMMIT_RESULT},
     options::{Acknowledgment, ReadConcern, ReadPreference, SelectionCriteria, WriteConcern},
 };
@@ -21,7 +24,7 @@ use tokio::sync::{Mutex, OnceCell};
 use super::{
     Connection,
     error::{is_unreachable, translate, unconfirmed},
-    lock::Slots,
+    lock::{self, Slots},
 };
 use crate::{
     error::{Error, Result},
@@ -38,6 +41,8 @@ pub(super) struct Session {
     pub(super) connection: Arc<Connection>,
     /// Empty before the first read of a snapshot.
     session: OnceCell<Mutex<ClientSession>>,
+    /// Whether it is a transaction.
+    is_transaction: bool,
     /// Something was sent.
     is_used: AtomicBool,
     /// The time of the last commit that the snapshot has.
@@ -61,6 +66,7 @@ impl Session {
             committed: connection.committed.load(Ordering::Acquire),
             connection,
             session: OnceCell::new(),
+            is_transaction: false,
             is_used: AtomicBool::new(false),
             locks: Locks::default(),
             slots: Slots::default(),
@@ -68,7 +74,7 @@ impl Session {
         }
     }
 
-    /// Begins a transaction. Nothing is sent before its first request; dropped, it is aborted by the driver.
+    /// Begins a transaction. Nothing is sent before its first request. Dropped, it is aborted.
     pub(super) async fn of_transaction(
         connection: Arc<Connection>,
         durability: Durability,
@@ -96,6 +102,7 @@ impl Session {
         Ok(Session {
             connection,
             session: OnceCell::new_with(Some(Mutex::new(session))),
+            is_transaction: true,
             is_used: AtomicBool::new(false),
             committed: 0,
             locks: Locks::default(),
@@ -152,8 +159,8 @@ impl Session {
     }
 
     /// The slots to begin with when the unit is run again.
-    pub(super) fn into_slots_again(self) -> Slots {
-        Slots::again(self.slots.into_exclusive())
+    pub(super) fn into_slots_again(mut self) -> Slots {
+        Slots::again(std::mem::take(&mut self.slots).into_exclusive())
     }
 
     pub(super) async fn commit_all(&mut self) -> Result<()> {
@@ -161,38 +168,77 @@ impl Session {
             self.add_locks()?;
             self.write_slots().await?;
         }
-        let mut session = self.lock().await?;
-        let mut sent = 1;
-        loop {
-            let Err(error) = session.commit_transaction().await else {
-                let committed = session.operation_time().map_or(0, as_number);
-                let last = &self.connection.committed;
-                last.fetch_max(committed, Ordering::AcqRel);
-                return Ok(());
-            };
-            // Only this label says that nothing is stored.
-            if error.contains_label(TRANSIENT_TRANSACTION_ERROR) {
-                return Err(translate(error, None));
-            }
-            let is_unknown = error.contains_label(UNKNOWN_TRANSACTION_COMMIT_RESULT);
-            if sent == COMMITS || !is_unknown || is_unreachable(&error) {
-                return Err(unconfirmed(error));
-            }
-            // The commit is idempotent.
-            sent += 1;
+        self.connection.check_open()?;
+        match self.take() {
+            Some(session) => to_its_end(commit(self.connection.clone(), session)).await,
+            None => Ok(()),
         }
     }
 
     /// Aborts the transaction. A server that is away is told in the background as soon as it is back: by itself it would
     /// keep others from the documents for a minute.
     pub(super) async fn abort(&mut self) {
-        let Some(session) = self.session.take() else {
+        if let Some(mut session) = self.take() {
+            let aborted = to_its_end(async move { session.abort_transaction().await.ok() });
+            drop(tokio::time::timeout(ABORT, aborted).await);
+        }
+    }
+
+    fn take(&mut self) -> Option<ClientSession> {
+        self.session.take().map(Mutex::into_inner)
+    }
+}
+
+impl Drop for Session {
+    /// Aborts a transaction that has not ended, so that others do not meet its writes until the server gives it up. The
+    /// driver does that only once its first request was answered.
+    fn drop(&mut self) {
+        if !self.is_transaction || !self.is_used() {
             return;
+        }
+        if let Some(mut session) = self.take() {
+            let database = self.connection.database.clone();
+            self.connection.runtime.spawn(async move {
+                let find = doc! { "find": lock::COLLECTION, "limit": 1, "singleBatch": true };
+                // Whatever the answer is, and if only that the transaction has begun already.
+                drop(database.run_command(find).session(&mut session).await);
+                session.abort_transaction().await.ok();
+            });
+        }
+    }
+}
+
+async fn commit(connection: Arc<Connection>, mut session: ClientSession) -> Result<()> {
+    let mut sent = 1;
+    loop {
+        let Err(error) = session.commit_transaction().await else {
+            let committed = session.operation_time().map_or(0, as_number);
+            connection.committed.fetch_max(committed, Ordering::AcqRel);
+            return Ok(());
         };
-        let aborted = tokio::spawn(async move {
-            session.into_inner().abort_transaction().await.ok();
-        });
-        drop(tokio::time::timeout(ABORT, aborted).await);
+        // Only this label says that nothing is stored.
+        if error.contains_label(TRANSIENT_TRANSACTION_ERROR) {
+            return Err(translate(error, None));
+        }
+        let is_unknown = error.contains_label(UNKNOWN_TRANSACTION_COMMIT_RESULT);
+        if sent == COMMITS || !is_unknown || is_unreachable(&error) {
+            return Err(unconfirmed(error));
+        }
+        // The commit is idempotent.
+        sent += 1;
+    }
+}
+
+/// Runs what ends a transaction in a task of its own. So it comes to its end where its caller is dropped meanwhile: the
+/// driver sends nothing more in a transaction of which it has begun to send the end.
+async fn to_its_end<T: Send + 'static>(end: impl Future<Output = T> + Send + 'static) -> T {
+    match tokio::spawn(end).await {
+        Ok(output) => output,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => resume_unwind(panic),
+            // The runtime is shut down, and drops the caller as well.
+            Err(_) => pending().await,
+        },
     }
 }
 
