@@ -338,8 +338,8 @@ impl<M: Document> Repository<M> {
     ///
     /// # Errors
     ///
-    /// `NotFound` if there is no such document; `Stale` if others changed it in every attempt; those
-    /// of [`insert`](Repository::insert) for the changed document.
+    /// `NotFound` if there is no such document; those of [`insert`](Repository::insert) for the changed
+    /// document.
     pub fn modify<'f>(
         &self,
         id: impl IntoId<M>,

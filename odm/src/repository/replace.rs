@@ -112,7 +112,7 @@ fn replacement<M: Document, T: Send + 'static>(
     Ok(prepared)
 }
 
-/// How often a document is read again after others changed it, before a transaction excludes them.
+/// How often a document is read again after others changed it, before a transaction excludes them, on a store where one does.
 const ATTEMPTS: usize = 8;
 
 /// Reads, changes and writes a document; see [`Repository::modify`](super::Repository::modify).
@@ -122,17 +122,17 @@ pub(super) async fn modify<M: Document, E: From<Error> + Send>(
     mut change: impl FnMut(&mut M) -> Result<(), E> + Send,
 ) -> Result<M, E> {
     let id = id?;
-    for _ in 0..ATTEMPTS {
+    // Each attempt that fails is one that another succeeded in, so that all of them come to an end. Where a transaction
+    // makes others wait, none of them is to be outrun for long.
+    let can_exclude = !session.is_bound() && !session.is_side_by_side();
+    let mut attempts = 0;
+    while !can_exclude || attempts < ATTEMPTS {
         match attempt(&session, &id, &mut change).await {
-            Err(Failure::Write(error)) if error.is_stale() => {}
+            Err(Failure::Write(error)) if error.is_stale() => attempts += 1,
             result => return result.map_err(Failure::into_error),
         }
     }
-    if session.is_bound() {
-        let attempt = attempt(&session, &id, &mut change).await;
-        return attempt.map_err(Failure::into_error);
-    }
-    // Others were faster each time. In a transaction, they wait.
+    // Others were faster each time.
     let (alone, transaction) = session.begin().await?;
     let attempt = attempt(&alone, &id, &mut change).await;
     let document = attempt.map_err(Failure::into_error)?;

@@ -146,10 +146,6 @@ impl Session {
         }
     }
 
-    fn is_side_by_side(&self) -> bool {
-        self.store.capabilities().single_writer.is_none()
-    }
-
     fn most_documents(&self) -> usize {
         match self.is_side_by_side() {
             true => DOCUMENTS_SIDE_BY_SIDE,
