@@ -168,7 +168,13 @@ pub(super) async fn write(store: &impl Store, writes: &[Write]) -> Result<()> {
 
 pub(super) async fn insert_all(store: &impl Store, documents: impl IntoIterator<Item = Document>) {
     let writes: Vec<Write> = documents.into_iter().map(insert).collect();
-    let written = write(store, &writes).await;
+    let written = loop {
+        match write(store, &writes).await {
+            // Another transaction has not let go yet.
+            Err(error) if error.is_retryable() => {}
+            written => break written,
+        }
+    };
     written.expect("the documents are inserted");
 }
 
