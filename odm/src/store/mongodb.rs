@@ -9,6 +9,7 @@
 mod error;
 mod explain;
 mod filter;
+mod group;
 mod lock;
 mod read;
 mod reply;

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     error::{Error, ErrorKind, Result},
     mql::{Direction, Filter, Sort, Test, key},
-    store::{Cost, Each, Explain, Find, FindByKey, IndexSpec, Reader},
+    store::{Aggregate, Cost, Each, Explain, Find, FindByKey, IndexSpec, Reader},
 };
 
 /// How many bytes of values one request has at most: a command is a document of 16 MiB.
@@ -56,7 +56,7 @@ impl Session {
     }
 
     /// Sends a pipeline on a collection, or on the database.
-    async fn send_pipeline(
+    pub(super) async fn send_pipeline(
         &self,
         session: &mut ClientSession,
         collection: Option<&str>,
@@ -280,7 +280,7 @@ fn of_key(find: &FindByKey, key: &RawBson) -> Find {
 }
 
 /// The stages that select the documents of a query.
-fn selected(find: &Find) -> Vec<Document> {
+pub(super) fn selected(find: &Find) -> Vec<Document> {
     let mut stages = vec![doc! { "$match": find.filter.to_document() }];
     if find.skip > 0 {
         stages.push(doc! { "$skip": signed(find.skip) });
@@ -296,7 +296,7 @@ fn counted() -> Document {
 }
 
 /// The order of a query. The server has no order by Unicode's simple case folding.
-fn total(sort: &Sort) -> Result<Sort> {
+pub(super) fn total(sort: &Sort) -> Result<Sort> {
     match sort.ignores_case() {
         true => Err(Error::new(
             ErrorKind::InvalidQuery,
@@ -306,7 +306,7 @@ fn total(sort: &Sort) -> Result<Sort> {
     }
 }
 
-fn about(find: &Find) -> About<'_> {
+pub(super) fn about(find: &Find) -> About<'_> {
     About {
         collection: &find.collection,
         can_fail: find.filter.has_expr(),
@@ -477,6 +477,10 @@ impl Reader for Session {
         };
         let cost = self.look_up(&find, pipeline, each).await?;
         Ok((counts, cost))
+    }
+
+    async fn aggregate(&self, aggregate: &Aggregate, each: Each<'_>) -> Result<Cost> {
+        self.group(aggregate, each).await
     }
 
     async fn explain(&self, find: &Find) -> Result<Explain> {
