@@ -44,6 +44,7 @@ pub(super) mod code {
     pub(in super::super) const DUPLICATE_KEY: i32 = 11_000;
     pub(in super::super) const TOO_LARGE: i32 = 10_334;
     pub(in super::super) const FAILED_TO_PARSE: i32 = 9;
+    pub(in super::super) const NO_POSITION: i32 = 51_246;
 }
 
 /// Makes the driver's error one of the library.
@@ -104,7 +105,7 @@ fn kind_of(code: i32, about: Option<About<'_>>) -> ErrorKind {
         code::TOO_LARGE => ErrorKind::Limit,
         code::INVALID_NAMESPACE => ErrorKind::Schema,
         code::WRITE_CONFLICT | code::NO_SUCH_TRANSACTION => ErrorKind::TransactionAborted,
-        code::FAILED_TO_PARSE | code::BAD_VALUE => ErrorKind::InvalidQuery,
+        code::FAILED_TO_PARSE | code::BAD_VALUE | code::NO_POSITION => ErrorKind::InvalidQuery,
         0 => ErrorKind::Unavailable,
         _ if about.is_some_and(|about| about.can_fail) => ErrorKind::FailedFilter,
         _ if about.is_some_and(|about| about.shows) => ErrorKind::InvalidQuery,

@@ -152,9 +152,17 @@ impl Session {
         let mut first = 0;
         for keys in chunks(&find.keys) {
             let mut positions: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
+            // Keys that are no single value of a document.
+            let mut by_filter: Vec<(usize, Filter)> = Vec::new();
             for (position, key) in keys.iter().enumerate() {
+                let position = first + position;
+                if has_other_lookup(key) {
+                    let equals = Test::Eq(key.clone());
+                    by_filter.push((position, Filter::Path(find.path.clone().into(), equals)));
+                    continue;
+                }
                 let positions = positions.entry(key::of(key.as_raw_bson_ref())).or_default();
-                positions.push(first + position);
+                positions.push(position);
             }
             first += keys.len();
             let by_key = doc! { &find.path: { "$in": values(keys)? } };
@@ -175,18 +183,24 @@ impl Session {
                     }
                     None => None,
                 };
-                let mut having: Vec<&usize> = index
+                let mut having: Vec<usize> = index
                     .keys_of(document)?
                     .iter()
                     .flatten()
                     .filter_map(|value| positions.get(&key::of(value.as_raw_bson_ref())))
                     .flatten()
+                    .copied()
                     .collect();
+                for (position, filter) in &by_filter {
+                    if filter.matches(document)? {
+                        having.push(*position);
+                    }
+                }
                 having.sort_unstable();
                 having.dedup();
                 for position in having {
                     cost.documents_returned += 1;
-                    if each(*position, shown.as_deref().unwrap_or(document))?.is_break() {
+                    if each(position, shown.as_deref().unwrap_or(document))?.is_break() {
                         return Ok(cost);
                     }
                 }
@@ -264,10 +278,14 @@ impl Session {
     }
 }
 
-/// Whether a `$lookup` by a key finds other documents than a filter by it: it takes the elements of an array for keys, and
-/// null for a field of elements that are no documents.
+/// Whether a `$lookup` by a key finds other documents than a filter by it, and whether documents can equal the key by none of
+/// their values alone: it takes the elements of an array for keys, null for a field of elements that are no documents, and, on
+/// some servers, a regular expression for a pattern.
 fn has_other_lookup(key: &RawBson) -> bool {
-    matches!(key, RawBson::Null | RawBson::Array(_))
+    matches!(
+        key,
+        RawBson::Null | RawBson::Array(_) | RawBson::RegularExpression(_)
+    )
 }
 
 /// The query of one of several keys.
