@@ -3,18 +3,21 @@
 mod expiry;
 #[cfg(test)]
 mod faults;
+mod field;
 mod open;
 mod outbox;
 mod snapshot;
 mod transaction;
 mod transfer;
 
-use std::{future::Future, pin::Pin, sync::Arc};
+use std::{future::Future, pin::Pin};
 
+#[doc(hidden)]
+pub use field::RepositoryField;
 pub use open::OpenOptions;
 use tokio::io::{AsyncBufRead, AsyncWrite};
 pub use transaction::{Repeatable, TransactionGuard};
-pub use transfer::{Export, Import, TransferProgress};
+pub use transfer::{CopyTo, Export, Import, TransferProgress};
 
 use crate::{
     catalog::{self, Declaration, Relations},
@@ -22,8 +25,8 @@ use crate::{
     maintain::Lag,
     migration::{Changes, Migrations},
     model::Model,
-    repository::{self, Audit, AuditMode, Repository, Writes},
-    session::{self, ProgramModels, Session},
+    repository::{self, Audit, AuditMode, Writes},
+    session::Session,
     store::{Durability, Store},
 };
 
@@ -103,36 +106,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         store: impl Store,
         options: OpenOptions,
     ) -> Pin<Box<dyn Future<Output = Result<Self>> + Send>> {
-        Box::pin(async move {
-            session::refuse_inside_transaction(&store)?;
-            let models = Self::models();
-            let declaration = Declaration::new(Self::NAME, Self::VERSION, &models)?;
-            let migrations = Self::migrations();
-            let opened = open::open(&store, declaration, &models, &migrations, &options).await?;
-            let program = ProgramModels {
-                database: Self::NAME,
-                version: Self::VERSION,
-                models,
-            };
-            let models = program.models.clone();
-            let session = Session::new(
-                Arc::new(store),
-                opened.catalog,
-                program,
-                options.warning_limits(),
-            );
-            match opened.migrated {
-                Some(steps) => open::compute_derived(&session, steps, &options).await?,
-                None => open::backfill_unreadable(&session, Self::NAME).await?,
-            }
-            open::report_pending(&session, Self::NAME);
-            let expiring = options
-                .expiry_interval()
-                .and_then(|interval| expiry::start(&session, &models, interval));
-            let refreshing = outbox::start(&session, options.refresh_interval()).await?;
-            let workers = [expiring, refreshing].into_iter().flatten().collect();
-            Ok(Self::bind(&session.with_workers(workers)))
-        })
+        Box::pin(open::database(store, options))
     }
 
     /// Compares what the models declare with what is stored of the database, and returns what
@@ -410,6 +384,49 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         Import::new(self.session(), Self::VERSION, Self::models(), reader)
     }
 
+    /// Copies all documents of the database into another store: from the embedded one to a server, and back. Awaiting it
+    /// returns how much. The other store is opened first, by the same program, so that its indexes are there.
+    ///
+    /// Documents come from the state that is committed when it begins, not what is written later. They are stored as by an
+    /// [`import`](Database::import), in units that are right each, and keep more: every byte, with cold parts, versions and
+    /// times. A field that still [waits](Database::lag) for its refresh in the source is refreshed. At the end is an
+    /// [`audit`](Database::audit) of the copy.
+    ///
+    /// After an error, or when the future is dropped, the same call goes on where the first one ended: it leaves the
+    /// documents that are there. So the other store has to be empty, but for what an earlier call has copied. Collections
+    /// of the source that no model of the database names, and other databases on it, are not copied.
+    ///
+    /// ```
+    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
+    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "accounts")]
+    /// # struct Account { #[serde(rename = "_id")] id: i64, balance: i64 }
+    /// # #[derive(Database)] #[database(name = "bank", version = 1)]
+    /// # struct Bank { accounts: Repository<Account> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let (file, server) = (Embedded::memory().await?, Embedded::memory().await?);
+    /// let (bank, copy) = (Bank::open(file).await?, Bank::open(server).await?);
+    /// # bank.accounts.insert(Account { id: 1, balance: 10 }).await?;
+    /// let done = bank.copy_to(&copy).on_progress(|progress| println!("{progress:?}")).await?;
+    /// assert_eq!((done.documents, done.found), (1, 0));
+    /// # assert_eq!(bank.copy_to(&copy).await?.found, 1);
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// `InvalidImport`, with the collection and the `_id`, if the other store has a document that the source lacks or has
+    /// otherwise, or if the audit finds what one of the source does not; `Schema` if a backfill is [pending](Database::pending_backfills) in the
+    /// source; `InvalidQuery` into a transaction; those of an [`import`](Database::import), each of which names the number
+    /// of the document.
+    fn copy_to(&self, other: &Self) -> CopyTo {
+        CopyTo::new(
+            self.session(),
+            other.session(),
+            Self::VERSION,
+            Self::models(),
+        )
+    }
+
     /// Deletes the documents that have expired, of the models with `#[document(expires(..))]`, and returns their
     /// number. A worker does it when the database is opened and every minute from then on, as long as there is a clone
     /// of the database or a repository of it: see
@@ -569,24 +586,5 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// transient failures.
     fn begin(&self) -> impl Future<Output = Result<TransactionGuard<Self>>> + Send {
         async move { TransactionGuard::new(self).await }
-    }
-}
-
-/// A field of a database: the repository of one model.
-#[doc(hidden)]
-pub trait RepositoryField {
-    /// Makes the repository over a session.
-    fn bind(session: &Session) -> Self;
-    /// Returns the session of the repository.
-    fn session(&self) -> &Session;
-}
-
-impl<M> RepositoryField for Repository<M> {
-    fn bind(session: &Session) -> Self {
-        Repository::new(session.clone())
-    }
-
-    fn session(&self) -> &Session {
-        self.session()
     }
 }

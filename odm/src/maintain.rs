@@ -36,7 +36,7 @@ pub use audit::{Finding, Problem};
 use base::Touched;
 pub use derived::DerivedKind;
 pub(crate) use derived::{children_of, shown};
-pub(crate) use import::Import;
+pub(crate) use import::{Import, Imported};
 pub(crate) use outbox::{
     Batch, Claim, FailedRefresh, Retry, has_records, lag, newest_waiting, next_records,
     oldest_waiting,
@@ -49,6 +49,7 @@ pub(crate) use run::{NamedDocument, NamedWrite, Work, run};
 pub(crate) use sequence::{IdOfNumber, last_number};
 pub(crate) use unit::Doc;
 use unit::{Bounds, Unit};
+pub(crate) use versions::without_derived;
 
 use crate::{
     catalog::Catalog,

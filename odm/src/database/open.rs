@@ -10,13 +10,14 @@ use std::{
     time::Duration,
 };
 
+use super::{Database, expiry, outbox};
 use crate::{
     catalog::{self, Catalog, Declaration, OwnedIndex, Prepared},
     error::{Error, ErrorKind, Result, show},
     migration::{self, Changes, MigrationProgress, Migrations, Plan},
     model::Model,
     repository::{Audit, AuditMode, Progress},
-    session::Session,
+    session::{self, ProgramModels, Session},
     store::{CollectionSpec, Store, StoreId},
     trace::WarningLimits,
 };
@@ -164,6 +165,37 @@ pub(super) struct Opened {
     pub(super) catalog: Catalog,
     /// The number of steps, if what follows from a migration is still to be computed.
     pub(super) migrated: Option<usize>,
+}
+
+/// Opens a database, with its workers.
+pub(super) async fn database<D: Database>(store: impl Store, options: OpenOptions) -> Result<D> {
+    session::refuse_inside_transaction(&store)?;
+    let models = D::models();
+    let declaration = Declaration::new(D::NAME, D::VERSION, &models)?;
+    let opened = open(&store, declaration, &models, &D::migrations(), &options).await?;
+    let program = ProgramModels {
+        database: D::NAME,
+        version: D::VERSION,
+        models,
+    };
+    let models = program.models.clone();
+    let session = Session::new(
+        Arc::new(store),
+        opened.catalog,
+        program,
+        options.warning_limits(),
+    );
+    match opened.migrated {
+        Some(steps) => compute_derived(&session, steps, &options).await?,
+        None => backfill_unreadable(&session, D::NAME).await?,
+    }
+    report_pending(&session, D::NAME);
+    let expiring = options
+        .expiry_interval()
+        .and_then(|interval| expiry::start(&session, &models, interval));
+    let refreshing = outbox::start(&session, options.refresh_interval()).await?;
+    let workers = [expiring, refreshing].into_iter().flatten().collect();
+    Ok(D::bind(&session.with_workers(workers)))
 }
 
 /// Runs the migrations to a version of a database, makes its collections and indexes, removes the indexes that

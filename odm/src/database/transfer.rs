@@ -1,5 +1,7 @@
-//! Exports and imports of all documents of a database, as lines of JSON. `docs/format.md` describes these.
+//! Exports and imports of all documents of a database, as lines of JSON, which `docs/format.md` describes, and copies from
+//! store to store.
 
+mod copy_to;
 mod export;
 mod extended_json;
 mod groups;
@@ -8,17 +10,22 @@ mod line;
 mod order;
 mod ready;
 
+pub use copy_to::CopyTo;
 pub use export::Export;
 pub use import::Import;
 
-/// How far an [`Export`] or an [`Import`] is.
+/// How far an [`Export`], an [`Import`] or a [copy](CopyTo) is, and what a copy has done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TransferProgress {
     /// The number of documents that are written, or stored.
     pub documents: u64,
-    /// The number of all documents of the export.
+    /// The number of all documents of the export, or of the source of a copy.
     pub of: u64,
+    /// Of a copy, the number of documents that were there before.
+    pub found: u64,
+    /// Of a copy, the number of stored documents that the audit at its end has checked.
+    pub checked: u64,
 }
 
 type OnProgress = dyn FnMut(TransferProgress) + Send;

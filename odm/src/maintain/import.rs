@@ -23,10 +23,20 @@ use crate::{
 /// Documents of several collections, which refer to each other and to what is stored.
 #[derive(Debug, Default)]
 pub(crate) struct Import {
-    /// Whole documents, each with its collection.
-    pub(crate) documents: Vec<(&'static str, Doc)>,
+    pub(crate) documents: Vec<Imported>,
     /// The last numbers that collections were given.
-    pub(crate) last_numbers: Vec<(&'static str, i64)>,
+    pub(crate) last_numbers: Vec<(String, i64)>,
+}
+
+/// A document that is imported.
+#[derive(Debug, Clone)]
+pub(crate) struct Imported {
+    pub(crate) collection: &'static str,
+    /// The whole document.
+    pub(crate) document: Doc,
+    /// Its cold parts as they were stored, each with its collection: they take the place of those in the document, from which
+    /// they are made where there are none here.
+    pub(crate) parts: Vec<(String, Doc)>,
 }
 
 impl Work for Import {
@@ -49,11 +59,25 @@ impl Work for Import {
             sequence::given_elsewhere(&mut unit, collection, *last).await?;
         }
         let mut documents: BTreeMap<&str, Vec<Doc>> = BTreeMap::new();
-        for (collection, document) in &self.documents {
-            let of = documents.entry(collection).or_default();
-            of.push(document.clone());
-        }
         let mut inserted: Vec<(&str, Vec<usize>)> = Vec::new();
+        for imported in &self.documents {
+            let Imported {
+                collection,
+                document,
+                parts,
+            } = imported;
+            if parts.is_empty() {
+                let of = documents.entry(collection).or_default();
+                of.push(document.clone());
+                continue;
+            }
+            let (hot, _) = catalog.divide(collection, document)?;
+            let at = unit.insert(collection, Doc::new(hot.into_owned())).await?;
+            inserted.push((collection, vec![at]));
+            for (cold, part) in parts {
+                unit.insert(cold, part.clone()).await?;
+            }
+        }
         for (collection, documents) in documents {
             let positions = cold::insert(&mut unit, collection, &documents).await?;
             inserted.push((collection, positions));

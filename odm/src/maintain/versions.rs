@@ -83,7 +83,26 @@ fn base_data(
 ) -> Result<RawDocumentBuf> {
     let recorded = catalog.write_fields(collection).into_iter();
     let recorded = recorded.flat_map(|fields| fields.all());
-    let mut fields: FieldValues = recorded.map(|path| (path.to_owned(), None)).collect();
+    let recorded = recorded.map(|path| (path.to_owned(), None)).collect();
+    without(catalog, collection, document, recorded)
+}
+
+/// A stored document without its derived fields.
+pub(crate) fn without_derived(
+    catalog: &Catalog,
+    collection: &str,
+    document: &RawDocument,
+) -> Result<RawDocumentBuf> {
+    without(catalog, collection, document, FieldValues::new())
+}
+
+/// The document without its derived fields and some others.
+fn without(
+    catalog: &Catalog,
+    collection: &str,
+    document: &RawDocument,
+    mut fields: FieldValues,
+) -> Result<RawDocumentBuf> {
     for field in catalog.derived_in(collection) {
         let path = field.path();
         let (within, name) = path.rsplit_once('.').unwrap_or(("", &path));
@@ -93,8 +112,8 @@ fn base_data(
             }
         });
     }
-    let base = changes(fields).apply(document, false, DateTime::now().into())?;
-    Ok(base.unwrap_or_else(|| document.to_owned()))
+    let left = changes(fields).apply(document, false, DateTime::now().into())?;
+    Ok(left.unwrap_or_else(|| document.to_owned()))
 }
 
 /// Reads the version of a stored document: 0 in one from before the model had a version.

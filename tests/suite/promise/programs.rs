@@ -2,7 +2,7 @@
 
 use futures_util::future::{FutureExt, LocalBoxFuture};
 use odm::{
-    Audit, Error, ErrorKind,
+    Audit, Embedded, Error, ErrorKind,
     bson::{self, Bson, Document, RawDocumentBuf, doc},
     prelude::*,
     repository::{
@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use super::{
     acts::{Act, Change, Found, Raw, Write},
     models::{desk, first, fourth, reports, second, third},
+    run::options,
 };
 
 /// A model, with the writes that name its fields.
@@ -276,6 +277,7 @@ pub(crate) trait Program {
     fn pending(&self) -> Vec<String>;
     fn export(&self) -> LocalBoxFuture<'_, odm::Result<Vec<u8>>>;
     fn import<'a>(&'a self, lines: &'a [u8]) -> LocalBoxFuture<'a, odm::Result<u64>>;
+    fn copy_into(&self, store: Embedded) -> LocalBoxFuture<'_, odm::Result<()>>;
 }
 
 macro_rules! programs {
@@ -344,6 +346,14 @@ macro_rules! programs {
 
             fn import<'a>(&'a self, lines: &'a [u8]) -> LocalBoxFuture<'a, odm::Result<u64>> {
                 Database::import(self, lines).into_future().boxed_local()
+            }
+
+            fn copy_into(&self, store: Embedded) -> LocalBoxFuture<'_, odm::Result<()>> {
+                async move {
+                    let copy = Self::open_with(store, options()).await?;
+                    self.copy_to(&copy).await.map(drop)
+                }
+                .boxed_local()
             }
         }
     )+};

@@ -261,12 +261,30 @@ impl Run {
         Ok(false)
     }
 
-    /// Exports what is stored, and imports it into a new store.
+    /// Copies what is stored into a new store, where it is the same byte for byte, also after a first try that was dropped.
+    async fn copy(&self, polls: Option<usize>) -> Checked<()> {
+        let store = Embedded::memory().await;
+        let place = Place::Memory(store.map_err(|error| failed("open", &error))?);
+        let copy = Run::new(place, self.version).await?;
+        let copied = || self.newest().copy_into(copy.store().clone());
+        if let Some(polls) = polls {
+            let _ = poll_and_drop(copied(), polls).await;
+        }
+        copied().await.map_err(|error| failed("copy", &error))?;
+        let world = World::read(copy.store()).await;
+        match world == self.world {
+            true => copy.right().await,
+            false => Err(format!("it was copied otherwise: {world:#?}")),
+        }
+    }
+
+    /// Exports what is stored, and imports it into a new store; copies it into another one.
     async fn transfer(&self, polls: Option<usize>) -> Checked<()> {
         // What is pending is not computed in an export, but by an import.
         if !self.newest().pending().is_empty() {
             return Ok(());
         }
+        self.copy(polls).await?;
         let lines = self.newest().export().await;
         let lines = lines.map_err(|error| failed("export", &error))?;
         let store = Embedded::memory().await;

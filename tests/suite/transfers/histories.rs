@@ -10,7 +10,7 @@ use tests::{TestStore, map_store::MapStore};
 use super::models::*;
 
 #[derive(Debug, Clone)]
-enum Op {
+pub(crate) enum Op {
     Category(i32, Option<i32>),
     MoveCategory(i32, Option<i32>),
     RenameCategory(i32, u8),
@@ -31,7 +31,7 @@ enum Op {
     DeleteReview(i32),
 }
 
-fn op() -> impl Strategy<Value = Op> {
+pub(crate) fn op() -> impl Strategy<Value = Op> {
     use Op::*;
     let id = || 0..6;
     let name = || 0..4_u8;
@@ -62,7 +62,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 /// Does what the rules of the models let it do.
-async fn run(market: &Market, op: &Op) -> odm::Result<()> {
+pub(crate) async fn run(market: &Market, op: &Op) -> odm::Result<()> {
     let named = |name: u8| format!("name {name}");
     let persons = Person::fields();
     match op.clone() {

@@ -1,5 +1,6 @@
-//! Exports and imports of a whole database.
+//! Exports, imports and copies of a whole database.
 
+mod copies;
 mod errors;
 mod histories;
 mod lines;

@@ -1,7 +1,8 @@
 //! Models with relations of all kinds, also to themselves and to each other.
 
-use odm::{Embedded, prelude::*};
+use odm::{Embedded, bson::RawDocumentBuf, prelude::*};
 use serde::{Deserialize, Serialize};
+use tests::{TestStore, stored};
 
 /// A tree.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -191,4 +192,27 @@ pub(crate) async fn imported(lines: &str) -> odm::Result<Market> {
     let market = Market::open(Embedded::memory().await?).await?;
     market.import(lines.as_bytes()).await?;
     Ok(market)
+}
+
+/// All documents of the market as they are stored, and the last numbers of its sequences.
+pub(crate) async fn all_stored(store: &impl TestStore) -> Vec<Vec<RawDocumentBuf>> {
+    let mut all = Vec::new();
+    for collection in [
+        "categories",
+        "persons",
+        "items",
+        "item_details",
+        "tasks",
+        "reviews",
+    ] {
+        all.push(stored(store, collection).await);
+    }
+    let mut numbers = stored(store, "_odm_catalog").await;
+    numbers.retain(|record| {
+        record
+            .get_str("_id")
+            .is_ok_and(|id| id.starts_with("sequence "))
+    });
+    all.push(numbers);
+    all
 }

@@ -6,6 +6,7 @@ use std::{
     future::IntoFuture,
 };
 
+use async_trait::async_trait;
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 use futures_core::future::BoxFuture;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
@@ -66,27 +67,16 @@ impl<'w> Export<'w> {
     }
 
     async fn run(self) -> Result<u64> {
-        // One state of the data, until the end.
-        let (session, _ending) = self.session.snapshot()?;
-        let catalog = session.catalog();
-        let collections = in_order(&self.models, &catalog);
-        let mut exporter = Exporter {
-            ahead: collections.iter().map(|_| HashSet::new()).collect(),
-            passed: None,
-            session,
-            collections,
+        let mut lines = Lines {
             lines: Vec::new(),
             writer: self.writer,
             progress: TransferProgress::default(),
             on_progress: self.on_progress,
         };
-        exporter.head(self.version).await?;
-        for at in 0..exporter.collections.len() {
-            exporter.collection(at).await?;
-        }
-        exporter.write().await?;
-        exporter.writer.flush().await.map_err(unwritable)?;
-        Ok(exporter.progress.documents)
+        // One state of the data, until the end.
+        let (session, _ending) = self.session.snapshot()?;
+        pass(session, self.version, &self.models, &mut lines).await?;
+        Ok(lines.progress.documents)
     }
 }
 
@@ -105,18 +95,93 @@ impl fmt::Debug for Export<'_> {
     }
 }
 
+/// Where the documents of a database go, each after those that it refers to.
+#[async_trait]
+pub(super) trait Sink: Send {
+    /// Takes what is said of the whole.
+    async fn begin(&mut self, head: Head) -> Result<()>;
+
+    /// Takes a document with its cold parts.
+    async fn add(&mut self, collection: &'static str, document: &RawDocument) -> Result<()>;
+
+    /// Takes it that there are no more.
+    async fn end(&mut self) -> Result<()>;
+}
+
+/// Passes all documents in the state of a session.
+pub(super) async fn pass<S: Sink>(
+    session: Session,
+    version: u32,
+    models: &[&'static Model],
+    sink: &mut S,
+) -> Result<()> {
+    let collections = in_order(models, &session.catalog());
+    let mut exporter = Exporter {
+        ahead: collections.iter().map(|_| HashSet::new()).collect(),
+        passed: None,
+        session,
+        collections,
+        sink,
+    };
+    exporter.head(version).await?;
+    for at in 0..exporter.collections.len() {
+        exporter.collection(at).await?;
+    }
+    exporter.sink.end().await
+}
+
 /// An export while it runs.
-struct Exporter<'w> {
+struct Exporter<'s, S> {
     session: Session,
     collections: Vec<Exported>,
     /// The keys of the documents of each collection that come before their turn, since others refer to them.
     ahead: Vec<HashSet<Vec<u8>>>,
     /// The collection that is gone through, and the key of the document there that has its turn.
     passed: Option<(usize, Vec<u8>)>,
+    sink: &'s mut S,
+}
+
+/// Writes documents as lines.
+struct Lines<'w> {
     lines: Vec<u8>,
     writer: Box<dyn AsyncWrite + Unpin + Send + 'w>,
     progress: TransferProgress,
     on_progress: Box<OnProgress>,
+}
+
+impl Lines<'_> {
+    async fn write(&mut self) -> Result<()> {
+        self.writer
+            .write_all(&self.lines)
+            .await
+            .map_err(unwritable)?;
+        self.lines.clear();
+        (self.on_progress)(self.progress);
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Sink for Lines<'_> {
+    async fn begin(&mut self, head: Head) -> Result<()> {
+        self.progress.of = head.documents;
+        head.write(&mut self.lines)
+    }
+
+    async fn add(&mut self, collection: &'static str, document: &RawDocument) -> Result<()> {
+        check_read_back(collection, document)?;
+        write_document(collection, document, &mut self.lines)?;
+        self.progress.documents += 1;
+        match self.lines.len() < PORTION {
+            true => Ok(()),
+            false => self.write().await,
+        }
+    }
+
+    async fn end(&mut self) -> Result<()> {
+        self.write().await?;
+        self.writer.flush().await.map_err(unwritable)
+    }
 }
 
 /// A document that is written after those that it names.
@@ -126,20 +191,21 @@ struct Waiting {
     named: Vec<(usize, RawBson)>,
 }
 
-impl Exporter<'_> {
-    /// Writes the first line, and counts the documents.
+impl<S: Sink> Exporter<'_, S> {
+    /// Counts the documents.
     async fn head(&mut self, version: u32) -> Result<()> {
         let operation = Operation::begin("export", "");
         let view = self.session.reader("", &[]).await?;
         let mut sequences = BTreeMap::new();
         let mut cost = Default::default();
+        let mut documents = 0;
         for collection in &self.collections {
             let all = Find {
                 collection: collection.name.to_owned(),
                 ..Find::default()
             };
             let (count, counting) = operation.observe(view.count(&all).await)?;
-            self.progress.of += count;
+            documents += count;
             cost += counting;
             if let Some(last) = last_number(&*view, collection.name).await? {
                 sequences.insert(collection.name.to_owned(), last);
@@ -151,10 +217,10 @@ impl Exporter<'_> {
             export: FORMAT,
             database: self.session.database().to_owned(),
             version,
-            documents: self.progress.of,
+            documents,
             sequences,
         };
-        head.write(&mut self.lines)
+        self.sink.begin(head).await
     }
 
     /// Goes through a collection in the order of `_id`s.
@@ -279,24 +345,7 @@ impl Exporter<'_> {
     }
 
     async fn document(&mut self, at: usize, document: &RawDocument) -> Result<()> {
-        let name = self.collections[at].name;
-        check_read_back(name, document)?;
-        write_document(name, document, &mut self.lines)?;
-        self.progress.documents += 1;
-        match self.lines.len() < PORTION {
-            true => Ok(()),
-            false => self.write().await,
-        }
-    }
-
-    async fn write(&mut self) -> Result<()> {
-        self.writer
-            .write_all(&self.lines)
-            .await
-            .map_err(unwritable)?;
-        self.lines.clear();
-        (self.on_progress)(self.progress);
-        Ok(())
+        self.sink.add(self.collections[at].name, document).await
     }
 }
 

@@ -9,14 +9,14 @@ use tokio::io::AsyncBufRead;
 use super::{OnProgress, TransferProgress, line::Lines, ready::ready};
 use crate::{
     error::{Error, ErrorKind, Result},
-    maintain::{self, Doc},
+    maintain::{self, Doc, Imported},
     model::Model,
     session::Session,
 };
 
 /// How many documents a unit stores, and how many bytes of them, unless more refer to each other.
-const UNIT: usize = 500;
-const UNIT_BYTES: usize = 4 << 20;
+pub(super) const UNIT: usize = 500;
+pub(super) const UNIT_BYTES: usize = 4 << 20;
 
 /// How many bytes of documents can wait for others that they refer to.
 const MOST_WAITING: usize = 256 << 20;
@@ -56,14 +56,7 @@ impl<'r> Import<'r> {
 
     async fn run(self) -> Result<u64> {
         let mut lines = Lines::new(self.reader);
-        let mut importer = Importer {
-            session: self.session,
-            last_numbers: Vec::new(),
-            waiting: Batch::default(),
-            fresh: Batch::default(),
-            progress: TransferProgress::default(),
-            on_progress: self.on_progress,
-        };
+        let mut importer = Importer::new(self.session, "line", self.on_progress);
         let collection_of = |lines: &Lines<'_>, name: &str| {
             let mut models = self.models.iter();
             let model = models.find(|model| model.collection == name);
@@ -84,16 +77,20 @@ impl<'r> Import<'r> {
         }
         importer.progress.of = head.documents;
         for (name, last) in head.sequences {
-            let collection = collection_of(&lines, &name)?;
-            importer.last_numbers.push((collection, last));
+            collection_of(&lines, &name)?;
+            importer.last_numbers.push((name, last));
         }
         let mut read = 0;
         while let Some((name, document)) = lines.document().await? {
             read += 1;
-            let sent = Sent {
-                line: lines.number(),
+            let imported = Imported {
                 collection: collection_of(&lines, &name)?,
                 document: Doc::new(document),
+                parts: Vec::new(),
+            };
+            let sent = Sent {
+                number: lines.number(),
+                imported,
             };
             importer.add(sent).await?;
         }
@@ -125,12 +122,18 @@ impl fmt::Debug for Import<'_> {
 
 /// A document that was read.
 pub(super) struct Sent {
-    line: u64,
-    pub(super) collection: &'static str,
-    pub(super) document: Doc,
+    /// That of its line.
+    pub(super) number: u64,
+    pub(super) imported: Imported,
 }
 
-/// Documents, in the order of their lines.
+impl Sent {
+    fn len(&self) -> usize {
+        self.imported.document.as_bytes().len()
+    }
+}
+
+/// Documents, in the order of their numbers.
 #[derive(Default)]
 struct Batch {
     documents: Vec<Sent>,
@@ -147,27 +150,64 @@ impl FromIterator<Sent> for Batch {
 
 impl Batch {
     fn push(&mut self, sent: Sent) {
-        self.bytes += sent.document.as_bytes().len();
+        self.bytes += sent.len();
         self.documents.push(sent);
     }
 }
 
 /// An import while it runs.
-struct Importer {
-    session: Session,
+pub(super) struct Importer {
+    pub(super) session: Session,
+    /// What the numbers count, in errors.
+    numbered: &'static str,
     /// The last numbers that are not recorded yet.
-    last_numbers: Vec<(&'static str, i64)>,
+    pub(super) last_numbers: Vec<(String, i64)>,
     /// The documents that refer to others which were not read yet.
     waiting: Batch,
     /// The documents that were read since.
     fresh: Batch,
-    progress: TransferProgress,
-    on_progress: Box<OnProgress>,
+    /// How many of the documents that are found it has stored itself, before it began again.
+    own: u64,
+    pub(super) progress: TransferProgress,
+    pub(super) on_progress: Box<OnProgress>,
 }
 
 impl Importer {
-    async fn add(&mut self, sent: Sent) -> Result<()> {
-        let line = sent.line;
+    pub(super) fn new(
+        session: Session,
+        numbered: &'static str,
+        on_progress: Box<OnProgress>,
+    ) -> Self {
+        Importer {
+            session,
+            numbered,
+            last_numbers: Vec::new(),
+            waiting: Batch::default(),
+            fresh: Batch::default(),
+            own: 0,
+            progress: TransferProgress::default(),
+            on_progress,
+        }
+    }
+
+    /// Begins again, with all documents from the first on.
+    pub(super) fn again(self) -> Self {
+        let mut again = Importer::new(self.session, self.numbered, self.on_progress);
+        again.progress.documents = self.progress.documents;
+        again.own = self.progress.documents;
+        again
+    }
+
+    /// Counts documents that were found stored.
+    pub(super) fn found(&mut self, number: u64) {
+        let own = self.own.min(number);
+        self.own -= own;
+        self.progress.found += number - own;
+        (self.on_progress)(self.progress);
+    }
+
+    pub(super) async fn add(&mut self, sent: Sent) -> Result<()> {
+        let number = sent.number;
         self.fresh.push(sent);
         // Those that wait are looked at again when there are half as many others, so that all this takes time in
         // proportion to the documents.
@@ -183,15 +223,17 @@ impl Importer {
             true => Err(Error::new(
                 ErrorKind::Limit,
                 format!(
-                    "line {line}: more than {} MiB of documents up to here refer to others that have not come; put \
+                    "{} {number}: more than {} MiB of documents up to here refer to others that have not come; put \
                      each document after those that it refers to",
+                    self.numbered,
                     MOST_WAITING >> 20
                 ),
             )),
         }
     }
 
-    async fn end(&mut self) -> Result<()> {
+    /// Stores what is left.
+    pub(super) async fn end(&mut self) -> Result<()> {
         self.store_fresh().await?;
         let left = &self.waiting.documents;
         let catalog = self.session.catalog();
@@ -200,8 +242,8 @@ impl Importer {
         drop(view);
         if let Some(missing) = missing {
             let sent = &left[missing.at()];
-            let error = missing.error(sent.collection);
-            return Err(error.met_in(&format!("line {}", sent.line)));
+            let error = missing.error(sent.imported.collection);
+            return Err(error.met_in(&format!("{} {}", self.numbered, sent.number)));
         }
         // Nothing is left of it now but the numbers of an export without documents.
         match self.last_numbers.is_empty() {
@@ -214,7 +256,7 @@ impl Importer {
     /// units, of which one fails: that of the document.
     async fn store_fresh(&mut self) -> Result<()> {
         let fresh = std::mem::take(&mut self.fresh).documents;
-        let first = fresh.first().map_or(u64::MAX, |sent| sent.line);
+        let first = fresh.first().map_or(u64::MAX, |sent| sent.number);
         fresh.into_iter().for_each(|sent| self.waiting.push(sent));
         match self.store_ready().await {
             // A transaction is lost by the first error.
@@ -222,7 +264,7 @@ impl Importer {
             stored => return stored,
         }
         let mut all = std::mem::take(&mut self.waiting).documents;
-        let fresh = all.split_off(all.partition_point(|sent| sent.line < first));
+        let fresh = all.split_off(all.partition_point(|sent| sent.number < first));
         self.waiting = all.into_iter().collect();
         let mut since = 0;
         for sent in fresh {
@@ -261,20 +303,18 @@ impl Importer {
     async fn store_unit(&mut self, unit: &[usize]) -> Result<()> {
         let sent = unit.iter().map(|&at| &self.waiting.documents[at]);
         let import = maintain::Import {
-            documents: sent
-                .clone()
-                .map(|sent| (sent.collection, sent.document.clone()))
-                .collect(),
+            documents: sent.clone().map(|sent| sent.imported.clone()).collect(),
             last_numbers: self.last_numbers.clone(),
         };
         if let Err(error) = self.session.import(import).await {
-            let mut lines = sent.map(|sent| sent.line);
-            let Some(first) = lines.next() else {
+            let numbered = self.numbered;
+            let mut numbers = sent.map(|sent| sent.number);
+            let Some(first) = numbers.next() else {
                 return Err(error);
             };
-            return Err(match lines.next_back() {
-                None => error.met_in(&format!("line {first}")),
-                Some(last) => error.met_in(&format!("lines {first} to {last}")),
+            return Err(match numbers.next_back() {
+                None => error.met_in(&format!("{numbered} {first}")),
+                Some(last) => error.met_in(&format!("{numbered}s {first} to {last}")),
             });
         }
         self.last_numbers.clear();
@@ -290,9 +330,7 @@ fn units(groups: Vec<Vec<usize>>, documents: &[Sent]) -> Vec<Vec<usize>> {
     let mut units: Vec<Vec<usize>> = Vec::new();
     let mut bytes = 0;
     for group in groups {
-        let sizes = group
-            .iter()
-            .map(|&at| documents[at].document.as_bytes().len());
+        let sizes = group.iter().map(|&at| documents[at].len());
         let of_group: usize = sizes.sum();
         match units.last_mut() {
             Some(unit) if unit.len() + group.len() <= UNIT && bytes + of_group <= UNIT_BYTES => {

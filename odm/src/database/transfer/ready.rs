@@ -13,6 +13,7 @@ use super::{
 use crate::{
     catalog::{Catalog, Edge},
     error::{Error, ErrorKind, Result, show},
+    maintain::Imported,
     mql::{key, path},
     session::ReadView,
     store::ReaderExt,
@@ -56,19 +57,25 @@ pub(super) async fn ready(
     let mut edges: HashMap<&str, Vec<(String, &Edge)>> = HashMap::new();
     let mut sent: HashMap<(&str, Vec<u8>), usize> = HashMap::new();
     for (at, document) in documents.iter().enumerate() {
-        edges.entry(document.collection).or_insert_with(|| {
-            let edges = edges_of(catalog, document.collection).into_iter();
+        let Imported {
+            collection,
+            document,
+            ..
+        } = &document.imported;
+        edges.entry(collection).or_insert_with(|| {
+            let edges = edges_of(catalog, collection).into_iter();
             edges.filter(|(_, edge)| edge.is_certain()).collect()
         });
-        if let Some(id) = path::get(&document.document, "_id") {
-            sent.insert((document.collection, key::of(id)), at);
+        if let Some(id) = path::get(document, "_id") {
+            sent.insert((collection, key::of(id)), at);
         }
     }
     let mut named: Vec<Vec<usize>> = vec![Vec::new(); documents.len()];
     let mut asked: BTreeMap<&str, Vec<Missing>> = BTreeMap::new();
     for (at, document) in documents.iter().enumerate() {
-        for (path, edge) in &edges[document.collection] {
-            for id in targets(&document.document, path) {
+        let imported = &document.imported;
+        for (path, edge) in &edges[imported.collection] {
+            for id in targets(&imported.document, path) {
                 match sent.get(&(edge.to.as_str(), key::of(id.as_raw_bson_ref()))) {
                     Some(target) => named[at].push(*target),
                     None => asked.entry(&edge.to).or_default().push(Missing {

@@ -1,0 +1,356 @@
+//! The copy of a database into another store: an import of what an export passes, without lines between them.
+
+use std::{collections::HashMap, fmt, future::IntoFuture};
+
+use async_trait::async_trait;
+use bson::{RawBson, RawDocument, RawDocumentBuf};
+use futures_core::future::BoxFuture;
+
+use super::{
+    OnProgress, TransferProgress,
+    export::{Sink, pass},
+    import::{Importer, Sent, UNIT, UNIT_BYTES},
+    line::Head,
+};
+use crate::{
+    catalog::Catalog,
+    error::{Error, ErrorKind, Result, show},
+    maintain::{AuditScope, Doc, Imported, without_derived},
+    model::Model,
+    mql::{key, path},
+    repository::{Audit, AuditMode},
+    session::Session,
+    store::{Find, ReaderExt},
+    trace::Operation,
+};
+
+/// How many stored documents are compared at once.
+const CHUNK: u64 = 200;
+
+/// A copy of a database into another store, from [`Database::copy_to`](crate::Database::copy_to). Awaiting it copies, and
+/// returns how much.
+#[must_use = "a copy does nothing until it is awaited"]
+pub struct CopyTo {
+    source: Session,
+    target: Session,
+    version: u32,
+    models: Vec<&'static Model>,
+    on_progress: Box<OnProgress>,
+}
+
+impl CopyTo {
+    pub(in crate::database) fn new(
+        source: &Session,
+        target: &Session,
+        version: u32,
+        models: Vec<&'static Model>,
+    ) -> Self {
+        CopyTo {
+            source: source.clone(),
+            target: target.clone(),
+            version,
+            models,
+            on_progress: Box::new(|_| {}),
+        }
+    }
+
+    /// Calls a function after each unit that is stored, and after each chunk of the audit.
+    pub fn on_progress(mut self, report: impl FnMut(TransferProgress) + Send + 'static) -> Self {
+        self.on_progress = Box::new(report);
+        self
+    }
+
+    async fn run(self) -> Result<TransferProgress> {
+        if self.target.has_own_state() {
+            return Err(Error::new(
+                ErrorKind::InvalidQuery,
+                "copy into a transaction or a snapshot: it has units of its own; call it outside",
+            ));
+        }
+        // One state of the data, until the end.
+        let (source, _ending) = self.source.snapshot()?;
+        let catalog = source.current_catalog().await?;
+        let collections = stored_collections(&catalog, &self.models);
+        let is_own = |field: &&String| collections.contains(&catalog.holder_of(field).to_owned());
+        if let Some(field) = catalog.pending().iter().find(is_own) {
+            let message = format!(
+                "pending field: `{field}` is not computed in all documents of the source; run `backfill()` there"
+            );
+            return Err(Error::new(ErrorKind::Schema, message));
+        }
+        let mut importer = Importer::new(self.target.clone(), "document", self.on_progress);
+        let mut last_there = None;
+        loop {
+            for collection in &collections {
+                check_stored(&source, &self.target, collection).await?;
+            }
+            let mut copier = Copier {
+                source: source.clone(),
+                importer,
+                fresh: Vec::new(),
+                bytes: 0,
+                number: 0,
+            };
+            let copied = pass(source.clone(), self.version, &self.models, &mut copier).await;
+            importer = copier.importer;
+            match copied {
+                // The last unit of a call that was dropped may still be stored after it, and so may those of another call.
+                Err(error) if error.kind() == ErrorKind::DuplicateKey => {
+                    let there = count(&self.target, &collections).await?;
+                    if last_there.replace(there) == Some(there) {
+                        return Err(error);
+                    }
+                    importer = importer.again();
+                }
+                copied => break copied?,
+            }
+        }
+        self.target.catch_up().await?;
+        let mut audit = Audit::of_models(&self.target, AuditMode::Report);
+        let mut checked = 0;
+        while let Some(finding) = audit.try_next().await? {
+            let of = audit.progress().checked;
+            if of > checked {
+                checked = of;
+                importer.progress.checked = of;
+                (importer.on_progress)(importer.progress);
+            }
+            if !collections.contains(&finding.collection) {
+                continue;
+            }
+            let ids = [finding.id.clone()];
+            let of_source = source.check_documents(AuditScope::MODELS, &finding.collection, &ids);
+            if !of_source.await?.contains(&finding) {
+                let message = format!(
+                    "copy of `{}` is wrong where its source is not, by the audit at its end: {finding}; repair the copy",
+                    self.target.database()
+                );
+                let error = Error::new(ErrorKind::InvalidImport, message);
+                return Err(error.at(
+                    &finding.collection,
+                    Some(&finding.path),
+                    Some(finding.id.clone()),
+                ));
+            }
+        }
+        importer.progress.checked = audit.progress().checked;
+        (importer.on_progress)(importer.progress);
+        Ok(importer.progress)
+    }
+}
+
+impl IntoFuture for CopyTo {
+    type Output = Result<TransferProgress>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl fmt::Debug for CopyTo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CopyTo").finish_non_exhaustive()
+    }
+}
+
+/// The collections that the documents of models are stored in.
+fn stored_collections(catalog: &Catalog, models: &[&'static Model]) -> Vec<String> {
+    let collections = models.iter().flat_map(|model| {
+        let cold = catalog.splits_of(model.collection);
+        std::iter::once(model.collection.to_owned()).chain(cold.map(|split| split.cold.clone()))
+    });
+    collections.collect()
+}
+
+fn id_of(document: &RawDocument) -> RawBson {
+    path::get(document, "_id").map_or(RawBson::Null, RawBson::from)
+}
+
+/// How many documents there are in all of some collections.
+async fn count(session: &Session, collections: &[String]) -> Result<u64> {
+    let mut documents = 0;
+    for collection in collections {
+        let operation = Operation::begin("copy", collection);
+        let view = session.reader("", &[]).await?;
+        let all = Find {
+            collection: collection.clone(),
+            ..Find::default()
+        };
+        let (count, cost) = operation.observe(view.count(&all).await)?;
+        drop(view);
+        session.record(operation, cost);
+        documents += count;
+    }
+    Ok(documents)
+}
+
+/// Checks that the target has no documents of a collection but those of the source, as an earlier copy has left them. What
+/// is derived in them may follow from others that are still to come.
+async fn check_stored(source: &Session, target: &Session, collection: &str) -> Result<()> {
+    let catalog = target.catalog();
+    let mut after = None;
+    loop {
+        let find = Find {
+            collection: collection.to_owned(),
+            limit: Some(CHUNK),
+            after,
+            ..Find::default()
+        };
+        let operation = Operation::begin("copy", collection);
+        let view = target.reader("", &[]).await?;
+        let (stored, cost) = operation.observe(view.find_all(&find).await)?;
+        drop(view);
+        target.record(operation, cost);
+        let Some(last) = stored.last() else {
+            return Ok(());
+        };
+        after = Some(vec![id_of(last)]);
+        let ids: Vec<RawBson> = stored.iter().map(|document| id_of(document)).collect();
+        let operation = Operation::begin("copy", collection);
+        let view = source.reader("", &[]).await?;
+        let of_source = |document: &RawDocument| Ok(document.to_owned());
+        let (originals, cost) =
+            operation.observe(view.get_with(collection, &ids, of_source).await)?;
+        drop(view);
+        source.record(operation, cost);
+        for ((stored, original), id) in stored.iter().zip(originals).zip(ids) {
+            let is_same = match &original {
+                None => false,
+                Some(original) if original.as_bytes() == stored.as_bytes() => true,
+                Some(original) => {
+                    let [stored, original] = [stored, original]
+                        .map(|document| without_derived(&catalog, collection, document));
+                    stored? == original?
+                }
+            };
+            if !is_same {
+                return Err(foreign(collection, id, original));
+            }
+        }
+    }
+}
+
+fn foreign(collection: &str, id: RawBson, original: Option<RawDocumentBuf>) -> Error {
+    let what = match original {
+        None => "is not in the source",
+        Some(_) => "is another one in the source",
+    };
+    let message = format!(
+        "target has other documents: that of `{collection}` with `_id` = {} {what}; copy into a new store, or go on with \
+         a copy of the same data",
+        show(&id)
+    );
+    Error::new(ErrorKind::InvalidImport, message).at(collection, None, Some(id))
+}
+
+/// Imports the documents that are passed, but for those that are there.
+struct Copier {
+    /// The state that they are of.
+    source: Session,
+    importer: Importer,
+    /// The documents that were passed since the last look at the target.
+    fresh: Vec<(&'static str, RawDocumentBuf)>,
+    bytes: usize,
+    /// How many were passed before.
+    number: u64,
+}
+
+impl Copier {
+    /// Imports the fresh documents that the target lacks.
+    async fn import_fresh(&mut self) -> Result<()> {
+        self.bytes = 0;
+        let mut fresh = std::mem::take(&mut self.fresh).into_iter().peekable();
+        while let Some((collection, first)) = fresh.next() {
+            let mut documents = vec![first];
+            while let Some((_, document)) = fresh.next_if(|(other, _)| *other == collection) {
+                documents.push(document);
+            }
+            self.import(collection, documents).await?;
+        }
+        Ok(())
+    }
+
+    async fn import(
+        &mut self,
+        collection: &'static str,
+        documents: Vec<RawDocumentBuf>,
+    ) -> Result<()> {
+        let ids: Vec<RawBson> = documents.iter().map(|document| id_of(document)).collect();
+        let operation = Operation::begin("copy", collection);
+        let target = &self.importer.session;
+        let view = target.reader("", &[]).await?;
+        let (exist, cost) = operation.observe(view.exist(collection, &ids).await)?;
+        drop(view);
+        target.record(operation, cost);
+        let missing = ids.iter().zip(&exist).filter(|(_, exists)| !**exists);
+        let missing: Vec<RawBson> = missing.map(|(id, _)| id.clone()).collect();
+        if missing.len() < ids.len() {
+            self.importer.found((ids.len() - missing.len()) as u64);
+        }
+        let mut parts = parts(&self.source, collection, missing).await?;
+        for ((document, id), exists) in documents.into_iter().zip(ids).zip(exist) {
+            self.number += 1;
+            if exists {
+                continue;
+            }
+            let imported = Imported {
+                collection,
+                document: Doc::new(document),
+                parts: parts
+                    .remove(&key::of(id.as_raw_bson_ref()))
+                    .unwrap_or_default(),
+            };
+            let number = self.number;
+            self.importer.add(Sent { number, imported }).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The cold parts of documents as they are stored, each with its collection, by the keys of their documents.
+async fn parts(
+    source: &Session,
+    collection: &str,
+    ids: Vec<RawBson>,
+) -> Result<HashMap<Vec<u8>, Vec<(String, Doc)>>> {
+    let mut parts: HashMap<Vec<u8>, Vec<(String, Doc)>> = HashMap::new();
+    for split in source.catalog().splits_of(collection) {
+        let operation = Operation::begin("copy", &split.cold);
+        let view = source.reader("", &[]).await?;
+        let find = split.cold_parts_of(ids.clone());
+        let (found, cost) = operation.observe(view.find_all(&find).await)?;
+        drop(view);
+        source.record(operation, cost);
+        for part in found {
+            if let Some(owner) = path::get(&part, &split.key).map(key::of) {
+                let of_owner = parts.entry(owner).or_default();
+                of_owner.push((split.cold.clone(), Doc::new(part)));
+            }
+        }
+    }
+    Ok(parts)
+}
+
+#[async_trait]
+impl Sink for Copier {
+    async fn begin(&mut self, head: Head) -> Result<()> {
+        self.importer.progress.of = head.documents;
+        self.importer.last_numbers = head.sequences.into_iter().collect();
+        Ok(())
+    }
+
+    async fn add(&mut self, collection: &'static str, document: &RawDocument) -> Result<()> {
+        self.bytes += document.as_bytes().len();
+        self.fresh.push((collection, document.to_owned()));
+        match self.fresh.len() < UNIT && self.bytes < UNIT_BYTES {
+            true => Ok(()),
+            false => self.import_fresh().await,
+        }
+    }
+
+    async fn end(&mut self) -> Result<()> {
+        self.import_fresh().await?;
+        self.importer.end().await
+    }
+}
