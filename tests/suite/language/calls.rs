@@ -29,7 +29,7 @@ pub(crate) enum Read {
     FindByKey(FindByKey),
     Count(Find),
     CountByKey(FindByKey),
-    Aggregate(Aggregate),
+    Aggregate(Box<Aggregate>),
 }
 
 /// A call that changes documents.
@@ -209,7 +209,7 @@ fn aggregate(choices: &mut Choices<'_>, mut find: Find) -> Aggregate {
         _ => Accumulator::Max(path(choices)),
     });
     let accumulators: Vec<Accumulator> = accumulators.collect();
-    let unwind = (choices.below(3) == 0).then(|| Cow::Borrowed("b"));
+    let unwind = (choices.below(3) == 0).then_some(Cow::Borrowed("b"));
     Aggregate {
         find,
         group: Group {
@@ -255,7 +255,7 @@ impl Read {
                 Read::Count(find)
             }
             6 => Read::CountByKey(by_key(choices, find, documents)),
-            _ => Read::Aggregate(aggregate(choices, find)),
+            _ => Read::Aggregate(Box::new(aggregate(choices, find))),
         })
     }
 

@@ -117,7 +117,10 @@ impl Round<'_> {
         for document in documents {
             // One at a time, since some have the same value of a unique index.
             let write = Write::Apply(self.collection.clone(), vec![OwnWrite::Insert(document)]);
-            if !self.transaction(&[Call::Write(write)], true).await {
+            if !self
+                .transaction(&[Call::Write(Box::new(write))], true)
+                .await
+            {
                 return;
             }
         }
@@ -169,7 +172,7 @@ impl Round<'_> {
                 }
                 call => {
                     let write = match call {
-                        Call::Write(write) => Some(write.clone()),
+                        Call::Write(write) => Some(Write::clone(write)),
                         Call::Seed(seed) => Write::new(&self.collection, *seed, &documents),
                     };
                     let Some(write) = write else { continue };
@@ -300,7 +303,7 @@ impl Round<'_> {
 }
 
 enum Call {
-    Write(Write),
+    Write(Box<Write>),
     /// A read or a write of the documents that are there when it runs.
     Seed(u64),
 }
