@@ -30,7 +30,7 @@ use odm::{
 };
 
 use self::map_store::MapStore;
-pub use self::mongodb::{TestDatabase, on_mongodb, on_mongodb_database};
+pub use self::mongodb::{NewDatabases, TestDatabase, on_mongodb, on_mongodb_database};
 
 /// A store that a suite can run on.
 pub trait TestStore: Store + Clone {}
@@ -65,6 +65,33 @@ macro_rules! on_every_store {
             #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
             fn on_mongodb() {
                 $crate::on_mongodb(super::$name);
+            }
+        }
+    )+};
+}
+
+/// Does the same as [`on_every_store!`] for the stores that [ignore case](odm::store::Capabilities::ignores_case): for tests
+/// of models with indexes, or queries with orders, that do. A server has no such order.
+#[macro_export]
+macro_rules! on_stores_that_ignore_case {
+    ($($(#[$attribute:meta])* async fn $name:ident($store:ident: impl $bound:ident) $body:block)+) => {$(
+        $(#[$attribute])*
+        async fn $name($store: impl $bound) $body
+
+        mod $name {
+            #[test]
+            fn on_disk() {
+                $crate::on_disk(super::$name);
+            }
+
+            #[test]
+            fn in_memory() {
+                $crate::in_memory(super::$name);
+            }
+
+            #[test]
+            fn in_maps() {
+                $crate::in_maps(super::$name);
             }
         }
     )+};

@@ -4,6 +4,7 @@ use std::{
     env,
     future::Future,
     panic::{self, AssertUnwindSafe},
+    sync::{Mutex, PoisonError},
     thread,
     time::Duration,
 };
@@ -50,6 +51,18 @@ const DIFFERENCES: &[(&str, &str)] = &[
         "snapshots::a_reader_sees_what_was_committed_before_it_and_nothing_later",
         "Queries with read concern \"snapshot\" of one session read from one point in time (Read Concern \"snapshot\": Read \
          Concern and atClusterTime).",
+    ),
+    (
+        "snapshots::a_snapshot_holds_up_no_write_and_does_not_see_it::on_mongodb",
+        "As above.",
+    ),
+    (
+        "snapshots::a_snapshot_in_another_one_has_its_state::on_mongodb",
+        "As above.",
+    ),
+    (
+        "snapshots::all_reads_of_a_snapshot_see_one_state_while_others_write::on_mongodb",
+        "As above.",
     ),
     (
         "unique_indexes::each_element_of_an_array_is_a_key",
@@ -107,18 +120,15 @@ pub fn on_mongodb<F: Future>(test: impl FnOnce(MongoDb) -> F) {
 ///
 /// As the test does, and without the variable.
 pub fn on_mongodb_database(most: Duration, test: impl AsyncFnOnce(&TestDatabase)) {
-    let uri =
-        env::var("ODM_TEST_MONGODB_URI").expect("ODM_TEST_MONGODB_URI names a MongoDB server");
     crate::run_for(most, async {
-        let options = ClientOptions::parse(&uri).await;
-        let options = options.expect("the URI is one of a server");
+        let options = options().await;
         let client = Client::with_options(options.clone()).expect("the options are those of a URI");
         let admin = client.database("admin");
         let server = admin.run_command(doc! { "buildInfo": 1 }).await;
         let server: Document = server.expect("the server answers");
         let server = TestDatabase {
             is_secantus: server.contains_key("secantusVersion"),
-            database: client.database(&format!("odm_test_{}", ObjectId::new())),
+            database: client.database(&new_name()),
             client,
             options,
         };
@@ -129,4 +139,55 @@ pub fn on_mongodb_database(most: Duration, test: impl AsyncFnOnce(&TestDatabase)
             panic::resume_unwind(failed);
         }
     });
+}
+
+/// New databases of the server, for tests that need many stores. They are removed with this value.
+#[derive(Debug, Default)]
+pub struct NewDatabases(Mutex<Vec<String>>);
+
+impl NewDatabases {
+    /// A store in a new database, with a client of its own: a client ends with the runtime in which it was made.
+    ///
+    /// # Panics
+    ///
+    /// Without the variable, and if the server cannot be used.
+    pub async fn open(&self) -> MongoDb {
+        let name = new_name();
+        let store = MongoDb::new(&client().await, &name).await;
+        let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        names.push(name);
+        store.expect("the server can be used")
+    }
+}
+
+impl Drop for NewDatabases {
+    fn drop(&mut self) {
+        let names = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        crate::run(async {
+            let client = client().await;
+            for name in names {
+                let dropped = client.database(name).drop().await;
+                assert!(
+                    dropped.is_ok() || thread::panicking(),
+                    "the database is removed: {dropped:?}"
+                );
+            }
+        });
+    }
+}
+
+/// The options of a client of the server.
+async fn options() -> ClientOptions {
+    let uri =
+        env::var("ODM_TEST_MONGODB_URI").expect("ODM_TEST_MONGODB_URI names a MongoDB server");
+    let options = ClientOptions::parse(&uri).await;
+    options.expect("the URI is one of a server")
+}
+
+async fn client() -> Client {
+    Client::with_options(options().await).expect("the options are those of a URI")
+}
+
+fn new_name() -> String {
+    format!("odm_test_{}", ObjectId::new())
 }

@@ -1,11 +1,12 @@
 //! Random histories of writes: after each step every definition holds, versions count what changed,
 //! and what was refused has changed nothing.
 
-use odm::{Error, ErrorKind, prelude::*, store::embedded::Embedded};
+use odm::{Embedded, Error, ErrorKind, prelude::*};
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},
 };
+use tests::TestStore;
 
 use super::{
     acts::{Act, Acts, act, beginning},
@@ -50,7 +51,7 @@ async fn run(db: &impl Acts, step: &Step) -> odm::Result<()> {
 }
 
 /// Runs a step, and checks all that is stored then.
-async fn checked(db: &impl Acts, store: &Embedded, before: World, step: &Step) -> World {
+async fn checked(db: &impl Acts, store: &impl TestStore, before: World, step: &Step) -> World {
     let result = run(db, step).await;
     let after = World::read(store).await;
     match result {
@@ -70,7 +71,7 @@ async fn checked(db: &impl Acts, store: &Embedded, before: World, step: &Step) -
     after
 }
 
-fn histories(cases: u32, databases: usize) {
+fn histories<S: TestStore>(cases: u32, databases: usize, new: impl AsyncFn() -> S) {
     let mut runner = TestRunner::new(Config {
         cases,
         failure_persistence: None,
@@ -80,7 +81,7 @@ fn histories(cases: u32, databases: usize) {
     let history = prop::collection::vec(step(), 1..40);
     let result = runner.run(&history, |history| {
         tests::run(async {
-            let store = Embedded::memory().await.unwrap();
+            let store = new().await;
             let whole = match databases {
                 1 => Some(Whole::open(store.clone()).await.unwrap()),
                 _ => None,
@@ -109,12 +110,19 @@ fn histories(cases: u32, databases: usize) {
 
 #[test]
 fn a_random_history_leaves_every_definition_true_in_one_database() {
-    histories(40, 1);
+    histories(40, 1, async || Embedded::memory().await.unwrap());
 }
 
 #[test]
 fn a_random_history_leaves_every_definition_true_in_three_databases_on_one_store() {
-    histories(45, 3);
+    histories(45, 3, async || Embedded::memory().await.unwrap());
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_random_history_leaves_every_definition_true_on_mongodb() {
+    let databases = tests::NewDatabases::default();
+    histories(2, 3, async || databases.open().await);
 }
 
 #[test]

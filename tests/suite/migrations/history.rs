@@ -19,7 +19,7 @@ use odm::{
         UnitOfWork,
     },
 };
-use tests::in_memory;
+use tests::{TestStore, in_memory, on_mongodb};
 
 use crate::{
     sorted, stored,
@@ -28,13 +28,13 @@ use crate::{
 
 /// A store whose process ends before the unit of this number.
 #[derive(Clone)]
-struct Ending {
-    store: Embedded,
+struct Ending<S> {
+    store: S,
     units: Arc<AtomicUsize>,
 }
 
 #[async_trait]
-impl Store for Ending {
+impl<S: TestStore> Store for Ending<S> {
     fn capabilities(&self) -> Capabilities {
         self.store.capabilities()
     }
@@ -273,7 +273,7 @@ async fn add(program: &dyn Program, world: &mut World, version: usize) {
 }
 
 /// A store as the versions up to one leave it, of which only some are opened.
-async fn after(store: &Embedded, versions: &[usize]) -> World {
+async fn after(store: &impl TestStore, versions: &[usize]) -> World {
     let (mut world, mut last) = (World::new(), 0);
     for &version in versions {
         let program = open(version, store.clone()).await.unwrap();
@@ -284,7 +284,7 @@ async fn after(store: &Embedded, versions: &[usize]) -> World {
     world
 }
 
-async fn check(store: &Embedded, world: &World, version: usize, what: &str) {
+async fn check(store: &impl TestStore, world: &World, version: usize, what: &str) {
     let program = open(version, store.clone())
         .await
         .unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -324,23 +324,46 @@ fn every_version_opens_what_every_older_one_has_left() {
     });
 }
 
+/// Opens some of the versions on a new store, one after another.
+async fn left_out(store: &impl TestStore, versions: &[usize]) {
+    let world = after(store, versions).await;
+    let last = *versions.last().unwrap();
+    check(store, &world, last, &format!("{versions:?}")).await;
+}
+
 #[test]
 fn versions_can_be_left_out_on_the_way() {
-    in_memory(async |_: Embedded| {
-        for versions in [
-            &[1, 3, 6, 12][..],
-            &[2, 8],
-            &[4, 9, 10],
-            &[5, 7, 11, 12],
-            &[8, 12],
-            &[1, 12],
-        ] {
-            let store = Embedded::memory().await.unwrap();
-            let world = after(&store, versions).await;
-            let last = *versions.last().unwrap();
-            check(&store, &world, last, &format!("{versions:?}")).await;
-        }
-    });
+    for versions in [
+        &[1, 3, 6, 12][..],
+        &[2, 8],
+        &[4, 9, 10],
+        &[5, 7, 11, 12],
+        &[8, 12],
+        &[1, 12],
+    ] {
+        in_memory(async |store| left_out(&store, versions).await);
+    }
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn versions_can_be_left_out_on_the_way_on_mongodb() {
+    for versions in [&[1, 3, 6, 12][..], &[2, 8], &[5, 7, 11, 12]] {
+        on_mongodb(async |store| left_out(&store, versions).await);
+    }
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_process_that_ends_after_any_unit_of_a_migration_is_carried_on_on_mongodb() {
+    for units in [0, 1, 3, 7, 12] {
+        on_mongodb(async |store| {
+            let mut world = after(&store, &[4]).await;
+            die_after(&store, 8, units).await;
+            (5..=8).for_each(|version| change(&mut world, version));
+            check(&store, &world, 8, &format!("{units} units")).await;
+        });
+    }
 }
 
 #[test]
@@ -387,7 +410,7 @@ fn processes_that_end_again_and_again_come_to_the_end() {
 }
 
 /// Opens a version in a process that ends before a unit of this number. Returns whether it was opened before.
-async fn die_after(store: &Embedded, version: usize, units: usize) -> bool {
+async fn die_after(store: &impl TestStore, version: usize, units: usize) -> bool {
     let units = Arc::new(AtomicUsize::new(units));
     let ending = Ending {
         store: store.clone(),

@@ -270,3 +270,10 @@ fn a_random_history_ends_right_on_disk() {
 fn a_random_history_ends_right_in_maps() {
     histories(40, async || MapStore::new());
 }
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_random_history_ends_right_on_mongodb() {
+    let databases = tests::NewDatabases::default();
+    histories(4, async || databases.open().await);
+}

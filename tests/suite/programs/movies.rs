@@ -2,7 +2,7 @@
 
 use odm::{Result, prelude::*, query::count};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_every_store};
+use tests::{TestStore, on_stores_that_ignore_case};
 
 /// A movie. What only its own page shows is in a cold part.
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
@@ -191,7 +191,7 @@ async fn catalogue(store: impl TestStore) -> Catalogue {
     catalogue
 }
 
-on_every_store! {
+on_stores_that_ignore_case! {
     async fn a_list_is_imported_again_without_doubles(store: impl TestStore) {
         let catalogue = catalogue(store).await;
         let before = catalogue.movies.find(Movie::fields().title.eq("Heat")).one().await.unwrap();

@@ -20,7 +20,7 @@ struct Board {
     #[serde(rename = "_id")]
     #[id(auto)]
     id: ObjectId,
-    #[index(unique, case_insensitive)]
+    #[index(unique)]
     name: String,
     #[count(of = "Task")]
     tasks: i64,

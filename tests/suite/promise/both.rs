@@ -10,7 +10,7 @@ use odm::{
 use tests::{TestStore, on_mongodb_database};
 
 use super::{
-    history::{number, steps},
+    history::{LENGTH, number, steps},
     programs::Program,
     rules::VERSIONS,
     run::{Checked, able, application, programs},
@@ -132,7 +132,7 @@ fn a_history_leaves_the_same_documents_as_on_the_embedded_store_on_mongodb() {
             let embedded = Embedded::memory().await.expect("it opens");
             let mongodb = MongoDb::new(&server.client, server.database.name()).await;
             let mongodb = mongodb.expect("the server can be used");
-            match compare(embedded, mongodb, &steps(seed)).await {
+            match compare(embedded, mongodb, &steps(seed, LENGTH)).await {
                 Ok(of) => (taken, refused) = (taken + of.0, refused + of.1),
                 Err(failure) => panic!("seed {seed}, {failure}"),
             }

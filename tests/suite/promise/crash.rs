@@ -8,7 +8,7 @@ use super::{
     acts::beginning,
     history::number,
     rules::VERSIONS,
-    run::{Place, Run},
+    run::{Run, in_file},
     steps::{Chance, Step, step},
 };
 
@@ -41,7 +41,7 @@ fn child_that_writes() {
     let beginning = beginning.into_iter().map(|act| Step::One(1, act));
     let steps = std::iter::repeat_with(|| step(&mut chance));
     tests::run(async {
-        let place = Place::File(path.into());
+        let place = in_file(path.into());
         let mut run = Run::new(place, version(round)).await.unwrap();
         for step in beginning.chain(steps) {
             if !matches!(step, Step::Tamper(_) | Step::Upgrade | Step::Transfer(_)) {
@@ -75,7 +75,7 @@ fn programs_that_are_killed_again_and_again_leave_nothing_wrong() {
             let told = run_and_kill("crash::child_that_writes", &variables, kill);
             taken += told.iter().filter(|line| *line == TAKEN).count();
             tests::run(async {
-                let place = Place::File(path.clone());
+                let place = in_file(path.clone());
                 let mut run = Run::new(place, version(round)).await.unwrap();
                 let right = run.right().await;
                 right.unwrap_or_else(|wrong| panic!("round {round}: {wrong}"));

@@ -4,44 +4,49 @@ use std::{
     cell::Cell,
     env,
     panic::{AssertUnwindSafe, catch_unwind},
+    time::Duration,
 };
 
 use odm::Embedded;
+use tests::{NewDatabases, TestStore};
 
 use super::{
     acts::beginning,
-    run::{Place, Run},
+    run::{Checked, Place, Run, in_file, same},
     steps::{Chance, Step, step},
 };
 
-/// The steps of one history.
-const LENGTH: usize = 250;
+/// The most steps of one history, beside its beginning.
+pub(crate) const LENGTH: usize = 250;
 
 /// Where the stores are.
 #[derive(Debug, Clone, Copy)]
 enum On {
     Memory,
     Disk,
+    Mongodb,
 }
 
 /// Runs steps, and returns how many were done, or the number of the step that failed and why.
 fn run(on: On, steps: &[Step]) -> Result<usize, (usize, String)> {
     let at = Cell::new(0);
-    let folder = tempfile::tempdir().expect("there is a directory for tests");
-    let history = || {
-        tests::run(async {
-            let place = match on {
-                On::Memory => Place::Memory(Embedded::memory().await.expect("it opens")),
-                On::Disk => Place::File(folder.path().join("history.odm")),
-            };
-            let mut run = Run::new(place, 0).await?;
-            for (number, step) in steps.iter().enumerate() {
-                at.set(number);
-                run.step(step).await?;
-            }
-            run.right().await?;
-            Ok(run.done)
-        })
+    let history = || match on {
+        On::Memory => tests::run(async {
+            let store = Embedded::memory().await.expect("it opens");
+            take(same(store), steps, &at).await
+        }),
+        On::Disk => {
+            let folder = tempfile::tempdir().expect("there is a directory for tests");
+            let path = folder.path().join("history.odm");
+            tests::run(take(in_file(path), steps, &at))
+        }
+        On::Mongodb => {
+            let databases = NewDatabases::default();
+            let most = Duration::from_secs(5) * steps.len() as u32;
+            tests::run_for(most, async {
+                take(same(databases.open().await), steps, &at).await
+            })
+        }
     };
     match catch_unwind(AssertUnwindSafe(history)) {
         Ok(result) => result.map_err(|message: String| (at.get(), message)),
@@ -49,13 +54,23 @@ fn run(on: On, steps: &[Step]) -> Result<usize, (usize, String)> {
     }
 }
 
-pub(crate) fn steps(seed: u64) -> Vec<Step> {
+async fn take<S: TestStore>(place: Place<S>, steps: &[Step], at: &Cell<usize>) -> Checked<usize> {
+    let mut run = Run::new(place, 0).await?;
+    for (number, step) in steps.iter().enumerate() {
+        at.set(number);
+        run.step(step).await?;
+    }
+    run.right().await?;
+    Ok(run.done)
+}
+
+pub(crate) fn steps(seed: u64, number: usize) -> Vec<Step> {
     let mut chance = Chance::new(seed);
     let beginning = beginning(&mut chance)
         .into_iter()
         .map(|act| Step::One(1, act));
     let mut steps: Vec<Step> = beginning.collect();
-    steps.extend((0..LENGTH).map(|_| step(&mut chance)));
+    steps.extend((0..number).map(|_| step(&mut chance)));
     steps
 }
 
@@ -97,7 +112,7 @@ fn histories(on: On, total: u64) {
     );
     let (mut taken, mut done, mut seed) = (0, 0, first);
     while taken < total {
-        let steps = steps(seed);
+        let steps = steps(seed, LENGTH.min(total));
         taken += steps.len();
         match run(on, &steps) {
             Ok(of) => done += of,
@@ -128,4 +143,10 @@ fn a_long_history_of_several_programs_leaves_nothing_wrong_in_memory() {
 #[test]
 fn a_long_history_of_several_programs_leaves_nothing_wrong_on_disk() {
     histories(On::Disk, 250);
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_long_history_of_several_programs_leaves_nothing_wrong_on_mongodb() {
+    histories(On::Mongodb, 60);
 }

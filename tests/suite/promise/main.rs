@@ -13,6 +13,7 @@
 //! ROUNDS=100000 cargo test --release -p tests --test promise interleaved
 //! STEPS=1000000 cargo test --release -p tests --test promise in_memory
 //! STEPS=50000 cargo test --release -p tests --test promise on_disk
+//! STEPS=5000 cargo test --release -p tests --test promise -- --include-ignored on_mongodb
 //! FILES=100 cargo test --release -p tests --test promise killed
 //! STEPS=10000 cargo test --release -p tests --test promise -- --ignored on_mongodb
 //! ```

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeSet,
     future::{Future, IntoFuture},
     path::PathBuf,
-    pin::pin,
+    pin::{Pin, pin},
     task::Poll,
     time::Duration,
 };
@@ -27,36 +27,40 @@ use super::{
 
 pub(crate) type Checked<T> = Result<T, String>;
 
-/// Where the store is.
-pub(crate) enum Place {
-    Memory(Embedded),
-    /// In a file, which is closed and opened when programs are.
-    File(PathBuf),
+/// Opens the store, whenever programs are opened.
+pub(crate) type Place<S> =
+    Box<dyn Fn() -> Pin<Box<dyn Future<Output = odm::Result<S>> + Send>> + Send + Sync>;
+
+/// A store that stays open.
+pub(crate) fn same<S: TestStore>(store: S) -> Place<S> {
+    Box::new(move || Box::pin(std::future::ready(Ok(store.clone()))))
+}
+
+/// A store in a file, which is closed and opened when programs are.
+pub(crate) fn in_file(path: PathBuf) -> Place<Embedded> {
+    Box::new(move || Box::pin(Embedded::open(path.clone()).into_future()))
 }
 
 /// A history while it runs.
-pub(crate) struct Run {
-    place: Place,
+pub(crate) struct Run<S> {
+    place: Place<S>,
     version: usize,
     /// `None` while it is opened anew.
-    opened: Option<Opened>,
+    opened: Option<Opened<S>>,
     /// What is stored, as it was found right.
     world: World,
     /// How many steps were not refused.
     pub(crate) done: usize,
 }
 
-struct Opened {
-    store: Embedded,
+struct Opened<S> {
+    store: S,
     programs: Vec<Box<dyn Program>>,
 }
 
-impl Opened {
-    async fn new(place: &Place, version: usize) -> odm::Result<Opened> {
-        let store = match place {
-            Place::Memory(store) => store.clone(),
-            Place::File(path) => Embedded::open(path).await?,
-        };
+impl<S: TestStore> Opened<S> {
+    async fn new(place: &Place<S>, version: usize) -> odm::Result<Self> {
+        let store = place().await?;
         let programs = programs(&store, version).await?;
         Ok(Opened { store, programs })
     }
@@ -124,9 +128,9 @@ fn failed(what: &str, error: &odm::Error) -> String {
     format!("{what}: {error}")
 }
 
-impl Run {
+impl<S: TestStore> Run<S> {
     /// Opens all programs, with the application in a version that counts from 0.
-    pub(crate) async fn new(place: Place, version: usize) -> Checked<Run> {
+    pub(crate) async fn new(place: Place<S>, version: usize) -> Checked<Self> {
         let opened = Opened::new(&place, version).await;
         let opened = opened.map_err(|error| failed("open", &error))?;
         Ok(Run {
@@ -138,11 +142,11 @@ impl Run {
         })
     }
 
-    fn opened(&self) -> &Opened {
+    fn opened(&self) -> &Opened<S> {
         self.opened.as_ref().expect("it was opened")
     }
 
-    fn store(&self) -> &Embedded {
+    fn store(&self) -> &S {
         &self.opened().store
     }
 
@@ -218,6 +222,10 @@ impl Run {
             Step::Together(acts) => self.together(acts).await?,
             Step::Dropped(number, act, polls) => {
                 let program = self.program(*number, &[act]);
+                if self.store().capabilities().single_writer.is_none() {
+                    // What is dropped may be over later than any other write.
+                    return refused(program.act(act).await);
+                }
                 if let Some(result) = poll_and_drop(program.act(act), *polls).await {
                     refused(result)?;
                 }
@@ -288,7 +296,7 @@ impl Run {
         let lines = self.newest().export().await;
         let lines = lines.map_err(|error| failed("export", &error))?;
         let store = Embedded::memory().await;
-        let place = Place::Memory(store.map_err(|error| failed("open", &error))?);
+        let place = same(store.map_err(|error| failed("open", &error))?);
         let copy = Run::new(place, self.version).await?;
         let import = copy.newest().import(&lines);
         let imported = match polls {

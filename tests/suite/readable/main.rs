@@ -16,6 +16,7 @@ mod values;
 use std::{env, fmt::Debug, ops::Range};
 
 use odm::{Repository, prelude::*};
+use tests::TestStore;
 
 use crate::{
     models::All,
@@ -154,17 +155,20 @@ async fn case<M: Model>(at: &Repository<M>, seed: u64) {
     }
 }
 
-/// The seeds, in parts of which each takes less time than a test may.
-fn parts() -> impl Iterator<Item = Range<u64>> {
+/// The seeds of so many cases, or of `CASES`, in parts of which each takes less time than a test may.
+fn parts(cases: u64, part: usize) -> impl Iterator<Item = Range<u64>> {
     let first = number("SEED", 1);
-    let end = first + number("CASES", 40);
-    let starts = (first..end).step_by(1_000);
-    starts.map(move |start| start..end.min(start + 1_000))
+    let end = first + number("CASES", cases);
+    let starts = (first..end).step_by(part);
+    starts.map(move |start| start..end.min(start + part as u64))
 }
 
 /// Runs some cases of one model.
-async fn cases<M: Model>(of: impl Fn(&All) -> &Repository<M>, seeds: Range<u64>) {
-    let store = odm::Embedded::memory().await.expect("memory can be opened");
+async fn cases<M: Model>(
+    store: impl TestStore,
+    of: impl Fn(&All) -> &Repository<M>,
+    seeds: Range<u64>,
+) {
     let all = All::open(store).await.expect("the database can be opened");
     for seed in seeds {
         case(of(&all), seed).await;

@@ -13,10 +13,22 @@ macro_rules! all {
         }
 
         $(
-            #[test]
-            fn $field() {
-                for seeds in parts() {
-                    tests::run(cases(|all| &all.$field, seeds));
+            mod $field {
+                use super::*;
+
+                #[test]
+                fn in_memory() {
+                    for seeds in parts(40, 1_000) {
+                        tests::in_memory(|store| cases(store, |all| &all.$field, seeds));
+                    }
+                }
+
+                #[test]
+                #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+                fn on_mongodb() {
+                    for seeds in parts(5, 50) {
+                        tests::on_mongodb(|store| cases(store, |all| &all.$field, seeds));
+                    }
                 }
             }
         )*

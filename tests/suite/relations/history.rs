@@ -307,3 +307,10 @@ fn a_random_history_leaves_every_definition_true_in_maps() {
 fn a_random_history_leaves_every_definition_true_in_maps_without_exchange() {
     histories(40, async || MapStore::without_exchange());
 }
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_random_history_leaves_every_definition_true_on_mongodb() {
+    let databases = tests::NewDatabases::default();
+    histories(4, async || databases.open().await);
+}

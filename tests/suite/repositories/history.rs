@@ -122,6 +122,13 @@ fn random_histories_do_what_the_model_does_in_maps() {
 }
 
 #[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn random_histories_do_what_the_model_does_on_mongodb() {
+    let databases = tests::NewDatabases::default();
+    histories(6, async || databases.open().await, async |_| Ok(()));
+}
+
+#[test]
 fn random_histories_do_the_same_in_memory_and_in_maps() {
     let mut runner = TestRunner::new(Config {
         cases: 60,

@@ -179,3 +179,10 @@ fn a_random_history_leaves_whole_values_in_memory() {
 fn a_random_history_leaves_whole_values_in_maps() {
     histories(60, async || MapStore::new());
 }
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_random_history_leaves_whole_values_on_mongodb() {
+    let databases = tests::NewDatabases::default();
+    histories(10, async || databases.open().await);
+}

@@ -164,3 +164,10 @@ fn a_random_history_leaves_every_subset_right_on_disk() {
 fn a_random_history_leaves_every_subset_right_in_maps() {
     histories(60, async || MapStore::new());
 }
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_random_history_leaves_every_subset_right_on_mongodb() {
+    let databases = tests::NewDatabases::default();
+    histories(6, async || databases.open().await);
+}

@@ -187,3 +187,10 @@ fn an_import_of_an_export_is_the_same_database_on_disk() {
 fn an_import_of_an_export_is_the_same_database_in_maps() {
     histories(40, async || MapStore::new());
 }
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn an_import_of_an_export_is_the_same_database_on_mongodb() {
+    let databases = tests::NewDatabases::default();
+    histories(4, async || databases.open().await);
+}
