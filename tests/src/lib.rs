@@ -9,6 +9,7 @@ mod mongodb;
 pub mod store_suite;
 
 use std::{
+    any::TypeId,
     future::Future,
     ops::ControlFlow,
     pin::Pin,
@@ -25,7 +26,7 @@ use odm::{
     mql,
     store::{
         Change, CollectionWrites, DocumentWrite, Durability, Find, Store, Transaction, UnitOfWork,
-        UpdateWrite, embedded::Embedded,
+        UpdateWrite, embedded::Embedded, mongodb::MongoDb,
     },
 };
 
@@ -70,10 +71,11 @@ macro_rules! on_every_store {
     )+};
 }
 
-/// Does the same as [`on_every_store!`] for the stores that [ignore case](odm::store::Capabilities::ignores_case): for tests
-/// of models with indexes, or queries with orders, that do. A server has no such order.
+/// Does the same as [`on_every_store!`] for the stores in this process: for tests of what no server does. It has no indexes and
+/// orders that ignore case (see [`ignores_case`](odm::store::Capabilities::ignores_case)), and does not say of each query how
+/// many documents it has scanned.
 #[macro_export]
-macro_rules! on_stores_that_ignore_case {
+macro_rules! on_local_stores {
     ($($(#[$attribute:meta])* async fn $name:ident($store:ident: impl $bound:ident) $body:block)+) => {$(
         $(#[$attribute])*
         async fn $name($store: impl $bound) $body
@@ -126,6 +128,14 @@ macro_rules! on_embedded_stores {
     ($($test:tt)+) => {
         $crate::on_single_writer_stores! { $($test)+ }
     };
+}
+
+/// How many rounds of the same a test takes on a store: fewer on a server, where each of them is many messages.
+pub fn rounds<S: TestStore>(_store: &S, all: usize) -> usize {
+    match TypeId::of::<S>() == TypeId::of::<MongoDb>() {
+        true => all.div_ceil(10),
+        false => all,
+    }
 }
 
 /// Polls a future once.

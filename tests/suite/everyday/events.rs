@@ -9,7 +9,7 @@ use std::{
 
 use odm::{OpenOptions, bson::doc, measure, prelude::*};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_embedded_stores, on_every_store};
+use tests::{TestStore, on_embedded_stores, on_every_store, on_local_stores};
 use tracing::{
     Event, Level, Metadata, Subscriber,
     field::{Field, Visit},
@@ -223,7 +223,9 @@ on_every_store! {
         other.parts.find(Part::fields().price.gt(4713)).await.unwrap();
         assert!(recorder.take().is_empty());
     }
+}
 
+on_local_stores! {
     async fn a_scan_of_more_documents_than_the_limit_is_a_warning(store: impl TestStore) {
         let parts = with_six(store.clone(), never_slow().large_scan(5)).await.parts;
         let (recorder, _guard) = Recorder::set(Level::WARN);

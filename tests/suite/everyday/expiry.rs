@@ -179,8 +179,9 @@ on_every_store! {
     }
 
     async fn what_is_used_again_meanwhile_is_not_deleted(store: impl TestStore) {
+        let rounds = tests::rounds(&store, 200) as i32;
         let site = site(store, by_hand()).await;
-        for id in 0..200 {
+        for id in 0..rounds {
             site.sessions.insert(session(id, Some(40 * DAY))).await.unwrap();
             let used = site.sessions.update(id).set(Session::fields().last_use, Some(Use { at: Some(ago(0)) }));
             let (used, deleted) = tokio::join!(used.into_future(), site.delete_expired());

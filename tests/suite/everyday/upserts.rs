@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use odm::{ErrorKind, bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_every_store, on_stores_that_ignore_case};
+use tests::{TestStore, on_every_store, on_local_stores};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(
@@ -243,7 +243,7 @@ on_every_store! {
     }
 }
 
-on_stores_that_ignore_case! {
+on_local_stores! {
     async fn an_upsert_finds_a_text_in_any_case_and_leaves_what_can_be_read(store: impl TestStore) {
         let house = House::open(store).await.unwrap();
         let fields = Room::fields();

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use odm::{Error, ErrorKind, Result, prelude::*, query::count, repository::Query};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_stores_that_ignore_case};
+use tests::{TestStore, on_local_stores};
 
 /// A user, who is the author of articles and comments.
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
@@ -382,7 +382,7 @@ async fn titles(listed: Result<(Vec<Article>, u64)>) -> (Vec<String>, u64) {
     )
 }
 
-on_stores_that_ignore_case! {
+on_local_stores! {
     async fn users_are_found_by_name_and_mail_in_any_case(store: impl TestStore) {
         let (conduit, ann, _) = conduit(store).await;
         assert_eq!(conduit.user_by_email("ANN@X.org").await.unwrap().id, ann.id);

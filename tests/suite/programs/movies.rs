@@ -2,7 +2,7 @@
 
 use odm::{Result, prelude::*, query::count};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_stores_that_ignore_case};
+use tests::{TestStore, on_local_stores};
 
 /// A movie. What only its own page shows is in a cold part.
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
@@ -191,7 +191,7 @@ async fn catalogue(store: impl TestStore) -> Catalogue {
     catalogue
 }
 
-on_stores_that_ignore_case! {
+on_local_stores! {
     async fn a_list_is_imported_again_without_doubles(store: impl TestStore) {
         let catalogue = catalogue(store).await;
         let before = catalogue.movies.find(Movie::fields().title.eq("Heat")).one().await.unwrap();

@@ -42,7 +42,7 @@ fn run(on: On, steps: &[Step]) -> Result<usize, (usize, String)> {
         }
         On::Mongodb => {
             let databases = NewDatabases::default();
-            let most = Duration::from_secs(5) * steps.len() as u32;
+            let most = Duration::from_secs(60) + Duration::from_secs(5) * steps.len() as u32;
             tests::run_for(most, async {
                 take(same(databases.open().await), steps, &at).await
             })

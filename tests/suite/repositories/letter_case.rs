@@ -6,7 +6,7 @@ use odm::{
     prelude::*,
 };
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_embedded_stores, on_stores_that_ignore_case};
+use tests::{TestStore, on_embedded_stores, on_local_stores};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
 struct Address {
@@ -71,7 +71,7 @@ async fn ids(find: impl IntoFuture<Output = odm::Result<Vec<User>>>) -> Vec<i64>
     users.into_iter().map(|user| user.id).collect()
 }
 
-on_stores_that_ignore_case! {
+on_local_stores! {
     async fn texts_are_found_without_regard_to_case_with_and_without_an_index(store: impl TestStore) {
         let db = with_names(store).await;
         let user = User::fields();
