@@ -65,6 +65,14 @@ const DIFFERENCES: &[(&str, &str)] = &[
         "As above.",
     ),
     (
+        "semi_joins::a_semi_join_sees_the_state_of_its_transaction_or_snapshot::on_mongodb",
+        "As above.",
+    ),
+    (
+        "semi_joins::both_sides_are_read_from_one_state_while_others_write::on_mongodb",
+        "As above.",
+    ),
+    (
         "unique_indexes::each_element_of_an_array_is_a_key",
         "A compound multikey index has one key for each element of the array that its fields meet (Multikey Indexes: \
          Multikey Index on Embedded Fields in an Array).",
