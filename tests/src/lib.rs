@@ -72,8 +72,8 @@ macro_rules! on_every_store {
 }
 
 /// Does the same as [`on_every_store!`] for the stores in this process: for tests of what no server does. It has no indexes and
-/// orders that ignore case (see [`ignores_case`](odm::store::Capabilities::ignores_case)), and does not say of each query how
-/// many documents it has scanned.
+/// orders that ignore case (see [`ignores_case`](odm::store::Capabilities::ignores_case)), does not say of each query how many
+/// documents it has scanned, and takes other numbers of requests, which `tests/suite/calls/messages.rs` holds.
 #[macro_export]
 macro_rules! on_local_stores {
     ($($(#[$attribute:meta])* async fn $name:ident($store:ident: impl $bound:ident) $body:block)+) => {$(
