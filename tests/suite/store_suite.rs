@@ -90,12 +90,20 @@ mod dropped {
         }
     }
 
-    /// A transaction that changes all documents of the locks meets every other one that writes.
+    /// A transaction that changes all documents of the locks meets every other one that writes. A write of its own would
+    /// wait for these, and while it waits SecantusDB lets nobody end.
     async fn assert_free(server: &TestDatabase) {
         let locks = server.database.collection::<Document>("_odm_locks");
-        let changed = tokio::time::timeout(Duration::from_secs(20), async {
+        let change_all = async || {
+            let mut session = server.client.start_session().await?;
+            session.start_transaction().await?;
             let change = doc! { "$inc": { "n": 1 } };
-            while locks.update_many(doc! {}, change.clone()).await.is_err() {
+            let change = locks.update_many(doc! {}, change);
+            change.session(&mut session).await?;
+            session.commit_transaction().await
+        };
+        let changed = tokio::time::timeout(Duration::from_secs(20), async {
+            while change_all().await.is_err() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         });
