@@ -43,6 +43,8 @@ use crate::error::{Error, ErrorKind, Result};
 const RETRIED_FOR: Duration = Duration::from_secs(120);
 /// How long a unit of work waits before it is run for the third time. Before each later one it waits for as much longer.
 const FIRST_WAIT: Duration = Duration::from_millis(2);
+/// After how many conflicts a unit leaves its turn to the next one, and waits for another turn.
+const IN_TURN: u32 = 10;
 /// The longest wait, in first ones.
 const LONGEST_WAIT: u32 = 50;
 
@@ -202,11 +204,15 @@ impl Store for MongoDb {
                         && begin.elapsed() < RETRIED_FOR =>
                 {
                     slots = transaction.into_slots_again();
+                    // In its turn, what is left are the units of other processes, and those that run for the first time.
+                    // Whoever is held up longer, as by the transaction of a process that was killed, holds up no others.
+                    if conflicts > IN_TURN {
+                        turn = None;
+                    }
+                    tokio::time::sleep(FIRST_WAIT * conflicts).await;
                     if turn.is_none() {
                         turn = Some(self.0.lost.lock().await);
                     }
-                    // What is left are the units of other processes, and those that run for the first time.
-                    tokio::time::sleep(FIRST_WAIT * conflicts).await;
                     conflicts = LONGEST_WAIT.min(conflicts + 1);
                 }
                 result => return result,

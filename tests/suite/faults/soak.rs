@@ -3,7 +3,8 @@
 
 use std::{
     env,
-    process::{Child, Command, Stdio},
+    io::Read,
+    process::{self, Command, Stdio},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -40,6 +41,8 @@ struct Done {
     changes: AtomicU64,
     /// The changes that may be stored.
     unknown: AtomicU64,
+    /// The writes that have lost all their conflicts.
+    lost: AtomicU64,
 }
 
 fn id(chance: &mut Chance, of: u64) -> i32 {
@@ -109,6 +112,7 @@ async fn write_until(end: Instant, library: Library, seed: u64, done: Arc<Done>)
                     error.kind(),
                     ErrorKind::NotFound | ErrorKind::DanglingReference
                 ) => {}
+            Err(error) if error.is_retryable() => drop(done.lost.fetch_add(1, Ordering::Relaxed)),
             // SecantusDB reports some conflicts at a commit as errors of its own.
             Err(error) if error.code() == Some(1) => println!("not confirmed: {error}"),
             Err(error) => panic!("{error:?}"),
@@ -150,17 +154,42 @@ fn child_process() {
     });
 }
 
-fn child(database: &str, role: &str, seed: u64) -> Child {
-    let mut command = Command::new(env::current_exe().unwrap());
-    command.args(["--ignored", "--exact", "soak::child_process", "--nocapture"]);
-    command
-        .env(DATABASE, database)
-        .env(ROLE, role)
-        .env(SEED, seed.to_string());
-    command
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the child starts")
+/// A child process, which ends with this value.
+struct Child(process::Child);
+
+impl Child {
+    fn new(database: &str, role: &str, seed: u64) -> Self {
+        let mut command = Command::new(env::current_exe().unwrap());
+        command.args(["--ignored", "--exact", "soak::child_process", "--nocapture"]);
+        command
+            .env(DATABASE, database)
+            .env(ROLE, role)
+            .env(SEED, seed.to_string());
+        Child(
+            command
+                .stdout(Stdio::piped())
+                .spawn()
+                .expect("the child starts"),
+        )
+    }
+
+    /// Waits for its end, and returns what it has printed.
+    fn output(mut self) -> String {
+        let mut output = String::new();
+        let mut piped = self.0.stdout.take().expect("it is piped");
+        piped.read_to_string(&mut output).expect("the pipe is read");
+        let status = self.0.wait().expect("the child has ended");
+        assert!(status.success(), "a child process has failed: {output}");
+        output
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // It may have ended.
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
 }
 
 /// Adds the numbers that a writing process has printed last.
@@ -175,32 +204,26 @@ fn add(total: &Done, printed: &str) {
     total.writes.fetch_add(of("writes"), Ordering::Relaxed);
     total.changes.fetch_add(of("changes"), Ordering::Relaxed);
     total.unknown.fetch_add(of("unknown"), Ordering::Relaxed);
+    total.lost.fetch_add(of("lost"), Ordering::Relaxed);
 }
 
 /// Kills workers at random, and prints the lag, until the writers have ended. Returns what they have done, and how many
 /// workers were killed.
 async fn oversee(library: &Library, database: &str, processes: u64) -> (Done, u64) {
     let begin = Instant::now();
-    let writers: Vec<Child> = (1..=processes)
-        .map(|seed| child(database, "writer", seed))
+    let writers: Vec<_> = (1..=processes)
+        .map(|seed| Child::new(database, "writer", seed))
+        .map(|writer| tokio::task::spawn_blocking(|| writer.output()))
         .collect();
-    let writers: Vec<_> = writers
-        .into_iter()
-        .map(|writer| tokio::task::spawn_blocking(|| writer.wait_with_output().unwrap()))
-        .collect();
-    let mut workers: Vec<Child> = (0..processes)
-        .map(|_| child(database, "worker", 0))
-        .collect();
+    let worker = || Child::new(database, "worker", 0);
+    let mut workers: Vec<Child> = (0..processes).map(|_| worker()).collect();
     let mut chance = Chance::new(1);
     let (mut killed, mut printed) = (0, Instant::now());
     while !writers.iter().all(|writer| writer.is_finished()) {
-        tokio::time::sleep(Duration::from_millis(200 + chance.below(1_800))).await;
-        let worker = &mut workers[chance.below(processes) as usize];
-        worker.kill().unwrap();
-        worker.wait().unwrap();
-        *worker = child(database, "worker", 0);
+        tokio::time::sleep(Duration::from_millis(500 + chance.below(5_500))).await;
+        workers[chance.below(processes) as usize] = worker();
         killed += 1;
-        if printed.elapsed() > Duration::from_secs(5) {
+        if printed.elapsed() > Duration::from_secs(10) {
             printed = Instant::now();
             let lag = library.lag().await.unwrap();
             let now = DateTime::now().timestamp_millis();
@@ -215,18 +238,9 @@ async fn oversee(library: &Library, database: &str, processes: u64) -> (Done, u6
             );
         }
     }
-    for mut worker in workers {
-        worker.kill().unwrap();
-        worker.wait().unwrap();
-    }
     let done = Done::default();
     for writer in writers {
-        let output = writer.await.unwrap();
-        assert!(
-            output.status.success(),
-            "a writing process has failed: {output:?}"
-        );
-        add(&done, &String::from_utf8_lossy(&output.stdout));
+        add(&done, &writer.await.unwrap());
     }
     (done, killed)
 }
@@ -265,9 +279,11 @@ fn soak_of_writers_and_of_workers_that_die_leaves_nothing_wrong_on_mongodb() {
         let caught_up = begin.elapsed() - took;
         let writes = done.writes.into_inner();
         println!(
-            "{writes} writes in {:.1} s, {:.0} a second; {killed} workers were killed; caught up {:.1} s later",
+            "{writes} writes in {:.1} s, {:.0} a second; {} have lost all conflicts; {killed} workers were killed; caught \
+             up {:.1} s later",
             took.as_secs_f64(),
             writes as f64 / took.as_secs_f64(),
+            done.lost.into_inner(),
             caught_up.as_secs_f64()
         );
         let authors = library.authors.all().await.unwrap();
