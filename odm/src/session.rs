@@ -262,6 +262,21 @@ impl Session {
         Ok(())
     }
 
+    /// Works in a transaction of its own, which is not run again after a conflict.
+    async fn work_once<W: Work>(&self, work: &Arc<W>) -> Result<W::Outcome> {
+        let (session, bound) = self.begin().await?;
+        match session.work(work, |_| false).await {
+            Ok(outcome) => {
+                bound.commit().await?;
+                Ok(outcome)
+            }
+            Err(error) => {
+                bound.rollback().await?;
+                Err(error)
+            }
+        }
+    }
+
     /// Works in the transaction of the session, by the catalog that is in force in it. An error aborts the
     /// transaction, unless it goes on, and so does dropping the future: a part of the work may be in it.
     async fn work_in<W: Work>(

@@ -22,10 +22,12 @@ use crate::{
 /// How many records a worker takes at once.
 const RECORDS: u64 = 200;
 
-/// How many documents a unit goes through: on a store with one writer, for which others wait meanwhile, and on others,
-/// where it is lost if somebody else writes one of them.
+/// How many documents a unit goes through at most: on a store with one writer, for which others wait meanwhile, and on
+/// others, where it is lost if somebody else writes one of them. Then the next unit has fewer, so that it comes to its end
+/// however much others write.
 const DOCUMENTS: usize = 500;
 const DOCUMENTS_SIDE_BY_SIDE: usize = 100;
+const FIRST_DOCUMENTS_SIDE_BY_SIDE: usize = 10;
 
 /// How long a claim lasts. It ends with the unit, unless the worker comes to nothing.
 const CLAIM: Duration = Duration::from_secs(60);
@@ -77,6 +79,11 @@ fn is_permanent(error: &Error) -> bool {
     is_of_documents && !error.is_retryable()
 }
 
+/// Whether others have written the documents of a unit, so that it was lost.
+fn is_conflict(error: &Error) -> bool {
+    error.is_retryable() && error.kind() == ErrorKind::TransactionAborted
+}
+
 impl Session {
     /// What the sessions of the database share of the outbox.
     pub(crate) fn outbox(&self) -> &Arc<Outbox> {
@@ -101,7 +108,7 @@ impl Session {
     /// Works off all records, until there are no more that nobody else has claimed.
     pub(crate) async fn work_off_outbox(&self) -> Result<()> {
         self.measure_outbox().await?;
-        let mut limit = self.most_documents();
+        let mut limit = self.first_documents();
         while self.work_off_next(&mut limit).await? {}
         self.measure_outbox().await
     }
@@ -120,7 +127,7 @@ impl Session {
         let Some(newest) = newest else { return Ok(()) };
         // Of a program with another clock, a record may be from the future.
         let until = newest.max(DateTime::now());
-        let mut limit = self.most_documents();
+        let mut limit = self.first_documents();
         loop {
             let oldest = oldest_waiting(self.source().await?.reader()).await?;
             if oldest.is_none_or(|oldest| oldest > until) {
@@ -146,6 +153,14 @@ impl Session {
         }
     }
 
+    /// How many documents the first unit goes through. The others have more, as long as nothing is in their way.
+    fn first_documents(&self) -> usize {
+        match self.is_side_by_side() {
+            true => FIRST_DOCUMENTS_SIDE_BY_SIDE,
+            false => DOCUMENTS,
+        }
+    }
+
     fn most_documents(&self) -> usize {
         match self.is_side_by_side() {
             true => DOCUMENTS_SIDE_BY_SIDE,
@@ -162,7 +177,8 @@ impl Session {
                 let claim = Claim {
                     by: self.outbox.id,
                     millis: i64::try_from(CLAIM.as_millis()).unwrap_or(i64::MAX),
-                    limit: DOCUMENTS_SIDE_BY_SIDE as u64,
+                    // Several may be about one document.
+                    limit: (*limit * 4).min(DOCUMENTS_SIDE_BY_SIDE) as u64,
                 };
                 self.work_alone(&Arc::new(claim)).await?
             }
@@ -188,7 +204,12 @@ impl Session {
                 failed: failed.take(),
             };
             let operation = Operation::begin("refresh", "");
-            let worked = operation.observe(self.work_alone(&Arc::new(batch)).await);
+            let batch = Arc::new(batch);
+            let worked = match *limit > 1 && self.is_side_by_side() {
+                true => self.work_once(&batch).await,
+                false => self.work_alone(&batch).await,
+            };
+            let worked = operation.observe(worked);
             match worked {
                 Ok(worked) => {
                     tracing::debug!(
@@ -216,6 +237,7 @@ impl Session {
                     }
                     _ => *limit /= 2,
                 },
+                Err(error) if *limit > 1 && is_conflict(&error) => *limit = (*limit / 4).max(1),
                 Err(error) => return Err(error),
             }
         }

@@ -12,12 +12,12 @@ use std::{
 };
 
 use mongodb::{Client, options::ClientOptions};
-use odm::{ErrorKind, bson::doc, prelude::*, store::mongodb::MongoDb};
+use odm::{ErrorKind, OpenOptions, bson::doc, prelude::*, store::mongodb::MongoDb};
 use tests::{TestDatabase, on_mongodb_database, run_for};
 
 use super::{
     models::{Author, Library, assert_right, author, book, library, shelf},
-    proxy::Proxy,
+    proxy::{Cut, Plan, Proxy, Side},
 };
 
 /// Longer than the tests take.
@@ -127,6 +127,47 @@ fn writers_go_on_after_an_outage_and_lose_nothing_on_mongodb() {
             proxy.darken(false);
         };
         assert_nothing_is_lost(&library, true, outage).await;
+    });
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_worker_goes_on_soon_after_an_outage_however_rarely_it_looks_for_work_on_mongodb() {
+    on_mongodb_database(MOST, async |server: &TestDatabase| {
+        let proxy = Proxy::new(server).await;
+        let store = proxy.store(server, Duration::from_secs(1)).await;
+        // Longer than the test may take.
+        let options = OpenOptions::default().refresh_every(Duration::from_secs(600));
+        let library = Library::open_with(store, options).await.unwrap();
+        library.authors.insert(author(1)).await.unwrap();
+        library.shelves.insert(shelf(1)).await.unwrap();
+        library.books.insert(book(1, 1, 1)).await.unwrap();
+        library.caught_up().await.unwrap();
+        proxy.plan(None);
+        let rename = async |name: &str| {
+            let rename = library.authors.update(1).set(Author::fields().name, name);
+            rename.await.unwrap();
+        };
+        rename("other").await;
+        let (at, side, cut) = (proxy.commands().len() + 1, Side::Request, Cut::All);
+        library.caught_up().await.unwrap();
+        proxy.plan(Some(Plan { at, side, cut }));
+        rename("new").await;
+        proxy.dark().await;
+        tokio::time::sleep(AWAY).await;
+        proxy.darken(false);
+        let refreshed = tokio::time::timeout(Duration::from_secs(60), async {
+            while library
+                .books
+                .all()
+                .await
+                .is_ok_and(|books| books[0].author_later != "new")
+            {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        });
+        refreshed.await.expect("the worker goes on");
+        assert_right(&library, "after the outage").await;
     });
 }
 

@@ -1,5 +1,5 @@
 //! Processes with many writers each, and workers that are killed at random, on one server, for as long as they are told to:
-//! `SECONDS=600 PROCESSES=4 WRITERS=32 cargo test --release -p tests --all-features --test faults -- --ignored --nocapture soak`.
+//! `SECONDS=600 PROCESSES=4 WRITERS=32 cargo test --release -p tests --all-features --test faults -- --ignored --nocapture soak::soak`.
 
 use std::{
     env,

@@ -8,7 +8,7 @@ use tests::{TestStore, map_store::MapStore, on_every_store, on_single_writer_sto
 use super::{Part, Shop, assert_caught_up, by_hand, lagging, maker, part, rename, shop, waiting};
 
 async fn until(what: impl AsyncFn() -> bool) {
-    let waited = tokio::time::timeout(Duration::from_secs(60), async {
+    let waited = tokio::time::timeout(Duration::from_secs(100), async {
         while !what().await {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
