@@ -272,7 +272,7 @@ impl<S: TestStore> Run<S> {
     /// Copies what is stored into a new store, where it is the same byte for byte, also after a first try that was dropped.
     async fn copy(&self, polls: Option<usize>) -> Checked<()> {
         let store = Embedded::memory().await;
-        let place = Place::Memory(store.map_err(|error| failed("open", &error))?);
+        let place = same(store.map_err(|error| failed("open", &error))?);
         let copy = Run::new(place, self.version).await?;
         let copied = || self.newest().copy_into(copy.store().clone());
         if let Some(polls) = polls {

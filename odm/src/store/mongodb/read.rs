@@ -4,7 +4,7 @@ use std::{collections::HashMap, ops::ControlFlow};
 
 use ::mongodb::{ClientSession, Collection, SessionCursor};
 use async_trait::async_trait;
-use bson::{Bson, Document, RawBson, RawDocument, RawDocumentBuf, doc};
+use bson::{Bson, Document, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, doc};
 
 use super::{
     error::{About, driver},
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     error::{Error, ErrorKind, Result},
-    mql::{Direction, Filter, Sort, Test, key},
+    mql::{Direction, Filter, Sort, Test, key, path},
     store::{Aggregate, Cost, Each, Explain, Find, FindByKey, IndexSpec, Reader},
 };
 
@@ -49,6 +49,24 @@ impl Session {
                 }
             }
             let cursor = driver(action.session(&mut *session).await, about(find))?;
+            if !self.was_behind(session).await? {
+                return Ok(cursor);
+            }
+        }
+    }
+
+    /// Sends a query of documents in any order.
+    async fn send_filter(
+        &self,
+        session: &mut ClientSession,
+        collection: &str,
+        filter: Document,
+    ) -> Result<SessionCursor<RawDocumentBuf>> {
+        let about = About::collection(collection);
+        let collection = self.collection(collection);
+        loop {
+            let action = collection.find(filter.clone()).session(&mut *session);
+            let cursor = driver(action.await, about)?;
             if !self.was_behind(session).await? {
                 return Ok(cursor);
             }
@@ -376,15 +394,38 @@ fn refuse_position(find: &FindByKey) -> Result<()> {
 #[async_trait]
 impl Reader for Session {
     async fn get(&self, collection: &str, ids: &[RawBson], each: Each<'_>) -> Result<Cost> {
-        let find = FindByKey {
-            find: Find {
-                collection: collection.to_owned(),
-                ..Find::default()
-            },
-            path: "_id".to_owned(),
-            keys: ids.to_vec(),
-        };
-        self.find_all_by_key(&find, each).await
+        let mut cost = Cost::default();
+        let about = About::collection(collection);
+        let mut first = 0;
+        for ids in chunks(ids) {
+            let mut positions: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
+            for (position, id) in ids.iter().enumerate() {
+                let positions = positions.entry(key::of(id.as_raw_bson_ref())).or_default();
+                positions.push(first + position);
+            }
+            first += ids.len();
+            let filter = match &values(ids)?[..] {
+                // The server has a way of its own for one `_id`.
+                [id @ (Bson::ObjectId(_) | Bson::String(_) | Bson::Int32(_) | Bson::Int64(_))] => {
+                    doc! { "_id": id }
+                }
+                ids => doc! { "_id": { "$in": ids } },
+            };
+            let mut session = self.lock().await?;
+            let mut cursor = self.send_filter(&mut session, collection, filter).await?;
+            cost.queries += 1;
+            while driver(cursor.advance(&mut session).await, about)? {
+                let document = cursor.current();
+                let id = path::get(document, "_id").unwrap_or(RawBsonRef::Null);
+                for position in positions.get(&key::of(id)).into_iter().flatten() {
+                    cost.documents_returned += 1;
+                    if each(*position, document)?.is_break() {
+                        return Ok(cost);
+                    }
+                }
+            }
+        }
+        Ok(cost)
     }
 
     async fn find(&self, find: &Find, each: Each<'_>) -> Result<Cost> {

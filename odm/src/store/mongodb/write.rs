@@ -1,12 +1,12 @@
 //! Writes of a transaction.
 
-use std::sync::atomic::Ordering;
+use std::{borrow::Cow, collections::HashMap, sync::atomic::Ordering};
 
 use ::mongodb::ClientSession;
 use async_trait::async_trait;
 use bson::{
-    Bson, DateTime, Document, RawArrayBuf, RawBson, RawDocument, RawDocumentBuf, doc, raw::cstr,
-    rawdoc,
+    Bson, DateTime, Document, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, doc,
+    raw::cstr, rawdoc,
 };
 
 use super::{
@@ -31,7 +31,7 @@ const COMMAND_LEN: usize = 8 << 20;
 const STATEMENTS: usize = 10_000;
 
 /// What a statement does to its document.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Verb {
     /// First, so that what a removal gives up is free.
     Delete,
@@ -39,13 +39,14 @@ enum Verb {
     Insert,
 }
 
-/// A statement of a command.
+/// A statement of a command: a write, or several that do the same to their documents.
 struct Statement<'a> {
     collection: &'a str,
     verb: Verb,
-    id: RawBson,
-    /// The image after it, but of a removal that before it.
-    image: &'a RawDocument,
+    /// The documents. Of an insert there is one.
+    ids: Vec<RawBson>,
+    /// The new document, or the change; nothing of a removal.
+    body: Cow<'a, RawDocument>,
 }
 
 impl<'a> Statement<'a> {
@@ -55,49 +56,152 @@ impl<'a> Statement<'a> {
             check_document(collection, after)?;
         }
         let id = |image| path::get(image, "_id").map_or(RawBson::Null, RawBson::from);
-        let image = write.document();
-        let verb = match write {
-            DocumentWrite::Insert(_) => Verb::Insert,
-            DocumentWrite::Remove(_) => Verb::Delete,
+        let (verb, body) = match *write {
+            DocumentWrite::Insert(document) => (Verb::Insert, Cow::Borrowed(document)),
+            DocumentWrite::Remove(_) => (Verb::Delete, Cow::Owned(RawDocumentBuf::new())),
             DocumentWrite::Replace { before, after } => {
                 let (old, new) = (id(before), id(after));
                 if !mql::order::equal(old.as_raw_bson_ref(), new.as_raw_bson_ref()) {
                     let error = Error::from(mql::Error::Immutable("_id".to_owned()));
                     return Err(error.at(collection, Some("_id"), Some(old)));
                 }
-                Verb::Update
+                let change = changed_fields(before, after);
+                let change =
+                    change.filter(|change| change.as_bytes().len() < after.as_bytes().len());
+                (
+                    Verb::Update,
+                    change.map_or(Cow::Borrowed(after), Cow::Owned),
+                )
             }
         };
         Ok(Statement {
             collection,
             verb,
-            id: id(image),
-            image,
+            ids: vec![id(write.document())],
+            body,
         })
+    }
+
+    /// Whether a statement that is alike can do this too: a replacement names its document.
+    fn is_shared(&self) -> bool {
+        let first = self.body.iter().next();
+        let is_change = first.is_some_and(|first| first.is_ok_and(|(name, _)| name == "$set"));
+        self.verb == Verb::Delete || (self.verb == Verb::Update && is_change)
+    }
+
+    fn len(&self) -> usize {
+        /// What an `_id` takes in a list, about.
+        const ID_LEN: usize = 32;
+        let ids = self.ids.iter();
+        let ids = ids.map(|id| ID_LEN + id.as_raw_bson_ref().as_str().map_or(0, str::len));
+        self.body.as_bytes().len() + ids.sum::<usize>()
+    }
+
+    fn filter(&self) -> RawDocumentBuf {
+        match &self.ids[..] {
+            [id] => rawdoc! { "_id": id.clone() },
+            ids => {
+                let mut list = RawArrayBuf::new();
+                for id in ids {
+                    list.push(id.clone());
+                }
+                rawdoc! { "_id": { "$in": list } }
+            }
+        }
     }
 
     /// The statement in the command of its verb.
     fn in_command(&self) -> RawDocumentBuf {
+        let is_multi = self.ids.len() > 1;
+        let body = || self.body.clone().into_owned();
         match self.verb {
-            Verb::Delete => rawdoc! { "q": { "_id": self.id.clone() }, "limit": 1 },
-            Verb::Update => rawdoc! { "q": { "_id": self.id.clone() }, "u": self.image.to_owned() },
-            Verb::Insert => self.image.to_owned(),
+            Verb::Delete => rawdoc! { "q": self.filter(), "limit": i32::from(!is_multi) },
+            Verb::Update => rawdoc! { "q": self.filter(), "u": body(), "multi": is_multi },
+            Verb::Insert => body(),
         }
     }
 
     /// The statement in a `bulkWrite`, where the collection has a number.
     fn in_bulk(&self, collection: i32) -> RawDocumentBuf {
-        let filter = || rawdoc! { "_id": self.id.clone() };
+        let is_multi = self.ids.len() > 1;
+        let body = || self.body.clone().into_owned();
         match self.verb {
-            Verb::Delete => rawdoc! { "delete": collection, "filter": filter(), "multi": false },
+            Verb::Delete => {
+                rawdoc! { "delete": collection, "filter": self.filter(), "multi": is_multi }
+            }
             Verb::Update => rawdoc! {
                 "update": collection,
-                "filter": filter(),
-                "updateMods": self.image.to_owned(),
-                "multi": false,
+                "filter": self.filter(),
+                "updateMods": body(),
+                "multi": is_multi,
             },
-            Verb::Insert => rawdoc! { "insert": collection, "document": self.image.to_owned() },
+            Verb::Insert => rawdoc! { "insert": collection, "document": body() },
         }
+    }
+}
+
+/// The statements of a batch, in the order of their collections and verbs, in which those that are alike are one.
+fn statements<'a>(batch: &'a [CollectionWrites<'a>]) -> Result<Vec<Statement<'a>>> {
+    let mut statements: Vec<Statement<'_>> = Vec::new();
+    for CollectionWrites { collection, writes } in batch {
+        check_name(collection)?;
+        let mut alike: HashMap<(Verb, Vec<u8>), usize> = HashMap::new();
+        for write in writes {
+            let statement = Statement::new(collection, write)?;
+            if statement.is_shared() {
+                let does = (statement.verb, statement.body.as_bytes().to_vec());
+                let at = *alike.entry(does).or_insert(statements.len());
+                if let Some(other) = statements.get_mut(at)
+                    && other.ids.len() < STATEMENTS
+                {
+                    other.ids.extend(statement.ids);
+                    continue;
+                }
+                alike.insert(
+                    (statement.verb, statement.body.as_bytes().to_vec()),
+                    statements.len(),
+                );
+            }
+            statements.push(statement);
+        }
+    }
+    statements.sort_by_key(|statement| (statement.collection, statement.verb));
+    Ok(statements)
+}
+
+/// The `$set` that makes of a document another one with the same fields in the same order, byte for byte.
+fn changed_fields(before: &RawDocument, after: &RawDocument) -> Option<RawDocumentBuf> {
+    let mut set = RawDocumentBuf::new();
+    let mut old = before.iter();
+    for field in after {
+        let (name, value) = field.ok()?;
+        let (same_name, before) = old.next()?.ok()?;
+        if name != same_name {
+            return None;
+        }
+        if is_same(before, value) {
+            continue;
+        }
+        // To the server such a name is a path, or an operator.
+        if name.as_str().contains(['.', '$']) || name.is_empty() {
+            return None;
+        }
+        set.append(name, value);
+    }
+    let is_change = old.next().is_none() && !set.is_empty();
+    is_change.then(|| rawdoc! { "$set": set })
+}
+
+/// Whether values have the same bytes.
+fn is_same(one: RawBsonRef<'_>, other: RawBsonRef<'_>) -> bool {
+    match (one, other) {
+        (RawBsonRef::Double(one), RawBsonRef::Double(other)) => one.to_bits() == other.to_bits(),
+        (RawBsonRef::Document(one), RawBsonRef::Document(other)) => {
+            one.as_bytes() == other.as_bytes()
+        }
+        (RawBsonRef::Array(one), RawBsonRef::Array(other)) => one.as_bytes() == other.as_bytes(),
+        (RawBsonRef::JavaScriptCodeWithScope(_), _) => false,
+        _ => one == other,
     }
 }
 
@@ -107,7 +211,7 @@ fn commands<'s, 'a>(mut statements: &'s [Statement<'a>]) -> Vec<&'s [Statement<'
     while !statements.is_empty() {
         let mut len = 0;
         let fits = |statement: &&Statement<'_>| {
-            len += statement.image.as_bytes().len();
+            len += statement.len();
             len <= COMMAND_LEN
         };
         let number = statements.iter().take(STATEMENTS).take_while(fits).count();
@@ -116,6 +220,14 @@ fn commands<'s, 'a>(mut statements: &'s [Statement<'a>]) -> Vec<&'s [Statement<'
         statements = rest;
     }
     commands
+}
+
+/// How many documents statements write.
+fn written_by(statements: &[Statement<'_>]) -> u64 {
+    let documents = statements
+        .iter()
+        .map(|statement| statement.ids.len() as u64);
+    documents.sum()
 }
 
 impl Session {
@@ -157,16 +269,9 @@ impl Session {
     }
 
     async fn write(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost> {
-        let mut statements = Vec::new();
-        for CollectionWrites { collection, writes } in batch {
-            check_name(collection)?;
-            for write in writes {
-                statements.push(Statement::new(collection, write)?);
-            }
-        }
-        statements.sort_by_key(|statement| (statement.collection, statement.verb));
+        let statements = statements(batch)?;
         let mut cost = Cost {
-            documents_written: statements.len() as u64,
+            documents_written: written_by(&statements),
             ..Cost::default()
         };
         // The first command of a transaction has its read concern, which not every server takes from a `bulkWrite`.
@@ -209,7 +314,7 @@ impl Session {
         let database = &self.connection.database;
         let mut collections: Vec<&str> = Vec::new();
         let mut operations = RawArrayBuf::new();
-        let mut expected = statements.len() as u64;
+        let mut expected = written_by(statements);
         // First, so that a unit that loses a lock has written nothing else.
         let before = usize::from(slots.is_some());
         if let Some(slots) = &slots {
@@ -308,7 +413,7 @@ impl Session {
             .await;
         let reply = driver(sent, About::collection(collection))?;
         check_errors(collection, &reply)?;
-        check_number(collection, statements.len() as u64, number(&reply, "n"))
+        check_number(collection, written_by(statements), number(&reply, "n"))
     }
 }
 
