@@ -5,7 +5,7 @@ use std::{
     ops::{AddAssign, ControlFlow, Sub},
 };
 
-use bson::{RawBson, RawDocument, RawDocumentBuf};
+use bson::{RawBson, RawDocument};
 
 use super::{Each, Reader};
 use crate::{
@@ -100,18 +100,8 @@ impl Aggregate {
 
     /// Passes the rows of the groups, in order, with their positions. Returns how many.
     pub fn pass_rows(&self, grouping: Grouping<'_>, each: Each<'_>) -> Result<u64> {
-        let rows = grouping.into_rows();
-        self.pass(rows.map(|row| row.map_err(Error::from)), each)
-    }
-
-    /// Passes the rows that are wanted of those of all groups, which are in the order of their keys. Returns how many.
-    pub(crate) fn pass(
-        &self,
-        all: impl Iterator<Item = Result<RawDocumentBuf>>,
-        each: Each<'_>,
-    ) -> Result<u64> {
-        let mut rows = Vec::new();
-        for row in all {
+        let mut rows = Vec::with_capacity(grouping.len());
+        for row in grouping.into_rows() {
             let row = row?;
             if self.having.matches(&row)? {
                 rows.push(row);

@@ -74,7 +74,7 @@ impl Session {
     }
 
     /// Sends a pipeline on a collection, or on the database.
-    pub(super) async fn send_pipeline(
+    async fn send_pipeline(
         &self,
         session: &mut ClientSession,
         collection: Option<&str>,
@@ -316,7 +316,7 @@ fn of_key(find: &FindByKey, key: &RawBson) -> Find {
 }
 
 /// The stages that select the documents of a query.
-pub(super) fn selected(find: &Find) -> Vec<Document> {
+fn selected(find: &Find) -> Vec<Document> {
     let mut stages = vec![doc! { "$match": find.filter.to_document() }];
     if find.skip > 0 {
         stages.push(doc! { "$skip": signed(find.skip) });
@@ -332,7 +332,7 @@ fn counted() -> Document {
 }
 
 /// The order of a query. The server has no order by Unicode's simple case folding.
-pub(super) fn total(sort: &Sort) -> Result<Sort> {
+fn total(sort: &Sort) -> Result<Sort> {
     match sort.ignores_case() {
         true => Err(Error::new(
             ErrorKind::InvalidQuery,
@@ -342,7 +342,7 @@ pub(super) fn total(sort: &Sort) -> Result<Sort> {
     }
 }
 
-pub(super) fn about(find: &Find) -> About<'_> {
+fn about(find: &Find) -> About<'_> {
     About {
         collection: &find.collection,
         can_fail: find.filter.has_expr(),

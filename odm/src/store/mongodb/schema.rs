@@ -262,12 +262,7 @@ fn options(index: &IndexSpec) -> Document {
         };
         (path.clone(), Bson::Int32(direction))
     });
-    let mut keys: Document = keys.collect();
-    if !index.unique && !keys.contains_key("_id") {
-        // The last key of every order, so that the index gives the whole order of a page.
-        keys.insert("_id", 1);
-    }
-    let mut options = doc! { "key": keys };
+    let mut options = doc! { "key": keys.collect::<Document>() };
     if index.unique {
         options.insert("unique", true);
     }
