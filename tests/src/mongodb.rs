@@ -57,10 +57,6 @@ const DIFFERENCES: &[(&str, &str)] = &[
         "As above.",
     ),
     (
-        "snapshots::all_reads_of_a_snapshot_see_one_state_while_others_write::on_mongodb",
-        "As above.",
-    ),
-    (
         "semi_joins::a_semi_join_sees_the_state_of_its_transaction_or_snapshot::on_mongodb",
         "As above.",
     ),
@@ -86,6 +82,11 @@ const ENDLESS: &[(&str, &str)] = &[
     (
         "failing::",
         "MongoDB uses the PCRE2 library to match regular expressions ($regex: Definition), which bounds the work of a match.",
+    ),
+    (
+        "snapshots::all_reads_of_a_snapshot_see_one_state_while_others_write",
+        "Queries with read concern \"snapshot\" of one session read from one point in time (Read Concern \"snapshot\": Read \
+         Concern and atClusterTime). Here a read waits for one that sees what it will not.",
     ),
     (
         "dropped::a_transaction_dropped_during_its_first_write",
