@@ -309,7 +309,7 @@ on_every_store! {
         let location = error.location().unwrap();
         assert_eq!(location.path.as_deref(), Some("room, number"));
         assert_eq!(location.index.as_deref(), Some("room_and_number"));
-        let error = library.shelves.insert(shelf(1)).await.unwrap_err();
+        let error = library.shelves.insert(Shelf { number: 9, ..shelf(1) }).await.unwrap_err();
         let location = error.location().unwrap();
         assert_eq!((location.path.as_deref(), location.index.as_deref()), (Some("_id"), None));
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use odm::{Error, ErrorKind, Result, prelude::*, repository::Page};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_every_store};
+use tests::{TestStore, on_local_stores};
 
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize, Embed)]
 enum Status {
@@ -20,7 +20,7 @@ struct Board {
     #[serde(rename = "_id")]
     #[id(auto)]
     id: ObjectId,
-    #[index(unique)]
+    #[index(unique, case_insensitive)]
     name: String,
     #[count(of = "Task")]
     tasks: i64,
@@ -179,7 +179,7 @@ fn query(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
     pairs.collect()
 }
 
-on_every_store! {
+on_local_stores! {
     async fn tasks_are_listed_as_requests_ask(store: impl TestStore) {
         let (tracker, board) = tracker(store).await;
         tracker.advance(2).await.unwrap();

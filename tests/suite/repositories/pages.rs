@@ -173,11 +173,13 @@ on_every_store! {
         let other = query().sort(item.id.asc()).after(&next).raw().page(2).await.unwrap();
         assert_eq!(other.items.len(), 2);
 
-        // Of another collection, the same filter and sort.
-        let of_items = db.items.all().page(3).await.unwrap().next.unwrap();
-        let other = Walks::open(store).await.unwrap();
-        let error = other.walked.all().after(&of_items).page(3).await.unwrap_err();
-        assert!(error.to_string().contains("position is not one in this query of `walked`"), "{error}");
+        // Of another collection, the same filter and sort. It has an index that ignores case.
+        if store.capabilities().ignores_case {
+            let of_items = db.items.all().page(3).await.unwrap().next.unwrap();
+            let other = Walks::open(store).await.unwrap();
+            let error = other.walked.all().after(&of_items).page(3).await.unwrap_err();
+            assert!(error.to_string().contains("position is not one in this query of `walked`"), "{error}");
+        }
 
         let text = next.to_string();
         for wrong in ["", "0", "zz", "é", &text[..text.len() - 2], &text[2..], "AQAAAAA", "Aw"] {
