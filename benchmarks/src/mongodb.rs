@@ -64,7 +64,7 @@ struct Product {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
-#[document(collection = "reviews", index(fields = "product, -score"))]
+#[document(collection = "reviews", index(fields = "product, -score, id"))]
 struct Review {
     #[serde(rename = "_id")]
     id: i64,

@@ -113,7 +113,7 @@ pub trait Store: Send + Sync + 'static {
     /// the error if the unit returns one. It MAY run the unit more than once, each time on a fresh
     /// state: if it loses a conflict, or if it writes more than the store can commit together with
     /// other units. A store that gives up after a conflict MUST return a
-    /// [retryable](crate::Error::is_retryable) error. Dropping the future MUST either prevent the unit
+    /// [retryable](crate::Error::is_retryable) error. It MUST NOT run a unit again that fails with [`OtherEpoch`]. Dropping the future MUST either prevent the unit
     /// or let all of it happen.
     async fn run(&self, unit: Arc<dyn UnitOfWork>, durability: Durability) -> Result<()>;
 

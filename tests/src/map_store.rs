@@ -17,8 +17,8 @@ use async_trait::async_trait;
 use odm::{
     Error, ErrorKind, Result,
     store::{
-        Capabilities, CollectionSpec, Durability, Reader, Store, Transaction, TransactionOptions,
-        UnitOfWork,
+        Capabilities, CollectionSpec, Durability, OtherEpoch, Reader, Store, Transaction,
+        TransactionOptions, UnitOfWork,
     },
 };
 
@@ -124,6 +124,11 @@ fn closed() -> Error {
     Error::new(ErrorKind::Closed, "store closed: make a new one")
 }
 
+fn is_of_other_epoch(error: &Error) -> bool {
+    let source = std::error::Error::source(error);
+    source.is_some_and(|source| source.is::<OtherEpoch>())
+}
+
 #[async_trait]
 impl Store for MapStore {
     fn capabilities(&self) -> Capabilities {
@@ -154,7 +159,8 @@ impl Store for MapStore {
             unit.run(&mut transaction).await?;
             // A conflict means that another transaction has committed, so all together make progress.
             match transaction.finish() {
-                Err(error) if error.is_retryable() => {}
+                // In another epoch the unit itself has to be another one.
+                Err(error) if error.is_retryable() && !is_of_other_epoch(&error) => {}
                 result => return result,
             }
         }

@@ -12,7 +12,7 @@ use super::{Write, WriteOutcome, apply};
 use crate::{
     catalog::{Catalog, follow, has_followed, is_outdated},
     error::{Error, ErrorKind, Result},
-    store::{Durability, Reader, ReaderExt, Store, Transaction, UnitOfWork},
+    store::{Durability, OtherEpoch, Reader, ReaderExt, Store, Transaction, UnitOfWork},
 };
 
 /// What one unit writes.
@@ -148,9 +148,10 @@ impl<W: Work> UnitOfWork for WriteUnit<W> {
         if follow(&self.catalog, transaction).await? {
             let applied = self.work.apply(&self.catalog, transaction, self.with_steps);
             let applied = applied.await?;
-            if has_followed(&self.catalog, transaction).await? {
-                outcome = Some(applied);
+            if !has_followed(&self.catalog, transaction).await? {
+                return Err(OtherEpoch.into());
             }
+            outcome = Some(applied);
         }
         *self.ran.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
         Ok(())
