@@ -70,7 +70,7 @@ mod images {
 
 /// What is dropped at any moment holds nothing on the server, which gives it up by itself only after a minute.
 mod dropped {
-    use std::{pin::pin, task::Poll, time::Duration};
+    use std::{pin::pin, time::Duration};
 
     use mongodb::bson::{Document, doc};
     use odm::{
@@ -83,7 +83,7 @@ mod dropped {
     async fn poll_and_drop(future: impl Future, times: u32) {
         let mut future = pin!(future);
         for _ in 0..times {
-            if let Poll::Ready(_) = poll_once(&mut future).await {
+            if poll_once(&mut future).await.is_ready() {
                 return;
             }
             tokio::time::sleep(Duration::from_micros(200)).await;
