@@ -169,7 +169,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// ```
     ///
     /// A transaction has the durability of the database that it is called on. What is written in it has that of the
-    /// transaction, also through a database or a [repository](Repository::durability) with another one.
+    /// transaction, also through a database or a [repository](crate::Repository::durability) with another one.
     #[must_use]
     fn durability(&self, durability: Durability) -> Self {
         Self::bind(&self.session().with_durability(durability))
@@ -432,7 +432,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// of the database or a repository of it: see
     /// [`OpenOptions::delete_expired_every`].
     ///
-    /// They are deleted as by [`delete_where`](Repository::delete_where), with all that follows, in units of a hundred.
+    /// They are deleted as by [`delete_where`](crate::Repository::delete_where), with all that follows, in units of a hundred.
     /// Until then they are read like others. One that cannot be deleted, as since others refer to it, is left; `tracing`
     /// events under the target `odm` name the first hundred of them. In a [`transaction`](Database::transaction), which
     /// cannot go on after a refused write, it is an error. Dropping the future ends it between two units.
