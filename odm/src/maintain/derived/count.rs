@@ -82,10 +82,12 @@ async fn refresh(
     let mut stale = stale(unit, count)?;
     let mut deferred = Vec::new();
     if unit.defers(count) {
-        let left = stale.extract_if(.., |_, stale| !stale.is_written);
-        deferred.extend(
-            left.map(|(_, StaleCount { id, .. })| Target::field(&count.parent, &count.path, id)),
-        );
+        stale.retain(|_, StaleCount { id, is_written, .. }| {
+            if !*is_written {
+                deferred.push(Target::field(&count.parent, &count.path, id.clone()));
+            }
+            *is_written
+        });
     }
     for id in unit.outbox.due_fields(&count.parent, &count.path) {
         let key = key::of(id.as_raw_bson_ref());
