@@ -69,6 +69,7 @@
 //! - The cost of an operation: [`measure`](fn@measure), [`assert_queries!`]; its events and warnings:
 //!   [`OpenOptions::slow_operation`].
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]
 #![warn(missing_debug_implementations)]
 
