@@ -232,17 +232,12 @@ pub async fn stored(store: &impl Store, collection: &str) -> Vec<RawDocumentBuf>
     documents
 }
 
-/// The README's program compiles and runs.
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-pub struct Readme;
-
-/// So does the chapter about models that change.
+/// The chapter about models that change compiles and runs.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/changing-models.md")]
 pub struct ChangingModels;
 
-/// And that about the store on MongoDB compiles.
+/// That about the store on MongoDB compiles.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/mongodb.md")]
 pub struct OnMongoDb;

@@ -1,0 +1,171 @@
+//! What the pages show and link to is there.
+
+use std::{
+    collections::BTreeSet,
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The names of the pages in `docs`.
+fn pages() -> BTreeSet<String> {
+    let names = fs::read_dir(root().join("docs")).expect("there are docs");
+    let names = names.map(|entry| entry.expect("it can be read").file_name());
+    let names = names.map(|name| name.into_string().expect("names are texts"));
+    names.filter(|name| name.ends_with(".md")).collect()
+}
+
+/// The fenced blocks of a page: what stands behind the fence, and the lines within.
+fn blocks(text: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some(language) = line.strip_prefix("```") {
+            let block: Vec<_> = lines.by_ref().take_while(|line| *line != "```").collect();
+            found.push((language.to_owned(), block.join("\n")));
+        }
+    }
+    found
+}
+
+/// The lines without what all of them are indented by.
+fn dedented(text: &str) -> String {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let lines = || text.lines().filter(|line| !line.trim().is_empty());
+    let least = lines().map(indent).min().unwrap_or(0);
+    let dedented = text.lines().map(|line| line.get(least..).unwrap_or("").trim_end());
+    dedented.collect::<Vec<_>>().join("\n")
+}
+
+/// Whether the lines stand in the source, at whatever indentation.
+fn stands_in(block: &str, source: &str) -> bool {
+    let block = dedented(block);
+    let length = block.lines().count();
+    let lines: Vec<_> = source.lines().collect();
+    lines.windows(length).any(|lines| dedented(&lines.join("\n")) == block)
+}
+
+#[test]
+fn each_block_of_code_is_compiled_and_run() {
+    // Doctests run all blocks of these.
+    let doctests = read(&root().join("tests/src/lib.rs"));
+    let mut missing = Vec::new();
+    for page in pages() {
+        let blocks = blocks(&read(&root().join("docs").join(&page)));
+        let blocks: Vec<_> =
+            blocks.into_iter().filter(|(language, _)| language == "rust").collect();
+        if blocks.is_empty() || doctests.contains(&format!("docs/{page}")) {
+            continue;
+        }
+        let name = page.replace(".md", ".rs").replace('-', "_");
+        let source = read(&root().join("tests/suite/docs").join(&name));
+        let absent = blocks.into_iter().filter(|(_, block)| !stands_in(block, &source));
+        missing.extend(absent.map(|(_, block)| format!("{page}, not in {name}:\n{block}")));
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n\n"));
+}
+
+/// How a heading is named in a link, as on GitHub and in mdBook.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
+    kept.collect::<String>().trim().to_lowercase().replace(' ', "-")
+}
+
+/// The text without its fenced blocks.
+fn prose(text: &str) -> String {
+    let mut code = false;
+    let mut kept = Vec::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            code = !code;
+        } else if !code {
+            kept.push(line);
+        }
+    }
+    kept.join("\n")
+}
+
+#[test]
+fn each_link_leads_somewhere() {
+    let mut files: Vec<_> = pages().into_iter().map(|page| format!("docs/{page}")).collect();
+    let others =
+        ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "examples/README.md"];
+    files.extend(others.map(str::to_owned));
+    let mut broken = Vec::new();
+    for file in files {
+        let path = root().join(&file);
+        let text = prose(&read(&path));
+        for link in text.split("](").skip(1) {
+            let link = link.split(')').next().expect("a split has a first part");
+            if link.contains("://") {
+                continue;
+            }
+            let (target, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = match target {
+                "" => path.clone(),
+                _ => path.parent().expect("it is in a folder").join(target),
+            };
+            let there = match heading {
+                "" => target.exists(),
+                _ => {
+                    let text = prose(&read(&target));
+                    let headings = text.lines().filter(|line| line.starts_with('#'));
+                    let mut headings = headings.map(|line| anchor(line.trim_start_matches('#')));
+                    headings.any(|there| there == heading)
+                }
+            };
+            if !there {
+                broken.push(format!("{file}: {link}"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn the_index_of_the_book_lists_every_page() {
+    let index = read(&root().join("docs/SUMMARY.md"));
+    for page in pages().iter().filter(|page| *page != "SUMMARY.md") {
+        assert!(index.contains(&format!("]({page})")), "`{page}` is not in docs/SUMMARY.md");
+    }
+}
+
+/// The output of an example of the package `examples`, which the README shows.
+fn output(name: &str) -> String {
+    let test = env::current_exe().expect("this is a program");
+    let profile = test.ancestors().nth(2).expect("it is in `target/PROFILE/deps`");
+    let program = profile.join("examples").join(name).with_extension(env::consts::EXE_EXTENSION);
+    if !program.exists() {
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--workspace", "--all-features", "--example", name]);
+        assert!(build.current_dir(root()).status().expect("cargo runs").success());
+    }
+    let run = Command::new(program).output().expect("it runs");
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    String::from_utf8(run.stdout).expect("it prints texts")
+}
+
+#[test]
+fn the_readme_shows_its_programs_and_what_they_print() {
+    let blocks = blocks(&read(&root().join("README.md")));
+    let sources = ["first", "renamed", "renamed"];
+    let shown: Vec<_> = blocks.iter().filter(|(language, _)| language == "rust").collect();
+    assert_eq!(shown.len(), 3);
+    for ((_, block), name) in shown.iter().zip(sources) {
+        let source = &read(&root().join(format!("examples/readme/{name}.rs")));
+        assert!(stands_in(block, source), "not in examples/readme/{name}.rs:\n{block}");
+    }
+    let printed: Vec<_> = blocks.iter().filter(|(language, _)| language == "text").collect();
+    for ((_, block), name) in printed.iter().zip(["first", "renamed"]) {
+        assert_eq!(*block, output(name).trim_end(), "the output of `{name}`");
+    }
+    assert_eq!(printed.len(), 2);
+}

@@ -1,0 +1,204 @@
+//! The code of `docs/web-service.md`, driven without a socket.
+
+use std::collections::BTreeMap;
+
+use axum::{
+    Json, Router,
+    body::Body,
+    extract::{Path, Query, State},
+    http::{HeaderMap, Request, StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use odm::{Embedded, ErrorKind, prelude::*};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tower::ServiceExt as _;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "tasks", new(name = "NewTask", derive(Debug, Deserialize)))]
+struct Task {
+    #[serde(rename = "_id")]
+    #[id(sequence)]
+    id: i64,
+    #[validate(min_length = 1, max_length = 200)]
+    title: String,
+    #[index]
+    due: Option<DateTime>,
+    #[version]
+    revision: i64,
+}
+
+#[derive(Debug, Deserialize, Patch)]
+#[patch(of = "Task")]
+#[serde(deny_unknown_fields)]
+struct TaskPatch {
+    title: Option<String>,
+    #[serde(default, deserialize_with = "odm::present")]
+    due: Option<Option<DateTime>>, // null removes the date; a missing field leaves it
+}
+
+#[derive(Database)]
+#[database(name = "tracker", version = 1)]
+struct Tracker {
+    tasks: Repository<Task>,
+}
+
+fn router(db: Tracker) -> Router {
+    Router::new()
+        .route("/tasks", get(list).post(create))
+        .route("/tasks/{id}", get(show).patch(change))
+        .with_state(db)
+}
+
+struct Failure(odm::Error);
+
+impl From<odm::Error> for Failure {
+    fn from(error: odm::Error) -> Self {
+        Failure(error)
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let error = self.0;
+        let (status, message) = match error.kind() {
+            ErrorKind::NotFound => (StatusCode::NOT_FOUND, "there is no such document"),
+            ErrorKind::DuplicateKey => (StatusCode::CONFLICT, "this name is taken"),
+            ErrorKind::Restricted => (StatusCode::CONFLICT, "it is still used"),
+            ErrorKind::Stale => {
+                (StatusCode::PRECONDITION_FAILED, "it has changed since it was read")
+            }
+            ErrorKind::Invalid => (StatusCode::UNPROCESSABLE_ENTITY, "it is not valid"),
+            ErrorKind::DanglingReference => {
+                (StatusCode::UNPROCESSABLE_ENTITY, "it refers to nothing")
+            }
+            ErrorKind::InvalidRequest => {
+                (StatusCode::BAD_REQUEST, "this filter or sort is not known")
+            }
+            _ if error.is_retryable() => (StatusCode::SERVICE_UNAVAILABLE, "try again later"),
+            _ => (StatusCode::INTERNAL_SERVER_ERROR, "something went wrong"),
+        };
+        // The text of the error names collections, indexes and values: it is for the log.
+        tracing::warn!(%error, %status, "a request failed");
+        let fields: Vec<_> = error.violations().iter().map(|violation| &violation.path).collect();
+        let body = serde_json::json!({ "error": message, "fields": fields });
+        (status, Json(body)).into_response()
+    }
+}
+
+async fn create(State(db): State<Tracker>, Json(task): Json<NewTask>) -> Result<Response, Failure> {
+    let task = db.tasks.insert(task).await?;
+    Ok((StatusCode::CREATED, with_etag(task)).into_response())
+}
+
+async fn show(State(db): State<Tracker>, Path(id): Path<i64>) -> Result<Response, Failure> {
+    Ok(with_etag(db.tasks.get(id).await?))
+}
+
+fn with_etag(task: Task) -> Response {
+    ([(header::ETAG, format!("\"{}\"", task.revision))], Json(task)).into_response()
+}
+
+async fn change(
+    State(db): State<Tracker>,
+    Path(id): Path<i64>,
+    headers: HeaderMap,
+    Json(patch): Json<TaskPatch>,
+) -> Result<Response, Failure> {
+    let Some(revision) = if_match(&headers) else {
+        return Ok(StatusCode::PRECONDITION_REQUIRED.into_response());
+    };
+    let update = db.tasks.update(id).if_version(revision).set_all(patch);
+    Ok(with_etag(update.returning().await?))
+}
+
+fn if_match(headers: &HeaderMap) -> Option<i64> {
+    let etag = headers.get(header::IF_MATCH)?.to_str().ok()?;
+    etag.trim_matches('"').parse().ok()
+}
+
+// GET /tasks?sort=-due,title&due[lt]=2030-01-01T00:00:00Z&after=..
+async fn list(
+    State(db): State<Tracker>,
+    Query(mut asked): Query<BTreeMap<String, String>>,
+) -> Result<Response, Failure> {
+    let (sort, after) = (asked.remove("sort"), asked.remove("after"));
+    let allowed = Task::allow(["title", "due"]); // another field is an `InvalidRequest`
+    let mut tasks = db.tasks.find(allowed.filter_from_query(&asked)?);
+    tasks = tasks.sort(allowed.sort_by(&sort.unwrap_or_default())?);
+    if let Some(after) = after {
+        tasks = tasks.after(&after.parse()?);
+    }
+    let page = tasks.page(20).await?;
+    let body = serde_json::json!({ "items": page.items, "next": page.next });
+    Ok(Json(body).into_response())
+}
+
+/// Sends a request to the routes, and returns the status, the entity tag and the body of the answer.
+async fn ask(
+    router: &Router,
+    method: &str,
+    path: &str,
+    if_match: Option<&str>,
+    body: Value,
+) -> (StatusCode, Option<String>, Value) {
+    let mut request = Request::builder().method(method).uri(path);
+    request = request.header(header::CONTENT_TYPE, "application/json");
+    if let Some(etag) = if_match {
+        request = request.header(header::IF_MATCH, etag);
+    }
+    let request = request.body(Body::from(body.to_string())).expect("a request");
+    let Ok(response) = router.clone().oneshot(request).await;
+    let status = response.status();
+    let etag = response.headers().get(header::ETAG);
+    let etag = etag.map(|etag| etag.to_str().expect("a text").to_owned());
+    let body = axum::body::to_bytes(response.into_body(), 1 << 20).await.expect("a body");
+    (status, etag, serde_json::from_slice(&body).unwrap_or(Value::Null))
+}
+
+#[tokio::test]
+async fn a_stale_patch_is_refused_and_names_nothing_of_the_database() {
+    let store = Embedded::memory().await.expect("a store");
+    let routes = router(Tracker::open(store).await.expect("it opens"));
+    let task = json!({ "title": "Write", "due": "2030-01-01T00:00:00Z" });
+    let (status, etag, task) = ask(&routes, "POST", "/tasks", None, task).await;
+    assert_eq!((status, etag.as_deref()), (StatusCode::CREATED, Some("\"1\"")));
+    let path = format!("/tasks/{}", task["_id"]);
+
+    let patch = json!({ "title": "Rewrite", "due": null });
+    let (status, etag, task) = ask(&routes, "PATCH", &path, Some("\"1\""), patch.clone()).await;
+    assert_eq!((status, etag.as_deref()), (StatusCode::OK, Some("\"2\"")));
+    assert_eq!((&task["title"], &task["due"]), (&json!("Rewrite"), &Value::Null));
+    let (status, _, body) = ask(&routes, "PATCH", &path, Some("\"1\""), patch.clone()).await;
+    assert_eq!(status, StatusCode::PRECONDITION_FAILED);
+    assert!(!body.to_string().contains("tasks"), "{body}");
+    let (status, ..) = ask(&routes, "PATCH", &path, None, patch).await;
+    assert_eq!(status, StatusCode::PRECONDITION_REQUIRED);
+    let (status, _, body) =
+        ask(&routes, "PATCH", &path, Some("\"2\""), json!({ "title": "" })).await;
+    assert_eq!((status, &body["fields"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!(["title"])));
+}
+
+#[tokio::test]
+async fn a_list_is_filtered_sorted_and_paged_as_asked() {
+    let store = Embedded::memory().await.expect("a store");
+    let db = Tracker::open(store).await.expect("it opens");
+    let tasks = (0..30).map(|number| NewTask {
+        title: format!("task {number:02}"),
+        due: Some(DateTime::from_millis(number * 1_000)),
+    });
+    db.tasks.insert_many(tasks).await.expect("they are stored");
+    let routes = router(db);
+    let path = "/tasks?sort=-due&due%5Blt%5D=1970-01-01T00:00:25Z";
+    let (status, _, page) = ask(&routes, "GET", path, None, Value::Null).await;
+    assert_eq!((status, &page["items"][0]["title"]), (StatusCode::OK, &json!("task 24")));
+    let next = page["next"].as_str().expect("there is a next page");
+    let (_, _, page) =
+        ask(&routes, "GET", &format!("{path}&after={next}"), None, Value::Null).await;
+    assert_eq!((page["items"].as_array().map(Vec::len), &page["next"]), (Some(5), &Value::Null));
+    let (status, ..) = ask(&routes, "GET", "/tasks?secret=1", None, Value::Null).await;
+    assert_eq!(status, StatusCode::BAD_REQUEST);
+    let (status, ..) = ask(&routes, "GET", "/tasks/7777", None, Value::Null).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+}
