@@ -1,138 +1,164 @@
 //! The code of `docs/web-service.md`, driven without a socket.
 
-use std::collections::BTreeMap;
-
 use axum::{
-    Json, Router,
+    Router,
     body::Body,
-    extract::{Path, Query, State},
-    http::{HeaderMap, Request, StatusCode, header},
-    response::{IntoResponse, Response},
-    routing::get,
+    http::{Request, StatusCode, header},
 };
-use odm::{Embedded, ErrorKind, prelude::*};
-use serde::{Deserialize, Serialize};
+use odm::{Embedded, prelude::*};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
-#[document(collection = "tasks", new(name = "NewTask", derive(Debug, Deserialize)))]
-struct Task {
-    #[serde(rename = "_id")]
-    #[id(sequence)]
-    id: i64,
-    #[validate(min_length = 1, max_length = 200)]
-    title: String,
-    #[index]
-    due: Option<DateTime>,
-    #[version]
-    revision: i64,
-}
+use self::tracker::{NewTask, Tracker, router};
 
-#[derive(Debug, Deserialize, Patch)]
-#[patch(of = "Task")]
-#[serde(deny_unknown_fields)]
-struct TaskPatch {
-    title: Option<String>,
-    #[serde(default, deserialize_with = "odm::present")]
-    due: Option<Option<DateTime>>, // null removes the date; a missing field leaves it
-}
+/// The whole service.
+#[expect(unreachable_pub, reason = "the page shows it as a module of a program")]
+mod tracker {
+    use std::collections::BTreeMap;
 
-#[derive(Database)]
-#[database(name = "tracker", version = 1)]
-struct Tracker {
-    tasks: Repository<Task>,
-}
-
-fn router(db: Tracker) -> Router {
-    Router::new()
-        .route("/tasks", get(list).post(create))
-        .route("/tasks/{id}", get(show).patch(change))
-        .with_state(db)
-}
-
-struct Failure(odm::Error);
-
-impl From<odm::Error> for Failure {
-    fn from(error: odm::Error) -> Self {
-        Failure(error)
-    }
-}
-
-impl IntoResponse for Failure {
-    fn into_response(self) -> Response {
-        let error = self.0;
-        let (status, message) = match error.kind() {
-            ErrorKind::NotFound => (StatusCode::NOT_FOUND, "there is no such document"),
-            ErrorKind::DuplicateKey => (StatusCode::CONFLICT, "this name is taken"),
-            ErrorKind::Restricted => (StatusCode::CONFLICT, "it is still used"),
-            ErrorKind::Stale => {
-                (StatusCode::PRECONDITION_FAILED, "it has changed since it was read")
-            }
-            ErrorKind::Invalid => (StatusCode::UNPROCESSABLE_ENTITY, "it is not valid"),
-            ErrorKind::DanglingReference => {
-                (StatusCode::UNPROCESSABLE_ENTITY, "it refers to nothing")
-            }
-            ErrorKind::InvalidRequest => {
-                (StatusCode::BAD_REQUEST, "this filter or sort is not known")
-            }
-            _ if error.is_retryable() => (StatusCode::SERVICE_UNAVAILABLE, "try again later"),
-            _ => (StatusCode::INTERNAL_SERVER_ERROR, "something went wrong"),
-        };
-        // The text of the error names collections, indexes and values: it is for the log.
-        tracing::warn!(%error, %status, "a request failed");
-        let fields: Vec<_> = error.violations().iter().map(|violation| &violation.path).collect();
-        let body = serde_json::json!({ "error": message, "fields": fields });
-        (status, Json(body)).into_response()
-    }
-}
-
-async fn create(State(db): State<Tracker>, Json(task): Json<NewTask>) -> Result<Response, Failure> {
-    let task = db.tasks.insert(task).await?;
-    Ok((StatusCode::CREATED, with_etag(task)).into_response())
-}
-
-async fn show(State(db): State<Tracker>, Path(id): Path<i64>) -> Result<Response, Failure> {
-    Ok(with_etag(db.tasks.get(id).await?))
-}
-
-fn with_etag(task: Task) -> Response {
-    ([(header::ETAG, format!("\"{}\"", task.revision))], Json(task)).into_response()
-}
-
-async fn change(
-    State(db): State<Tracker>,
-    Path(id): Path<i64>,
-    headers: HeaderMap,
-    Json(patch): Json<TaskPatch>,
-) -> Result<Response, Failure> {
-    let Some(revision) = if_match(&headers) else {
-        return Ok(StatusCode::PRECONDITION_REQUIRED.into_response());
+    use axum::{
+        Json, Router,
+        extract::{Path, Query, State},
+        http::{HeaderMap, StatusCode, header},
+        response::{IntoResponse, Response},
+        routing::get,
     };
-    let update = db.tasks.update(id).if_version(revision).set_all(patch);
-    Ok(with_etag(update.returning().await?))
-}
+    use odm::{Embedded, ErrorKind, prelude::*};
+    use serde::{Deserialize, Serialize};
 
-fn if_match(headers: &HeaderMap) -> Option<i64> {
-    let etag = headers.get(header::IF_MATCH)?.to_str().ok()?;
-    etag.trim_matches('"').parse().ok()
-}
-
-// GET /tasks?sort=-due,title&due[lt]=2030-01-01T00:00:00Z&after=..
-async fn list(
-    State(db): State<Tracker>,
-    Query(mut asked): Query<BTreeMap<String, String>>,
-) -> Result<Response, Failure> {
-    let (sort, after) = (asked.remove("sort"), asked.remove("after"));
-    let allowed = Task::allow(["title", "due"]); // another field is an `InvalidRequest`
-    let mut tasks = db.tasks.find(allowed.filter_from_query(&asked)?);
-    tasks = tasks.sort(allowed.sort_by(&sort.unwrap_or_default())?);
-    if let Some(after) = after {
-        tasks = tasks.after(&after.parse()?);
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[document(collection = "tasks", new(name = "NewTask", derive(Debug, Deserialize)))]
+    pub struct Task {
+        #[serde(rename = "_id")]
+        #[id(sequence)]
+        pub id: i64,
+        #[validate(min_length = 1, max_length = 200)]
+        pub title: String,
+        #[index]
+        pub due: Option<DateTime>,
+        #[version]
+        pub revision: i64,
     }
-    let page = tasks.page(20).await?;
-    let body = serde_json::json!({ "items": page.items, "next": page.next });
-    Ok(Json(body).into_response())
+
+    #[derive(Debug, Deserialize, Patch)]
+    #[patch(of = "Task")]
+    #[serde(deny_unknown_fields)]
+    struct TaskPatch {
+        title: Option<String>,
+        #[serde(default, deserialize_with = "odm::present")]
+        due: Option<Option<DateTime>>, // null removes the date; a missing field leaves it
+    }
+
+    #[derive(Database)]
+    #[database(name = "tracker", version = 1)]
+    pub struct Tracker {
+        pub tasks: Repository<Task>,
+    }
+
+    pub fn router(db: Tracker) -> Router {
+        Router::new()
+            .route("/tasks", get(list).post(create))
+            .route("/tasks/{id}", get(show).patch(change))
+            .with_state(db)
+    }
+
+    struct Failure(odm::Error);
+
+    impl From<odm::Error> for Failure {
+        fn from(error: odm::Error) -> Self {
+            Failure(error)
+        }
+    }
+
+    impl IntoResponse for Failure {
+        fn into_response(self) -> Response {
+            let error = self.0;
+            let (status, message) = match error.kind() {
+                ErrorKind::NotFound => (StatusCode::NOT_FOUND, "there is no such document"),
+                ErrorKind::DuplicateKey => (StatusCode::CONFLICT, "this name is taken"),
+                ErrorKind::Restricted => (StatusCode::CONFLICT, "it is still used"),
+                ErrorKind::Stale => {
+                    (StatusCode::PRECONDITION_FAILED, "it has changed since it was read")
+                }
+                ErrorKind::Invalid => (StatusCode::UNPROCESSABLE_ENTITY, "it is not valid"),
+                ErrorKind::DanglingReference => {
+                    (StatusCode::UNPROCESSABLE_ENTITY, "it refers to nothing")
+                }
+                ErrorKind::InvalidRequest => {
+                    (StatusCode::BAD_REQUEST, "this filter or sort is not known")
+                }
+                _ if error.is_retryable() => (StatusCode::SERVICE_UNAVAILABLE, "try again later"),
+                _ => (StatusCode::INTERNAL_SERVER_ERROR, "something went wrong"),
+            };
+            // The text of the error names collections, indexes and values: it is for the log.
+            tracing::warn!(%error, %status, "a request failed");
+            let fields: Vec<_> =
+                error.violations().iter().map(|violation| &violation.path).collect();
+            let body = serde_json::json!({ "error": message, "fields": fields });
+            (status, Json(body)).into_response()
+        }
+    }
+
+    async fn create(
+        State(db): State<Tracker>,
+        Json(task): Json<NewTask>,
+    ) -> Result<Response, Failure> {
+        let task = db.tasks.insert(task).await?;
+        Ok((StatusCode::CREATED, with_etag(task)).into_response())
+    }
+
+    async fn show(State(db): State<Tracker>, Path(id): Path<i64>) -> Result<Response, Failure> {
+        Ok(with_etag(db.tasks.get(id).await?))
+    }
+
+    fn with_etag(task: Task) -> Response {
+        ([(header::ETAG, format!("\"{}\"", task.revision))], Json(task)).into_response()
+    }
+
+    async fn change(
+        State(db): State<Tracker>,
+        Path(id): Path<i64>,
+        headers: HeaderMap,
+        Json(patch): Json<TaskPatch>,
+    ) -> Result<Response, Failure> {
+        let Some(revision) = if_match(&headers) else {
+            return Ok(StatusCode::PRECONDITION_REQUIRED.into_response());
+        };
+        let update = db.tasks.update(id).if_version(revision).set_all(patch);
+        Ok(with_etag(update.returning().await?))
+    }
+
+    fn if_match(headers: &HeaderMap) -> Option<i64> {
+        let etag = headers.get(header::IF_MATCH)?.to_str().ok()?;
+        etag.trim_matches('"').parse().ok()
+    }
+
+    // GET /tasks?sort=-due,title&due[lt]=2030-01-01T00:00:00Z&after=..
+    async fn list(
+        State(db): State<Tracker>,
+        Query(mut asked): Query<BTreeMap<String, String>>,
+    ) -> Result<Response, Failure> {
+        let (sort, after) = (asked.remove("sort"), asked.remove("after"));
+        let allowed = Task::allow(["title", "due"]); // another field is an `InvalidRequest`
+        let mut tasks = db.tasks.find(allowed.filter_from_query(&asked)?);
+        tasks = tasks.sort(allowed.sort_by(&sort.unwrap_or_default())?);
+        if let Some(after) = after {
+            tasks = tasks.after(&after.parse()?);
+        }
+        let page = tasks.page(20).await?;
+        let body = serde_json::json!({ "items": page.items, "next": page.next });
+        Ok(Json(body).into_response())
+    }
+
+    #[expect(dead_code, reason = "it runs until a signal comes")]
+    pub async fn serve(address: &str, file: &str) -> Result<(), Box<dyn std::error::Error>> {
+        let db = Tracker::open(Embedded::open(file).await?).await?;
+        let listener = tokio::net::TcpListener::bind(address).await?;
+        let stopped = async { tokio::signal::ctrl_c().await.expect("signals can be awaited") };
+        axum::serve(listener, router(db.clone())).with_graceful_shutdown(stopped).await?;
+        db.close().await?; // waits for the writes under way
+        Ok(())
+    }
 }
 
 /// Sends a request to the routes, and returns the status, the entity tag and the body of the answer.
