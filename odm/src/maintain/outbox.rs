@@ -20,6 +20,7 @@
 //! from a write any more when no record is as old as it.
 
 mod lag;
+mod next;
 mod work;
 
 use std::collections::BTreeSet;
@@ -36,7 +37,8 @@ use crate::{
 pub(super) use lag::split_lagging;
 pub use lag::{Lag, ParkedRecord};
 pub(crate) use lag::{has_records, lag, newest_waiting, oldest_waiting};
-pub(crate) use work::{Batch, Claim, FailedRefresh, Retry, next_records};
+pub(crate) use next::{Claim, next_of_all};
+pub(crate) use work::{Batch, FailedRefresh, Retry};
 
 /// Documents to refresh.
 #[derive(Debug, Clone, PartialEq)]
