@@ -1,31 +1,124 @@
-//! Stores the documents of MongoDB's schema-design guides, runs the guides' queries, and prints
-//! what is stored and found.
+//! Runs the systems of MongoDB's schema-design guides, and shows of each its models, what it stores, finds
+//! and changes.
 //!
-//! `cargo run -p examples --example guides [folder]`: the database is kept in the folder, which must
-//! not have one yet, or in a temporary one.
+//! `cargo run -p examples --example guides` lists them, and `cargo run -p examples --example guides S9` runs one.
 
-use std::path::PathBuf;
+use std::{
+    fs,
+    io::{self, ErrorKind, IsTerminal, Write},
+    path::{Path, PathBuf},
+};
 
-use odm::Embedded;
+use clap::{ArgGroup, Parser};
+use examples::guides::{SYSTEMS, System, list};
+use odm::{Embedded, store::Store};
+
+/// Runs the systems of MongoDB's schema-design guides, and shows what they store, find and change.
+#[derive(Parser)]
+#[command(group = ArgGroup::new("chosen").args(["systems", "all"]))]
+struct Arguments {
+    /// The systems to run, such as `S9`. Without any they are listed.
+    #[arg(value_name = "SYSTEM")]
+    systems: Vec<System>,
+    /// Run all systems.
+    #[arg(long)]
+    all: bool,
+    /// Keep the databases in this folder, each in a file of its own.
+    #[arg(long, value_name = "FOLDER", requires = "chosen")]
+    keep: Option<PathBuf>,
+}
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let temporary;
-    let folder = match std::env::args_os().nth(1) {
-        Some(folder) => PathBuf::from(folder),
-        None => {
-            temporary = tempfile::tempdir()?;
-            temporary.path().to_owned()
-        }
+    let arguments = Arguments::parse();
+    let is_coloured = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let systems = match arguments.all {
+        true => SYSTEMS.to_vec(),
+        false => arguments.systems,
     };
-    std::fs::create_dir_all(&folder)?;
-    let file = folder.join("guides.odm");
-    if file.exists() {
-        return Err(format!("`{}` exists already", file.display()).into());
+    if systems.is_empty() {
+        print(&list(is_coloured))?;
+        let run = "cargo run -p examples --example guides";
+        return Ok(print(&format!(
+            "\nOne of them: {run} S9\nAll of them: {run} -- --all\n"
+        ))?);
     }
-    println!("database: {}", file.display());
-    let store = Embedded::open(&file).await?;
-    examples::guides::run(&store).await?;
-    odm::store::Store::close(&store).await?;
+    for (at, system) in systems.into_iter().enumerate() {
+        let store = match &arguments.keep {
+            Some(folder) => kept(folder, system).await?,
+            None => Embedded::memory().await?,
+        };
+        let screen = system.run(store.clone(), is_coloured).await?;
+        store.close().await?;
+        let gap = if at == 0 { "" } else { "\n\n" };
+        print(&format!("{gap}{screen}"))?;
+    }
     Ok(())
+}
+
+/// Makes the file of a system's database.
+async fn kept(folder: &Path, system: System) -> Result<Embedded, Box<dyn std::error::Error>> {
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => {}
+        made => {
+            made.map_err(|error| format!("cannot make the folder `{}`: {error}", folder.display()))?
+        }
+    }
+    let file = folder.join(format!("{system}.odm"));
+    if file.exists() {
+        let message = "exists already, and a system begins with an empty database";
+        return Err(format!("`{}` {message}", file.display()).into());
+    }
+    Ok(Embedded::open(&file).await?)
+}
+
+/// Prints a text, also to a reader who stops early.
+fn print(text: &str) -> io::Result<()> {
+    match io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(arguments: &[&str]) -> String {
+        match Arguments::try_parse_from([&["guides"], arguments].concat()) {
+            Ok(_) => panic!("{arguments:?} are accepted"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn unknown_systems_and_folders_without_systems_are_refused() {
+        for (system, known) in [("S15", "S14"), ("all", "S1, S2"), ("S", "S1, S2")] {
+            let text = refusal(&[system]);
+            assert!(text.contains(system) && text.contains(known), "{text}");
+        }
+        assert!(refusal(&["--everything"]).contains("--everything"));
+        assert!(refusal(&["--all", "S1"]).contains("cannot be used with"));
+        assert!(refusal(&["--keep", "x"]).contains("required"));
+        assert!(Arguments::try_parse_from(["guides", "s1", "S14", "--keep", "x"]).is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_database_is_kept_once_and_in_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let new = folder.path().join("new");
+        kept(&new, SYSTEMS[0]).await.unwrap();
+        assert!(new.join("S1.odm").is_file());
+        let again = kept(&new, SYSTEMS[0]).await.err().unwrap().to_string();
+        assert!(again.contains("exists already"), "{again}");
+        let file = new.join("S1.odm");
+        let file = kept(&file, SYSTEMS[0]).await.err().unwrap().to_string();
+        assert!(file.contains("cannot make the folder"), "{file}");
+        let deep = kept(&new.join("a/b"), SYSTEMS[0])
+            .await
+            .err()
+            .unwrap()
+            .to_string();
+        assert!(deep.contains("a/b"), "{deep}");
+    }
 }

@@ -1,10 +1,10 @@
 //! A blog that shows its most commented posts: a subset that is sorted by a count, which follows the
 //! children's own children.
 
-use odm::{Embedded, measure, prelude::*};
+use odm::{Finding, prelude::*};
 use serde::{Deserialize, Serialize};
 
-use super::{found, stored, title, written};
+use crate::show::{Screen, change};
 
 /// A blog that shows its ten most commented posts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -112,26 +112,19 @@ pub fn comment(id: i32, post: &Post) -> Comment {
     }
 }
 
-/// Runs the queries.
-pub async fn run(store: &Embedded) -> odm::Result<()> {
-    let db = Blogs::open(store.clone()).await?;
+/// S13: twelve comments on the post that had none.
+pub async fn run(screen: &mut Screen) -> odm::Result<Vec<Finding>> {
+    let db = Blogs::open(screen.store()).await?;
     load(&db).await?;
-
-    title("S13: a blog with its ten most commented posts");
-    let (blog, cost) = measure(async { db.blogs.get(1).await }).await;
-    found(
-        "the blog's page, by one query:",
-        &blog?.most_commented,
-        cost,
-    );
+    screen.model(include_str!("blogs.rs"), &["Blog", "Post"]);
+    screen.stored(["blogs"]).await?;
 
     let first = db.posts.get(1).await?;
     let comments = (101..=112).map(|id| comment(id, &first));
-    let (result, cost) = measure(async { db.comments.insert_many(comments).await }).await;
-    result?;
-    written("twelve comments on the first post:", cost);
-    let (blog, cost) = measure(async { db.blogs.get(1).await }).await;
-    found("it leads the page:", &blog?.most_commented, cost);
-    stored(store, "blog_posts").await?;
-    Ok(())
+    change!(
+        screen,
+        "twelve comments on a post, which so leads the blog's page",
+        db.comments.insert_many(comments)
+    );
+    db.audit().await
 }

@@ -1,11 +1,12 @@
 //! Validation: contacts from before each needed a phone number, under both levels and both actions.
 
 use odm::{
-    Embedded, Finding,
+    Finding,
     bson::{self, doc},
+    prelude::*,
 };
 
-use super::{stored, title};
+use crate::show::{Screen, change, refused};
 
 /// What the tightened schema asks for, beside what the types say.
 fn phone_required() -> bson::Document {
@@ -136,48 +137,67 @@ contacts!(
     moderate_warn, "contacts_moderate_warn", level = "moderate", action = "warn"
 );
 
-/// Runs all four combinations.
-pub async fn run(store: &Embedded) -> odm::Result<()> {
-    let combinations = [
-        (
-            "strict, error",
-            "contacts_strict_error",
-            strict_error::tighten(store).await?,
-        ),
-        (
-            "strict, warn",
-            "contacts_strict_warn",
-            strict_warn::tighten(store).await?,
-        ),
-        (
-            "moderate, error",
-            "contacts_moderate_error",
-            moderate_error::tighten(store).await?,
-        ),
-        (
-            "moderate, warn",
-            "contacts_moderate_warn",
-            moderate_warn::tighten(store).await?,
-        ),
+/// S14: the same writes under all levels and actions.
+pub async fn run(screen: &mut Screen) -> odm::Result<Vec<Finding>> {
+    let store = screen.store();
+    let outcomes = [
+        ("strict, error", strict_error::tighten(&store).await?),
+        ("strict, warn", strict_warn::tighten(&store).await?),
+        ("moderate, error", moderate_error::tighten(&store).await?),
+        ("moderate, warn", moderate_warn::tighten(&store).await?),
     ];
-    for (combination, collection, outcome) in combinations {
-        title(&format!("S14: validation is tightened ({combination})"));
-        let writes = [
-            ("Ivan, who never had a phone, moves", outcome.moved),
-            ("Anne gives up her phone", outcome.phone_given_up),
-            ("Ida comes without a phone", outcome.added),
-        ];
-        for (write, result) in writes {
-            match result {
-                Ok(()) => println!("{write}: stored"),
-                Err(error) => println!("{write}: {error}"),
-            }
-        }
-        stored(store, collection).await?;
-        println!("\nnot conforming, by `validate()`:");
-        for finding in outcome.invalid {
-            println!("  {finding}");
+    screen.model(include_str!("contacts.rs"), &["OldContact", "Contact"]);
+    screen
+        .stored(["contacts_strict_error", "contacts_moderate_error"])
+        .await?;
+
+    screen.title(
+        "level, action     an invalid one moves   a valid one loses its phone   a new one without",
+        "",
+    );
+    let shown = |result: &odm::Result<()>| if result.is_ok() { "stored" } else { "refused" };
+    for (combination, outcome) in &outcomes {
+        screen.text(&format!(
+            "{combination:<16}{:<23}{:<30}{}",
+            shown(&outcome.moved),
+            shown(&outcome.phone_given_up),
+            shown(&outcome.added),
+        ));
+    }
+
+    let strict = strict_error::Contacts::open(screen.store()).await?;
+    refused!(
+        screen,
+        "strict: an invalid contact cannot even move",
+        strict
+            .contacts
+            .update(2)
+            .set(strict_error::Contact::fields().city, "Ottawa")
+    );
+    let moderate = moderate_error::Contacts::open(screen.store()).await?;
+    change!(
+        screen,
+        "moderate: it can",
+        moderate
+            .contacts
+            .update(2)
+            .set(moderate_error::Contact::fields().city, "Ottawa")
+    );
+    refused!(
+        screen,
+        "moderate: a valid contact stays valid",
+        moderate
+            .contacts
+            .update(1)
+            .raw(doc! { "$unset": { "phone": "" } })
+    );
+    for (combination, outcome) in &outcomes {
+        screen.title(&format!("contacts.validate() under {combination}"), "");
+        for finding in &outcome.invalid {
+            screen.text(&finding.to_string());
         }
     }
-    Ok(())
+    let mut findings = strict.audit().await?;
+    findings.extend(moderate.audit().await?);
+    Ok(findings)
 }

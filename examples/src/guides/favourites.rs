@@ -1,10 +1,10 @@
 //! The subset pattern's other uses: a post with its highest-rated comments, a movie with its
 //! largest roles.
 
-use odm::{Embedded, measure, prelude::*};
+use odm::{Finding, prelude::*};
 use serde::{Deserialize, Serialize};
 
-use super::{found, stored, title, written};
+use crate::show::{Screen, change};
 
 /// A blog post that shows its highest-rated comments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -169,30 +169,22 @@ pub async fn load(db: &Favourites) -> odm::Result<()> {
     Ok(())
 }
 
-/// Runs the queries.
-pub async fn run(store: &Embedded) -> odm::Result<()> {
-    let db = Favourites::open(store.clone()).await?;
+/// S13: a comment is published, and a role becomes larger.
+pub async fn run(screen: &mut Screen) -> odm::Result<Vec<Finding>> {
+    let db = Favourites::open(screen.store()).await?;
     load(&db).await?;
+    screen.model(include_str!("favourites.rs"), &["Post", "Movie"]);
+    screen.stored(["posts", "movies_with_cast"]).await?;
 
-    title("S13: a blog post with its highest-rated comments");
-    stored(store, "posts").await?;
-    let (result, cost) = measure(async {
-        db.comments
-            .update(2)
-            .set(Comment::fields().published, true)
-            .await
-    })
-    .await;
-    result?;
-    written("a comment is published:", cost);
-    let (post, cost) = measure(async { db.posts.get(1).await }).await;
-    found(
-        "the best comments, by one query:",
-        &post?.best_comments,
-        cost,
+    change!(
+        screen,
+        "a comment of a high rating is published",
+        db.comments.update(2).set(Comment::fields().published, true)
     );
-
-    title("S13: a movie with its largest roles");
-    stored(store, "movies_with_cast").await?;
-    Ok(())
+    change!(
+        screen,
+        "a role becomes the largest",
+        db.roles.update(3).set(Role::fields().minutes, 3)
+    );
+    db.audit().await
 }

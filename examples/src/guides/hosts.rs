@@ -1,9 +1,9 @@
 //! One-to-squillions: log messages that refer to their host.
 
-use odm::{Embedded, measure, prelude::*};
+use odm::{Finding, prelude::*};
 use serde::{Deserialize, Serialize};
 
-use super::{found, stored, title};
+use crate::show::{Screen, change, query};
 
 /// A host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -71,41 +71,49 @@ pub async fn load(db: &Logs, older: i64) -> odm::Result<Host> {
     Ok(host)
 }
 
-/// Runs the guides' queries.
-pub async fn run(store: &Embedded) -> odm::Result<()> {
-    let db = Logs::open(store.clone()).await?;
+/// S7: the newest messages of a host.
+pub async fn run(screen: &mut Screen) -> odm::Result<Vec<Finding>> {
+    let db = Logs::open(screen.store()).await?;
     load(&db, 5_999).await?;
+    screen.model(include_str!("hosts.rs"), &["Host", "LogMsg"]);
+    screen.stored(["hosts", "logmsg"]).await?;
 
-    title("S7: one-to-squillions, messages that refer to their host");
-    stored(store, "hosts").await?;
-    stored(store, "logmsg").await?;
-    let (rows, cost) = measure(async {
-        let host = db
-            .hosts
+    let host = query!(
+        screen,
+        "the host with this address",
+        db.hosts
             .find(Host::fields().ipaddr.eq("127.66.66.66"))
             .one()
-            .await?;
+    );
+    query!(
+        screen,
+        "its newest 5,000 messages, by one more query",
         db.logmsg
             .of(&host)
             .sort(LogMsg::fields().time.desc())
             .limit(5_000)
-            .await
-    })
-    .await;
-    found("the newest 5,000 messages of the host:", &rows?, cost);
-    let (rows, cost) = measure(async {
-        let newest = LogMsg::fields()
-            .host
-            .referrers()
-            .sort(LogMsg::fields().time.desc())
-            .limit(2);
-        db.hosts.all().join(newest).await
-    })
-    .await;
-    found(
-        "all hosts, each joined with its two newest messages:",
-        &rows?,
-        cost,
     );
-    Ok(())
+    query!(
+        screen,
+        "all hosts, each joined with its two newest messages",
+        db.hosts.all().join(
+            LogMsg::fields()
+                .host
+                .referrers()
+                .sort(LogMsg::fields().time.desc())
+                .limit(2)
+        )
+    );
+    let message = LogMsg {
+        id: ObjectId::new(),
+        time: "2014-03-28T09:42:42Z".parse()?,
+        message: "cpu is out!".into(),
+        host: Ref::from(&host),
+    };
+    change!(
+        screen,
+        "a message comes in, by which no host grows",
+        db.logmsg.insert(message)
+    );
+    db.audit().await
 }

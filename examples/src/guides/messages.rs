@@ -1,10 +1,11 @@
 //! One-to-squillions with copies from the one: log messages that have the address of their host, and
 //! log messages that have all there is to know of it.
 
-use odm::{Embedded, measure, prelude::*};
+use odm::{Finding, prelude::*};
 use serde::{Deserialize, Serialize};
 
-use super::{found, products::short_id, stored, title, written};
+use super::products::short_id;
+use crate::show::{Screen, change, query};
 
 /// A host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -100,51 +101,44 @@ pub async fn load(db: &Messages, older: i64) -> odm::Result<Host> {
     Ok(host)
 }
 
-/// Runs the guides' queries and updates.
-pub async fn run(store: &Embedded) -> odm::Result<()> {
-    let db = Messages::open(store.clone()).await?;
+/// S11: a host gets another address, and its messages follow; those without a host do not.
+pub async fn run(screen: &mut Screen) -> odm::Result<Vec<Finding>> {
+    let db = Messages::open(screen.store()).await?;
     let host = load(&db, 5_999).await?;
+    screen.model(
+        include_str!("messages.rs"),
+        &["LogMsg", "LogMsgWithoutHost"],
+    );
+    screen
+        .stored([
+            "hosts_of_logmsg",
+            "logmsg_with_ipaddr",
+            "logmsg_without_host",
+        ])
+        .await?;
 
-    title("S11: one-to-squillions, the host's address copied into its messages");
-    stored(store, "logmsg_with_ipaddr").await?;
-    let (rows, cost) = measure(async {
+    query!(
+        screen,
+        "the newest 5,000 messages of an address, by one query",
         db.logmsg
             .find(LogMsg::fields().ipaddr.eq("127.66.66.66"))
             .sort(LogMsg::fields().time.desc())
             .limit(5_000)
-            .await
-    })
-    .await;
-    found(
-        "the newest 5,000 messages of an address, by one query:",
-        &rows?,
-        cost,
     );
-    let (result, cost) = measure(async {
+    change!(
+        screen,
+        "the host gets another address",
         db.hosts
             .update(&host)
             .set(Host::fields().ipaddr, "127.66.66.67")
-            .await
-    })
-    .await;
-    result?;
-    written("the host gets another address:", cost);
-    stored(store, "logmsg_with_ipaddr").await?;
-
-    title("S11: one-to-squillions, all about the host in its messages, and no host");
-    stored(store, "logmsg_without_host").await?;
-    let (rows, cost) = measure(async {
+    );
+    query!(
+        screen,
+        "without a host: what its messages say of it stays",
         db.without_host
             .find(LogMsgWithoutHost::fields().ipaddr.eq("127.66.66.66"))
             .sort(LogMsgWithoutHost::fields().time.desc())
             .limit(5_000)
-            .await
-    })
-    .await;
-    found(
-        "the newest 5,000 messages of an address, by one query:",
-        &rows?,
-        cost,
     );
-    Ok(())
+    db.audit().await
 }

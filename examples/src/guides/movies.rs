@@ -1,9 +1,9 @@
 //! The one-to-one subset pattern: a movie whose details are a cold part.
 
-use odm::{Embedded, measure, prelude::*};
+use odm::{Finding, prelude::*};
 use serde::{Deserialize, Serialize};
 
-use super::{found, stored, title};
+use crate::show::{Screen, change, query};
 
 /// What a page that lists movies shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -85,6 +85,18 @@ pub struct Viewer {
     pub num_reviews: i32,
 }
 
+/// What an overview shows of a movie.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Projection)]
+#[projection(of = "Movie")]
+pub struct MovieTitle {
+    /// What it is called.
+    pub title: String,
+    /// When it was made.
+    pub year: i32,
+    /// Who directed it.
+    pub directors: Vec<String>,
+}
+
 /// Movies.
 #[derive(Database)]
 #[database(name = "movies", version = 1)]
@@ -134,51 +146,40 @@ pub async fn load(db: &Movies) -> odm::Result<Movie> {
     db.movies.insert(movie).await
 }
 
-/// Runs the guides' queries and updates.
-pub async fn run(store: &Embedded) -> odm::Result<()> {
-    let db = Movies::open(store.clone()).await?;
+/// S4: the overview of movies, and the page of one with its details.
+pub async fn run(screen: &mut Screen) -> odm::Result<Vec<Finding>> {
+    let db = Movies::open(screen.store()).await?;
     load(&db).await?;
-    let fields = Movie::fields();
+    screen.model(include_str!("movies.rs"), &["Movie"]);
+    screen.stored(["movies", "movie_details"]).await?;
 
-    title("S4: one-to-one, the details of a movie as a cold part");
-    stored(store, "movies").await?;
-    stored(store, "movie_details").await?;
-    let (rows, cost) = measure(async { db.movies.find(fields.year.lt(1900)).await }).await;
-    let rows = rows?;
-    let titles: Vec<&str> = rows.iter().map(|movie| movie.title.as_str()).collect();
-    found("the list of movies, without their details:", &titles, cost);
-
-    let (movie, cost) = measure(async { db.movies.get(1).with(fields.details).await }).await;
-    let movie = movie?;
-    let plot: Vec<&str> = movie
-        .details
-        .get()
-        .map(|details| details.plot.as_str())
-        .into_iter()
-        .collect();
-    found("the page of a movie, with them:", &plot, cost);
-
-    let (rows, cost) = measure(async {
-        let best = db.movies.find(fields.details.imdb.rating.gt(7.0));
-        best.sort(fields.details.imdb.rating.desc()).await
-    })
-    .await;
-    let rows = rows?;
-    let titles: Vec<&str> = rows.iter().map(|movie| movie.title.as_str()).collect();
-    found("the best rated movies:", &titles, cost);
-
-    let (result, cost) = measure(async {
+    query!(
+        screen,
+        "the overview, without the details",
+        db.movies
+            .find(Movie::fields().year.lt(1900))
+            .select::<MovieTitle>()
+    );
+    query!(
+        screen,
+        "the page of a movie, with them",
+        db.movies.get(1).with(Movie::fields().details)
+    );
+    query!(
+        screen,
+        "the best movies, by a field of the details",
+        db.movies
+            .find(Movie::fields().details.imdb.rating.gt(7.0))
+            .sort(Movie::fields().details.imdb.rating.desc())
+            .select::<MovieTitle>()
+    );
+    change!(
+        screen,
+        "a genre in the movie, a vote in its details",
         db.movies
             .update(1)
-            .push(fields.genres, "Classic")
-            .inc(fields.details.imdb.votes, 1)
-            .await
-    })
-    .await;
-    result?;
-    println!(
-        "\na genre in the document and a vote in its cold part: {} documents written",
-        cost.documents_written
+            .push(Movie::fields().genres, "Classic")
+            .inc(Movie::fields().details.imdb.votes, 1)
     );
-    Ok(())
+    db.audit().await
 }

@@ -1,9 +1,10 @@
 //! One-to-many with copies from the many: a product that has the names of its parts.
 
-use odm::{Embedded, measure, prelude::*};
+use odm::{Finding, prelude::*};
 use serde::{Deserialize, Serialize};
 
-use super::{found, products, stored, title, written};
+use super::products;
+use crate::show::{Screen, change, query};
 
 /// A replacement part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -92,44 +93,39 @@ pub async fn load(db: &PartNames) -> odm::Result<()> {
     Ok(())
 }
 
-/// Runs the guides' queries and updates.
-pub async fn run(store: &Embedded) -> odm::Result<()> {
-    let db = PartNames::open(store.clone()).await?;
+/// S9: a part is renamed, and the products that have it follow.
+pub async fn run(screen: &mut Screen) -> odm::Result<Vec<Finding>> {
+    let db = PartNames::open(screen.store()).await?;
     load(&db).await?;
+    screen.model(include_str!("part_names.rs"), &["PartLink", "Product"]);
+    screen
+        .stored(["parts_of_products", "products_with_part_names"])
+        .await?;
 
-    title("S9: one-to-many, the names of the parts copied into the product");
-    stored(store, "products_with_part_names").await?;
-    let (product, cost) = measure(async {
+    let product = query!(
+        screen,
+        "a product with the names of its parts, by one query",
         db.products
             .find(Product::fields().catalog_number.eq(1234))
             .one()
-            .await
-    })
-    .await;
-    let product = product?;
-    found(
-        "the names of the parts of a product, by one query:",
-        &product.parts,
-        cost,
     );
-    let (parts, cost) = measure(async { db.parts.fetch(&product.parts).await }).await;
-    let parts = parts?;
-    found("all about these parts, by one more:", &parts, cost);
-
+    let parts = query!(
+        screen,
+        "all about these parts, by one more",
+        db.parts.fetch(&product.parts)
+    );
     let grommet = &parts[0];
-    let (result, cost) = measure(async {
+    change!(
+        screen,
+        "a part is renamed that two products have",
         db.parts
             .update(grommet)
             .set(Part::fields().name, "#5 grommet")
-            .await
-    })
-    .await;
-    result?;
-    written("a part is renamed that two products have:", cost);
-    stored(store, "products_with_part_names").await?;
-    let (result, cost) =
-        measure(async { db.parts.update(grommet).inc(Part::fields().qty, -1).await }).await;
-    result?;
-    written("one of it is sold, which no product shows:", cost);
-    Ok(())
+    );
+    change!(
+        screen,
+        "one of it is sold, which no product shows",
+        db.parts.update(grommet).inc(Part::fields().qty, -1)
+    );
+    db.audit().await
 }

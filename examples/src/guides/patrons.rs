@@ -1,9 +1,11 @@
 //! One-to-one and one-to-few: a patron's address embedded, and the normalized form, joined.
 
-use odm::{Embedded, measure, prelude::*};
+use odm::{Finding, prelude::*};
 use serde::{Deserialize, Serialize};
 
-use super::{found, stored, title};
+use crate::show::{Screen, change, query};
+
+const SOURCE: &str = include_str!("patrons.rs");
 
 /// An address inside a patron.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
@@ -136,42 +138,61 @@ pub async fn load(db: &Patrons) -> odm::Result<()> {
     Ok(())
 }
 
-/// Runs the guides' queries.
-pub async fn run(store: &Embedded) -> odm::Result<()> {
-    let db = Patrons::open(store.clone()).await?;
+/// S1: the address in its patron, and as a document of its own.
+pub async fn one_address(screen: &mut Screen) -> odm::Result<Vec<Finding>> {
+    let db = Patrons::open(screen.store()).await?;
     load(&db).await?;
+    screen.model(SOURCE, &["PatronWithAddress", "Address", "PatronAddress"]);
+    screen
+        .stored(["patrons_with_address", "patrons", "addresses"])
+        .await?;
 
-    title("S1: one-to-one, the address embedded in the patron");
-    stored(store, "patrons_with_address").await?;
-    let (joe, cost) = measure(async { db.with_address.get("joe").await }).await;
-    found(
-        "patron `joe`, with the address, by one query:",
-        &[joe?],
-        cost,
+    query!(
+        screen,
+        "patron `joe` with the address, by one query",
+        db.with_address.get("joe")
     );
-
-    title("S1: one-to-one, normalized, joined by the application");
-    stored(store, "patrons").await?;
-    stored(store, "addresses").await?;
-    let (rows, cost) = measure(async {
-        let addresses = PatronAddress::fields().patron_id.referrers();
+    query!(
+        screen,
+        "normalized, it takes a join",
         db.patrons
             .find(Patron::fields().id.eq("joe"))
-            .join(addresses)
-            .await
-    })
-    .await;
-    found("patron `joe`, joined with the addresses:", &rows?, cost);
+            .join(PatronAddress::fields().patron_id.referrers())
+    );
+    change!(
+        screen,
+        "the patron moves",
+        db.with_address
+            .update("joe")
+            .set(PatronWithAddress::fields().address.street, "9 New Street")
+    );
+    db.audit().await
+}
 
-    title("S2: one-to-many, the addresses embedded in the patron");
-    stored(store, "patrons_with_addresses").await?;
-    let (rows, cost) = measure(async {
-        let in_boston = PatronWithAddresses::fields()
-            .addresses
-            .any(|address| address.city.eq("Boston"));
-        db.with_addresses.find(in_boston).await
-    })
-    .await;
-    found("patrons with an address in Boston:", &rows?, cost);
-    Ok(())
+/// S2: a few addresses in their patron.
+pub async fn few_addresses(screen: &mut Screen) -> odm::Result<Vec<Finding>> {
+    let db = Patrons::open(screen.store()).await?;
+    load(&db).await?;
+    screen.model(SOURCE, &["PatronWithAddresses"]);
+    screen.stored(["patrons_with_addresses"]).await?;
+
+    query!(
+        screen,
+        "patrons with an address in Boston",
+        db.with_addresses.find(
+            PatronWithAddresses::fields()
+                .addresses
+                .any(|address| address.city.eq("Boston"))
+        )
+    );
+    change!(
+        screen,
+        "one of the addresses changes",
+        db.with_addresses.update("joe").update_each(
+            PatronWithAddresses::fields().addresses,
+            |address| address.city.eq("Boston"),
+            |address, changes| changes.set(address.street, "2 Some Other Street")
+        )
+    );
+    db.audit().await
 }

@@ -1,9 +1,9 @@
 //! One-to-few: a person's addresses, embedded.
 
-use odm::{Embedded, measure, prelude::*};
+use odm::{Finding, prelude::*};
 use serde::{Deserialize, Serialize};
 
-use super::{found, stored, title};
+use crate::show::{Screen, query};
 
 /// An address inside a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
@@ -59,24 +59,19 @@ pub fn kate() -> Person {
     }
 }
 
-/// Runs the guides' queries.
-pub async fn run(store: &Embedded) -> odm::Result<()> {
-    let db = People::open(store.clone()).await?;
+/// S2: the same with the person of another guide.
+pub async fn run(screen: &mut Screen) -> odm::Result<Vec<Finding>> {
+    let db = People::open(screen.store()).await?;
     db.person.insert(kate()).await?;
+    screen.model(include_str!("people.rs"), &["Person", "Address"]);
+    screen.stored(["person"]).await?;
 
-    title("S2: one-to-few, a person's addresses");
-    stored(store, "person").await?;
-    let (kate, cost) = measure(async {
+    query!(
+        screen,
+        "the person with this social security number",
         db.person
             .find(Person::fields().ssn.eq("123-456-7890"))
             .one()
-            .await
-    })
-    .await;
-    found(
-        "the person with this social security number:",
-        &[kate?],
-        cost,
     );
-    Ok(())
+    db.audit().await
 }

@@ -1,10 +1,11 @@
 //! One-to-many with copies from the one: parts that have the name of their product. A part either
 //! refers to the one product that it is for, or several products refer to it.
 
-use odm::{Embedded, measure, prelude::*};
+use odm::{Finding, prelude::*};
 use serde::{Deserialize, Serialize};
 
-use super::{found, products, stored, title, written};
+use super::products;
+use crate::show::{Screen, change, query};
 
 /// A product.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -137,69 +138,40 @@ pub async fn load(db: &ProductNames) -> odm::Result<[Product; 2]> {
     Ok([left, right])
 }
 
-/// Runs the guides' queries and updates.
-pub async fn run(store: &Embedded) -> odm::Result<()> {
-    let db = ProductNames::open(store.clone()).await?;
+/// S10: a product is renamed, and a part moves to another product.
+pub async fn run(screen: &mut Screen) -> odm::Result<Vec<Finding>> {
+    let db = ProductNames::open(screen.store()).await?;
     let [left, right] = load(&db).await?;
+    screen.model(include_str!("product_names.rs"), &["Part", "SharedPart"]);
+    screen
+        .stored(["parts_with_product", "shared_parts"])
+        .await?;
 
-    title("S10: one-to-many, the product's name and number copied into its parts");
-    stored(store, "parts_with_product").await?;
-    let (part, cost) = measure(async {
-        db.parts
-            .find(Part::fields().partno.eq("123-aff-456"))
-            .one()
-            .await
-    })
-    .await;
-    let grommet = part?;
-    found(
-        "a part and what it is for, by one query:",
-        std::slice::from_ref(&grommet),
-        cost,
+    let grommet = query!(
+        screen,
+        "a part and what it is for, by one query",
+        db.parts.find(Part::fields().partno.eq("123-aff-456")).one()
     );
-    let (result, cost) = measure(async {
+    change!(
+        screen,
+        "a product of three parts is renamed",
         db.products
             .update(&left)
-            .set(Product::fields().name, "left-handed smoke bender")
-            .await
-    })
-    .await;
-    result?;
-    written("a product of three parts is renamed:", cost);
-    let (result, cost) = measure(async {
+            .set(Product::fields().name, "smoke bender")
+    );
+    change!(
+        screen,
+        "a part moves to another product",
         db.parts
             .update(&grommet)
             .set(Part::fields().product, &right)
-            .await
-    })
-    .await;
-    result?;
-    written("a part moves to another product:", cost);
-    stored(store, "parts_with_product").await?;
-
-    title("S10: many-to-many, the names of the products copied into a shared part");
-    stored(store, "shared_parts").await?;
-    let (rows, cost) = measure(async {
-        let names = SharedPart::fields().product_names;
-        db.shared_parts
-            .find(names.contains("right-handed smoke shifter"))
-            .await
-    })
-    .await;
-    found(
-        "parts of the product with this name, by one query:",
-        &rows?,
-        cost,
     );
-    let (result, cost) = measure(async {
+    change!(
+        screen,
+        "many-to-many: a product of shared parts is renamed",
         db.sharing_products
             .update(left.id)
-            .set(SharingProduct::fields().name, "left-handed smoke bender")
-            .await
-    })
-    .await;
-    result?;
-    written("a product of three parts is renamed:", cost);
-    stored(store, "shared_parts").await?;
-    Ok(())
+            .set(SharingProduct::fields().name, "smoke bender")
+    );
+    db.audit().await
 }

@@ -1,9 +1,9 @@
 //! One-to-many by reference: a product's array of parts. Parts are shared, so it is many-to-many.
 
-use odm::{Embedded, measure, prelude::*};
+use odm::{Finding, prelude::*};
 use serde::{Deserialize, Serialize};
 
-use super::{found, stored, title};
+use crate::show::{Screen, change, query, refused};
 
 /// A replacement part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -42,6 +42,16 @@ pub struct Product {
     /// Its parts.
     #[reference(child)]
     pub parts: Vec<Ref<Part>>,
+}
+
+/// What a list shows of a product.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Projection)]
+#[projection(of = "Product")]
+pub struct ProductName {
+    /// What it is called.
+    pub name: String,
+    /// Its number in the catalog.
+    pub catalog_number: i32,
 }
 
 /// The product catalog.
@@ -96,54 +106,44 @@ pub async fn load(db: &Catalog) -> odm::Result<()> {
     Ok(())
 }
 
-/// Runs the guides' queries.
-pub async fn run(store: &Embedded) -> odm::Result<()> {
-    let db = Catalog::open(store.clone()).await?;
+/// S6: the parts of a product, and the products of a part.
+pub async fn run(screen: &mut Screen) -> odm::Result<Vec<Finding>> {
+    let db = Catalog::open(screen.store()).await?;
     load(&db).await?;
+    screen.model(include_str!("products.rs"), &["Product"]);
+    screen.stored(["products", "parts"]).await?;
 
-    title("S6: one-to-many, a product's array of references to parts");
-    stored(store, "products").await?;
-    stored(store, "parts").await?;
-    let (parts, cost) = measure(async {
-        let product = db
-            .products
+    let product = query!(
+        screen,
+        "the product with this number in the catalog",
+        db.products
             .find(Product::fields().catalog_number.eq(1234))
             .one()
-            .await?;
-        db.parts.fetch(&product.parts).await
-    })
-    .await;
-    let parts = parts?;
-    found(
-        "the parts of the product with catalog number 1234:",
-        &parts,
-        cost,
     );
-
-    title("S6: many-to-many, the products that share a part");
+    let parts = query!(
+        screen,
+        "its parts, by one more query",
+        db.parts.fetch(&product.parts)
+    );
     let grommet = &parts[0];
-    let (rows, cost) = measure(async {
+    query!(
+        screen,
+        "the other way: the products that share a part",
         db.products
             .find(Product::fields().parts.contains(grommet))
-            .await
-    })
-    .await;
-    found("the products with the part `#4 grommet`:", &rows?, cost);
-    let (rows, cost) = measure(async {
-        let products = Product::fields()
-            .parts
-            .referrers()
-            .sort(Product::fields().name.asc())
-            .limit(10);
-        db.parts.all().join(products).await
-    })
-    .await;
-    found("all parts, each joined with its products:", &rows?, cost);
-    match db.parts.delete(grommet).await {
-        Err(error) if error.is_restricted() => {
-            println!("\ndeleting `#4 grommet` is refused:\n  {error}")
-        }
-        other => println!("\ndeleting `#4 grommet`: {other:?}"),
-    }
-    Ok(())
+            .select::<ProductName>()
+    );
+    refused!(
+        screen,
+        "a part that products have is not deleted",
+        db.parts.delete(grommet)
+    );
+    change!(
+        screen,
+        "a product gives up a part",
+        db.products
+            .update(&product)
+            .pull(Product::fields().parts, grommet)
+    );
+    db.audit().await
 }

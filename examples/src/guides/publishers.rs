@@ -1,9 +1,9 @@
 //! One-to-many by reference: books in an array of the publisher, or the publisher in each book.
 
-use odm::{Embedded, measure, prelude::*};
+use odm::{Finding, prelude::*};
 use serde::{Deserialize, Serialize};
 
-use super::{found, stored, title};
+use crate::show::{Screen, change, query, refused};
 
 /// One author or several: the guides have both forms.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
@@ -168,40 +168,50 @@ pub async fn load(db: &Publishers) -> odm::Result<()> {
     Ok(())
 }
 
-/// Runs the guides' queries.
-pub async fn run(store: &Embedded) -> odm::Result<()> {
-    let db = Publishers::open(store.clone()).await?;
+/// S5: the books of a publisher in its array, and the publisher in each book.
+pub async fn run(screen: &mut Screen) -> odm::Result<Vec<Finding>> {
+    let db = Publishers::open(screen.store()).await?;
     load(&db).await?;
+    screen.model(
+        include_str!("publishers.rs"),
+        &["PublisherWithBooks", "PublishedBook"],
+    );
+    screen
+        .stored(["publishers_with_books", "books", "books_with_publisher"])
+        .await?;
 
-    title("S5: one-to-many, the publisher holds references to its books");
-    stored(store, "publishers_with_books").await?;
-    stored(store, "books").await?;
-    let (rows, cost) = measure(async {
-        db.with_books
-            .all()
-            .join(PublisherWithBooks::fields().books)
-            .await
-    })
-    .await;
-    found("publishers, joined with their books:", &rows?, cost);
-
-    title("S5: one-to-many, each book refers to its publisher");
-    stored(store, "publishers").await?;
-    stored(store, "books_with_publisher").await?;
-    let (rows, cost) = measure(async {
-        let oreilly = db.publishers.get("oreilly").await?;
-        let newest_first = PublishedBook::fields().published_date.desc();
-        db.published.of(&oreilly).sort(newest_first).await
-    })
-    .await;
-    found("the books of `oreilly`, newest first:", &rows?, cost);
-    let (rows, cost) = measure(async {
+    query!(
+        screen,
+        "publishers, joined with the books in their array",
+        db.with_books.all().join(PublisherWithBooks::fields().books)
+    );
+    refused!(
+        screen,
+        "a book that a publisher lists is not deleted",
+        db.books.delete(234567890)
+    );
+    let oreilly = db.publishers.get("oreilly").await?;
+    query!(
+        screen,
+        "the other way: the newest book of a publisher",
         db.published
-            .all()
-            .join(PublishedBook::fields().publisher_id)
-            .await
-    })
-    .await;
-    found("books, joined with their publisher:", &rows?, cost);
-    Ok(())
+            .of(&oreilly)
+            .sort(PublishedBook::fields().published_date.desc())
+            .first()
+    );
+    let book = PublishedBook {
+        id: 345678901,
+        title: "Scaling MongoDB".into(),
+        author: Author::One("Kristina Chodorow".into()),
+        published_date: "2011-02-01".parse()?,
+        pages: 66,
+        language: "English".into(),
+        publisher_id: Ref::from(&oreilly),
+    };
+    change!(
+        screen,
+        "a new book, by which no publisher grows",
+        db.published.insert(book)
+    );
+    db.audit().await
 }

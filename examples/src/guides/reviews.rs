@@ -1,9 +1,11 @@
 //! The subset pattern: a product that shows its newest reviews, and a host its last messages.
 
-use odm::{bson::Decimal128, measure, prelude::*, store::embedded::Embedded};
+use odm::{Finding, bson::Decimal128, prelude::*};
 use serde::{Deserialize, Serialize};
 
-use super::{found, stored, title, written};
+use crate::show::{Screen, change, query};
+
+const SOURCE: &str = include_str!("reviews.rs");
 
 /// An amount of money.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
@@ -199,67 +201,64 @@ pub async fn load_messages(db: &Reviews, messages: i64) -> odm::Result<Host> {
     db.hosts.get(&host).await
 }
 
-/// Runs the guides' queries and updates.
-pub async fn run(store: &Embedded) -> odm::Result<()> {
-    let db = Reviews::open(store.clone()).await?;
+/// S3: the page of a product, and what edits and deletes of reviews do to it.
+pub async fn run(screen: &mut Screen) -> odm::Result<Vec<Finding>> {
+    let db = Reviews::open(screen.store()).await?;
     load(&db).await?;
+    screen.model(SOURCE, &["Product", "Review", "ReviewSummary"]);
+    screen.stored(["product"]).await?;
+    screen.watch(["review"]);
 
-    title("S3: one-to-many, the ten newest reviews in the product");
-    stored(store, "review").await?;
-    let (product, cost) = measure(async { db.products.get(1).await }).await;
-    let product = product?;
-    found(
-        "the reviews on the product page, by one query:",
-        &product.reviews,
-        cost,
+    let product = query!(
+        screen,
+        "a product with its newest reviews, by one query",
+        db.products.get(1)
     );
-    let (rows, cost) = measure(async {
-        let newest = Review::fields().published_date.desc();
+    query!(
+        screen,
+        "more reviews, from where the product's end",
         db.reviews
-            .of(&product)
-            .sort(newest)
-            .skip(10)
+            .after_subset(&product, Product::fields().reviews)
+            .await?
             .limit(20)
-            .await
-    })
-    .await;
-    found("more reviews:", &rows?, cost);
-
-    let edited = Review::fields().review_id.eq(785);
-    let (result, cost) = measure(async {
-        let text = "Nice product. Faster shipping now.";
+    );
+    change!(
+        screen,
+        "a review is edited",
         db.reviews
-            .update_where(edited)
-            .set(Review::fields().review_text, text)
-            .await
-    })
-    .await;
-    result?;
-    written("an edited review:", cost);
-    let (result, cost) = measure(async {
-        db.reviews
-            .delete_where(Review::fields().review_id.eq(786))
-            .await
-    })
-    .await;
-    result?;
-    written("a deleted review:", cost);
-    let (product, cost) = measure(async { db.products.get(1).await }).await;
-    found("the reviews on the product page:", &product?.reviews, cost);
+            .update_where(Review::fields().review_id.eq(785))
+            .set(Review::fields().review_text, "Nice product. Faster now.")
+    );
+    change!(
+        screen,
+        "a review is deleted",
+        db.reviews.delete_where(Review::fields().review_id.eq(786))
+    );
+    db.audit().await
+}
 
+/// S12: a message comes in, and the host shows it.
+pub async fn run_messages(screen: &mut Screen) -> odm::Result<Vec<Finding>> {
+    let db = Reviews::open(screen.store()).await?;
     load_messages(&db, 1_500).await?;
-    title("S12: one-to-squillions, the last 1000 messages in the host");
-    let (host, cost) = measure(async {
+    screen.model(SOURCE, &["Host", "LogMsg", "LogLine"]);
+    screen
+        .stored(["hosts_with_logmsgs", "logmsg_of_hosts"])
+        .await?;
+
+    let host = query!(
+        screen,
+        "a host with its last messages, by one query",
         db.hosts
             .find(Host::fields().ipaddr.eq("127.66.66.66"))
             .one()
-            .await
-    })
-    .await;
-    found(
-        "the last messages of the host, by one query:",
-        &host?.logmsgs,
-        cost,
     );
-    Ok(())
+    let message = LogMsg {
+        id: ObjectId::new(),
+        time: "2014-03-28T09:42:42Z".parse()?,
+        message: "cpu is out!".into(),
+        host: Ref::from(&host),
+    };
+    change!(screen, "a message comes in", db.logmsg.insert(message));
+    db.audit().await
 }

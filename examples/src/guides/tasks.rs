@@ -1,9 +1,10 @@
 //! One-to-many with references on both sides: a person's tasks, and the owner of each.
 
-use odm::{Embedded, measure, prelude::*};
+use odm::{Finding, prelude::*};
 use serde::{Deserialize, Serialize};
 
-use super::{found, products::short_id, stored, title, written};
+use super::products::short_id;
+use crate::show::{Screen, change, query};
 
 /// A person with tasks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -72,51 +73,38 @@ pub async fn load(db: &Tasks) -> odm::Result<[Person; 2]> {
     Ok([db.people.get(&kate).await?, rod])
 }
 
-/// Runs the guides' queries and updates.
-pub async fn run(store: &Embedded) -> odm::Result<()> {
-    let db = Tasks::open(store.clone()).await?;
+/// S8: a task moves to another person, by a write of the task and by one of the person.
+pub async fn run(screen: &mut Screen) -> odm::Result<Vec<Finding>> {
+    let db = Tasks::open(screen.store()).await?;
     let [kate, rod] = load(&db).await?;
+    screen.model(include_str!("tasks.rs"), &["Person", "Task"]);
+    screen.stored(["people", "tasks"]).await?;
 
-    title("S8: two-way references, a person's tasks and their owner");
-    stored(store, "people").await?;
-    stored(store, "tasks").await?;
-    let (rows, cost) = measure(async {
+    query!(
+        screen,
+        "a person, joined with the tasks",
         db.people
             .find(Person::fields().id.eq(kate.id))
             .join(Person::fields().tasks)
-            .await
-    })
-    .await;
-    found("Kate, joined with her tasks:", &rows?, cost);
-    let (rows, cost) = measure(async {
-        let tomorrow: DateTime = "2014-04-01".parse()?;
-        let due = Task::fields().due_date.eq(tomorrow);
-        db.tasks.find(due).join(Task::fields().owner).await
-    })
-    .await;
-    found(
-        "the tasks due tomorrow, joined with their owners:",
-        &rows?,
-        cost,
     );
-
+    let tomorrow: DateTime = "2014-04-01".parse()?;
+    query!(
+        screen,
+        "the tasks due tomorrow, joined with their owners",
+        db.tasks
+            .find(Task::fields().due_date.eq(tomorrow))
+            .join(Task::fields().owner)
+    );
     let lesson = &kate.tasks[0];
-    let update = || db.tasks.update(lesson).set(Task::fields().owner, &rod);
-    let plan = update().plan().await?;
-    print!("\nmoving a task from Kate to Rod would be:\n{plan}");
-    let (result, cost) = measure(async { update().await }).await;
-    result?;
-    written("it moves, written as its new owner:", cost);
-    stored(store, "people").await?;
-    let (result, cost) = measure(async {
-        db.people
-            .update(&kate)
-            .push(Person::fields().tasks, lesson)
-            .await
-    })
-    .await;
-    result?;
-    written("it moves back, written as one more task of Kate's:", cost);
-    stored(store, "people").await?;
-    Ok(())
+    change!(
+        screen,
+        "a task gets another owner",
+        db.tasks.update(lesson).set(Task::fields().owner, &rod)
+    );
+    change!(
+        screen,
+        "a person gets the task back",
+        db.people.update(&kate).push(Person::fields().tasks, lesson)
+    );
+    db.audit().await
 }
