@@ -3,30 +3,45 @@
 //! | request | answer |
 //! |---|---|
 //! | `POST /parts` | the part, stored |
-//! | `GET /parts/{id}` | the part |
+//! | `GET /parts?name=..&after=..&size=..` | a page of the parts whose names begin so, in any case |
+//! | `GET /parts/{id}` | the part, with its `ETag` |
+//! | `PATCH /parts/{id}` with `If-Match` | the part, changed, unless somebody else has changed it |
 //! | `POST /parts/{id}/take` with `{"qty": n}` | the part, with as many fewer on hand |
 //! | `DELETE /parts/{id}` | nothing; refused while a product has it |
 //! | `POST /products` | the product, stored |
-//! | `GET /products?after=..&size=..` | a page of products, and where the next one starts |
+//! | `GET /products?name=..&after=..&size=..` | a page of products, with the names of their parts |
 //! | `GET /products/{catalog_number}` | the product with its parts, joined |
 
-use std::future::Future;
+mod failure;
+mod models;
+
+use std::{future::Future, num::NonZeroU32};
 
 use axum::{
     Json, Router,
     extract::{
-        Path, Query, State,
+        DefaultBodyLimit, FromRequestParts, Path, Query, State,
         rejection::{JsonRejection, PathRejection, QueryRejection},
     },
-    http::StatusCode,
-    response::{IntoResponse, Response},
+    http::{StatusCode, header, request},
+    response::IntoResponse,
     routing::{get, post},
 };
-use odm::{ErrorKind, prelude::*, repository::Cursor, store::embedded::Embedded};
+pub use failure::{Answer, Failure};
+pub use models::{Catalog, NewPart, NewProduct, Part, PartLink, PartPatch, Product};
+use odm::{
+    prelude::*,
+    repository::{Cursor, Page},
+    store::embedded::Embedded,
+};
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
+use tower_http::trace::TraceLayer;
 
-use crate::guides::products::{Catalog, Part, Product};
+/// The largest body of a request, in bytes.
+const LARGEST_BODY: usize = 64 * 1024;
+/// The largest page.
+const LARGEST_PAGE: u64 = 200;
 
 /// Serves requests on the listener until `shutdown` is ready and those under way are answered.
 /// Nothing that was acknowledged is lost.
@@ -46,141 +61,118 @@ pub async fn serve(
 /// The routes over a database.
 pub fn router(db: Catalog) -> Router {
     Router::new()
-        .route("/parts", post(add_part))
-        .route("/parts/{id}", get(part).delete(remove_part))
+        .route("/parts", post(add_part).get(parts))
+        .route(
+            "/parts/{id}",
+            get(part).patch(change_part).delete(remove_part),
+        )
         .route("/parts/{id}/take", post(take_part))
         .route("/products", post(add_product).get(products))
         .route("/products/{catalog_number}", get(product))
+        .layer(DefaultBodyLimit::max(LARGEST_BODY))
+        .layer(TraceLayer::new_for_http())
         .with_state(db)
 }
 
-/// An error of the database or of the request, as a status code with a message in JSON.
-#[derive(Debug)]
-pub struct Failure(StatusCode, String);
-
-impl From<odm::Error> for Failure {
-    fn from(error: odm::Error) -> Self {
-        let status = match error.kind() {
-            ErrorKind::NotFound => StatusCode::NOT_FOUND,
-            ErrorKind::DuplicateKey | ErrorKind::Restricted | ErrorKind::Stale => {
-                StatusCode::CONFLICT
-            }
-            ErrorKind::DanglingReference => StatusCode::UNPROCESSABLE_ENTITY,
-            ErrorKind::InvalidQuery | ErrorKind::InvalidUpdate => StatusCode::BAD_REQUEST,
-            ErrorKind::Limit => StatusCode::PAYLOAD_TOO_LARGE,
-            _ if error.is_retryable() => StatusCode::SERVICE_UNAVAILABLE,
-            _ => StatusCode::INTERNAL_SERVER_ERROR,
-        };
-        Failure(status, error.to_string())
-    }
-}
-
-macro_rules! failures {
-    ($($rejection:ident)*) => {$(
-        impl From<$rejection> for Failure {
-            fn from(rejection: $rejection) -> Self {
-                Failure(rejection.status(), rejection.body_text())
-            }
-        }
-    )*};
-}
-failures!(JsonRejection PathRejection QueryRejection);
-
-impl IntoResponse for Failure {
-    fn into_response(self) -> Response {
-        (self.0, Json(serde_json::json!({ "error": self.1 }))).into_response()
-    }
-}
-
-type Answer<T> = Result<T, Failure>;
 type Body<T> = Result<Json<T>, JsonRejection>;
 type Segment<T> = Result<Path<T>, PathRejection>;
 type Parameters<T> = Result<Query<T>, QueryRejection>;
 
-/// A part as a client sends it: without an id.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct NewPart {
-    /// The manufacturer's number.
-    pub partno: String,
-    /// What it is called.
-    pub name: String,
-    /// How many are on hand.
-    pub qty: i32,
-    /// What it costs to buy.
-    pub cost: f64,
-    /// What it is sold for.
-    pub price: f64,
+/// A part with its `ETag`.
+fn tagged(part: Part) -> impl IntoResponse {
+    let tag = format!("\"{}\"", part.revision);
+    ([(header::ETAG, tag)], Json(part))
 }
 
-async fn add_part(
-    State(db): State<Catalog>,
-    body: Body<NewPart>,
-) -> Answer<(StatusCode, Json<Part>)> {
-    let Json(NewPart {
-        partno,
-        name,
-        qty,
-        cost,
-        price,
-    }) = body?;
-    let part = Part {
-        id: ObjectId::new(),
-        partno,
-        name,
-        qty,
-        cost,
-        price,
-    };
-    Ok((StatusCode::CREATED, Json(db.parts.insert(part).await?)))
+async fn add_part(State(db): State<Catalog>, body: Body<NewPart>) -> Answer<impl IntoResponse> {
+    let Json(part) = body?;
+    let part = db.parts.insert(part).await?;
+    Ok((StatusCode::CREATED, tagged(part)))
 }
 
-async fn part(State(db): State<Catalog>, id: Segment<ObjectId>) -> Answer<Json<Part>> {
+async fn part(State(db): State<Catalog>, id: Segment<ObjectId>) -> Answer<impl IntoResponse> {
     let Path(id) = id?;
-    Ok(Json(db.parts.get(id).await?))
+    Ok(tagged(db.parts.get(id).await?))
+}
+
+/// The version that a client has read: the only tag of `If-Match`, or `None` for `*`, which is any.
+struct IfMatch(Option<i64>);
+
+impl<S: Sync> FromRequestParts<S> for IfMatch {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut request::Parts, _: &S) -> Answer<Self> {
+        let Some(value) = parts.headers.get(header::IF_MATCH) else {
+            let message = "`If-Match` is missing: send the `ETag` of what you have read";
+            return Err(Failure::new(StatusCode::PRECONDITION_REQUIRED, message));
+        };
+        if value == "*" {
+            return Ok(IfMatch(None));
+        }
+        let quoted = value
+            .to_str()
+            .ok()
+            .and_then(|text| text.strip_prefix('"')?.strip_suffix('"'));
+        let version = quoted.and_then(|text| text.parse().ok());
+        match version {
+            Some(version) => Ok(IfMatch(Some(version))),
+            None => Err(Failure::new(
+                StatusCode::PRECONDITION_FAILED,
+                "`If-Match` is no `ETag` of this service",
+            )),
+        }
+    }
+}
+
+async fn change_part(
+    State(db): State<Catalog>,
+    id: Segment<ObjectId>,
+    IfMatch(version): IfMatch,
+    body: Body<PartPatch>,
+) -> Answer<impl IntoResponse> {
+    let (Path(id), Json(patch)) = (id?, body?);
+    let update = db.parts.update(id).set_all(patch);
+    let update = match version {
+        Some(version) => update.if_version(version),
+        None => update,
+    };
+    Ok(tagged(update.returning().await?))
 }
 
 async fn remove_part(State(db): State<Catalog>, id: Segment<ObjectId>) -> Answer<StatusCode> {
     let Path(id) = id?;
     match db.parts.delete(id).await? {
         true => Ok(StatusCode::NO_CONTENT),
-        false => Err(Failure(
-            StatusCode::NOT_FOUND,
-            format!("there is no part `{id}`"),
-        )),
+        false => Err(Failure::new(StatusCode::NOT_FOUND, "there is no such part")),
     }
 }
 
 /// How many of a part a client takes.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Take {
-    /// The number.
-    pub qty: i32,
+    /// The number, which is at least one.
+    pub qty: NonZeroU32,
 }
 
 async fn take_part(
     State(db): State<Catalog>,
     id: Segment<ObjectId>,
     body: Body<Take>,
-) -> Answer<Json<Part>> {
-    let Path(id) = id?;
-    let Json(Take { qty }) = body?;
-    let part = db
-        .try_transaction(async |db| {
-            let part = db.parts.get(id).await?;
-            if part.qty < qty {
-                let message = format!("only {} of `{}` are on hand", part.qty, part.name);
-                return Err(Failure(StatusCode::CONFLICT, message));
-            }
-            db.parts.update(id).inc(Part::fields().qty, -qty).await?;
-            Ok(db.parts.get(id).await?)
-        })
-        .await?;
-    Ok(Json(part))
+) -> Answer<impl IntoResponse> {
+    let (Path(id), Json(Take { qty })) = (id?, body?);
+    let part = db.parts.try_modify(id, |part| {
+        part.qty = part.qty.checked_sub(qty.get()).ok_or_else(|| {
+            let message = format!("only {} are on hand", part.qty);
+            Failure::new(StatusCode::CONFLICT, message)
+        })?;
+        Ok::<_, Failure>(())
+    });
+    Ok(tagged(part.await?))
 }
 
-/// A product as a client sends it: without an id.
+/// A product as a client sends it.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct NewProduct {
+pub struct ProductBody {
     /// What it is called.
     pub name: String,
     /// Who makes it.
@@ -188,72 +180,100 @@ pub struct NewProduct {
     /// Its number in the catalog.
     pub catalog_number: i32,
     /// The ids of its parts.
-    pub parts: Vec<ObjectId>,
+    pub parts: Vec<Ref<Part>>,
 }
 
 async fn add_product(
     State(db): State<Catalog>,
-    body: Body<NewProduct>,
+    body: Body<ProductBody>,
 ) -> Answer<(StatusCode, Json<Product>)> {
-    let Json(NewProduct {
-        name,
-        manufacturer,
-        catalog_number,
-        parts,
-    }) = body?;
-    let parts = parts.into_iter().map(Ref::new).collect();
-    let product = Product {
-        id: ObjectId::new(),
-        name,
-        manufacturer,
-        catalog_number,
-        parts,
+    let Json(body) = body?;
+    let link = |id| PartLink {
+        id,
+        // Left to the library.
+        name: String::new(),
     };
-    Ok((
-        StatusCode::CREATED,
-        Json(db.products.insert(product).await?),
-    ))
+    let product = NewProduct {
+        name: body.name,
+        manufacturer: body.manufacturer,
+        catalog_number: body.catalog_number,
+        parts: body.parts.into_iter().map(link).collect(),
+    };
+    let product = db.products.insert(product).await?;
+    Ok((StatusCode::CREATED, Json(product)))
 }
 
-#[derive(Deserialize)]
-struct PageOf {
+/// What a client asks a list for.
+#[derive(Debug, Deserialize)]
+struct Listing {
+    /// How the names begin.
+    #[serde(default)]
+    name: String,
     after: Option<Cursor>,
-    #[serde(default = "PageOf::default_size")]
-    size: u64,
+    size: Option<u64>,
 }
 
-impl PageOf {
-    fn default_size() -> u64 {
-        50
+impl Listing {
+    fn size(&self) -> Answer<u64> {
+        match self.size {
+            None => Ok(50),
+            Some(size @ 1..=LARGEST_PAGE) => Ok(size),
+            Some(_) => Err(Failure::new(
+                StatusCode::BAD_REQUEST,
+                format!("`size` is from 1 to {LARGEST_PAGE}"),
+            )),
+        }
     }
 }
 
-/// Some products, and where the next page starts.
+/// A page of a list, and where the next one starts.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct ProductPage {
-    /// The products.
-    pub items: Vec<Product>,
+pub struct Items<T> {
+    /// What is on the page.
+    pub items: Vec<T>,
     /// For `?after=`; none at the end.
     pub next: Option<Cursor>,
 }
 
+impl<T> From<Page<T>> for Items<T> {
+    fn from(page: Page<T>) -> Self {
+        Items {
+            items: page.items,
+            next: page.next,
+        }
+    }
+}
+
+async fn parts(
+    State(db): State<Catalog>,
+    listing: Parameters<Listing>,
+) -> Answer<Json<Items<Part>>> {
+    let Query(listing) = listing?;
+    let name = Part::fields().name;
+    let mut found = db
+        .parts
+        .find(name.starts_with_ignore_case(&listing.name))
+        .sort(name.asc().ignore_case());
+    if let Some(after) = &listing.after {
+        found = found.after(after);
+    }
+    Ok(Json(found.page(listing.size()?).await?.into()))
+}
+
 async fn products(
     State(db): State<Catalog>,
-    page: Parameters<PageOf>,
-) -> Answer<Json<ProductPage>> {
-    let Query(page) = page?;
-    let mut products = db
+    listing: Parameters<Listing>,
+) -> Answer<Json<Items<Product>>> {
+    let Query(listing) = listing?;
+    let name = Product::fields().name;
+    let mut found = db
         .products
-        .all()
-        .sort(Product::fields().catalog_number.asc());
-    if let Some(after) = &page.after {
-        products = products.after(after);
+        .find(name.starts_with_ignore_case(&listing.name))
+        .sort(name.asc().ignore_case());
+    if let Some(after) = &listing.after {
+        found = found.after(after);
     }
-    let page = products.page(page.size.clamp(1, 1_000)).await?;
-    Ok(Json(ProductPage {
-        items: page.items,
-        next: page.next,
-    }))
+    Ok(Json(found.page(listing.size()?).await?.into()))
 }
 
 /// A product with its parts.

@@ -1,0 +1,101 @@
+//! What the service stores. The rules for values stand here, so that they hold for every write.
+
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// A replacement part. It is what a client gets, and [`NewPart`] what it sends.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(
+    collection = "parts",
+    new(name = "NewPart", derive(Debug, Clone, Deserialize)),
+    index(fields = "name", case_insensitive)
+)]
+pub struct Part {
+    /// Made by chance.
+    #[serde(rename = "_id")]
+    #[id(auto)]
+    pub id: ObjectId,
+    /// The manufacturer's number.
+    #[index(unique)]
+    #[validate(pattern = "^[0-9A-Za-z-]{1,40}$")]
+    pub partno: String,
+    /// What it is called.
+    #[validate(max_length = 200, pattern = r"\S")]
+    pub name: String,
+    /// How many are on hand.
+    #[validate(max = 1_000_000)]
+    pub qty: u32,
+    /// What it costs to buy.
+    #[validate(min = 0, max = 1_000_000)]
+    pub cost: f64,
+    /// What it is sold for.
+    #[validate(min = 0, max = 1_000_000)]
+    pub price: f64,
+    /// Counts the changes. It is the `ETag` of the part.
+    #[version]
+    pub revision: i64,
+}
+
+/// The changes of a part that a client asks for.
+#[derive(Debug, Clone, Deserialize, Patch)]
+#[patch(of = "Part")]
+#[serde(deny_unknown_fields)]
+pub struct PartPatch {
+    /// What it is called.
+    pub name: Option<String>,
+    /// How many are on hand.
+    pub qty: Option<u32>,
+    /// What it costs to buy.
+    pub cost: Option<f64>,
+    /// What it is sold for.
+    pub price: Option<f64>,
+}
+
+/// A product of replacement parts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(
+    collection = "products",
+    new = "NewProduct",
+    index(fields = "name", case_insensitive)
+)]
+pub struct Product {
+    /// Made by chance.
+    #[serde(rename = "_id")]
+    #[id(auto)]
+    pub id: ObjectId,
+    /// What it is called.
+    #[validate(max_length = 200, pattern = r"\S")]
+    pub name: String,
+    /// Who makes it.
+    #[validate(max_length = 200, pattern = r"\S")]
+    pub manufacturer: String,
+    /// Its number in the catalog.
+    #[index(unique)]
+    #[validate(min = 1)]
+    pub catalog_number: i32,
+    /// Its parts, with their names: a list of products takes no join.
+    #[embed]
+    #[validate(max_items = 500)]
+    pub parts: Vec<PartLink>,
+}
+
+/// A part in a product.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+pub struct PartLink {
+    /// Which part.
+    #[reference(child)]
+    pub id: Ref<Part>,
+    /// What it is called. The rename of a part changes it.
+    #[denormalize(from = "Part.name")]
+    pub name: String,
+}
+
+/// The product catalog.
+#[derive(Database)]
+#[database(name = "catalog", version = 1)]
+pub struct Catalog {
+    /// Products.
+    pub products: Repository<Product>,
+    /// Their parts.
+    pub parts: Repository<Part>,
+}
