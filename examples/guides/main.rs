@@ -4,13 +4,19 @@
 //! `cargo run -p examples --example guides` lists them, and `cargo run -p examples --example guides S9` runs one.
 
 use std::{
+    error::Error,
     fs,
-    io::{self, ErrorKind, IsTerminal, Write},
+    io::{self, IsTerminal},
     path::{Path, PathBuf},
+    process::ExitCode,
 };
 
 use clap::{ArgGroup, Parser};
-use examples::guides::{SYSTEMS, System, list};
+use examples::{
+    exit,
+    guides::{SYSTEMS, System, list},
+    print,
+};
 use odm::{Embedded, store::Store};
 
 /// Runs the systems of MongoDB's schema-design guides, and shows what they store, find and change.
@@ -29,8 +35,11 @@ struct Arguments {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let arguments = Arguments::parse();
+async fn main() -> ExitCode {
+    exit(run(Arguments::parse()).await)
+}
+
+async fn run(arguments: Arguments) -> Result<(), Box<dyn Error + Send + Sync>> {
     let is_coloured = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let systems = match arguments.all {
         true => SYSTEMS.to_vec(),
@@ -57,12 +66,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Makes the file of a system's database.
-async fn kept(folder: &Path, system: System) -> Result<Embedded, Box<dyn std::error::Error>> {
-    match fs::create_dir(folder) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => {}
-        made => {
-            made.map_err(|error| format!("cannot make the folder `{}`: {error}", folder.display()))?
-        }
+async fn kept(folder: &Path, system: System) -> Result<Embedded, Box<dyn Error + Send + Sync>> {
+    if folder.exists() && !folder.is_dir() {
+        return Err(format!("`{}` is no folder", folder.display()).into());
+    }
+    if !folder.exists() {
+        let made = fs::create_dir(folder);
+        made.map_err(|error| format!("cannot make the folder `{}`: {error}", folder.display()))?;
     }
     let file = folder.join(format!("{system}.odm"));
     if file.exists() {
@@ -70,14 +80,6 @@ async fn kept(folder: &Path, system: System) -> Result<Embedded, Box<dyn std::er
         return Err(format!("`{}` {message}", file.display()).into());
     }
     Ok(Embedded::open(&file).await?)
-}
-
-/// Prints a text, also to a reader who stops early.
-fn print(text: &str) -> io::Result<()> {
-    match io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => result,
-    }
 }
 
 #[cfg(test)]
@@ -113,7 +115,7 @@ mod tests {
         assert!(again.contains("exists already"), "{again}");
         let file = new.join("S1.odm");
         let file = kept(&file, SYSTEMS[0]).await.err().unwrap().to_string();
-        assert!(file.contains("cannot make the folder"), "{file}");
+        assert!(file.contains("is no folder"), "{file}");
         let deep = kept(&new.join("a/b"), SYSTEMS[0])
             .await
             .err()

@@ -2,9 +2,10 @@
 //!
 //! `cargo run -p examples --example service -- --help` lists its arguments, and `examples::service` its requests.
 
-use std::{io::IsTerminal, net::SocketAddr, path::PathBuf};
+use std::{error::Error, io::IsTerminal, net::SocketAddr, path::PathBuf, process::ExitCode};
 
 use clap::Parser;
+use examples::exit;
 use odm::Embedded;
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
@@ -21,8 +22,11 @@ struct Arguments {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let arguments = Arguments::parse();
+async fn main() -> ExitCode {
+    exit(run(Arguments::parse()).await)
+}
+
+async fn run(arguments: Arguments) -> Result<(), Box<dyn Error + Send + Sync>> {
     // `RUST_LOG=odm=debug` shows each operation of the database, with its cost.
     let filter = EnvFilter::try_from_default_env();
     let filter = filter.unwrap_or_else(|_| EnvFilter::new("info,tower_http=debug"));

@@ -1,8 +1,35 @@
-//! The systems of MongoDB's schema-design guides as models of odm, and a web service over them.
+//! Programs on odm: the systems of MongoDB's schema-design guides, a web service, and a movie catalogue.
 //!
 //! `cargo run -p examples --example guides` lists the systems, and runs those that it is asked for.
 //! `cargo run -p examples --example service` serves the product catalog over HTTP.
+//! `cargo run -p examples --example movies` imports a data set, reports on it and draws charts.
 
 pub mod guides;
+pub mod movies;
 pub mod service;
 pub mod show;
+
+use std::{
+    error::Error,
+    io::{self, ErrorKind, Write},
+    process::ExitCode,
+};
+
+/// Prints a text, also to a reader who stops early.
+pub fn print(text: &str) -> io::Result<()> {
+    match io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+/// The end of a program: an error is printed in words.
+pub fn exit(result: Result<(), Box<dyn Error + Send + Sync>>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

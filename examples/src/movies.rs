@@ -1,0 +1,13 @@
+//! A movie catalogue: a data set with its mistakes, imported, summed up, drawn and searched.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`models`] | movies, and the directors, genres and distributors that show them |
+//! | [`import`] | reads the data set, corrects what can be corrected, and counts it and what is left out |
+//! | [`reports`] | aggregates, and pages of a search |
+//! | [`charts`] | draws aggregates as SVG |
+
+pub mod charts;
+pub mod import;
+pub mod models;
+pub mod reports;

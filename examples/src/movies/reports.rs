@@ -1,0 +1,84 @@
+//! What the catalogue tells: aggregates, which the store computes, and pages of a search.
+
+use odm::{
+    prelude::*,
+    query::count,
+    repository::{Cursor, Page},
+};
+
+use super::{
+    import::words,
+    models::{Catalogue, Director, Movie},
+};
+
+/// The mean rating of a genre and how many movies have one, the best genre first.
+pub async fn ratings_by_genre(
+    db: &Catalogue,
+    least: u64,
+) -> odm::Result<Vec<(Option<String>, (Option<f64>, u64))>> {
+    let movie = Movie::fields();
+    db.movies
+        .find(!movie.rating.is_null() & !movie.genre.id.is_null())
+        .group_by(movie.genre.name.optional())
+        .select((movie.rating.avg(), count()))
+        .having(count().gte(least))
+        .sort(movie.rating.avg().desc())
+        .await
+}
+
+/// What the movies of each year earned, and how many they are.
+pub async fn gross_by_year(db: &Catalogue) -> odm::Result<Vec<(i32, (i64, u64))>> {
+    let movie = Movie::fields();
+    db.movies
+        .find(!movie.gross.is_null())
+        .group_by(movie.year)
+        .select((movie.gross.sum(), count()))
+        .await
+}
+
+/// The distributors whose movies earned the most.
+pub async fn gross_by_distributor(
+    db: &Catalogue,
+    first: u64,
+) -> odm::Result<Vec<(Option<String>, i64)>> {
+    let movie = Movie::fields();
+    db.movies
+        .find(!movie.distributor.id.is_null())
+        .group_by(movie.distributor.name.optional())
+        .select(movie.gross.sum())
+        .sort(movie.gross.sum().desc())
+        .limit(first)
+        .await
+}
+
+/// The directors of the most movies, each with the best of them: no join, and no aggregate.
+pub async fn busiest_directors(db: &Catalogue, first: u64) -> odm::Result<Vec<Director>> {
+    let director = Director::fields();
+    db.directors
+        .all()
+        .sort(director.movies.desc())
+        .sort(director.name.asc())
+        .limit(first)
+        .await
+}
+
+/// A page of the movies whose titles have all the words, the newest first.
+pub async fn search(
+    db: &Catalogue,
+    text: &str,
+    after: Option<&Cursor>,
+    size: u64,
+) -> odm::Result<Page<Movie>> {
+    let movie = Movie::fields();
+    let words = words(text);
+    let asked = match words.is_empty() {
+        true => Filter::all(),
+        false => movie.words.all(words),
+    };
+    let mut found = db.movies.find(asked);
+    found = found.sort(movie.year.desc()).sort(movie.title.asc());
+    if let Some(after) = after {
+        found = found.after(after);
+    }
+    found.with_total().page(size).await
+}
