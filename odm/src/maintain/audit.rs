@@ -111,6 +111,7 @@ impl AuditScope {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = show(&self.id);
         let (problem, detail) = match &self.problem {
             Problem::Derived(kind) => (&*format!("wrong {kind}"), None),
             Problem::Dangling => ("dangling reference", None),
@@ -120,12 +121,18 @@ impl fmt::Display for Finding {
             Problem::DuplicateColdPart => ("duplicate cold part", None),
             Problem::OrphanColdPart => ("orphan cold part", None),
             Problem::InlineColdPart => ("inline cold part", None),
-            Problem::Invalid(violation) => ("invalid document", Some(&violation.message)),
+            // As the error of a write says it: the text of a violation follows the path.
+            Problem::Invalid(violation) => {
+                let collection = &self.collection;
+                return write!(
+                    f,
+                    "invalid document: `{collection}` with `_id` = {id}: {violation}"
+                );
+            }
             Problem::Unreadable(reason) => ("unreadable document", Some(reason)),
             Problem::Parked(error) => ("parked refresh", Some(error)),
             Problem::CheckFailed(error) => ("failed check", Some(error)),
         };
-        let id = show(&self.id);
         match self.path.as_str() {
             "" => write!(f, "{problem}: `{}` with `_id` = {id}", self.collection)?,
             path => {

@@ -218,7 +218,7 @@ on_every_store! {
         assert_eq!(listed_of(&findings), all);
         assert_eq!(
             findings[0].to_string(),
-            "invalid document: `notes.text` of the document with `_id` = 1: must have at least 5 characters, and has 3"
+            "invalid document: `notes` with `_id` = 1: `text` must have at least 5 characters, and has 3"
         );
         // An audit includes it if it is asked to, and a repair leaves it.
         let unreadable = Problem::Unreadable("expected i32, found string \"many\"".into());
