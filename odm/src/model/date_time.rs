@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorKind};
 /// It is native in BSON, and in JSON and other text formats it is a text in RFC 3339 form, with three digits
 /// below the second, as JavaScript writes dates. A year outside of 0 to 9999 has a sign and at least six
 /// digits, as there; JavaScript itself reads years up to ±271821. Every date is read back as it was written.
+/// As with [`ObjectId`](super::ObjectId), `bson::serialize_to_bson` writes the text, and `bson::serialize_to_vec` what is stored.
 ///
 /// It is parsed from such a text, with any offset from UTC and any number of digits below the second, of
 /// which those below the millisecond are dropped, or from a date alone, which is the start of that day.

@@ -9,12 +9,27 @@ use crate::error::{Error, ErrorKind};
 
 /// A 12-byte id: 4 bytes of time, 5 of chance, 3 of a counter.
 ///
-/// It is native in BSON, and 24 hexadecimal digits in JSON and other text formats.
+/// It is native in BSON, and 24 hexadecimal digits in JSON and other text formats. `bson::serialize_to_bson` and
+/// `serialize_to_document` write the text, as they count as formats for humans; `serialize_to_raw_document_buf` and
+/// `serialize_to_vec` write what is stored.
 ///
 /// ```
+/// use odm::bson::{doc, serialize_to_document, serialize_to_raw_document_buf};
+/// use serde::Serialize;
+///
 /// let id = odm::ObjectId::new();
 /// assert_eq!(serde_json::to_string(&id).unwrap(), format!("\"{id}\""));
 /// assert_eq!(id, id.to_string().parse().unwrap());
+///
+/// #[derive(Serialize)]
+/// struct Part {
+///     #[serde(rename = "_id")]
+///     id: odm::ObjectId,
+/// }
+/// let stored = serialize_to_raw_document_buf(&Part { id }).unwrap();
+/// assert_eq!(stored.get_object_id("_id").unwrap(), id.into());
+/// let text = serialize_to_document(&Part { id }).unwrap();
+/// assert_eq!(text, doc! { "_id": id.to_string() });
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(bson::oid::ObjectId);
