@@ -19,6 +19,15 @@ use examples::{
 };
 use odm::{Embedded, store::Store};
 
+/// What stands below the list.
+const USAGE: &str = "
+One of them:  cargo run -p examples --example guides S9
+All of them:  cargo run -p examples --example guides -- --all
+
+Beside a step stands its cost: requests to the store, keys of indexes and documents that were read,
+documents that were written.
+";
+
 /// Runs the systems of MongoDB's schema-design guides, and shows what they store, find and change.
 #[derive(Parser)]
 #[command(group = ArgGroup::new("chosen").args(["systems", "all"]))]
@@ -47,10 +56,7 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error + Send + Sync>> {
     };
     if systems.is_empty() {
         print(&list(is_coloured))?;
-        let run = "cargo run -p examples --example guides";
-        return Ok(print(&format!(
-            "\nOne of them: {run} S9\nAll of them: {run} -- --all\n"
-        ))?);
+        return Ok(print(USAGE)?);
     }
     for (at, system) in systems.into_iter().enumerate() {
         let store = match &arguments.keep {
