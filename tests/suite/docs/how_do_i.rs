@@ -360,7 +360,7 @@ mod shop {
         let shop = filled().await?;
         let error = shop.products.update(1).set(Product::fields().price, -5).await.unwrap_err();
         for violation in error.violations() {
-            println!("{}: {}", violation.path, violation.message); // for the answer 422
+            println!("{}: {}, {}", violation.path, violation.rule, violation.message);
         }
         assert_eq!((error.kind(), error.violations().len()), (ErrorKind::Invalid, 1));
         Ok(())

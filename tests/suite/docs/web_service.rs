@@ -92,8 +92,9 @@ mod tracker {
             };
             // The text of the error names collections, indexes and values: it is for the log.
             tracing::warn!(%error, %status, "a request failed");
-            let fields: Vec<_> =
-                error.violations().iter().map(|violation| &violation.path).collect();
+            // Which rule is broken where. The `message` of a violation also has the value.
+            let broken = error.violations().iter().map(|broken| (&broken.path, &broken.rule));
+            let fields: BTreeMap<_, _> = broken.collect();
             let body = serde_json::json!({ "error": message, "fields": fields });
             (status, Json(body)).into_response()
         }
@@ -203,7 +204,10 @@ async fn a_stale_patch_is_refused_and_names_nothing_of_the_database() {
     assert_eq!(status, StatusCode::PRECONDITION_REQUIRED);
     let (status, _, body) =
         ask(&routes, "PATCH", &path, Some("\"2\""), json!({ "title": "" })).await;
-    assert_eq!((status, &body["fields"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!(["title"])));
+    assert_eq!(
+        (status, &body["fields"]),
+        (StatusCode::UNPROCESSABLE_ENTITY, &json!({ "title": "minLength" }))
+    );
 }
 
 #[tokio::test]
