@@ -6,6 +6,8 @@
 mod collections;
 mod copy;
 mod cycle;
+#[cfg(feature = "__examples")]
+pub mod examples;
 mod field;
 mod path;
 mod probe;

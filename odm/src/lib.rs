@@ -73,6 +73,10 @@
 #![deny(missing_docs)]
 #![warn(missing_debug_implementations)]
 
+// The derives name the crate so, also on the models of the examples.
+#[cfg(feature = "__examples")]
+extern crate self as odm;
+
 #[doc(hidden)]
 #[allow(
     missing_debug_implementations,
