@@ -95,6 +95,14 @@ use crate::{
 /// A repository: the documents of one collection.
 ///
 /// It is a field of a [`Database`](crate::Database), and is cheap to clone.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let bolt = shop.parts.get(1).await?;
+/// let scarce = shop.parts.find(Part::fields().qty.lt(10)).await?;
+/// assert_eq!((bolt.name.as_str(), scarce.len()), ("bolt", 1));
+/// # Ok(()) });
+/// ```
 pub struct Repository<M> {
     session: Session,
     model: PhantomData<fn() -> M>,
@@ -131,6 +139,17 @@ impl<M> Repository<M> {
 impl<M: Document> Repository<M> {
     /// Returns the repository with another durability for its writes. In a transaction, the
     /// durability of the transaction applies.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::store::Durability;
+    ///
+    /// // Of a counter that nobody misses after a power cut, the write need not wait for the disk.
+    /// let parts = shop.parts.durability(Durability::Eventual);
+    /// parts.update(1).inc(Part::fields().qty, 1).await?;
+    /// # assert_eq!(shop.parts.get(1).await?.qty, 91);
+    /// # Ok(()) });
+    /// ```
     #[must_use]
     pub fn durability(&self, durability: Durability) -> Self {
         Repository::new(self.session.with_durability(durability))
@@ -140,26 +159,17 @@ impl<M: Document> Repository<M> {
     /// document, which has only the fields that a caller gives: `#[document(new = "NewTask")]` makes it.
     ///
     /// ```
-    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-    /// #[derive(Debug, Serialize, Deserialize, Document)]
-    /// #[document(collection = "tasks", new = "NewTask")]
-    /// struct Task {
-    ///     #[serde(rename = "_id")]
-    ///     #[id(auto)]
-    ///     id: ObjectId,
-    ///     title: String,
-    ///     #[created_at]
-    ///     created_at: DateTime,
-    ///     #[version]
-    ///     revision: i64,
-    /// }
-    /// # #[derive(Database)] #[database(name = "work", version = 1)]
-    /// # struct Work { tasks: Repository<Task> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let work = Work::open(Embedded::memory().await?).await?;
-    /// let task = work.tasks.insert(NewTask { title: "Write".into() }).await?;
-    /// assert_eq!((task.title.as_str(), task.revision), ("Write", 1));
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let order = NewOrder {
+    ///     customer: "ann".into(),
+    ///     lines: vec![Line { product: Ref::new(2), quantity: 1 }],
+    ///     total: 19.5,
+    ///     placed: DateTime::now(),
+    ///     shipped: None,
+    /// };
+    /// let order: Order = shop.orders.insert(order).await?;
+    /// assert_eq!(order.id, 4); // the next of the sequence
+    /// # Ok(()) });
     /// ```
     ///
     /// A field of the document itself, other than `_id`, that is `Timestamp(0, 0)` gets the current time, as
@@ -178,6 +188,19 @@ impl<M: Document> Repository<M> {
     /// Stores new documents as one unit, and returns what was stored, in the same order. The documents
     /// may refer to each other.
     ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let part = |id, name: &str| Part { id, name: name.into(), qty: 0, price: 0.1, tags: vec![], note: None };
+    /// let stored = shop.parts.insert_many([part(4, "rivet"), part(5, "dowel")]).await?;
+    /// assert_eq!(stored[1].name, "dowel");
+    ///
+    /// // One name is taken, and so neither of the two is stored.
+    /// let taken = shop.parts.insert_many([part(6, "hinge"), part(7, "bolt")]).await;
+    /// assert!(taken.unwrap_err().is_duplicate_key());
+    /// assert_eq!(shop.parts.all().count().await?, 5);
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// Those of [`insert`](Repository::insert), for any of the documents. Nothing is stored then.
@@ -190,6 +213,14 @@ impl<M: Document> Repository<M> {
 
     /// Reads the document with an `_id`.
     ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let bolt = shop.parts.get(1).await?;
+    /// assert_eq!(bolt.name, "bolt");
+    /// assert!(shop.parts.get(99).await.unwrap_err().is_not_found());
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// `NotFound` if there is no such document; see [`optional`](Get::optional).
@@ -198,6 +229,13 @@ impl<M: Document> Repository<M> {
     }
 
     /// Reads the documents with these `_id`s by one request, in the same order, repeats included.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let parts = shop.parts.get_many([3, 1]).await?;
+    /// assert_eq!((parts[0].name.as_str(), parts[1].name.as_str()), ("washer", "bolt"));
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///
@@ -215,6 +253,19 @@ impl<M: Document> Repository<M> {
     ///
     /// It takes one reference or many, bare or in embedded links.
     ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let shelf = shop.products.get(1).await?;
+    /// let parts = shop.parts.fetch(&shelf.parts).await?;
+    /// assert_eq!(parts.len(), 2);
+    ///
+    /// // The products of an order, whose lines embed the references.
+    /// let order = shop.orders.get(1).await?;
+    /// let products = shop.products.fetch(&order.lines).await?;
+    /// assert_eq!((products[0].name.as_str(), products[1].name.as_str()), ("shelf", "lamp"));
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// `NotFound`, naming the `_id`s that no document has; see [`optional`](Fetch::optional).
@@ -230,6 +281,15 @@ impl<M: Document> Repository<M> {
     /// Loads the cold part in a field into a document, or into many by one query:
     /// `load(&mut movies, Movie::fields().details)`. The stored value replaces the one in the field,
     /// which is unloaded if none is stored.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let mut products = shop.products.all().limit(2).await?;
+    /// assert!(!products[0].manual.is_loaded());
+    /// shop.products.load(&mut products, Product::fields().manual).await?;
+    /// assert_eq!(products[0].manual.get().unwrap().pages, 2);
+    /// # Ok(()) });
+    /// ```
     // No `async fn`: the compiler would ask for its bounds once more where it is awaited.
     pub fn load<'a, T, P, K, L>(
         &'a self,
@@ -251,17 +311,44 @@ impl<M: Document> Repository<M> {
     /// A filter and a sort name fields of the document itself, or fields of one cold part; a mixture
     /// is an error when the query runs. A query by a cold part finds only documents that have it, and
     /// loads it.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let part = Part::fields();
+    /// let found = shop.parts.find(part.tags.contains("steel") & part.qty.gt(10)).await?;
+    /// assert_eq!(found[0].name, "bolt");
+    /// # Ok(()) });
+    /// ```
     pub fn find(&self, filter: Filter<M>) -> Query<M> {
         Query::new(self.session.clone(), filter)
     }
 
     /// Finds all documents, in the order of their `_id`s.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let dearest = shop.parts.all().sort(Part::fields().price.desc()).limit(1).await?;
+    /// assert_eq!(dearest[0].name, "bolt");
+    /// # Ok(()) });
+    /// ```
     pub fn all(&self) -> Query<M> {
         self.find(Filter::all())
     }
 
     /// Finds the children of a parent: the documents whose `#[reference(parent)]` references it.
     /// Returns a query to sort and limit, or for a reference with `one` a query of the only child.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let shelf = shop.products.get(1).await?;
+    /// let worst = shop.reviews.of(&shelf).sort(Review::fields().stars.asc()).limit(1).await?;
+    /// assert_eq!(worst[0].text, "Wobbles");
+    ///
+    /// // A product has one warranty at most: `#[reference(parent, one)]`.
+    /// let warranty: Option<Warranty> = shop.warranties.of(&shelf).await?;
+    /// assert_eq!(warranty.unwrap().months, 24);
+    /// # Ok(()) });
+    /// ```
     pub fn of<P, C, const N: usize>(&self, parent: &P) -> C::Children<M>
     where
         P: ParentOf<M, C, N>,
@@ -281,6 +368,16 @@ impl<M: Document> Repository<M> {
     /// may come again. No child is left out that was not seen, unless it is newer than those that
     /// were. The call reads at most twice as many children as the subset shows; the query that it
     /// returns, to limit or page, reads only the children after them.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // The page of the product shows the two newest reviews, and "more" leads to the others.
+    /// let shelf = shop.products.get(1).await?;
+    /// assert_eq!((shelf.reviews[0].text.as_str(), shelf.reviews[1].text.as_str()), ("Good", "Wobbles"));
+    /// let more = shop.reviews.after_subset(&shelf, Product::fields().reviews).await?.limit(20).await?;
+    /// assert_eq!(more[0].text, "Solid");
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///
@@ -308,6 +405,14 @@ impl<M: Document> Repository<M> {
 
     /// Changes fields of the document with an `_id`: `update(id).set(Part::fields().qty, 3)`.
     ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let part = Part::fields();
+    /// shop.parts.update(2).inc(part.qty, 100).set(part.note, "M4, long").await?;
+    /// assert_eq!(shop.parts.get(2).await?.qty, 105);
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// `NotFound` if there is no such document; those of [`insert`](Repository::insert) for the
@@ -320,6 +425,14 @@ impl<M: Document> Repository<M> {
     }
 
     /// Changes fields of all documents that match a filter, as one unit.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let part = Part::fields();
+    /// let result = shop.parts.update_where(part.tags.contains("steel")).mul(part.price, 2.0).await?;
+    /// assert_eq!(result.modified, 2);
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///
@@ -335,6 +448,13 @@ impl<M: Document> Repository<M> {
     /// Reads the document with an `_id`, lets the closure change it, and stores the fields that differ,
     /// if the document has not been changed in between. Otherwise it starts again, so the closure may
     /// run more than once. Fields that the model does not name are kept. Returns what was stored.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let part = shop.parts.modify(1, |part| part.name = part.name.to_uppercase()).await?;
+    /// assert_eq!(part.name, "BOLT");
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///
@@ -355,28 +475,24 @@ impl<M: Document> Repository<M> {
     /// stored, and its error is returned.
     ///
     /// ```
-    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "parts")]
-    /// # struct Part { #[serde(rename = "_id")] id: i64, qty: u32 }
-    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
-    /// # struct Shop { parts: Repository<Part> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let shop = Shop::open(Embedded::memory().await?).await?;
-    /// # shop.parts.insert(Part { id: 1, qty: 3 }).await?;
+    /// # use odm::__private::examples::*; example(async |shop| {
     /// #[derive(Debug)]
     /// enum Problem {
-    ///     TooFew(u32),
+    ///     TooFew(i64),
     ///     Store(odm::Error),
     /// }
     /// # impl From<odm::Error> for Problem {
     /// #     fn from(error: odm::Error) -> Self { Problem::Store(error) }
     /// # }
-    /// let taken = shop.parts.try_modify(1, |part| {
-    ///     part.qty = part.qty.checked_sub(5).ok_or(Problem::TooFew(part.qty))?;
+    /// let taken = shop.parts.try_modify(2, |part| {
+    ///     if part.qty < 10 {
+    ///         return Err(Problem::TooFew(part.qty));
+    ///     }
+    ///     part.qty -= 10;
     ///     Ok(())
     /// });
-    /// assert!(matches!(taken.await, Err(Problem::TooFew(3))));
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// assert!(matches!(taken.await, Err(Problem::TooFew(5))));
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -398,6 +514,16 @@ impl<M: Document> Repository<M> {
     ///
     /// Changes that others made since it was read are lost, unless the model has a `#[version]`.
     ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // A form was filled with what the shop sells now, and comes back after somebody has changed it.
+    /// let mut form = shop.products.get(2).await?;
+    /// shop.products.update(2).set(Product::fields().name, "desk lamp").await?;
+    /// form.price.value = 21.0;
+    /// assert!(shop.products.replace(form).await.unwrap_err().is_stale()); // it has a `#[version]`
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// `NotFound` if there is no such document; `Stale` if the model has a `#[version]` and the document was
@@ -409,6 +535,18 @@ impl<M: Document> Repository<M> {
     /// Replaces the document with the same `_id`, or inserts it if there is none. Returns what was
     /// stored.
     ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let mut washer = shop.parts.get(3).await?;
+    /// washer.qty = 250;
+    /// shop.parts.upsert(washer.clone()).await?; // replaced
+    /// washer.id = 4;
+    /// washer.name = "spring washer".into();
+    /// shop.parts.upsert(washer).await?; // inserted
+    /// assert_eq!(shop.parts.all().count().await?, 4);
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// Those of [`replace`](Repository::replace), except `NotFound`.
@@ -418,6 +556,16 @@ impl<M: Document> Repository<M> {
 
     /// Stores documents as [`upsert`](Repository::upsert) does, as one unit, and returns what was stored, in the same
     /// order.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // A supplier's list, of which some is known: twice the same call leaves the same documents.
+    /// let mut list = shop.parts.all().await?;
+    /// list.push(Part { id: 4, name: "rivet".into(), ..list[0].clone() });
+    /// let stored = shop.parts.upsert_many(list).await?;
+    /// assert_eq!(stored.len(), 4);
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///
@@ -436,29 +584,17 @@ impl<M: Document> Repository<M> {
     /// [`replace`](Repository::replace).
     ///
     /// ```
-    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-    /// #[derive(Debug, Serialize, Deserialize, Document)]
-    /// #[document(collection = "words", new = "NewWord")]
-    /// struct Word {
-    ///     #[serde(rename = "_id")]
-    ///     #[id(auto)]
-    ///     id: ObjectId,
-    ///     #[index(unique)]
-    ///     text: String,
-    ///     count: i64,
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let part = |name: &str, qty| Part { id: 4, name: name.into(), qty, price: 0.1, tags: vec![], note: None };
+    /// let name = Part::fields().name;
+    /// // A delivery: what is known is counted up, and what is new is inserted.
+    /// for (delivered, qty) in [("bolt", 10), ("rivet", 50)] {
+    ///     let more = Update::new().inc(Part::fields().qty, qty);
+    ///     shop.parts.upsert_by(name, part(delivered, qty)).update(more).await?;
     /// }
-    /// # #[derive(Database)] #[database(name = "book", version = 1)]
-    /// # struct Book { words: Repository<Word> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let book = Book::open(Embedded::memory().await?).await?;
-    /// for text in ["to", "be", "or", "not", "to", "be"] {
-    ///     let word = NewWord { text: text.into(), count: 1 };
-    ///     let more = Update::new().inc(Word::fields().count, 1);
-    ///     book.words.upsert_by(Word::fields().text, word).update(more).await?;
-    /// }
-    /// let be = book.words.find(Word::fields().text.eq("be")).one().await?;
-    /// assert_eq!(be.count, 2);
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// assert_eq!(shop.parts.get(1).await?.qty, 100);
+    /// assert_eq!(shop.parts.get(4).await?.name, "rivet");
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -471,6 +607,15 @@ impl<M: Document> Repository<M> {
 
     /// Deletes the document with an `_id`, and returns whether there was one.
     ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// assert!(shop.parts.delete(3).await?);
+    /// assert!(!shop.parts.delete(3).await?, "it is gone already");
+    /// // Products refer to the bolt.
+    /// assert!(shop.parts.delete(1).await.unwrap_err().is_restricted());
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// `Restricted` if other documents refer to it, naming one.
@@ -479,6 +624,15 @@ impl<M: Document> Repository<M> {
     }
 
     /// Deletes all documents that match a filter, as one unit, and returns their number.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let deleted = shop.reviews.delete_where(Review::fields().stars.lt(5)).await?;
+    /// assert_eq!(deleted, 2);
+    /// // What is derived of them has followed.
+    /// assert_eq!(shop.products.get(1).await?.review_count, 1);
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///
@@ -498,22 +652,25 @@ impl<M: Document> Repository<M> {
     /// databases on the collection too. Under the level `off` there is none.
     ///
     /// ```
-    /// # use odm::{Embedded, Problem, prelude::*}; use serde::{Deserialize, Serialize};
-    /// # #[derive(Debug, Serialize, Deserialize, Document)]
-    /// # #[document(collection = "parts", validation(action = "warn"))]
-    /// # struct Part { #[serde(rename = "_id")] id: i32, #[validate(min = 0)] price: i64 }
-    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
-    /// # struct Shop { parts: Repository<Part> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # use odm::{Embedded, Problem, __private::examples::Part};
+    /// # mod strict {
+    /// #     use odm::prelude::*; use serde::{Deserialize, Serialize};
+    /// #     #[derive(Serialize, Deserialize, Document)] #[document(collection = "parts", validation(action = "warn"))]
+    /// #     pub struct Part { #[serde(rename = "_id")] pub id: i64, #[validate(max = 100)] pub qty: i64 }
+    /// #     #[derive(Database)] #[database(name = "shop", version = 1)] pub struct Shop { pub parts: Repository<Part> }
+    /// # }
+    /// # use odm::prelude::*; use strict::*;
+    /// # odm::__private::examples::example(async |_| {
     /// # let shop = Shop::open(Embedded::memory().await?).await?;
-    /// shop.parts.insert(Part { id: 1, price: -3 }).await?;
+    /// # shop.parts.insert(strict::Part { id: 1, qty: 300 }).await?;
+    /// // The model says `#[validate(max = 100)]` since today, with the action `warn`. What would `error` refuse?
     /// let mut findings = shop.parts.validate();
     /// while let Some(finding) = findings.try_next().await? {
     ///     if let Problem::Invalid(violation) = &finding.problem {
-    ///         assert_eq!((&*violation.path, &*violation.rule), ("price", "minimum"));
+    ///         assert_eq!((&*violation.path, &*violation.rule), ("qty", "maximum"));
     ///     }
     /// }
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// # Ok(()) });
     /// ```
     pub fn validate(&self) -> Audit {
         Audit::of_validation(&self.session, M::COLLECTION)
@@ -524,22 +681,14 @@ impl<M: Document> Repository<M> {
     /// after it. A commit is one change for each document, however often it wrote the document.
     ///
     /// ```
-    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "parts")]
-    /// # struct Part { #[serde(rename = "_id")] id: i64, qty: u32 }
-    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
-    /// # struct Shop { parts: Repository<Part> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let shop = Shop::open(Embedded::memory().await?).await?;
+    /// # use odm::__private::examples::*; example(async |shop| {
     /// let mut changes = shop.parts.watch(Part::fields().qty.lt(10)).await?;
-    /// # shop.parts.insert(Part { id: 1, qty: 30 }).await?;
     /// shop.parts.update(1).set(Part::fields().qty, 3).await?;
-    /// # shop.close().await?;
-    /// while let Some(change) = changes.try_next().await? {
-    ///     println!("{}: {:?}, was {:?}", change.id, change.after, change.before);
-    /// #   assert_eq!((change.id, change.before.unwrap().qty), (1, 30));
-    /// }
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    ///
+    /// let change = changes.try_next().await?.expect("the store is open");
+    /// let (before, after) = (change.before.unwrap(), change.after.unwrap());
+    /// assert_eq!((change.id, before.qty, after.qty), (1, 90, 3));
+    /// # Ok(()) });
     /// ```
     ///
     /// All writes through the library to this store are seen, in this process: those of other databases, and what
@@ -567,12 +716,26 @@ impl<M: Document> Repository<M> {
 
     /// Returns the documents as BSON: to read them as they are stored, and to write documents that no value of the model
     /// is.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // A report that is to show every field, also those that this program does not know.
+    /// let bolt = shop.parts.raw().get(1).await?;
+    /// assert_eq!(bolt.get_str("name").unwrap(), "bolt");
+    /// # Ok(()) });
+    /// ```
     #[must_use]
     pub fn raw(&self) -> RawRepository<M> {
         RawRepository::new(self.clone())
     }
 
     /// Returns the description of the model.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// assert_eq!(shop.parts.model().collection, "parts");
+    /// # Ok(()) });
+    /// ```
     pub fn model(&self) -> &'static Model {
         M::model()
     }

@@ -11,6 +11,17 @@ use crate::{
 
 /// Writes that are carried out as one unit, by [`Database::bulk`](crate::Database::bulk): the builder of a write, or a
 /// tuple, a `Vec` or an `Option` of such writes.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// // A tuple of writes of several models, with a `Vec` of as many as there are lines.
+/// let qty = Part::fields().qty;
+/// let taken: Vec<_> = [(1, 4), (2, 4)].map(|(id, number)| shop.parts.update(id).inc(qty, -number)).into();
+/// let ship = shop.orders.update(1).set(Order::fields().shipped, DateTime::now());
+/// shop.bulk((taken, ship)).await?;
+/// assert_eq!(shop.parts.get(2).await?.qty, 1);
+/// # Ok(()) });
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no write, and no tuple, `Vec` or `Option` of writes",
     label = "not a write",

@@ -47,6 +47,13 @@ impl ChildCardinality for AtMostOne {
 }
 
 /// A query of the only child of a parent. Awaiting it returns the child, if there is one.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let lamp = shop.products.get(2).await?;
+/// assert!(shop.warranties.of(&lamp).await?.is_none());
+/// # Ok(()) });
+/// ```
 #[must_use = "a query does nothing until it is awaited"]
 pub struct OfParent<M>(Query<M>);
 

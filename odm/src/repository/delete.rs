@@ -19,6 +19,13 @@ use crate::{
 
 /// A delete of one document, from [`Repository::delete`](super::Repository::delete). Awaiting it returns
 /// whether there was one.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let there_was_one: bool = shop.reviews.delete(1).await?;
+/// assert!(there_was_one);
+/// # Ok(()) });
+/// ```
 #[must_use = "a write does nothing until it is awaited"]
 pub struct Delete<M> {
     session: Session,
@@ -41,6 +48,13 @@ impl<M: Document> Delete<M> {
 
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let plan = shop.products.delete(3).plan().await?;
+    /// assert_eq!((plan.matched, plan.collections.len()), (1, 2)); // the product, and its manual
+    /// # Ok(()) });
+    /// ```
     pub async fn plan(self) -> Result<WritePlan> {
         self.prepare()?.plan().await
     }
@@ -61,6 +75,13 @@ impl<M: Document> WriteBuilder for Delete<M> {
 
 /// A delete of the documents that match a filter, from
 /// [`Repository::delete_where`](super::Repository::delete_where). Awaiting it returns their number.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let deleted: u64 = shop.reviews.delete_where(Review::fields().stars.lt(4)).await?;
+/// assert_eq!(deleted, 1);
+/// # Ok(()) });
+/// ```
 #[must_use = "a write does nothing until it is awaited"]
 pub struct DeleteWhere<M> {
     session: Session,
@@ -83,6 +104,14 @@ impl<M: Document> DeleteWhere<M> {
 
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let plan = shop.reviews.delete_where(Review::fields().stars.eq(5)).plan().await?;
+    /// let products = plan.collections.iter().find(|planned| planned.collection == "products").unwrap();
+    /// assert_eq!((plan.matched, products.changed), (2, 2));
+    /// # Ok(()) });
+    /// ```
     pub async fn plan(self) -> Result<WritePlan> {
         self.prepare()?.plan().await
     }

@@ -16,6 +16,14 @@ use crate::{
 
 /// A read of one document by its `_id`, from [`Repository::get`](super::Repository::get). `T` is the type that
 /// it is read as.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let bolt: Part = shop.parts.get(1).await?;
+/// let none: Option<Part> = shop.parts.get(99).optional().await?;
+/// assert!(none.is_none());
+/// # Ok(()) });
+/// ```
 #[must_use = "a query does nothing until it is awaited"]
 pub struct Get<M, T = M> {
     session: Session,
@@ -35,12 +43,26 @@ impl<M: Document> Get<M> {
     }
 
     /// Loads a cold part of the document, by one more query.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let shelf = shop.products.get(1).with(Product::fields().manual).await?;
+    /// assert_eq!(shelf.manual.get().unwrap().text, "How to use the shelf.");
+    /// # Ok(()) });
+    /// ```
     pub fn with<T, P: Path<Root: Is<M>>, K>(mut self, _: Field<Cold<T>, P, K>) -> Self {
         self.load.push(P::TEXT);
         self
     }
 
     /// Reads the document as it is, without its type, as to correct one that cannot be read.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let bolt = shop.parts.get(1).raw().await?;
+    /// assert_eq!(bolt.get_f64("price").unwrap(), 0.1);
+    /// # Ok(()) });
+    /// ```
     pub fn raw(self) -> Get<M, RawDocumentBuf> {
         Get {
             session: self.session,
@@ -53,6 +75,13 @@ impl<M: Document> Get<M> {
 
 impl<M: Document, T: DeserializeOwned + Send + 'static> Get<M, T> {
     /// Returns `None` if there is no such document.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let part = shop.parts.get(99).optional().await?;
+    /// assert_eq!(part.map_or(0, |part| part.qty), 0);
+    /// # Ok(()) });
+    /// ```
     pub async fn optional(self) -> Result<Option<T>> {
         read::<M, T>(&self.session, &self.id?, &self.load).await
     }
@@ -90,6 +119,14 @@ async fn read<M: Document, T: DeserializeOwned + Send>(
 
 /// A read of documents by their `_id`s, from [`Repository::fetch`](super::Repository::fetch) or
 /// [`Repository::get_many`](super::Repository::get_many). `T` is the type that they are read as.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let order = shop.orders.get(1).await?;
+/// let products: Vec<Product> = shop.products.fetch(&order.lines).await?;
+/// assert_eq!(products.len(), 2);
+/// # Ok(()) });
+/// ```
 #[must_use = "a query does nothing until it is awaited"]
 pub struct Fetch<M, T = M> {
     session: Session,
@@ -109,12 +146,26 @@ impl<M: Document> Fetch<M> {
     }
 
     /// Loads a cold part of each document, by one more query for all.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let products = shop.products.get_many([1, 2]).with(Product::fields().manual).await?;
+    /// assert!(products.iter().all(|product| product.manual.is_loaded()));
+    /// # Ok(()) });
+    /// ```
     pub fn with<T, P: Path<Root: Is<M>>, K>(mut self, _: Field<Cold<T>, P, K>) -> Self {
         self.load.push(P::TEXT);
         self
     }
 
     /// Reads the documents as they are, without their type.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let parts = shop.parts.get_many([1, 2]).raw().await?;
+    /// assert_eq!(parts[1].get_str("note").unwrap(), "M4");
+    /// # Ok(()) });
+    /// ```
     pub fn raw(self) -> Fetch<M, RawDocumentBuf> {
         Fetch {
             session: self.session,
@@ -127,6 +178,13 @@ impl<M: Document> Fetch<M> {
 
 impl<M: Document, T: DeserializeOwned + Send + 'static> Fetch<M, T> {
     /// Returns `None` at the position of each document that does not exist.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let found = shop.parts.get_many([1, 99]).optional().await?;
+    /// assert!(found[0].is_some() && found[1].is_none());
+    /// # Ok(()) });
+    /// ```
     pub async fn optional(self) -> Result<Vec<Option<T>>> {
         read_many::<M, T>(&self.session, &self.ids?, &self.load).await
     }

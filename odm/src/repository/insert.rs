@@ -16,6 +16,20 @@ use crate::{
 
 /// An insert of one document, from [`Repository::insert`](super::Repository::insert). Awaiting it
 /// returns what was stored.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let review = Review {
+///     id: 5,
+///     product: Ref::new(3),
+///     stars: 4,
+///     text: "Large".into(),
+///     published: "2026-03-10".parse()?,
+/// };
+/// let stored: Review = shop.reviews.insert(review).await?;
+/// assert_eq!(shop.products.get(3).await?.review_count, 1);
+/// # Ok(()) });
+/// ```
 #[must_use = "a write does nothing until it is awaited"]
 pub struct Insert<M> {
     session: Session,
@@ -30,6 +44,16 @@ impl<M: Document> Insert<M> {
 
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # let published = "2026-03-10".parse()?;
+    /// let review = Review { id: 5, product: Ref::new(3), stars: 4, text: "Large".into(), published };
+    /// let plan = shop.reviews.insert(review).plan().await?;
+    /// assert_eq!(plan.collections.len(), 2); // the review, and the product that shows and counts it
+    /// assert!(shop.reviews.get(5).optional().await?.is_none(), "nothing was stored");
+    /// # Ok(()) });
+    /// ```
     pub async fn plan(self) -> Result<WritePlan> {
         self.prepare()?.plan().await
     }
@@ -48,6 +72,16 @@ impl<M: Document> WriteBuilder for Insert<M> {
 
 /// An insert of several documents, from [`Repository::insert_many`](super::Repository::insert_many).
 /// Awaiting it returns what was stored, in the same order.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let bolt = shop.parts.get(1).await?;
+/// let more = ["rivet", "dowel"].into_iter().zip(4..);
+/// let more = more.map(|(name, id)| Part { id, name: name.into(), ..bolt.clone() });
+/// let stored: Vec<Part> = shop.parts.insert_many(more).await?;
+/// assert_eq!(stored.len(), 2);
+/// # Ok(()) });
+/// ```
 #[must_use = "a write does nothing until it is awaited"]
 pub struct InsertMany<M> {
     session: Session,
@@ -65,6 +99,15 @@ impl<M: Document> InsertMany<M> {
 
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let bolt = shop.parts.get(1).await?;
+    /// let more = (4..9).map(|id| Part { id, name: format!("bolt {id}"), ..bolt.clone() });
+    /// let plan = shop.parts.insert_many(more).plan().await?;
+    /// assert_eq!(plan.collections[0].inserted, 5);
+    /// # Ok(()) });
+    /// ```
     pub async fn plan(self) -> Result<WritePlan> {
         self.prepare()?.plan().await
     }

@@ -16,6 +16,16 @@ use crate::{
 };
 
 /// A join to documents of `M`: a reference in them, or their referrers.
+///
+/// A reference, or what [`referrers`](Field::referrers) makes of one in the other direction:
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let rows = shop.products.all().join(Product::fields().parts).join(Review::fields().product.referrers()).await?;
+/// let (shelf, parts, reviews): &(Product, Vec<Part>, Vec<Review>) = &rows[0];
+/// assert_eq!((parts.len(), reviews.len()), (2, 3));
+/// # Ok(()) });
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be joined to documents of `{M}`",
     label = "neither a reference in `{M}`, nor the referrers of `{M}`",
@@ -61,6 +71,23 @@ impl<V: Joinable, J: Join<V::Target>> JoinFrom<V> for J {
 }
 
 /// The joins of a query, of which there may be none. They make a row of each document.
+///
+/// A function of any query, with joins or without:
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::repository::{Joins, Query};
+///
+/// async fn first<M: Document, J: Joins<M>>(query: Query<M, J>) -> odm::Result<Option<J::Row>>
+/// where
+///     M: 'static,
+/// {
+///     query.first().await
+/// }
+/// let row: Option<(Review, Product)> = first(shop.reviews.all().join(Review::fields().product)).await?;
+/// assert_eq!(row.unwrap().1.name, "shelf");
+/// # Ok(()) });
+/// ```
 #[async_trait]
 pub trait Joins<M>: Send + Sync + 'static {
     /// The document, or a tuple of it and the joined documents.
@@ -159,6 +186,15 @@ impl Resolve for Unchecked {
 }
 
 /// A join of a reference, with joins from the referenced documents.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// // Of each review its product, and the parts of that.
+/// let product = Review::fields().product.join(Product::fields().parts);
+/// let rows: Vec<(Review, (Product, Vec<Part>))> = shop.reviews.all().join(product).await?;
+/// assert_eq!(rows[0].1.1.len(), 2);
+/// # Ok(()) });
+/// ```
 #[must_use = "a join does nothing until a query uses it"]
 #[derive(Debug)]
 pub struct Follow<F, J> {
@@ -168,6 +204,14 @@ pub struct Follow<F, J> {
 
 impl<V, P: Path, K> Field<V, P, K> {
     /// Joins a reference of the joined documents.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let product = Review::fields().product.join(Product::fields().parts);
+    /// let (review, (product, parts)) = shop.reviews.find(Review::fields().id.eq(4)).join(product).one().await?;
+    /// assert_eq!((product.name.as_str(), parts[0].name.as_str()), ("lamp", "nut"));
+    /// # Ok(()) });
+    /// ```
     pub fn join<J: JoinFrom<V>>(self, join: J) -> Follow<J::With<Self>, (J::With<J>,)> {
         Follow {
             field: J::with(self),
@@ -177,6 +221,15 @@ impl<V, P: Path, K> Field<V, P, K> {
 
     /// Joins in the other direction: the documents that reference each parent in this field, as many
     /// as [`limit`](Referrers::limit) says, in the order of [`sort`](Referrers::sort).
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let newest = Review::fields().product.referrers().sort(Review::fields().published.desc()).limit(1);
+    /// let rows: Vec<(Product, Vec<Review>)> = shop.products.all().join(newest).await?;
+    /// assert_eq!(rows[0].1[0].text, "Good");
+    /// assert!(rows[2].1.is_empty(), "nobody has reviewed the table");
+    /// # Ok(()) });
+    /// ```
     // What is no reference is found where it is joined.
     pub fn referrers(self) -> Referrers<V, P, K> {
         let find = Ok(store::Find::default());
@@ -194,6 +247,16 @@ type Two<V, P, K, J, B> =
 
 impl<V: Joinable, P: Path, K, J: Send + Sync> Follow<Field<V, P, K>, (J,)> {
     /// Joins another reference of the joined documents.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // Of each review its product, with the parts and the warranty of that.
+    /// let warranty = Warranty::fields().product.referrers();
+    /// let product = Review::fields().product.join(Product::fields().parts).join(warranty);
+    /// let (_, (product, parts, warranties)) = shop.reviews.all().join(product).first().await?.unwrap();
+    /// assert_eq!((parts.len(), warranties.len()), (2, 1));
+    /// # Ok(()) });
+    /// ```
     pub fn join<B>(self, join: B) -> Two<V, P, K, J, B>
     where
         B: Join<V::Target>,
@@ -207,6 +270,37 @@ impl<V: Joinable, P: Path, K, J: Send + Sync> Follow<Field<V, P, K>, (J,)> {
 
 impl<V, P: Path, K> Field<V, P, K> {
     /// Joins the reference as an `Option`, since a value around it may be missing.
+    ///
+    /// ```
+    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
+    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "makers")]
+    /// # struct Maker { #[serde(rename = "_id")] id: i64, name: String }
+    /// #[derive(Debug, Serialize, Deserialize, Embed)]
+    /// struct Origin {
+    ///     #[reference(child)]
+    ///     maker: Ref<Maker>,
+    ///     batch: String,
+    /// }
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[document(collection = "tools")]
+    /// struct Tool {
+    ///     #[serde(rename = "_id")]
+    ///     id: i64,
+    ///     #[embed]
+    ///     origin: Option<Origin>,
+    /// }
+    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
+    /// # struct Shop { makers: Repository<Maker>, tools: Repository<Tool> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let shop = Shop::open(Embedded::memory().await?).await?;
+    /// # shop.tools.insert(Tool { id: 1, origin: None }).await?;
+    ///
+    /// let rows = shop.tools.all().join(Tool::fields().origin.maker.optional()).await?;
+    /// let (_, maker): &(Tool, Option<Maker>) = &rows[0];
+    /// assert!(maker.is_none());
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
     pub fn optional(self) -> Follow<Field<Option<V>, P, K>, ()> {
         Follow {
             field: Field::NEW,
@@ -345,6 +439,15 @@ fn dangling<V: Joinable, P: Path>(id: Option<&RawBson>) -> Error {
 
 /// A join of the documents that reference each parent, from
 /// [`Field::referrers`](crate::model::Field::referrers).
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let review = Review::fields();
+/// let critical = review.product.referrers().filter(review.stars.lt(4)).sort(review.published.desc()).limit(3);
+/// let rows: Vec<(Product, Vec<Review>)> = shop.products.all().join(critical).await?;
+/// assert_eq!(rows[0].1[0].text, "Wobbles");
+/// # Ok(()) });
+/// ```
 #[must_use = "a join does nothing until a query uses it"]
 pub struct Referrers<V, P, K, J = ()> {
     find: Result<store::Find>,
@@ -369,16 +472,41 @@ impl<V, P: Path, K, J> Referrers<V, P, K, J> {
     }
 
     /// Sets the sort order for each parent.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let best = Review::fields().product.referrers().sort(Review::fields().stars.desc());
+    /// let (_, reviews) = shop.products.all().join(best).first().await?.unwrap();
+    /// assert_eq!(reviews[0].text, "Solid");
+    /// # Ok(()) });
+    /// ```
     pub fn sort(self, sort: Sort<P::Root>) -> Self {
         self.with(|find| find.sort = sort.into_mql())
     }
 
     /// Returns at most this many for each parent.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let two = Review::fields().product.referrers().limit(2);
+    /// let (_, reviews) = shop.products.all().join(two).first().await?.unwrap();
+    /// assert_eq!(reviews.len(), 2); // of each product, which may have thousands
+    /// # Ok(()) });
+    /// ```
     pub fn limit(self, limit: u64) -> Self {
         self.with(|find| find.limit = Some(limit))
     }
 
     /// Joins only documents that match the filter.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let review = Review::fields();
+    /// let good = review.product.referrers().filter(review.stars.gte(4));
+    /// let (_, reviews) = shop.products.all().join(good).first().await?.unwrap();
+    /// assert_eq!(reviews.len(), 2);
+    /// # Ok(()) });
+    /// ```
     pub fn filter(mut self, filter: Filter<P::Root>) -> Self {
         self.find = self.find.and_then(|mut find| {
             find.filter = find.filter.and(filter.into_mql()?);
@@ -390,6 +518,16 @@ impl<V, P: Path, K, J> Referrers<V, P, K, J> {
 
 impl<V, P: Path, K> Referrers<V, P, K> {
     /// Joins a reference of the joined documents.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // Of each part the products that need it, with the reviews that each of them has.
+    /// let reviews = Review::fields().product.referrers();
+    /// let products = Product::fields().parts.referrers().join(reviews);
+    /// let (bolt, products) = shop.parts.all().join(products).first().await?.unwrap();
+    /// assert_eq!((bolt.name.as_str(), products[0].0.name.as_str(), products[0].1.len()), ("bolt", "shelf", 3));
+    /// # Ok(()) });
+    /// ```
     pub fn join<J: Join<P::Root>>(self, join: J) -> Referrers<V, P, K, (J::With<J>,)> {
         Referrers {
             find: self.find,

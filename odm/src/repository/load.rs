@@ -10,6 +10,19 @@ use crate::{
 };
 
 /// Documents whose cold parts can be loaded: one or many.
+///
+/// One document, or a list of them:
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let manual = Product::fields().manual;
+/// let mut shelf = shop.products.get(1).await?;
+/// shop.products.load(&mut shelf, manual).await?;
+/// let mut others = shop.products.get_many([2, 3]).await?;
+/// shop.products.load(&mut others, manual).await?;
+/// assert!(shelf.manual.is_loaded() && others[1].manual.is_loaded());
+/// # Ok(()) });
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither a `{M}` nor a list of them",
     label = "expected a `{M}`, a slice or a `Vec` of them"

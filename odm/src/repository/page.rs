@@ -23,6 +23,15 @@ use crate::{
 };
 
 /// A page of rows of a query.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let page = shop.parts.all().with_total().page(2).await?;
+/// assert_eq!((page.items.len(), page.total), (2, Some(3)));
+/// let last = shop.parts.all().after(&page.next.unwrap()).page(2).await?;
+/// assert_eq!((last.items.len(), last.next), (1, None));
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Page<T> {

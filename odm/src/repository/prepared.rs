@@ -11,6 +11,20 @@ use crate::{
 };
 
 /// A builder of a write: of an insert, an update, a replacement or a delete.
+///
+/// A function of any write:
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::{WritePlan, repository::WriteBuilder};
+///
+/// async fn in_a_unit<W: WriteBuilder>(shop: &Shop, write: W) -> odm::Result<W::Returned> {
+///     shop.bulk(write).await
+/// }
+/// let part = in_a_unit(&shop, shop.parts.update(1).inc(Part::fields().qty, 1).returning()).await?;
+/// assert_eq!(part.qty, 91);
+/// # Ok(()) });
+/// ```
 pub trait WriteBuilder: Sized + Send {
     /// What the write returns.
     type Returned: Send + 'static;

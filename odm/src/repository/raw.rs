@@ -27,6 +27,14 @@ use crate::{
 /// What is written has all that follows from it, and conforms to the model, as by the typed writes; what is read is as
 /// it is stored. Updates and deletes are those of the repository, with [`Update::raw`](crate::Update::raw) and
 /// [`Filter::raw`].
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let parts = shop.parts.raw();
+/// let steel = parts.find(Part::fields().tags.contains("steel")).await?;
+/// assert_eq!(steel[0].get_i64("qty").unwrap(), 90);
+/// # Ok(()) });
+/// ```
 pub struct RawRepository<M> {
     documents: Repository<M>,
 }
@@ -43,17 +51,16 @@ impl<M: Document> RawRepository<M> {
     /// Stores a new document, and returns it as it is stored.
     ///
     /// ```
-    /// # use odm::{Embedded, bson::rawdoc, prelude::*}; use serde::{Deserialize, Serialize};
-    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "parts")]
-    /// # struct Part { #[serde(rename = "_id")] id: i64, name: String }
-    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
-    /// # struct Shop { parts: Repository<Part> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let shop = Shop::open(Embedded::memory().await?).await?;
-    /// let bolt = rawdoc! { "_id": 1_i64, "name": "bolt", "note": "of another program" };
-    /// shop.parts.raw().insert(bolt.clone()).await?;
-    /// assert_eq!(shop.parts.raw().get(1).await?, bolt);
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::bson::rawdoc;
+    ///
+    /// let rivet = rawdoc! {
+    ///     "_id": 4_i64, "name": "rivet", "qty": 1_i64, "price": 0.1, "tags": [], "color": "of another program",
+    /// };
+    /// shop.parts.raw().insert(rivet.clone()).await?;
+    /// assert_eq!(shop.parts.raw().get(4).await?, rivet);
+    /// assert_eq!(shop.parts.get(4).await?.name, "rivet");
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -64,6 +71,16 @@ impl<M: Document> RawRepository<M> {
     }
 
     /// Stores new documents as one unit, and returns them as they are stored, in the same order.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::bson::rawdoc;
+    ///
+    /// let part = |id: i64, name: &str| rawdoc! { "_id": id, "name": name, "qty": 1_i64, "price": 0.1, "tags": [] };
+    /// let stored = shop.parts.raw().insert_many([part(4, "rivet"), part(5, "dowel")]).await?;
+    /// assert_eq!(stored.len(), 2);
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///
@@ -77,6 +94,17 @@ impl<M: Document> RawRepository<M> {
 
     /// Replaces the document with the same `_id`, and returns what was stored. Fields that it has not are removed.
     ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::bson::rawdoc;
+    ///
+    /// let parts = shop.parts.raw();
+    /// let nut = rawdoc! { "_id": 2_i64, "name": "nut", "qty": 5_i64, "price": 0.05, "tags": [] };
+    /// parts.replace(nut).await?;
+    /// assert!(parts.get(2).await?.get("note").unwrap().is_none());
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// Those of [`Repository::replace`]; `Decode` if it could not be read as the model.
@@ -86,6 +114,16 @@ impl<M: Document> RawRepository<M> {
 
     /// Replaces the document with the same `_id`, or inserts it if there is none. Returns what was stored.
     ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::bson::rawdoc;
+    ///
+    /// let rivet = rawdoc! { "_id": 4_i64, "name": "rivet", "qty": 1_i64, "price": 0.1, "tags": [] };
+    /// shop.parts.raw().upsert(rivet).await?;
+    /// assert_eq!(shop.parts.get(4).await?.name, "rivet");
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// Those of [`replace`](RawRepository::replace), except `NotFound`.
@@ -94,16 +132,37 @@ impl<M: Document> RawRepository<M> {
     }
 
     /// Reads the document with an `_id`, as [`Repository::get`] does.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let nut = shop.parts.raw().get(2).await?;
+    /// assert_eq!(nut.get_str("note").unwrap(), "M4");
+    /// # Ok(()) });
+    /// ```
     pub fn get(&self, id: impl IntoId<M>) -> Get<M, RawDocumentBuf> {
         self.documents.get(id).raw()
     }
 
     /// Finds the documents that match a filter, as [`Repository::find`] does.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let scarce = shop.parts.raw().find(Part::fields().qty.lt(10)).await?;
+    /// assert_eq!(scarce[0].get_str("name").unwrap(), "nut");
+    /// # Ok(()) });
+    /// ```
     pub fn find(&self, filter: Filter<M>) -> Query<M, (), RawDocumentBuf> {
         self.documents.find(filter).raw()
     }
 
     /// Finds all documents, in the order of their `_id`s.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let page = shop.parts.raw().all().page(2).await?;
+    /// assert_eq!(page.items[1].get_str("name").unwrap(), "nut");
+    /// # Ok(()) });
+    /// ```
     pub fn all(&self) -> Query<M, (), RawDocumentBuf> {
         self.find(Filter::all())
     }
@@ -125,12 +184,32 @@ enum WriteKind {
 }
 
 /// A write of one document from a [`RawRepository`]. Awaiting it returns the document as it is stored.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::bson::rawdoc;
+///
+/// let rivet = rawdoc! { "_id": 4_i64, "name": "rivet", "qty": 1_i64, "price": 0.1, "tags": [] };
+/// let stored = shop.parts.raw().insert(rivet.clone()).await?;
+/// assert_eq!(stored, rivet);
+/// # Ok(()) });
+/// ```
 #[must_use = "a write does nothing until it is awaited"]
 pub struct RawWrite<M>(RawWriteMany<M>);
 
 impl<M: Document> RawWrite<M> {
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::bson::rawdoc;
+    ///
+    /// let rivet = rawdoc! { "_id": 4_i64, "name": "rivet", "qty": 1_i64, "price": 0.1, "tags": [] };
+    /// let plan = shop.parts.raw().insert(rivet).plan().await?;
+    /// assert_eq!(plan.collections[0].inserted, 1);
+    /// # Ok(()) });
+    /// ```
     pub async fn plan(self) -> Result<WritePlan> {
         self.prepare()?.plan().await
     }
@@ -151,6 +230,18 @@ impl<M: Document> WriteBuilder for RawWrite<M> {
 }
 
 /// A write of several documents from a [`RawRepository`]. Awaiting it returns them as they are stored.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let mut parts = shop.parts.raw().all().await?;
+/// # shop.products.delete_where(Filter::all()).await.unwrap_err();
+/// # shop.orders.delete_where(Filter::all()).await?;
+/// # shop.products.delete_where(Filter::all()).await?;
+/// shop.parts.delete_where(Filter::all()).await?;
+/// let stored = shop.parts.raw().insert_many(parts.drain(..)).await?;
+/// assert_eq!(stored.len(), 3);
+/// # Ok(()) });
+/// ```
 #[must_use = "a write does nothing until it is awaited"]
 pub struct RawWriteMany<M> {
     session: Session,
@@ -164,6 +255,16 @@ impl_debug!(RawWriteMany<M>: kind);
 impl<M: Document> RawWriteMany<M> {
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::bson::rawdoc;
+    ///
+    /// let part = |id: i64, name: &str| rawdoc! { "_id": id, "name": name, "qty": 1_i64, "price": 0.1, "tags": [] };
+    /// let plan = shop.parts.raw().insert_many([part(4, "rivet"), part(5, "dowel")]).plan().await?;
+    /// assert_eq!(plan.collections[0].inserted, 2);
+    /// # Ok(()) });
+    /// ```
     pub async fn plan(self) -> Result<WritePlan> {
         self.prepare()?.plan().await
     }

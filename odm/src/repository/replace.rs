@@ -20,6 +20,15 @@ use crate::{
 
 /// A replacement of a document, from [`Repository::replace`](super::Repository::replace) or
 /// [`Repository::upsert`](super::Repository::upsert). Awaiting it returns what was stored.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let mut nut = shop.parts.get(2).await?;
+/// nut.qty = 80;
+/// let stored: Part = shop.parts.replace(nut).await?;
+/// assert_eq!(stored.qty, 80);
+/// # Ok(()) });
+/// ```
 #[must_use = "a write does nothing until it is awaited"]
 pub struct Replace<M> {
     session: Session,
@@ -38,6 +47,15 @@ impl<M: Document> Replace<M> {
 
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let mut lamp = shop.products.get(2).await?;
+    /// lamp.name = "desk lamp".into();
+    /// let plan = shop.products.replace(lamp).plan().await?;
+    /// assert_eq!(plan.collections[0].changed, 1);
+    /// # Ok(()) });
+    /// ```
     pub async fn plan(self) -> Result<WritePlan> {
         self.prepare()?.plan().await
     }
@@ -61,6 +79,14 @@ impl<M: Document> WriteBuilder for Replace<M> {
 
 /// Upserts of several documents, from [`Repository::upsert_many`](super::Repository::upsert_many). Awaiting it
 /// returns what was stored, in the same order.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let parts = shop.parts.all().await?;
+/// let stored: Vec<Part> = shop.parts.upsert_many(parts.clone()).await?;
+/// assert_eq!(stored, parts);
+/// # Ok(()) });
+/// ```
 #[must_use = "a write does nothing until it is awaited"]
 pub struct UpsertMany<M> {
     session: Session,
@@ -74,6 +100,16 @@ impl<M: Document> UpsertMany<M> {
 
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let mut list = shop.parts.all().await?;
+    /// list[0].qty = 70;
+    /// list.push(Part { id: 4, name: "rivet".into(), ..list[1].clone() });
+    /// let plan = shop.parts.upsert_many(list).plan().await?;
+    /// assert_eq!((plan.collections[0].changed, plan.collections[0].inserted), (1, 1));
+    /// # Ok(()) });
+    /// ```
     pub async fn plan(self) -> Result<WritePlan> {
         self.prepare()?.plan().await
     }

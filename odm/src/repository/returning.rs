@@ -21,6 +21,14 @@ use crate::{
 ///
 /// They are read within the unit, which is undone if one of them cannot be read as its model. Their cold parts are
 /// not loaded.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let parts: Vec<Part> =
+///     shop.parts.update_where(Part::fields().qty.lt(10)).set(Part::fields().note, "order more").returning().await?;
+/// assert_eq!(parts[0].name, "nut");
+/// # Ok(()) });
+/// ```
 #[derive(Debug)]
 #[must_use = "a write does nothing until it is awaited"]
 pub struct Returning<W> {
@@ -33,19 +41,10 @@ impl<M: Document, T> Update<M, T> {
     /// as it was before among them.
     ///
     /// ```
-    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "parts")]
-    /// # struct Part { #[serde(rename = "_id")] id: i64, qty: i64 }
-    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
-    /// # struct Shop { parts: Repository<Part> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let shop = Shop::open(Embedded::memory().await?).await?;
-    /// # shop.parts.insert(Part { id: 1, qty: 3 }).await?;
-    /// let part: Part = shop.parts.update(1).inc(Part::fields().qty, -1).returning().await?;
-    /// assert_eq!(part.qty, 2);
-    /// let last: Option<Part> = shop.parts.delete(1).returning().await?;
-    /// assert_eq!(last.map(|part| part.qty), Some(2));
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let part: Part = shop.parts.update(2).inc(Part::fields().qty, -1).returning().await?;
+    /// assert_eq!(part.qty, 4);
+    /// # Ok(()) });
     /// ```
     pub fn returning(self) -> Returning<Self> {
         Returning {
@@ -55,6 +54,13 @@ impl<M: Document, T> Update<M, T> {
     }
 
     /// Returns the document, or all of those that match the filter, as they were before the update.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let before = shop.parts.update(2).set(Part::fields().qty, 0).returning_before().await?;
+    /// assert_eq!(before.qty, 5); // so many were left
+    /// # Ok(()) });
+    /// ```
     pub fn returning_before(self) -> Returning<Self> {
         Returning {
             write: self,
@@ -65,6 +71,13 @@ impl<M: Document, T> Update<M, T> {
 
 impl<M: Document> Delete<M> {
     /// Returns the deleted document, if there was one.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let last: Option<Review> = shop.reviews.delete(2).returning().await?;
+    /// assert_eq!(last.unwrap().text, "Wobbles");
+    /// # Ok(()) });
+    /// ```
     pub fn returning(self) -> Returning<Self> {
         Returning {
             write: self,
@@ -75,6 +88,13 @@ impl<M: Document> Delete<M> {
 
 impl<M: Document> DeleteWhere<M> {
     /// Returns the deleted documents.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let deleted: Vec<Review> = shop.reviews.delete_where(Review::fields().stars.lt(5)).returning().await?;
+    /// assert_eq!(deleted.len(), 2);
+    /// # Ok(()) });
+    /// ```
     pub fn returning(self) -> Returning<Self> {
         Returning {
             write: self,

@@ -119,28 +119,12 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// which another document may be the reason.
     ///
     /// ```
-    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "products")]
-    /// # struct Product { #[serde(rename = "_id")] id: i64, name: String }
-    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "reviews")]
-    /// # struct Review {
-    /// #     #[serde(rename = "_id")] id: i64, stars: i32, #[reference(parent)] product: Ref<Product>,
-    /// # }
-    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
-    /// # struct Shop { products: Repository<Product>, reviews: Repository<Review> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let shop = Shop::open(Embedded::memory().await?).await?;
-    /// # let bolt = shop.products.insert(Product { id: 1, name: "bolt".into() }).await?;
-    /// # shop.products.insert(Product { id: 2, name: "nut".into() }).await?;
-    /// # shop.reviews.insert(Review { id: 1, stars: 5, product: Ref::from(&bolt) }).await?;
-    /// let review = Review::fields();
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let (product, review) = (Product::fields(), Review::fields());
     /// let loved = shop.products.all().any_referrer(review.product, review.stars.eq(5));
-    /// let page = loved.sort(Product::fields().name.asc()).page(20).await?;
-    /// assert_eq!(page.items[0].name, "bolt");
-    ///
-    /// let of_bolts = shop.reviews.all().whose(review.product, Product::fields().name.eq("bolt"));
-    /// assert_eq!(of_bolts.count().await?, 1);
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// let page = loved.sort(product.name.asc()).page(20).await?;
+    /// assert_eq!((page.items[0].name.as_str(), page.items[1].name.as_str()), ("lamp", "shelf"));
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -160,6 +144,13 @@ impl<M: Document, J, T> Query<M, J, T> {
     ///
     /// The referenced documents are found first, and then those of this query that reference them, by the index of
     /// the reference.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let of_lamps = shop.reviews.all().whose(Review::fields().product, Product::fields().name.eq("lamp"));
+    /// assert_eq!(of_lamps.count().await?, 1);
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///

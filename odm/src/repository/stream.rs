@@ -43,6 +43,15 @@ const CHUNK: u64 = 1_000;
 ///
 /// A document that cannot be read is an error of the kind `Decode` in its place, and the stream goes on with
 /// the next one; any other error is the last item.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use futures_util::TryStreamExt;
+///
+/// let names = shop.parts.all().stream().map_ok(|part| part.name);
+/// assert_eq!(names.try_collect::<Vec<_>>().await?, ["bolt", "nut", "washer"]);
+/// # Ok(()) });
+/// ```
 #[must_use = "a stream does nothing unless it is polled"]
 pub struct DocumentStream<T> {
     state: StreamState<T>,
@@ -114,6 +123,18 @@ impl<T> DocumentStream<T> {
 
     /// Reads all documents from one state of the data. A stream that outlives this state ends with an
     /// error, instead of continuing on a newer one.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // The sum over all parts of one moment, whatever is sold meanwhile.
+    /// let mut parts = shop.parts.all().stream().snapshot();
+    /// let mut value = 0.0;
+    /// while let Some(part) = parts.try_next().await? {
+    ///     value += part.price * part.qty as f64;
+    /// }
+    /// assert_eq!(value, 15.25);
+    /// # Ok(()) });
+    /// ```
     pub fn snapshot(mut self) -> Self {
         self.snapshot = true;
         self
@@ -254,12 +275,37 @@ impl<T: DeserializeOwned + Send + 'static> Stream for DocumentStream<T> {
 
 impl<T: DeserializeOwned + Send + 'static> DocumentStream<T> {
     /// Waits for the next document. `None` at the end.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let mut parts = shop.parts.all().stream();
+    /// while let Some(part) = parts.next().await {
+    ///     match part {
+    ///         Ok(part) => println!("{}", part.name),
+    ///         Err(error) => println!("unreadable, and left out: {error}"),
+    ///     }
+    /// }
+    /// # Ok(()) });
+    /// ```
     pub async fn next(&mut self) -> Option<Result<T>> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
     /// Waits for the next document, as [`next`](DocumentStream::next) does, for `while let
     /// Some(document) = stream.try_next().await?`. After an error of the kind `Decode`, another call goes on.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let mut parts = shop.parts.all().stream();
+    /// let mut bought = Vec::new();
+    /// while let Some(part) = parts.try_next().await? {
+    ///     if part.qty < 10 {
+    ///         bought.push(part.name);
+    ///     }
+    /// }
+    /// assert_eq!(bought, ["nut"]);
+    /// # Ok(()) });
+    /// ```
     pub async fn try_next(&mut self) -> Result<Option<T>> {
         self.next().await.transpose()
     }

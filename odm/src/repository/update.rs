@@ -68,6 +68,14 @@ impl MatchingDocuments {
 }
 
 /// The result of an update of the documents that match a filter.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let part = Part::fields();
+/// let result = shop.parts.update_where(part.qty.gt(80)).set(part.qty, 90).await?;
+/// assert_eq!((result.matched, result.modified), (2, 1)); // one had 90 before
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UpdateResult {
@@ -83,6 +91,15 @@ impl<M> Update<M, MatchingDocuments> {
     /// Inserts a document if none matches, made of the fields that the filter fixes by equality and of
     /// the changes. The filter must fix the `_id`. An update whose document could not be read as an
     /// `M` is an error, whether or not a document matches.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let part = Part::fields();
+    /// let rivet = Update::new().set(part.name, "rivet").set(part.price, 0.1).set(part.tags, Vec::<String>::new());
+    /// let result = shop.parts.update_where(part.id.eq(4)).with(rivet).inc(part.qty, 50).upsert().await?;
+    /// assert!(result.inserted);
+    /// # Ok(()) });
+    /// ```
     pub fn upsert(mut self) -> Self {
         self.target.upsert = true;
         self
@@ -97,19 +114,14 @@ impl<M: Document> Update<M, OneDocument> {
     /// [`Stale`](ErrorKind::Stale) if it has another one.
     ///
     /// ```
-    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "pages")]
-    /// # struct Page { #[serde(rename = "_id")] id: i64, #[version] revision: i64, title: String }
-    /// # #[derive(Database)] #[database(name = "wiki", version = 1)]
-    /// # struct Wiki { pages: Repository<Page> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let wiki = Wiki::open(Embedded::memory().await?).await?;
-    /// let page = wiki.pages.insert(Page { id: 1, revision: 0, title: "Home".into() }).await?;
-    /// let rename = |title| wiki.pages.update(1).set(Page::fields().title, title);
-    /// rename("Start").if_version(page.revision).await?;
-    /// let again = rename("Begin").if_version(page.revision).await;
-    /// assert!(again.unwrap_err().is_stale());
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let lamp = shop.products.get(2).await?;
+    /// let price = Product::fields().price.value;
+    /// shop.products.update(2).set(price, 21.0).if_version(lamp.version).await?;
+    ///
+    /// let late = shop.products.update(2).set(price, 18.0).if_version(lamp.version).await;
+    /// assert!(late.unwrap_err().is_stale());
+    /// # Ok(()) });
     /// ```
     pub fn if_version(mut self, version: M::Version) -> Self
     where
@@ -139,6 +151,15 @@ impl<M: Document> Update<M, OneDocument> {
 
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // A review moves to another product: the lists and counts of both follow.
+    /// let plan = shop.reviews.update(4).set(Review::fields().product, Ref::new(3)).plan().await?;
+    /// let products = plan.collections.iter().find(|planned| planned.collection == "products").unwrap();
+    /// assert_eq!(products.changed, 2);
+    /// # Ok(()) });
+    /// ```
     pub async fn plan(self) -> Result<WritePlan> {
         self.prepare()?.plan().await
     }
@@ -173,6 +194,14 @@ impl<M: Document> Update<M, MatchingDocuments> {
 
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let part = Part::fields();
+    /// let plan = shop.parts.update_where(part.qty.lt(100)).set(part.note, "count again").plan().await?;
+    /// assert_eq!(plan.collections[0].changed, 2);
+    /// # Ok(()) });
+    /// ```
     pub async fn plan(self) -> Result<WritePlan> {
         self.prepare()?.plan().await
     }

@@ -22,6 +22,16 @@ use crate::{
 /// An insert of a document, or a change of the one that has its unique key, from
 /// [`Repository::upsert_by`](super::Repository::upsert_by). Awaiting it returns the document as it is stored then,
 /// without its cold parts.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let rivet = Part { id: 4, name: "rivet".into(), qty: 9, price: 0.1, tags: vec![], note: None };
+/// let name = Part::fields().name;
+/// let stored: Part = shop.parts.upsert_by(name, rivet.clone()).await?; // inserted
+/// let again = shop.parts.upsert_by(name, Part { id: 5, ..rivet }).await?; // replaced, and keeps its `_id`
+/// assert_eq!((stored.id, again.id), (4, 4));
+/// # Ok(()) });
+/// ```
 #[must_use = "a write does nothing until it is awaited"]
 pub struct UpsertBy<M> {
     session: Session,
@@ -46,6 +56,15 @@ impl<M: Document> UpsertBy<M> {
 
     /// Makes these changes of a document that is found, instead of giving it the fields of the new one:
     /// `.update(Update::new().inc(Word::fields().count, 1))`.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let bolt = shop.parts.get(1).await?;
+    /// let more = Update::new().inc(Part::fields().qty, 10);
+    /// let bolt = shop.parts.upsert_by(Part::fields().name, bolt).update(more).await?;
+    /// assert_eq!(bolt.qty, 100);
+    /// # Ok(()) });
+    /// ```
     pub fn update(mut self, changes: Update<M>) -> Self {
         let is_typed = changes.is_typed();
         let (change, ()) = changes.into_parts();
@@ -54,6 +73,15 @@ impl<M: Document> UpsertBy<M> {
     }
 
     /// Leaves a document that is found as it is: the new one is inserted only if there is none.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // Defaults that a program stores at its start, and that somebody may have changed since.
+    /// let default = Part { id: 9, name: "bolt".into(), qty: 0, price: 0.0, tags: vec![], note: None };
+    /// let bolt = shop.parts.upsert_by(Part::fields().name, default).keep().await?;
+    /// assert_eq!((bolt.id, bolt.qty), (1, 90));
+    /// # Ok(()) });
+    /// ```
     pub fn keep(mut self) -> Self {
         self.found = Ok(Found::Kept);
         self
@@ -61,6 +89,14 @@ impl<M: Document> UpsertBy<M> {
 
     /// Runs the write, rolls it back, and returns what it would change; see
     /// [dry runs](super#dry-runs).
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let bolt = shop.parts.get(1).await?;
+    /// let plan = shop.parts.upsert_by(Part::fields().name, Part { qty: 7, ..bolt }).plan().await?;
+    /// assert_eq!(plan.collections[0].changed, 1);
+    /// # Ok(()) });
+    /// ```
     pub async fn plan(self) -> Result<WritePlan> {
         self.prepare()?.plan().await
     }

@@ -29,6 +29,17 @@ const BUFFER: usize = 1024;
 
 /// A watch that has not begun, from [`Repository::watch`](super::Repository::watch). Awaiting it returns the stream
 /// of changes, which begins then.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use futures_util::StreamExt;
+///
+/// let mut changes = shop.reviews.watch(Review::fields().stars.lt(3)).buffer(64).await?;
+/// shop.reviews.update(2).set(Review::fields().stars, 2).await?;
+/// let complaint = changes.next().await.expect("the store is open")?;
+/// assert_eq!(complaint.after.unwrap().text, "Wobbles");
+/// # Ok(()) });
+/// ```
 #[must_use = "a watch does nothing until it is awaited"]
 pub struct Watch<M> {
     session: Session,
@@ -52,6 +63,15 @@ impl<M: Document> Watch<M> {
     ///
     /// They are kept in memory with all documents that they have changed in the collection, as they were and as
     /// they are, those that do not match the filter included.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // Somebody who reads slowly, and keeps up with up to 4,096 commits.
+    /// let mut changes = shop.parts.watch(Filter::all()).buffer(4096).await?;
+    /// # shop.close().await?;
+    /// # assert!(changes.next().await.is_none());
+    /// # Ok(()) });
+    /// ```
     pub fn buffer(mut self, commits: usize) -> Self {
         self.buffer = commits;
         self
@@ -102,6 +122,19 @@ fn commits(
 }
 
 /// A committed change of a document.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::store::Cause;
+///
+/// let mut changes = shop.products.watch(Filter::all()).await?;
+/// shop.reviews.delete(4).await?;
+/// let change = changes.try_next().await?.expect("the store is open");
+/// // Nobody wrote to the lamp: its list of reviews has followed.
+/// assert_eq!((change.id, change.cause), (2, Cause::Relation));
+/// assert!(change.after.unwrap().reviews.is_empty());
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ChangeEvent<M: Document> {
@@ -122,6 +155,18 @@ pub struct ChangeEvent<M: Document> {
 ///
 /// An error is an item, and the stream goes on after it: `Lagged` in the place of commits that were missed, `Decode`
 /// in the place of a change whose document cannot be read as the model, `FailedFilter` where the filter fails on one.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use futures_util::TryStreamExt;
+///
+/// let changes = shop.parts.watch(Filter::all()).await?;
+/// shop.parts.delete(3).await?;
+/// shop.close().await?; // else it waits for more
+/// let gone: Vec<_> = changes.try_filter_map(async |change| Ok(change.before)).try_collect().await?;
+/// assert_eq!(gone[0].name, "washer");
+/// # Ok(()) });
+/// ```
 #[must_use = "a stream does nothing unless it is polled"]
 pub struct ChangeStream<M> {
     commits: BoxStream<'static, Result<WatchedCommit>>,
@@ -150,12 +195,32 @@ impl<M: Document> ChangeStream<M> {
     /// Waits for the next change. `None` when the store is closed.
     ///
     /// Dropping the future loses nothing.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let mut changes = shop.parts.watch(Filter::all()).await?;
+    /// shop.parts.delete(3).await?;
+    /// let change = changes.next().await.expect("the store is open")?;
+    /// assert!(change.after.is_none());
+    /// # Ok(()) });
+    /// ```
     pub async fn next(&mut self) -> Option<Result<ChangeEvent<M>>> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
     /// Waits for the next change, as [`next`](ChangeStream::next) does, for `while let Some(change) =
     /// changes.try_next().await?`. After an error, another call goes on.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let mut changes = shop.parts.watch(Part::fields().qty.eq(0)).await?;
+    /// # shop.parts.update(2).set(Part::fields().qty, 0).await?;
+    /// # shop.close().await?;
+    /// while let Some(change) = changes.try_next().await? {
+    ///     println!("sold out: {}", change.after.map_or("gone".into(), |part| part.name));
+    /// }
+    /// # Ok(()) });
+    /// ```
     pub async fn try_next(&mut self) -> Result<Option<ChangeEvent<M>>> {
         self.next().await.transpose()
     }

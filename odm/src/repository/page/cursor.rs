@@ -20,6 +20,17 @@ use crate::{
 ///
 /// As text, and in JSON, it is a short string that is safe in a URL. It is not encrypted: its holder can read the keys
 /// in it, and change them to start elsewhere.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let page = shop.parts.all().page(2).await?;
+/// // It is a short text, for a link to the next page: ?after=..
+/// let link = page.next.unwrap().to_string();
+/// let cursor = link.parse()?;
+/// let next = shop.parts.all().after(&cursor).page(2).await?;
+/// assert_eq!(next.items[0].name, "washer");
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cursor {
     of: CursorOf,
