@@ -2,23 +2,26 @@
 //!
 //! It is compiled with the feature `__examples` alone, which the crate's own tests have.
 
+mod migration;
 mod models;
 
+pub use migration::{migrated, migrated_of};
 pub use models::*;
 
-pub use crate::{bson, prelude::*};
-use crate::{Embedded, Result};
+use crate::Result;
+pub use crate::{Embedded, bson, prelude::*};
 
 /// Runs an example on a shop of its own, in memory.
 pub fn example(run: impl AsyncFnOnce(Shop) -> Result<()>) {
+    run_async(async { run(filled().await?).await });
+}
+
+fn run_async(future: impl Future<Output = Result<()>>) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .expect("a runtime can be made");
-    runtime.block_on(async {
-        let shop = filled().await.expect("the documents can be stored");
-        run(shop).await.expect("the example succeeds");
-    });
+    runtime.block_on(future).expect("the example succeeds");
 }
 
 async fn filled() -> Result<Shop> {

@@ -38,12 +38,12 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Matches if the element at a position of the array, from 0 on, matches the whole filter.
     ///
     /// ```
-    /// # use odm::prelude::*; use serde::{Deserialize, Serialize};
-    /// # #[derive(Serialize, Deserialize, Embed)] struct Line { quantity: i32 }
-    /// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "orders")]
-    /// # struct Order { #[serde(rename = "_id")] id: i64, #[embed] lines: Vec<Line>, tags: Vec<String> }
+    /// # use odm::__private::examples::*; example(async |shop| {
     /// let order = Order::fields();
-    /// let first = order.lines.at(0, |line| line.quantity.gt(5)) & order.tags.at(0, |tag| tag.eq("new"));
+    /// let first = order.lines.at(0, |line| line.product.eq(1));
+    /// assert_eq!(shop.orders.find(first).count().await?, 2);
+    /// assert_eq!(shop.parts.find(Part::fields().tags.at(1, |tag| tag.eq("steel"))).one().await?.name, "bolt");
+    /// # Ok(()) });
     /// ```
     pub fn at<F>(self, position: usize, filter: F) -> Filter<P::Root>
     where
@@ -58,6 +58,13 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// `product.names.entry("en", |name| name.starts_with("B"))`.
     ///
     /// A key that is empty, begins with `$` or has a dot in it is an error when the query runs.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let german = Product::fields().names.entry("de", |name| name.starts_with("R"));
+    /// assert_eq!(shop.products.find(german).one().await?.name, "shelf");
+    /// # Ok(()) });
+    /// ```
     pub fn entry<F>(self, key: impl AsRef<str>, filter: F) -> Filter<P::Root>
     where
         V: Map<Item: ElementValue>,
@@ -90,24 +97,15 @@ impl<M, T> Update<M, T> {
     /// `Filter::all()` is of all elements.
     ///
     /// ```
-    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-    /// # #[derive(Debug, Serialize, Deserialize, Embed)] struct Line { product: String, quantity: i32 }
-    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "orders")]
-    /// # struct Order { #[serde(rename = "_id")] id: i64, #[embed] lines: Vec<Line> }
-    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
-    /// # struct Shop { orders: Repository<Order> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let shop = Shop::open(Embedded::memory().await?).await?;
-    /// # let line = |product: &str| Line { product: product.into(), quantity: 1 };
-    /// shop.orders.insert(Order { id: 1, lines: vec![line("nut"), line("bolt")] }).await?;
+    /// # use odm::__private::examples::*; example(async |shop| {
     /// let more = shop.orders.update(1).update_each(
     ///     Order::fields().lines,
-    ///     |line| line.product.eq("nut"),
+    ///     |line| line.product.eq(2),
     ///     |line, changes| changes.inc(line.quantity, 5),
     /// );
     /// let order = more.returning().await?;
-    /// assert_eq!((order.lines[0].quantity, order.lines[1].quantity), (6, 1));
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// assert_eq!((order.lines[0].quantity, order.lines[1].quantity), (2, 6));
+    /// # Ok(()) });
     /// ```
     pub fn update_each<V, P, K, F, C>(self, _: Field<V, P, K>, filter: F, changes: C) -> Self
     where
@@ -130,6 +128,13 @@ impl<M, T> Update<M, T> {
 
     /// Makes changes of the element at a position of the array, from 0 on. An update of a document without such an
     /// element fails: nothing is appended.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let first = shop.orders.update(1).update_at(Order::fields().lines, 0, |line, changes| changes.set(line.quantity, 9));
+    /// assert_eq!(first.returning().await?.lines[0].quantity, 9);
+    /// # Ok(()) });
+    /// ```
     pub fn update_at<V, P, K, C>(self, _: Field<V, P, K>, position: usize, changes: C) -> Self
     where
         V: List<Item: ElementValue>,
@@ -146,6 +151,15 @@ impl<M, T> Update<M, T> {
     /// the value, else the update fails.
     ///
     /// A key that is empty, begins with `$` or has a dot in it is an error when the update runs.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let better = shop.products.update(1).update_entry(Product::fields().names, "de", |name, changes| {
+    ///     changes.set(*name, "Wandregal")
+    /// });
+    /// assert_eq!(better.returning().await?.names["de"], "Wandregal");
+    /// # Ok(()) });
+    /// ```
     pub fn update_entry<V, P, K, C>(
         self,
         _: Field<V, P, K>,
@@ -166,6 +180,13 @@ impl<M, T> Update<M, T> {
     /// Sets the value of an entry of the map, which is new or replaced: `.set_entry(product.names, "en", "Bolt")`.
     ///
     /// A key that is empty, begins with `$` or has a dot in it is an error when the update runs.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// shop.products.update(2).set_entry(Product::fields().names, "de", "Lampe").await?;
+    /// assert_eq!(shop.products.get(2).await?.names["de"], "Lampe");
+    /// # Ok(()) });
+    /// ```
     pub fn set_entry<V, P, K, How>(
         self,
         _: Field<V, P, K>,
@@ -188,6 +209,13 @@ impl<M, T> Update<M, T> {
     /// Removes an entry of the map, if it has one of this key.
     ///
     /// A key that is empty, begins with `$` or has a dot in it is an error when the update runs.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let product = shop.products.update(1).unset_entry(Product::fields().names, "de").returning().await?;
+    /// assert!(product.names.is_empty());
+    /// # Ok(()) });
+    /// ```
     pub fn unset_entry<V, P, K>(self, _: Field<V, P, K>, key: impl AsRef<str>) -> Self
     where
         V: Map,

@@ -20,10 +20,14 @@ use crate::{
 /// It is made of fields, and combined with others by `&`, `|`, `!`, `&=` and `|=`:
 ///
 /// ```
-/// # use odm::prelude::*; use serde::{Deserialize, Serialize};
-/// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "parts")]
-/// # struct Part { #[serde(rename = "_id")] id: i64, name: String, qty: i64 }
+/// # use odm::__private::examples::*; example(async |shop| {
 /// let scarce = Part::fields().qty.lt(10) & !Part::fields().name.starts_with("#");
+/// assert_eq!(shop.parts.find(scarce).one().await?.name, "nut");
+///
+/// let mut asked = Filter::all();
+/// asked &= Part::fields().qty.gt(80);
+/// assert_eq!(shop.parts.find(asked).count().await?, 2);
+/// # Ok(()) });
 /// ```
 ///
 /// A value that cannot be written as BSON is an error when the query runs.
@@ -35,6 +39,13 @@ pub struct Filter<M> {
 
 impl<M> Filter<M> {
     /// Matches every document.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // Filters that are put together step by step begin with it.
+    /// assert_eq!(shop.parts.find(Filter::all()).count().await?, 3);
+    /// # Ok(()) });
+    /// ```
     pub fn all() -> Self {
         Filter::from_mql(Ok(mql::Filter::default()))
     }
@@ -42,26 +53,44 @@ impl<M> Filter<M> {
     /// Matches what all of the filters match. Without filters it matches every document.
     ///
     /// ```
-    /// # use odm::prelude::*; use serde::{Deserialize, Serialize};
-    /// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "parts")]
-    /// # struct Part { #[serde(rename = "_id")] id: i64, name: String, qty: i64 }
+    /// # use odm::__private::examples::*; example(async |shop| {
     /// // What a request asks for, where each condition may be missing.
     /// fn search(name: Option<&str>, least: Option<i64>) -> Filter<Part> {
     ///     let part = Part::fields();
     ///     Filter::all_of([part.name.eq_opt(name), part.qty.gte_opt(least)])
     /// }
+    /// assert_eq!(shop.parts.find(search(None, Some(90))).count().await?, 2);
+    /// # Ok(()) });
     /// ```
     pub fn all_of(filters: impl IntoIterator<Item = Self>) -> Self {
         filters.into_iter().fold(Filter::all(), BitAnd::bitand)
     }
 
     /// Matches what any of the filters matches. Without filters it matches nothing.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // Each word of a search, in any field.
+    /// let words = ["nut", "new"].map(|word| Part::fields().name.eq(word) | Part::fields().tags.contains(word));
+    /// assert_eq!(shop.parts.find(Filter::any_of(words)).count().await?, 2);
+    /// # Ok(()) });
+    /// ```
     pub fn any_of(filters: impl IntoIterator<Item = Self>) -> Self {
         let any = filters.into_iter().reduce(BitOr::bitor);
         any.unwrap_or_else(|| Filter::test("_id", Ok(Test::In(Vec::new().into()))))
     }
 
     /// Makes a filter of one in MongoDB's form. An unknown operator is an error when the query runs.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::bson::doc;
+    ///
+    /// // An expression that compares two fields of one document.
+    /// let cheap = Filter::raw(doc! { "$expr": { "$lt": [{ "$multiply": ["$price", "$qty"] }, 1] } });
+    /// assert_eq!(shop.parts.find(cheap).one().await?.name, "nut");
+    /// # Ok(()) });
+    /// ```
     pub fn raw(filter: bson::Document) -> Self {
         Filter::from_mql(mql::Filter::parse(&filter).map_err(Error::from))
     }
@@ -161,22 +190,51 @@ fn raws<V: Serialize, How, T: IntoValue<V, How>>(
 
 impl<V: Serialize, P: Path, K> Field<V, P, K> {
     /// Matches if the field equals the value. A null or missing field equals `None`.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// assert_eq!(shop.parts.find(Part::fields().name.eq("bolt")).one().await?.id, 1);
+    /// // Of a reference, a value names the document: by its `_id`, as a reference, or itself.
+    /// let lamp = shop.products.get(2).await?;
+    /// assert_eq!(shop.reviews.find(Review::fields().product.eq(&lamp)).one().await?.text, "Bright");
+    /// # Ok(()) });
+    /// ```
     pub fn eq<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root> {
         Filter::test(P::TEXT, raw(P::TEXT, value).map(Test::Eq))
     }
 
     /// Like [`eq`](Field::eq) if there is a value, and otherwise matches every document, where
     /// `eq(None)` matches null.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let asked: Option<&str> = None; // the request has no `name`
+    /// assert_eq!(shop.parts.find(Part::fields().name.eq_opt(asked)).count().await?, 3);
+    /// # Ok(()) });
+    /// ```
     pub fn eq_opt<How>(self, value: Option<impl IntoValue<V, How>>) -> Filter<P::Root> {
         value.map_or_else(Filter::all, |value| self.eq(value))
     }
 
     /// Matches if the field does not equal the value, or is missing.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// assert_eq!(shop.parts.find(Part::fields().note.ne("M4".to_owned())).count().await?, 2); // two have no note
+    /// # Ok(()) });
+    /// ```
     pub fn ne<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root> {
         Filter::test(P::TEXT, raw(P::TEXT, value).map(Test::Ne))
     }
 
     /// Matches if the field equals one of the values.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let known = shop.parts.find(Part::fields().name.in_(["bolt", "nut", "rivet"])).await?;
+    /// assert_eq!(known.len(), 2);
+    /// # Ok(()) });
+    /// ```
     pub fn in_<How, T: IntoValue<V, How>>(
         self,
         values: impl IntoIterator<Item = T>,
@@ -188,6 +246,13 @@ impl<V: Serialize, P: Path, K> Field<V, P, K> {
     }
 
     /// Matches if the field equals none of the values, or is missing.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let others = shop.parts.find(Part::fields().name.not_in(["bolt", "nut"])).one().await?;
+    /// assert_eq!(others.name, "washer");
+    /// # Ok(()) });
+    /// ```
     pub fn not_in<How, T: IntoValue<V, How>>(
         self,
         values: impl IntoIterator<Item = T>,
@@ -201,11 +266,28 @@ impl<V: Serialize, P: Path, K> Field<V, P, K> {
 
 impl<V, P: Path, K> Field<V, P, K> {
     /// Matches by whether the field is stored. A stored null exists.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::bson::doc;
+    ///
+    /// // Documents from before a field was added lack it, where an empty one is stored as null.
+    /// shop.parts.update_where(Part::fields().id.eq(3)).raw(doc! { "$unset": { "note": "" } }).await?;
+    /// assert_eq!(shop.parts.find(Part::fields().note.exists(false)).count().await?, 1);
+    /// # Ok(()) });
+    /// ```
     pub fn exists(self, exists: bool) -> Filter<P::Root> {
         Filter::test(P::TEXT, Ok(Test::Exists(exists)))
     }
 
     /// Matches if the field is null or missing.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let open = shop.orders.find(Order::fields().shipped.is_null());
+    /// assert_eq!(open.count().await?, 3);
+    /// # Ok(()) });
+    /// ```
     pub fn is_null(self) -> Filter<P::Root> {
         Filter::test(P::TEXT, Ok(Test::Eq(RawBson::Null)))
     }
@@ -213,6 +295,13 @@ impl<V, P: Path, K> Field<V, P, K> {
 
 impl<V, P: Path, K> Field<V, P, K> {
     /// Matches if the field is greater than the value.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let march = "2026-03-05".parse::<DateTime>()?;
+    /// assert_eq!(shop.reviews.find(Review::fields().published.gt(march)).one().await?.text, "Good");
+    /// # Ok(()) });
+    /// ```
     pub fn gt<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root>
     where
         V: Serialize + Ordered,
@@ -221,6 +310,14 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 
     /// Like [`gt`](Field::gt) if there is a value, and otherwise matches every document.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let (least, most) = (Some(5), None); // ?stock[gt]=5
+    /// let stock = Part::fields().qty;
+    /// assert_eq!(shop.parts.find(stock.gt_opt(least) & stock.lt_opt(most)).count().await?, 2);
+    /// # Ok(()) });
+    /// ```
     pub fn gt_opt<How>(self, value: Option<impl IntoValue<V, How>>) -> Filter<P::Root>
     where
         V: Serialize + Ordered,
@@ -229,6 +326,15 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 
     /// Matches if the field is greater than the value or equal to it.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let day: DateTime = "2026-03-01".parse()?;
+    /// let next: DateTime = "2026-03-02".parse()?;
+    /// let placed = Order::fields().placed;
+    /// assert_eq!(shop.orders.find(placed.gte(day) & placed.lt(next)).count().await?, 2);
+    /// # Ok(()) });
+    /// ```
     pub fn gte<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root>
     where
         V: Serialize + Ordered,
@@ -237,6 +343,13 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 
     /// Like [`gte`](Field::gte) if there is a value, and otherwise matches every document.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let stars: Option<i32> = Some(4);
+    /// assert_eq!(shop.reviews.find(Review::fields().stars.gte_opt(stars)).count().await?, 3);
+    /// # Ok(()) });
+    /// ```
     pub fn gte_opt<How>(self, value: Option<impl IntoValue<V, How>>) -> Filter<P::Root>
     where
         V: Serialize + Ordered,
@@ -245,6 +358,12 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 
     /// Matches if the field is less than the value.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// assert_eq!(shop.parts.find(Part::fields().qty.lt(10)).one().await?.name, "nut");
+    /// # Ok(()) });
+    /// ```
     pub fn lt<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root>
     where
         V: Serialize + Ordered,
@@ -253,6 +372,13 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 
     /// Like [`lt`](Field::lt) if there is a value, and otherwise matches every document.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let before: Option<DateTime> = None;
+    /// assert_eq!(shop.orders.find(Order::fields().placed.lt_opt(before)).count().await?, 3);
+    /// # Ok(()) });
+    /// ```
     pub fn lt_opt<How>(self, value: Option<impl IntoValue<V, How>>) -> Filter<P::Root>
     where
         V: Serialize + Ordered,
@@ -261,6 +387,12 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 
     /// Matches if the field is less than the value or equal to it.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// assert_eq!(shop.products.find(Product::fields().price.value.lte(49.0)).count().await?, 2);
+    /// # Ok(()) });
+    /// ```
     pub fn lte<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root>
     where
         V: Serialize + Ordered,
@@ -269,6 +401,13 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 
     /// Like [`lte`](Field::lte) if there is a value, and otherwise matches every document.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let budget = Some(20.0);
+    /// assert_eq!(shop.products.find(Product::fields().price.value.lte_opt(budget)).one().await?.name, "lamp");
+    /// # Ok(()) });
+    /// ```
     pub fn lte_opt<How>(self, value: Option<impl IntoValue<V, How>>) -> Filter<P::Root>
     where
         V: Serialize + Ordered,
@@ -279,6 +418,12 @@ impl<V, P: Path, K> Field<V, P, K> {
 
 impl<V, P: Path, K> Field<V, P, K> {
     /// Matches if the field starts with the text. An index on the field is used.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// assert_eq!(shop.parts.find(Part::fields().name.starts_with("wash")).one().await?.name, "washer");
+    /// # Ok(()) });
+    /// ```
     pub fn starts_with(self, prefix: &str) -> Filter<P::Root>
     where
         V: Text,
@@ -288,6 +433,12 @@ impl<V, P: Path, K> Field<V, P, K> {
 
     /// Matches if the field equals the text, but perhaps for case, by Unicode's simple case folding: "ÄRGER" equals
     /// "ärger", and "ß" is no "ss". A null or missing field matches nothing. An index that is `case_insensitive` is used.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// assert_eq!(shop.parts.find(Part::fields().name.eq_ignore_case("Bolt")).one().await?.name, "bolt");
+    /// # Ok(()) });
+    /// ```
     pub fn eq_ignore_case(self, text: &str) -> Filter<P::Root>
     where
         V: Text,
@@ -296,6 +447,13 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 
     /// Matches if the field equals one of the texts, as [`eq_ignore_case`](Field::eq_ignore_case) does.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let typed = ["BOLT", "Nut"];
+    /// assert_eq!(shop.parts.find(Part::fields().name.in_ignore_case(typed)).count().await?, 2);
+    /// # Ok(()) });
+    /// ```
     pub fn in_ignore_case<T: AsRef<str>>(
         self,
         texts: impl IntoIterator<Item = T>,
@@ -310,6 +468,13 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 
     /// Matches if the field starts with the text, but perhaps for case. An index that is `case_insensitive` is used.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // What a field completes while somebody types.
+    /// assert_eq!(shop.parts.find(Part::fields().name.starts_with_ignore_case("Wa")).one().await?.name, "washer");
+    /// # Ok(()) });
+    /// ```
     pub fn starts_with_ignore_case(self, prefix: &str) -> Filter<P::Root>
     where
         V: Text,
@@ -319,6 +484,13 @@ impl<V, P: Path, K> Field<V, P, K> {
 
     /// Matches by a regular expression, in the syntax of PCRE2. Options are part of it, as in
     /// `(?i)abc`.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // Names of one word.
+    /// assert_eq!(shop.parts.find(Part::fields().name.regex(r"^\w+$")).count().await?, 3);
+    /// # Ok(()) });
+    /// ```
     pub fn regex(self, pattern: &str) -> Filter<P::Root>
     where
         V: Text,
@@ -329,6 +501,14 @@ impl<V, P: Path, K> Field<V, P, K> {
 
 impl<V, P: Path, K> Field<V, P, K> {
     /// Matches if an element of the array equals the value, or if the string contains it.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let part = Part::fields();
+    /// assert_eq!(shop.parts.find(part.tags.contains("new")).one().await?.name, "bolt");
+    /// assert_eq!(shop.parts.find(part.name.contains("ash")).one().await?.name, "washer");
+    /// # Ok(()) });
+    /// ```
     pub fn contains<How>(self, value: impl IntoValue<V::Item, How>) -> Filter<P::Root>
     where
         V: Contains<Item: Serialize>,
@@ -345,6 +525,12 @@ impl<V, P: Path, K> Field<V, P, K> {
 
 impl<V, P: Path, K> Field<V, P, K> {
     /// Matches if the array contains each of the values. Without values it matches nothing.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// assert_eq!(shop.parts.find(Part::fields().tags.all(["new", "steel"])).one().await?.name, "bolt");
+    /// # Ok(()) });
+    /// ```
     pub fn all<How, T: IntoValue<V::Item, How>>(
         self,
         values: impl IntoIterator<Item = T>,
@@ -357,6 +543,12 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 
     /// Matches if the array has this length.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// assert_eq!(shop.parts.find(Part::fields().tags.len(0)).one().await?.name, "washer");
+    /// # Ok(()) });
+    /// ```
     pub fn len(self, length: u32) -> Filter<P::Root>
     where
         V: List,
@@ -365,6 +557,14 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 
     /// Matches if one element of the array matches the whole filter: `$elemMatch`.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // The orders of several lamps: one line is of both, where two conditions could be of different lines.
+    /// let lamps = Order::fields().lines.any(|line| line.product.eq(2) & line.quantity.gt(1));
+    /// assert_eq!(shop.orders.find(lamps).one().await?.id, 2);
+    /// # Ok(()) });
+    /// ```
     pub fn any<T, F>(self, filter: F) -> Filter<P::Root>
     where
         V: List<Item = T>,

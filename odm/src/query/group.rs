@@ -168,10 +168,29 @@ impl Computed {
 }
 
 /// The number of documents of a group, or of elements after `unwind`: a `u64`. See [`count`].
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::query::count;
+///
+/// let stars = Review::fields().stars;
+/// let rows = shop.reviews.all().group_by(stars).select(count()).having(count().gt(1)).await?;
+/// assert_eq!(rows, [(5, 2)]);
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Count(());
 
 /// Counts the documents of each group, or the elements after `unwind`.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::query::count;
+///
+/// let customers = shop.orders.all().group_by(Order::fields().customer).select(count()).sort(count().desc()).await?;
+/// assert_eq!(customers, [("kate".to_owned(), 2), ("joe".to_owned(), 1)]);
+/// # Ok(()) });
+/// ```
 pub fn count() -> Count {
     Count(())
 }
@@ -187,6 +206,15 @@ impl Count {
 
 /// A sum, mean, minimum or maximum of a field over each group, which is a `T`. See
 /// [`Field::sum`](Field::sum) and its like.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let order = Order::fields();
+/// let spent = shop.orders.all().group_by(order.customer).select((order.total.sum(), order.total.max()));
+/// let rows: Vec<(String, (f64, Option<f64>))> = spent.await?;
+/// assert_eq!(rows[1], ("kate".to_owned(), (176.0, Some(117.5))));
+/// # Ok(()) });
+/// ```
 pub struct Accumulator<T, P> {
     operation: Operation,
     /// Makes of a sum one that a `T` is read from.
@@ -224,6 +252,14 @@ impl<T, P: Path> Accumulator<T, P> {
 
 /// The start of a unit of time that a date is in, as a key of groups. See
 /// [`Field::start_of_day`](Field::start_of_day) and its like.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let order = Order::fields();
+/// let days = shop.orders.all().group_by(order.placed.start_of_day()).select(order.total.sum()).await?;
+/// assert_eq!(days[0], ("2026-03-01".parse()?, 176.0));
+/// # Ok(()) });
+/// ```
 pub struct StartOf<V, P> {
     pub(crate) unit: DateUnit,
     types: PhantomData<fn() -> (V, P)>,
@@ -243,6 +279,14 @@ impl<V, P: Path, K> Field<V, P, K> {
     ///
     /// Of integers it is an `i64`, computed exactly; one that needs more than 64 bits is an error of the query. Of
     /// floats it is an `f64`, with a compensation of what is rounded, and of decimals a decimal.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let order = Order::fields();
+    /// let spent = shop.orders.all().group_by(order.customer).select(order.total.sum()).await?;
+    /// assert_eq!(spent[0], ("joe".to_owned(), 49.0));
+    /// # Ok(()) });
+    /// ```
     pub fn sum(self) -> Accumulator<V::Sum, P>
     where
         V: Addable,
@@ -255,6 +299,14 @@ impl<V, P: Path, K> Field<V, P, K> {
 
     /// Computes the mean of the numbers of each group; `None` without any. It is a decimal of decimals, else an
     /// `f64`.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let review = Review::fields();
+    /// let ratings = shop.reviews.all().group_by(review.product).select(review.stars.avg()).await?;
+    /// assert_eq!(ratings[0], (Ref::new(1), Some(4.0)));
+    /// # Ok(()) });
+    /// ```
     pub fn avg(self) -> Accumulator<Option<V::Mean>, P>
     where
         V: Addable,
@@ -264,6 +316,14 @@ impl<V, P: Path, K> Field<V, P, K> {
 
     /// Finds the least value of each group. Documents without the field, or with null, are ignored; `None` without
     /// any others.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let review = Review::fields();
+    /// let first = shop.reviews.all().group_by(review.product).select(review.published.min()).await?;
+    /// assert_eq!(first[0].1, Some("2026-03-01".parse()?));
+    /// # Ok(()) });
+    /// ```
     pub fn min(self) -> Accumulator<Option<V::Present>, P>
     where
         V: Ordered<Present: Sized>,
@@ -272,6 +332,14 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 
     /// Finds the greatest value of each group; see [`min`](Field::min).
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let order = Order::fields();
+    /// let last = shop.orders.all().group_by(order.customer).select(order.placed.max()).await?;
+    /// assert_eq!(last[1].1, Some("2026-03-01T12:30:00Z".parse()?));
+    /// # Ok(()) });
+    /// ```
     pub fn max(self) -> Accumulator<Option<V::Present>, P>
     where
         V: Ordered<Present: Sized>,
@@ -280,6 +348,14 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 
     /// Groups by the full hour in UTC that the date is in.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let order = Order::fields();
+    /// let hours = shop.orders.all().count_by(order.placed.start_of_hour()).await?;
+    /// assert_eq!(hours[1], ("2026-03-01T12:00:00Z".parse()?, 1));
+    /// # Ok(()) });
+    /// ```
     pub fn start_of_hour(self) -> StartOf<V, P>
     where
         V: Date,
@@ -288,6 +364,13 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 
     /// Groups by the day in UTC that the date is in: the key is its midnight.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let days = shop.orders.all().count_by(Order::fields().placed.start_of_day()).await?;
+    /// assert_eq!(days, [("2026-03-01".parse()?, 2), ("2026-04-02".parse()?, 1)]);
+    /// # Ok(()) });
+    /// ```
     pub fn start_of_day(self) -> StartOf<V, P>
     where
         V: Date,
@@ -296,6 +379,14 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 
     /// Groups by the month in UTC that the date is in: the key is the midnight of its first day.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let order = Order::fields();
+    /// let months = shop.orders.all().group_by(order.placed.start_of_month()).select(order.total.sum()).await?;
+    /// assert_eq!(months, [("2026-03-01".parse()?, 176.0), ("2026-04-01".parse()?, 49.0)]);
+    /// # Ok(()) });
+    /// ```
     pub fn start_of_month(self) -> StartOf<V, P>
     where
         V: Date,
@@ -304,6 +395,13 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 
     /// Groups by the year in UTC that the date is in: the key is the midnight of its first day.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let years = shop.orders.all().count_by(Order::fields().placed.start_of_year()).await?;
+    /// assert_eq!(years, [("2026-01-01".parse()?, 3)]);
+    /// # Ok(()) });
+    /// ```
     pub fn start_of_year(self) -> StartOf<V, P>
     where
         V: Date,
@@ -315,6 +413,14 @@ impl<V, P: Path, K> Field<V, P, K> {
     ///
     /// The fields of embedded elements follow it, or their own type: `Order::fields().lines.element().price` is
     /// `Line::fields().price`.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let tag = Part::fields().tags.element();
+    /// let tags: Vec<(String, u64)> = shop.parts.all().unwind(Part::fields().tags).count_by(tag).await?;
+    /// assert_eq!(tags[1], ("steel".to_owned(), 2));
+    /// # Ok(()) });
+    /// ```
     pub fn element(self) -> Field<V::Item, Root<V::Item>>
     where
         V: List<Item: 'static>,
@@ -333,6 +439,17 @@ impl<V, P> StartOf<V, P> {
 }
 
 /// A filter of groups by what is computed of them. It is combined with others by `&`, `|` and `!`.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::query::count;
+///
+/// let order = Order::fields();
+/// let spent = shop.orders.all().group_by(order.customer).select(order.total.sum());
+/// let good = spent.having(count().gte(2) & order.total.sum().gt(100.0)).await?;
+/// assert_eq!(good, [("kate".to_owned(), 176.0)]);
+/// # Ok(()) });
+/// ```
 #[must_use = "a filter does nothing until a query uses it"]
 pub struct Having<S> {
     node: Result<Node>,
@@ -404,6 +521,15 @@ impl<S> std::ops::Not for Having<S> {
 }
 
 /// The order of groups. Groups that are equal in it are in the order of their keys.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let order = Order::fields();
+/// let spent = shop.orders.all().group_by(order.customer).select(order.total.sum());
+/// let best = spent.sort(order.total.sum().desc().then(order.customer.asc())).limit(1).await?;
+/// assert_eq!(best, [("kate".to_owned(), 176.0)]);
+/// # Ok(()) });
+/// ```
 #[must_use = "a sort does nothing until a query uses it"]
 pub struct GroupSort<S> {
     pub(crate) by: Vec<(SortBy, Direction)>,
@@ -427,6 +553,16 @@ impl<S> GroupSort<S> {
     }
 
     /// Adds another sort as a tie-breaker.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::query::count;
+    ///
+    /// let order = Order::fields();
+    /// let rows = shop.orders.all().count_by(order.placed.start_of_day()).sort(count().desc().then(order.placed.start_of_day().asc())).await?;
+    /// assert_eq!(rows[0].1, 2);
+    /// # Ok(()) });
+    /// ```
     pub fn then<How>(mut self, other: impl SortsGroups<S, How>) -> Self {
         let other = other.into_sort();
         self.by.extend(other.by);
@@ -485,6 +621,14 @@ impl<V, P: Path> StartOf<V, P> {
     }
 
     /// Sorts groups by it, the earliest first.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let day = Order::fields().placed.start_of_day();
+    /// let days = shop.orders.all().count_by(day).sort(day.asc()).await?;
+    /// assert_eq!(days[0].1, 2);
+    /// # Ok(()) });
+    /// ```
     pub fn asc<S, How>(self) -> GroupSort<S>
     where
         P::Root: In<S, How>,
@@ -493,6 +637,15 @@ impl<V, P: Path> StartOf<V, P> {
     }
 
     /// Sorts groups by it, the latest first.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // The last month on top.
+    /// let month = Order::fields().placed.start_of_month();
+    /// let months = shop.orders.all().count_by(month).sort(month.desc()).limit(12).await?;
+    /// assert_eq!(months[0], ("2026-04-01".parse()?, 1));
+    /// # Ok(()) });
+    /// ```
     pub fn desc<S, How>(self) -> GroupSort<S>
     where
         P::Root: In<S, How>,

@@ -13,28 +13,23 @@ use crate::model::Document;
 /// request go unnoticed: `#[serde(deny_unknown_fields)]` refuses them.
 ///
 /// ```
-/// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-/// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "tasks")]
-/// # struct Task { #[serde(rename = "_id")] id: i64, title: String, note: Option<String> }
-/// # #[derive(Database)] #[database(name = "work", version = 1)]
-/// # struct Work { tasks: Repository<Task> }
-/// #[derive(Debug, Deserialize, Patch)]
-/// #[patch(of = "Task")]
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use serde::Deserialize;
+///
+/// #[derive(Deserialize, Patch)]
+/// #[patch(of = "Part")]
 /// #[serde(deny_unknown_fields)]
-/// struct TaskPatch {
-///     title: Option<String>,
+/// struct PartPatch {
+///     price: Option<f64>,
 ///     // Of a field that is an `Option` itself: `null` empties it.
 ///     #[serde(default, deserialize_with = "odm::present")]
 ///     note: Option<Option<String>>,
 /// }
 ///
-/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-/// # let work = Work::open(Embedded::memory().await?).await?;
-/// # work.tasks.insert(Task { id: 1, title: "Write".into(), note: Some("soon".into()) }).await?;
-/// let patch: TaskPatch = serde_json::from_str(r#"{ "note": null }"#).unwrap();
-/// let task = work.tasks.update(1).set_all(patch).returning().await?;
-/// assert_eq!((task.title.as_str(), task.note), ("Write", None));
-/// # Ok::<_, odm::Error>(()) }).unwrap();
+/// let patch: PartPatch = serde_json::from_str(r#"{ "note": null }"#).unwrap();
+/// let nut = shop.parts.update(2).set_all(patch).returning().await?;
+/// assert_eq!((nut.price, nut.note), (0.05, None));
+/// # Ok(()) });
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a patch",
@@ -51,6 +46,18 @@ pub trait Patch {
 
 /// Reads a value that is present, a `null` too, as `Some`: for `#[serde(default, deserialize_with = "odm::present")]`
 /// on an `Option` of an `Option`, where a missing field and a `null` differ.
+///
+/// ```
+/// #[derive(serde::Deserialize)]
+/// struct Change {
+///     #[serde(default, deserialize_with = "odm::present")]
+///     note: Option<Option<String>>,
+/// }
+/// let read = |json| serde_json::from_str::<Change>(json).unwrap().note;
+/// assert_eq!(read("{}"), None); // leave it
+/// assert_eq!(read(r#"{ "note": null }"#), Some(None)); // empty it
+/// assert_eq!(read(r#"{ "note": "M4" }"#), Some(Some("M4".to_owned())));
+/// ```
 ///
 /// # Errors
 ///

@@ -128,6 +128,15 @@ fn all<M: Document>() -> Allowed<M> {
 }
 
 /// The fields of `M` that a request may name: what [`allow`](FromRequest::allow) returns.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let asked = Part::allow(["name", "qty"]);
+/// let filter = asked.filter_from_query([("qty[lt]", "10")])?;
+/// assert_eq!(shop.parts.find(filter).sort(asked.sort_by("-name")?).await?.len(), 1);
+/// assert!(asked.sort_by("price").unwrap_err().is_invalid_request());
+/// # Ok(()) });
+/// ```
 pub struct Allowed<M> {
     fields: Result<RequestFields>,
     model: PhantomData<fn() -> M>,
@@ -146,6 +155,14 @@ impl<M> Allowed<M> {
     }
 
     /// Makes a sort, as [`FromRequest::sort_by`] does.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // GET /parts?sort=-qty,name
+    /// let sort = Part::allow(["name", "qty"]).sort_by("-qty,name")?;
+    /// assert_eq!(shop.parts.all().sort(sort).await?[0].name, "washer");
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///
@@ -169,6 +186,14 @@ impl<M> Allowed<M> {
 
     /// Makes a filter of JSON, as [`FromRequest::filter_from_json`] does.
     ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let body = serde_json::json!({ "qty": { "gte": 90 } });
+    /// let filter = Part::allow(["name", "qty"]).filter_from_json(&body)?;
+    /// assert_eq!(shop.parts.find(filter).count().await?, 2);
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// `InvalidRequest` as there, and `InvalidQuery` if an allowed path is none that a request could name.
@@ -179,6 +204,14 @@ impl<M> Allowed<M> {
     }
 
     /// Makes a filter of the pairs of a query string, as [`FromRequest::filter_from_query`] does.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // GET /parts?tags[in]=new,brass
+    /// let filter = Part::allow(["tags"]).filter_from_query([("tags[in]", "new,brass")])?;
+    /// assert_eq!(shop.parts.find(filter).one().await?.name, "bolt");
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///

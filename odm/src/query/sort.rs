@@ -10,6 +10,14 @@ use crate::{
 /// A sort order of the documents of `M`.
 ///
 /// It is always total: documents with equal keys are in the order of their `_id`s.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let part = Part::fields();
+/// let parts = shop.parts.all().sort(part.price.desc().then(part.name.asc())).await?;
+/// assert_eq!(parts[0].name, "bolt");
+/// # Ok(()) });
+/// ```
 #[must_use = "a sort does nothing until a query uses it"]
 pub struct Sort<M> {
     sort: mql::Sort,
@@ -18,6 +26,14 @@ pub struct Sort<M> {
 
 impl<M> Sort<M> {
     /// Adds another sort as a tie-breaker.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let review = Review::fields();
+    /// let best = shop.reviews.all().sort(review.stars.desc().then(review.published.desc())).await?;
+    /// assert_eq!((best[0].text.as_str(), best[1].text.as_str()), ("Bright", "Solid"));
+    /// # Ok(()) });
+    /// ```
     pub fn then(self, other: Sort<M>) -> Sort<M> {
         Sort {
             sort: self.sort.then(&other.sort),
@@ -30,10 +46,12 @@ impl<M> Sort<M> {
     /// `case_insensitive` gives the order.
     ///
     /// ```
-    /// # use odm::prelude::*; use serde::{Deserialize, Serialize};
-    /// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "parts")]
-    /// # struct Part { #[serde(rename = "_id")] id: i64, name: String, qty: i64 }
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// shop.parts.update(2).set(Part::fields().name, "Nut").await?;
     /// let by_name = Part::fields().name.asc().ignore_case().then(Part::fields().qty.desc());
+    /// let parts = shop.parts.all().sort(by_name).await?;
+    /// assert_eq!(parts[1].name, "Nut"); // it would stand before `bolt` by its bytes
+    /// # Ok(()) });
     /// ```
     pub fn ignore_case(self) -> Sort<M> {
         Sort {
@@ -71,6 +89,13 @@ impl<M> std::fmt::Debug for Sort<M> {
 
 impl<V, P: Path, K> Field<V, P, K> {
     /// Sorts from the least to the greatest value. Null or missing values come first.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let parts = shop.parts.all().sort(Part::fields().qty.asc()).await?;
+    /// assert_eq!(parts[0].name, "nut");
+    /// # Ok(()) });
+    /// ```
     pub fn asc(self) -> Sort<P::Root>
     where
         V: Ordered,
@@ -82,6 +107,13 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 
     /// Sorts from the greatest to the least value. Null or missing values come last.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let newest = shop.reviews.all().sort(Review::fields().published.desc()).first().await?;
+    /// assert_eq!(newest.unwrap().text, "Good");
+    /// # Ok(()) });
+    /// ```
     pub fn desc(self) -> Sort<P::Root>
     where
         V: Ordered,

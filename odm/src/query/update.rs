@@ -21,6 +21,18 @@ use super::{Filter, Patch};
 /// `T` is the target: a document or a filter for the builders that the repository's `update` and
 /// `update_where` return, which do nothing until they are awaited; nothing for a value made by
 /// [`Update::new`], which [`with`](Update::with) adds to such a builder.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let part = Part::fields();
+/// shop.parts.update(1).inc(part.qty, -4).push(part.tags, "sold").await?;
+///
+/// // Changes that are made elsewhere, and are carried out by any update.
+/// let sale = Update::new().mul(part.price, 0.5);
+/// shop.parts.update_where(part.tags.contains("steel")).with(sale).await?;
+/// assert_eq!(shop.parts.get(1).await?.price, 0.05);
+/// # Ok(()) });
+/// ```
 #[must_use = "an update does nothing until it is awaited"]
 pub struct Update<M, T = ()> {
     update: Result<mql::Update>,
@@ -36,6 +48,18 @@ pub struct Update<M, T = ()> {
 
 impl<M> Update<M> {
     /// Makes an update without changes.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let part = Part::fields();
+    /// let mut changes = Update::new();
+    /// for tag in ["used", "cheap"] {
+    ///     changes = changes.add_to_set(part.tags, tag);
+    /// }
+    /// shop.parts.update(3).with(changes).await?;
+    /// assert_eq!(shop.parts.get(3).await?.tags, ["used", "cheap"]);
+    /// # Ok(()) });
+    /// ```
     pub fn new() -> Self {
         Update::with_target(())
     }
@@ -149,6 +173,16 @@ impl<M, T> Update<M, T> {
     }
 
     /// Adds the changes of another update, of which there may be none.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// fn sold(quantity: i64) -> Update<Part> {
+    ///     Update::new().inc(Part::fields().qty, -quantity).unset(Part::fields().note)
+    /// }
+    /// let nut = shop.parts.update(2).with(sold(3)).returning().await?;
+    /// assert_eq!((nut.qty, nut.note), (2, None));
+    /// # Ok(()) });
+    /// ```
     pub fn with(self, changes: Update<M>) -> Self {
         self.with_changes(changes)
     }
@@ -160,17 +194,52 @@ impl<M, T> Update<M, T> {
     }
 
     /// Sets the fields that a patch has values for; see [`Patch`].
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// #[derive(Patch)]
+    /// #[patch(of = "Part")]
+    /// struct PartPatch {
+    ///     name: Option<String>,
+    ///     price: Option<f64>,
+    /// }
+    /// let patch = PartPatch { name: None, price: Some(0.2) }; // the body of a PATCH
+    /// let bolt = shop.parts.update(1).set_all(patch).returning().await?;
+    /// assert_eq!((bolt.name.as_str(), bolt.price), ("bolt", 0.2));
+    /// # Ok(()) });
+    /// ```
     pub fn set_all<P: Patch<Of: Changes<M>>>(self, patch: P) -> Self {
         self.with_changes(patch.changes())
     }
 
     /// Adds operations in MongoDB's form. An unknown operator, or a change of a derived field, is
     /// an error when the update runs.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::bson::doc;
+    ///
+    /// // `$bit` has no method.
+    /// shop.parts.update(2).raw(doc! { "$bit": { "qty": { "or": 8_i64 } } }).await?;
+    /// assert_eq!(shop.parts.get(2).await?.qty, 13);
+    /// # Ok(()) });
+    /// ```
     pub fn raw(self, update: bson::Document) -> Self {
         self.raw_with(update, Vec::new())
     }
 
     /// Adds operations in MongoDB's form, with array filters for the `$[name]` in their paths.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::bson::doc;
+    ///
+    /// let double = doc! { "$mul": { "lines.$[many].quantity": 2_i64 } };
+    /// let many = doc! { "many.quantity": { "$gt": 1_i64 } };
+    /// let order = shop.orders.update(1).raw_with(double, vec![many]).returning().await?;
+    /// assert_eq!((order.lines[0].quantity, order.lines[1].quantity), (4, 1));
+    /// # Ok(()) });
+    /// ```
     pub fn raw_with(mut self, update: bson::Document, array_filters: Vec<bson::Document>) -> Self {
         self.is_typed = false;
         self.extend(mql::Update::parse(&update, &array_filters).map_err(Error::from))
@@ -228,6 +297,16 @@ fn raw<V: Serialize, How>(path: &'static str, value: impl IntoValue<V, How>) -> 
 
 impl<M, T> Update<M, T> {
     /// Sets the field to the value.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let part = Part::fields();
+    /// shop.parts.update(1).set(part.name, "hex bolt").set(part.note, "M4").await?;
+    /// // A field of an embedded value, without the rest of it.
+    /// shop.products.update(1).set(Product::fields().price.value, 45.0).await?;
+    /// assert_eq!(shop.products.get(1).await?.price.currency, "EUR");
+    /// # Ok(()) });
+    /// ```
     pub fn set<V, P, K, How>(mut self, _: Field<V, P, K>, value: impl IntoValue<V, How>) -> Self
     where
         V: Serialize,
@@ -239,6 +318,14 @@ impl<M, T> Update<M, T> {
     }
 
     /// Sets the field, if there is a value: for the fields of a request, any of which may be missing.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let (name, price) = (None::<&str>, Some(0.2)); // of a request
+    /// let bolt = shop.parts.update(1).set_if(Part::fields().name, name).set_if(Part::fields().price, price).returning().await?;
+    /// assert_eq!((bolt.name.as_str(), bolt.price), ("bolt", 0.2));
+    /// # Ok(()) });
+    /// ```
     pub fn set_if<V, P, K, How>(
         mut self,
         field: Field<V, P, K>,
@@ -257,6 +344,13 @@ impl<M, T> Update<M, T> {
     }
 
     /// Removes the field, which then reads as `None`.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let nut = shop.parts.update(2).unset(Part::fields().note).returning().await?;
+    /// assert_eq!(nut.note, None);
+    /// # Ok(()) });
+    /// ```
     pub fn unset<V, P, K>(self, _: Field<V, P, K>) -> Self
     where
         V: Optional,
@@ -268,6 +362,15 @@ impl<M, T> Update<M, T> {
 
     /// Adds the amount to the number. An absent `Option` becomes the amount. An unsigned number takes a negative
     /// amount; an update that would make it negative is an error.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // Two tasks at once take two, where `set` of what each has read would take one.
+    /// shop.parts.update(2).inc(Part::fields().qty, -1).await?;
+    /// // A rule of the model holds: `#[validate(min = 0)]`.
+    /// assert!(shop.parts.update(2).inc(Part::fields().qty, -5).await.unwrap_err().is_invalid());
+    /// # Ok(()) });
+    /// ```
     pub fn inc<V, P, K>(self, _: Field<V, P, K>, amount: impl IntoAmount<V>) -> Self
     where
         P: Path<Root: Is<M>>,
@@ -278,6 +381,13 @@ impl<M, T> Update<M, T> {
     }
 
     /// Multiplies the number by the factor.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let result = shop.products.update_where(Filter::all()).mul(Product::fields().price.value, 2.0).await?;
+    /// assert_eq!(result.modified, 3);
+    /// # Ok(()) });
+    /// ```
     pub fn mul<V, P, K, How>(self, _: Field<V, P, K>, factor: impl IntoValue<V, How>) -> Self
     where
         V: Serialize + Number,
@@ -288,6 +398,15 @@ impl<M, T> Update<M, T> {
     }
 
     /// Sets the field to the value if the value is less.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // The lowest price so far.
+    /// shop.parts.update(1).min(Part::fields().price, 0.08).await?;
+    /// shop.parts.update(1).min(Part::fields().price, 0.12).await?;
+    /// assert_eq!(shop.parts.get(1).await?.price, 0.08);
+    /// # Ok(()) });
+    /// ```
     pub fn min<V, P, K, How>(self, _: Field<V, P, K>, value: impl IntoValue<V, How>) -> Self
     where
         V: Serialize + Ordered,
@@ -298,6 +417,14 @@ impl<M, T> Update<M, T> {
     }
 
     /// Sets the field to the value if the value is greater.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let delivered: DateTime = "2026-03-20".parse()?;
+    /// let order = shop.orders.update(1).max(Order::fields().placed, delivered).returning().await?;
+    /// assert_eq!(order.placed, delivered);
+    /// # Ok(()) });
+    /// ```
     pub fn max<V, P, K, How>(self, _: Field<V, P, K>, value: impl IntoValue<V, How>) -> Self
     where
         V: Serialize + Ordered,
@@ -308,6 +435,14 @@ impl<M, T> Update<M, T> {
     }
 
     /// Appends the value to the array.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let line = Line { product: Ref::new(3), quantity: 1 };
+    /// let order = shop.orders.update(1).push(Order::fields().lines, line).inc(Order::fields().total, 120.0).returning().await?;
+    /// assert_eq!(order.lines.len(), 3);
+    /// # Ok(()) });
+    /// ```
     pub fn push<V, P, K, How>(
         mut self,
         _: Field<V, P, K>,
@@ -326,6 +461,13 @@ impl<M, T> Update<M, T> {
     }
 
     /// Appends the values to the array.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let part = shop.parts.update(3).push_all(Part::fields().tags, ["steel", "zinc"]).returning().await?;
+    /// assert_eq!(part.tags, ["steel", "zinc"]);
+    /// # Ok(()) });
+    /// ```
     pub fn push_all<V, P, K, How, I>(
         mut self,
         _: Field<V, P, K>,
@@ -353,6 +495,14 @@ impl<M, T> Update<M, T> {
     }
 
     /// Appends the value to the array unless it contains it.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let tags = Part::fields().tags;
+    /// let part = shop.parts.update(1).add_to_set(tags, "new").add_to_set(tags, "zinc").returning().await?;
+    /// assert_eq!(part.tags, ["new", "steel", "zinc"]);
+    /// # Ok(()) });
+    /// ```
     pub fn add_to_set<V, P, K, How>(
         mut self,
         _: Field<V, P, K>,
@@ -368,6 +518,13 @@ impl<M, T> Update<M, T> {
     }
 
     /// Removes the elements equal to the value from the array.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// shop.parts.update_where(Filter::all()).pull(Part::fields().tags, "new").await?;
+    /// assert_eq!(shop.parts.get(1).await?.tags, ["steel"]);
+    /// # Ok(()) });
+    /// ```
     pub fn pull<V, P, K, How>(self, _: Field<V, P, K>, value: impl IntoValue<V::Item, How>) -> Self
     where
         V: List<Item: Serialize>,
@@ -381,6 +538,13 @@ impl<M, T> Update<M, T> {
     }
 
     /// Removes the elements that match the filter from the array.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let order = shop.orders.update(1).pull_where(Order::fields().lines, |line| line.quantity.lt(2)).returning().await?;
+    /// assert_eq!(order.lines.len(), 1);
+    /// # Ok(()) });
+    /// ```
     pub fn pull_where<V, P, K, F>(self, _: Field<V, P, K>, filter: F) -> Self
     where
         V: List<Item: Element>,
@@ -396,6 +560,13 @@ impl<M, T> Update<M, T> {
     }
 
     /// Removes the last element of the array.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let bolt = shop.parts.update(1).pop(Part::fields().tags).returning().await?;
+    /// assert_eq!(bolt.tags, ["new"]);
+    /// # Ok(()) });
+    /// ```
     pub fn pop<V, P, K>(self, _: Field<V, P, K>) -> Self
     where
         V: List,
@@ -406,6 +577,13 @@ impl<M, T> Update<M, T> {
     }
 
     /// Removes the first element of the array.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let bolt = shop.parts.update(1).pop_first(Part::fields().tags).returning().await?;
+    /// assert_eq!(bolt.tags, ["steel"]);
+    /// # Ok(()) });
+    /// ```
     pub fn pop_first<V, P, K>(self, _: Field<V, P, K>) -> Self
     where
         V: List,

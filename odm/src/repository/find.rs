@@ -25,6 +25,16 @@ use crate::{
 /// A query of the documents that match a filter. Awaiting it returns a `Vec`.
 ///
 /// `T` is the type that a document is read as, `J` the joins: with joins, a row is a tuple.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let part = Part::fields();
+/// let steel = shop.parts.find(part.tags.contains("steel"));
+/// let number = steel.clone().count().await?;
+/// let parts: Vec<Part> = steel.sort(part.qty.desc()).limit(1).await?;
+/// assert_eq!((number, parts[0].name.as_str()), (2, "bolt"));
+/// # Ok(()) });
+/// ```
 #[must_use = "a query does nothing until it is awaited"]
 pub struct Query<M, J = (), T = M> {
     session: Session,
@@ -76,6 +86,18 @@ impl<M: Document> Query<M> {
     }
 
     /// Reads only the fields of a projection of each document.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// #[derive(serde::Deserialize, Projection)]
+    /// #[projection(of = "Part")]
+    /// struct Name {
+    ///     name: String,
+    /// }
+    /// let names: Vec<Name> = shop.parts.all().select::<Name>().await?;
+    /// assert_eq!(names[0].name, "bolt");
+    /// # Ok(()) });
+    /// ```
     pub fn select<P: Projection<Of: Shows<M>>>(self) -> Query<M, (), P> {
         let search = self.search.and_then(|mut search| {
             let names = <P as Structure>::shape().names();
@@ -95,17 +117,12 @@ impl<M: Document> Query<M> {
     /// the same pages: [`next`](Page::next) of a page leads past the documents that cannot be read.
     ///
     /// ```
-    /// # use odm::{Embedded, bson::rawdoc, prelude::*}; use serde::{Deserialize, Serialize};
-    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "parts")]
-    /// # struct Part { #[serde(rename = "_id")] id: i64, name: String }
-    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
-    /// # struct Shop { parts: Repository<Part> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let shop = Shop::open(Embedded::memory().await?).await?;
-    /// # shop.parts.insert(Part { id: 1, name: "bolt".into() }).await?;
-    /// let bolts = shop.parts.find(Part::fields().name.eq("bolt")).raw().await?;
-    /// assert_eq!(bolts, [rawdoc! { "_id": 1_i64, "name": "bolt" }]);
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::bson::Bson;
+    ///
+    /// let nut = shop.parts.find(Part::fields().name.eq("nut")).raw().one().await?;
+    /// assert_eq!(nut.get_str("note").unwrap(), "M4");
+    /// # Ok(()) });
     /// ```
     pub fn raw(self) -> Query<M, (), RawDocumentBuf> {
         Query {
@@ -134,6 +151,17 @@ impl<M: Document, J, T> Query<M, J, T> {
     }
 
     /// Adds a filter: a document must match all of them.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let mut parts = shop.parts.find(Part::fields().tags.contains("steel"));
+    /// let only_scarce = true;
+    /// if only_scarce {
+    ///     parts = parts.filter(Part::fields().qty.lt(10));
+    /// }
+    /// assert_eq!(parts.one().await?.name, "nut");
+    /// # Ok(()) });
+    /// ```
     pub fn filter(mut self, filter: Filter<M>) -> Self {
         self.search = self.search.and_then(|mut search| {
             search.find.filter = search.find.filter.and(filter.into_mql()?);
@@ -153,6 +181,14 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// Sets the sort order. A second call adds a tie-breaker.
     ///
     /// The default is the order of the `_id`s, which are also the last tie-breaker of every order.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let review = Review::fields();
+    /// let reviews = shop.reviews.all().sort(review.stars.desc()).sort(review.published.desc()).await?;
+    /// assert_eq!((reviews[0].text.as_str(), reviews[1].text.as_str()), ("Bright", "Solid"));
+    /// # Ok(()) });
+    /// ```
     pub fn sort(self, sort: Sort<M>) -> Self {
         self.change(|find| {
             let keys = sort.into_mql();
@@ -161,11 +197,25 @@ impl<M: Document, J, T> Query<M, J, T> {
     }
 
     /// Skips this many documents.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let third = shop.parts.all().skip(2).await?;
+    /// assert_eq!(third[0].name, "washer");
+    /// # Ok(()) });
+    /// ```
     pub fn skip(self, skip: u64) -> Self {
         self.change(|find| find.skip = skip)
     }
 
     /// Returns at most this many documents; with [`page`](Query::page), on each page.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let two = shop.parts.all().sort(Part::fields().qty.desc()).limit(2).await?;
+    /// assert_eq!(two.len(), 2);
+    /// # Ok(()) });
+    /// ```
     pub fn limit(self, limit: u64) -> Self {
         self.change(|find| find.limit = Some(limit))
     }
@@ -178,6 +228,19 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// Continues after a position, which [`page`](Query::page) returned for the same filter and sort. It takes the
     /// place of another position.
     ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let by_name = || shop.parts.all().sort(Part::fields().name.asc());
+    /// let mut page = by_name().page(2).await?;
+    /// let mut names: Vec<String> = page.items.into_iter().map(|part| part.name).collect();
+    /// while let Some(next) = page.next {
+    ///     page = by_name().after(&next).page(2).await?;
+    ///     names.extend(page.items.into_iter().map(|part| part.name));
+    /// }
+    /// assert_eq!(names, ["bolt", "nut", "washer"]);
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// `InvalidQuery`, when the query is awaited, if the position is one in another query.
@@ -188,6 +251,16 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// Reads the page that ends before a position, which [`page`](Query::page) returned as
     /// [`previous`](Page::previous) for the same filter and sort. Its rows are in the order of the query. It takes the
     /// place of another position.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let parts = || shop.parts.all();
+    /// let first = parts().page(2).await?;
+    /// let second = parts().after(&first.next.unwrap()).page(2).await?;
+    /// let back = parts().before(&second.previous.unwrap()).page(2).await?;
+    /// assert_eq!(back.items, first.items);
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///
@@ -200,6 +273,13 @@ impl<M: Document, J, T> Query<M, J, T> {
 
     /// Counts the documents on all pages with each [`page`](Query::page), on the same state of the data. It costs what
     /// [`count`](Query::count) does.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let page = shop.parts.all().with_total().page(2).await?;
+    /// assert_eq!(page.total, Some(3)); // "1 to 2 of 3"
+    /// # Ok(()) });
+    /// ```
     pub fn with_total(self) -> Self {
         self.place(Search::count_total)
     }
@@ -209,6 +289,12 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// On the embedded store the number of all documents is known, and a filter of equalities and ranges of fields of one
     /// index, or an `|` of such filters, is counted in the index alone, as far as no value in it is an array. So are the
     /// documents of a partial index, by its own filter.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// assert_eq!(shop.parts.find(Part::fields().qty.lt(10)).count().await?, 1);
+    /// # Ok(()) });
+    /// ```
     pub async fn count(self) -> Result<u64> {
         let query = self.search?.into_find()?;
         let operation = Operation::begin("count", M::COLLECTION);
@@ -223,6 +309,13 @@ impl<M: Document, J, T> Query<M, J, T> {
     }
 
     /// Returns whether any document matches.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let is_known = shop.parts.find(Part::fields().name.eq("bolt")).exists().await?;
+    /// assert!(is_known);
+    /// # Ok(()) });
+    /// ```
     pub async fn exists(self) -> Result<bool> {
         Ok(self.at_most(1).count().await? > 0)
     }
@@ -233,18 +326,10 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// Of a list, each element is a value, as in MongoDB.
     ///
     /// ```
-    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "parts")]
-    /// # struct Part { #[serde(rename = "_id")] id: i64, tags: Vec<String> }
-    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
-    /// # struct Shop { parts: Repository<Part> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let shop = Shop::open(Embedded::memory().await?).await?;
-    /// shop.parts.insert(Part { id: 1, tags: vec!["steel".into(), "new".into()] }).await?;
-    /// shop.parts.insert(Part { id: 2, tags: vec!["steel".into()] }).await?;
+    /// # use odm::__private::examples::*; example(async |shop| {
     /// let tags: Vec<String> = shop.parts.all().distinct(Part::fields().tags).await?;
     /// assert_eq!(tags, ["new", "steel"]);
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// # Ok(()) });
     /// ```
     pub fn distinct<V, P, K>(self, _: Field<V, P, K>) -> Deferred<Vec<V::Value>>
     where
@@ -289,6 +374,17 @@ impl<M: Document, J, T> Query<M, J, T> {
 
     /// Runs the query without its joins, and returns how it ran and what it touched. Of the other side of a
     /// [semi-join](Query::any_referrer) it says nothing.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let by_name = shop.parts.find(Part::fields().name.eq("bolt")).explain().await?;
+    /// assert!(by_name.index.is_some());
+    /// assert_eq!(by_name.cost.documents_examined, 1);
+    ///
+    /// let by_price = shop.parts.find(Part::fields().price.gt(0.04)).explain().await?;
+    /// assert_eq!((by_price.index, by_price.cost.documents_scanned), (None, 3)); // `price` has no index
+    /// # Ok(()) });
+    /// ```
     pub async fn explain(self) -> Result<Explain> {
         let query = self.search?.into_find()?;
         let operation = Operation::begin("explain", M::COLLECTION);
@@ -305,6 +401,13 @@ impl<M: Document, J, T> Query<M, J, T> {
 
 impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Query<M, J, T> {
     /// Returns the first document, if there is one.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let dearest = shop.parts.all().sort(Part::fields().price.desc()).first().await?;
+    /// assert_eq!(dearest.unwrap().name, "bolt");
+    /// # Ok(()) });
+    /// ```
     pub async fn first(self) -> Result<Option<J::Row>> {
         let first = self.at_most(1);
         let query = first.search?.into_find()?;
@@ -313,6 +416,14 @@ impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Query<M, J,
     }
 
     /// Returns the only document.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let nut = shop.parts.find(Part::fields().name.eq("nut")).one().await?;
+    /// assert_eq!(nut.qty, 5);
+    /// assert!(shop.parts.find(Part::fields().name.eq("rivet")).one().await.unwrap_err().is_not_found());
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///
@@ -344,21 +455,13 @@ impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Query<M, J,
     /// index gives the order, the work does not grow with the number of pages before it.
     ///
     /// ```
-    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-    /// # #[derive(Debug, PartialEq, Serialize, Deserialize, Document)] #[document(collection = "parts")]
-    /// # struct Part { #[serde(rename = "_id")] id: i64, name: String }
-    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
-    /// # struct Shop { parts: Repository<Part> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let shop = Shop::open(Embedded::memory().await?).await?;
-    /// # shop.parts.insert_many((0..5).map(|id| Part { id, name: "bolt".into() })).await?;
+    /// # use odm::__private::examples::*; example(async |shop| {
     /// let by_name = || shop.parts.all().sort(Part::fields().name.asc());
     /// let first = by_name().with_total().page(2).await?;
-    /// assert_eq!((first.items.len(), first.total), (2, Some(5)));
+    /// assert_eq!((first.items.len(), first.total), (2, Some(3)));
     /// let second = by_name().after(&first.next.unwrap()).page(2).await?;
-    /// let again = by_name().before(&second.previous.unwrap()).page(2).await?;
-    /// assert_eq!(again.items, first.items);
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// assert_eq!((second.items.len(), second.next), (1, None));
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -378,6 +481,18 @@ impl<M: Document, T: DeserializeOwned + Send + 'static> Query<M, (), T> {
     /// It reads ahead in chunks, all from one state of the data. If the caller takes longer than a
     /// few seconds, it continues after the last document on a newer state; see
     /// [`snapshot`](super::DocumentStream::snapshot).
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // All orders, however many there are, without holding them.
+    /// let mut orders = shop.orders.all().stream();
+    /// let mut quantity = 0;
+    /// while let Some(order) = orders.try_next().await? {
+    ///     quantity += order.lines.iter().map(|line| line.quantity).sum::<i64>();
+    /// }
+    /// assert_eq!(quantity, 7);
+    /// # Ok(()) });
+    /// ```
     pub fn stream(self) -> stream::DocumentStream<T> {
         let query = self.search.and_then(Search::into_find);
         stream::DocumentStream::new(self.session, query, self.load)
@@ -387,6 +502,13 @@ impl<M: Document, T: DeserializeOwned + Send + 'static> Query<M, (), T> {
 impl<M: Document, J> Query<M, J> {
     /// Loads a cold part of each document, by one more query for all. A query by fields of a cold part
     /// loads it anyway.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let products = shop.products.all().with(Product::fields().manual).await?;
+    /// assert_eq!(products[0].manual.get().unwrap().pages, 2);
+    /// # Ok(()) });
+    /// ```
     pub fn with<T, P: Path<Root: Is<M>>, K>(mut self, _: Field<Cold<T>, P, K>) -> Self {
         self.load.push(P::TEXT);
         self
@@ -400,6 +522,18 @@ impl<M: Document> Query<M> {
     /// `Product::fields().parts` joins the referenced documents, and
     /// `Review::fields().product_id.referrers()` joins in the other direction. `.join(..)` on either
     /// joins from the joined documents.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let rows: Vec<(Product, Vec<Part>)> = shop.products.all().join(Product::fields().parts).await?;
+    /// assert_eq!(rows[0].1[0].name, "bolt");
+    ///
+    /// // In the other direction: the newest reviews of each product.
+    /// let newest = Review::fields().product.referrers().sort(Review::fields().published.desc()).limit(5);
+    /// let rows: Vec<(Product, Vec<Review>)> = shop.products.all().join(newest).await?;
+    /// assert_eq!(rows[0].1.len(), 3);
+    /// # Ok(()) });
+    /// ```
     pub fn join<A: Join<M>>(self, join: A) -> Query<M, (A::With<A>,)> {
         Query {
             session: self.session,
@@ -416,6 +550,15 @@ macro_rules! joins_after {
     ($($held:ident $at:tt),+ => $next:ident) => {
         impl<M: Document, $($held: Join<M>),+> Query<M, ($($held,)+)> {
             /// Joins another reference, and returns rows of one more.
+            ///
+            /// ```
+            /// # use odm::__private::examples::*; example(async |shop| {
+            /// let reviews = Review::fields().product.referrers();
+            /// let rows: Vec<(Product, Vec<Part>, Vec<Review>)> =
+            ///     shop.products.all().join(Product::fields().parts).join(reviews).await?;
+            /// assert_eq!((rows[0].1.len(), rows[0].2.len()), (2, 3));
+            /// # Ok(()) });
+            /// ```
             pub fn join<$next: Join<M>>(
                 self,
                 join: $next,

@@ -46,6 +46,14 @@ impl Grouped {
 }
 
 /// The elements of an array in the documents that a query finds. See [`Query::unwind`].
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let lines = shop.orders.all().unwind(Order::fields().lines);
+/// let sold = lines.group_by(Line::fields().product).select(Line::fields().quantity.sum()).await?;
+/// assert_eq!(sold, [(Ref::new(1), 3), (Ref::new(2), 4)]);
+/// # Ok(()) });
+/// ```
 #[must_use = "a query does nothing until it is awaited"]
 pub struct Unwound<M, T> {
     grouped: Grouped,
@@ -53,6 +61,16 @@ pub struct Unwound<M, T> {
 }
 
 /// Groups of which nothing is computed yet: [`select`](GroupBy::select) says what.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::query::count;
+///
+/// let review = Review::fields();
+/// let ratings = shop.reviews.all().group_by(review.product).select((count(), review.stars.avg())).await?;
+/// assert_eq!(ratings[0], (Ref::new(1), (3, Some(4.0))));
+/// # Ok(()) });
+/// ```
 #[must_use = "a query does nothing until it is awaited"]
 pub struct GroupBy<S, V> {
     grouped: Grouped,
@@ -62,6 +80,14 @@ pub struct GroupBy<S, V> {
 
 /// Groups with what is computed of each. Awaiting them returns a `Vec` of pairs: the key, or the tuple of the keys,
 /// and what is computed, or the tuple of that. They are in the order of their keys.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let spent = shop.orders.all().group_by(Order::fields().customer).select(Order::fields().total.sum());
+/// let rows: Vec<(String, f64)> = spent.await?;
+/// assert_eq!(rows.len(), 2);
+/// # Ok(()) });
+/// ```
 #[must_use = "a query does nothing until it is awaited"]
 pub struct Groups<S, V, A> {
     grouped: Grouped,
@@ -82,28 +108,13 @@ impl<M: Document> Query<M> {
     /// of scalars.
     ///
     /// ```
-    /// # use odm::{Embedded, prelude::*, query::count}; use serde::{Deserialize, Serialize};
-    /// #[derive(Debug, Serialize, Deserialize, Embed)]
-    /// struct Line { product: String, quantity: i32 }
-    ///
-    /// #[derive(Debug, Serialize, Deserialize, Document)]
-    /// #[document(collection = "orders")]
-    /// struct Order {
-    ///     #[serde(rename = "_id")] id: i64,
-    ///     #[embed] lines: Vec<Line>,
-    /// }
-    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
-    /// # struct Shop { orders: Repository<Order> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let shop = Shop::open(Embedded::memory().await?).await?;
-    /// let line = |product: &str, quantity| Line { product: product.into(), quantity };
-    /// shop.orders.insert(Order { id: 1, lines: vec![line("nut", 5), line("bolt", 7)] }).await?;
-    /// shop.orders.insert(Order { id: 2, lines: vec![line("nut", 3)] }).await?;
-    ///
-    /// let lines = shop.orders.all().unwind(Order::fields().lines);
-    /// let sold = lines.group_by(Line::fields().product).select(Line::fields().quantity.sum()).await?;
-    /// assert_eq!(sold, [("bolt".to_string(), 7), ("nut".to_string(), 8)]);
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let (order, line) = (Order::fields(), Line::fields());
+    /// // How many of each product were sold in March.
+    /// let march = order.placed.lt("2026-04-01".parse::<DateTime>()?);
+    /// let sold = shop.orders.find(march).unwind(order.lines).group_by(line.product).select(line.quantity.sum()).await?;
+    /// assert_eq!(sold, [(Ref::new(1), 2), (Ref::new(2), 4)]);
+    /// # Ok(()) });
     /// ```
     pub fn unwind<V, P, K>(self, _: Field<V, P, K>) -> Unwound<M, V::Item>
     where
@@ -132,6 +143,12 @@ impl<M: Document> Query<M> {
 
 impl<M: Document, T: 'static> Unwound<M, T> {
     /// Counts the elements.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// assert_eq!(shop.orders.all().unwind(Order::fields().lines).count().await?, 4);
+    /// # Ok(()) });
+    /// ```
     pub fn count(self) -> Deferred<u64> {
         one::<Rows<M, T>, _, _>(self.grouped, count())
     }
@@ -157,19 +174,11 @@ macro_rules! aggregates {
             /// can be missing.
             ///
             /// ```
-            /// # use odm::{Embedded, prelude::*, query::count}; use serde::{Deserialize, Serialize};
-            /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "orders")]
-            /// # struct Order { #[serde(rename = "_id")] id: i64, customer: String, placed: DateTime, total: f64 }
-            /// # #[derive(Database)] #[database(name = "shop", version = 1)]
-            /// # struct Shop { orders: Repository<Order> }
-            /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-            /// # let shop = Shop::open(Embedded::memory().await?).await?;
-            /// # for (id, customer, day, total) in [(1, "kate", 1, 9.0), (2, "kate", 1, 6.0), (3, "joe", 2, 1.0)] {
-            /// #     let placed = format!("2026-03-0{day}T10:00:00Z").parse()?;
-            /// #     shop.orders.insert(Order { id, customer: customer.into(), placed, total }).await?;
-            /// # }
+            /// # use odm::__private::examples::*; example(async |shop| {
+            /// use odm::query::count;
+            ///
             /// let order = Order::fields();
-            /// let days = shop.orders.find(order.total.gt(0.5))
+            /// let days = shop.orders.find(order.total.gt(20.0))
             ///     .group_by((order.customer, order.placed.start_of_day()))
             ///     .select((count(), order.total.sum()))
             ///     .having(count().gte(2))
@@ -179,8 +188,8 @@ macro_rules! aggregates {
             /// for ((customer, day), (orders, total)) in &days {
             ///     println!("{customer} on {day}: {orders} orders, {total}");
             /// }
-            /// assert_eq!(days, [(("kate".to_string(), "2026-03-01".parse()?), (2, 15.0))]);
-            /// # Ok::<_, odm::Error>(()) }).unwrap();
+            /// assert_eq!(days, [(("kate".to_owned(), "2026-03-01".parse()?), (2, 176.0))]);
+            /// # Ok(()) });
             /// ```
             pub fn group_by<How, B: GroupKeys<$rows, How>>(
                 self,
@@ -201,6 +210,13 @@ macro_rules! aggregates {
             /// Counts what the query finds for each value of a field, or for each other key of
             /// [`group_by`](Self::group_by). On the embedded store an index of the field is all that is read, with
             /// one document for each value.
+            ///
+            /// ```
+            /// # use odm::__private::examples::*; example(async |shop| {
+            /// let stars: Vec<(i32, u64)> = shop.reviews.all().count_by(Review::fields().stars).await?;
+            /// assert_eq!(stars, [(3, 1), (4, 1), (5, 2)]);
+            /// # Ok(()) });
+            /// ```
             pub fn count_by<How, B: GroupKeys<$rows, How>>(
                 self,
                 keys: B,
@@ -209,6 +225,13 @@ macro_rules! aggregates {
             }
 
             /// Sums up the numbers in a field; see [`Field::sum`]. Without any the sum is 0.
+            ///
+            /// ```
+            /// # use odm::__private::examples::*; example(async |shop| {
+            /// let revenue = shop.orders.find(Order::fields().customer.eq("kate")).sum(Order::fields().total).await?;
+            /// assert_eq!(revenue, 176.0);
+            /// # Ok(()) });
+            /// ```
             pub fn sum<V, P, K, How>(self, field: Field<V, P, K>) -> Deferred<V::Sum>
             where
                 V: Addable,
@@ -218,6 +241,13 @@ macro_rules! aggregates {
             }
 
             /// Computes the mean of the numbers in a field; `None` without any. See [`Field::avg`].
+            ///
+            /// ```
+            /// # use odm::__private::examples::*; example(async |shop| {
+            /// let shelf = shop.reviews.find(Review::fields().product.eq(1));
+            /// assert_eq!(shelf.avg(Review::fields().stars).await?, Some(4.0));
+            /// # Ok(()) });
+            /// ```
             pub fn avg<V, P, K, How>(self, field: Field<V, P, K>) -> Deferred<Option<V::Mean>>
             where
                 V: Addable,
@@ -227,6 +257,13 @@ macro_rules! aggregates {
             }
 
             /// Finds the least value of a field; `None` without any. See [`Field::min`].
+            ///
+            /// ```
+            /// # use odm::__private::examples::*; example(async |shop| {
+            /// let cheapest = shop.products.all().min(Product::fields().price.value).await?;
+            /// assert_eq!(cheapest, Some(19.5));
+            /// # Ok(()) });
+            /// ```
             pub fn min<V, P, K, How>(self, field: Field<V, P, K>) -> Deferred<Option<V::Present>>
             where
                 V: Ordered<Present: DeserializeOwned + Send + 'static>,
@@ -236,6 +273,13 @@ macro_rules! aggregates {
             }
 
             /// Finds the greatest value of a field; `None` without any. See [`Field::max`].
+            ///
+            /// ```
+            /// # use odm::__private::examples::*; example(async |shop| {
+            /// let newest = shop.reviews.all().max(Review::fields().published).await?;
+            /// assert_eq!(newest, Some("2026-03-09".parse()?));
+            /// # Ok(()) });
+            /// ```
             pub fn max<V, P, K, How>(self, field: Field<V, P, K>) -> Deferred<Option<V::Present>>
             where
                 V: Ordered<Present: DeserializeOwned + Send + 'static>,
@@ -307,6 +351,17 @@ where
 impl<S, V> GroupBy<S, V> {
     /// Says what is computed of each group: [`count`], a field's `sum()`, `avg()`, `min()` or `max()`, or a tuple of
     /// up to six of these.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::query::count;
+    ///
+    /// let order = Order::fields();
+    /// let rows = shop.orders.all().group_by(order.customer).select((count(), order.total.sum(), order.placed.max())).await?;
+    /// let (customer, (orders, total, last)) = &rows[1];
+    /// assert_eq!((customer.as_str(), *orders, *total), ("kate", 2, 176.0));
+    /// # Ok(()) });
+    /// ```
     pub fn select<How, A: Aggregates<S, How>>(self, aggregates: A) -> Groups<S, V, A::Values> {
         Groups {
             grouped: self.grouped,
@@ -323,6 +378,15 @@ impl<S, V> GroupBy<S, V> {
 
 impl<S, V, A> Groups<S, V, A> {
     /// Keeps the groups that match, by what is computed of them, selected or not. A second call adds a condition.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::query::count;
+    ///
+    /// let regulars = shop.orders.all().count_by(Order::fields().customer).having(count().gte(2)).await?;
+    /// assert_eq!(regulars, [("kate".to_owned(), 2)]);
+    /// # Ok(()) });
+    /// ```
     pub fn having(mut self, having: Having<S>) -> Self {
         self.having.push(having);
         self
@@ -330,6 +394,15 @@ impl<S, V, A> Groups<S, V, A> {
 
     /// Sorts the groups by what is computed of them, as `count().desc()`, or by a key, as
     /// `Order::fields().status.asc()`. A second call adds a tie-breaker.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::query::count;
+    ///
+    /// let customers = shop.orders.all().count_by(Order::fields().customer).sort(count().desc()).await?;
+    /// assert_eq!(customers[0].0, "kate");
+    /// # Ok(()) });
+    /// ```
     pub fn sort<How>(mut self, sort: impl SortsGroups<S, How>) -> Self {
         let sort = sort.into_sort();
         self.sort.extend(sort.by);
@@ -338,12 +411,31 @@ impl<S, V, A> Groups<S, V, A> {
     }
 
     /// Skips this many groups.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::query::count;
+    ///
+    /// let second = shop.orders.all().count_by(Order::fields().customer).sort(count().desc()).skip(1).await?;
+    /// assert_eq!(second, [("joe".to_owned(), 1)]);
+    /// # Ok(()) });
+    /// ```
     pub fn skip(mut self, skip: u64) -> Self {
         self.skip = skip;
         self
     }
 
     /// Returns at most this many groups.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // The product that is reviewed most.
+    /// use odm::query::count;
+    ///
+    /// let most = shop.reviews.all().count_by(Review::fields().product).sort(count().desc()).limit(1).await?;
+    /// assert_eq!(most, [(Ref::new(1), 3)]);
+    /// # Ok(()) });
+    /// ```
     pub fn limit(mut self, limit: u64) -> Self {
         self.limit = Some(limit);
         self
