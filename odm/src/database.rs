@@ -64,6 +64,13 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
 
     /// The steps that lead the stored documents from one version to the next, as
     /// `#[database(migrations = ..)]` names them.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // For a test of the steps: what do they do to a store of the last version?
+    /// println!("{:?}", Shop::migrations());
+    /// # Ok(()) });
+    /// ```
     fn migrations() -> Migrations {
         Migrations::new()
     }
@@ -102,6 +109,17 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     }
 
     /// Opens the database on a store as [`open`](Database::open) does, with other options.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::OpenOptions;
+    ///
+    /// // A program that other ones keep up to date beside it, and that reports each large scan.
+    /// let options = OpenOptions::default().refresh_every(None).large_scan(1_000);
+    /// let shop = Shop::open_with(Embedded::memory().await?, options).await?;
+    /// assert_eq!(shop.parts.all().count().await?, 0);
+    /// # Ok(()) });
+    /// ```
     fn open_with(
         store: impl Store,
         options: OpenOptions,
@@ -111,6 +129,14 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
 
     /// Compares what the models declare with what is stored of the database, and returns what
     /// [`open`](Database::open) would change. Nothing is written, so that a deployment can try it.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // What would a deployment change? Here the store is empty.
+    /// let changes = Shop::check(&Embedded::memory().await?).await?;
+    /// assert_eq!((changes.from, changes.to), (None, 1));
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///
@@ -126,6 +152,13 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
 
     /// Returns the relations that the models declare. [`mermaid`](Relations::mermaid) draws them.
     ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let diagram = Shop::catalog()?.mermaid();
+    /// assert!(diagram.contains("products"));
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// `Schema`, as [`open`](Database::open), if the models do not fit together.
@@ -136,6 +169,16 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// Lists the relations that were declared over existing documents and are not yet computed in all
     /// of them, as `collection.path`. Writes maintain them in the documents that they touch;
     /// [`backfill`](Database::backfill) computes the rest.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // Before a service takes requests:
+    /// if !shop.pending_backfills().is_empty() {
+    ///     shop.backfill().await?;
+    /// }
+    /// assert!(shop.pending_backfills().is_empty());
+    /// # Ok(()) });
+    /// ```
     fn pending_backfills(&self) -> Vec<String> {
         let catalog = self.session().catalog();
         catalog.pending().iter().cloned().collect()
@@ -144,6 +187,15 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// Computes the [pending](Database::pending_backfills) relations, as [`repair`](Database::repair)
     /// does, in the collections that hold them. They are complete when the stream ends, except those
     /// with a finding that could not be repaired.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let mut backfill = shop.backfill();
+    /// while let Some(finding) = backfill.try_next().await? {
+    ///     println!("{finding}, after {} of {}", backfill.progress().checked, backfill.progress().total);
+    /// }
+    /// # Ok(()) });
+    /// ```
     fn backfill(&self) -> Audit {
         Audit::of_models(self.session(), AuditMode::Backfill)
     }
@@ -152,20 +204,13 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// [`Immediate`](Durability::Immediate).
     ///
     /// ```
-    /// # use odm::{Embedded, prelude::*, store::Durability}; use serde::{Deserialize, Serialize};
-    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "accounts")]
-    /// # struct Account { #[serde(rename = "_id")] id: i64, balance: i64 }
-    /// # #[derive(Database)] #[database(name = "bank", version = 1)]
-    /// # struct Bank { accounts: Repository<Account> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let bank = Bank::open(Embedded::memory().await?).await?;
-    /// bank.durability(Durability::Eventual)
-    ///     .transaction(async |bank| {
-    ///         bank.accounts.insert(Account { id: 1, balance: 0 }).await?;
-    ///         bank.accounts.insert(Account { id: 2, balance: 0 }).await
-    ///     })
-    ///     .await?;
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::store::Durability;
+    ///
+    /// // Counts of views, of which the last may be lost.
+    /// let counts = shop.durability(Durability::Eventual);
+    /// counts.parts.update(1).inc(Part::fields().qty, 1).await?;
+    /// # Ok(()) });
     /// ```
     ///
     /// A transaction has the durability of the database that it is called on. What is written in it has that of the
@@ -187,23 +232,19 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// Dropping the future rolls back.
     ///
     /// ```
-    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "accounts")]
-    /// # struct Account { #[serde(rename = "_id")] id: i64, balance: i64 }
-    /// # #[derive(Database)] #[database(name = "bank", version = 1)]
-    /// # struct Bank { accounts: Repository<Account> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let bank = Bank::open(Embedded::memory().await?).await?;
-    /// # bank.accounts.insert(Account { id: 1, balance: 10 }).await?;
-    /// # bank.accounts.insert(Account { id: 2, balance: 0 }).await?;
-    /// bank.transaction(async |bank| {
-    ///     bank.accounts.update(1).inc(Account::fields().balance, -5).await?;
-    ///     bank.accounts.update(2).inc(Account::fields().balance, 5).await?;
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // An order is shipped if there are enough nuts for it, whatever other tasks take meanwhile.
+    /// shop.transaction(async |shop| {
+    ///     let nut = shop.parts.get(2).await?;
+    ///     if nut.qty >= 4 {
+    ///         shop.parts.update(2).inc(Part::fields().qty, -4).await?;
+    ///         shop.orders.update(1).set(Order::fields().shipped, DateTime::now()).await?;
+    ///     }
     ///     Ok(())
     /// })
     /// .await?;
-    /// # assert_eq!(bank.accounts.get(2).await?.balance, 5);
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// assert_eq!(shop.parts.get(2).await?.qty, 1);
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -221,6 +262,28 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
 
     /// Runs the closure as [`transaction`](Database::transaction) does, with the caller's own error
     /// type.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// #[derive(Debug)]
+    /// enum Problem {
+    ///     SoldOut,
+    ///     Store(odm::Error),
+    /// }
+    /// # impl From<odm::Error> for Problem {
+    /// #     fn from(error: odm::Error) -> Self { Problem::Store(error) }
+    /// # }
+    /// let taken = shop.try_transaction(async |shop| {
+    ///     let nut = shop.parts.update(2).inc(Part::fields().qty, -2).returning().await?;
+    ///     if nut.qty < 4 {
+    ///         return Err(Problem::SoldOut); // the update is rolled back
+    ///     }
+    ///     Ok(nut.qty)
+    /// });
+    /// assert!(matches!(taken.await, Err(Problem::SoldOut)));
+    /// assert_eq!(shop.parts.get(2).await?.qty, 5);
+    /// # Ok(()) });
+    /// ```
     fn try_transaction<T, E, F>(&self, run: F) -> impl Future<Output = Result<T, E>>
     where
         E: From<Error>,
@@ -238,27 +301,23 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// hold other writers up while the program is at work, and shares the commit of a group with other units.
     ///
     /// ```
-    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "accounts")]
-    /// # struct Account { #[serde(rename = "_id")] id: i64, balance: i64 }
-    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "transfers")]
-    /// # struct Transfer { #[serde(rename = "_id")] id: ObjectId, amount: i64 }
-    /// # #[derive(Database)] #[database(name = "bank", version = 1)]
-    /// # struct Bank { accounts: Repository<Account>, transfers: Repository<Transfer> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let bank = Bank::open(Embedded::memory().await?).await?;
-    /// # bank.accounts.insert_many([Account { id: 1, balance: 10 }, Account { id: 2, balance: 0 }]).await?;
-    /// let balance = Account::fields().balance;
-    /// let transfer = Transfer { id: ObjectId::new(), amount: 5 };
-    /// let (transfer, _, to) = bank
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let order = NewOrder {
+    ///     customer: "ann".into(),
+    ///     lines: vec![Line { product: Ref::new(2), quantity: 1 }],
+    ///     total: 19.5,
+    ///     placed: DateTime::now(),
+    ///     shipped: None,
+    /// };
+    /// let (order, _, nut) = shop
     ///     .bulk((
-    ///         bank.transfers.insert(transfer),
-    ///         bank.accounts.update(1).inc(balance, -5),
-    ///         bank.accounts.update(2).inc(balance, 5).returning(),
+    ///         shop.orders.insert(order),
+    ///         shop.parts.update(1).inc(Part::fields().qty, -2),
+    ///         shop.parts.update(2).inc(Part::fields().qty, -1).returning(),
     ///     ))
     ///     .await?;
-    /// assert_eq!((transfer.amount, to.balance), (5, 5));
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// assert_eq!((order.id, nut.qty), (4, 4));
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -287,22 +346,16 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// meanwhile included. A snapshot inside another one has its state.
     ///
     /// ```
-    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "accounts")]
-    /// # struct Account { #[serde(rename = "_id")] id: i64, balance: i64 }
-    /// # #[derive(Database)] #[database(name = "bank", version = 1)]
-    /// # struct Bank { accounts: Repository<Account> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let bank = Bank::open(Embedded::memory().await?).await?;
-    /// # bank.accounts.insert(Account { id: 1, balance: 10 }).await?;
-    /// let (number, richest) = bank
-    ///     .snapshot(async |bank| {
-    ///         let by_balance = bank.accounts.all().sort(Account::fields().balance.desc());
-    ///         Ok((bank.accounts.all().count().await?, by_balance.limit(10).await?))
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // The number and the list are of one moment.
+    /// let (number, newest) = shop
+    ///     .snapshot(async |shop| {
+    ///         let newest = shop.orders.all().sort(Order::fields().placed.desc()).limit(2);
+    ///         Ok((shop.orders.all().count().await?, newest.await?))
     ///     })
     ///     .await?;
-    /// # assert_eq!((number, richest.len()), (1, 1));
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// assert_eq!((number, newest.len()), (3, 2));
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -317,6 +370,16 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     }
 
     /// Runs the closure as [`snapshot`](Database::snapshot) does, with the caller's own error type.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # type Problem = Box<dyn std::error::Error>;
+    /// let report: Result<String, Problem> = shop
+    ///     .try_snapshot(async |shop| Ok(serde_json::to_string(&shop.parts.all().await?)?))
+    ///     .await;
+    /// assert!(report.unwrap().contains("washer"));
+    /// # Ok(()) });
+    /// ```
     fn try_snapshot<T, E, F>(&self, read: F) -> impl Future<Output = Result<T, E>>
     where
         E: From<Error>,
@@ -336,20 +399,11 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// end, and not shut down. Dropping the future ends it within a line.
     ///
     /// ```
-    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "accounts")]
-    /// # struct Account { #[serde(rename = "_id")] id: i64, balance: i64 }
-    /// # #[derive(Database)] #[database(name = "bank", version = 1)]
-    /// # struct Bank { accounts: Repository<Account> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let bank = Bank::open(Embedded::memory().await?).await?;
-    /// # bank.accounts.insert(Account { id: 1, balance: 10 }).await?;
+    /// # use odm::__private::examples::*; example(async |shop| {
     /// let mut lines = Vec::new();
-    /// bank.export(&mut lines).on_progress(|progress| println!("{progress:?}")).await?;
-    /// let copy = Bank::open(Embedded::memory().await?).await?;
-    /// assert_eq!(copy.import(&lines[..]).await?, 1);
-    /// # assert_eq!(copy.accounts.get(1).await?.balance, 10);
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// let number = shop.export(&mut lines).on_progress(|progress| println!("{progress:?}")).await?;
+    /// assert_eq!(number, 14);
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -372,6 +426,16 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// be in one unit. So what is stored is right after each unit. After an error, or when the future is dropped, the
     /// units before it stay: begin again in a new store, or import within a [`transaction`](Database::transaction),
     /// whose closure then makes the reader, and which stores all or nothing if all documents are few enough for it.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # let mut lines = Vec::new();
+    /// # shop.export(&mut lines).await?;
+    /// let copy = Shop::open(Embedded::memory().await?).await?;
+    /// assert_eq!(copy.import(&lines[..]).await?, 14);
+    /// assert_eq!(copy.products.get(1).await?.review_count, 3); // computed anew
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///
@@ -397,19 +461,13 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// of the source that no model of the database names, and other databases on it, are not copied.
     ///
     /// ```
-    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "accounts")]
-    /// # struct Account { #[serde(rename = "_id")] id: i64, balance: i64 }
-    /// # #[derive(Database)] #[database(name = "bank", version = 1)]
-    /// # struct Bank { accounts: Repository<Account> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let (file, server) = (Embedded::memory().await?, Embedded::memory().await?);
-    /// let (bank, copy) = (Bank::open(file).await?, Bank::open(server).await?);
-    /// # bank.accounts.insert(Account { id: 1, balance: 10 }).await?;
-    /// let done = bank.copy_to(&copy).on_progress(|progress| println!("{progress:?}")).await?;
-    /// assert_eq!((done.documents, done.found), (1, 0));
-    /// # assert_eq!(bank.copy_to(&copy).await?.found, 1);
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let server = Embedded::memory().await?; // or MongoDb::connect("mongodb://localhost:27017/shop")
+    /// let copy = Shop::open(server).await?;
+    /// let done = shop.copy_to(&copy).on_progress(|progress| println!("{progress:?}")).await?;
+    /// assert_eq!((done.documents, done.found), (14, 0));
+    /// assert_eq!(shop.copy_to(&copy).await?.found, 14); // all is there
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
@@ -508,6 +566,15 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// ([`OpenOptions::refresh_every`]): so a program without a worker calls it. Dropping the future ends it between two
     /// units, or undoes the last one.
     ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // A test that looks at what is refreshed in the background.
+    /// shop.parts.update(1).set(Part::fields().name, "hex bolt").await?;
+    /// shop.caught_up().await?;
+    /// assert_eq!(shop.lag().await?.waiting, 0);
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// Those of the store; `InvalidQuery` in a transaction.
@@ -518,6 +585,14 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
 
     /// Has the [parked](Lag::parked) records worked off again, from the first document on, and returns their number. They are
     /// so too when a database is opened.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // After the cause is gone, such as an index that was unique by mistake.
+    /// let retried = shop.retry_parked().await?;
+    /// assert_eq!(retried, 0); // nothing had failed here
+    /// # Ok(()) });
+    /// ```
     fn retry_parked(&self) -> Pin<Box<dyn Future<Output = Result<u64>> + Send>> {
         let session = self.session().clone();
         Box::pin(async move { session.retry_parked().await })
@@ -535,19 +610,13 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// inserted without its cold part, or a backfill is [pending](Database::pending_backfills).
     ///
     /// ```
-    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-    /// # #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "accounts")]
-    /// # struct Account { #[serde(rename = "_id")] id: i64, balance: i64 }
-    /// # #[derive(Database)] #[database(name = "bank", version = 1)]
-    /// # struct Bank { accounts: Repository<Account> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let bank = Bank::open(Embedded::memory().await?).await?;
-    /// let mut audit = bank.audit();
-    /// while let Some(finding) = audit.next().await {
-    ///     println!("{}, after {} documents", finding?, audit.progress().checked);
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let mut audit = shop.audit();
+    /// while let Some(finding) = audit.try_next().await? {
+    ///     println!("{finding}, after {} documents", audit.progress().checked);
     /// }
-    /// assert!(bank.repair().await?.iter().all(|finding| finding.repaired));
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// assert_eq!(shop.audit().await?, []);
+    /// # Ok(()) });
     /// ```
     fn audit(&self) -> Audit {
         Audit::of_models(self.session(), AuditMode::Report)
@@ -556,6 +625,13 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// Repairs what an [`audit`](Database::audit) finds, in units of a few hundred documents, and
     /// returns the findings, with whether each was repaired. Data that exists nowhere else is never
     /// discarded, so a document that cannot be read is left unless it is a derived field that is wrong.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let findings = shop.repair().await?;
+    /// assert!(findings.iter().all(|finding| finding.repaired));
+    /// # Ok(()) });
+    /// ```
     fn repair(&self) -> Audit {
         Audit::of_models(self.session(), AuditMode::Repair)
     }
@@ -571,6 +647,14 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// A program that ends without it loses nothing if the last clone of the store is dropped, which blocks the
     /// thread until all of that is done; this returns the errors.
     ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// shop.close().await?;
+    /// let late = shop.parts.get(1).await.unwrap_err();
+    /// assert_eq!(late.kind(), odm::ErrorKind::Closed);
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// `Io` if commits could not be made durable; `OutsideTransaction` inside a transaction, which cannot wait
@@ -584,6 +668,16 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// Prefer [`transaction`](Database::transaction) where a closure will do: it retries after
     /// transient failures.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let unit = shop.begin().await?;
+    /// unit.parts.update(2).inc(Part::fields().qty, -2).await?;
+    /// unit.orders.update(1).set(Order::fields().shipped, DateTime::now()).await?;
+    /// unit.commit().await?;
+    /// assert_eq!(shop.parts.get(2).await?.qty, 3);
+    /// # Ok(()) });
+    /// ```
     fn begin(&self) -> impl Future<Output = Result<TransactionGuard<Self>>> + Send {
         async move { TransactionGuard::new(self).await }
     }

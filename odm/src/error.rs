@@ -7,6 +7,16 @@ use bson::{RawBson, RawBsonRef, RawDocument};
 use crate::mql::{self, Violation};
 
 /// The result of an operation of this library.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// // The body of a function that returns an `odm::Result`.
+/// async fn price(shop: &Shop, name: &str) -> odm::Result<f64> {
+///     Ok(shop.parts.find(Part::fields().name.eq(name)).one().await?.price)
+/// }
+/// assert_eq!(price(&shop, "nut").await?, 0.05);
+/// # Ok(()) });
+/// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error of an operation: its class, a message, and the document, field or index that it is about.
@@ -46,6 +56,14 @@ struct Inner {
 }
 
 /// The document, field or index that an error is about.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let error = shop.parts.get(99).await.unwrap_err();
+/// let location = error.location().unwrap();
+/// assert_eq!((location.collection.as_str(), location.id.clone()), ("parts", Some(bson::RawBson::Int64(99))));
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Location {
@@ -60,6 +78,22 @@ pub struct Location {
 }
 
 /// The class of an [`Error`].
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::ErrorKind;
+///
+/// // The answer of a web service. The message names collections and indexes, and is for its log.
+/// let status = |error: &odm::Error| match error.kind() {
+///     ErrorKind::NotFound => 404,
+///     ErrorKind::DuplicateKey | ErrorKind::Restricted | ErrorKind::DanglingReference => 409,
+///     ErrorKind::Stale => 412,
+///     ErrorKind::Invalid | ErrorKind::InvalidRequest => 422,
+///     _ => 500,
+/// };
+/// assert_eq!(status(&shop.parts.get(99).await.unwrap_err()), 404);
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -134,6 +168,13 @@ impl Error {
     ///
     /// Errors of the kinds [`TransactionExpired`](ErrorKind::TransactionExpired) and
     /// [`Migrating`](ErrorKind::Migrating) are [retryable](Error::retryable); others are not.
+    ///
+    /// ```
+    /// use odm::{Error, ErrorKind};
+    ///
+    /// let error = Error::new(ErrorKind::Invalid, "price of a part: it is negative, let it be 0 or more");
+    /// assert!(error.is_invalid() && !error.is_retryable());
+    /// ```
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
         Error(Arc::new(Inner {
             kind,
@@ -146,6 +187,15 @@ impl Error {
     }
 
     /// Sets the cause.
+    ///
+    /// ```
+    /// use std::error::Error as _;
+    /// use odm::{Error, ErrorKind};
+    ///
+    /// let cause = std::io::Error::other("no space left");
+    /// let error = Error::new(ErrorKind::Io, "cannot write the report").with_source(cause);
+    /// assert_eq!(error.source().unwrap().to_string(), "no space left");
+    /// ```
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         let source: Box<dyn StdError + Send + Sync> = source.into();
@@ -155,6 +205,13 @@ impl Error {
 
     /// Sets the location: the collection, the path of the field, and the `_id` of the document or the value of
     /// the field.
+    ///
+    /// ```
+    /// use odm::{Error, ErrorKind, bson::RawBson};
+    ///
+    /// let error = Error::new(ErrorKind::NotFound, "no part 7").at("parts", None, Some(RawBson::Int64(7)));
+    /// assert_eq!(error.location().unwrap().collection, "parts");
+    /// ```
     #[must_use]
     pub fn at(mut self, collection: &str, path: Option<&str>, id: Option<RawBson>) -> Self {
         Arc::make_mut(&mut self.0).location = Some(Location {
@@ -167,6 +224,13 @@ impl Error {
     }
 
     /// Adds to the location the name of the index whose key is taken.
+    ///
+    /// ```
+    /// use odm::{Error, ErrorKind};
+    ///
+    /// let error = Error::new(ErrorKind::DuplicateKey, "`bolt` is taken").at("parts", Some("name"), None).of_index("name_1");
+    /// assert_eq!(error.location().unwrap().index.as_deref(), Some("name_1"));
+    /// ```
     #[must_use]
     pub fn of_index(mut self, name: &str) -> Self {
         if let Some(location) = &mut Arc::make_mut(&mut self.0).location {
@@ -193,6 +257,13 @@ impl Error {
     /// Marks the error as one after which the same call may succeed if it is made again, such as a
     /// lost write conflict. A [transaction](crate::Database::transaction) runs its closure again
     /// after such an error, but not after one of the kind [`Unavailable`](ErrorKind::Unavailable).
+    ///
+    /// ```
+    /// use odm::{Error, ErrorKind};
+    ///
+    /// let error = Error::new(ErrorKind::Unavailable, "the server is away: try again").retryable();
+    /// assert!(error.is_retryable());
+    /// ```
     #[must_use]
     pub fn retryable(mut self) -> Self {
         Arc::make_mut(&mut self.0).retryable = true;
@@ -206,6 +277,13 @@ impl Error {
     }
 
     /// Makes the error of an `_id` that another document has.
+    ///
+    /// ```
+    /// use odm::{Error, bson::RawBsonRef};
+    ///
+    /// let error = Error::duplicate_id("parts", RawBsonRef::Int64(7));
+    /// assert_eq!(error.to_string(), "duplicate key: `parts` already has a document with `_id` = 7");
+    /// ```
     pub fn duplicate_id(collection: &str, id: RawBsonRef<'_>) -> Self {
         let id = RawBson::from(id);
         let message = format!(
@@ -222,6 +300,16 @@ impl Error {
 
     /// Makes the error of a filter that fails on a document, so that it is not known whether it
     /// matches.
+    ///
+    /// ```
+    /// use odm::{Error, ErrorKind, bson::{RawBsonRef, doc, rawdoc}, mql::Filter};
+    ///
+    /// let filter = Filter::parse(&doc! { "$expr": { "$divide": [1, "$qty"] } })?;
+    /// let error = filter.matches(&rawdoc! { "_id": 7, "qty": 0 }).unwrap_err();
+    /// let error = Error::failed_filter("parts", RawBsonRef::Int32(7), error);
+    /// assert_eq!(error.kind(), ErrorKind::FailedFilter);
+    /// # Ok::<_, Error>(())
+    /// ```
     pub fn failed_filter(collection: &str, id: RawBsonRef<'_>, error: mql::Error) -> Self {
         let id = RawBson::from(id);
         let message = format!(
@@ -278,22 +366,58 @@ impl Error {
     }
 
     /// Returns the class of the error.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::ErrorKind;
+    ///
+    /// let error = shop.parts.find(Part::fields().qty.gt(0)).one().await.unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::NotUnique);
+    /// # Ok(()) });
+    /// ```
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
     /// Returns the document, field or index that the error is about, if it is about one.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // Which of the unique fields of a form is taken?
+    /// let bolt = Part { id: 4, ..shop.parts.get(1).await? };
+    /// let error = shop.parts.insert(bolt).await.unwrap_err();
+    /// assert_eq!(error.location().unwrap().path.as_deref(), Some("name"));
+    /// # Ok(()) });
+    /// ```
     pub fn location(&self) -> Option<&Location> {
         self.0.location.as_ref()
     }
 
     /// Returns the rules that a document violates, each with its path, if the error is
     /// [`Invalid`](ErrorKind::Invalid): what a web service answers beside a form.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let error = shop.parts.update(1).set(Part::fields().qty, -1).await.unwrap_err();
+    /// for violation in error.violations() {
+    ///     println!("{}: {}", violation.path, violation.message);
+    /// }
+    /// assert_eq!(error.violations()[0].rule, "minimum");
+    /// # Ok(()) });
+    /// ```
     pub fn violations(&self) -> &[Violation] {
         &self.0.violations
     }
 
     /// Returns MongoDB's code of the error, if MongoDB has such an error.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let bolt = shop.parts.get(1).await?;
+    /// let error = shop.parts.insert(bolt).await.unwrap_err();
+    /// assert_eq!(error.code(), Some(11_000)); // for a program that knew MongoDB's codes before
+    /// # Ok(()) });
+    /// ```
     pub fn code(&self) -> Option<i32> {
         let source = StdError::source(self);
         if let Some(error) = source.and_then(|source| source.downcast_ref::<mql::Error>()) {
@@ -316,47 +440,112 @@ impl Error {
     }
 
     /// Returns MongoDB's name of [`code`](Error::code).
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let bolt = shop.parts.get(1).await?;
+    /// let error = shop.parts.insert(bolt).await.unwrap_err();
+    /// assert_eq!(error.code_name().as_deref(), Some("DuplicateKey"));
+    /// # Ok(()) });
+    /// ```
     pub fn code_name(&self) -> Option<Cow<'static, str>> {
         self.code().map(mql::code_name)
     }
 
     /// Returns whether the same call may succeed if it is made again.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let done = shop.parts.update(1).inc(Part::fields().qty, -1).await;
+    /// let again = done.is_err_and(|error| error.is_retryable()); // the answer 503, with `Retry-After`
+    /// assert!(!again);
+    /// # Ok(()) });
+    /// ```
     pub fn is_retryable(&self) -> bool {
         self.0.retryable
     }
 
     /// Returns whether no document matches a query that must find one.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// assert!(shop.parts.get(99).await.unwrap_err().is_not_found());
+    /// # Ok(()) });
+    /// ```
     pub fn is_not_found(&self) -> bool {
         self.kind() == ErrorKind::NotFound
     }
 
     /// Returns whether the `_id`, or the key of a unique index, is taken.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let bolt = shop.parts.get(1).await?;
+    /// assert!(shop.parts.insert(bolt).await.unwrap_err().is_duplicate_key());
+    /// # Ok(()) });
+    /// ```
     pub fn is_duplicate_key(&self) -> bool {
         self.kind() == ErrorKind::DuplicateKey
     }
 
     /// Returns whether a reference is dangling.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let review = shop.reviews.update(1).set(Review::fields().product, Ref::new(99));
+    /// assert!(review.await.unwrap_err().is_dangling_reference());
+    /// # Ok(()) });
+    /// ```
     pub fn is_dangling_reference(&self) -> bool {
         self.kind() == ErrorKind::DanglingReference
     }
 
     /// Returns whether other documents still refer to the one that was to be deleted.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // Products need the bolt.
+    /// assert!(shop.parts.delete(1).await.unwrap_err().is_restricted());
+    /// # Ok(()) });
+    /// ```
     pub fn is_restricted(&self) -> bool {
         self.kind() == ErrorKind::Restricted
     }
 
     /// Returns whether a document does not conform to the schema of its collection, or to a check of its
     /// model.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // The model says `#[validate(min = 0)]`.
+    /// assert!(shop.parts.update(1).set(Part::fields().qty, -1).await.unwrap_err().is_invalid());
+    /// # Ok(()) });
+    /// ```
     pub fn is_invalid(&self) -> bool {
         self.kind() == ErrorKind::Invalid
     }
 
     /// Returns whether what came with a request is wrong, as for the answer 400 of a web service.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // GET /parts?sort=wheight
+    /// assert!(Part::sort_by("wheight").unwrap_err().is_invalid_request());
+    /// # Ok(()) });
+    /// ```
     pub fn is_invalid_request(&self) -> bool {
         self.kind() == ErrorKind::InvalidRequest
     }
 
     /// Returns whether the document was changed since it was read.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let seen = shop.products.get(2).await?;
+    /// shop.products.update(2).set(Product::fields().name, "desk lamp").await?;
+    /// assert!(shop.products.replace(seen).await.unwrap_err().is_stale());
+    /// # Ok(()) });
+    /// ```
     pub fn is_stale(&self) -> bool {
         self.kind() == ErrorKind::Stale
     }

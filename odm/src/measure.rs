@@ -41,16 +41,11 @@ struct MeasuredOperation {
 /// Operations of tasks that the future spawns are not counted.
 ///
 /// ```
-/// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-/// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "parts")]
-/// # struct Part { #[serde(rename = "_id")] id: i64, name: String }
-/// # #[derive(Database)] #[database(name = "shop", version = 1)]
-/// # struct Shop { parts: Repository<Part> }
-/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-/// # let shop = Shop::open(Embedded::memory().await?).await?;
-/// let (_, cost) = odm::measure(async { shop.parts.all().await }).await;
-/// assert_eq!(cost.queries, 1);
-/// # Ok::<_, odm::Error>(()) }).unwrap();
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let rows = shop.products.all().join(Product::fields().parts);
+/// let (_, cost) = odm::measure(async { rows.await }).await;
+/// assert_eq!(cost.queries, 2); // not one for each product
+/// # Ok(()) });
 /// ```
 pub async fn measure<F: Future>(future: F) -> (F::Output, Cost) {
     let (output, measured) = run(future, false).await;

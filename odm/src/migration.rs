@@ -78,6 +78,21 @@ pub(crate) use run::{Plan, run};
 pub use step::Step;
 
 /// The steps that lead from each version of a database to the next; see the [module](self).
+///
+/// ```
+/// use odm::migration::{Migrations, Step};
+///
+/// // #[database(name = "shop", version = 3, migrations = steps)]
+/// fn steps() -> Migrations {
+///     Migrations::new()
+///         .to(2, [Step::rename("parts", "votes", "ratings")])
+///         .to(3, [Step::add("parts", "tags", ["new"]), Step::remove("parts", "color")])
+/// }
+/// # odm::__private::examples::migrated(
+/// #     odm::bson::doc! { "_id": 1_i64, "votes": 3, "color": "red" }, steps(),
+/// #     odm::bson::doc! { "_id": 1_i64, "ratings": 3, "tags": ["new"] },
+/// # );
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Migrations {
     versions: BTreeMap<u32, Vec<Step>>,
@@ -85,6 +100,15 @@ pub struct Migrations {
 
 impl Migrations {
     /// Makes an empty list.
+    ///
+    /// ```
+    /// use odm::migration::Migrations;
+    ///
+    /// let steps = Migrations::new(); // for a database of version 1
+    /// # odm::__private::examples::migrated(
+    /// #     odm::bson::doc! { "_id": 1_i64 }, steps, odm::bson::doc! { "_id": 1_i64 },
+    /// # );
+    /// ```
     pub fn new() -> Self {
         Migrations::default()
     }
@@ -92,6 +116,19 @@ impl Migrations {
     /// Adds steps that lead to a version from the one before it, after those that lead there already.
     ///
     /// Keep the steps of older versions as long as there are stores of these.
+    ///
+    /// ```
+    /// use odm::migration::{Migrations, Step};
+    ///
+    /// // Version 2 was released with the first step, version 3 with two more.
+    /// let steps = Migrations::new()
+    ///     .to(2, [Step::rename("parts", "votes", "ratings")])
+    ///     .to(3, [Step::remove("parts", "color"), Step::add("parts", "qty", 0_i64)]);
+    /// # odm::__private::examples::migrated(
+    /// #     odm::bson::doc! { "_id": 1_i64, "votes": 3, "color": "red" }, steps,
+    /// #     odm::bson::doc! { "_id": 1_i64, "ratings": 3, "qty": 0_i64 },
+    /// # );
+    /// ```
     #[must_use]
     pub fn to(mut self, version: u32, steps: impl IntoIterator<Item = Step>) -> Self {
         self.versions.entry(version).or_default().extend(steps);
@@ -112,6 +149,15 @@ impl Migrations {
 }
 
 /// How far the migration of a database has come.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::{OpenOptions, migration::MigrationProgress};
+///
+/// let report = |progress: &MigrationProgress| println!("{} of {}: {}", progress.position, progress.steps, progress.step);
+/// let shop = Shop::open_with(Embedded::memory().await?, OpenOptions::default().on_progress(report)).await?;
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MigrationProgress {

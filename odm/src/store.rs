@@ -275,6 +275,16 @@ pub trait Transaction: Reader {
 }
 
 /// When a write is safe from a crash.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::store::Durability;
+///
+/// let parts = shop.parts.durability(Durability::Eventual);
+/// parts.update(1).inc(Part::fields().qty, 1).await?;
+/// assert_eq!(shop.parts.get(1).await?.qty, 91); // visible at once, and durable soon
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Durability {
     /// When the call returns.

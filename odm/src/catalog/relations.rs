@@ -11,6 +11,13 @@ use crate::mql::path;
 ///
 /// They are stored beside the data, so that a program that has only some of the models maintains
 /// what the others derive from them.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let relations = Shop::catalog()?;
+/// println!("{}", relations.mermaid());
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Relations {
@@ -92,6 +99,14 @@ impl Relations {
     /// Draws the relations as a diagram in the language of Mermaid: a node for each collection, an
     /// arrow for each reference, a dotted one from a source to its copies and counts, and a thick
     /// one to the subsets that show a collection and to the cold parts of split documents.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // For the page of a project: what refers to what, and what is copied from where.
+    /// let diagram = Shop::catalog()?.mermaid();
+    /// assert!(diagram.contains("reviews") && diagram.contains("manuals"));
+    /// # Ok(()) });
+    /// ```
     pub fn mermaid(&self) -> String {
         let mut text = "flowchart LR\n".to_owned();
         let node = |name: &str| {

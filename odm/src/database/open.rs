@@ -26,6 +26,16 @@ use crate::{
 type OnProgress = dyn Fn(&MigrationProgress) + Send + Sync;
 
 /// The options of [`open_with`](crate::Database::open_with).
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use std::time::Duration;
+/// use odm::OpenOptions;
+///
+/// let options = OpenOptions::default().refuse_backfill().slow_operation(Duration::from_millis(20));
+/// let shop = Shop::open_with(Embedded::memory().await?, options).await?;
+/// # Ok(()) });
+/// ```
 #[derive(Clone, Default)]
 pub struct OpenOptions {
     refuses_backfill: bool,
@@ -59,6 +69,16 @@ impl OpenOptions {
     /// Sets how often the documents that have expired are [deleted](crate::Database::delete_expired) in the
     /// background. The default is a minute, as in MongoDB. `None` turns the worker off: for a program that calls
     /// `delete_expired` itself, or one of several whose databases have the model.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use std::time::Duration;
+    /// use odm::OpenOptions;
+    ///
+    /// let hourly = OpenOptions::default().delete_expired_every(Duration::from_secs(3600));
+    /// let shop = Shop::open_with(Embedded::memory().await?, hourly).await?;
+    /// # Ok(()) });
+    /// ```
     #[must_use]
     pub fn delete_expired_every(mut self, interval: impl Into<Option<Duration>>) -> Self {
         self.expiry_interval = ExpiryInterval(interval.into());
@@ -73,6 +93,17 @@ impl OpenOptions {
     /// the fields with `fan_out = "background"` and `refresh = "batched"`. Those that follow from writes of this one it begins
     /// at once. The default is a second. `None` turns the worker off: for a program that calls
     /// [`caught_up`](crate::Database::caught_up) itself, or leaves the work to others.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::OpenOptions;
+    ///
+    /// // A test that decides itself when copies in the background follow, by `caught_up`.
+    /// let options = OpenOptions::default().refresh_every(None);
+    /// let shop = Shop::open_with(Embedded::memory().await?, options).await?;
+    /// shop.caught_up().await?;
+    /// # Ok(()) });
+    /// ```
     #[must_use]
     pub fn refresh_every(mut self, interval: impl Into<Option<Duration>>) -> Self {
         self.refresh_interval = RefreshInterval(interval.into());
@@ -86,6 +117,16 @@ impl OpenOptions {
     /// Makes `open` fail, and change nothing, where it would have to backfill: where a derived field that has no
     /// empty value, such as a copy that is a `String`, was declared over existing documents. What follows from a
     /// migration is computed nevertheless.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::OpenOptions;
+    ///
+    /// // A service that must be up in a moment: let a tool backfill first.
+    /// let options = OpenOptions::default().refuse_backfill();
+    /// let shop = Shop::open_with(Embedded::memory().await?, options).await?;
+    /// # Ok(()) });
+    /// ```
     #[must_use]
     pub fn refuse_backfill(mut self) -> Self {
         self.refuses_backfill = true;
@@ -93,6 +134,15 @@ impl OpenOptions {
     }
 
     /// Calls a function after each unit of a [migration](crate::migration), in place of an event.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::OpenOptions;
+    ///
+    /// let options = OpenOptions::default().on_progress(|progress| println!("{progress}"));
+    /// let shop = Shop::open_with(Embedded::memory().await?, options).await?;
+    /// # Ok(()) });
+    /// ```
     #[must_use]
     pub fn on_progress(
         mut self,
@@ -111,17 +161,13 @@ impl OpenOptions {
     /// and of a search the shape of its `filter`, in which `?` stands for each value, its `sort`, and the `index`.
     ///
     /// ```
-    /// # use std::time::Duration; use odm::{Embedded, OpenOptions, prelude::*}; use serde::{Deserialize, Serialize};
-    /// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "parts")]
-    /// # struct Part { #[serde(rename = "_id")] id: i64, name: String }
-    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
-    /// # struct Shop { parts: Repository<Part> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// let options = OpenOptions::default()
-    ///     .slow_operation(Duration::from_millis(20))
-    ///     .large_scan(1_000);
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use std::time::Duration;
+    /// use odm::OpenOptions;
+    ///
+    /// let options = OpenOptions::default().slow_operation(Duration::from_millis(20));
     /// let shop = Shop::open_with(Embedded::memory().await?, options).await?;
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// # Ok(()) });
     /// ```
     #[must_use]
     pub fn slow_operation(mut self, longer_than: Duration) -> Self {
@@ -133,6 +179,16 @@ impl OpenOptions {
     /// index ([`documents_scanned`](crate::store::Cost::documents_scanned)) emits a `tracing` event at the level
     /// `WARN` under the target `odm`, with the fields that [`slow_operation`](OpenOptions::slow_operation) lists.
     /// The default is 10,000; `u64::MAX` turns it off.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::OpenOptions;
+    ///
+    /// // In tests: no request reads more than a handful of documents without an index.
+    /// let options = OpenOptions::default().large_scan(10);
+    /// let shop = Shop::open_with(Embedded::memory().await?, options).await?;
+    /// # Ok(()) });
+    /// ```
     #[must_use]
     pub fn large_scan(mut self, more_than: u64) -> Self {
         self.warning_limits.documents_scanned = more_than;

@@ -15,6 +15,15 @@ const ATTEMPTS: usize = 5;
 ///
 /// It derefs to the database, with repositories that are bound to the transaction. Dropping it rolls
 /// back.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let unit = shop.begin().await?;
+/// unit.parts.delete(3).await?;
+/// drop(unit); // an early return by `?` does the same
+/// assert!(shop.parts.get(3).await.is_ok());
+/// # Ok(()) });
+/// ```
 #[must_use = "a transaction is rolled back when its guard is dropped"]
 pub struct TransactionGuard<D> {
     database: D,
@@ -32,6 +41,16 @@ impl<D: Database> TransactionGuard<D> {
     ///
     /// If the future is dropped, the writes may or may not be stored.
     ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let unit = shop.begin().await?;
+    /// unit.parts.update(1).inc(Part::fields().qty, 10).await?;
+    /// assert_eq!(unit.parts.get(1).await?.qty, 100);
+    /// unit.commit().await?;
+    /// assert_eq!(shop.parts.get(1).await?.qty, 100);
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// `TransactionAborted` if a write in it had failed, `TransactionExpired` if it ran into the
@@ -42,6 +61,15 @@ impl<D: Database> TransactionGuard<D> {
     }
 
     /// Rolls back the writes.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let unit = shop.begin().await?;
+    /// unit.parts.update(1).inc(Part::fields().qty, 10).await?;
+    /// unit.rollback().await?;
+    /// assert_eq!(shop.parts.get(1).await?.qty, 90);
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///

@@ -15,6 +15,16 @@ pub use export::Export;
 pub use import::Import;
 
 /// How far an [`Export`], an [`Import`] or a [copy](CopyTo) is, and what a copy has done.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::TransferProgress;
+///
+/// let report = |progress: TransferProgress| println!("{} of {}", progress.documents, progress.of);
+/// # let mut file = Vec::new();
+/// shop.export(&mut file).on_progress(report).await?;
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TransferProgress {

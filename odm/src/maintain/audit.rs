@@ -22,6 +22,14 @@ use crate::{
 };
 
 /// A field of a stored document that is not as the models say.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// for finding in shop.repair().await? {
+///     println!("{finding}: {}", if finding.repaired { "repaired" } else { "look at it" });
+/// }
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Finding {
@@ -39,6 +47,16 @@ pub struct Finding {
 }
 
 /// The ways in which a field can be wrong.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::Problem;
+///
+/// let unreadable = |problem: &Problem| matches!(problem, Problem::Unreadable(_));
+/// let findings = shop.audit().await?;
+/// assert!(!findings.iter().any(|finding| unreadable(&finding.problem)));
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {

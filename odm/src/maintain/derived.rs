@@ -30,6 +30,16 @@ pub(crate) use subset::{children_of, shown};
 const KINDS: [&dyn Derivation; 3] = [&copy::Copies, &count::Counts, &subset::Subsets];
 
 /// The kinds of derived fields.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::{DerivedKind, Problem};
+///
+/// let wrong = |kind| Problem::Derived(kind);
+/// let findings = shop.audit().await?;
+/// assert!(findings.iter().all(|finding| finding.problem != wrong(DerivedKind::Count)));
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DerivedKind {

@@ -12,6 +12,15 @@ use crate::{
 /// The result of a dry run: what a write would change, and what it touched.
 ///
 /// Its `Display` is a line for each collection and for each step.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let plan = shop.reviews.delete(4).plan().await?;
+/// println!("{plan}");
+/// let names: Vec<&str> = plan.collections.iter().map(|planned| planned.collection.as_str()).collect();
+/// assert_eq!((plan.matched, names), (1, vec!["products", "reviews"]));
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct WritePlan {
@@ -24,6 +33,15 @@ pub struct WritePlan {
 }
 
 /// What a write would do to one collection.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// // How many documents would a cascade remove?
+/// let plan = shop.warranties.delete_where(Filter::all()).plan().await?;
+/// let removed: u64 = plan.collections.iter().map(|planned| planned.removed).sum();
+/// assert_eq!(removed, 1);
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlannedChanges {
@@ -38,6 +56,16 @@ pub struct PlannedChanges {
 }
 
 /// One step of a write: the write itself, or a consequence of it.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let plan = shop.reviews.delete(4).plan().await?;
+/// for step in &plan.steps {
+///     println!("{}: {} documents read", step.name, step.cost.documents_examined);
+/// }
+/// assert!(!plan.steps.is_empty());
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Step {

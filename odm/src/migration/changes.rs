@@ -7,6 +7,14 @@ use crate::catalog::{Declaration, FieldChange, FieldChangeKind, Stored, differen
 
 /// What opening a database changes on a store; see [`Database::check`](crate::Database::check). As text, it has
 /// a line for each.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let changes = Shop::check(&Embedded::memory().await?).await?;
+/// println!("{changes}"); // a line for each step, field and relation
+/// assert_eq!((changes.database.as_str(), changes.from, changes.to), ("shop", None, 1));
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Changes {
@@ -68,6 +76,15 @@ impl Changes {
     }
 
     /// Whether there is nothing to change.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let store = Embedded::memory().await?;
+    /// assert!(!Shop::check(&store).await?.is_empty());
+    /// Shop::open(store.clone()).await?;
+    /// assert!(Shop::check(&store).await?.is_empty());
+    /// # Ok(()) });
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.from == Some(self.to)
             && self.steps.is_empty()

@@ -20,6 +20,20 @@ use crate::{
 ///
 /// A path goes through embedded values, through all elements of lists, and by `*` through all values of a map:
 /// `lines.title`, `prices.*.amount`. Where a document has no value on the way, the step passes it by.
+///
+/// ```
+/// use odm::migration::{Migrations, Step};
+///
+/// // In each line of each order, and in the price for each country.
+/// let steps = Migrations::new().to(2, [
+///     Step::rename("parts", "lines.title", "lines.name"),
+///     Step::change("parts", "prices.*.amount", |euros: f64| (euros * 100.0) as i64),
+/// ]);
+/// # odm::__private::examples::migrated(
+/// #     odm::bson::doc! { "_id": 1_i64, "lines": [{ "title": "nut" }], "prices": { "de": { "amount": 2.5 } } }, steps,
+/// #     odm::bson::doc! { "_id": 1_i64, "lines": [{ "name": "nut" }], "prices": { "de": { "amount": 250_i64 } } },
+/// # );
+/// ```
 #[derive(Clone)]
 pub struct Step {
     text: String,
@@ -52,6 +66,15 @@ type Cause = Box<dyn StdError + Send + Sync>;
 
 impl Step {
     /// Gives a field another name. `to` is in the same place as `from`: `lines.title` becomes `lines.name`.
+    ///
+    /// ```
+    /// # use odm::migration::{Migrations, Step};
+    /// // { votes: 3 } becomes { ratings: 3 }.
+    /// let steps = Migrations::new().to(2, [Step::rename("parts", "votes", "ratings")]);
+    /// # odm::__private::examples::migrated(
+    /// #     odm::bson::doc! { "_id": 1_i64, "votes": 3 }, steps, odm::bson::doc! { "_id": 1_i64, "ratings": 3 },
+    /// # );
+    /// ```
     ///
     /// # Errors
     ///
@@ -86,6 +109,15 @@ impl Step {
 
     /// Makes another value of each value at a path, by a function from the type in which it is stored to
     /// that of the new model. A field that is missing stays so. `bson::Bson` is any type.
+    ///
+    /// ```
+    /// # use odm::migration::{Migrations, Step};
+    /// // { price: 0.25 } becomes { price: 25 }.
+    /// let steps = Migrations::new().to(2, [Step::change("parts", "price", |euros: f64| (euros * 100.0) as i64)]);
+    /// # odm::__private::examples::migrated(
+    /// #     odm::bson::doc! { "_id": 1_i64, "price": 0.25 }, steps, odm::bson::doc! { "_id": 1_i64, "price": 25_i64 },
+    /// # );
+    /// ```
     pub fn change<Old, New>(
         collection: &str,
         path: &str,
@@ -100,6 +132,15 @@ impl Step {
 
     /// Changes values as [`change`](Step::change) does, by a function that can fail. An error ends the
     /// migration at the document, which it names; the next open goes on there.
+    ///
+    /// ```
+    /// # use odm::migration::{Migrations, Step};
+    /// // { qty: "90" } becomes { qty: 90 }, and a text that is no number is an error that names its document.
+    /// let steps = Migrations::new().to(2, [Step::try_change("parts", "qty", |text: String| text.parse::<i64>())]);
+    /// # odm::__private::examples::migrated(
+    /// #     odm::bson::doc! { "_id": 1_i64, "qty": "90" }, steps, odm::bson::doc! { "_id": 1_i64, "qty": 90_i64 },
+    /// # );
+    /// ```
     pub fn try_change<Old, New, E>(
         collection: &str,
         path: &str,
@@ -130,6 +171,15 @@ impl Step {
     }
 
     /// Adds a field with a value to each document, or to each embedded value on the path, that lacks it.
+    ///
+    /// ```
+    /// # use odm::migration::{Migrations, Step};
+    /// // {} becomes { tags: [] }. A new `Option`, or a field with a default for serde, needs no step.
+    /// let steps = Migrations::new().to(2, [Step::add("parts", "tags", Vec::<String>::new())]);
+    /// # odm::__private::examples::migrated(
+    /// #     odm::bson::doc! { "_id": 1_i64 }, steps, odm::bson::doc! { "_id": 1_i64, "tags": [] },
+    /// # );
+    /// ```
     pub fn add(collection: &str, path: &str, value: impl Serialize) -> Self {
         let text = format!("add `{path}` to `{collection}`");
         let (parent, name) = parent_and_name(path);
@@ -148,6 +198,15 @@ impl Step {
     }
 
     /// Removes a field.
+    ///
+    /// ```
+    /// # use odm::migration::{Migrations, Step};
+    /// // { color: "red" } becomes {}.
+    /// let steps = Migrations::new().to(2, [Step::remove("parts", "color")]);
+    /// # odm::__private::examples::migrated(
+    /// #     odm::bson::doc! { "_id": 1_i64, "color": "red" }, steps, odm::bson::doc! { "_id": 1_i64 },
+    /// # );
+    /// ```
     pub fn remove(collection: &str, path: &str) -> Self {
         let text = format!("remove `{path}` of `{collection}`");
         let (parent, name) = parent_and_name(path);
@@ -159,6 +218,34 @@ impl Step {
 
     /// Makes another document of each document of a collection, with the same `_id`, by a function from a
     /// type that reads the old ones to one that writes the new ones. `bson::Document` is any document.
+    ///
+    /// ```
+    /// # use odm::migration::{Migrations, Step};
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Deserialize)]
+    /// struct Old {
+    ///     #[serde(rename = "_id")]
+    ///     id: i64,
+    ///     first: String,
+    ///     last: String,
+    /// }
+    ///
+    /// #[derive(Serialize)]
+    /// struct New {
+    ///     #[serde(rename = "_id")]
+    ///     id: i64,
+    ///     name: String,
+    /// }
+    ///
+    /// // { first: "Ann", last: "Lee" } becomes { name: "Ann Lee" }.
+    /// let joined = |old: Old| New { id: old.id, name: format!("{} {}", old.first, old.last) };
+    /// let steps = Migrations::new().to(2, [Step::map("parts", joined)]);
+    /// # odm::__private::examples::migrated(
+    /// #     odm::bson::doc! { "_id": 1_i64, "first": "Ann", "last": "Lee" }, steps,
+    /// #     odm::bson::doc! { "_id": 1_i64, "name": "Ann Lee" },
+    /// # );
+    /// ```
     pub fn map<Old, New>(
         collection: &str,
         change: impl Fn(Old) -> New + Send + Sync + 'static,
@@ -171,6 +258,23 @@ impl Step {
     }
 
     /// Changes documents as [`map`](Step::map) does, by a function that can fail.
+    ///
+    /// ```
+    /// # use odm::migration::{Migrations, Step};
+    /// use odm::bson::Document;
+    ///
+    /// // { low: 1, high: 5 } becomes { range: 4 }. What is no number is an error that names the document.
+    /// let steps = Migrations::new().to(2, [Step::try_map("parts", |mut old: Document| {
+    ///     let range = old.get_i32("high")? - old.get_i32("low")?;
+    ///     old.remove("high");
+    ///     old.remove("low");
+    ///     old.insert("range", range);
+    ///     Ok::<_, Box<dyn std::error::Error + Send + Sync>>(old)
+    /// })]);
+    /// # odm::__private::examples::migrated(
+    /// #     odm::bson::doc! { "_id": 1_i64, "low": 1, "high": 5 }, steps, odm::bson::doc! { "_id": 1_i64, "range": 4 },
+    /// # );
+    /// ```
     pub fn try_map<Old, New, E>(
         collection: &str,
         change: impl Fn(Old) -> std::result::Result<New, E> + Send + Sync + 'static,
@@ -192,6 +296,17 @@ impl Step {
 
     /// Moves the documents that match a filter, in MongoDB's form, to another collection.
     ///
+    /// ```
+    /// # use odm::migration::{Migrations, Step};
+    /// use odm::bson::doc;
+    ///
+    /// // What is sold no more goes to a collection of its own.
+    /// let steps = Migrations::new().to(2, [Step::move_documents("archive", "parts", doc! { "sold": true })]);
+    /// # odm::__private::examples::migrated_of(
+    /// #     "archive", doc! { "_id": 1_i64, "sold": true }, steps, Some(doc! { "_id": 1_i64, "sold": true }),
+    /// # );
+    /// ```
+    ///
     /// # Errors
     ///
     /// The step fails if a document there has the same `_id`.
@@ -212,6 +327,12 @@ impl Step {
     }
 
     /// Removes all documents of a collection.
+    ///
+    /// ```
+    /// # use odm::migration::{Migrations, Step};
+    /// let steps = Migrations::new().to(2, [Step::drop_collection("parts")]);
+    /// # odm::__private::examples::migrated_of("parts", odm::bson::doc! { "_id": 1_i64 }, steps, None);
+    /// ```
     pub fn drop_collection(collection: &str) -> Self {
         Step {
             text: format!("drop `{collection}`"),
@@ -224,6 +345,44 @@ impl Step {
     /// Puts the cold parts of a `#[split(..)]` that the stored version has declared at a path back into their
     /// documents. Values that were not divided stay where they are. The opposite needs no step: where a model declares a `#[split(..)]`, `open` divides the
     /// documents.
+    ///
+    /// ```
+    /// # use odm::{Embedded, migration::{Migrations, Step}, prelude::*}; use serde::{Deserialize, Serialize};
+    /// # mod old {
+    /// #     use odm::prelude::*; use serde::{Deserialize, Serialize};
+    /// #     #[derive(Debug, Serialize, Deserialize, Embed)] pub struct Detail { pub plot: String }
+    /// #     #[derive(Debug, Serialize, Deserialize, Document)] #[document(collection = "movies")]
+    /// #     pub struct Movie {
+    /// #         #[serde(rename = "_id")] pub id: i64,
+    /// #         #[split(collection = "details", key = "_id")] pub detail: Cold<Detail>,
+    /// #     }
+    /// #     #[derive(Database)] #[database(name = "cinema", version = 1)]
+    /// #     pub struct Cinema { pub movies: Repository<Movie> }
+    /// # }
+    /// # use old::Detail;
+    /// // In version 1 it was `#[split(..)] detail: Cold<Detail>`.
+    /// #[derive(Serialize, Deserialize, Document)]
+    /// #[document(collection = "movies")]
+    /// struct Movie {
+    ///     #[serde(rename = "_id")]
+    ///     id: i64,
+    ///     #[embed]
+    ///     detail: Detail,
+    /// }
+    ///
+    /// fn steps() -> Migrations {
+    ///     Migrations::new().to(2, [Step::inline("movies", "detail")])
+    /// }
+    /// # #[derive(Database)] #[database(name = "cinema", version = 2, migrations = steps)]
+    /// # struct Cinema { movies: Repository<Movie> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let store = Embedded::memory().await?;
+    /// # let movie = old::Movie { id: 1, detail: Cold::new(Detail { plot: "A shark.".into() }) };
+    /// # old::Cinema::open(store.clone()).await?.movies.insert(movie).await?;
+    /// # let cinema = Cinema::open(store).await?;
+    /// # assert_eq!(cinema.movies.get(1).await?.detail.plot, "A shark.");
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
     pub fn inline(collection: &str, path: &str) -> Self {
         Step {
             text: format!("inline `{path}` of `{collection}`"),

@@ -15,36 +15,106 @@ use super::{Embed, Path, RefersWithin, Through};
 /// [`with`](crate::repository::Query::with) or [`load`](crate::repository::Repository::load) brings
 /// it later. Where it is not loaded, a replace leaves the stored cold part as it is, and an insert
 /// stores none. In JSON it is the value, or null where it is not loaded.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let shelf = shop.products.get(1).await?;
+/// assert!(shelf.manual.get().is_none());
+/// let shelf = shop.products.get(1).with(Product::fields().manual).await?;
+/// assert_eq!(shelf.manual.get().unwrap().pages, 2);
+///
+/// // Its fields can be changed and asked for without it.
+/// let pages = Product::fields().manual.pages;
+/// shop.products.update(1).set(pages, 3).await?;
+/// assert_eq!(shop.products.find(pages.gt(2)).one().await?.id, 1);
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Cold<T>(Option<Box<T>>);
 
 impl<T> Cold<T> {
     /// Creates one that is loaded, to be stored.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let manual = Manual { text: "Plug it in.".into(), pages: 1 };
+    /// let mut lamp = shop.products.get(2).await?;
+    /// lamp.manual = Cold::new(manual);
+    /// shop.products.replace(lamp).await?;
+    /// # Ok(()) });
+    /// ```
     pub fn new(value: T) -> Self {
         Cold(Some(Box::new(value)))
     }
 
     /// Creates one that is not loaded, and that a write leaves as it is.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // A product is replaced, and its manual stays as it is stored.
+    /// let mut lamp = shop.products.get(2).await?;
+    /// lamp.manual = Cold::unloaded();
+    /// shop.products.replace(lamp).await?;
+    /// let lamp = shop.products.get(2).with(Product::fields().manual).await?;
+    /// assert_eq!(lamp.manual.get().unwrap().pages, 2);
+    /// # Ok(()) });
+    /// ```
     pub const fn unloaded() -> Self {
         Cold(None)
     }
 
     /// Returns whether it is loaded.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let mut shelf = shop.products.get(1).await?;
+    /// if !shelf.manual.is_loaded() {
+    ///     shop.products.load(&mut shelf, Product::fields().manual).await?;
+    /// }
+    /// assert!(shelf.manual.is_loaded());
+    /// # Ok(()) });
+    /// ```
     pub const fn is_loaded(&self) -> bool {
         self.0.is_some()
     }
 
     /// Returns the value, if it was loaded and there is one.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let shelf = shop.products.get(1).with(Product::fields().manual).await?;
+    /// let pages = shelf.manual.get().map_or(0, |manual| manual.pages);
+    /// assert_eq!(pages, 2);
+    /// # Ok(()) });
+    /// ```
     pub fn get(&self) -> Option<&T> {
         self.0.as_deref()
     }
 
     /// Returns the value to change, if it was loaded and there is one.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let mut shelf = shop.products.get(1).with(Product::fields().manual).await?;
+    /// if let Some(manual) = shelf.manual.get_mut() {
+    ///     manual.pages += 1;
+    /// }
+    /// shop.products.replace(shelf).await?;
+    /// # Ok(()) });
+    /// ```
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.0.as_deref_mut()
     }
 
     /// Returns the value, if it was loaded and there is one.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let shelf = shop.products.get(1).with(Product::fields().manual).await?;
+    /// let manual: Option<Manual> = shelf.manual.into_inner();
+    /// assert_eq!(manual.unwrap().text, "How to use the shelf.");
+    /// # Ok(()) });
+    /// ```
     pub fn into_inner(self) -> Option<T> {
         self.0.map(|value| *value)
     }

@@ -29,16 +29,37 @@ pub struct DateTime(bson::DateTime);
 
 impl DateTime {
     /// Now.
+    ///
+    /// ```
+    /// use odm::DateTime;
+    ///
+    /// let before = DateTime::now();
+    /// assert!(DateTime::now() >= before);
+    /// ```
     pub fn now() -> Self {
         DateTime(bson::DateTime::now())
     }
 
     /// The point `millis` milliseconds after the start of 1970 in UTC.
+    ///
+    /// ```
+    /// let date = odm::DateTime::from_millis(1_396_000_000_000);
+    /// assert_eq!(date.to_string(), "2014-03-28T09:46:40.000Z");
+    /// ```
     pub const fn from_millis(millis: i64) -> Self {
         DateTime(bson::DateTime::from_millis(millis))
     }
 
     /// Milliseconds since the start of 1970 in UTC.
+    ///
+    /// ```
+    /// use odm::DateTime;
+    ///
+    /// let start: DateTime = "2026-03-01T10:00:00Z".parse()?;
+    /// let end: DateTime = "2026-03-01T10:00:02.500Z".parse()?;
+    /// assert_eq!(end.timestamp_millis() - start.timestamp_millis(), 2_500);
+    /// # Ok::<_, odm::Error>(())
+    /// ```
     pub const fn timestamp_millis(self) -> i64 {
         self.0.timestamp_millis()
     }

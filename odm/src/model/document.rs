@@ -14,6 +14,15 @@ use crate::mql::Violation;
 /// A type with named, stored fields: a document, an embedded value or a projection.
 ///
 /// Implemented by their derives.
+///
+/// Each type with a derive has `fields()`:
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let part = Part::fields();
+/// assert_eq!(shop.parts.find(part.qty.gt(10) & part.name.starts_with("b")).count().await?, 1);
+/// # Ok(()) });
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither a document nor an embedded value",
     label = "it has no typed fields",
@@ -54,6 +63,14 @@ pub trait Structure: Sized + 'static {
     type Fields<P: Path>: FieldSet;
 
     /// Returns the typed fields, to make filters, updates and sorts of.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// assert_eq!(Line::fields().quantity.path(), "quantity");
+    /// let many = shop.orders.find(Order::fields().lines.any(|line| line.quantity.gt(2)));
+    /// assert_eq!(many.one().await?.id, 2);
+    /// # Ok(()) });
+    /// ```
     fn fields() -> &'static Self::Fields<Root<Self>> {
         <Self::Fields<Root<Self>> as FieldSet>::STATIC
     }
@@ -81,6 +98,25 @@ pub trait Structure: Sized + 'static {
 /// A document with a `#[version]`.
 ///
 /// Implemented by the derive of a document that has one.
+///
+/// A function of all documents with optimistic locking, as for a `PUT` with `If-Match`:
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::model::{IntoId, Versioned};
+///
+/// async fn touch<M: Versioned>(
+///     documents: &Repository<M>,
+///     id: impl IntoId<M>,
+///     seen: M::Version,
+///     changes: Update<M>,
+/// ) -> odm::Result<()> {
+///     documents.update(id).if_version(seen).with(changes).await
+/// }
+/// let lamp = shop.products.get(2).await?;
+/// touch(&shop.products, 2, lamp.version, Update::new().set(Product::fields().name, "desk lamp")).await?;
+/// # Ok(()) });
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no `#[version]`",
     label = "no field of it counts its changes",
@@ -95,6 +131,20 @@ pub trait Versioned: Document {
 ///
 /// Derive it: `#[derive(Serialize, Deserialize, Document)] #[document(collection = "parts")]`. One
 /// field is stored as `_id`.
+///
+/// A function of all documents:
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// async fn names<M: Document>(documents: &Repository<M>) -> odm::Result<Vec<String>>
+/// where
+///     M: 'static,
+/// {
+///     Ok(documents.all().await?.iter().map(|document| format!("{} {:?}", M::COLLECTION, document.id())).collect())
+/// }
+/// assert_eq!(names(&shop.parts).await?, ["parts 1", "parts 2", "parts 3"]);
+/// # Ok(()) });
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a document",
     label = "not a document",
@@ -119,6 +169,13 @@ pub trait Document:
     const HASH: u64;
 
     /// Returns the `_id`.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let bolt = shop.parts.get(1).await?;
+    /// assert_eq!(*Document::id(&bolt), 1);
+    /// # Ok(()) });
+    /// ```
     fn id(&self) -> &Self::Id;
 
     /// Returns the schema of the documents, in the form of MongoDB's `$jsonSchema`: the types of the fields,
@@ -161,6 +218,21 @@ pub(super) type IdOfNumber<T> = fn(i64) -> Option<T>;
 
 /// A value that is inserted as a document of `M`: an `M` itself, or the struct of a new one, which
 /// `#[document(new = "..")]` makes.
+///
+/// A function that stores a document, whole or new:
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::model::Insertable;
+///
+/// async fn store<M: Document>(documents: &Repository<M>, document: impl Insertable<M>) -> odm::Result<M> {
+///     documents.insert(document).await
+/// }
+/// # let placed = DateTime::now();
+/// let order = NewOrder { customer: "ann".into(), lines: vec![], total: 0.0, placed, shipped: None };
+/// assert_eq!(store(&shop.orders, order).await?.id, 4);
+/// # Ok(()) });
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be inserted as a `{M}`",
     label = "neither a `{M}` nor the struct of a new one"
@@ -198,6 +270,13 @@ impl<M: Document> Insertable<M> for M {
 }
 
 /// An `_id` that the library can make: `#[id(auto)]`.
+///
+/// ```
+/// use odm::{ObjectId, model::AutoId};
+///
+/// let id = ObjectId::make();
+/// assert_ne!(id, ObjectId::make());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "an `_id` of type `{Self}` is not made automatically",
     label = "not an `ObjectId`",
@@ -205,6 +284,14 @@ impl<M: Document> Insertable<M> for M {
 )]
 pub trait AutoId {
     /// Returns an `_id` that no other call returns, in any process.
+    ///
+    /// ```
+    /// use odm::{ObjectId, model::AutoId};
+    ///
+    /// // What an insert of a `New..` does for a field with `#[id(auto)]`.
+    /// let id: ObjectId = AutoId::make();
+    /// # assert_eq!(id.to_string().len(), 24);
+    /// ```
     fn make() -> Self;
 }
 
@@ -228,6 +315,13 @@ impl AutoId for bson::Uuid {
 
 /// An `_id` that is a number of a sequence: `#[id(sequence)]`. A program can implement it for a type of its own, which is
 /// to be stored as a number: of another one, the sequence does not know which a caller has given.
+///
+/// ```
+/// use odm::model::SequenceId;
+///
+/// assert_eq!(i16::from_number(40_000), None); // the sequence is at its end
+/// assert_eq!(i64::from_number(40_000), Some(40_000));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "an `_id` of type `{Self}` is not the number of a sequence",
     label = "not an integer",
@@ -235,6 +329,20 @@ impl AutoId for bson::Uuid {
 )]
 pub trait SequenceId: Sized {
     /// Returns the `_id` of a number, which is 1 or more, if there is one.
+    ///
+    /// ```
+    /// use odm::model::SequenceId;
+    ///
+    /// #[derive(Debug, PartialEq)]
+    /// struct Invoice(i64);
+    ///
+    /// impl SequenceId for Invoice {
+    ///     fn from_number(number: i64) -> Option<Self> {
+    ///         Some(Invoice(number))
+    ///     }
+    /// }
+    /// assert_eq!(Invoice::from_number(7), Some(Invoice(7)));
+    /// ```
     fn from_number(number: i64) -> Option<Self>;
 }
 
@@ -255,6 +363,15 @@ impl_sequence_id!(i64, u64, i32, u32, i16, u16);
 /// Derive it: `#[derive(Serialize, Deserialize, Embed)]`, and mark the fields that hold it with
 /// `#[embed]`. A struct around one scalar, such as `struct TaskId(ObjectId)`, derives `Embed` too, and is a scalar then,
 /// not an `Embed`: its fields need no mark.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let line = Line { product: Ref::new(2), quantity: 4 };
+/// shop.orders.update(1).push(Order::fields().lines, line).await?;
+/// let many = shop.orders.find(Order::fields().lines.any(|line| line.quantity.gt(3)));
+/// assert_eq!(many.one().await?.id, 1);
+/// # Ok(()) });
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an embedded value",
     label = "cannot be embedded",
@@ -290,6 +407,19 @@ impl<T: Embed> Element for T {
 ///
 /// Derive it: `#[derive(Deserialize, Projection)] #[projection(of = "Review")]`. Its fields are
 /// checked against the document at compile time.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// #[derive(serde::Deserialize, Projection)]
+/// #[projection(of = "Order")]
+/// struct OrderLine {
+///     customer: String,
+///     total: f64,
+/// }
+/// let list: Vec<OrderLine> = shop.orders.all().select::<OrderLine>().await?;
+/// assert_eq!((list[0].customer.as_str(), list[0].total), ("kate", 117.5));
+/// # Ok(()) });
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a projection",
     label = "not a projection",
@@ -301,6 +431,17 @@ pub trait Projection: Structure + DeserializeOwned + Send {
 }
 
 /// A name of one document of `M`: its `_id`, a reference to it, or the document itself.
+///
+/// An `_id`, a reference or the document itself names a document:
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let review = shop.reviews.get(4).await?;
+/// let lamp = shop.products.get(review.product).await?; // a reference
+/// assert_eq!(shop.products.get(2).await?, lamp); // an `_id`
+/// shop.products.update(&lamp).set(Product::fields().name, "desk lamp").await?; // the document
+/// # Ok(()) });
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a value of type `{Self}` does not name one `{M}`",
     label = "expected the `_id` of a `{M}`, a `Ref<{M}>` or a `&{M}`"

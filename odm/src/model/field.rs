@@ -16,6 +16,15 @@ use super::{Path, Structure};
 /// `K` is the kind of the field: [`Plain`], [`Unchecked`], [`Identity`], [`Version`],
 /// [`WriteTime`] or [`Derived`].
 /// An update can set the first two.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let product = Product::fields();
+/// let cheap = product.price.value.lt(20.0) & product.price.currency.eq("EUR");
+/// assert_eq!(shop.products.find(cheap).one().await?.name, "lamp");
+/// shop.products.update(2).set(product.price.value, 21.0).await?;
+/// # Ok(()) });
+/// ```
 pub struct Field<V, P, K = Plain>(Types<V, P, K>);
 
 /// Types without a value: `Send`, `Sync` and `Copy`, whatever they are.
@@ -36,6 +45,15 @@ impl<V, P, K> Copy for Field<V, P, K> {}
 
 impl<V, P: Path, K> Field<V, P, K> {
     /// The stored path, such as `price.currency`.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// assert_eq!(Product::fields().price.currency.path(), "price.currency");
+    /// // For what takes names, as the fields that a request may sort by.
+    /// let allowed = Product::allow([Product::fields().name.path(), Product::fields().price.path()]);
+    /// assert!(allowed.sort_by("-price.value").is_ok());
+    /// # Ok(()) });
+    /// ```
     pub const fn path(self) -> &'static str {
         P::TEXT
     }

@@ -136,6 +136,28 @@ pub fn deserialize<'de, T: NativeForm, D: Deserializer<'de>>(
 }
 
 /// A type whose values are stored as those of another type.
+///
+/// ```
+/// use odm::{Error, ErrorKind, native::NativeForm};
+///
+/// /// A color, stored as the text `#rrggbb`.
+/// struct Color(u32);
+///
+/// impl NativeForm for Color {
+///     type Form = String;
+///
+///     fn to_form(&self) -> String {
+///         format!("#{:06x}", self.0)
+///     }
+///
+///     fn from_form(text: String) -> odm::Result<Self> {
+///         let digits = text.strip_prefix('#').and_then(|digits| u32::from_str_radix(digits, 16).ok());
+///         digits.map(Color).ok_or_else(|| Error::new(ErrorKind::Decode, format!("`{text}` is no color")))
+///     }
+/// }
+/// assert_eq!(Color(0xff8000).to_form(), "#ff8000");
+/// assert!(Color::from_form("red".into()).is_err());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no native form",
     label = "`odm::native` does not know how to store it",
@@ -162,6 +184,25 @@ pub trait NativeForm: Sized {
 ///
 /// The typed field of a `Uuid` with `#[serde(with = "odm::native")]` is one of `Native<Uuid>`. It is compared with a `Uuid`
 /// and set to one.
+///
+/// ```
+/// # #[cfg(feature = "uuid")] {
+/// use odm::prelude::*;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize, Document)]
+/// #[document(collection = "devices")]
+/// struct Device {
+///     #[serde(rename = "_id")]
+///     id: i64,
+///     #[serde(with = "odm::native")]
+///     serial: uuid::Uuid,
+/// }
+/// // The field is one of `Native<Uuid>`, and is compared with a `Uuid`.
+/// let found = Device::fields().serial.eq(uuid::Uuid::nil());
+/// # assert!(format!("{found:?}").contains("serial"));
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Native<T>(T);
 

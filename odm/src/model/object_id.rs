@@ -36,22 +36,51 @@ pub struct ObjectId(bson::oid::ObjectId);
 
 impl ObjectId {
     /// A new id, different from all others.
+    ///
+    /// ```
+    /// use odm::ObjectId;
+    ///
+    /// let (first, second) = (ObjectId::new(), ObjectId::new());
+    /// assert!(first != second && first.to_string().len() == 24);
+    /// ```
     #[expect(clippy::new_without_default, reason = "two defaults would differ")]
     pub fn new() -> Self {
         ObjectId(bson::oid::ObjectId::new())
     }
 
     /// The id with these bytes.
+    ///
+    /// ```
+    /// use odm::ObjectId;
+    ///
+    /// // The same in each run, as for the documents of a test.
+    /// const ADMIN: ObjectId = ObjectId::from_bytes([0; 12]);
+    /// assert_eq!(ADMIN.to_string(), "000000000000000000000000");
+    /// ```
     pub const fn from_bytes(bytes: [u8; 12]) -> Self {
         ObjectId(bson::oid::ObjectId::from_bytes(bytes))
     }
 
     /// Its bytes.
+    ///
+    /// ```
+    /// let id = odm::ObjectId::new();
+    /// assert_eq!(odm::ObjectId::from_bytes(id.bytes()), id);
+    /// ```
     pub const fn bytes(&self) -> [u8; 12] {
         self.0.bytes()
     }
 
     /// When it was made, to the second.
+    ///
+    /// ```
+    /// use odm::{DateTime, ObjectId};
+    ///
+    /// // When the document was made, without a field for it.
+    /// let id: ObjectId = "53b5ac00e4b0c9f1f1a1a1a1".parse()?;
+    /// assert_eq!(id.timestamp(), "2014-07-03T19:16:16Z".parse::<DateTime>()?);
+    /// # Ok::<_, odm::Error>(())
+    /// ```
     pub fn timestamp(&self) -> super::DateTime {
         self.0.timestamp().into()
     }

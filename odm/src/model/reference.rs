@@ -15,6 +15,14 @@ use super::{Document, Operand, ReferenceField, SchemaTypes, hidden};
 ///
 /// A field of this type is marked with `#[reference(child)]` or `#[reference(parent)]`. The library
 /// then checks that the document exists, and applies the delete rule when it is deleted.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let review = shop.reviews.get(4).await?;
+/// let lamp = shop.products.get(review.product).await?;
+/// assert_eq!(review.product, Ref::from(&lamp));
+/// # Ok(()) });
+/// ```
 // The bound, and those of the traits below, hold for all types with a derive of this library: a reference
 // to one that is no document would else be reported once for each trait that its holder implements.
 pub struct Ref<T: Referable>(T::Key, PhantomData<fn() -> T>);
@@ -84,6 +92,13 @@ pub enum NoKey {}
 
 impl<T: Document> Ref<T> {
     /// Creates a reference to the document with this `_id`, which is a `T::Id`.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let shelf: Ref<Product> = Ref::new(1);
+    /// assert_eq!(shop.reviews.find(Review::fields().product.eq(shelf)).count().await?, 3);
+    /// # Ok(()) });
+    /// ```
     pub fn new<I>(id: I) -> Self
     where
         T::Id: IdFrom<I>,
@@ -92,11 +107,25 @@ impl<T: Document> Ref<T> {
     }
 
     /// Returns the `_id` of the document.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let review = shop.reviews.get(4).await?;
+    /// assert_eq!(*review.product.id(), 2);
+    /// # Ok(()) });
+    /// ```
     pub fn id(&self) -> &T::Id {
         &self.0
     }
 
     /// Returns the `_id` of the document.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let id: i64 = shop.reviews.get(4).await?.product.into_inner();
+    /// assert_eq!(id, 2);
+    /// # Ok(()) });
+    /// ```
     pub fn into_inner(self) -> T::Id {
         self.0
     }

@@ -15,16 +15,46 @@ use super::{Document, Has, List, Path, RefersWithin, Shape, ShownNames};
 ///
 /// It reads like a slice, and a document that lacks it, such as one from before the field was
 /// declared, reads as an empty one.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// // `#[subset(limit = 2, sort = "-published")] reviews: Subset<ReviewSummary>`
+/// let shelf = shop.products.get(1).await?;
+/// let texts: Vec<&str> = shelf.reviews.iter().map(|review| review.text.as_str()).collect();
+/// assert_eq!(texts, ["Good", "Wobbles"]);
+///
+/// // A newer one comes first when its write returns.
+/// # let published = "2026-04-01".parse()?;
+/// shop.reviews.insert(Review { id: 5, product: Ref::new(1), stars: 1, text: "Fell down".into(), published }).await?;
+/// assert_eq!(shop.products.get(1).await?.reviews[0].text, "Fell down");
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Subset<T>(Vec<T>);
 
 impl<T> Subset<T> {
     /// Creates an empty one, for a document that is not stored yet.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // For a document of which all fields are given: what stands here is computed.
+    /// let lamp = shop.products.get(2).await?;
+    /// let desk_lamp = Product { id: 4, name: "desk lamp".into(), reviews: Subset::new(), ..lamp };
+    /// assert!(shop.products.insert(desk_lamp).await?.reviews.is_empty());
+    /// # Ok(()) });
+    /// ```
     pub const fn new() -> Self {
         Subset(Vec::new())
     }
 
     /// Returns the children, in order.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let newest: Vec<ReviewSummary> = shop.products.get(1).await?.reviews.into_vec();
+    /// assert_eq!(newest.len(), 2);
+    /// # Ok(()) });
+    /// ```
     pub fn into_vec(self) -> Vec<T> {
         self.0
     }

@@ -8,6 +8,22 @@ use crate::mql::Violation;
 
 /// The documents of a collection that are validated when they are written, as MongoDB's
 /// `validationLevel`.
+///
+/// `#[document(validation(level = ".."))]` names it in small letters:
+///
+/// ```
+/// use odm::prelude::*;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize, Document)]
+/// #[document(collection = "parts", validation(level = "moderate"))]
+/// struct Part {
+///     #[serde(rename = "_id")]
+///     id: i64,
+///     #[validate(min = 0)]
+///     qty: i64,
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ValidationLevel {
@@ -21,6 +37,22 @@ pub enum ValidationLevel {
 }
 
 /// The effect of a document that does not conform, as MongoDB's `validationAction`.
+///
+/// `#[document(validation(action = ".."))]` names it in small letters:
+///
+/// ```
+/// use odm::prelude::*;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize, Document)]
+/// #[document(collection = "parts", validation(action = "warn"))]
+/// struct Part {
+///     #[serde(rename = "_id")]
+///     id: i64,
+///     #[validate(min = 0)]
+///     qty: i64,
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ValidationAction {

@@ -313,7 +313,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
-    /// let (least, most) = (Some(5), None); // ?stock[gt]=5
+    /// let (least, most) = (Some(5), None::<i64>); // ?stock[gt]=5
     /// let stock = Part::fields().qty;
     /// assert_eq!(shop.parts.find(stock.gt_opt(least) & stock.lt_opt(most)).count().await?, 2);
     /// # Ok(()) });

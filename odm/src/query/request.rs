@@ -30,23 +30,18 @@ use crate::{
 /// is read as its field's type reads it in JSON, and the filter is the one that the typed methods make:
 ///
 /// ```
-/// # use odm::prelude::*; use serde::{Deserialize, Serialize};
-/// # #[derive(Serialize, Deserialize, Embed)] struct Price { value: f64, currency: String }
-/// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "products")]
-/// # struct Product { #[serde(rename = "_id")] id: i64, name: String, tags: Vec<String>, #[embed] price: Price }
-/// let json = serde_json::json!({ "price.value": { "gte": 10, "lt": 20 }, "name": "bolt", "tags": ["new", "steel"] });
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let json = serde_json::json!({ "price.value": { "gte": 10, "lt": 50 }, "name": ["shelf", "lamp"] });
 /// let filter = Product::filter_from_json(&json)?;
-/// // The same of a query string: ?price.value[gte]=10&price.value[lt]=20&name=bolt&tags[in]=new,steel
-/// let pairs = [("price.value[gte]", "10"), ("price.value[lt]", "20"), ("name", "bolt"), ("tags[in]", "new,steel")];
-/// let filter = Product::filter_from_query(pairs)?;
 /// // ?sort=-price.value,name
 /// let sort = Product::sort_by("-price.value,name")?;
+/// let found = shop.products.find(filter).sort(sort).await?;
+/// assert_eq!((found[0].name.as_str(), found[1].name.as_str()), ("shelf", "lamp"));
 ///
-/// // An operator of the store is no value, and its name no operator.
-/// let injected = serde_json::json!({ "name": { "$gt": "" } });
-/// let error = Product::filter_from_json(&injected).unwrap_err();
-/// assert!(error.is_invalid_request());
-/// # Ok::<_, odm::Error>(())
+/// // The same filter of a query string: ?price.value[gte]=10&price.value[lt]=50&name[in]=shelf,lamp
+/// let pairs = [("price.value[gte]", "10"), ("price.value[lt]", "50"), ("name[in]", "shelf,lamp")];
+/// assert_eq!(shop.products.find(Product::filter_from_query(pairs)?).count().await?, 2);
+/// # Ok(()) });
 /// ```
 ///
 /// A request can name every field but those of cold parts and those behind lists and maps. Whoever may sort or filter
@@ -90,6 +85,14 @@ pub trait FromRequest: Document {
     /// Makes a sort of the names of fields, with commas between them, and a `-` before those in descending order.
     /// No name is no sort.
     ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let sort = Part::sort_by("-qty,name")?;
+    /// assert_eq!(shop.parts.all().sort(sort).await?[0].name, "washer");
+    /// assert!(Part::sort_by("tags").unwrap_err().is_invalid_request()); // a list has no order
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// `InvalidRequest` if a name is unknown, or one of a field without an order, or stands twice.
@@ -99,6 +102,16 @@ pub trait FromRequest: Document {
 
     /// Makes a filter of a JSON object, such as a `&serde_json::Value`. An empty object, and `null`, match every
     /// document.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let body = serde_json::json!({ "qty": { "lt": 100 }, "tags": "steel" });
+    /// assert_eq!(shop.parts.find(Part::filter_from_json(&body)?).count().await?, 2);
+    /// // Nothing of a request becomes an operator of the store.
+    /// let attack = serde_json::json!({ "name": { "$gt": "" } });
+    /// assert!(Part::filter_from_json(&attack).unwrap_err().is_invalid_request());
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///
@@ -110,6 +123,14 @@ pub trait FromRequest: Document {
 
     /// Makes a filter of the decoded pairs of a query string. It takes all of them for conditions: a service keeps back
     /// its other parameters, as by `#[serde(flatten)] conditions: BTreeMap<String, String>` beside them.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // GET /parts?qty[gte]=90&tags=steel
+    /// let pairs = [("qty[gte]", "90"), ("tags", "steel")];
+    /// assert_eq!(shop.parts.find(Part::filter_from_query(pairs)?).one().await?.name, "bolt");
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///

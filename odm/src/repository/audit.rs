@@ -34,6 +34,13 @@ const CHUNK: u64 = 200;
 ///
 /// It is a [`Stream`], so that the adapters of `futures_util` work on it;
 /// [`next`](Audit::next) and [`try_next`](Audit::try_next) need none.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let findings = shop.audit().with_validation().await?;
+/// assert_eq!(findings, []);
+/// # Ok(()) });
+/// ```
 #[must_use = "an audit does nothing unless it is awaited or polled"]
 pub struct Audit {
     state: AuditState,
@@ -42,6 +49,14 @@ pub struct Audit {
 }
 
 /// The progress of an [`Audit`].
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let mut audit = shop.audit();
+/// while audit.try_next().await?.is_some() {}
+/// assert_eq!(audit.progress().checked, audit.progress().total);
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Progress {
@@ -157,6 +172,20 @@ impl Audit {
     ///
     /// A backfill that is resumed leaves the references pending in the collections before the position:
     /// it does not know which of them dangle.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # let mut audit = shop.audit();
+    /// # while audit.try_next().await?.is_some() {}
+    /// # let last = audit.progress().position.clone();
+    /// // A nightly audit that had to end before it was through goes on where it was.
+    /// let audit = match last {
+    ///     Some(position) => shop.audit().resume(&position),
+    ///     None => shop.audit(),
+    /// };
+    /// assert_eq!(audit.await?, []);
+    /// # Ok(()) });
+    /// ```
     pub fn resume(mut self, position: &Cursor) -> Self {
         if let AuditState::Ready(auditor) = &mut self.state {
             auditor.from = Some(position.clone());
@@ -168,6 +197,12 @@ impl Audit {
 
     /// Checks documents by the validation of their collections as well, as
     /// [`validate`](super::Repository::validate) does. A repair cannot make them valid.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// assert_eq!(shop.audit().with_validation().await?, []);
+    /// # Ok(()) });
+    /// ```
     pub fn with_validation(mut self) -> Self {
         if let AuditState::Ready(auditor) = &mut self.state {
             auditor.scope.validators = true;
@@ -176,17 +211,44 @@ impl Audit {
     }
 
     /// Returns the progress so far.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let mut audit = shop.audit();
+    /// while let Some(finding) = audit.try_next().await? {
+    ///     println!("{finding} ({} of {})", audit.progress().checked, audit.progress().total);
+    /// }
+    /// # Ok(()) });
+    /// ```
     pub fn progress(&self) -> &Progress {
         &self.progress
     }
 
     /// Waits for the next finding. `None` at the end.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let mut audit = shop.audit();
+    /// while let Some(finding) = audit.next().await {
+    ///     println!("{}", finding?);
+    /// }
+    /// # Ok(()) });
+    /// ```
     pub async fn next(&mut self) -> Option<Result<Finding>> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
     /// Waits for the next finding, as [`next`](Audit::next) does, for `while let Some(finding) =
     /// audit.try_next().await?`.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let mut repair = shop.repair();
+    /// while let Some(finding) = repair.try_next().await? {
+    ///     println!("{finding}");
+    /// }
+    /// # Ok(()) });
+    /// ```
     pub async fn try_next(&mut self) -> Result<Option<Finding>> {
         self.next().await.transpose()
     }

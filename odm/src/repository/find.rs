@@ -118,8 +118,6 @@ impl<M: Document> Query<M> {
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
-    /// use odm::bson::Bson;
-    ///
     /// let nut = shop.parts.find(Part::fields().name.eq("nut")).raw().one().await?;
     /// assert_eq!(nut.get_str("note").unwrap(), "M4");
     /// # Ok(()) });

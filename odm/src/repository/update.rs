@@ -16,6 +16,20 @@ use crate::{
 };
 
 /// The target of an update: the document with an `_id`.
+///
+/// The type of an update that is made here and awaited there:
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::repository::OneDocument;
+///
+/// fn sold(parts: &Repository<Part>, id: i64) -> Update<Part, OneDocument> {
+///     parts.update(id).inc(Part::fields().qty, -1)
+/// }
+/// sold(&shop.parts, 1).await?;
+/// assert_eq!(shop.parts.get(1).await?.qty, 89);
+/// # Ok(()) });
+/// ```
 #[derive(Debug)]
 pub struct OneDocument {
     session: Session,
@@ -50,6 +64,19 @@ impl OneDocument {
 }
 
 /// The target of an update: all documents that match a filter.
+///
+/// The type of an update that is made here and awaited there:
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::repository::MatchingDocuments;
+///
+/// fn sale(parts: &Repository<Part>) -> Update<Part, MatchingDocuments> {
+///     parts.update_where(Filter::all()).mul(Part::fields().price, 0.5)
+/// }
+/// assert_eq!(sale(&shop.parts).await?.modified, 3);
+/// # Ok(()) });
+/// ```
 #[derive(Debug)]
 pub struct MatchingDocuments {
     session: Session,

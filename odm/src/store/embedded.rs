@@ -116,6 +116,15 @@ struct Handle {
 }
 
 /// How far the build of an index is.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// # let store = Embedded::memory().await?;
+/// for build in store.index_builds()? {
+///     println!("{} of `{}`: {} of {}", build.index, build.collection, build.documents, build.of);
+/// }
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexBuild {
@@ -132,6 +141,16 @@ pub struct IndexBuild {
 impl Embedded {
     /// Opens the store in a file, and creates the file if it does not exist.
     ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("shop.odm");
+    /// let store = Embedded::open(&path).await?;
+    /// let shop = Shop::open(store).await?;
+    /// assert!(Embedded::open(&path).await.is_err(), "it is open");
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Locked`](ErrorKind::Locked) if the file is already open, in this process or in another;
@@ -143,11 +162,28 @@ impl Embedded {
     }
 
     /// Opens an empty store in memory. It is gone when the last handle is dropped.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // A store for each test.
+    /// let shop = Shop::open(Embedded::memory().await?).await?;
+    /// assert_eq!(shop.parts.all().count().await?, 0);
+    /// # Ok(()) });
+    /// ```
     pub async fn memory() -> Result<Embedded> {
         Embedded::builder().memory().await
     }
 
     /// Creates a builder, to open a store with other settings.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use std::time::Duration;
+    ///
+    /// let store = Embedded::builder().cache_size(512 << 20).transaction_limit(Duration::from_secs(2)).memory().await?;
+    /// let shop = Shop::open(store).await?;
+    /// # Ok(()) });
+    /// ```
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -156,6 +192,13 @@ impl Embedded {
     ///
     /// This reads the whole store, on a snapshot: reads and writes go on. [`check`](Embedded::check) verifies the
     /// checksums of the file as well.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # let store = Embedded::memory().await?;
+    /// store.check_integrity().await?;
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///
@@ -175,6 +218,14 @@ impl Embedded {
     ///
     /// Dropping the future ends it after the checksums.
     ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let store = Embedded::open(folder.path().join("shop.odm")).await?;
+    /// store.check().await?; // once a week, or before a backup replaces the last one
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Corrupt`](ErrorKind::Corrupt) for the first defect; [`Io`](ErrorKind::Io) if the file cannot be read or
@@ -190,6 +241,18 @@ impl Embedded {
     ///
     /// The file does not shrink when documents are deleted: their space is used for later ones, unless
     /// [`compact`](Embedded::compact) gives it back.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # let store = Embedded::memory().await?;
+    /// # let shop = Shop::open(store.clone()).await?;
+    /// # let part = Part { id: 1, name: "bolt".into(), qty: 1, price: 0.1, tags: vec![], note: None };
+    /// # shop.parts.insert(part).await?;
+    /// let size = store.size()?;
+    /// let parts = size.collections.iter().find(|collection| collection.name == "parts").unwrap();
+    /// assert_eq!((parts.documents, parts.indexes.len()), (1, 1));
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///
@@ -277,6 +340,14 @@ impl Embedded {
     ///
     /// Writes go on beside a build, and queries do not use the index yet. An interrupted build goes on where it was
     /// when the index is asked for again.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # let store = Embedded::memory().await?;
+    /// let is_ready = store.index_builds()?.is_empty();
+    /// assert!(is_ready);
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///

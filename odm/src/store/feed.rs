@@ -56,6 +56,17 @@ pub(crate) struct DocumentChange {
 }
 
 /// Why a document has changed.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::store::Cause;
+///
+/// let mut changes = shop.products.watch(Filter::all()).await?;
+/// shop.reviews.delete(4).await?;
+/// let change = changes.try_next().await?.expect("the store is open");
+/// assert_eq!(change.cause, Cause::Relation); // the list of reviews has followed
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// A write named the document, or its filter matched it.

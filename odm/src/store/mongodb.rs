@@ -49,6 +49,16 @@ const IN_TURN: u32 = 10;
 const LONGEST_WAIT: u32 = 50;
 
 /// A database of a MongoDB server. A clone is the same store.
+///
+/// ```no_run
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::store::mongodb::MongoDb;
+///
+/// let server = MongoDb::connect("mongodb://localhost:27017/shop").await?;
+/// let shop = Shop::open(server).await?;
+/// assert_eq!(shop.audit().await?, []);
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone)]
 pub struct MongoDb(Arc<Connection>);
 
@@ -77,6 +87,16 @@ struct Connection {
 impl MongoDb {
     /// Connects to the database that a URI names, such as `mongodb://localhost:27017/shop`.
     ///
+    /// ```no_run
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::store::mongodb::MongoDb;
+    ///
+    /// let server = MongoDb::connect("mongodb://localhost:27017/shop?replicaSet=rs0").await?;
+    /// let copy = Shop::open(server).await?;
+    /// shop.copy_to(&copy).await?; // one machine is not enough any more
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// `InvalidQuery` if the URI is invalid or names no database; those of [`new`](MongoDb::new).
@@ -97,6 +117,18 @@ impl MongoDb {
     }
 
     /// Uses a database of a client, whose options for connections, authentication and monitoring hold.
+    ///
+    /// ```no_run
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use mongodb::{Client, options::ClientOptions};
+    /// use odm::store::mongodb::MongoDb;
+    ///
+    /// let mut options = ClientOptions::parse("mongodb://localhost:27017").await.unwrap();
+    /// options.max_pool_size = Some(50);
+    /// let client = Client::with_options(options).unwrap();
+    /// let shop = Shop::open(MongoDb::new(&client, "shop").await?).await?;
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///

@@ -29,6 +29,14 @@ const CHUNK: u64 = 200;
 
 /// A copy of a database into another store, from [`Database::copy_to`](crate::Database::copy_to). Awaiting it copies, and
 /// returns how much.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let copy = Shop::open(Embedded::memory().await?).await?;
+/// let done = shop.copy_to(&copy).await?;
+/// assert_eq!(done.documents, done.of);
+/// # Ok(()) });
+/// ```
 #[must_use = "a copy does nothing until it is awaited"]
 pub struct CopyTo {
     source: Session,
@@ -55,6 +63,13 @@ impl CopyTo {
     }
 
     /// Calls a function after each unit that is stored, and after each chunk of the audit.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let copy = Shop::open(Embedded::memory().await?).await?;
+    /// shop.copy_to(&copy).on_progress(|progress| println!("{} of {}", progress.documents, progress.of)).await?;
+    /// # Ok(()) });
+    /// ```
     pub fn on_progress(mut self, report: impl FnMut(TransferProgress) + Send + 'static) -> Self {
         self.on_progress = Box::new(report);
         self

@@ -35,6 +35,15 @@ const MOST: u64 = 1_000;
 
 /// An export of a database, from [`Database::export`](crate::Database::export). Awaiting it writes, and returns the
 /// number of documents.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let mut lines = Vec::new();
+/// shop.export(&mut lines).await?;
+/// // A head, and a line for each document.
+/// assert!(String::from_utf8(lines).unwrap().lines().count() > 14);
+/// # Ok(()) });
+/// ```
 #[must_use = "an export does nothing until it is awaited"]
 pub struct Export<'w> {
     session: Session,
@@ -61,6 +70,13 @@ impl<'w> Export<'w> {
     }
 
     /// Calls a function after each portion of about 1 MiB, and at the end.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # let mut file = Vec::new();
+    /// shop.export(&mut file).on_progress(|progress| println!("{} of {}", progress.documents, progress.of)).await?;
+    /// # Ok(()) });
+    /// ```
     pub fn on_progress(mut self, report: impl FnMut(TransferProgress) + Send + 'static) -> Self {
         self.on_progress = Box::new(report);
         self

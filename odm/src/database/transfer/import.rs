@@ -23,6 +23,16 @@ const MOST_WAITING: usize = 256 << 20;
 
 /// An import into a database, from [`Database::import`](crate::Database::import). Awaiting it stores the documents,
 /// and returns their number.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// # let mut lines = Vec::new();
+/// # shop.export(&mut lines).await?;
+/// let copy = Shop::open(Embedded::memory().await?).await?;
+/// let number: u64 = copy.import(&lines[..]).await?;
+/// assert_eq!(number, 14);
+/// # Ok(()) });
+/// ```
 #[must_use = "an import does nothing until it is awaited"]
 pub struct Import<'r> {
     session: Session,
@@ -49,6 +59,15 @@ impl<'r> Import<'r> {
     }
 
     /// Calls a function after each unit that is stored.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # let mut lines = Vec::new();
+    /// # shop.export(&mut lines).await?;
+    /// let copy = Shop::open(Embedded::memory().await?).await?;
+    /// copy.import(&lines[..]).on_progress(|progress| println!("{} stored", progress.documents)).await?;
+    /// # Ok(()) });
+    /// ```
     pub fn on_progress(mut self, report: impl FnMut(TransferProgress) + Send + 'static) -> Self {
         self.on_progress = Box::new(report);
         self

@@ -19,6 +19,13 @@ use crate::{
 
 /// What has been left to the worker of the outbox and is not refreshed yet: fields with `fan_out = "background"` or
 /// `refresh = "batched"`.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let lag = shop.lag().await?;
+/// assert_eq!((lag.waiting, lag.oldest, lag.parked.len()), (0, None, 0));
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Lag {
@@ -33,6 +40,14 @@ pub struct Lag {
 }
 
 /// A record of the outbox whose work has failed.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// for record in shop.lag().await?.parked {
+///     println!("{}.{} of {:?}: {}", record.collection, record.path, record.id, record.error);
+/// }
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ParkedRecord {

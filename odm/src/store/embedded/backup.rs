@@ -27,6 +27,16 @@ use crate::error::{Error, ErrorKind, Result};
 type OnProgress = dyn FnMut(BackupProgress) + Send;
 
 /// A backup, from [`Embedded::backup`]. Awaiting it makes the copy.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// # let store = Embedded::memory().await?;
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("shop-monday.odm");
+/// store.backup(&path).await?;
+/// let copy = Shop::open(Embedded::open(&path).await?).await?;
+/// # Ok(()) });
+/// ```
 #[must_use = "a backup does nothing until it is awaited"]
 pub struct Backup {
     store: Embedded,
@@ -44,6 +54,15 @@ impl Backup {
     }
 
     /// Calls a function after each portion of about 1 MiB, and at the end, on the thread that copies.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # let store = Embedded::memory().await?;
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("shop-monday.odm");
+    /// store.backup(&path).on_progress(|progress| println!("{} of {}", progress.entries, progress.of)).await?;
+    /// # Ok(()) });
+    /// ```
     pub fn on_progress(mut self, report: impl FnMut(BackupProgress) + Send + 'static) -> Self {
         self.on_progress = Box::new(report);
         self

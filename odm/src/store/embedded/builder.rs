@@ -31,6 +31,12 @@ impl Builder {
     ///
     /// Half of it may hold pages that are not written yet. A larger cache saves system calls if more
     /// of the data is read often; the operating system caches the file as well.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let store = Embedded::builder().cache_size(512 << 20).memory().await?;
+    /// # Ok(()) });
+    /// ```
     pub fn cache_size(mut self, bytes: usize) -> Self {
         self.settings.cache_size = bytes;
         self
@@ -38,6 +44,15 @@ impl Builder {
 
     /// Limits the durability of writes. With [`Durability::Eventual`], every call has that durability.
     /// The default is [`Durability::Immediate`]: each call has the durability that it requests.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::store::Durability;
+    ///
+    /// // A store of which the last moments may be lost, whatever each write asks for.
+    /// let store = Embedded::builder().durability(Durability::Eventual).memory().await?;
+    /// # Ok(()) });
+    /// ```
     pub fn durability(mut self, durability: Durability) -> Self {
         self.settings.durability = durability;
         self
@@ -45,6 +60,14 @@ impl Builder {
 
     /// Sets the time after which a write with [`Durability::Eventual`] is durable at the latest. The
     /// default is 100 ms.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use std::time::Duration;
+    ///
+    /// let store = Embedded::builder().flush_interval(Duration::from_secs(1)).memory().await?;
+    /// # Ok(()) });
+    /// ```
     pub fn flush_interval(mut self, interval: Duration) -> Self {
         self.settings.flush_interval = interval;
         self
@@ -52,6 +75,20 @@ impl Builder {
 
     /// Limits the time that a transaction may be open; all other writes wait for it meanwhile. The
     /// default is 10 s. A write outside of a transaction has [`unit_time_limit`](Builder::unit_time_limit).
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use std::time::Duration;
+    ///
+    /// let store = Embedded::builder().transaction_limit(Duration::from_millis(20)).memory().await?;
+    /// let shop = Shop::open(store).await?;
+    /// let slow = shop.transaction(async |shop| {
+    ///     tokio::time::sleep(Duration::from_millis(60)).await; // such as a request to another service
+    ///     shop.parts.delete(1).await
+    /// });
+    /// assert_eq!(slow.await.unwrap_err().kind(), odm::ErrorKind::TransactionExpired);
+    /// # Ok(()) });
+    /// ```
     pub fn transaction_limit(mut self, limit: Duration) -> Self {
         self.settings.transaction_limit = limit;
         self
@@ -59,6 +96,12 @@ impl Builder {
 
     /// Limits the number of writes in the queue. Further callers wait until there is room, in the
     /// order of their arrival. The minimum is 1, the default 1024.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let store = Embedded::builder().queue(64).memory().await?;
+    /// # Ok(()) });
+    /// ```
     pub fn queue(mut self, writes: usize) -> Self {
         self.settings.queue = writes.max(1);
         self
@@ -67,6 +110,16 @@ impl Builder {
     /// Limits the number of documents that one unit of work may insert, change and remove. The default
     /// is 100,000. Their size has no limit: a unit whose changes exceed 64 MiB runs by itself, moves
     /// them to the file while it runs, and is durable when it returns.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let store = Embedded::builder().unit_limit(2).memory().await?;
+    /// let shop = Shop::open(store).await?;
+    /// let part = |id| Part { id, name: id.to_string(), qty: 1, price: 0.1, tags: vec![], note: None };
+    /// let three = shop.parts.insert_many((1..=3).map(part));
+    /// assert_eq!(three.await.unwrap_err().kind(), odm::ErrorKind::Limit);
+    /// # Ok(()) });
+    /// ```
     pub fn unit_limit(mut self, documents: u64) -> Self {
         self.settings.unit_documents = documents;
         self
@@ -78,6 +131,14 @@ impl Builder {
     /// A unit is a write of a repository with all that follows from it. One that takes longer fails with
     /// [`Limit`](crate::ErrorKind::Limit), and nothing of it is stored. The time is asked between chunks
     /// of its work, so that it may be over by one of these. It does not include the commit.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use std::time::Duration;
+    ///
+    /// let store = Embedded::builder().unit_time_limit(Duration::from_secs(5)).memory().await?;
+    /// # Ok(()) });
+    /// ```
     pub fn unit_time_limit(mut self, limit: Duration) -> Self {
         self.settings.unit_time = limit;
         self
@@ -85,6 +146,12 @@ impl Builder {
 
     /// Limits the memory that one query may take to sort its result, in bytes. The default is 256 MiB.
     /// A query that needs more fails with [`Limit`](crate::ErrorKind::Limit).
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let store = Embedded::builder().sort_memory(64 << 20).memory().await?;
+    /// # Ok(()) });
+    /// ```
     pub fn sort_memory(mut self, bytes: usize) -> Self {
         self.settings.sort_memory = bytes;
         self
@@ -96,12 +163,28 @@ impl Builder {
     ///
     /// Without it, damage that breaks the structure of the file is an error when it is met, but a bit
     /// that the disk flipped inside of a value is read as data.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("shop.odm");
+    /// let store = Embedded::builder().check(true).open(&path).await?;
+    /// # Ok(()) });
+    /// ```
     pub fn check(mut self, check: bool) -> Self {
         self.settings.check = check;
         self
     }
 
     /// Opens the store in a file, and creates the file if it does not exist.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("shop.odm");
+    /// let store = Embedded::builder().cache_size(512 << 20).open(&path).await?;
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///
@@ -114,6 +197,13 @@ impl Builder {
     }
 
     /// Opens an empty store in memory. It is gone when the last handle is dropped.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let store = Embedded::builder().unit_limit(1_000).memory().await?;
+    /// let shop = Shop::open(store).await?;
+    /// # Ok(()) });
+    /// ```
     pub async fn memory(mut self) -> Result<Embedded> {
         // There is nothing to wait for.
         self.settings.durability = Durability::Eventual;

@@ -1,6 +1,14 @@
 //! What a compaction has done.
 
 /// What a compaction has done, from [`Embedded::compact`](super::Embedded::compact).
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// # let store = Embedded::memory().await?;
+/// let done = store.compact().await?;
+/// println!("from {} to {} bytes", done.before, done.after);
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Compacted {

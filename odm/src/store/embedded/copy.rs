@@ -17,6 +17,18 @@ const CACHE: usize = 16 << 20;
 const PORTION: usize = 1 << 20;
 
 /// How far a [`Backup`](super::Backup) is.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::BackupProgress;
+///
+/// # let store = Embedded::memory().await?;
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("copy.odm");
+/// let report = |progress: BackupProgress| println!("{} of {}, {} bytes", progress.entries, progress.of, progress.bytes);
+/// store.backup(&path).on_progress(report).await?;
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackupProgress {

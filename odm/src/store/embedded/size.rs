@@ -6,6 +6,14 @@ use super::{log::Beside, snapshot::Published};
 use crate::error::{Error, ErrorKind, Result};
 
 /// How large a store is, from [`Embedded::size`](super::Embedded::size).
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// # let store = Embedded::memory().await?;
+/// let size = store.size()?;
+/// assert_eq!((size.file, size.earlier_states), (None, 0)); // in memory, and nobody reads
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreSize {
@@ -23,6 +31,16 @@ pub struct StoreSize {
 }
 
 /// How large a collection is.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// # let store = Embedded::memory().await?;
+/// # let shop = Shop::open(store.clone()).await?;
+/// for collection in store.size()?.collections {
+///     println!("{}: {} documents", collection.name, collection.documents);
+/// }
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CollectionSize {
@@ -35,6 +53,16 @@ pub struct CollectionSize {
 }
 
 /// How large an index is.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// # let store = Embedded::memory().await?;
+/// # let shop = Shop::open(store.clone()).await?;
+/// for index in store.size()?.collections.iter().flat_map(|collection| &collection.indexes) {
+///     println!("{}: {} entries", index.name, index.entries);
+/// }
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexSize {
