@@ -1,0 +1,297 @@
+//! Filters and sorts of groups, by what is computed of them.
+
+use std::marker::PhantomData;
+
+use serde::Serialize;
+
+use super::{Accumulator, Computed, Count, In, Key, Place, Sort, StartOf};
+use crate::{
+    error::Result,
+    model::{IntoValue, Path, to_raw},
+    mql::{Direction, Filter, Group, Test},
+};
+
+impl_debug! {
+    Having<S>: node;
+    GroupSort<S>: by;
+}
+
+/// A filter of groups by what is computed of them. It is combined with others by `&`, `|` and `!`.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::query::count;
+///
+/// let order = Order::fields();
+/// let spent = shop.orders.all().group_by(order.customer).select(order.total.sum());
+/// let good = spent.having(count().gte(2) & order.total.sum().gt(100.0)).await?;
+/// assert_eq!(good, [("kate".to_owned(), 176.0)]);
+/// # Ok(()) });
+/// ```
+#[must_use = "a filter does nothing until a query uses it"]
+pub struct Having<S> {
+    node: Result<Node>,
+    rows: PhantomData<fn() -> S>,
+}
+
+#[derive(Debug, Clone)]
+enum Node {
+    Test(Computed, Test),
+    And(Vec<Node>),
+    Or(Vec<Node>),
+    Not(Box<Node>),
+}
+
+impl Node {
+    /// The filter of rows, in which `at` tells the position of a value.
+    fn lower(self, at: &mut dyn FnMut(Computed) -> usize) -> Filter {
+        let mut all = |nodes: Vec<Node>| nodes.into_iter().map(|node| node.lower(at)).collect();
+        match self {
+            Node::Test(computed, test) => {
+                Filter::Path(Group::value_path(at(computed)).into(), test)
+            }
+            Node::And(nodes) => Filter::And(all(nodes)),
+            Node::Or(nodes) => Filter::Or(all(nodes)),
+            Node::Not(node) => Filter::Nor(vec![node.lower(at)]),
+        }
+    }
+}
+
+impl<S> Having<S> {
+    fn new(node: Result<Node>) -> Self {
+        Having {
+            node,
+            rows: PhantomData,
+        }
+    }
+
+    fn with(self, other: Self, join: fn(Vec<Node>) -> Node) -> Self {
+        Having::new(self.node.and_then(|node| Ok(join(vec![node, other.node?]))))
+    }
+
+    pub(crate) fn lower(self, at: &mut dyn FnMut(Computed) -> usize) -> Result<Filter> {
+        self.node.map(|node| node.lower(at))
+    }
+}
+
+impl<S> std::ops::BitAnd for Having<S> {
+    type Output = Self;
+
+    fn bitand(self, other: Self) -> Self {
+        self.with(other, Node::And)
+    }
+}
+
+impl<S> std::ops::BitOr for Having<S> {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        self.with(other, Node::Or)
+    }
+}
+
+impl<S> std::ops::Not for Having<S> {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        Having::new(self.node.map(|node| Node::Not(Box::new(node))))
+    }
+}
+
+/// The order of groups. Groups that are equal in it are in the order of their keys.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// let order = Order::fields();
+/// let spent = shop.orders.all().group_by(order.customer).select(order.total.sum());
+/// let best = spent.sort(order.total.sum().desc().then(order.customer.asc())).limit(1).await?;
+/// assert_eq!(best, [("kate".to_owned(), 176.0)]);
+/// # Ok(()) });
+/// ```
+#[must_use = "a sort does nothing until a query uses it"]
+pub struct GroupSort<S> {
+    pub(crate) by: Vec<(SortBy, Direction)>,
+    pub(crate) ignores_case: bool,
+    rows: PhantomData<fn() -> S>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum SortBy {
+    Key(Key),
+    Computed(Computed),
+}
+
+impl<S> GroupSort<S> {
+    fn new(by: SortBy, direction: Direction) -> Self {
+        GroupSort {
+            by: vec![(by, direction)],
+            ignores_case: false,
+            rows: PhantomData,
+        }
+    }
+
+    /// Adds another sort as a tie-breaker.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::query::count;
+    ///
+    /// let order = Order::fields();
+    /// let rows = shop.orders.all().count_by(order.placed.start_of_day()).sort(count().desc().then(order.placed.start_of_day().asc())).await?;
+    /// assert_eq!(rows[0].1, 2);
+    /// # Ok(()) });
+    /// ```
+    pub fn then<How>(mut self, other: impl SortsGroups<S, How>) -> Self {
+        let other = other.into_sort();
+        self.by.extend(other.by);
+        self.ignores_case |= other.ignores_case;
+        self
+    }
+}
+
+/// What groups can be sorted by: what is computed of them, or their keys.
+#[diagnostic::on_unimplemented(
+    message = "groups cannot be sorted by this",
+    label = "not a sort of these groups",
+    note = "sort by what is computed, as `count().desc()`, or by a key, as `Order::fields().status.asc()`"
+)]
+pub trait SortsGroups<S, How> {
+    #[doc(hidden)]
+    fn into_sort(self) -> GroupSort<S>;
+}
+
+impl<S> SortsGroups<S, ()> for GroupSort<S> {
+    fn into_sort(self) -> GroupSort<S> {
+        self
+    }
+}
+
+impl<S, How, R: In<S, How>> SortsGroups<S, (How,)> for Sort<R> {
+    fn into_sort(self) -> GroupSort<S> {
+        let sort = self.into_mql();
+        let keys = sort.keys().iter().map(|(path, direction)| {
+            let place = Place {
+                is_element: R::IS_ELEMENT,
+                path: path.clone(),
+                part: None,
+            };
+            let start_of = None;
+            (SortBy::Key(Key { place, start_of }), *direction)
+        });
+        GroupSort {
+            by: keys.collect(),
+            ignores_case: sort.ignores_case(),
+            rows: PhantomData,
+        }
+    }
+}
+
+impl<V, P: Path> StartOf<V, P> {
+    fn sort<S, How>(self, direction: Direction) -> GroupSort<S>
+    where
+        P::Root: In<S, How>,
+    {
+        let key = Key {
+            place: Place::of::<S, How, P>(),
+            start_of: Some(self.unit),
+        };
+        GroupSort::new(SortBy::Key(key), direction)
+    }
+
+    /// Sorts groups by it, the earliest first.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let day = Order::fields().placed.start_of_day();
+    /// let days = shop.orders.all().count_by(day).sort(day.asc()).await?;
+    /// assert_eq!(days[0].1, 2);
+    /// # Ok(()) });
+    /// ```
+    pub fn asc<S, How>(self) -> GroupSort<S>
+    where
+        P::Root: In<S, How>,
+    {
+        self.sort(Direction::Ascending)
+    }
+
+    /// Sorts groups by it, the latest first.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // The last month on top.
+    /// let month = Order::fields().placed.start_of_month();
+    /// let months = shop.orders.all().count_by(month).sort(month.desc()).limit(12).await?;
+    /// assert_eq!(months[0], ("2026-04-01".parse()?, 1));
+    /// # Ok(()) });
+    /// ```
+    pub fn desc<S, How>(self) -> GroupSort<S>
+    where
+        P::Root: In<S, How>,
+    {
+        self.sort(Direction::Descending)
+    }
+}
+
+macro_rules! comparisons {
+    ($($(#[$attribute:meta])* $name:ident: $test:path;)*) => {
+        impl Count {
+            $($(#[$attribute])*
+            pub fn $name<S>(self, value: u64) -> Having<S> {
+                let value = to_raw(&value);
+                Having::new(value.map(|value| Node::Test(self.computed(), $test(value))))
+            })*
+
+            /// Sorts groups by it, the least first.
+            pub fn asc<S>(self) -> GroupSort<S> {
+                GroupSort::new(SortBy::Computed(self.computed()), Direction::Ascending)
+            }
+
+            /// Sorts groups by it, the greatest first.
+            pub fn desc<S>(self) -> GroupSort<S> {
+                GroupSort::new(SortBy::Computed(self.computed()), Direction::Descending)
+            }
+        }
+
+        impl<T, P: Path> Accumulator<T, P> {
+            $($(#[$attribute])*
+            pub fn $name<S, Root, How>(self, value: impl IntoValue<T, How>) -> Having<S>
+            where
+                T: Serialize,
+                P::Root: In<S, Root>,
+            {
+                let value = to_raw(&value.into_value());
+                Having::new(value.map(|value| Node::Test(self.computed(), $test(value))))
+            })*
+
+            /// Sorts groups by it, the least first.
+            pub fn asc<S, How>(self) -> GroupSort<S>
+            where
+                P::Root: In<S, How>,
+            {
+                GroupSort::new(SortBy::Computed(self.computed()), Direction::Ascending)
+            }
+
+            /// Sorts groups by it, the greatest first.
+            pub fn desc<S, How>(self) -> GroupSort<S>
+            where
+                P::Root: In<S, How>,
+            {
+                GroupSort::new(SortBy::Computed(self.computed()), Direction::Descending)
+            }
+        }
+    };
+}
+comparisons! {
+    /// Keeps the groups of which it equals the value.
+    eq: Test::Eq;
+    /// Keeps the groups of which it differs from the value.
+    ne: Test::Ne;
+    /// Keeps the groups of which it is greater than the value.
+    gt: Test::Gt;
+    /// Keeps the groups of which it is the value or greater.
+    gte: Test::Gte;
+    /// Keeps the groups of which it is less than the value.
+    lt: Test::Lt;
+    /// Keeps the groups of which it is the value or less.
+    lte: Test::Lte;
+}
