@@ -10,7 +10,7 @@ mod snapshot;
 mod transaction;
 mod transfer;
 
-use std::{future::Future, pin::Pin};
+use std::pin::Pin;
 
 #[doc(hidden)]
 pub use field::RepositoryField;
@@ -30,22 +30,21 @@ use crate::{
     store::{Durability, Store},
 };
 
+type Deferred<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
+
 /// All repositories of an application, over one store.
 ///
 /// Derive it on a struct with a field for each collection:
 ///
 /// ```
-/// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-/// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "parts")]
-/// # struct Part { #[serde(rename = "_id")] id: i64, name: String }
+/// # use odm::__private::examples::*; example(async |_| {
 /// #[derive(Database)]
-/// #[database(name = "shop", version = 1)]
-/// struct Shop {
+/// #[database(name = "stock", version = 1)]
+/// struct Stock {
 ///     parts: Repository<Part>,
 /// }
-/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-/// let shop = Shop::open(Embedded::memory().await?).await?;
-/// # Ok::<_, odm::Error>(()) }).unwrap();
+/// let stock = Stock::open(Embedded::memory().await?).await?; // or Embedded::open("stock.odm")
+/// # Ok(()) });
 /// ```
 ///
 /// It is cheap to clone, and clones share the store.
@@ -67,7 +66,6 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
-    /// // For a test of the steps: what do they do to a store of the last version?
     /// println!("{:?}", Shop::migrations());
     /// # Ok(()) });
     /// ```
@@ -75,10 +73,9 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         Migrations::new()
     }
 
-    /// Opens the database on a store: checks how the models fit together, runs the
-    /// [migrations](crate::migration) to its version, creates missing collections and indexes, and removes the
-    /// indexes that it or another database has declared here and that no newest version of one declares any
-    /// more.
+    /// Opens the database on a store: checks how the models fit together, runs the [migrations](crate::migration) to
+    /// its version, creates missing collections and indexes, and removes the indexes that it or another database has
+    /// declared here and that no newest version of one declares any more.
     ///
     /// An index whose declaration has changed is built beside the old one, which stays in force until
     /// it is complete. An index that is gone or has changed needs a new version of the database.
@@ -91,12 +88,11 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// `Schema` if two models share a collection, if models changed without a new version, if a newer version
-    /// has been opened here that changes what this one knows, if
-    /// another database declares a field or an index differently, or somebody else has made an index of
-    /// that name, or if documents could not be read by models that have changed; `DuplicateKey` if a unique
-    /// index cannot be built, since two documents have the same
-    /// key. The indexes are then as before. `FailedMigration` if a step fails on a document.
+    /// `Schema` if two models share a collection, if models changed without a new version, if a newer version has been
+    /// opened here that changes what this one knows, if another database declares a field or an index differently, or
+    /// somebody else has made an index of that name, or if documents could not be read by models that have changed;
+    /// `DuplicateKey` if a unique index cannot be built, since two documents have the same key. The indexes are then as
+    /// before. `FailedMigration` if a step fails on a document.
     ///
     /// # New derived fields
     ///
@@ -104,7 +100,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// under the target `odm` names it. A pending field reads as its empty value: a subset as empty, a count
     /// and a version as 0, an `Option` as `None`. One that has none, such as a copy that is a `String`, is
     /// computed in all documents before `open` returns; [`OpenOptions::refuse_backfill`] makes `open` fail instead.
-    fn open(store: impl Store) -> Pin<Box<dyn Future<Output = Result<Self>> + Send>> {
+    fn open(store: impl Store) -> Deferred<Self> {
         Self::open_with(store, OpenOptions::default())
     }
 
@@ -112,18 +108,12 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
-    /// use odm::OpenOptions;
-    ///
-    /// // A program that other ones keep up to date beside it, and that reports each large scan.
-    /// let options = OpenOptions::default().refresh_every(None).large_scan(1_000);
+    /// // Each operation that reads more than a thousand documents without an index is a warning.
+    /// let options = odm::OpenOptions::default().large_scan(1_000);
     /// let shop = Shop::open_with(Embedded::memory().await?, options).await?;
-    /// assert_eq!(shop.parts.all().count().await?, 0);
     /// # Ok(()) });
     /// ```
-    fn open_with(
-        store: impl Store,
-        options: OpenOptions,
-    ) -> Pin<Box<dyn Future<Output = Result<Self>> + Send>> {
+    fn open_with(store: impl Store, options: OpenOptions) -> Deferred<Self> {
         Box::pin(open::database(store, options))
     }
 
@@ -132,8 +122,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
-    /// // What would a deployment change? Here the store is empty.
-    /// let changes = Shop::check(&Embedded::memory().await?).await?;
+    /// let changes = Shop::check(&Embedded::memory().await?).await?; // what would a deployment change?
     /// assert_eq!((changes.from, changes.to), (None, 1));
     /// # Ok(()) });
     /// ```
@@ -154,8 +143,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
-    /// let diagram = Shop::catalog()?.mermaid();
-    /// assert!(diagram.contains("products"));
+    /// assert!(Shop::catalog()?.mermaid().contains("products"));
     /// # Ok(()) });
     /// ```
     ///
@@ -173,9 +161,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
     /// // Before a service takes requests:
-    /// if !shop.pending_backfills().is_empty() {
-    ///     shop.backfill().await?;
-    /// }
+    /// if !shop.pending_backfills().is_empty() { shop.backfill().await?; }
     /// assert!(shop.pending_backfills().is_empty());
     /// # Ok(()) });
     /// ```
@@ -205,11 +191,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
-    /// use odm::store::Durability;
-    ///
-    /// // Counts of views, of which the last may be lost.
-    /// let counts = shop.durability(Durability::Eventual);
-    /// counts.parts.update(1).inc(Part::fields().qty, 1).await?;
+    /// let views = shop.durability(odm::store::Durability::Eventual); // of which the last may be lost
+    /// views.parts.update(1).inc(Part::fields().qty, 1).await?;
     /// # Ok(()) });
     /// ```
     ///
@@ -226,33 +209,29 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// transaction fails for a transient reason, such as a time limit. It can borrow from its
     /// surroundings but not change them, so that each run starts afresh.
     ///
-    /// Reads in it see its own writes, and on a serializable store nothing else changes until it
-    /// ends. An error from the closure, or from a write in it, rolls all of it back. Inside another
-    /// transaction's closure it becomes a part of that one, and its error aborts that one too.
-    /// Dropping the future rolls back.
+    /// Reads in it see its own writes, and on a serializable store nothing else changes until it ends. An error from
+    /// the closure, or from a write in it, rolls all of it back. Inside another transaction's closure it becomes a part
+    /// of that one, and its error aborts that one too. Dropping the future rolls back.
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
-    /// // An order is shipped if there are enough nuts for it, whatever other tasks take meanwhile.
+    /// // An order is shipped if there are nuts for it, whatever other tasks take meanwhile.
     /// shop.transaction(async |shop| {
-    ///     let nut = shop.parts.get(2).await?;
-    ///     if nut.qty >= 4 {
+    ///     if shop.parts.get(2).await?.qty >= 4 {
     ///         shop.parts.update(2).inc(Part::fields().qty, -4).await?;
     ///         shop.orders.update(1).set(Order::fields().shipped, DateTime::now()).await?;
     ///     }
     ///     Ok(())
-    /// })
-    /// .await?;
+    /// }).await?;
     /// assert_eq!(shop.parts.get(2).await?.qty, 1);
     /// # Ok(()) });
     /// ```
     ///
     /// # Errors
     ///
-    /// Those of the closure; `TransactionExpired` if it ran into the time limit in every run, or in one
-    /// in which it called the store not once in the last half of the limit while other writes waited:
-    /// it may await one of these, as that of a task that it has spawned;
-    /// `TransactionAborted` if it returned `Ok` although a write in it had failed.
+    /// Those of the closure; `TransactionExpired` if it ran into the time limit in every run, or in one in which it
+    /// called the store not once in the last half of the limit while other writes waited: it may await one of these, as
+    /// that of a task that it has spawned; `TransactionAborted` if it returned `Ok` although a write in it had failed.
     fn transaction<T, F>(&self, run: F) -> impl Future<Output = Result<T>>
     where
         F: AsyncFnOnce(Self) -> Result<T> + Repeatable,
@@ -260,28 +239,16 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         self.try_transaction(run)
     }
 
-    /// Runs the closure as [`transaction`](Database::transaction) does, with the caller's own error
-    /// type.
+    /// Runs the closure as [`transaction`](Database::transaction) does, with the caller's own error type.
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
-    /// #[derive(Debug)]
-    /// enum Problem {
-    ///     SoldOut,
-    ///     Store(odm::Error),
-    /// }
-    /// # impl From<odm::Error> for Problem {
-    /// #     fn from(error: odm::Error) -> Self { Problem::Store(error) }
-    /// # }
-    /// let taken = shop.try_transaction(async |shop| {
+    /// let taken: Result<_, Box<dyn std::error::Error>> = shop.try_transaction(async |shop| {
     ///     let nut = shop.parts.update(2).inc(Part::fields().qty, -2).returning().await?;
-    ///     if nut.qty < 4 {
-    ///         return Err(Problem::SoldOut); // the update is rolled back
-    ///     }
-    ///     Ok(nut.qty)
-    /// });
-    /// assert!(matches!(taken.await, Err(Problem::SoldOut)));
-    /// assert_eq!(shop.parts.get(2).await?.qty, 5);
+    ///     if nut.qty < 4 { Err("keep four nuts".into()) } else { Ok(nut.qty) }
+    /// }).await;
+    /// assert!(taken.is_err()); // and the update was rolled back
+    /// # assert_eq!(shop.parts.get(2).await?.qty, 5);
     /// # Ok(()) });
     /// ```
     fn try_transaction<T, E, F>(&self, run: F) -> impl Future<Output = Result<T, E>>
@@ -302,21 +269,13 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
-    /// let order = NewOrder {
-    ///     customer: "ann".into(),
-    ///     lines: vec![Line { product: Ref::new(2), quantity: 1 }],
-    ///     total: 19.5,
-    ///     placed: DateTime::now(),
-    ///     shipped: None,
-    /// };
-    /// let (order, _, nut) = shop
-    ///     .bulk((
-    ///         shop.orders.insert(order),
-    ///         shop.parts.update(1).inc(Part::fields().qty, -2),
-    ///         shop.parts.update(2).inc(Part::fields().qty, -1).returning(),
-    ///     ))
-    ///     .await?;
-    /// assert_eq!((order.id, nut.qty), (4, 4));
+    /// let qty = Part::fields().qty;
+    /// let (_, _, nut) = shop.bulk((
+    ///     shop.orders.update(1).set(Order::fields().shipped, DateTime::now()),
+    ///     shop.parts.update(1).inc(qty, -2),
+    ///     shop.parts.update(2).inc(qty, -1).returning(),
+    /// )).await?;
+    /// assert_eq!(nut.qty, 4);
     /// # Ok(()) });
     /// ```
     ///
@@ -324,10 +283,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// Those of the writes: the first one that fails. Nothing is stored then. `InvalidQuery` if a write is by a
     /// repository of another database or transaction.
-    fn bulk<W: Writes>(
-        &self,
-        writes: W,
-    ) -> Pin<Box<dyn Future<Output = Result<W::Returned>> + Send>> {
+    fn bulk<W: Writes>(&self, writes: W) -> Deferred<W::Returned> {
         repository::run_bulk(self.session(), writes)
     }
 
@@ -348,12 +304,10 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
     /// // The number and the list are of one moment.
-    /// let (number, newest) = shop
-    ///     .snapshot(async |shop| {
-    ///         let newest = shop.orders.all().sort(Order::fields().placed.desc()).limit(2);
-    ///         Ok((shop.orders.all().count().await?, newest.await?))
-    ///     })
-    ///     .await?;
+    /// let (number, newest) = shop.snapshot(async |shop| {
+    ///     let newest = shop.orders.all().sort(Order::fields().placed.desc()).limit(2);
+    ///     Ok((shop.orders.all().count().await?, newest.await?))
+    /// }).await?;
     /// assert_eq!((number, newest.len()), (3, 2));
     /// # Ok(()) });
     /// ```
@@ -373,10 +327,9 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
-    /// # type Problem = Box<dyn std::error::Error>;
-    /// let report: Result<String, Problem> = shop
-    ///     .try_snapshot(async |shop| Ok(serde_json::to_string(&shop.parts.all().await?)?))
-    ///     .await;
+    /// let report: Result<String, Box<dyn std::error::Error>> = shop.try_snapshot(async |shop| {
+    ///     Ok(serde_json::to_string(&shop.parts.all().await?)?)
+    /// }).await;
     /// assert!(report.unwrap().contains("washer"));
     /// # Ok(()) });
     /// ```
@@ -487,8 +440,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
 
     /// Deletes the documents that have expired, of the models with `#[document(expires(..))]`, and returns their
     /// number. A worker does it when the database is opened and every minute from then on, as long as there is a clone
-    /// of the database or a repository of it: see
-    /// [`OpenOptions::delete_expired_every`].
+    /// of the database or a repository of it: see [`OpenOptions::delete_expired_every`].
     ///
     /// They are deleted as by [`delete_where`](crate::Repository::delete_where), with all that follows, in units of a hundred.
     /// Until then they are read like others. One that cannot be deleted, as since others refer to it, is left; `tracing`
@@ -496,25 +448,16 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// cannot go on after a refused write, it is an error. Dropping the future ends it between two units.
     ///
     /// ```
-    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-    /// #[derive(Debug, Serialize, Deserialize, Document)]
-    /// #[document(collection = "sessions", expires(field = "seen", after = "30d"))]
-    /// struct Session {
-    ///     #[serde(rename = "_id")]
-    ///     id: ObjectId,
-    ///     seen: DateTime,
-    /// }
-    /// # #[derive(Database)] #[database(name = "site", version = 1)]
-    /// # struct Site { sessions: Repository<Session> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let site = Site::open(Embedded::memory().await?).await?;
-    /// site.sessions.insert(Session { id: ObjectId::new(), seen: DateTime::now() }).await?;
-    /// site.sessions.insert(Session { id: ObjectId::new(), seen: DateTime::from_millis(0) }).await?;
-    /// site.delete_expired().await?;
-    /// assert_eq!(site.sessions.all().count().await?, 1);
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # for seen in [DateTime::now(), DateTime::from_millis(0)] {
+    /// #     shop.carts.insert(NewCart { customer: "ann".into(), seen }).await?;
+    /// # }
+    /// // `#[document(collection = "carts", expires(field = "seen", after = "30d"))]`
+    /// shop.delete_expired().await?;
+    /// assert_eq!(shop.carts.all().count().await?, 1);
+    /// # Ok(()) });
     /// ```
-    fn delete_expired(&self) -> Pin<Box<dyn Future<Output = Result<u64>> + Send>> {
+    fn delete_expired(&self) -> Deferred<u64> {
         let session = self.session().clone();
         Box::pin(async move { expiry::delete_expired(&session, &Self::models()).await })
     }
@@ -523,38 +466,15 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// records wait, and since when, and which are parked, since their work has failed.
     ///
     /// ```
-    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-    /// #[derive(Debug, Serialize, Deserialize, Document)]
-    /// #[document(collection = "makers")]
-    /// struct Maker {
-    ///     #[serde(rename = "_id")]
-    ///     id: i64,
-    ///     name: String,
-    /// }
-    ///
-    /// #[derive(Debug, Serialize, Deserialize, Document)]
-    /// #[document(collection = "parts")]
-    /// struct Part {
-    ///     #[serde(rename = "_id")]
-    ///     id: i64,
-    ///     #[reference(child)]
-    ///     maker: Ref<Maker>,
-    ///     #[denormalize(from = "Maker.name", fan_out = "background")]
-    ///     maker_name: String,
-    /// }
-    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
-    /// # struct Shop { makers: Repository<Maker>, parts: Repository<Part> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let shop = Shop::open(Embedded::memory().await?).await?;
-    /// # shop.makers.insert(Maker { id: 1, name: "Acme".into() }).await?;
-    /// # shop.parts.insert(Part { id: 1, maker: Ref::new(1), maker_name: String::new() }).await?;
-    /// shop.makers.update(1).set(Maker::fields().name, "Acme & Sons").await?;
-    /// shop.caught_up().await?;
-    /// assert_eq!(shop.parts.get(1).await?.maker_name, "Acme & Sons");
-    /// assert_eq!(shop.lag().await?.waiting, 0);
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // `#[denormalize(from = "Product.name", fan_out = "background")]` in `Warranty`
+    /// shop.products.update(1).set(Product::fields().name, "wall shelf").await?;
+    /// let lag = shop.lag().await?;
+    /// println!("{} wait, the oldest since {:?}, and {} have failed", lag.waiting, lag.oldest, lag.parked.len());
+    /// # assert!(lag.waiting <= 1);
+    /// # Ok(()) });
     /// ```
-    fn lag(&self) -> Pin<Box<dyn Future<Output = Result<Lag>> + Send>> {
+    fn lag(&self) -> Deferred<Lag> {
         let session = self.session().clone();
         Box::pin(async move { session.lag().await })
     }
@@ -562,23 +482,22 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// Waits until all fields are [refreshed](Database::lag) that follow from writes which returned before this call, by any
     /// program on the store, through all their chains; what cannot be refreshed is parked then.
     ///
-    /// It works itself, beside the worker of the database if there is one
-    /// ([`OpenOptions::refresh_every`]): so a program without a worker calls it. Dropping the future ends it between two
-    /// units, or undoes the last one.
+    /// It works itself, beside the worker of the database if there is one ([`OpenOptions::refresh_every`]): so a
+    /// program without a worker calls it. Dropping the future ends it between two units, or undoes the last one.
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
-    /// // A test that looks at what is refreshed in the background.
-    /// shop.parts.update(1).set(Part::fields().name, "hex bolt").await?;
+    /// // A test that looks at a copy in the background.
+    /// shop.products.update(1).set(Product::fields().name, "wall shelf").await?;
     /// shop.caught_up().await?;
-    /// assert_eq!(shop.lag().await?.waiting, 0);
+    /// assert_eq!(shop.warranties.get(1).await?.product_name, "wall shelf");
     /// # Ok(()) });
     /// ```
     ///
     /// # Errors
     ///
     /// Those of the store; `InvalidQuery` in a transaction.
-    fn caught_up(&self) -> Pin<Box<dyn Future<Output = Result<()>> + Send>> {
+    fn caught_up(&self) -> Deferred<()> {
         let session = self.session().clone();
         Box::pin(async move { session.catch_up().await })
     }
@@ -588,20 +507,17 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
-    /// // After the cause is gone, such as an index that was unique by mistake.
-    /// let retried = shop.retry_parked().await?;
-    /// assert_eq!(retried, 0); // nothing had failed here
+    /// assert_eq!(shop.retry_parked().await?, 0); // nothing had failed here
     /// # Ok(()) });
     /// ```
-    fn retry_parked(&self) -> Pin<Box<dyn Future<Output = Result<u64>> + Send>> {
+    fn retry_parked(&self) -> Deferred<u64> {
         let session = self.session().clone();
         Box::pin(async move { session.retry_parked().await })
     }
 
-    /// Compares all derived data with its definitions: copies with their sources, counts and subsets
-    /// with the children, inverse references with each other, split documents with their cold parts.
-    /// It also finds dangling references, and documents that cannot be read as their models. Nothing is
-    /// written.
+    /// Compares all derived data with its definitions: copies with their sources, counts and subsets with the children,
+    /// inverse references with each other, split documents with their cold parts. It also finds dangling references,
+    /// and documents that cannot be read as their models. Nothing is written.
     ///
     /// What is not refreshed yet, of fields with `fan_out = "background"` or `refresh = "batched"`, is no finding:
     /// [`Progress::lagging`](crate::Progress::lagging) counts it. It is one (`Parked`) if its refresh has failed.
@@ -650,8 +566,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
     /// shop.close().await?;
-    /// let late = shop.parts.get(1).await.unwrap_err();
-    /// assert_eq!(late.kind(), odm::ErrorKind::Closed);
+    /// assert_eq!(shop.parts.get(1).await.unwrap_err().kind(), odm::ErrorKind::Closed);
     /// # Ok(()) });
     /// ```
     ///
@@ -666,8 +581,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// Begins a transaction that the caller ends by [`commit`](TransactionGuard::commit). Dropping the
     /// guard rolls back.
     ///
-    /// Prefer [`transaction`](Database::transaction) where a closure will do: it retries after
-    /// transient failures.
+    /// Prefer [`transaction`](Database::transaction) where a closure will do: it retries after transient failures.
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {

@@ -1,5 +1,33 @@
 //! Models: the traits that the derives implement, typed fields, references, and the types of values
 //! that documents hold.
+//!
+//! ```
+//! use odm::prelude::*;
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Debug, Serialize, Deserialize, Embed)]
+//! struct Money {
+//!     value: f64,
+//!     currency: String,
+//! }
+//!
+//! #[derive(Debug, Serialize, Deserialize, Document)]
+//! #[document(collection = "products")]
+//! struct Product {
+//!     #[serde(rename = "_id")]
+//!     id: ObjectId,
+//!     #[index(unique)]
+//!     name: String,
+//!     #[embed]
+//!     price: Money,
+//! }
+//!
+//! assert_eq!(Product::COLLECTION, "products");
+//! assert_eq!(Product::fields().price.currency.path(), "price.currency");
+//! ```
+//!
+//! The derives are [`Document`](derive@crate::Document), [`Embed`](derive@crate::Embed), [`Projection`](derive@crate::Projection),
+//! [`Patch`](derive@crate::Patch) and [`Database`](derive@crate::Database); their pages list the attributes.
 
 mod cold;
 mod content;
@@ -25,29 +53,61 @@ mod validation;
 mod value;
 
 pub use cold::Cold;
-pub use content::{Known, MapKey};
+pub use content::MapKey;
 pub use date_time::DateTime;
-pub use document::{
-    AutoId, Document, Embed, Insertable, IntoId, Projection, SequenceId, Structure, Versioned,
-};
-pub use elements::{ElementValue, Map};
-pub use field::{
-    Derived, Field, Flattened, Identity, Plain, Settable, StoredOtherwise, Unchecked, Version,
-    WriteTime,
-};
-pub use native::Native;
+pub use document::{Document, Embed, Projection, SequenceId, Structure};
+pub use field::Field;
 pub use object_id::ObjectId;
-pub use path::Path;
-pub use reference::{Joinable, Link, Ref};
-pub use related::ChildOf;
+pub use reference::Ref;
 pub use subset::Subset;
-pub(crate) use unique::StoredKey;
-pub use unique::UniqueKey;
 pub use validation::{ValidationAction, ValidationLevel};
-pub use value::{
-    Addable, Contains, Date, Distinct, IntoAmount, IntoValue, List, Number, Optional, Ordered,
-    Text, to_raw,
-};
+pub use value::Ordered;
+pub(crate) use {unique::StoredKey, value::to_raw};
+
+/// What the methods of this crate ask of a value, of its field or of a document.
+///
+/// The methods of fields, filters, updates and queries name these traits, and the kinds of fields, in their bounds. What
+/// a type must be, the compiler says where it is not. Only a function of any document or any field names them itself:
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::model::{Field, Ordered, bounds::{IntoValue, Path}};
+///
+/// /// Matches a range of values of any field with an order.
+/// fn within<V, P, T>(field: Field<V, P>, from: T, to: T) -> Filter<P::Root>
+/// where
+///     V: serde::Serialize + Ordered,
+///     P: Path,
+///     T: IntoValue<V>,
+/// {
+///     field.gte(from) & field.lt(to)
+/// }
+/// assert_eq!(shop.parts.find(within(Part::fields().qty, 0, 100)).count().await?, 2);
+/// # Ok(()) });
+/// ```
+pub mod bounds {
+    #[doc(inline)]
+    pub use super::{
+        content::Known,
+        document::{AutoId, Insertable, IntoId, Versioned},
+        elements::{ElementValue, Map},
+        field::{
+            Derived, Flattened, Identity, Plain, Settable, StoredOtherwise, Unchecked, Version,
+            WriteTime,
+        },
+        path::Path,
+        reference::{Joinable, Link},
+        related::ChildOf,
+        unique::UniqueKey,
+        value::{
+            Addable, Contains, Date, Distinct, IntoAmount, IntoValue, List, Number, Optional, Text,
+        },
+    };
+}
+#[doc(hidden)]
+pub use bounds::*;
+#[doc(hidden)]
+pub use native::Native;
 
 // Generated code and the layers above need these; a program names none of them.
 #[doc(hidden)]

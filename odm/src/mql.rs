@@ -1,6 +1,14 @@
 //! MongoDB's query language as pure functions on BSON: comparison, filters, updates, sorts and
 //! projections. No I/O and no models.
 //!
+//! ```
+//! use odm::{bson::{doc, rawdoc}, mql::Filter};
+//!
+//! let scarce = Filter::parse(&doc! { "tags": "steel", "qty": { "$lt": 10 } })?;
+//! assert!(scarce.matches(&rawdoc! { "name": "nut", "qty": 5, "tags": ["new", "steel"] })?);
+//! # Ok::<_, odm::mql::Error>(())
+//! ```
+//!
 //! The meaning is MongoDB's, that of its errors' [codes](Error::code) included. The operators are:
 //!
 //! | in | operators |

@@ -2,6 +2,31 @@
 //!
 //! [`Result`](crate::Result) and [`Error`](crate::Error) are not among them, so that they cannot hide
 //! those of the program.
+//!
+//! ```
+//! use odm::{Embedded, prelude::*};
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Debug, Serialize, Deserialize, Document)]
+//! #[document(collection = "parts")]
+//! struct Part {
+//!     #[serde(rename = "_id")]
+//!     id: ObjectId,
+//!     name: String,
+//! }
+//!
+//! #[derive(Database)]
+//! #[database(name = "shop", version = 1)]
+//! struct Shop {
+//!     parts: Repository<Part>,
+//! }
+//!
+//! # tokio::runtime::Runtime::new().unwrap().block_on(async {
+//! let shop = Shop::open(Embedded::memory().await?).await?;
+//! shop.parts.insert(Part { id: ObjectId::new(), name: "bolt".into() }).await?;
+//! assert!(shop.parts.find(Part::fields().name.eq("bolt")).exists().await?);
+//! # Ok::<_, odm::Error>(()) }).unwrap();
+//! ```
 
 pub use crate::{
     database::Database,

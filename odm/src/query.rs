@@ -3,6 +3,24 @@
 //! They are made of the fields of a model: `Part::fields().qty.gt(90)`. For what the typed API cannot
 //! express, [`Filter::raw`] and [`Update::raw`] take MongoDB's own form. [`FromRequest`] makes filters and sorts of what
 //! comes with a request.
+//!
+//! ```
+//! # use odm::__private::examples::*; example(async |shop| {
+//! use odm::query::count;
+//!
+//! let (part, order) = (Part::fields(), Order::fields());
+//! // A filter, and a sort.
+//! let steel = shop.parts.find(part.tags.contains("steel") & part.qty.gte(5)).sort(part.price.desc()).await?;
+//! assert_eq!(steel.len(), 2);
+//! // An update.
+//! shop.parts.update(1).inc(part.qty, -1).add_to_set(part.tags, "sold").await?;
+//! // An aggregate: the orders of each customer.
+//! let customers = shop.orders.all().group_by(order.customer).select((count(), order.total.sum())).await?;
+//! assert_eq!(customers[1], ("kate".to_owned(), (2, 176.0)));
+//! # Ok(()) });
+//! ```
+//!
+//! The methods that make filters, sorts and aggregates of a field are those of [`Field`](crate::model::Field).
 
 mod elements;
 mod filter;

@@ -4,11 +4,48 @@
 //! one unit: when it returns, all of it is stored, with everything that is derived from it; when it
 //! fails, nothing is. Dropping its future either prevents it or lets all of it happen.
 //!
+//! ```
+//! # use odm::__private::examples::*; example(async |shop| {
+//! let (part, product) = (Part::fields(), Product::fields());
+//! shop.parts.update(1).inc(part.qty, -4).await?;
+//! let scarce = shop.parts.find(part.qty.lt(100)).sort(part.name.asc()).limit(10).await?;
+//! assert_eq!((scarce[0].name.as_str(), scarce[0].qty), ("bolt", 86));
+//!
+//! let rows: Vec<(Product, Vec<Part>)> = shop.products.find(product.name.eq("shelf")).join(product.parts).await?;
+//! assert_eq!(rows[0].1.len(), 2);
+//! # Ok(()) });
+//! ```
+//!
+//! | to | see |
+//! |---|---|
+//! | read by `_id`, find, follow references, write, watch | [`Repository`] |
+//! | sort, page, count, stream, join, aggregate what is found | [`Query`] |
+//! | change fields | [`Update`](crate::Update) |
+//! | look up a whole graph by few requests | [`Query::join`], [`Follow`], [`Referrers`] |
+//! | write several documents as one unit | [`Database::bulk`](crate::Database::bulk) |
+//!
 //! # Dry runs
 //!
 //! `plan()` on the builder of a write executes the write, rolls it back, and returns what it would
 //! change, as a [`WritePlan`](crate::WritePlan). Its errors are those of the write. It blocks other
 //! writers meanwhile, and cannot be called inside a transaction.
+//!
+//! ```
+//! # use odm::__private::examples::*; example(async |shop| {
+//! let plan = shop.products.delete(3).plan().await?;
+//! println!("{plan}");
+//! assert!(shop.products.get(3).await.is_ok());
+//! # Ok(()) });
+//! ```
+//!
+//! # The shop of the examples
+//!
+//! The examples of this crate are of these models. The shop has the parts 1 bolt, 2 nut and 3 washer, the products 1 shelf,
+//! 2 lamp and 3 table, and a few reviews and orders.
+//!
+//! ```
+#![doc = include_str!("__private/examples/models.rs")]
+//! ```
 
 mod audit;
 mod bulk;
@@ -60,15 +97,19 @@ pub(crate) use audit::AuditMode;
 pub use audit::{Audit, Progress};
 pub use bulk::Writes;
 pub(crate) use bulk::run as run_bulk;
-pub use children::{Any, AtMostOne, ChildCardinality, OfParent};
+#[doc(hidden)]
+pub use children::{Any, AtMostOne};
+pub use children::{ChildCardinality, OfParent};
 pub use delete::{Delete, DeleteWhere};
 pub use find::Query;
 pub use get::{Fetch, Get, Refs};
-pub use group::{Aggregates, ComputedOf, GroupBy, GroupKeys, Groups, KeysOf, Unwound};
-pub use insert::{Insert, InsertMany};
+pub use group::{Aggregates, GroupBy, GroupKeys, Groups, Unwound};
 #[doc(hidden)]
-pub use join::JoinFrom;
-pub use join::{Follow, Join, Joins, Referrers, Resolve};
+pub use group::{ComputedOf, KeysOf};
+pub use insert::{Insert, InsertMany};
+pub use join::{Follow, Join, Joins, Referrers};
+#[doc(hidden)]
+pub use join::{JoinFrom, Resolve};
 pub use load::Load;
 pub use page::{Cursor, Page};
 #[doc(hidden)]

@@ -4,6 +4,19 @@
 //! catalog's, and the writes that follow from them are computed in `maintain`, which asks a store
 //! for its [`Capabilities`], never for its name.
 //!
+//! A program opens a store, and a database on it; of this module it names [`Durability`], [`Cost`], [`Explain`] and [`Cause`].
+//! All else is for the author of a store.
+//!
+//! ```
+//! # use odm::__private::examples::*; example(async |_| {
+//! use odm::store::Store;
+//!
+//! let store = Embedded::memory().await?;
+//! assert!(store.capabilities().single_writer.is_some());
+//! let shop = Shop::open(store).await?;
+//! # Ok(()) });
+//! ```
+//!
 //! The words MUST and MAY are those of RFC 2119, for the author of a store. What the types of
 //! [`mql`](crate::mql) mean is part of the contract: a filter MUST match, a sort MUST order and an
 //! update MUST change as their functions do, whether a store calls these functions or translates

@@ -85,6 +85,7 @@ async fn filled() -> Result<Shop> {
     let warranty = Warranty {
         id: 1,
         product: Ref::new(1),
+        product_name: String::new(),
         months: 24,
     };
     shop.warranties.insert(warranty).await?;

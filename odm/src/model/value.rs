@@ -89,7 +89,7 @@ impl<T> IntoValue<Cold<T>, Loaded> for T {
 /// # Errors
 ///
 /// `Encode` if the value cannot be stored, such as a `u64` above `i64::MAX`.
-pub fn to_raw<V: Serialize + ?Sized>(value: &V) -> Result<RawBson> {
+pub(crate) fn to_raw<V: Serialize + ?Sized>(value: &V) -> Result<RawBson> {
     written(value).map_err(|why| unwritten(*why))
 }
 

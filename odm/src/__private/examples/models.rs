@@ -79,6 +79,8 @@ pub struct Warranty {
     pub id: i64,
     #[reference(parent, one, on_delete = "cascade")]
     pub product: Ref<Product>,
+    #[denormalize(from = "Product.name", fan_out = "background")]
+    pub product_name: String,
     pub months: i32,
 }
 
@@ -105,6 +107,20 @@ pub struct Line {
     pub quantity: i64,
 }
 
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(
+    collection = "carts",
+    new = "NewCart",
+    expires(field = "seen", after = "30d")
+)]
+pub struct Cart {
+    #[serde(rename = "_id")]
+    #[id(auto)]
+    pub id: ObjectId,
+    pub customer: String,
+    pub seen: DateTime,
+}
+
 #[derive(Database)]
 #[database(name = "shop", version = 1)]
 pub struct Shop {
@@ -113,4 +129,5 @@ pub struct Shop {
     pub reviews: Repository<Review>,
     pub warranties: Repository<Warranty>,
     pub orders: Repository<Order>,
+    pub carts: Repository<Cart>,
 }
