@@ -40,21 +40,39 @@ use ast::Derive;
 /// Defines the derives, which all claim the same attributes. So an attribute of one of them on the
 /// item or field of another is read by that one, and gets an error that says where it belongs. So is
 /// `#[id]`, which other libraries have, and which is answered with what to write here.
+///
+/// On its page in the documentation a derive lists the attributes that are its own. For the pages of this crate it is
+/// declared with these alone. For those of `odm`, which are made of this crate as it is compiled for a program, there is
+/// a second derive with these alone, which `odm` exports under the name of the first one when it is documented.
 macro_rules! derives {
     (
         attributes($($attribute:ident),*);
-        $($(#[$doc:meta])* $derive:ident => $function:ident;)*
+        $($(#[$doc:meta])* $derive:ident => $function:ident, $page:ident => $of_page:ident($($own:ident),*);)*
     ) => {
         /// The attributes of this library, on items and on fields.
         const ATTRIBUTES: &[&str] = &[$(stringify!($attribute)),*];
 
-        derives!(@each ($($attribute,)* id, serde) $($(#[$doc])* $derive => $function;)*);
+        derives!(
+            @each ($($attribute,)* id, serde)
+            $($(#[$doc])* $derive => $function, $page => $of_page($($own),*);)*
+        );
     };
-    (@each $attributes:tt $($(#[$doc:meta])* $derive:ident => $function:ident;)*) => { $(
+    (
+        @each $attributes:tt
+        $($(#[$doc:meta])* $derive:ident => $function:ident, $page:ident => $of_page:ident $own:tt;)*
+    ) => { $(
         $(#[$doc])*
-        #[proc_macro_derive($derive, attributes $attributes)]
+        #[cfg_attr(doc, proc_macro_derive($derive, attributes $own))]
+        #[cfg_attr(not(doc), proc_macro_derive($derive, attributes $attributes))]
         pub fn $function(input: TokenStream) -> TokenStream {
             expand::derive(Derive::$derive, &parse_macro_input!(input as DeriveInput)).into()
+        }
+
+        $(#[$doc])*
+        #[cfg_attr(doc, doc(hidden))]
+        #[proc_macro_derive($page, attributes $own)]
+        pub fn $of_page(input: TokenStream) -> TokenStream {
+            $function(input)
         }
     )* };
 }
@@ -67,7 +85,15 @@ derives! {
 
     /// Makes a struct a document of a collection of its own.
     ///
-    /// ```ignore
+    /// ```
+    /// use odm::prelude::*;
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[document(collection = "products")]
+    /// # struct Product { #[serde(rename = "_id")] id: i64, name: String }
+    /// # #[derive(Serialize, Deserialize, Embed)]
+    /// # struct Author { name: String }
     /// #[derive(Serialize, Deserialize, Document)]
     /// #[document(collection = "reviews", index(fields = "author.name, -written"))]
     /// struct Review {
@@ -75,107 +101,162 @@ derives! {
     ///     id: ObjectId,
     ///     #[reference(parent)]
     ///     product: Ref<Product>,
+    ///     #[denormalize(from = "Product.name")]
+    ///     product_name: String,
     ///     #[embed]
     ///     author: Author,
+    ///     #[validate(min = 1, max = 5)]
+    ///     stars: i32,
     ///     #[index]
     ///     written: DateTime,
     ///     #[version]
     ///     revision: i64,
     /// }
+    ///
+    /// assert_eq!(Review::COLLECTION, "reviews");
+    /// assert_eq!(Review::fields().author.name.path(), "author.name");
     /// ```
     ///
-    /// On the struct, `#[document(..)]`:
+    /// Exactly one field is stored as `_id`, usually by `#[serde(rename = "_id")]`. The attributes of
+    /// serde are followed: a field has the stored name that serde gives it.
     ///
-    /// - `collection = ".."`, required: the name of the collection.
-    /// - `index(fields = "a, -b.c", unique, case_insensitive, filter = path, name = "..")`, any number of times: an index over
-    ///   several fields. The names are those of the Rust fields, as after `fields()`; a dot goes on into an
-    ///   embedded value, also through options and lists; `-` means descending. `filter` names a function that
-    ///   returns a `Filter` of the document: only documents that match are in the index.
-    /// - `unique(fields = "..", case_insensitive, filter = path, name = "..")`, any number of times: an index that is unique.
-    /// - `validation(level = "moderate", action = "warn", schema = path)`: how strictly writes are held
-    ///   against the schema of the model. The levels are `strict` (the default: each document that a
-    ///   write names), `moderate` (not one that was invalid before) and `off`; the actions are `error`
-    ///   (the default: the write fails) and `warn` (it is stored, and a `tracing` event tells of it).
-    ///   `schema` names a function that returns a `$jsonSchema` of yours as a `bson::Document`, to which
-    ///   the documents must conform as well.
-    /// - `new = "NewTask"`, or `new(name = "NewTask", derive(Debug))`: makes a struct of the fields that the caller
-    ///   of an insert gives: without the derived ones, the version, and the times of writes.
-    /// - `renamed(from = "..", to = "..")`, any number of times: the field that is stored as `to` had another
-    ///   stored name in an older version. With dots, it is in an embedded value.
-    /// - `expires(field = "..", after = "30d")`: documents are deleted by the library when the time of `after`, in
-    ///   seconds, minutes, hours or days, has gone by since the date in the field; without `after`, at that date.
-    /// - `crate = "path"`: the path of the library, if it is not `::odm`.
+    /// # On the struct: `#[document(..)]`
     ///
-    /// On a field, of which each has one of these attributes at most, or one with an index and rules:
+    /// | key | meaning |
+    /// |---|---|
+    /// | `collection = ".."` | required: the name of the collection |
+    /// | `index(fields = "a, -b.c")` | any number of times: an index over several fields, by the names of the Rust fields, as after `fields()`; a dot goes on into an embedded value, also through options and lists; `-` means descending |
+    /// | `unique(fields = "a, b")` | any number of times: an index that is unique |
+    /// | `index(.., case_insensitive)` | also of `unique`: it ignores the case of texts |
+    /// | `index(.., filter = path)` | also of `unique`: only documents that match are in it; `path` names a function that returns a `Filter` of the document |
+    /// | `index(.., name = "..")` | also of `unique`: its name |
+    /// | `validation(level = "..")` | which writes are held against the schema of the model: `strict` (the default: each document that a write names), `moderate` (not one that was invalid before), `off` |
+    /// | `validation(action = "..")` | `error` (the default: the write fails) or `warn` (it is stored, and a `tracing` event tells of it) |
+    /// | `validation(schema = path)` | a function that returns a `$jsonSchema` of yours as a `bson::Document`, to which the documents must conform as well |
+    /// | `new = "NewTask"`, `new(name = "NewTask", derive(Debug))` | makes a struct of the fields that the caller of an insert gives: without the derived ones, the version, the times of writes, and an `_id` with `#[id(..)]` |
+    /// | `renamed(from = "..", to = "..")` | any number of times: the field that is stored as `to` had another stored name in an older version; with dots, it is in an embedded value |
+    /// | `expires(field = "..", after = "30d")` | documents are deleted by the library when the time of `after`, in seconds, minutes, hours or days, has gone by since the date in the field; without `after`, at that date |
+    /// | `crate = "path"` | the path of the library, if it is not `::odm` |
     ///
-    /// - `#[embed]`: the value, or the value in its `Option`, `Box`, list or map, derives `Embed`.
-    ///   `#[embed(recursive)]` is for types that embed each other in a cycle.
-    /// - `#[opaque]`: a value that the library does not look into, of a type from another crate, or of
-    ///   one that derives nothing of this library. A write of one with a `Ref` in it fails.
-    /// - `#[reference(child)]`, `#[reference(parent)]`: a `Ref`, an `Option` or a `Vec` of them. With
-    ///   `one`, a parent has at most one such child. With `unchecked`, the reference may dangle.
-    ///   `on_delete = ".."` is the delete rule: `restrict` (the delete fails), `cascade` (the holder is
-    ///   deleted too), `nullify` (an `Option` becomes empty), `pull` (the reference is taken out of a
-    ///   list) or `keep` (it dangles). `inverse = "field"` names the inverse reference in the
-    ///   referenced document: a change of one changes the other.
-    /// - `#[index]`, `#[index(unique)]`, `#[index(name = "..")]`: an index of this field. `case_insensitive`, on a text: one that
-    ///   ignores case, by Unicode's simple case folding. `filter = path`: one of the documents that match the `Filter` that this
-    ///   function returns.
-    /// - `#[subset(limit = 10, sort = "-field, other")]`: a `Subset` of the documents that reference
-    ///   this one, derived. A negative limit shows the last ones. `via = "field"`, or `via = "link.field"`
-    ///   into an embedded value, names the reference where there are several, `filter = path` a function that returns a `Filter` of the children
-    ///   that count. With `refresh = "batched"`, changes of the children are followed by a worker, several at once, after their
-    ///   writes have returned.
-    /// - `#[denormalize(from = "Model.field")]`: a copy of a field of the document that a reference
-    ///   beside it names, of the same type, derived. The source may be derived itself. A dot goes on
-    ///   into an embedded value. `via = "field"` names the reference where there are several.
-    ///   `via = "Model.field"`, or `via = "Model.links.id"` through an embedded link, follows references
-    ///   to this document, and the copy is a `Vec` of the different values. With `freeze`, a copy of one
-    ///   document keeps the value of the time when the reference was added. With `fan_out = "background"`, a change of the source
-    ///   is followed by a worker after the write has returned; `caught_up` of the database waits for it.
-    /// - `#[count(of = "Child")]`: the number of documents that reference this one, derived. `via`,
-    ///   `filter` and `refresh` are as for a subset.
-    /// - `#[split(collection = "..", key = "..")]`: a `Cold`, the cold part of the document in a
-    ///   collection of its own, where `key` holds the `_id` of the document. With `optional`, a
-    ///   document need not have one.
-    /// - `#[id(auto)]` on the `_id`: the library makes it where the struct of a new document is inserted.
-    ///   `#[id(sequence)]`: it is the next number of the collection, from 1 on, without gaps.
-    /// - `#[version]`: an integer that counts the changes of the document.
-    /// - `#[created_at]`, `#[updated_at]`: a `DateTime`, or an `Option` of one: the time of the insert, and of the
-    ///   last change of base data. Every write sets them; values given by the caller are ignored.
-    /// - `#[validate(..)]`: rules for the values. `min`, `max`, `exclusive_min`, `exclusive_max`,
-    ///   `multiple_of` are for numbers, `min_length`, `max_length`, `pattern = ".."` for strings,
-    ///   `one_of("a", "b")` for both, `min_items`, `max_items`, `unique_items` for lists. `with = path`
-    ///   names a function `fn(&T) -> Result<(), impl Display>`. It runs on the thread of the store, on the
-    ///   document as it will be stored, whatever has written it: it must be quick, and depend on nothing
-    ///   else. A panic in it fails the write.
+    /// # On a field
     ///
-    /// Derived fields are read-only: a value given in an insert or a replace is ignored.
+    /// Each has one of these at most, or one with an index and rules:
+    ///
+    /// | attribute | meaning |
+    /// |---|---|
+    /// | `#[embed]` | the value, or the value in its `Option`, `Box`, list or map, derives `Embed`; `#[embed(recursive)]` is for types that embed each other in a cycle |
+    /// | `#[opaque]` | a value that the library does not look into, of a type from another crate, or of one that derives nothing of this library; a write of one with a `Ref` in it fails |
+    /// | `#[reference(child)]` | a `Ref`, an `Option` or a `Vec` of them: this document lists what belongs to it |
+    /// | `#[reference(parent)]` | the same, of a document that belongs to the referenced one; with `one`, a parent has one such child at most |
+    /// | `#[reference(.., on_delete = "..")]` | the delete rule: `restrict` (the delete of the referenced document fails), `cascade` (the holder is deleted too), `nullify` (an `Option` becomes empty), `pull` (the reference is taken out of a list), `keep` (it dangles) |
+    /// | `#[reference(.., inverse = "field")]` | the inverse reference in the referenced document: a change of one changes the other |
+    /// | `#[reference(.., unchecked)]` | the reference may dangle |
+    /// | `#[index]`, `#[index(unique)]` | an index of this field, with `case_insensitive`, `filter = path` and `name = ".."` as above |
+    /// | `#[subset(limit = 10, sort = "-field, other")]` | a `Subset` of the documents that reference this one; a negative limit shows the last ones |
+    /// | `#[count(of = "Child")]` | the number of documents that reference this one |
+    /// | `#[subset(.., via = "field")]` | also of a count: which reference, where there are several; `via = "link.field"` is in an embedded value |
+    /// | `#[subset(.., filter = path)]` | also of a count: a function that returns a `Filter` of the children that count |
+    /// | `#[subset(.., refresh = "batched")]` | also of a count: changes of the children are followed by a worker, several at once, after their writes have returned |
+    /// | `#[denormalize(from = "Model.field")]` | a copy of a field of the document that a reference beside it names, of the same type; the source may be derived itself, and a dot goes on into an embedded value |
+    /// | `#[denormalize(.., via = "field")]` | which reference, where there are several; `via = "Model.field"`, or `via = "Model.links.id"` through an embedded link, follows references to this document, and the copy is a `Vec` of the different values |
+    /// | `#[denormalize(.., freeze)]` | the copy of one document keeps the value of the time when the reference was added |
+    /// | `#[denormalize(.., fan_out = "background")]` | a change of the source is followed by a worker after the write has returned; `caught_up` of the database waits for it |
+    /// | `#[split(collection = "..", key = "..")]` | a `Cold`, the cold part of the document in a collection of its own, where `key` holds the `_id` of the document; with `optional`, a document need not have one |
+    /// | `#[id(auto)]` | on the `_id`: the library makes it where the struct of a new document is inserted |
+    /// | `#[id(sequence)]` | on the `_id`: it is the next number of the collection, from 1 on, without gaps |
+    /// | `#[version]` | an integer that counts the changes of the document |
+    /// | `#[created_at]`, `#[updated_at]` | a `DateTime`, or an `Option` of one: the time of the insert, and of the last change of base data; values given by the caller are ignored |
+    /// | `#[validate(min = 0)]` | numbers: `min`, `max`, `exclusive_min`, `exclusive_max`, `multiple_of`, `one_of(1, 2)` |
+    /// | `#[validate(min_length = 1)]` | strings: `min_length`, `max_length`, `pattern = ".."`, `one_of("a", "b")` |
+    /// | `#[validate(max_items = 9)]` | lists: `min_items`, `max_items`, `unique_items` |
+    /// | `#[validate(with = path)]` | a function `fn(&T) -> Result<(), impl Display>`; it runs on the thread of the store, on the document as it will be stored, whatever has written it: it must be quick, and depend on nothing else; a panic in it fails the write |
+    ///
+    /// Derived fields, which are those of `subset`, `count` and `denormalize`, are read-only: a value given in an insert or a
+    /// replace is ignored.
+    ///
+    /// # A mistake
     ///
     /// Types are recognised by what they are, also behind an alias or a renamed import. A field without
     /// a mark is a scalar, or a container or tuple of scalars: so no reference is in a place where the
     /// library cannot find it.
     ///
-    /// Exactly one field is stored as `_id`, usually by `#[serde(rename = "_id")]`. The attributes of
-    /// serde are followed: a field has the stored name that serde gives it.
-    Document => document;
+    /// ```compile_fail
+    /// # use odm::prelude::*;
+    /// # use serde::{Deserialize, Serialize};
+    /// #
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[document(collection = "parts")]
+    /// # struct Part {
+    /// #     #[serde(rename = "_id")]
+    /// #     id: i64,
+    /// #     name: String,
+    /// # }
+    /// #
+    /// #[derive(Serialize, Deserialize, Document)]
+    /// #[document(collection = "products")]
+    /// struct Product {
+    ///     #[serde(rename = "_id")]
+    ///     id: i64,
+    ///     #[reference]
+    ///     part: Ref<Part>,
+    /// }
+    /// ```
+    ///
+    /// ```text
+    /// error: reference without a direction: write `#[reference(child)]` if this document lists what belongs to it, or `#[reference(parent)]` if it belongs to the referenced document
+    /// ```
+    Document => document, DocumentPage => document_page(
+        document, embed, opaque, reference, index, version, created_at, updated_at, validate, subset, split, denormalize,
+        count, id, serde
+    );
 
     /// Makes a struct or an enum a value that is stored inside documents.
     ///
-    /// ```ignore
+    /// ```
+    /// use odm::prelude::*;
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[document(collection = "parts")]
+    /// # struct Part { #[serde(rename = "_id")] id: i64, name: String }
     /// #[derive(Serialize, Deserialize, Embed)]
     /// struct PartLink {
     ///     #[reference(child)]
     ///     id: Ref<Part>,
     ///     #[denormalize(from = "Part.name")]
     ///     name: String,
+    ///     #[validate(min = 1)]
     ///     quantity: i32,
     /// }
+    ///
+    /// #[derive(Serialize, Deserialize, Document)]
+    /// #[document(collection = "products")]
+    /// struct Product {
+    ///     #[serde(rename = "_id")]
+    ///     id: i64,
+    ///     #[embed]
+    ///     parts: Vec<PartLink>,
+    /// }
+    ///
+    /// let bolts = Product::fields().parts.any(|link| link.name.eq("bolt") & link.quantity.gt(2));
+    /// # assert!(format!("{bolts:?}").contains("$elemMatch"));
     /// ```
     ///
-    /// Its fields can be marked `#[embed]`, `#[opaque]`, `#[reference(..)]`, `#[validate(..)]` and `#[denormalize(..)]`, as those of a
-    /// document, but a reference has no inverse, and a copy follows one beside it. An enum has
-    /// one field for each variant that holds something, named like the variant in snake case, and one
+    /// # On a field
+    ///
+    /// | attribute | meaning |
+    /// |---|---|
+    /// | `#[embed]` | the value, or the value in its `Option`, `Box`, list or map, derives `Embed`; `#[embed(recursive)]` is for types that embed each other in a cycle |
+    /// | `#[opaque]` | a value that the library does not look into, of a type from another crate, or of one that derives nothing of this library; a write of one with a `Ref` in it fails |
+    /// | `#[reference(child)]`, `#[reference(parent)]` | a `Ref`, an `Option` or a `Vec` of them, with `one`, `unchecked` and `on_delete = ".."` as in a document; it has no inverse |
+    /// | `#[denormalize(from = "Model.field")]` | a copy of a field of the document that a reference beside it names, with `via = "field"`, `freeze` and `fan_out = "background"` as in a document |
+    /// | `#[validate(..)]` | rules for the value, as in a document |
+    ///
+    /// On the struct or enum, `#[embed(crate = "path")]` gives the path of the library, if it is not `::odm`.
+    ///
+    /// # Forms
+    ///
+    /// An enum has one field for each variant that holds something, named like the variant in snake case, and one
     /// for its tag if it has one; all four forms in which serde stores enums are known.
     ///
     /// A struct around one scalar, such as `struct TaskId(ObjectId)`, is that scalar: a field of it needs no mark, can be
@@ -184,59 +265,238 @@ derives! {
     /// A struct with exactly one reference and no embedded values is a link, and can be joined like the
     /// reference itself. If there is nothing else in it but copies, it has `From<&Part>`, which fills it in;
     /// the fields that it copies must then be visible where it is.
-    Embed => embed;
-
-    /// Makes a struct a projection: some of the fields of a document, read without the others.
     ///
-    /// ```ignore
-    /// #[derive(Deserialize, Projection)]
-    /// #[projection(of = "Review")]
-    /// struct ReviewSummary {
-    ///     author: Author,
-    ///     written: DateTime,
+    /// # A mistake
+    ///
+    /// ```compile_fail
+    /// # use odm::prelude::*;
+    /// # use serde::{Deserialize, Serialize};
+    /// #
+    /// #[derive(Serialize, Deserialize, Embed)]
+    /// struct Money {
+    ///     #[version]
+    ///     revision: i64,
     /// }
     /// ```
     ///
-    /// Each field must be one of the document's, with the same name, type and stored name. It has no
-    /// marks: the document has them.
-    Projection => projection;
+    /// ```text
+    /// error: a version counts the changes of a whole document: put it on a field of the document
+    /// ```
+    Embed => embed, EmbedPage => embed_page(embed, opaque, reference, denormalize, validate, serde);
+
+    /// Makes a struct a projection: some of the fields of a document, read without the others.
+    ///
+    /// ```
+    /// use odm::prelude::*;
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Serialize, Deserialize, Document)]
+    /// #[document(collection = "reviews")]
+    /// struct Review {
+    ///     #[serde(rename = "_id")]
+    ///     id: i64,
+    ///     author: String,
+    ///     stars: i32,
+    ///     text: String,
+    /// }
+    ///
+    /// #[derive(Debug, Deserialize, Projection)]
+    /// #[projection(of = "Review")]
+    /// struct Summary {
+    ///     author: String,
+    ///     stars: i32,
+    /// }
+    /// # #[derive(Database)]
+    /// # #[database(name = "shop", version = 1)]
+    /// # struct Shop { reviews: Repository<Review> }
+    ///
+    /// // For a query, and for what a `Subset<Summary>` shows of each child.
+    /// async fn list(shop: &Shop) -> odm::Result<Vec<Summary>> {
+    ///     shop.reviews.all().select::<Summary>().await
+    /// }
+    /// ```
+    ///
+    /// | attribute | meaning |
+    /// |---|---|
+    /// | `#[projection(of = "..")]` | required, on the struct: the document |
+    /// | `#[projection(crate = "path")]` | on the struct: the path of the library, if it is not `::odm` |
+    /// | `#[embed]` | may stand on a field that has it in the document |
+    ///
+    /// Each field must be one of the document's, with the same name, type and stored name. Other marks it has not:
+    /// those of the document are enough.
+    ///
+    /// # A mistake
+    ///
+    /// ```compile_fail
+    /// # use odm::prelude::*;
+    /// # use serde::{Deserialize, Serialize};
+    /// #
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[document(collection = "reviews")]
+    /// # struct Review {
+    /// #     #[serde(rename = "_id")]
+    /// #     id: i64,
+    /// #     author: String,
+    /// #     stars: i32,
+    /// # }
+    /// #
+    /// #[derive(Deserialize, Projection)]
+    /// #[projection(of = "Review")]
+    /// struct Summary {
+    ///     autor: String,
+    ///     stars: i32,
+    /// }
+    /// ```
+    ///
+    /// ```text
+    /// error[E0609]: no field `autor` on type `ReviewFields<Root<Review>>`
+    /// help: a field with a similar name exists
+    /// ```
+    Projection => projection, ProjectionPage => projection_page(projection, embed, serde);
 
     /// Makes a struct of `Option`s a patch: the changes of a document that a request names, for
     /// `update(id).set_all(patch)`.
     ///
-    /// ```ignore
+    /// ```
+    /// use odm::prelude::*;
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// # #[derive(Serialize, Deserialize, Embed)]
+    /// # struct Price { value: f64 }
+    /// #[derive(Serialize, Deserialize, Document)]
+    /// #[document(collection = "offers")]
+    /// struct Offer {
+    ///     #[serde(rename = "_id")]
+    ///     id: i64,
+    ///     title: String,
+    ///     until: Option<DateTime>,
+    ///     #[embed]
+    ///     price: Price,
+    /// }
+    ///
     /// #[derive(Deserialize, Patch)]
-    /// #[patch(of = "Task")]
-    /// struct TaskPatch {
+    /// #[patch(of = "Offer")]
+    /// struct OfferPatch {
     ///     title: Option<String>,
     ///     #[serde(default, deserialize_with = "odm::present")]
-    ///     due: Option<Option<DateTime>>,
+    ///     until: Option<Option<DateTime>>,
     ///     #[patch(path = "price.value")]
     ///     price: Option<f64>,
     /// }
+    ///
+    /// let patch = OfferPatch { title: None, until: Some(None), price: Some(9.5) };
+    /// let update = Update::<Offer>::new().set_all(patch);
+    /// # assert_eq!(format!("{update:?}"), r#"Update({ "$set": { "until": null, "price.value": 9.5 } })"#);
     /// ```
     ///
-    /// Each field sets the field of the document that has its name, or that `#[patch(path = "..")]` names; a dot goes
-    /// on into an embedded value. One without a value leaves it as it is. A field of the document that is an
-    /// `Option` itself can be emptied by an `Option` of it, for which `odm::present` reads a `null` as
-    /// `Some(None)`. `#[patch(skip)]` is for fields that are not the document's.
-    Patch => patch;
-
-    /// Makes a struct of repositories a database.
+    /// | attribute | meaning |
+    /// |---|---|
+    /// | `#[patch(of = "..")]` | required, on the struct: the document |
+    /// | `#[patch(crate = "path")]` | on the struct: the path of the library, if it is not `::odm` |
+    /// | `#[patch(path = "..")]` | on a field: the path that it sets, by the names of the Rust fields; a dot goes on into an embedded value; without it, the field of the same name |
+    /// | `#[patch(skip)]` | on a field: it is none of the document's |
     ///
-    /// ```ignore
+    /// A field without a value leaves that of the document as it is. One of the document that is an
+    /// `Option` itself can be emptied by an `Option` of it, for which `odm::present` reads a `null` as
+    /// `Some(None)`.
+    ///
+    /// # A mistake
+    ///
+    /// ```compile_fail
+    /// # use odm::prelude::*;
+    /// # use serde::{Deserialize, Serialize};
+    /// #
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[document(collection = "tasks")]
+    /// # struct Task {
+    /// #     #[serde(rename = "_id")]
+    /// #     id: i64,
+    /// #     title: String,
+    /// #     #[version]
+    /// #     revision: i64,
+    /// # }
+    /// #
+    /// #[derive(Deserialize, Patch)]
+    /// #[patch(of = "Task")]
+    /// struct TaskPatch {
+    ///     title: String,
+    /// }
+    /// ```
+    ///
+    /// ```text
+    /// error: `title` is no `Option`: a patch leaves a field without a value as it is; write `Option<..>`, or `#[patch(skip)]` for a field that is not the document's
+    /// ```
+    Patch => patch, PatchPage => patch_page(patch, serde);
+
+    /// Makes a struct of repositories a database. `Clone` is implemented too.
+    ///
+    /// ```
+    /// use odm::{Embedded, prelude::*};
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[document(collection = "parts")]
+    /// # struct Part { #[serde(rename = "_id")] id: i64, name: String }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[document(collection = "products")]
+    /// # struct Product { #[serde(rename = "_id")] id: i64, #[reference(child)] parts: Vec<Ref<Part>> }
     /// #[derive(Database)]
     /// #[database(name = "shop", version = 1)]
     /// struct Shop {
     ///     products: Repository<Product>,
     ///     parts: Repository<Part>,
     /// }
+    ///
+    /// async fn open() -> odm::Result<Shop> {
+    ///     Shop::open(Embedded::open("shop.odm").await?).await
+    /// }
+    /// assert_eq!((Shop::NAME, Shop::VERSION), ("shop", 1));
     /// ```
     ///
-    /// `migrations = path` names a function that returns the steps from each version of the models to the
-    /// next, as `Migrations`.
+    /// On the struct, `#[database(..)]`:
+    ///
+    /// | key | meaning |
+    /// |---|---|
+    /// | `name = ".."` | required: its name in the catalog of the store |
+    /// | `version = 1` | required: the version of the models, from 1 on |
+    /// | `migrations = path` | a function that returns the steps from each version of the models to the next, as `Migrations` |
+    /// | `crate = "path"` | the path of the library, if it is not `::odm` |
+    ///
+    /// # A mistake
     ///
     /// A reference to a model without a repository here is an error, and so is a cycle of derived
-    /// fields. `Clone` is implemented too.
-    Database => database;
+    /// fields.
+    ///
+    /// ```compile_fail
+    /// # use odm::prelude::*;
+    /// # use serde::{Deserialize, Serialize};
+    /// #
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[document(collection = "parts")]
+    /// # struct Part {
+    /// #     #[serde(rename = "_id")]
+    /// #     id: i64,
+    /// #     name: String,
+    /// # }
+    /// #
+    /// #[derive(Serialize, Deserialize, Document)]
+    /// #[document(collection = "products")]
+    /// struct Product {
+    ///     #[serde(rename = "_id")]
+    ///     id: i64,
+    ///     #[reference(child)]
+    ///     parts: Vec<Ref<Part>>,
+    /// }
+    ///
+    /// #[derive(Database)]
+    /// #[database(name = "shop", version = 1)]
+    /// struct Shop {
+    ///     products: Repository<Product>,
+    /// }
+    /// ```
+    ///
+    /// ```text
+    /// error[E0277]: the database `Shop` has no repository for `Part`, which another of its models refers to
+    /// ```
+    Database => database, DatabasePage => database_page(database);
 }

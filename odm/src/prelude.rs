@@ -34,7 +34,15 @@ pub use crate::{
     query::{Filter, FromRequest as _, Sort, Update},
     repository::Repository,
 };
+#[cfg(not(doc))]
 pub use odm_derive::{Database, Document, Embed, Patch, Projection};
+// The same, which list on their pages the attributes of each.
+#[cfg(doc)]
+#[doc(inline)]
+pub use odm_derive::{
+    DatabasePage as Database, DocumentPage as Document, EmbedPage as Embed, PatchPage as Patch,
+    ProjectionPage as Projection,
+};
 // The traits of the same names as the derives.
 pub use crate::{
     model::{Document, Embed, Projection},
