@@ -68,7 +68,7 @@ macro_rules! derives {
             expand::derive(Derive::$derive, &parse_macro_input!(input as DeriveInput)).into()
         }
 
-        $(#[$doc])*
+        $(#[cfg_attr(not(doctest), $doc)])*
         #[cfg_attr(doc, doc(hidden))]
         #[proc_macro_derive($page, attributes $own)]
         pub fn $of_page(input: TokenStream) -> TokenStream {

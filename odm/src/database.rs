@@ -43,7 +43,7 @@ type Deferred<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
 /// struct Stock {
 ///     parts: Repository<Part>,
 /// }
-/// let stock = Stock::open(Embedded::memory().await?).await?; // or Embedded::open("stock.odm")
+/// assert_eq!((Stock::NAME, Stock::VERSION), ("stock", 1));
 /// # Ok(()) });
 /// ```
 ///
@@ -100,6 +100,12 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// under the target `odm` names it. A pending field reads as its empty value: a subset as empty, a count
     /// and a version as 0, an `Option` as `None`. One that has none, such as a copy that is a `String`, is
     /// computed in all documents before `open` returns; [`OpenOptions::refuse_backfill`] makes `open` fail instead.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |_| {
+    /// let shop = Shop::open(Embedded::memory().await?).await?; // or Embedded::open("shop.odm")
+    /// # Ok(()) });
+    /// ```
     fn open(store: impl Store) -> Deferred<Self> {
         Self::open_with(store, OpenOptions::default())
     }
@@ -160,9 +166,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
-    /// // Before a service takes requests:
-    /// if !shop.pending_backfills().is_empty() { shop.backfill().await?; }
-    /// assert!(shop.pending_backfills().is_empty());
+    /// if !shop.pending_backfills().is_empty() { shop.backfill().await?; } // before a service takes requests
     /// # Ok(()) });
     /// ```
     fn pending_backfills(&self) -> Vec<String> {
@@ -487,9 +491,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
-    /// // A test that looks at a copy in the background.
     /// shop.products.update(1).set(Product::fields().name, "wall shelf").await?;
-    /// shop.caught_up().await?;
+    /// shop.caught_up().await?; // in a test of a copy in the background
     /// assert_eq!(shop.warranties.get(1).await?.product_name, "wall shelf");
     /// # Ok(()) });
     /// ```
@@ -531,7 +534,6 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// while let Some(finding) = audit.try_next().await? {
     ///     println!("{finding}, after {} documents", audit.progress().checked);
     /// }
-    /// assert_eq!(shop.audit().await?, []);
     /// # Ok(()) });
     /// ```
     fn audit(&self) -> Audit {
@@ -587,7 +589,6 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// # use odm::__private::examples::*; example(async |shop| {
     /// let unit = shop.begin().await?;
     /// unit.parts.update(2).inc(Part::fields().qty, -2).await?;
-    /// unit.orders.update(1).set(Order::fields().shipped, DateTime::now()).await?;
     /// unit.commit().await?;
     /// assert_eq!(shop.parts.get(2).await?.qty, 3);
     /// # Ok(()) });

@@ -29,6 +29,32 @@ struct Field {
 }
 
 /// A difference between what two versions of a database store.
+///
+/// ```
+/// # use odm::{Embedded, FieldChangeKind, prelude::*};
+/// # mod old {
+/// #     use odm::prelude::*; use serde::{Deserialize, Serialize};
+/// #     #[derive(Serialize, Deserialize, Document)] #[document(collection = "parts")]
+/// #     pub struct Part { #[serde(rename = "_id")] pub id: i64 }
+/// #     #[derive(Database)] #[database(name = "shop", version = 1)] pub struct Shop { pub parts: Repository<Part> }
+/// # }
+/// # mod new {
+/// #     use odm::prelude::*; use serde::{Deserialize, Serialize};
+/// #     #[derive(Serialize, Deserialize, Document)] #[document(collection = "parts")]
+/// #     pub struct Part { #[serde(rename = "_id")] pub id: i64, pub color: Option<String> }
+/// #     #[derive(Database)] #[database(name = "shop", version = 2)] pub struct Shop { pub parts: Repository<Part> }
+/// # }
+/// # use new::Shop;
+/// # odm::__private::examples::example(async |_| {
+/// # let store = Embedded::memory().await?;
+/// # old::Shop::open(store.clone()).await?;
+/// // Before version 2 is deployed, in which a part has a `color`:
+/// let changes = Shop::check(&store).await?;
+/// let change = &changes.fields[0];
+/// assert_eq!((change.collection.as_str(), change.path.as_str()), ("parts", "color"));
+/// assert!(matches!(change.kind, FieldChangeKind::Added { required: false, .. }));
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldChange {
     /// The collection.
@@ -40,6 +66,17 @@ pub struct FieldChange {
 }
 
 /// What is different in a field, or a collection, of two versions.
+///
+/// ```
+/// # use odm::__private::examples::*; example(async |shop| {
+/// use odm::FieldChangeKind;
+///
+/// // Is there anything for which a migration needs a step?
+/// let changes = Shop::check(&Embedded::memory().await?).await?;
+/// let needs_step = |kind: &FieldChangeKind| !matches!(kind, FieldChangeKind::Added { required: false, .. });
+/// assert!(!changes.fields.iter().any(|change| needs_step(&change.kind)));
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldChangeKind {

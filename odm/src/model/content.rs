@@ -60,6 +60,28 @@ pub trait Known {
 ///
 /// The derive of `Embed` implements it for a `#[serde(transparent)]` struct around a string. Implement it for an enum of
 /// variants without content.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use odm::{model::MapKey, prelude::*};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// enum Language {
+///     De,
+///     En,
+/// }
+///
+/// impl MapKey for Language {}
+///
+/// #[derive(Serialize, Deserialize, Document)]
+/// #[document(collection = "products")]
+/// struct Product {
+///     #[serde(rename = "_id")]
+///     id: i64,
+///     names: BTreeMap<Language, String>,
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the key of a stored map",
     label = "a map is stored as an object, whose keys are strings",

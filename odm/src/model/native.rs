@@ -117,6 +117,7 @@ mod uuid;
 /// # Errors
 ///
 /// Those of the serializer.
+#[doc(hidden)]
 pub fn serialize<T: NativeForm, S: Serializer>(
     value: &T,
     serializer: S,
@@ -129,6 +130,7 @@ pub fn serialize<T: NativeForm, S: Serializer>(
 /// # Errors
 ///
 /// Those of the deserializer, and one of its own if the type does not have the value.
+#[doc(hidden)]
 pub fn deserialize<'de, T: NativeForm, D: Deserializer<'de>>(
     deserializer: D,
 ) -> std::result::Result<T, D::Error> {
@@ -170,9 +172,38 @@ pub trait NativeForm: Sized {
     type Form: Known + Serialize + DeserializeOwned;
 
     /// Returns the value as it is stored.
+    ///
+    /// ```
+    /// use odm::native::NativeForm;
+    /// # struct Length(i64);
+    /// # impl NativeForm for Length {
+    /// #     type Form = i64;
+    /// #     fn to_form(&self) -> i64 { self.0 }
+    /// #     fn from_form(form: i64) -> odm::Result<Self> { Ok(Length(form)) }
+    /// # }
+    ///
+    /// let length = Length(1_200); // in millimetres, and stored so
+    /// assert_eq!(length.to_form(), 1_200);
+    /// ```
     fn to_form(&self) -> Self::Form;
 
     /// Returns the value of what is stored.
+    ///
+    /// ```
+    /// use odm::native::NativeForm;
+    /// # struct Length(u64);
+    /// # impl NativeForm for Length {
+    /// #     type Form = i64;
+    /// #     fn to_form(&self) -> i64 { self.0 as i64 }
+    /// #     fn from_form(form: i64) -> odm::Result<Self> {
+    /// #         let form = form.try_into();
+    /// #         form.map(Length).map_err(|error| odm::Error::new(odm::ErrorKind::Decode, "no length").with_source(error))
+    /// #     }
+    /// # }
+    ///
+    /// assert!(Length::from_form(1_200).is_ok());
+    /// assert!(Length::from_form(-5).is_err()); // no length is stored so
+    /// ```
     ///
     /// # Errors
     ///
@@ -208,6 +239,25 @@ pub struct Native<T>(T);
 
 impl<T> Native<T> {
     /// Returns the value.
+    ///
+    /// ```
+    /// # #[cfg(feature = "chrono")] {
+    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
+    /// # use chrono::{DateTime, Utc};
+    /// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "orders")]
+    /// # struct Order { #[serde(rename = "_id")] id: i64, #[serde(with = "odm::native")] placed: DateTime<Utc> }
+    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
+    /// # struct Shop { orders: Repository<Order> }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let shop = Shop::open(Embedded::memory().await?).await?;
+    /// # shop.orders.insert(Order { id: 1, placed: Utc::now() }).await?;
+    /// // `#[serde(with = "odm::native")] placed: chrono::DateTime<Utc>`
+    /// let last = shop.orders.all().max(Order::fields().placed).await?;
+    /// let last: Option<DateTime<Utc>> = last.map(|date| date.into_inner());
+    /// # assert!(last.is_some());
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// # }
+    /// ```
     pub fn into_inner(self) -> T {
         self.0
     }
@@ -250,6 +300,7 @@ impl<T: NativeForm<Form: Ordered>> Ordered for Native<T> {
 impl<T: NativeForm<Form: Date>> Date for Native<T> {}
 
 /// The value is stored in its native form.
+#[doc(hidden)]
 pub struct InForm;
 
 impl<T> IntoValue<Native<T>, InForm> for T {

@@ -41,6 +41,18 @@ pub trait Patch {
     type Of: Document;
 
     /// Returns the changes, of which there may be none.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// #[derive(Patch)]
+    /// #[patch(of = "Part")]
+    /// struct PartPatch {
+    ///     price: Option<f64>,
+    /// }
+    /// let changes: Update<Part> = PartPatch { price: Some(0.2) }.changes();
+    /// assert_eq!(shop.parts.update(1).with(changes).returning().await?.price, 0.2);
+    /// # Ok(()) });
+    /// ```
     fn changes(self) -> Update<Self::Of>;
 }
 

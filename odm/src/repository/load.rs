@@ -29,6 +29,7 @@ use crate::{
 )]
 pub trait Load<M> {
     /// The documents.
+    #[doc(hidden)]
     fn documents(&mut self) -> &mut [M];
 }
 

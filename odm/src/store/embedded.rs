@@ -4,6 +4,17 @@
 //! commits waiting ones together. Each write is one unit: all of it is stored, or nothing. A second thread syncs the
 //! redo log, which lies beside the file while the store is open, as `NAME.log`.
 //!
+//! ```
+//! # use odm::__private::examples::*; example(async |_| {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("shop.odm");
+//! let store = Embedded::open(&path).await?;
+//! let shop = Shop::open(store.clone()).await?;
+//! store.backup(path.with_extension("backup")).await?;
+//! shop.close().await?;
+//! # Ok(()) });
+//! ```
+//!
 //! A unit keeps its changes in memory until they exceed 64 MiB. It then runs again alone, in one
 //! transaction of the storage engine, and takes little memory besides the cache. A transaction that a
 //! caller drives ([`begin`](Store::begin)) has no such bound: its changes stay in memory until the

@@ -3,6 +3,15 @@
 //! A unit of work is a transaction with snapshot reads and a majority write concern. A reader reads one snapshot, without a
 //! transaction. So the server is a replica set, if only of one member.
 //!
+//! ```no_run
+//! # use odm::__private::examples::*; example(async |_| {
+//! use odm::store::mongodb::MongoDb;
+//!
+//! let server = MongoDb::connect("mongodb://localhost:27017/shop").await?;
+//! let shop = Shop::open(server).await?;
+//! # Ok(()) });
+//! ```
+//!
 //! The server's snapshot isolation keeps apart transactions that write the same document, and no others. Where derived data
 //! needs more, transactions change documents of the collection `_odm_locks` too.
 

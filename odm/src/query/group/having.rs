@@ -242,11 +242,25 @@ macro_rules! comparisons {
             })*
 
             /// Sorts groups by it, the least first.
+            ///
+            /// ```
+            /// # use odm::__private::examples::*; example(async |shop| {
+            /// let rare = shop.reviews.all().count_by(Review::fields().stars).sort(odm::query::count().asc()).limit(1).await?;
+            /// assert_eq!(rare, [(3, 1)]);
+            /// # Ok(()) });
+            /// ```
             pub fn asc<S>(self) -> GroupSort<S> {
                 GroupSort::new(SortBy::Computed(self.computed()), Direction::Ascending)
             }
 
             /// Sorts groups by it, the greatest first.
+            ///
+            /// ```
+            /// # use odm::__private::examples::*; example(async |shop| {
+            /// let common = shop.reviews.all().count_by(Review::fields().stars).sort(odm::query::count().desc()).limit(1).await?;
+            /// assert_eq!(common, [(5, 2)]);
+            /// # Ok(()) });
+            /// ```
             pub fn desc<S>(self) -> GroupSort<S> {
                 GroupSort::new(SortBy::Computed(self.computed()), Direction::Descending)
             }
@@ -264,6 +278,14 @@ macro_rules! comparisons {
             })*
 
             /// Sorts groups by it, the least first.
+            ///
+            /// ```
+            /// # use odm::__private::examples::*; example(async |shop| {
+            /// let review = Review::fields();
+            /// let ratings = shop.reviews.all().group_by(review.product).select(review.stars.avg());
+            /// assert_eq!(ratings.sort(review.stars.avg().asc()).limit(1).await?, [(Ref::new(1), Some(4.0))]);
+            /// # Ok(()) });
+            /// ```
             pub fn asc<S, How>(self) -> GroupSort<S>
             where
                 P::Root: In<S, How>,
@@ -272,6 +294,14 @@ macro_rules! comparisons {
             }
 
             /// Sorts groups by it, the greatest first.
+            ///
+            /// ```
+            /// # use odm::__private::examples::*; example(async |shop| {
+            /// let order = Order::fields();
+            /// let spent = shop.orders.all().group_by(order.customer).select(order.total.sum());
+            /// assert_eq!(spent.sort(order.total.sum().desc()).limit(1).await?, [("kate".to_owned(), 176.0)]);
+            /// # Ok(()) });
+            /// ```
             pub fn desc<S, How>(self) -> GroupSort<S>
             where
                 P::Root: In<S, How>,
@@ -283,15 +313,59 @@ macro_rules! comparisons {
 }
 comparisons! {
     /// Keeps the groups of which it equals the value.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let rows = shop.reviews.all().count_by(Review::fields().stars).having(odm::query::count().eq(2)).await?;
+    /// assert_eq!(rows, [(5, 2)]);
+    /// # Ok(()) });
+    /// ```
     eq: Test::Eq;
     /// Keeps the groups of which it differs from the value.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let rows = shop.reviews.all().count_by(Review::fields().stars).having(odm::query::count().ne(1)).await?;
+    /// assert_eq!(rows, [(5, 2)]);
+    /// # Ok(()) });
+    /// ```
     ne: Test::Ne;
     /// Keeps the groups of which it is greater than the value.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let order = Order::fields();
+    /// let spent = shop.orders.all().group_by(order.customer).select(order.total.sum());
+    /// assert_eq!(spent.having(order.total.sum().gt(100.0)).await?, [("kate".to_owned(), 176.0)]);
+    /// # Ok(()) });
+    /// ```
     gt: Test::Gt;
     /// Keeps the groups of which it is the value or greater.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let regulars = shop.orders.all().count_by(Order::fields().customer).having(odm::query::count().gte(2)).await?;
+    /// assert_eq!(regulars, [("kate".to_owned(), 2)]);
+    /// # Ok(()) });
+    /// ```
     gte: Test::Gte;
     /// Keeps the groups of which it is less than the value.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let order = Order::fields();
+    /// let spent = shop.orders.all().group_by(order.customer).select(order.total.sum());
+    /// assert_eq!(spent.having(order.total.sum().lt(100.0)).await?, [("joe".to_owned(), 49.0)]);
+    /// # Ok(()) });
+    /// ```
     lt: Test::Lt;
     /// Keeps the groups of which it is the value or less.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let once = shop.orders.all().count_by(Order::fields().customer).having(odm::query::count().lte(1)).await?;
+    /// assert_eq!(once, [("joe".to_owned(), 1)]);
+    /// # Ok(()) });
+    /// ```
     lte: Test::Lte;
 }
