@@ -88,7 +88,8 @@ pub struct Location {
 ///     ErrorKind::NotFound => 404,
 ///     ErrorKind::DuplicateKey | ErrorKind::Restricted | ErrorKind::DanglingReference => 409,
 ///     ErrorKind::Stale => 412,
-///     ErrorKind::Invalid | ErrorKind::InvalidRequest => 422,
+///     ErrorKind::InvalidRequest => 400,
+///     ErrorKind::Invalid => 422,
 ///     _ => 500,
 /// };
 /// assert_eq!(status(&shop.parts.get(99).await.unwrap_err()), 404);

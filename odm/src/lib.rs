@@ -57,6 +57,8 @@
 //!
 //! # Where to look
 //!
+//! The examples of all pages are of one shop, whose models are at [`repository`].
+//!
 //! - Attributes of models: the derives [`Document`], [`Embed`], [`Projection`], [`Database`].
 //! - Operations on a collection: [`Repository`].
 //! - Filters, sorts and updates, made of fields: [`Field`](model::Field), [`query`].

@@ -9,7 +9,8 @@ pub use migration::{migrated, migrated_of};
 pub use models::*;
 
 use crate::Result;
-pub use crate::{Embedded, bson, prelude::*};
+pub use crate::{Embedded, prelude::*};
+pub use bson;
 
 /// Runs an example on a shop of its own, in memory.
 pub fn example(run: impl AsyncFnOnce(Shop) -> Result<()>) {
@@ -40,7 +41,6 @@ async fn filled() -> Result<Shop> {
         part(2, "nut", 5, 0.05, &["steel"], Some("M4")),
         part(3, "washer", 300, 0.02, &[], None),
     ];
-    shop.parts.insert_many(parts).await?;
 
     let product = |id, name: &str, value, names: &[(&str, &str)], parts: &[i64]| NewProduct {
         id,
@@ -64,7 +64,6 @@ async fn filled() -> Result<Shop> {
         product(2, "lamp", 19.5, &[], &[2]),
         product(3, "table", 120.0, &[("de", "Tisch")], &[1]),
     ];
-    shop.products.insert_many(products).await?;
 
     let review = |id, product, stars, text: &str, published: &str| {
         Ok::<_, crate::Error>(Review {
@@ -81,14 +80,12 @@ async fn filled() -> Result<Shop> {
         review(3, 1, 4, "Good", "2026-03-09")?,
         review(4, 2, 5, "Bright", "2026-03-02")?,
     ];
-    shop.reviews.insert_many(reviews).await?;
     let warranty = Warranty {
         id: 1,
         product: Ref::new(1),
         product_name: String::new(),
         months: 24,
     };
-    shop.warranties.insert(warranty).await?;
 
     let order = |customer: &str, lines: &[(i64, i64)], total, placed: &str| {
         Ok::<_, crate::Error>(NewOrder {
@@ -110,6 +107,13 @@ async fn filled() -> Result<Shop> {
         order("kate", &[(2, 3)], 58.5, "2026-03-01T12:30:00Z")?,
         order("joe", &[(1, 1)], 49.0, "2026-04-02T09:00:00Z")?,
     ];
-    shop.orders.insert_many(orders).await?;
+    let writes = (
+        shop.parts.insert_many(parts),
+        shop.products.insert_many(products),
+        shop.reviews.insert_many(reviews),
+        shop.warranties.insert(warranty),
+        shop.orders.insert_many(orders),
+    );
+    shop.bulk(writes).await?;
     Ok(shop)
 }

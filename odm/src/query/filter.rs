@@ -220,7 +220,7 @@ impl<V: Serialize, P: Path, K> Field<V, P, K> {
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
-    /// assert_eq!(shop.parts.find(Part::fields().note.ne("M4".to_owned())).count().await?, 2); // two have no note
+    /// assert_eq!(shop.parts.find(Part::fields().note.ne("M4")).count().await?, 2); // two have no note
     /// # Ok(()) });
     /// ```
     pub fn ne<How>(self, value: impl IntoValue<V, How>) -> Filter<P::Root> {
