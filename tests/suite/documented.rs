@@ -21,8 +21,8 @@ fn exception(path: &str) -> Option<&'static str> {
     ];
     let is_in = |module: &str| path.starts_with(&format!("{module}::"));
     let is_named = |names: &[&str]| {
-        let of = |name: &&str| path == *name || is_in(name);
-        names.iter().any(|name| of(name))
+        let mut names = names.iter();
+        names.any(|name| path == *name || is_in(name))
     };
     if is_named(BOUNDS) {
         return Some("only bounds name it, and the compiler says what it asks for");
