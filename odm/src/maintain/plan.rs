@@ -26,7 +26,7 @@ use crate::{
 pub struct WritePlan {
     /// How many documents the write itself would match.
     pub matched: u64,
-    /// The collections in which documents would be different.
+    /// The collections in which documents would be different, in the order of their names.
     pub collections: Vec<PlannedChanges>,
     /// The steps of the unit, in order.
     pub steps: Vec<Step>,
@@ -36,10 +36,9 @@ pub struct WritePlan {
 ///
 /// ```
 /// # use odm::__private::examples::*; example(async |shop| {
-/// // How many documents would a cascade remove?
-/// let plan = shop.warranties.delete_where(Filter::all()).plan().await?;
+/// let plan = shop.products.delete(3).plan().await?;
 /// let removed: u64 = plan.collections.iter().map(|planned| planned.removed).sum();
-/// assert_eq!(removed, 1);
+/// assert_eq!(removed, 2); // the table, and its manual
 /// # Ok(()) });
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -321,8 +321,8 @@ impl<M, T> Update<M, T> {
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
-    /// let (name, price) = (None::<&str>, Some(0.2)); // of a request
-    /// let bolt = shop.parts.update(1).set_if(Part::fields().name, name).set_if(Part::fields().price, price).returning().await?;
+    /// let (part, name, price) = (Part::fields(), None::<&str>, Some(0.2)); // of a request
+    /// let bolt = shop.parts.update(1).set_if(part.name, name).set_if(part.price, price).returning().await?;
     /// assert_eq!((bolt.name.as_str(), bolt.price), ("bolt", 0.2));
     /// # Ok(()) });
     /// ```
@@ -439,7 +439,7 @@ impl<M, T> Update<M, T> {
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
     /// let line = Line { product: Ref::new(3), quantity: 1 };
-    /// let order = shop.orders.update(1).push(Order::fields().lines, line).inc(Order::fields().total, 120.0).returning().await?;
+    /// let order = shop.orders.update(1).push(Order::fields().lines, line).returning().await?;
     /// assert_eq!(order.lines.len(), 3);
     /// # Ok(()) });
     /// ```

@@ -357,7 +357,8 @@ impl<S, V> GroupBy<S, V> {
     /// use odm::query::count;
     ///
     /// let order = Order::fields();
-    /// let rows = shop.orders.all().group_by(order.customer).select((count(), order.total.sum(), order.placed.max())).await?;
+    /// let customers = shop.orders.all().group_by(order.customer);
+    /// let rows = customers.select((count(), order.total.sum(), order.placed.max())).await?;
     /// let (customer, (orders, total, last)) = &rows[1];
     /// assert_eq!((customer.as_str(), *orders, *total), ("kate", 2, 176.0));
     /// # Ok(()) });

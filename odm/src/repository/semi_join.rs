@@ -140,7 +140,7 @@ impl<M: Document, J, T> Query<M, J, T> {
     }
 
     /// Keeps the documents whose referenced document, or one of them, matches a filter, such as the reviews whose
-    /// product is a bolt. An example is at [`any_referrer`](Query::any_referrer), which is this in the other direction.
+    /// product is a bolt: [`any_referrer`](Query::any_referrer) in the other direction.
     ///
     /// The referenced documents are found first, and then those of this query that reference them, by the index of
     /// the reference.

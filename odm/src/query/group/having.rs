@@ -136,8 +136,8 @@ impl<S> GroupSort<S> {
     /// # use odm::__private::examples::*; example(async |shop| {
     /// use odm::query::count;
     ///
-    /// let order = Order::fields();
-    /// let rows = shop.orders.all().count_by(order.placed.start_of_day()).sort(count().desc().then(order.placed.start_of_day().asc())).await?;
+    /// let day = Order::fields().placed.start_of_day();
+    /// let rows = shop.orders.all().count_by(day).sort(count().desc().then(day.asc())).await?;
     /// assert_eq!(rows[0].1, 2);
     /// # Ok(()) });
     /// ```
@@ -245,7 +245,9 @@ macro_rules! comparisons {
             ///
             /// ```
             /// # use odm::__private::examples::*; example(async |shop| {
-            /// let rare = shop.reviews.all().count_by(Review::fields().stars).sort(odm::query::count().asc()).limit(1).await?;
+            /// use odm::query::count;
+            ///
+            /// let rare = shop.reviews.all().count_by(Review::fields().stars).sort(count().asc()).limit(1).await?;
             /// assert_eq!(rare, [(3, 1)]);
             /// # Ok(()) });
             /// ```
@@ -257,7 +259,9 @@ macro_rules! comparisons {
             ///
             /// ```
             /// # use odm::__private::examples::*; example(async |shop| {
-            /// let common = shop.reviews.all().count_by(Review::fields().stars).sort(odm::query::count().desc()).limit(1).await?;
+            /// use odm::query::count;
+            ///
+            /// let common = shop.reviews.all().count_by(Review::fields().stars).sort(count().desc()).limit(1).await?;
             /// assert_eq!(common, [(5, 2)]);
             /// # Ok(()) });
             /// ```
@@ -316,7 +320,9 @@ comparisons! {
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
-    /// let rows = shop.reviews.all().count_by(Review::fields().stars).having(odm::query::count().eq(2)).await?;
+    /// use odm::query::count;
+    ///
+    /// let rows = shop.reviews.all().count_by(Review::fields().stars).having(count().eq(2)).await?;
     /// assert_eq!(rows, [(5, 2)]);
     /// # Ok(()) });
     /// ```
@@ -325,7 +331,9 @@ comparisons! {
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
-    /// let rows = shop.reviews.all().count_by(Review::fields().stars).having(odm::query::count().ne(1)).await?;
+    /// use odm::query::count;
+    ///
+    /// let rows = shop.reviews.all().count_by(Review::fields().stars).having(count().ne(1)).await?;
     /// assert_eq!(rows, [(5, 2)]);
     /// # Ok(()) });
     /// ```
@@ -344,7 +352,9 @@ comparisons! {
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
-    /// let regulars = shop.orders.all().count_by(Order::fields().customer).having(odm::query::count().gte(2)).await?;
+    /// use odm::query::count;
+    ///
+    /// let regulars = shop.orders.all().count_by(Order::fields().customer).having(count().gte(2)).await?;
     /// assert_eq!(regulars, [("kate".to_owned(), 2)]);
     /// # Ok(()) });
     /// ```
@@ -363,7 +373,9 @@ comparisons! {
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
-    /// let once = shop.orders.all().count_by(Order::fields().customer).having(odm::query::count().lte(1)).await?;
+    /// use odm::query::count;
+    ///
+    /// let once = shop.orders.all().count_by(Order::fields().customer).having(count().lte(1)).await?;
     /// assert_eq!(once, [("joe".to_owned(), 1)]);
     /// # Ok(()) });
     /// ```
