@@ -1,0 +1,45 @@
+//! Accounts: who can sign in, for the API and the pages alike.
+
+use crate::{
+    App,
+    failure::Answer,
+    models::{NewUser, User, UserPatch},
+};
+
+impl App {
+    /// Registers a user.
+    pub async fn register(
+        &self,
+        username: String,
+        email: String,
+        password: String,
+    ) -> Answer<User> {
+        let user = NewUser {
+            username,
+            email,
+            password_hash: self.auth.hash(password).await?,
+            bio: None,
+            image: None,
+        };
+        Ok(self.db.users.insert(user).await?)
+    }
+
+    /// Returns the user with an address and a password.
+    pub async fn login(&self, email: &str, password: String) -> Answer<User> {
+        let user = self.db.user_by_email(email).await?;
+        self.auth.verify(user, password).await
+    }
+
+    /// Changes a user.
+    pub async fn update_user(
+        &self,
+        me: &User,
+        mut patch: UserPatch,
+        password: Option<String>,
+    ) -> Answer<User> {
+        if let Some(password) = password {
+            patch.password_hash = Some(self.auth.hash(password).await?);
+        }
+        Ok(self.db.users.update(me).set_all(patch).returning().await?)
+    }
+}

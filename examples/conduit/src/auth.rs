@@ -1,0 +1,179 @@
+//! Passwords and tokens, and who makes a request.
+
+use std::{sync::Arc, thread};
+
+use argon2::{
+    Argon2, PasswordHash, PasswordHasher, PasswordVerifier,
+    password_hash::{SaltString, rand_core::OsRng},
+};
+use axum::{
+    extract::FromRequestParts,
+    http::{StatusCode, header, request::Parts},
+};
+use chrono::Duration;
+use jwt_compact::{
+    AlgorithmExt, Claims, Header, TimeOptions, Token, UntrustedToken,
+    alg::{Hs256, Hs256Key},
+};
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+use tokio::{sync::Semaphore, task::spawn_blocking};
+
+use crate::{
+    App,
+    failure::{Answer, Failure},
+    models::User,
+};
+
+/// How long a token is valid.
+pub const LIFETIME: Duration = Duration::days(30);
+
+/// The lengths of passwords, in characters. The upper one bounds the work of a request.
+const PASSWORD: std::ops::RangeInclusive<usize> = 8..=128;
+
+/// Hashes passwords, and makes and reads tokens.
+#[derive(Debug, Clone)]
+pub struct Auth {
+    key: Hs256Key,
+    /// How many passwords are hashed at once: each takes a core and 19 MiB.
+    turns: Arc<Semaphore>,
+    /// What the password of a user who is not there is compared with, so that the answer takes as long.
+    decoy: Arc<str>,
+}
+
+/// What a token says.
+#[derive(Debug, Serialize, Deserialize)]
+struct Subject {
+    sub: ObjectId,
+}
+
+impl Auth {
+    /// Makes and reads tokens by a secret.
+    pub fn new(secret: &[u8]) -> Answer<Self> {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        Ok(Auth {
+            key: Hs256Key::new(secret),
+            turns: Arc::new(Semaphore::new(cores)),
+            decoy: hash("a password that nobody has")?.into(),
+        })
+    }
+
+    /// Hashes a new password.
+    pub async fn hash(&self, password: String) -> Answer<String> {
+        if !PASSWORD.contains(&password.chars().count()) {
+            return Err(Failure::invalid("password must have 8 to 128 characters"));
+        }
+        self.in_turn(move || hash(&password)).await?
+    }
+
+    /// Returns the user if the password is the one's.
+    pub async fn verify(&self, user: Option<User>, password: String) -> Answer<User> {
+        let decoy = Arc::clone(&self.decoy);
+        let is_right = self.in_turn(move || {
+            let hash = user.as_ref().map_or(&*decoy, |user| &user.password_hash);
+            let is_right = password.chars().count() <= *PASSWORD.end()
+                && PasswordHash::new(hash).is_ok_and(|hash| {
+                    let verified = Argon2::default().verify_password(password.as_bytes(), &hash);
+                    verified.is_ok()
+                });
+            user.filter(|_| is_right)
+        });
+        let user = is_right.await?;
+        user.ok_or_else(|| Failure::unauthorized("email or password is wrong"))
+    }
+
+    /// Runs what takes a core, off the threads that answer requests.
+    async fn in_turn<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Answer<T> {
+        let turn = Arc::clone(&self.turns).acquire_owned().await;
+        let work = move || {
+            let done = work();
+            // Also where the request is given up, the turn ends with the work.
+            drop(turn);
+            done
+        };
+        spawn_blocking(work).await.map_err(internal)
+    }
+
+    /// Makes a token for a user.
+    pub fn token(&self, user: &User) -> Answer<String> {
+        let claims = Claims::new(Subject { sub: user.id });
+        let claims = claims.set_duration_and_issuance(&TimeOptions::default(), LIFETIME);
+        let token = Hs256.token(&Header::empty(), &claims, &self.key);
+        token.map_err(internal)
+    }
+
+    /// The user of a token that is valid.
+    fn user_of(&self, token: &str) -> Option<ObjectId> {
+        let token = UntrustedToken::new(token).ok()?;
+        let token: Token<Subject> = Hs256.validator(&self.key).validate(&token).ok()?;
+        let claims = token
+            .claims()
+            .validate_expiration(&TimeOptions::default())
+            .ok()?;
+        Some(claims.custom.sub)
+    }
+}
+
+fn hash(password: &str) -> Answer<String> {
+    let salt = SaltString::generate(&mut OsRng);
+    let hash = Argon2::default().hash_password(password.as_bytes(), &salt);
+    Ok(hash.map_err(internal)?.to_string())
+}
+
+fn internal(error: impl std::fmt::Display) -> Failure {
+    tracing::error!(%error, "request failed");
+    Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "something went wrong")
+}
+
+impl App {
+    /// The user of a token, if both are still valid.
+    pub async fn user_of(&self, token: &str) -> Answer<Option<User>> {
+        match self.auth.user_of(token) {
+            Some(id) => Ok(self.db.users.get(id).optional().await?),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Who makes a request of the API: nobody, or the user of its token.
+#[derive(Debug)]
+pub struct Reader(pub Option<User>);
+
+/// The user who makes a request of the API.
+#[derive(Debug)]
+pub struct Me(pub User);
+
+impl FromRequestParts<App> for Reader {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Answer<Self> {
+        let Some(header) = parts.headers.get(header::AUTHORIZATION) else {
+            return Ok(Reader(None));
+        };
+        let refused = || Failure::unauthorized("token is not valid");
+        let (scheme, token) = header
+            .to_str()
+            .ok()
+            .and_then(|header| header.split_once(' '))
+            .ok_or_else(refused)?;
+        // `Token` is that of the specification, `Bearer` what most clients send.
+        if !["token", "bearer"].contains(&scheme.to_ascii_lowercase().as_str()) {
+            return Err(refused());
+        }
+        let user = app.user_of(token.trim()).await?;
+        Ok(Reader(Some(user.ok_or_else(refused)?)))
+    }
+}
+
+impl FromRequestParts<App> for Me {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Answer<Self> {
+        let Reader(user) = Reader::from_request_parts(parts, app).await?;
+        let refused = || Failure::unauthorized("sign in first: the request has no token");
+        user.map(Me).ok_or_else(refused)
+    }
+}

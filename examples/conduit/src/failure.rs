@@ -1,0 +1,164 @@
+//! Errors, as an answer that names nothing of what is stored.
+
+use axum::{
+    Json,
+    extract::rejection::{FormRejection, JsonRejection, PathRejection, QueryRejection},
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use odm::ErrorKind;
+
+/// What a handler answers.
+pub type Answer<T> = Result<T, Failure>;
+
+/// Why a request has failed: a status, and what the caller is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The status of the answer.
+    pub status: StatusCode,
+    /// Sentences for the caller.
+    pub messages: Vec<String>,
+}
+
+impl Failure {
+    /// Makes a failure with one sentence.
+    pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Failure {
+            status,
+            messages: vec![message.into()],
+        }
+    }
+
+    /// The failure of a request for what there is not.
+    pub fn not_found(what: &str) -> Self {
+        Failure::new(StatusCode::NOT_FOUND, format!("{what} not found"))
+    }
+
+    /// The failure of a request that takes a user who is signed in.
+    pub fn unauthorized(message: &str) -> Self {
+        Failure::new(StatusCode::UNAUTHORIZED, message)
+    }
+
+    /// The failure of a change of what others have written.
+    pub fn forbidden(what: &str) -> Self {
+        let message = format!("{what} can be changed by its author only");
+        Failure::new(StatusCode::FORBIDDEN, message)
+    }
+
+    /// The failure of a request with values that cannot be taken.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Failure::new(StatusCode::UNPROCESSABLE_ENTITY, message)
+    }
+
+    /// The failure of a change of what somebody else has changed meanwhile.
+    pub fn stale() -> Self {
+        let message = "article has been changed since it was read";
+        Failure::new(StatusCode::PRECONDITION_FAILED, message)
+    }
+}
+
+impl From<odm::Error> for Failure {
+    fn from(error: odm::Error) -> Self {
+        match error.kind() {
+            ErrorKind::NotFound => Failure::not_found("document"),
+            ErrorKind::DuplicateKey => {
+                let path = error.location().and_then(|place| place.path.as_deref());
+                Failure::invalid(match path {
+                    // The slug is made of the title.
+                    Some(path @ ("username" | "email" | "slug")) => {
+                        format!("{} has already been taken", shown(path))
+                    }
+                    _ => "it is there already".to_owned(),
+                })
+            }
+            ErrorKind::Invalid => {
+                let violations = error.violations().iter();
+                let messages = violations
+                    .map(|violation| format!("{} {}", shown(&violation.path), said(violation)));
+                Failure {
+                    status: StatusCode::UNPROCESSABLE_ENTITY,
+                    messages: messages.collect(),
+                }
+            }
+            // What it refers to was deleted after it had been read.
+            ErrorKind::DanglingReference => Failure::not_found("document"),
+            ErrorKind::Stale => Failure::stale(),
+            ErrorKind::Limit => Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "request is too large"),
+            ErrorKind::Closed => unavailable(),
+            _ if error.is_retryable() => unavailable(),
+            _ => {
+                tracing::error!(kind = ?error.kind(), %error, "request failed");
+                Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "something went wrong")
+            }
+        }
+    }
+}
+
+fn unavailable() -> Failure {
+    Failure::new(StatusCode::SERVICE_UNAVAILABLE, "try again")
+}
+
+/// A stored path as the field that callers know.
+fn shown(path: &str) -> &str {
+    match path.split('.').next().unwrap_or(path) {
+        "slug" => "title",
+        "text" => "body",
+        "password_hash" => "password",
+        "tags" => "tagList",
+        "_id" => "tag",
+        field => field,
+    }
+}
+
+/// What is wrong with a value, without the value.
+fn said(violation: &odm::mql::Violation) -> &str {
+    match violation.rule.as_str() {
+        "minLength" => "is too short",
+        "maxLength" => "is too long",
+        "maxItems" => "has too many entries",
+        "uniqueItems" => "has an entry twice",
+        // The message of the model's own function.
+        "with" => &violation.message,
+        _ => "is empty or malformed",
+    }
+}
+
+impl From<JsonRejection> for Failure {
+    fn from(rejection: JsonRejection) -> Self {
+        Failure::new(rejection.status(), rejection.body_text())
+    }
+}
+
+impl From<FormRejection> for Failure {
+    fn from(rejection: FormRejection) -> Self {
+        Failure::new(rejection.status(), rejection.body_text())
+    }
+}
+
+impl From<QueryRejection> for Failure {
+    fn from(rejection: QueryRejection) -> Self {
+        Failure::invalid(rejection.body_text())
+    }
+}
+
+impl From<PathRejection> for Failure {
+    fn from(_: PathRejection) -> Self {
+        Failure::not_found("page")
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let body = serde_json::json!({ "errors": { "body": self.messages } });
+        let mut response = (self.status, Json(body)).into_response();
+        let (name, value) = match self.status {
+            StatusCode::UNAUTHORIZED => (header::WWW_AUTHENTICATE, "Token"),
+            StatusCode::SERVICE_UNAVAILABLE => (header::RETRY_AFTER, "1"),
+            _ => return response,
+        };
+        response
+            .headers_mut()
+            .insert(name, HeaderValue::from_static(value));
+        response
+    }
+}

@@ -1,0 +1,269 @@
+//! The models: what is stored, and what is derived from it.
+//!
+//! Nothing else in this service keeps derived data: the attributes below say what follows from what.
+
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// A user, who is the author of articles and comments.
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[document(collection = "users", new = "NewUser")]
+pub struct User {
+    /// The id, which the library makes.
+    #[serde(rename = "_id")]
+    #[id(auto)]
+    pub id: ObjectId,
+    /// The name, in which case does not tell users apart. It is a part of addresses.
+    #[index(unique, case_insensitive)]
+    #[validate(max_length = 40, pattern = r"^[\p{L}\p{N}_-][\p{L}\p{N}_.-]*\z")]
+    pub username: String,
+    /// The address, by which a user signs in.
+    #[index(unique, case_insensitive)]
+    #[validate(max_length = 254, pattern = r"^[^@\s]+@[^@\s]+\z")]
+    pub email: String,
+    /// The hash of the password, with its salt and settings.
+    pub password_hash: String,
+    /// What the user says of itself.
+    #[validate(max_length = 2000)]
+    pub bio: Option<String>,
+    /// The address of an image.
+    #[validate(max_length = 2000)]
+    pub image: Option<String>,
+    /// How many users follow this one.
+    #[count(of = "Follow", via = "followed")]
+    pub followers: i64,
+    /// How many users this one follows.
+    #[count(of = "Follow", via = "follower")]
+    pub following: i64,
+}
+
+/// That a user follows another one.
+///
+/// These are documents, and no lists of inverse references in the users: a list is rewritten as a whole by each write of a
+/// member, so that one with 100,000 followers would hold up all writers for a third of a second at each new one, and
+/// would be read with each request of its user.
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[document(
+    collection = "follows",
+    new = "NewFollow",
+    unique(fields = "follower, followed")
+)]
+pub struct Follow {
+    /// The id, which the library makes.
+    #[serde(rename = "_id")]
+    #[id(auto)]
+    pub id: ObjectId,
+    /// Who follows.
+    #[reference(parent, on_delete = "cascade")]
+    pub follower: Ref<User>,
+    /// Who is followed.
+    #[reference(parent, on_delete = "cascade")]
+    pub followed: Ref<User>,
+}
+
+/// The author of an article or a comment, with a copy of what is shown of a user.
+#[derive(Debug, Clone, Serialize, Deserialize, Embed)]
+pub struct Author {
+    /// The user.
+    #[reference(parent, on_delete = "cascade")]
+    pub id: Ref<User>,
+    /// Its name.
+    #[denormalize(from = "User.username")]
+    pub username: String,
+    /// What it says of itself.
+    #[denormalize(from = "User.bio")]
+    pub bio: Option<String>,
+    /// Its image.
+    #[denormalize(from = "User.image")]
+    pub image: Option<String>,
+}
+
+/// An article. Lists of articles do not read the bodies, which are stored in a collection of their own.
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[document(
+    collection = "articles",
+    new = "NewArticle",
+    index(fields = "author.id, -created_at"),
+    index(fields = "tags, -created_at"),
+    index(fields = "-created_at")
+)]
+pub struct Article {
+    /// The id, which the library makes.
+    #[serde(rename = "_id")]
+    #[id(auto)]
+    pub id: ObjectId,
+    /// The name in addresses, made of the title.
+    #[index(unique)]
+    #[validate(with = is_free)]
+    pub slug: String,
+    /// The title.
+    #[validate(max_length = 200, pattern = r"\S")]
+    pub title: String,
+    /// What it is about.
+    #[validate(max_length = 1000, pattern = r"\S")]
+    pub description: String,
+    /// The body.
+    #[split(collection = "bodies", key = "article")]
+    pub body: Cold<Body>,
+    /// The tags, in the order of their texts.
+    #[reference(parent, on_delete = "pull")]
+    #[validate(max_items = 10, unique_items)]
+    pub tags: Vec<Ref<Tag>>,
+    /// Who has written it.
+    #[embed]
+    pub author: Author,
+    /// How many users have it among their favorites.
+    #[count(of = "Favorite")]
+    pub favorites: i64,
+    /// How many comments there are.
+    #[count(of = "Comment")]
+    pub comments: i64,
+    /// Counts the changes that its author makes.
+    #[version]
+    pub revision: i64,
+    /// When it was published.
+    #[created_at]
+    pub created_at: DateTime,
+    /// When its author has changed it.
+    #[updated_at]
+    pub updated_at: DateTime,
+}
+
+/// The body of an article.
+#[derive(Debug, Clone, Serialize, Deserialize, Embed)]
+pub struct Body {
+    /// The text.
+    #[validate(max_length = 100_000, pattern = r"\S")]
+    pub text: String,
+}
+
+/// A tag: its text is its id, so that an article shows its tags without them.
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[document(collection = "tags", index(fields = "-articles"))]
+pub struct Tag {
+    /// The text.
+    #[serde(rename = "_id")]
+    #[validate(max_length = 40, pattern = r"^\S(.*\S)?\z")]
+    pub text: String,
+    /// How many articles have it.
+    #[count(of = "Article", via = "tags")]
+    pub articles: i64,
+}
+
+/// That a user has an article among its favorites.
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[document(
+    collection = "favorites",
+    new = "NewFavorite",
+    unique(fields = "user, article")
+)]
+pub struct Favorite {
+    /// The id, which the library makes.
+    #[serde(rename = "_id")]
+    #[id(auto)]
+    pub id: ObjectId,
+    /// The user.
+    #[reference(parent, on_delete = "cascade")]
+    pub user: Ref<User>,
+    /// The article.
+    #[reference(parent, on_delete = "cascade")]
+    pub article: Ref<Article>,
+}
+
+/// A comment on an article.
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[document(collection = "comments", new = "NewComment")]
+pub struct Comment {
+    /// The number, which the library gives.
+    #[serde(rename = "_id")]
+    #[id(sequence)]
+    pub id: i64,
+    /// The text.
+    #[validate(max_length = 10_000, pattern = r"\S")]
+    pub body: String,
+    /// Who has written it.
+    #[embed]
+    pub author: Author,
+    /// The article.
+    #[reference(parent, on_delete = "cascade")]
+    pub article: Ref<Article>,
+    /// When it was written.
+    #[created_at]
+    pub created_at: DateTime,
+    /// When it was changed.
+    #[updated_at]
+    pub updated_at: DateTime,
+}
+
+/// What a user can change of itself.
+#[derive(Debug, Clone, Default, Deserialize, Patch)]
+#[patch(of = "User")]
+pub struct UserPatch {
+    /// The name.
+    pub username: Option<String>,
+    /// The address.
+    pub email: Option<String>,
+    /// The hash of a new password.
+    #[serde(skip)]
+    pub password_hash: Option<String>,
+    /// What it says of itself; `null` empties it.
+    #[serde(default, deserialize_with = "odm::present")]
+    pub bio: Option<Option<String>>,
+    /// The address of its image; `null` empties it.
+    #[serde(default, deserialize_with = "odm::present")]
+    pub image: Option<Option<String>>,
+}
+
+/// What an author can change of an article.
+#[derive(Debug, Clone, Default, Deserialize, Patch)]
+#[patch(of = "Article")]
+pub struct ArticlePatch {
+    /// The title.
+    pub title: Option<String>,
+    /// The slug of a new title.
+    #[serde(skip)]
+    pub slug: Option<String>,
+    /// What it is about.
+    pub description: Option<String>,
+    /// The body.
+    #[patch(path = "body.text")]
+    pub body: Option<String>,
+    /// The tags.
+    #[serde(rename = "tagList")]
+    pub tags: Option<Vec<Ref<Tag>>>,
+}
+
+/// All collections.
+#[derive(Debug, Database)]
+#[database(name = "conduit", version = 1)]
+pub struct Conduit {
+    /// The users.
+    pub users: Repository<User>,
+    /// Who follows whom.
+    pub follows: Repository<Follow>,
+    /// The articles, with their bodies.
+    pub articles: Repository<Article>,
+    /// The tags of articles.
+    pub tags: Repository<Tag>,
+    /// Which articles are whose favorites.
+    pub favorites: Repository<Favorite>,
+    /// The comments.
+    pub comments: Repository<Comment>,
+}
+
+/// The slug of a title: its words in lower case.
+pub fn slug(title: &str) -> String {
+    let words = title.split(|char: char| !char.is_alphanumeric());
+    let words = words.filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
+}
+
+/// Refuses slugs that are no address of an article.
+fn is_free(slug: &str) -> Result<(), &'static str> {
+    match slug {
+        "" => Err("has no letter and no digit"),
+        // `/api/articles/feed` is the feed.
+        "feed" => Err("is reserved"),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,10 @@
+//! Drives the API over HTTP, on a store in memory. Each test ends with an audit of all that is stored.
+
+mod articles;
+mod at_once;
+mod comments;
+mod harness;
+mod lists;
+mod profiles;
+mod refused;
+mod users;
