@@ -7,7 +7,7 @@ use odm::{Embedded, prelude::*};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, runtime::Runtime, sync::oneshot, task::JoinHandle};
 
-const SECRET: &[u8] = b"a secret for tests, of enough characters";
+pub(crate) const SECRET: &[u8] = b"a secret for tests, of enough characters";
 
 /// A server on a port of its own.
 pub(crate) struct Server {

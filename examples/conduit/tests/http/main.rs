@@ -1,0 +1,12 @@
+//! Drives the API and the pages over HTTP, on a store in memory. Each test ends with an audit of all that is stored.
+
+mod articles;
+mod at_once;
+mod comments;
+mod harness;
+mod lists;
+mod pages;
+mod profiles;
+mod refused;
+mod stop;
+mod users;
