@@ -30,10 +30,9 @@ pub fn router() -> Router<App> {
         .route("/", get(list::home))
         .route("/profile/{username}", get(list::profile))
         .route("/profile/{username}/follow", post(account::follow))
-        .route("/article/{slug}", get(article::show))
+        .route("/article/{slug}", get(article::show).post(article::comment))
         .route("/article/{slug}/favorite", post(article::favorite))
         .route("/article/{slug}/delete", post(article::remove))
-        .route("/article/{slug}/comments", post(article::comment))
         .route(
             "/article/{slug}/comments/{id}/delete",
             post(article::remove_comment),

@@ -44,7 +44,8 @@ async fn page(
                 @for comment in &comments { (shown(comment, user, &path)) }
             }
             @match user {
-                Some(_) => form method="post" action={ (path) "/comments" } {
+                // To the address of the page, which follows that of the article.
+                Some(_) => form method="post" {
                     @if let Some(failure) = failure { (layout::failed(failure)) }
                     (layout::area("body", "Your comment", 3, draft))
                     button { "Send" }

@@ -246,7 +246,7 @@ fn what_only_users_can_do_leads_others_to_sign_in() {
         "/editor/about-me",
         "/article/about-me/delete",
         "/article/about-me/favorite",
-        "/article/about-me/comments",
+        "/article/about-me",
         "/profile/Ann/follow",
         "/settings",
     ] {
@@ -277,8 +277,7 @@ fn all_text_of_users_is_escaped() {
         ("new-password", ""),
     ];
     assert_eq!(ann.post("/settings", &fields).leads(), "/profile/Ann");
-    ann.post(&format!("{place}/comments"), &[("body", evil)])
-        .leads();
+    ann.post(&place, &[("body", evil)]).leads();
     let slug = place.strip_prefix("/article/").unwrap();
     let query = "%3Cscript%3E%22";
     for path in [
@@ -495,9 +494,7 @@ fn forms_that_are_refused_keep_what_was_written() {
         "{form}"
     );
     let place = ann.publish("About me", "b", "");
-    let form = ann
-        .post(&format!("{place}/comments"), &[("body", "  ")])
-        .of(422);
+    let form = ann.post(&place, &[("body", "  ")]).of(422);
     assert!(form.contains("body is empty or malformed"), "{form}");
     let form = ann
         .post(
@@ -551,9 +548,7 @@ fn marks_follow_the_forms_of_a_page() {
     mark(&format!("{place}/favorite"), "false");
     mark("/profile/Ann/follow", "false");
     assert_eq!(titles(&ben.get("/?feed=true").of(200)), [] as [&str; 0]);
-    let comment = ben
-        .post(&format!("{place}/comments"), &[("body", "Hi\r\nthere")])
-        .leads();
+    let comment = ben.post(&place, &[("body", "Hi\r\nthere")]).leads();
     assert_eq!(comment, format!("{place}#comment-1"));
     let comments = server.anyone().get("/articles/about-me/comments").of(200);
     assert_eq!(comments["comments"][0]["body"], "Hi\nthere");
