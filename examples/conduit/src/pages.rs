@@ -44,7 +44,7 @@ pub fn router() -> Router<App> {
         .route("/sign-out", post(account::sign_out))
         .route("/settings", get(account::settings).post(account::save))
         .route("/live", get(live::lists))
-        .route("/live/{slug}", get(live::article))
+        .route("/live/{id}", get(live::article))
         .route(
             "/style.css",
             file("text/css", include_str!("pages/style.css")),

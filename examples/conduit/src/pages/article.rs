@@ -54,7 +54,7 @@ async fn page(
             }
         }
     };
-    let live = format!("/live/{}", layout::segment(&article.slug));
+    let live = format!("/live/{}", article.id);
     Ok(layout::page(&article.title, user, Some(&live), main))
 }
 

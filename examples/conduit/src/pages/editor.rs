@@ -112,14 +112,16 @@ async fn own(app: &App, user: &User, slug: &str) -> Shown<Article> {
     }
 }
 
-/// The page of an article that is changed, and what else there is to say above its form.
-fn changed(user: &User, article: &Article, above: Markup, form: Markup) -> Html<String> {
+/// The page of an article that is changed, and what there is to say before its form.
+fn changed(user: &User, article: &Article, before: Markup, form: Markup) -> Html<String> {
     let main = html! {
         h1 { "Edit “" (article.title) "”" }
-        (above)
-        (form)
+        div.compare {
+            (before)
+            (form)
+        }
     };
-    let live = format!("/live/{}?editing=true", layout::segment(&article.slug));
+    let live = format!("/live/{}?editing={}", article.id, article.revision);
     layout::page("Edit", Some(user), Some(&live), main)
 }
 
@@ -173,9 +175,9 @@ fn conflict(article: &Article) -> Markup {
         section.conflict #conflict role="alert" {
             h2 { "The article has been changed meanwhile" }
             p {
-                "Nothing of yours is lost: your text is in the form below. Above it is what was saved on "
+                "Nothing of yours is lost: your text is in the form. This is what was saved on "
                 (layout::time(article.updated_at))
-                ". Take over what you want to keep of it, and save again: this replaces it."
+                ". Take over what you want to keep of it, and save again: your text takes its place."
             }
             dl {
                 dt { "Title" } dd { (stored.title) }

@@ -91,7 +91,7 @@ pub(super) fn time(time: DateTime) -> Markup {
     let date = chrono::DateTime::from_timestamp_millis(time.timestamp_millis());
     html! {
         time datetime=(time) {
-            @if let Some(date) = date { (date.format("%-d %B %Y, %H:%M")) }
+            @if let Some(date) = date { (date.format("%-d %b %Y, %H:%M UTC")) }
         }
     }
 }

@@ -195,7 +195,7 @@ fn card(article: &Article, marks: &Marks) -> Markup {
                 a href=(layout::profile(&article.author.username)) { (article.author.username) }
                 " · " (layout::time(article.created_at))
                 " · " span title="Favorites" { (favorite) " " (article.favorites) }
-                " · " (counted(article.comments, "comment"))
+                " · " span { (counted(article.comments, "comment")) }
             }
             (layout::tags(article))
         }

@@ -38,16 +38,12 @@ if (stream) {
             refresh(location.href);
         }, 100);
     };
-    if (!isEditor) {
-        // What has changed before the stream began, or while it was broken, it does not tell.
-        events.addEventListener("open", lookAgain);
-    }
     events.addEventListener("changed", ({ data: place }) => {
         if (isEditor) {
             say("This article has been changed meanwhile. If you save, you are shown both texts first.");
             return;
         }
-        if (place && decodeURI(place) !== decodeURI(location.pathname)) {
+        if (place.startsWith("/") && decodeURI(place) !== decodeURI(location.pathname)) {
             history.replaceState(null, "", place);
         }
         lookAgain();

@@ -1,6 +1,6 @@
 //! Streams of server-sent events: that what a page shows has changed, and where it is now.
 
-use std::convert::Infallible;
+use std::{convert::Infallible, future::ready};
 
 use axum::{
     extract::State,
@@ -9,55 +9,60 @@ use axum::{
         sse::{Event, KeepAlive, Sse},
     },
 };
-use futures_util::{Stream, StreamExt};
+use futures_util::{Stream, StreamExt, stream::iter};
 use odm::{ErrorKind, prelude::*, repository::ChangeEvent};
 use serde::Deserialize;
 
 use super::{Parameters, Segments, Shown, layout};
 use crate::{App, failure::Failure, models::Article};
 
+/// In the place of an address. Browsers do not pass on events without data.
+const SOMETHING: &str = "something";
+
 /// Tells of each commit that changes an article.
 pub(super) async fn lists(State(app): State<App>) -> Shown<Response> {
     let changes = app.db.articles.watch(Filter::all());
     let changes = changes.await.map_err(Failure::from)?;
-    Ok(events(&app, changes, |_| {
-        Some(Event::default().event("changed").data(""))
+    Ok(events(&app, Some(changed(SOMETHING)), changes, |_| {
+        Some(changed(SOMETHING))
     }))
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Options {
-    /// Whether the reader changes the article itself: it is told of other changes of its text alone.
-    #[serde(default)]
-    editing: bool,
+    /// The revision that the reader is changing: it is told of others alone.
+    editing: Option<i64>,
 }
 
-/// Tells of the changes of an article, its comments and favorites, which it counts: with its address, or without one when
-/// it is gone.
+/// Tells of the changes of an article, its comments and favorites, which it counts: with its address, or that it is gone.
 pub(super) async fn article(
     State(app): State<App>,
-    Segments(slug): Segments<String>,
+    Segments(id): Segments<ObjectId>,
     Parameters(options): Parameters<Options>,
 ) -> Shown<Response> {
-    let article = app.db.article(&slug).await?;
-    let changes = app.db.articles.watch(Article::fields().id.eq(article.id));
+    let event = move |article: Option<Article>| match article {
+        None => Some(Event::default().event("gone").data("gone")),
+        Some(article) if options.editing == Some(article.revision) => None,
+        Some(article) => Some(changed(&layout::article(&article.slug))),
+    };
+    let changes = app.db.articles.watch(Article::fields().id.eq(id));
     let changes = changes.await.map_err(Failure::from)?;
-    Ok(events(&app, changes, move |change| {
-        let revision = |article: &Option<Article>| article.as_ref().map(|article| article.revision);
-        if options.editing && revision(&change.before) == revision(&change.after) {
-            return None;
-        }
-        let place = change.after.map(|article| layout::article(&article.slug));
-        Some(match place {
-            Some(place) => Event::default().event("changed").data(place),
-            None => Event::default().event("gone").data(""),
-        })
+    let now = app.db.articles.get(id).optional().await;
+    let now = event(now.map_err(Failure::from)?);
+    Ok(events(&app, now, changes, move |change| {
+        event(change.after)
     }))
 }
 
-/// The events of changes, until the service stops.
+fn changed(place: &str) -> Event {
+    Event::default().event("changed").data(place)
+}
+
+/// The events of changes, until the service stops. The first one is of what has changed before the watch began, since the
+/// page was made or the stream was broken.
 fn events(
     app: &App,
+    first: Option<Event>,
     changes: impl Stream<Item = odm::Result<ChangeEvent<Article>>> + Send + 'static,
     event: impl Fn(ChangeEvent<Article>) -> Option<Event> + Send + 'static,
 ) -> Response {
@@ -65,19 +70,17 @@ fn events(
     // The sender is dropped when the service stops.
     let stopped = async move { while stopping.changed().await.is_ok() {} };
     let events = changes.filter_map(move |change| {
-        let event = match change {
+        ready(match change {
             Ok(change) => event(change),
             // What was missed is as well a reason to look again.
-            Err(error) if error.kind() == ErrorKind::Lagged => {
-                Some(Event::default().event("changed").data(""))
-            }
+            Err(error) if error.kind() == ErrorKind::Lagged => Some(changed(SOMETHING)),
             Err(error) => {
                 tracing::error!(%error, "a change cannot be read");
                 None
             }
-        };
-        std::future::ready(event.map(Ok::<_, Infallible>))
+        })
     });
+    let events = iter(first).chain(events).map(Ok::<_, Infallible>);
     let events = events.take_until(Box::pin(stopped));
     Sse::new(events)
         .keep_alive(KeepAlive::default())

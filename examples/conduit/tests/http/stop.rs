@@ -29,9 +29,14 @@ fn a_graceful_stop_ends_live_streams_and_keeps_what_is_stored() {
     let mut lines = BufReader::new(live).lines();
     let status = lines.next().unwrap().unwrap();
     assert!(status.ends_with("200 OK"), "{status}");
+    let mut told = || {
+        let event = lines.find(|line| line.as_ref().unwrap().starts_with("event: changed"));
+        event.expect("the stream goes on").unwrap()
+    };
+    // Of what was before, and of each commit.
+    told();
     ann.publish("News", &[]);
-    let told = lines.find(|line| line.as_ref().unwrap().starts_with("event: changed"));
-    told.expect("the stream tells of the article").unwrap();
+    told();
 
     let before = Instant::now();
     server.stop();
