@@ -391,3 +391,96 @@ fn refuse_others(me: &User, author: &Author, what: &str) -> Answer<()> {
 fn containing(text: &str) -> String {
     format!(r"(?i)\Q{}\E", text.replace(r"\E", r"\E\\E\Q"))
 }
+
+#[cfg(test)]
+mod tests {
+    use odm::Embedded;
+
+    use super::*;
+    use crate::{auth::Auth, seed};
+
+    #[tokio::test]
+    async fn a_page_of_a_list_reads_its_articles_and_no_others() {
+        let db = Conduit::open(Embedded::memory().await.unwrap())
+            .await
+            .unwrap();
+        let auth = Auth::new(b"of no use here").unwrap();
+        seed::fill(&db, &auth, 120).await.unwrap();
+        let reader = db.user_named("user1").await.unwrap();
+        let given = |text: &str| Some(text.to_owned());
+        let all = Listing::default();
+        let of_tag = Listing {
+            tag: given("bread"),
+            ..all.clone()
+        };
+        let of_author = Listing {
+            author: given("user3"),
+            ..all.clone()
+        };
+        let feed = Listing {
+            followed_by: Some(reader.id),
+            ..all.clone()
+        };
+        for (listing, index, keys) in [
+            (&all, "created_at_-1", 5),
+            (&of_tag, "tags_1_created_at_-1", 5),
+            (&of_author, "author.id_1_created_at_-1", 5),
+            // The articles of each of the eleven authors are merged by their times.
+            (&feed, "author.id_1_created_at_-1", 5 + 11),
+        ] {
+            let found = db.listed(listing).await.unwrap();
+            let explain = found.clone().limit(5).explain().await.unwrap();
+            assert_eq!(explain.index.as_deref(), Some(index), "{listing:?}");
+            assert!(explain.sorted_by_index, "{listing:?}");
+            assert_eq!(explain.cost.documents_examined, 5, "{listing:?}");
+            assert!(
+                explain.cost.keys_examined <= keys,
+                "{listing:?} {:?}",
+                explain.cost
+            );
+            // Also the number of all is that of keys.
+            let (counted, cost) = odm::measure(found.count()).await;
+            assert!(counted.unwrap() > 5, "{listing:?}");
+            // Reading a few users is what a name or a feed takes.
+            assert!(cost.documents_examined <= 1, "{listing:?} {cost:?}");
+        }
+        // The favorites of a reader are found first, then their articles.
+        let favorites = Listing {
+            favorited: given("user1"),
+            ..all.clone()
+        };
+        let found = db.listed(&favorites).await.unwrap();
+        let all = found.clone().count().await.unwrap();
+        let explain = found.limit(5).explain().await.unwrap();
+        assert_eq!(
+            (explain.index.as_deref(), explain.cost.documents_examined),
+            (Some("_id"), all)
+        );
+    }
+
+    #[tokio::test]
+    async fn an_article_is_read_by_its_slug_without_those_beside_it() {
+        let db = Conduit::open(Embedded::memory().await.unwrap())
+            .await
+            .unwrap();
+        let auth = Auth::new(b"of no use here").unwrap();
+        seed::fill(&db, &auth, 20).await.unwrap();
+        let newest = db.articles.all().first().await.unwrap().unwrap();
+        let (article, cost) = odm::measure(db.article(&newest.slug)).await;
+        assert!(article.unwrap().body.is_loaded());
+        // The article and its body.
+        assert_eq!(cost.documents_examined, 2, "{cost:?}");
+        let (tags, cost) = odm::measure(db.popular_tags()).await;
+        assert_eq!(
+            cost.documents_examined,
+            tags.unwrap().len() as u64,
+            "{cost:?}"
+        );
+    }
+
+    #[test]
+    fn a_text_to_search_for_is_no_pattern() {
+        assert_eq!(containing("a.*"), r"(?i)\Qa.*\E");
+        assert_eq!(containing(r"a\Eb"), r"(?i)\Qa\E\\E\Qb\E");
+    }
+}

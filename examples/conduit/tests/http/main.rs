@@ -7,6 +7,7 @@ mod harness;
 mod lists;
 mod pages;
 mod profiles;
+mod program;
 mod refused;
 mod stop;
 mod users;
