@@ -113,7 +113,7 @@ pub enum ErrorKind {
     /// A filter, update, sort or projection is invalid, or uses an operator that the store lacks.
     InvalidQuery,
     /// What a request says, as by [`FromRequest`](crate::query::FromRequest), names no field or operator that there
-    /// is, or a value of another type.
+    /// is, or a value of another type; or a [`Cursor`](crate::repository::Cursor) is no position in the query.
     InvalidRequest,
     /// An update cannot be applied to a document that matches it.
     InvalidUpdate,

@@ -93,7 +93,7 @@ impl Cursor {
             return Ok(self.keys.clone());
         }
         Err(Error::new(
-            ErrorKind::InvalidQuery,
+            ErrorKind::InvalidRequest,
             format!(
                 "position is not one in this query of `{}`: use the filter and the sort of the page that it is from",
                 find.collection
@@ -155,7 +155,7 @@ impl FromStr for Cursor {
             .and_then(|bytes| Cursor::from_bytes(&bytes))
             .ok_or_else(|| {
                 Error::new(
-                    ErrorKind::InvalidQuery,
+                    ErrorKind::InvalidRequest,
                     "text is not the position of a page",
                 )
             })
