@@ -80,8 +80,8 @@ impl From<odm::Error> for Failure {
                     messages: messages.collect(),
                 }
             }
-            // A position of another list. The queries themselves are made by this program.
-            ErrorKind::InvalidQuery | ErrorKind::InvalidRequest => {
+            // A position of another list.
+            ErrorKind::InvalidRequest => {
                 Failure::new(StatusCode::BAD_REQUEST, "position is not one of this list")
             }
             // What it refers to was deleted after it had been read.
