@@ -109,6 +109,13 @@ fn tags_are_counted_as_articles_get_and_lose_them() {
     edit(&ann, "about-me", json!({ "tagList": [] }));
     // Tags without articles are not shown.
     assert_eq!(tags(), json!(["dragons", "training"]));
+    // One that is taken away is taken out of its articles.
+    let removed = server
+        .runtime
+        .block_on(async { server.db.tags.delete("dragons").await });
+    assert!(removed.unwrap());
+    assert_eq!(tags(), json!(["training"]));
+    assert_eq!(ann.article("dragons-no")["tagList"], json!([]));
     server.end();
 }
 

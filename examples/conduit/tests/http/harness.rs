@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, thread};
 
 use conduit::{auth::Auth, models::Conduit, serve};
-use odm::{Embedded, prelude::*};
+use odm::{Embedded, ErrorKind, prelude::*};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, runtime::Runtime, sync::oneshot, task::JoinHandle};
 
@@ -84,6 +84,9 @@ impl Server {
     pub(crate) fn stop(self) {
         self.stop.send(()).unwrap();
         self.runtime.block_on(self.running).unwrap().unwrap();
+        let read = async { self.db.users.all().count().await };
+        let closed = self.runtime.block_on(read).unwrap_err();
+        assert_eq!(closed.kind(), ErrorKind::Closed);
     }
 }
 

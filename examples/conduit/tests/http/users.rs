@@ -1,9 +1,14 @@
 //! Users and their accounts.
 
+use chrono::Duration;
 use conduit::auth::Auth;
+use jwt_compact::{
+    AlgorithmExt, Claims, Header, TimeOptions,
+    alg::{Hs256, Hs256Key},
+};
 use serde_json::{Value, json};
 
-use crate::harness::{Client, Server};
+use crate::harness::{Client, SECRET, Server};
 
 fn login(anyone: &Client, email: &str, password: &str) -> crate::harness::Answer {
     let user = json!({ "user": { "email": email, "password": password } });
@@ -146,6 +151,27 @@ fn a_request_without_a_valid_token_is_refused() {
     anyone
         .send("GET", "/user", &[("authorization", &own)], "")
         .of(200);
+    server.end();
+}
+
+#[test]
+fn a_token_that_has_expired_is_refused() {
+    let server = Server::start();
+    server.user("Ann");
+    let user = server
+        .runtime
+        .block_on(server.db.user_named("Ann"))
+        .unwrap();
+    let token = |minutes| {
+        let (now, key) = (TimeOptions::default(), Hs256Key::new(SECRET));
+        let claims = Claims::new(json!({ "sub": user.id }));
+        let claims = claims.set_duration_and_issuance(&now, Duration::minutes(minutes));
+        Hs256.token(&Header::empty(), &claims, &key).unwrap()
+    };
+    let user = server.anyone().with(token(5)).get("/user").of(200);
+    assert_eq!(user["user"]["username"], "Ann");
+    let late = server.anyone().with(token(-5)).get("/user");
+    assert_eq!(late.refused(401), "token is not valid");
     server.end();
 }
 
