@@ -175,7 +175,7 @@ mod shop {
         id: i64,
         #[validate(min = 0, max = 1000)]
         quantity: i32,
-        #[validate(min_length = 1, pattern = "^[a-z]+$")]
+        #[validate(min_length = 1, pattern = r"^[a-z]+\z")]
         slug: String,
         #[validate(max_items = 10, unique_items)]
         tags: Vec<String>,
