@@ -94,9 +94,9 @@ fn misplaced(derive: Derive, position: Position, name: &str) -> Option<String> {
         (Position::Field, Derive::Embed, "split") => {
             "a document is split as a whole: put `#[split]` on a field of the document".into()
         }
-        (Position::Field, Derive::Embed, _) if let Some(kind) = derived => format!(
+        (Position::Field, Derive::Embed, _) if derived.is_some() => format!(
             "{} belongs to a whole document: put it on a field of the document",
-            kind.noun
+            derived.map_or(name, |kind| kind.noun)
         ),
         (Position::Field, Derive::Projection, "split") => {
             "a projection shows fields of the document itself, not of its cold part".into()
