@@ -98,7 +98,7 @@ on_every_store! {
         // Another semi-join is another query.
         for other in [query(6), query(5).any_referrer(album.credits, Filter::all()), db.artists.all()] {
             let error = other.after(&next).page(1).await.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{error}");
+            assert_eq!(error.kind(), ErrorKind::InvalidRequest, "{error}");
         }
         db.songs.insert(song(9, "cid", 50)).await.unwrap();
         db.songs.update_where(song_of.plays.lt(10)).set(song_of.plays, 0).await.unwrap();
