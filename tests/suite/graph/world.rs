@@ -199,12 +199,13 @@ impl World {
     }
 
     /// Every derived field is what its definition says of the others; `before` has the values that
-    /// frozen copies, and copies of dangling references, keep.
-    pub(crate) fn assert_right(&self, before: &World) {
+    /// frozen copies, and copies of dangling references, keep. After several units these may be of a state between them: of
+    /// a source that a transaction inserts and deletes, for one.
+    pub(crate) fn assert_right(&self, before: &World, units: i64) {
         self.assert_people();
         self.assert_blogs();
         self.assert_posts();
-        self.assert_small(before);
+        self.assert_small(before, units);
         self.assert_nodes();
     }
 
@@ -316,7 +317,7 @@ impl World {
         }
     }
 
-    fn assert_small(&self, before: &World) {
+    fn assert_small(&self, before: &World, units: i64) {
         for (id, like) in &self.likes {
             let comment = &self.comments[&like.comment];
             assert_eq!(like.author, comment.post_author, "like {id}");
@@ -327,17 +328,23 @@ impl World {
                 (None, Some(held)) => held.fan_posts,
                 (None, None) => None,
             };
-            assert_eq!(like.fan_posts, posts, "like {id}");
+            if author.is_some() || units == 1 {
+                assert_eq!(like.fan_posts, posts, "like {id}");
+            }
         }
         for (id, award) in &self.awards {
             let post = self.posts.get(&award.post);
             let held = before.awards.get(id).filter(|held| held.post == award.post);
             let comments = post.map(|post| post.comments);
             let comments = comments.or(held.map(|held| held.comments));
-            assert_eq!(Some(award.comments), comments, "award {id}");
+            if post.is_some() || units == 1 {
+                assert_eq!(Some(award.comments), comments, "award {id}");
+            }
             let title = held.map(|held| &held.title_then);
             let title = title.or(post.map(|post| &post.title));
-            assert_eq!(Some(&award.title_then), title, "award {id}");
+            if units == 1 {
+                assert_eq!(Some(&award.title_then), title, "award {id}");
+            }
         }
         for (id, tag) in &self.tags {
             assert!(self.authors.contains_key(&tag.owner), "tag {id}");
