@@ -38,7 +38,7 @@ pub use derived::DerivedKind;
 pub(crate) use derived::{children_of, shown};
 pub(crate) use import::{Import, Imported};
 pub(crate) use outbox::{
-    Batch, Claim, FailedRefresh, Retry, has_records, lag, newest_waiting, next_of_all,
+    Batch, Claim, FailedRefresh, Retry, has_records, lag, newest_waiting, next_records,
     oldest_waiting,
 };
 pub use outbox::{Lag, ParkedRecord};

@@ -20,7 +20,6 @@
 //! from a write any more when no record is as old as it.
 
 mod lag;
-mod next;
 mod work;
 
 use std::collections::BTreeSet;
@@ -37,8 +36,7 @@ use crate::{
 pub(super) use lag::split_lagging;
 pub use lag::{Lag, ParkedRecord};
 pub(crate) use lag::{has_records, lag, newest_waiting, oldest_waiting};
-pub(crate) use next::{Claim, next_of_all};
-pub(crate) use work::{Batch, FailedRefresh, Retry};
+pub(crate) use work::{Batch, Claim, FailedRefresh, Retry, next_records};
 
 /// Documents to refresh.
 #[derive(Debug, Clone, PartialEq)]

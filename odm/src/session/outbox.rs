@@ -2,17 +2,20 @@
 
 use std::{sync::Arc, time::Duration};
 
+use bson::{RawBson, RawDocument};
 use tokio::sync::{Mutex, Notify};
 
 use super::Session;
 use crate::{
     error::{Error, ErrorKind, Result},
     maintain::{
-        Batch, Claim, FailedRefresh, Lag, Retry, has_records, lag, newest_waiting, next_of_all,
+        Batch, Claim, FailedRefresh, Lag, Retry, has_records, lag, newest_waiting, next_records,
         oldest_waiting,
     },
     metrics,
     model::{DateTime, ObjectId},
+    mql::path,
+    store::ReaderExt,
     trace::Operation,
 };
 
@@ -174,14 +177,20 @@ impl Session {
                 let claim = Claim {
                     by: self.outbox.id,
                     millis: i64::try_from(CLAIM.as_millis()).unwrap_or(i64::MAX),
-                    limit: *limit as u64,
+                    // Several may be about one document.
+                    limit: (*limit * 4).min(DOCUMENTS_SIDE_BY_SIDE) as u64,
                 };
                 self.work_alone(&Arc::new(claim)).await?
             }
             // A unit is the only one while it runs.
             false => {
                 let source = self.source().await?;
-                next_of_all(source.reader(), RECORDS).await?
+                let id = |record: &RawDocument| {
+                    let id = path::get(record, "_id");
+                    Ok(id.map_or(RawBson::Null, RawBson::from))
+                };
+                let next = next_records(RECORDS);
+                source.reader().find_with(&next, id).await?.0
             }
         };
         if records.is_empty() {

@@ -2,7 +2,7 @@
 
 use bson::{RawBson, RawDocument};
 
-use super::{Record, TargetFields, next};
+use super::{Record, TargetFields, work};
 use crate::{
     catalog::{Catalog, CopyDefinition, DerivedField, FromDerived, OUTBOX, without_positions},
     error::Result,
@@ -69,13 +69,13 @@ pub struct ParkedRecord {
 pub(crate) async fn lag(reader: &dyn Reader) -> Result<Lag> {
     let waiting = Find {
         limit: None,
-        ..next::next_records(0)
+        ..work::next_records(0)
     };
     let (waiting, _) = reader.count(&waiting).await?;
     let parked = Find {
-        filter: next::is_parked(true),
+        filter: work::is_parked(true),
         limit: None,
-        ..next::next_records(0)
+        ..work::next_records(0)
     };
     let (parked, _) = reader.find_all(&parked).await?;
     let parked = parked
@@ -100,14 +100,14 @@ pub(crate) async fn has_records(reader: &dyn Reader) -> Result<bool> {
 
 /// The time of the oldest write from which a waiting record follows.
 pub(crate) async fn oldest_waiting(reader: &dyn Reader) -> Result<Option<DateTime>> {
-    time_of_first(reader, next::next_records(1)).await
+    time_of_first(reader, work::next_records(1)).await
 }
 
 /// The time of the newest one.
 pub(crate) async fn newest_waiting(reader: &dyn Reader) -> Result<Option<DateTime>> {
     let newest = Find {
         sort: Sort::new().by("at", Direction::Descending),
-        ..next::next_records(1)
+        ..work::next_records(1)
     };
     time_of_first(reader, newest).await
 }

@@ -4,10 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bson::{RawBson, RawDocumentBuf, raw::cstr};
 
-use super::{
-    Due, Record, Target, TargetFields, TargetKey,
-    next::{is_parked, next_records},
-};
+use super::{Due, Record, Target, TargetFields, TargetKey};
 use crate::{
     catalog::{Catalog, CopyDefinition, FromDerived, OUTBOX},
     error::{Error, Result},
@@ -17,6 +14,8 @@ use crate::{
         run::Work,
         unit::{Bounds, Unit, id},
     },
+    model::{DateTime, ObjectId},
+    mql::{Direction, Filter, Sort, Test},
     store::{Cost, Find, Transaction},
 };
 
@@ -275,6 +274,73 @@ async fn end(
 fn unclaimed() -> FieldValues {
     let claim = ["claimed_by", "claimed_until"].into_iter();
     claim.map(|field| (field.to_owned(), None)).collect()
+}
+
+/// The records that are worked off next, oldest first.
+pub(crate) fn next_records(limit: u64) -> Find {
+    Find {
+        collection: OUTBOX.to_owned(),
+        filter: is_parked(false),
+        sort: Sort::new().by("at", Direction::Ascending),
+        limit: Some(limit),
+        ..Find::default()
+    }
+}
+
+pub(super) fn is_parked(parked: bool) -> Filter {
+    Filter::Path("parked".into(), Test::Eq(parked.into()))
+}
+
+/// Claims the next records that no other worker has claimed, and returns them.
+#[derive(Debug)]
+pub(crate) struct Claim {
+    /// The worker.
+    pub(crate) by: ObjectId,
+    /// How long.
+    pub(crate) millis: i64,
+    pub(crate) limit: u64,
+}
+
+impl Work for Claim {
+    type Outcome = Vec<RawBson>;
+
+    fn has_queued(_: &Vec<RawBson>) -> bool {
+        false
+    }
+
+    async fn apply(
+        &self,
+        catalog: &Catalog,
+        transaction: &mut dyn Transaction,
+        with_steps: bool,
+    ) -> Result<Vec<RawBson>> {
+        let mut unit = Unit::new(catalog, transaction, Bounds::default(), with_steps);
+        let now = RawBson::DateTime(unit.time());
+        let is_free = Filter::Or(vec![
+            Filter::Path("claimed_until".into(), Test::Exists(false)),
+            Filter::Path("claimed_until".into(), Test::Lte(now)),
+            Filter::Path("claimed_by".into(), Test::Eq(self.by.into())),
+        ]);
+        let next = next_records(self.limit);
+        let next = Find {
+            filter: next.filter.and(is_free),
+            ..next
+        };
+        let until = DateTime::from_millis(unit.time().timestamp_millis() + self.millis);
+        let mut claimed = Vec::new();
+        for at in unit.search_images(&next).await? {
+            if let Some(document) = unit.document(OUTBOX, at) {
+                claimed.push(id(document).into());
+            }
+            let claim = vec![
+                ("claimed_by".to_owned(), Some(self.by.into())),
+                ("claimed_until".to_owned(), Some(until.into())),
+            ];
+            unit.set_derived(OUTBOX, at, claim).await?;
+        }
+        unit.flush().await?;
+        Ok(claimed)
+    }
 }
 
 /// Has parked records worked off again, from their first documents on. Returns how many.
