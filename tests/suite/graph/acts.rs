@@ -2,7 +2,7 @@
 //! the same collections can run the same ones.
 
 use odm::{
-    bson::{self, Document, doc},
+    bson::{self, Document, RawDocumentBuf, doc},
     prelude::*,
 };
 use proptest::prelude::*;
@@ -260,9 +260,42 @@ fn revision(document: &impl Serialize) -> Option<i64> {
     value.get("revision")?.as_i64()
 }
 
+/// Inserts an author, whom a like of [`beginning`] refers to, and deletes it.
+pub(crate) fn author_that_comes_and_goes() -> Vec<Act> {
+    let author = doc! {
+        "_id": 2, "name": "author", "bio": { "text": "text", "mentor": 2 }, "posts": 9_i64, "talk": [9_i64],
+        "revision": 0_i64,
+    };
+    let changes = [Change::Insert(author), Change::Delete(2)];
+    let act = |change| Act {
+        collection: "authors",
+        change,
+    };
+    changes.map(act).into()
+}
+
 /// A database that acts can be run on.
 pub(crate) trait Acts: Database {
     fn act(&self, act: &Act) -> impl Future<Output = odm::Result<()>> + Send;
+
+    /// The likes and the awards, as they are stored: also within a transaction.
+    fn copies(&self) -> impl Future<Output = odm::Result<Copies>> + Send;
+}
+
+/// The documents that hold copies which outlive their sources.
+pub(crate) struct Copies {
+    pub(crate) likes: Vec<RawDocumentBuf>,
+    pub(crate) awards: Vec<RawDocumentBuf>,
+}
+
+async fn copies<L: odm::Document, A: odm::Document>(
+    likes: &Repository<L>,
+    awards: &Repository<A>,
+) -> odm::Result<Copies> {
+    Ok(Copies {
+        likes: likes.raw().all().await?,
+        awards: awards.raw().all().await?,
+    })
 }
 
 macro_rules! acts {
@@ -280,6 +313,10 @@ macro_rules! acts {
                     "tags" => apply(&self.tags, &act.change).await,
                     _ => apply(&self.nodes, &act.change).await,
                 }
+            }
+
+            async fn copies(&self) -> odm::Result<Copies> {
+                copies(&self.likes, &self.awards).await
             }
         }
     )+};
@@ -301,5 +338,8 @@ impl Acts for Bare {
             "tags" => apply(&self.tags, &act.change).await,
             _ => apply(&self.nodes, &act.change).await,
         }
+    }
+    async fn copies(&self) -> odm::Result<Copies> {
+        copies(&self.likes, &self.awards).await
     }
 }
