@@ -38,12 +38,18 @@ impl Session {
         let total = total(&find.sort)?;
         let collection = self.collection(&find.collection);
         loop {
-            let mut action = collection.find(filter.clone()).sort(total.to_document());
+            let mut action = collection.find(filter.clone());
+            // The server has a way of its own for one `_id`, which takes no order.
+            if !is_of_one(&find.filter) {
+                action = action.sort(total.to_document());
+            }
             if let Some(limit) = limit {
                 action = action.limit(signed(limit));
             }
             if find.after.is_none() {
-                action = action.skip(find.skip);
+                if find.skip > 0 {
+                    action = action.skip(find.skip);
+                }
                 if let Some(projection) = &find.projection {
                     action = action.projection(projection.to_document());
                 }
@@ -253,7 +259,6 @@ impl Session {
                     "as": "found",
                 } },
                 doc! { "$unwind": "$found" },
-                doc! { "$project": { "_id": 0, "position": 1, "found": 1 } },
             ];
             let mut session = self.lock().await?;
             let about = about(&find.find);
@@ -306,6 +311,15 @@ fn has_other_lookup(key: &RawBson) -> bool {
     )
 }
 
+/// Whether a filter matches one document at most: it names the `_id`, which is never an array.
+fn is_of_one(filter: &Filter) -> bool {
+    match filter {
+        Filter::And(filters) => filters.iter().any(is_of_one),
+        Filter::Path(path, Test::Eq(_)) => path == "_id",
+        _ => false,
+    }
+}
+
 /// The query of one of several keys.
 fn of_key(find: &FindByKey, key: &RawBson) -> Find {
     let with_key = Filter::Path(find.path.clone().into(), Test::Eq(key.clone()));
@@ -315,9 +329,14 @@ fn of_key(find: &FindByKey, key: &RawBson) -> Find {
     }
 }
 
-/// The stages that select the documents of a query.
-fn selected(find: &Find) -> Vec<Document> {
-    let mut stages = vec![doc! { "$match": find.filter.to_document() }];
+/// The stages that select the documents of a query, in an order if one is given.
+fn selected(find: &Find, order: Option<&Sort>) -> Vec<Document> {
+    let mut stages = Vec::new();
+    let filter = find.filter.to_document();
+    if !filter.is_empty() {
+        stages.push(doc! { "$match": filter });
+    }
+    stages.extend(order.map(|order| doc! { "$sort": order.to_document() }));
     if find.skip > 0 {
         stages.push(doc! { "$skip": signed(find.skip) });
     }
@@ -399,17 +418,21 @@ impl Reader for Session {
         let mut first = 0;
         for ids in chunks(ids) {
             let mut positions: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
+            let mut wanted = Vec::new();
             for (position, id) in ids.iter().enumerate() {
                 let positions = positions.entry(key::of(id.as_raw_bson_ref())).or_default();
+                if positions.is_empty() {
+                    wanted.push(Bson::try_from(id.clone()).map_err(Error::malformed)?);
+                }
                 positions.push(first + position);
             }
             first += ids.len();
-            let filter = match &values(ids)?[..] {
+            let filter = match &wanted[..] {
                 // The server has a way of its own for one `_id`.
                 [id @ (Bson::ObjectId(_) | Bson::String(_) | Bson::Int32(_) | Bson::Int64(_))] => {
                     doc! { "_id": id }
                 }
-                ids => doc! { "_id": { "$in": ids } },
+                _ => doc! { "_id": { "$in": wanted } },
             };
             let mut session = self.lock().await?;
             let mut cursor = self.send_filter(&mut session, collection, filter).await?;
@@ -477,11 +500,7 @@ impl Reader for Session {
             }
             return Ok(cost);
         }
-        let mut pipeline = vec![
-            doc! { "$match": find.find.filter.to_document() },
-            doc! { "$sort": total(&find.find.sort)?.to_document() },
-        ];
-        pipeline.extend(selected(&find.find).into_iter().skip(1));
+        let pipeline = selected(&find.find, Some(&total(&find.find.sort)?));
         self.look_up(find, pipeline, each).await
     }
 
@@ -498,7 +517,7 @@ impl Reader for Session {
         if find.limit == Some(0) {
             return Ok((0, Cost::default()));
         }
-        let count = self.count_of(find, selected(find)).await?;
+        let count = self.count_of(find, selected(find, None)).await?;
         let cost = Cost {
             queries: 1,
             ..Cost::default()
@@ -521,7 +540,7 @@ impl Reader for Session {
             }
             return Ok((counts, cost));
         }
-        let mut pipeline = selected(&find.find);
+        let mut pipeline = selected(&find.find, None);
         pipeline.push(counted());
         let each: Each<'_> = &mut |position, row: &RawDocument| {
             counts[position] = raw_number(row, "count");
