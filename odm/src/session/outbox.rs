@@ -19,8 +19,8 @@ use crate::{
     trace::Operation,
 };
 
-/// How many records a worker takes at once.
-const RECORDS: u64 = 200;
+/// Among how many records a worker takes the next ones. Many may be about one document, which is refreshed once for them.
+const RECORDS: u64 = 1_000;
 
 /// How many documents a unit goes through at most: on a store with one writer, for which others wait meanwhile, and on
 /// others, where it is lost if somebody else writes one of them. Then the next unit has fewer, so that it comes to its end
@@ -177,8 +177,8 @@ impl Session {
                 let claim = Claim {
                     by: self.outbox.id,
                     millis: i64::try_from(CLAIM.as_millis()).unwrap_or(i64::MAX),
-                    // Several may be about one document.
-                    limit: (*limit * 4).min(DOCUMENTS_SIDE_BY_SIDE) as u64,
+                    targets: *limit,
+                    among: RECORDS,
                 };
                 self.work_alone(&Arc::new(claim)).await?
             }

@@ -1,7 +1,7 @@
 //! What a write leaves for later, and what becomes of it.
 
-use odm::prelude::*;
-use tests::{TestStore, on_every_store};
+use odm::{prelude::*, store::Durability};
+use tests::{TestStore, on_every_store, rounds};
 
 use super::{
     Details, Line, Maker, Offer, Part, Seller, assert_caught_up, lagging, maker, offer, part,
@@ -89,6 +89,25 @@ on_every_store! {
         assert_eq!(*shop.shelves.get(1).await.unwrap().cheapest, [line(1, 9)]);
         let other = shop.shelves.get(2).await.unwrap();
         assert_eq!((&*other.cheapest, other.offers), (&[line(2, 7)][..], 1));
+    }
+
+    async fn what_many_writes_have_left_of_one_document_is_refreshed_at_once(store: impl TestStore) {
+        let shop = shop(store.clone()).await;
+        shop.parts.insert(part(1, None)).await.unwrap();
+        shop.shelves.insert_many([shelf(1), shelf(2)]).await.unwrap();
+        let fast = shop.durability(Durability::Eventual);
+        let number = rounds(&store, 300) as i32;
+        for id in 0..number {
+            fast.offers.insert(offer(id, 1, 1, id)).await.unwrap();
+        }
+        assert_eq!(waiting(&shop).await, 3 * number as u64);
+        let (done, cost) = odm::measure(shop.caught_up()).await;
+        done.unwrap();
+        // Each refresh reads the shelf and counts its offers: two are enough.
+        assert!(cost.queries <= 20, "{cost:?}");
+        assert_caught_up(&shop).await;
+        let own = shop.shelves.get(1).await.unwrap();
+        assert_eq!((own.offers, own.offers_now, own.prices.len()), (number as i64, number as i64, number as usize));
     }
 
     async fn a_parent_that_is_written_as_a_whole_is_right_at_once(store: impl TestStore) {

@@ -298,7 +298,11 @@ pub(crate) struct Claim {
     pub(crate) by: ObjectId,
     /// How long.
     pub(crate) millis: i64,
-    pub(crate) limit: u64,
+    /// How many targets they have at most.
+    pub(crate) targets: usize,
+    /// Among how many of the oldest records they are: all of these that have a claimed target are claimed, since one
+    /// refresh is for all of them.
+    pub(crate) among: u64,
 }
 
 impl Work for Claim {
@@ -321,17 +325,24 @@ impl Work for Claim {
             Filter::Path("claimed_until".into(), Test::Lte(now)),
             Filter::Path("claimed_by".into(), Test::Eq(self.by.into())),
         ]);
-        let next = next_records(self.limit);
+        let next = next_records(self.among);
         let next = Find {
             filter: next.filter.and(is_free),
             ..next
         };
         let until = DateTime::from_millis(unit.time().timestamp_millis() + self.millis);
+        let mut targets: BTreeSet<TargetKey> = BTreeSet::new();
         let mut claimed = Vec::new();
         for at in unit.search_images(&next).await? {
-            if let Some(document) = unit.document(OUTBOX, at) {
-                claimed.push(id(document).into());
+            let Some(document) = unit.document(OUTBOX, at) else {
+                continue;
+            };
+            let target = Record::read(document)?.target.key();
+            if targets.len() == self.targets && !targets.contains(&target) {
+                continue;
             }
+            targets.insert(target);
+            claimed.push(id(document).into());
             let claim = vec![
                 ("claimed_by".to_owned(), Some(self.by.into())),
                 ("claimed_until".to_owned(), Some(until.into())),
