@@ -159,9 +159,9 @@ pub fn run_for<F: Future>(most: Duration, test: F) -> F::Output {
         .build()
         .expect("a runtime starts");
     runtime.block_on(async {
-        tokio::time::timeout(most, test)
-            .await
-            .expect("the test is stuck")
+        let output = tokio::time::timeout(most, test).await;
+        mongodb::end_sessions().await;
+        output.expect("the test is stuck")
     })
 }
 

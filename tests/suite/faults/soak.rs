@@ -113,8 +113,6 @@ async fn write_until(end: Instant, library: Library, seed: u64, done: Arc<Done>)
                     ErrorKind::NotFound | ErrorKind::DanglingReference
                 ) => {}
             Err(error) if error.is_retryable() => drop(done.lost.fetch_add(1, Ordering::Relaxed)),
-            // SecantusDB reports some conflicts at a commit as errors of its own.
-            Err(error) if error.code() == Some(1) => println!("not confirmed: {error}"),
             Err(error) => panic!("{error:?}"),
         }
     }
