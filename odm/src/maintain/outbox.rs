@@ -17,7 +17,9 @@
 //! after the other does the same, which changes nothing.
 //!
 //! A record keeps the time of the write from which it follows, also through a chain of deferred fields: so nothing follows
-//! from a write any more when no record is as old as it.
+//! from a write any more when no record is as old as it. What a unit of the worker leaves is as old as the oldest record that
+//! it works off. So these are all of fields of one level: a record of a new write, worked off beside one that has come through
+//! a chain, would make its own chain as old, and that one the next.
 
 mod lag;
 mod work;
@@ -28,7 +30,7 @@ use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr};
 
 use super::unit::{Doc, Unit};
 use crate::{
-    catalog::{FieldDefinition, OUTBOX},
+    catalog::{CopyDefinition, DerivedField, FieldDefinition, FromDerived, OUTBOX},
     error::{Error, ErrorKind, Result},
     model::ObjectId,
     mql::{key, path},
@@ -54,6 +56,17 @@ enum TargetFields {
     Along(String),
     /// The field at this path, in the document with the target's `_id`.
     At(String),
+}
+
+impl TargetFields {
+    /// What is refreshed where a field is wrong.
+    fn of(field: &DerivedField) -> Self {
+        let copy = CopyDefinition::from_derived(field);
+        match copy.and_then(CopyDefinition::reference) {
+            Some(reference) => TargetFields::Along(reference),
+            None => TargetFields::At(field.path().into_owned()),
+        }
+    }
 }
 
 /// What tells targets apart: with the key of the `_id`.
@@ -161,7 +174,7 @@ pub(super) struct Deferral {
     queued: BTreeSet<TargetKey>,
     /// What a unit of the worker refreshes besides what follows from its changes.
     due: Vec<Due>,
-    /// The time of the oldest record that a unit of the worker works off.
+    /// The time of the oldest record that a unit of the worker works off, from which all that it leaves may follow.
     since: Option<bson::DateTime>,
 }
 

@@ -1,13 +1,18 @@
 //! Units that meet on a store with snapshot isolation: each is interrupted before each of its calls, and the other runs as a
 //! whole, and is refreshed.
 
-use std::{future::Future, pin::Pin, task::Poll};
+use std::{
+    future::{Future, IntoFuture},
+    pin::Pin,
+    task::Poll,
+    time::Duration,
+};
 
 use odm::prelude::*;
 use serde::{Deserialize, Serialize};
-use tests::{map_store::MapStore, poll_once};
+use tests::{map_store::MapStore, poll_once, stored};
 
-use super::{Maker, Shop, by_hand, maker, part};
+use super::{Maker, Shop, assert_caught_up, by_hand, maker, offer, part, rename, shelf};
 
 /// Its files may be there before it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -81,6 +86,51 @@ async fn meet<D: Database>(
         assert_eq!(found, None, "before call {call}");
         assert_eq!(audit.progress().lagging, 0, "before call {call}");
     }
+}
+
+/// Works records off until one is about what refers to this part, and returns its time.
+async fn work_until_left(store: &MapStore, shop: &Shop, part: i32) -> DateTime {
+    let mut working = act(shop.caught_up().into_future());
+    loop {
+        for record in finish(stored(store, "_odm_outbox")).await {
+            let is_of_offers = record.get_str("holder").unwrap() == "offers";
+            if is_of_offers && record.get_i32("id").unwrap() == part {
+                return record.get_datetime("at").unwrap().into();
+            }
+        }
+        assert!(poll_once(&mut working).await.is_pending(), "there was none");
+    }
+}
+
+#[test]
+fn what_follows_from_a_new_write_is_not_as_old_as_a_chain_of_before() {
+    tests::run(async {
+        let store = MapStore::stepped();
+        let shop = finish(Shop::open_with(store.clone(), by_hand()))
+            .await
+            .unwrap();
+        finish(async {
+            let makers = [1, 2].map(|id| maker(id, "a"));
+            shop.makers.insert_many(makers).await.unwrap();
+            let parts = [1, 2].map(|id| part(id, Some(id)));
+            shop.parts.insert_many(parts).await.unwrap();
+            shop.shelves.insert(shelf(1)).await.unwrap();
+            let offers = [1, 2].map(|id| offer(id, id, 1, id));
+            shop.offers.insert_many(offers).await.unwrap();
+            shop.caught_up().await.unwrap();
+        })
+        .await;
+        finish(rename(&shop, 1, "b")).await;
+        let after_first = DateTime::now();
+        let chain = work_until_left(&store, &shop, 1).await;
+        assert!(chain <= after_first);
+
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        finish(rename(&shop, 2, "b")).await;
+        let chain = work_until_left(&store, &shop, 2).await;
+        assert!(chain > after_first);
+        finish(assert_caught_up(&shop)).await;
+    });
 }
 
 #[test]

@@ -4,7 +4,7 @@ use bson::{RawBson, RawDocument};
 
 use super::{Record, TargetFields, work};
 use crate::{
-    catalog::{Catalog, CopyDefinition, DerivedField, FromDerived, OUTBOX, without_positions},
+    catalog::{Catalog, CopyDefinition, FromDerived, OUTBOX, without_positions},
     error::Result,
     maintain::{
         Finding, Problem,
@@ -209,22 +209,19 @@ fn target_of(
     let path = without_positions(&finding.path);
     let mut fields = catalog.derived_in(collection);
     let field = fields.find(|field| field.path() == path)?;
-    match along(field) {
-        None => Some((TargetFields::At(path), finding.id.clone())),
-        Some((copy, reference)) => {
-            let wanted = key::of(finding.id.as_raw_bson_ref());
-            let mut documents = documents.iter();
-            let document = documents.find(|document| key::of(id(document)) == wanted)?;
-            let source = source_of(copy, document, &finding.path)?;
-            Some((TargetFields::Along(reference), source))
-        }
-    }
-}
-
-/// A copy along a reference of its holder.
-fn along(field: &DerivedField) -> Option<(&CopyDefinition, String)> {
-    let copy = CopyDefinition::from_derived(field)?;
-    Some((copy, copy.reference()?))
+    let fields = TargetFields::of(field);
+    let TargetFields::Along(_) = fields else {
+        return Some((fields, finding.id.clone()));
+    };
+    let wanted = key::of(finding.id.as_raw_bson_ref());
+    let mut documents = documents.iter();
+    let document = documents.find(|document| key::of(id(document)) == wanted)?;
+    let source = source_of(
+        CopyDefinition::from_derived(field)?,
+        document,
+        &finding.path,
+    )?;
+    Some((fields, source))
 }
 
 /// The `_id` that is beside the copy at this location of a document.

@@ -137,8 +137,33 @@ impl Work for Batch {
     }
 }
 
-/// The records by their targets, in their order, and the time of the oldest one. Of a target that is gone through already,
-/// the others wait until that is done.
+/// The level of the derived fields at which what records refresh begins.
+struct Levels(BTreeMap<(String, TargetFields), usize>);
+
+impl Levels {
+    fn new(catalog: &Catalog) -> Self {
+        let mut levels = BTreeMap::new();
+        for (level, fields) in catalog.levels().enumerate() {
+            for ordered in fields {
+                let of = (
+                    ordered.field.holder().to_owned(),
+                    TargetFields::of(ordered.field),
+                );
+                levels.entry(of).or_insert(level);
+            }
+        }
+        Levels(levels)
+    }
+
+    /// That of a target. A field that the models no longer have is of the first one.
+    fn of(&self, target: &Target) -> usize {
+        let of = (target.holder.clone(), target.fields.clone());
+        self.0.get(&of).copied().unwrap_or(0)
+    }
+}
+
+/// The records of the level of the first one by their targets, in their order, and the time of the oldest one. Of a target that
+/// is gone through already, the others wait until that is done.
 async fn groups(
     unit: &mut Unit<'_>,
     ids: &[RawBson],
@@ -150,6 +175,10 @@ async fn groups(
         }
     }
     all.retain(|(_, record)| !record.parked);
+    let levels = Levels::new(unit.catalog);
+    if let Some(level) = all.first().map(|(_, first)| levels.of(&first.target)) {
+        all.retain(|(_, record)| levels.of(&record.target) == level);
+    }
     let begun = all.iter().filter(|(_, record)| record.after.is_some());
     let begun: BTreeSet<TargetKey> = begun.map(|(_, record)| record.target.key()).collect();
     let mut groups: Vec<Group> = Vec::new();
@@ -332,13 +361,18 @@ impl Work for Claim {
         };
         let until = DateTime::from_millis(unit.time().timestamp_millis() + self.millis);
         let mut targets: BTreeSet<TargetKey> = BTreeSet::new();
+        let levels = Levels::new(catalog);
+        let mut level = None;
         let mut claimed = Vec::new();
         for at in unit.search_images(&next).await? {
             let Some(document) = unit.document(OUTBOX, at) else {
                 continue;
             };
-            let target = Record::read(document)?.target.key();
-            if targets.len() == self.targets && !targets.contains(&target) {
+            let target = Record::read(document)?.target;
+            let of = levels.of(&target);
+            let target = target.key();
+            let is_full = targets.len() == self.targets && !targets.contains(&target);
+            if is_full || *level.get_or_insert(of) != of {
                 continue;
             }
             targets.insert(target);
