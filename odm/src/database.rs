@@ -209,9 +209,9 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
 
     /// Runs the closure in a transaction: all of its writes are stored, or none.
     ///
-    /// The closure receives the same repositories, bound to the transaction, and is retried if the
-    /// transaction fails for a transient reason, such as a time limit. It can borrow from its
-    /// surroundings but not change them, so that each run starts afresh.
+    /// The closure receives the same repositories, bound to the transaction. It is run again if another transaction has
+    /// changed what it writes, for up to two minutes and after waits that grow to half a second, and if it runs out of time, up to
+    /// four times. It can borrow from its surroundings but not change them, so that each run starts afresh.
     ///
     /// Reads in it see its own writes, and on a serializable store nothing else changes until it ends. An error from
     /// the closure, or from a write in it, rolls all of it back. Inside another transaction's closure it becomes a part
@@ -235,7 +235,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// Those of the closure; `TransactionExpired` if it ran into the time limit in every run, or in one in which it
     /// called the store not once in the last half of the limit while other writes waited: it may await one of these, as
-    /// that of a task that it has spawned; `TransactionAborted` if it returned `Ok` although a write in it had failed.
+    /// that of a task that it has spawned; `TransactionAborted` if it returned `Ok` although a write in it had failed, and,
+    /// [retryable](Error::is_retryable), if others were faster for two minutes.
     fn transaction<T, F>(&self, run: F) -> impl Future<Output = Result<T>>
     where
         F: AsyncFnOnce(Self) -> Result<T> + Repeatable,

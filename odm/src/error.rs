@@ -466,6 +466,11 @@ impl Error {
         self.0.retryable
     }
 
+    /// Whether another transaction has won, so that the same unit of work can succeed.
+    pub(crate) fn is_conflict(&self) -> bool {
+        self.is_retryable() && self.kind() == ErrorKind::TransactionAborted
+    }
+
     /// Returns whether no document matches a query that must find one.
     ///
     /// ```

@@ -46,6 +46,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use async_trait::async_trait;
@@ -69,6 +70,9 @@ pub use write::{
 
 use crate::error::Result;
 pub use crate::mql::Direction;
+
+/// How long work that loses conflicts is run again: longer than a server keeps the transaction of a process that was killed.
+pub(crate) const RETRIED_FOR: Duration = Duration::from_secs(120);
 
 /// A place where documents are stored.
 ///

@@ -1,15 +1,25 @@
 //! Transactions: guards, and closures that are retried.
 
-use std::{fmt, ops::Deref, sync::Arc};
+use std::{
+    fmt,
+    ops::Deref,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use super::Database;
 use crate::{
     error::{Error, ErrorKind, Result},
     session::{AbortOnDrop, Bound, run_inside},
+    store::RETRIED_FOR,
 };
 
-/// How often a closure is run before its retryable error is returned.
+/// How often a closure that runs out of time is run.
 const ATTEMPTS: usize = 5;
+/// The longest wait before a closure is run again after its first conflict.
+const FIRST_WAIT: Duration = Duration::from_millis(5);
+/// The longest wait of all.
+const LONGEST_WAIT: Duration = Duration::from_millis(500);
 
 /// A transaction that the caller drives, from [`Database::begin`].
 ///
@@ -115,34 +125,70 @@ where
         }
         return result;
     }
-    let mut attempt = 1;
+    let mut again = Again::default();
     loop {
         let guard = TransactionGuard::new(database).await?;
         let bound = guard.bound.clone();
         let store = database.session().store();
         let result = run_inside(store, run.clone()(guard.database.clone())).await;
-        // The transaction says whether to run again, since the closure may have returned any error
-        // of its own.
-        let lost = || bound.failure().is_some_and(|failure| is_lost(&failure));
-        match result {
+        let failure = match result {
             Ok(value) => match guard.commit().await {
                 Ok(()) => return Ok(value),
-                Err(error) if is_lost(&error) && attempt < ATTEMPTS => {}
+                Err(error) if again.is_due(&error) => error,
                 Err(error) => return Err(error.into()),
             },
-            Err(_) if lost() && attempt < ATTEMPTS => guard.rollback().await?,
+            // The transaction says whether to run again, since the closure may have returned any error of its own.
             Err(error) => {
                 guard.rollback().await?;
-                return Err(error);
+                match bound.failure().filter(|failure| again.is_due(failure)) {
+                    Some(failure) => failure,
+                    None => return Err(error),
+                }
             }
-        }
-        attempt += 1;
+        };
+        again.wait(&failure).await;
     }
 }
 
-/// Whether the closure is run again. For a server that cannot be reached the store has waited already.
-fn is_lost(failure: &Error) -> bool {
-    failure.is_retryable() && failure.kind() != ErrorKind::Unavailable
+/// When a closure is run again. The waits after conflicts, and the time for all of them, are those that MongoDB's specification
+/// has for `withTransaction`.
+struct Again {
+    begin: Instant,
+    attempts: usize,
+    longest_wait: Duration,
+}
+
+impl Default for Again {
+    fn default() -> Self {
+        Again {
+            begin: Instant::now(),
+            attempts: 1,
+            longest_wait: FIRST_WAIT,
+        }
+    }
+}
+
+impl Again {
+    fn is_due(&self, failure: &Error) -> bool {
+        match failure.is_conflict() {
+            true => self.begin.elapsed() < RETRIED_FOR,
+            // For a server that cannot be reached the store has waited already.
+            false => {
+                failure.is_retryable()
+                    && failure.kind() != ErrorKind::Unavailable
+                    && self.attempts < ATTEMPTS
+            }
+        }
+    }
+
+    /// Waits for those that have won, and not as long as the others that have lost, who would meet again.
+    async fn wait(&mut self, failure: &Error) {
+        self.attempts += 1;
+        if failure.is_conflict() {
+            tokio::time::sleep(self.longest_wait.mul_f64(fastrand::f64())).await;
+            self.longest_wait = LONGEST_WAIT.min(self.longest_wait.mul_f64(1.5));
+        }
+    }
 }
 
 fn inner_failed() -> Error {

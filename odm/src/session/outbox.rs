@@ -79,11 +79,6 @@ fn is_permanent(error: &Error) -> bool {
     is_of_documents && !error.is_retryable()
 }
 
-/// Whether others have written the documents of a unit, so that it was lost.
-fn is_conflict(error: &Error) -> bool {
-    error.is_retryable() && error.kind() == ErrorKind::TransactionAborted
-}
-
 impl Session {
     /// What the sessions of the database share of the outbox.
     pub(crate) fn outbox(&self) -> &Arc<Outbox> {
@@ -237,7 +232,7 @@ impl Session {
                     }
                     _ => *limit /= 2,
                 },
-                Err(error) if *limit > 1 && is_conflict(&error) => *limit = (*limit / 4).max(1),
+                Err(error) if *limit > 1 && error.is_conflict() => *limit = (*limit / 4).max(1),
                 Err(error) => return Err(error),
             }
         }

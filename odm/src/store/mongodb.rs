@@ -43,13 +43,11 @@ use tokio::{
 
 use self::{error::translate, lock::Slots, session::Session};
 use super::{
-    Capabilities, CollectionSpec, Durability, Reader, Store, Transaction, TransactionOptions,
-    UnitOfWork, Validation,
+    Capabilities, CollectionSpec, Durability, RETRIED_FOR, Reader, Store, Transaction,
+    TransactionOptions, UnitOfWork, Validation,
 };
 use crate::error::{Error, ErrorKind, Result};
 
-/// How long a unit of work is run again after conflicts.
-const RETRIED_FOR: Duration = Duration::from_secs(120);
 /// How long a unit of work waits before it is run for the third time. Before each later one it waits for as much longer.
 const FIRST_WAIT: Duration = Duration::from_millis(2);
 /// After how many conflicts a unit leaves its turn to the next one, and waits for another turn.
@@ -240,7 +238,7 @@ impl Store for MongoDb {
             let result = transaction.run(&*unit, std::mem::take(&mut slots)).await;
             match result {
                 Err(error)
-                    if error::is_conflict(&error)
+                    if error.is_conflict()
                         && !error.is_of_other_epoch()
                         && begin.elapsed() < RETRIED_FOR =>
                 {

@@ -168,6 +168,27 @@ on_every_store! {
         assert_eq!(bank.balance(1).await, 100);
     }
 
+    async fn each_of_many_transactions_on_the_same_documents_comes_to_its_end(store: impl TestStore) {
+        let bank = bank(store).await;
+        let mut tasks = tokio::task::JoinSet::new();
+        for _ in 0..32 {
+            let bank = bank.clone();
+            tasks.spawn(async move {
+                bank.transaction(async |bank| {
+                    let balance = bank.accounts.get(1).await?.balance;
+                    bank.accounts.update(1).set(Account::fields().balance, balance - 1).await?;
+                    bank.add(2, 1).await
+                })
+                .await
+            });
+        }
+        while let Some(moved) = tasks.join_next().await {
+            moved.unwrap().unwrap();
+        }
+        assert_eq!((bank.balance(1).await, bank.balance(2).await), (68, 132));
+        assert_eq!(bank.transfers.all().count().await.unwrap(), 32);
+    }
+
     async fn a_read_that_finds_nothing_aborts_nothing(store: impl TestStore) {
         let bank = bank(store).await;
         bank.transaction(async |bank| {

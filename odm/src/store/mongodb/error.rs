@@ -113,11 +113,6 @@ fn kind_of(code: i32, about: Option<About<'_>>) -> ErrorKind {
     }
 }
 
-/// Whether another transaction won, so that the same unit can succeed.
-pub(super) fn is_conflict(error: &Error) -> bool {
-    error.is_retryable() && error.kind() == ErrorKind::TransactionAborted
-}
-
 /// The error of one statement of a write, as the server returns it.
 pub(super) fn of_statement(collection: &str, statement: &RawDocument) -> Error {
     let code = raw_number(statement, "code") as i32;
