@@ -85,6 +85,7 @@ extern crate self as odm;
     reason = "the types only guide generated code"
 )]
 pub mod __private;
+mod backoff;
 mod catalog;
 mod database;
 mod error;

@@ -1,14 +1,10 @@
 //! Transactions: guards, and closures that are retried.
 
-use std::{
-    fmt,
-    ops::Deref,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{fmt, ops::Deref, sync::Arc, time::Instant};
 
 use super::Database;
 use crate::{
+    backoff::Backoff,
     error::{Error, ErrorKind, Result},
     session::{AbortOnDrop, Bound, run_inside},
     store::RETRIED_FOR,
@@ -16,10 +12,6 @@ use crate::{
 
 /// How often a closure that runs out of time is run.
 const ATTEMPTS: usize = 5;
-/// The longest wait before a closure is run again after its first conflict.
-const FIRST_WAIT: Duration = Duration::from_millis(5);
-/// The longest wait of all.
-const LONGEST_WAIT: Duration = Duration::from_millis(500);
 
 /// A transaction that the caller drives, from [`Database::begin`].
 ///
@@ -125,7 +117,7 @@ where
         }
         return result;
     }
-    let mut again = Again::default();
+    let mut again = Again::new();
     loop {
         let guard = TransactionGuard::new(database).await?;
         let bound = guard.bound.clone();
@@ -150,25 +142,22 @@ where
     }
 }
 
-/// When a closure is run again. The waits after conflicts, and the time for all of them, are those that MongoDB's specification
-/// has for `withTransaction`.
+/// When a closure is run again.
 struct Again {
     begin: Instant,
     attempts: usize,
-    longest_wait: Duration,
-}
-
-impl Default for Again {
-    fn default() -> Self {
-        Again {
-            begin: Instant::now(),
-            attempts: 1,
-            longest_wait: FIRST_WAIT,
-        }
-    }
+    backoff: Backoff,
 }
 
 impl Again {
+    fn new() -> Self {
+        Again {
+            begin: Instant::now(),
+            attempts: 1,
+            backoff: Backoff::default(),
+        }
+    }
+
     fn is_due(&self, failure: &Error) -> bool {
         match failure.is_conflict() {
             true => self.begin.elapsed() < RETRIED_FOR,
@@ -181,12 +170,10 @@ impl Again {
         }
     }
 
-    /// Waits for those that have won, and not as long as the others that have lost, who would meet again.
     async fn wait(&mut self, failure: &Error) {
         self.attempts += 1;
         if failure.is_conflict() {
-            tokio::time::sleep(self.longest_wait.mul_f64(fastrand::f64())).await;
-            self.longest_wait = LONGEST_WAIT.min(self.longest_wait.mul_f64(1.5));
+            self.backoff.wait().await;
         }
     }
 }

@@ -14,7 +14,8 @@
 //!
 //! On a store with several writers a worker *claims* records for some time, so that workers share the records and do not
 //! get in each other's way. Nothing depends on claims: two units on the same documents conflict in the store, or one
-//! after the other does the same, which changes nothing.
+//! after the other does the same, which changes nothing. A worker that loses a conflict goes on with other records, since a
+//! server keeps the documents of a process that was killed in a transaction for a minute.
 //!
 //! A record keeps the time of the write from which it follows, also through a chain of deferred fields: so nothing follows
 //! from a write any more when no record is as old as it. What a unit of the worker leaves is as old as the oldest record that

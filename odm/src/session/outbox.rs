@@ -7,6 +7,7 @@ use tokio::sync::{Mutex, Notify};
 
 use super::Session;
 use crate::{
+    backoff::Backoff,
     error::{Error, ErrorKind, Result},
     maintain::{
         Batch, Claim, FailedRefresh, Lag, Retry, has_records, lag, newest_waiting, next_records,
@@ -29,11 +30,28 @@ const DOCUMENTS: usize = 500;
 const DOCUMENTS_SIDE_BY_SIDE: usize = 100;
 const FIRST_DOCUMENTS_SIDE_BY_SIDE: usize = 10;
 
-/// How long a claim lasts. It ends with the unit, unless the worker comes to nothing.
-const CLAIM: Duration = Duration::from_secs(60);
+/// How long a claim lasts: some times as long as a unit, with which it ends unless the process of the worker is killed.
+const CLAIM: Duration = Duration::from_secs(10);
 
 /// How long `caught_up` waits for records that another worker has claimed before it looks again.
 const WAIT: Duration = Duration::from_millis(50);
+
+/// How a unit takes its records. One that loses a conflict is followed by one of fewer documents, and then by one that begins
+/// somewhere else: whoever has won may keep a document for long, as a process that was killed in a transaction does.
+struct Pace {
+    documents: usize,
+    /// The [first record](Claim::begin).
+    begin: f64,
+    backoff: Backoff,
+}
+
+impl Pace {
+    async fn has_lost(&mut self) {
+        self.documents = (self.documents / 4).max(1);
+        self.begin = fastrand::f64();
+        self.backoff.wait().await;
+    }
+}
 
 /// What the sessions of a database share of the outbox.
 #[derive(Debug)]
@@ -103,8 +121,8 @@ impl Session {
     /// Works off all records, until there are no more that nobody else has claimed.
     pub(crate) async fn work_off_outbox(&self) -> Result<()> {
         self.measure_outbox().await?;
-        let mut limit = self.first_documents();
-        while self.work_off_next(&mut limit).await? {}
+        let mut pace = self.first_pace();
+        while self.work_off_next(&mut pace).await? {}
         self.measure_outbox().await
     }
 
@@ -122,13 +140,13 @@ impl Session {
         let Some(newest) = newest else { return Ok(()) };
         // Of a program with another clock, a record may be from the future.
         let until = newest.max(DateTime::now());
-        let mut limit = self.first_documents();
+        let mut pace = self.first_pace();
         loop {
             let oldest = oldest_waiting(self.source().await?.reader()).await?;
             if oldest.is_none_or(|oldest| oldest > until) {
                 return Ok(());
             }
-            if !self.work_off_next(&mut limit).await? {
+            if !self.work_off_next(&mut pace).await? {
                 tokio::time::sleep(WAIT).await;
             }
         }
@@ -148,11 +166,15 @@ impl Session {
         }
     }
 
-    /// How many documents the first unit goes through. The others have more, as long as nothing is in their way.
-    fn first_documents(&self) -> usize {
-        match self.is_side_by_side() {
-            true => FIRST_DOCUMENTS_SIDE_BY_SIDE,
-            false => DOCUMENTS,
+    /// That of the first unit. The others have more documents, as long as nothing is in their way.
+    fn first_pace(&self) -> Pace {
+        Pace {
+            documents: match self.is_side_by_side() {
+                true => FIRST_DOCUMENTS_SIDE_BY_SIDE,
+                false => DOCUMENTS,
+            },
+            begin: 0.0,
+            backoff: Backoff::default(),
         }
     }
 
@@ -163,30 +185,38 @@ impl Session {
         }
     }
 
+    /// The records of the next unit.
+    async fn next_records(&self, pace: &Pace) -> Result<Vec<RawBson>> {
+        if self.is_side_by_side() {
+            let claim = Claim {
+                by: self.outbox.id,
+                millis: i64::try_from(CLAIM.as_millis()).unwrap_or(i64::MAX),
+                targets: pace.documents,
+                among: RECORDS,
+                begin: pace.begin,
+            };
+            return self.work_once(&Arc::new(claim)).await;
+        }
+        // A unit is the only one while it runs.
+        let source = self.source().await?;
+        let id = |record: &RawDocument| {
+            let id = path::get(record, "_id");
+            Ok(id.map_or(RawBson::Null, RawBson::from))
+        };
+        let next = next_records(RECORDS);
+        Ok(source.reader().find_with(&next, id).await?.0)
+    }
+
     /// Works off the next records by one unit of at most so many documents, or of fewer while some cannot be refreshed.
     /// Returns whether there were any.
-    async fn work_off_next(&self, limit: &mut usize) -> Result<bool> {
+    async fn work_off_next(&self, pace: &mut Pace) -> Result<bool> {
         let _working = self.outbox.working.lock().await;
-        let records = match self.is_side_by_side() {
-            true => {
-                let claim = Claim {
-                    by: self.outbox.id,
-                    millis: i64::try_from(CLAIM.as_millis()).unwrap_or(i64::MAX),
-                    targets: *limit,
-                    among: RECORDS,
-                };
-                self.work_alone(&Arc::new(claim)).await?
+        let records = match self.next_records(pace).await {
+            Err(error) if error.is_conflict() => {
+                pace.has_lost().await;
+                return Ok(true);
             }
-            // A unit is the only one while it runs.
-            false => {
-                let source = self.source().await?;
-                let id = |record: &RawDocument| {
-                    let id = path::get(record, "_id");
-                    Ok(id.map_or(RawBson::Null, RawBson::from))
-                };
-                let next = next_records(RECORDS);
-                source.reader().find_with(&next, id).await?.0
-            }
+            records => records?,
         };
         if records.is_empty() {
             return Ok(false);
@@ -195,12 +225,12 @@ impl Session {
         loop {
             let batch = Batch {
                 records: records.clone(),
-                limit: *limit,
+                limit: pace.documents,
                 failed: failed.take(),
             };
             let operation = Operation::begin("refresh", "");
             let batch = Arc::new(batch);
-            let worked = match *limit > 1 && self.is_side_by_side() {
+            let worked = match self.is_side_by_side() {
                 true => self.work_once(&batch).await,
                 false => self.work_alone(&batch).await,
             };
@@ -217,10 +247,14 @@ impl Session {
                     );
                     metrics::outbox_batch(self.database());
                     self.record(operation, worked.cost);
-                    *limit = (*limit * 2).min(self.most_documents());
+                    let documents = (pace.documents * 2).min(self.most_documents());
+                    *pace = Pace {
+                        documents,
+                        ..self.first_pace()
+                    };
                     return Ok(true);
                 }
-                Err(error) if is_permanent(&error) => match *limit {
+                Err(error) if is_permanent(&error) => match pace.documents {
                     1 => {
                         tracing::warn!(
                             target: "odm",
@@ -230,9 +264,15 @@ impl Session {
                         );
                         failed = Some(FailedRefresh::new(&error));
                     }
-                    _ => *limit /= 2,
+                    _ => pace.documents /= 2,
                 },
-                Err(error) if *limit > 1 && error.is_conflict() => *limit = (*limit / 4).max(1),
+                Err(error) if error.is_conflict() => match pace.documents {
+                    1 => {
+                        pace.has_lost().await;
+                        return Ok(true);
+                    }
+                    documents => pace.documents = (documents / 4).max(1),
+                },
                 Err(error) => return Err(error),
             }
         }

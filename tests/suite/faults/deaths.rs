@@ -4,7 +4,7 @@ use std::{env, thread, time::Duration};
 
 use odm::{
     OpenOptions,
-    bson::{DateTime, doc},
+    bson::{DateTime, Document, doc},
     prelude::*,
     store::mongodb::MongoDb,
 };
@@ -84,6 +84,65 @@ fn another_worker_goes_on_from_any_message_at_which_one_has_died_on_mongodb() {
             }
         }
         assert!(deaths > 20, "{deaths} messages");
+    });
+}
+
+/// The server keeps the transaction of a process that was killed for a minute.
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_worker_goes_on_beside_what_an_open_transaction_keeps_on_mongodb() {
+    on_mongodb_database(MOST, async |server: &TestDatabase| {
+        let store = MongoDb::new(&server.client, server.database.name()).await;
+        let store = store.unwrap();
+        let library = library(store.clone()).await;
+        library
+            .authors
+            .insert_many((1..=8).map(author))
+            .await
+            .unwrap();
+        library.shelves.insert(shelf(1)).await.unwrap();
+        library
+            .books
+            .insert_many((1..=8).map(|id| book(id, 1, 1)))
+            .await
+            .unwrap();
+        library.caught_up().await.unwrap();
+        let all = library.authors.update_where(Filter::all());
+        all.set(Author::fields().name, "new").await.unwrap();
+
+        // A record, and a document that is to be refreshed.
+        let mut session = server.client.start_session().await.unwrap();
+        session.start_transaction().await.unwrap();
+        for (collection, kept) in [
+            ("_odm_outbox", doc! { "holder": "books", "id": 1 }),
+            ("books", doc! { "author": 2 }),
+        ] {
+            let collection = server.database.collection::<Document>(collection);
+            let keep = collection.update_one(kept, doc! { "$set": { "kept": true } });
+            let kept = keep.session(&mut session).await.unwrap();
+            assert_eq!(kept.modified_count, 1);
+        }
+        let refreshed = async || {
+            let old = library
+                .books
+                .find(Book::fields().author_later.ne("new"))
+                .await
+                .unwrap();
+            let mut old: Vec<_> = old.iter().map(|book| *book.author.id()).collect();
+            old.sort_unstable();
+            old == [1, 2]
+        };
+        tokio::select! {
+            ended = library.caught_up() => panic!("all is refreshed: {ended:?}"),
+            in_time = tokio::time::timeout(Duration::from_secs(30), async {
+                while !refreshed().await {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            }) => in_time.expect("the worker waits for the transaction"),
+        }
+        session.abort_transaction().await.unwrap();
+        end_claims(&store).await;
+        assert_right(&library, "after the transaction").await;
     });
 }
 

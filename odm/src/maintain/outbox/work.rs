@@ -332,6 +332,8 @@ pub(crate) struct Claim {
     /// Among how many of the oldest records they are: all of these that have a claimed target are claimed, since one
     /// refresh is for all of them.
     pub(crate) among: u64,
+    /// The place among these of the first one, from 0 for the oldest to 1, excluded. After the newest one follows the oldest.
+    pub(crate) begin: f64,
 }
 
 impl Work for Claim {
@@ -364,7 +366,10 @@ impl Work for Claim {
         let levels = Levels::new(catalog);
         let mut level = None;
         let mut claimed = Vec::new();
-        for at in unit.search_images(&next).await? {
+        let mut found = unit.search_images(&next).await?;
+        let begin = (found.len() as f64 * self.begin) as usize;
+        found.rotate_left(begin);
+        for at in found {
             let Some(document) = unit.document(OUTBOX, at) else {
                 continue;
             };
