@@ -152,6 +152,15 @@ on_every_store! {
         market.copy_to(&copy).await.unwrap();
     }
 
+    async fn a_document_of_another_source_is_found_behind_many_that_are_the_same(store: impl TestStore) {
+        let (_, market) = large(450).await;
+        let copy = Market::open(store).await.unwrap();
+        market.copy_to(&copy).await.unwrap();
+        copy.categories.insert(category(449_000, None)).await.unwrap();
+        let error = market.copy_to(&copy).await.unwrap_err();
+        assert_eq!(error.location().unwrap().id, Some(RawBson::Int32(449_000)), "{error}");
+    }
+
     async fn a_cold_part_that_the_source_has_otherwise_is_refused(store: impl TestStore) {
         let (_, market) = source().await;
         let copy = Market::open(store).await.unwrap();
@@ -169,6 +178,16 @@ on_every_store! {
         market.copy_to(&copy).await.unwrap();
         assert_eq!(stored(&store, "visits").await, []);
         assert_eq!(stored(&store, "others").await.len(), 1);
+    }
+
+    async fn derived_data_of_another_program_that_is_wrong_in_the_target_is_no_error(store: impl TestStore) {
+        let (_, market) = source().await;
+        let shop = Shop::open(store.clone()).await.unwrap();
+        shop.makers.insert(Maker { id: 1, name: "Acme".into(), parts: 0 }).await.unwrap();
+        behind_the_back(&store, "makers", doc! { "_id": 1 }, doc! { "$set": { "parts": 9_i64 } }).await;
+        let copy = Market::open(store).await.unwrap();
+        market.copy_to(&copy).await.unwrap();
+        assert_eq!(copy.audit().await.unwrap().len(), 1);
     }
 
     async fn derived_data_that_is_wrong_in_the_source_is_right_in_the_copy(store: impl TestStore) {
