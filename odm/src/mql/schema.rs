@@ -2,6 +2,7 @@
 
 mod check;
 mod equality;
+mod kept;
 mod node;
 mod parse;
 mod words;

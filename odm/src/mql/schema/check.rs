@@ -319,7 +319,7 @@ impl<'v> Checker<'v> {
 }
 
 /// Whether a value conforms to a schema within another.
-fn conforms(node: &Node, value: RawBsonRef<'_>) -> Result<bool, Stop> {
+pub(super) fn conforms(node: &Node, value: RawBsonRef<'_>) -> Result<bool, Stop> {
     match Checker::matching().node(node, value, &Path::Root) {
         Ok(()) => Ok(true),
         Err(Stop::Violated) => Ok(false),

@@ -1,9 +1,9 @@
-use bson::{Bson, Document, RawDocumentBuf, doc};
+use bson::{Bson, Document, RawBson, RawDocumentBuf, doc};
 use proptest::prelude::*;
 
 use super::*;
 use crate::mql::{
-    Filter,
+    End, Filter, Operation, Push, Update,
     testing::{document, raw, small_nested, small_value},
 };
 
@@ -368,4 +368,175 @@ proptest! {
             prop_assert!(compare(a, b).is_eq());
         }
     }
+}
+
+/// Schemas that allow and refuse small documents, about as often.
+fn small_schema() -> impl Strategy<Value = Document> {
+    let leaf = prop_oneof![
+        Just(doc! {}),
+        Just(doc! { "bsonType": "int" }),
+        Just(doc! { "bsonType": "long" }),
+        Just(doc! { "bsonType": "double" }),
+        Just(doc! { "bsonType": ["long", "null"] }),
+        Just(doc! { "bsonType": ["int", "string"] }),
+        (0..2_i32, 0..2_i32)
+            .prop_map(|(least, most)| doc! { "minimum": least, "maximum": most + 1 }),
+        any::<bool>().prop_map(|exclusive| {
+            doc! { "bsonType": "int", "maximum": 2, "exclusiveMaximum": exclusive }
+        }),
+        Just(doc! { "minimum": i64::MAX - 1 }),
+        Just(doc! { "multipleOf": 2 }),
+        Just(doc! { "enum": [0, 1, "a"] }),
+        Just(doc! { "pattern": "^a" }),
+        Just(doc! { "not": { "bsonType": "string" } }),
+        Just(doc! { "anyOf": [{ "bsonType": "int" }, { "minimum": 1 }] }),
+    ];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        let properties = prop::collection::btree_map("[abc]", inner.clone(), 0..3);
+        let properties = properties.prop_map(|fields| {
+            let fields = fields
+                .into_iter()
+                .map(|(name, schema)| (name, Bson::Document(schema)));
+            fields.collect::<Document>()
+        });
+        prop_oneof![
+            properties
+                .clone()
+                .prop_map(|fields| doc! { "properties": fields }),
+            (properties.clone(), "[abc]").prop_map(|(fields, name)| {
+                doc! { "bsonType": "object", "properties": fields, "required": [name] }
+            }),
+            properties
+                .prop_map(|fields| doc! { "properties": fields, "additionalProperties": false }),
+            inner
+                .clone()
+                .prop_map(|rest| doc! { "additionalProperties": rest }),
+            inner
+                .clone()
+                .prop_map(|items| doc! { "bsonType": "array", "items": items }),
+            (inner.clone(), 0..3_i32)
+                .prop_map(|(items, most)| doc! { "items": items, "maxItems": most }),
+            inner.clone().prop_map(|first| doc! { "items": [first] }),
+            inner
+                .clone()
+                .prop_map(|one| doc! { "allOf": [one, { "uniqueItems": true }] }),
+            (inner.clone(), inner).prop_map(|(one, other)| doc! { "allOf": [one, other] }),
+            (1..3_i32).prop_map(|least| doc! { "minItems": least }),
+            (0..3_i32).prop_map(|most| doc! { "maxProperties": most }),
+            Just(doc! { "dependencies": { "a": ["b"] } }),
+            Just(doc! { "patternProperties": { "^a": { "bsonType": "int" } } }),
+        ]
+    })
+}
+
+fn small_operation() -> impl Strategy<Value = Operation> {
+    let value = || small_nested().prop_map(crate::mql::testing::raw_value);
+    let whole = prop_oneof![
+        (-2..3_i32).prop_map(RawBson::from),
+        (-2..3_i64).prop_map(RawBson::from),
+        Just(RawBson::from(i64::MIN)),
+        Just(RawBson::from(i32::MAX)),
+        Just(RawBson::from(0.5)),
+    ];
+    let push = (
+        prop::collection::vec(value(), 0..3),
+        prop::option::of(-2..3_i64),
+    );
+    prop_oneof![
+        3 => value().prop_map(Operation::Set),
+        1 => Just(Operation::Unset),
+        3 => whole.prop_map(Operation::Inc),
+        1 => value().prop_map(Operation::Min),
+        1 => value().prop_map(Operation::Max),
+        2 => push.prop_map(|(each, slice)| Operation::Push(Push { each, slice, ..Push::default() })),
+        1 => prop::collection::vec(value(), 0..3).prop_map(Operation::AddToSet),
+        1 => Just(Operation::Pop(End::First)),
+        1 => Just(Operation::Mul(2.into())),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4096))]
+
+    #[test]
+    fn an_update_that_a_schema_says_to_be_kept_by_leaves_no_document_against_it(
+        schema in small_schema(),
+        operations in prop::collection::btree_map(crate::mql::testing::path(), small_operation(), 1..3),
+        documents in prop::collection::vec(document(), 8),
+    ) {
+        let schema = parse(schema).expect("a schema");
+        let mut update = Update::default();
+        for (path, operation) in operations {
+            update.push(path, operation);
+        }
+        let Some(kept) = schema.kept_by(&update) else {
+            return Ok(());
+        };
+        let now = bson::DateTime::from_millis(0);
+        for document in documents.into_iter().map(raw) {
+            if schema.matches(&document).unwrap()
+                && kept.matches(&document).unwrap()
+                && let Ok(Some(after)) = update.apply(&document, false, now)
+            {
+                prop_assert!(schema.matches(&after).unwrap(), "{document:?} becomes {after:?}");
+            }
+        }
+    }
+}
+
+/// What an update must be kept by, and documents that have to be looked at.
+#[test]
+fn a_schema_is_kept_by_updates_that_each_conform_to_the_rules_of_their_field() {
+    let schema = parse(doc! {
+        "bsonType": "object",
+        "required": ["_id", "name"],
+        "properties": {
+            "name": { "bsonType": "string", "maxLength": 5 },
+            "note": { "bsonType": ["string", "null"] },
+            "count": { "bsonType": "long", "minimum": 0 },
+            "small": { "bsonType": "int" },
+            "price": { "bsonType": "object", "required": ["value"], "properties": { "value": { "bsonType": "double" } } },
+            "tags": { "bsonType": "array", "items": { "bsonType": "string" } },
+            "few": { "bsonType": "array", "maxItems": 2 },
+        },
+    })
+    .unwrap();
+    let kept = |update: Document| {
+        let update = Update::parse(&update, &[]).unwrap();
+        schema.kept_by(&update).map(|filter| filter.to_document())
+    };
+    assert_eq!(
+        kept(doc! { "$set": { "name": "short", "note": null } }),
+        Some(doc! {})
+    );
+    assert_eq!(kept(doc! { "$set": { "name": "longer" } }), None);
+    assert_eq!(kept(doc! { "$set": { "other": 1 } }), Some(doc! {}));
+    assert_eq!(kept(doc! { "$unset": { "note": "" } }), Some(doc! {}));
+    assert_eq!(kept(doc! { "$unset": { "name": "" } }), None);
+    assert_eq!(
+        kept(doc! { "$inc": { "count": -2_i64 } }),
+        Some(doc! { "count": { "$type": "long", "$gte": 2_i64 } })
+    );
+    assert_eq!(
+        kept(doc! { "$inc": { "small": 1 } }),
+        Some(doc! { "small": {
+            "$type": "int",
+            "$gte": i64::from(i32::MIN) - 1,
+            "$lte": i64::from(i32::MAX) - 1,
+        } })
+    );
+    assert_eq!(kept(doc! { "$inc": { "small": 1_i64 } }), None);
+    assert_eq!(kept(doc! { "$mul": { "count": 2_i64 } }), None);
+    assert_eq!(
+        kept(doc! { "$set": { "price.value": 1.5 } }),
+        Some(doc! { "price": { "$type": "object" } })
+    );
+    assert_eq!(kept(doc! { "$set": { "price": {} } }), None);
+    assert_eq!(
+        kept(doc! { "$push": { "tags": "new" }, "$pop": { "few": 1 } }),
+        Some(doc! {})
+    );
+    assert_eq!(kept(doc! { "$push": { "tags": 1 } }), None);
+    assert_eq!(kept(doc! { "$push": { "few": 1 } }), None);
+    assert_eq!(kept(doc! { "$set": { "tags.0": "new" } }), None);
 }
