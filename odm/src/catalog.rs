@@ -41,9 +41,9 @@ pub use relations::Relations;
 pub(crate) use relations::{Collection, WriteFields};
 use stored::OwnerVersion;
 pub(crate) use stored::{
-    COLLECTION, OwnedIndex, Prepared, RunningMigration, Stored, advance, begin, check_declaration,
-    check_owned, complete, declare, end_migration, follow, has_followed, is_current, is_outdated,
-    load, prepare, renew_epoch, running, stored as stored_of,
+    Announcement, COLLECTION, OwnedIndex, Prepared, RunningMigration, Stored, advance, begin,
+    check_declaration, check_owned, complete, declare, end_migration, follow, has_followed,
+    is_current, is_outdated, load, prepare, renew_epoch, running, stored as stored_of,
 };
 pub(crate) use validators::ActiveValidator;
 use validators::Validator;
@@ -76,6 +76,8 @@ pub(crate) struct Catalog {
     read_checks: HashMap<String, Arc<Vec<ModelReadCheck>>>,
     /// The number of changes of the stored catalog that led to this state of it.
     epoch: i64,
+    /// A database is about to change what is declared.
+    is_changing: bool,
 }
 
 /// One collection in the catalog.
@@ -206,6 +208,7 @@ impl Catalog {
             unnamed: HashMap::new(),
             read_checks: HashMap::new(),
             epoch,
+            is_changing: false,
         })
     }
 
@@ -243,6 +246,16 @@ impl Catalog {
     pub(crate) fn check_write(&self, collection: &str) -> Result<()> {
         let mut owners = self.owners.iter();
         owners.try_for_each(|owner| owner.check_write(collection))
+    }
+
+    /// The number of changes of the stored catalog that led to this one.
+    pub(crate) fn epoch(&self) -> i64 {
+        self.epoch
+    }
+
+    /// Whether a database is about to change what is declared.
+    pub(crate) fn is_changing(&self) -> bool {
+        self.is_changing
     }
 
     /// The fields at the top of documents of a collection that only models of other programs name.

@@ -4,6 +4,7 @@
 //! carries it out in the order that the relations need, by the catalog alone. Effects on base data
 //! and the kinds of derived fields have a file each.
 
+mod alone;
 mod audit;
 mod base;
 mod cold;
@@ -231,7 +232,7 @@ async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<(Touched, Vec<Doc>)
     let touched = base::apply(unit, write).await?;
     unit.keep_returned(write.collection(), &touched.positions);
     unit.keep_returned(write.collection(), &touched.returned);
-    unit.end_step(|| format!("{} in `{}`", write.name(), write.collection()));
+    unit.end_step(|| write.step());
     delete_rules::apply(unit).await?;
     unit.end_step(|| "delete rules".to_owned());
     inverse::apply(unit, write.collection(), &touched.positions).await?;
@@ -355,6 +356,11 @@ impl Write {
             | Write::Modify { .. }
             | Write::Repair { .. } => None,
         }
+    }
+
+    /// The name of its first step.
+    fn step(&self) -> String {
+        format!("{} in `{}`", self.name(), self.collection())
     }
 
     /// The operation, for traces.

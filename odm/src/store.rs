@@ -64,8 +64,8 @@ pub use query::{Aggregate, Cost, Explain, Find, FindByKey};
 pub(crate) use query::{ReadAs, STORED};
 pub(crate) use reader_ext::ReaderExt;
 pub use write::{
-    Change, CollectionWrites, DeleteWrite, Deleted, DocumentCheck, DocumentWrite, UpdateWrite,
-    Updated,
+    Change, CollectionWrites, DeleteWrite, Deleted, DocumentCheck, DocumentWrite, UpdateAlone,
+    UpdateWrite, Updated,
 };
 
 use crate::error::Result;
@@ -133,6 +133,28 @@ pub trait Store: Send + Sync + 'static {
     /// [retryable](crate::Error::is_retryable) error. It MUST NOT run a unit again that fails with [`OtherEpoch`]. Dropping the future MUST either prevent the unit
     /// or let all of it happen.
     async fn run(&self, unit: Arc<dyn UnitOfWork>, durability: Durability) -> Result<()>;
+
+    /// Runs an update of one document without a transaction, in fewer requests than [`run`](Store::run) would take for it.
+    ///
+    /// Returns `None` if nothing was written, for whatever reason, and the update is to be run as a unit of work: if no document
+    /// matches, if the store has no such way for it, if the server refuses it. The default returns that.
+    ///
+    /// A store with such a way has [`Capabilities::updates_alone`]. It MUST NOT write in another epoch than that of the
+    /// update, but for the time that is stated there. If more than that may have passed, and another epoch has begun, it MUST
+    /// return an error that says so.
+    ///
+    /// # Errors
+    ///
+    /// [`OtherEpoch`], after which nothing is written; [`Unavailable`](crate::ErrorKind::Unavailable) if the update may be
+    /// stored or not.
+    async fn update_alone(
+        &self,
+        update: &UpdateAlone,
+        durability: Durability,
+    ) -> Result<Option<Updated>> {
+        let _ = (update, durability);
+        Ok(None)
+    }
 
     /// Opens a transaction that the caller drives. Dropping it MUST roll it back.
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>>;
@@ -342,6 +364,9 @@ pub struct Capabilities {
     /// Indexes and orders can [ignore case](IndexSpec::case_insensitive). Without it an index that does is a
     /// [`Schema`](crate::ErrorKind::Schema) error, and an order an [`InvalidQuery`](crate::ErrorKind::InvalidQuery).
     pub ignores_case: bool,
+    /// How long an [update alone](Store::update_alone) of an earlier epoch may still be under way after a new one has begun.
+    /// `None` for stores without such updates.
+    pub updates_alone: Option<Duration>,
 }
 
 impl Capabilities {
@@ -357,6 +382,14 @@ impl Capabilities {
     pub fn ignores_case(self) -> Self {
         Capabilities {
             ignores_case: true,
+            ..self
+        }
+    }
+
+    /// Returns the capabilities with updates alone, which are under way for so long at most.
+    pub fn updates_alone(self, limit: Duration) -> Self {
+        Capabilities {
+            updates_alone: Some(limit),
             ..self
         }
     }

@@ -11,14 +11,15 @@ mod transaction;
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::Poll,
+    time::{Duration, Instant},
 };
 
 use async_trait::async_trait;
 use odm::{
     Error, ErrorKind, Result,
     store::{
-        Capabilities, CollectionSpec, Durability, OtherEpoch, Reader, Store, Transaction,
-        TransactionOptions, UnitOfWork,
+        Capabilities, Change, CollectionSpec, Durability, OtherEpoch, Reader, Store, Transaction,
+        TransactionOptions, UnitOfWork, UpdateAlone, UpdateWrite, Updated,
     },
 };
 
@@ -36,6 +37,16 @@ pub struct MapStore {
     /// Each call of a transaction lets other tasks run before it.
     is_stepped: bool,
     ignores_locks: bool,
+    alone: Option<Alone>,
+}
+
+/// How updates alone are run.
+#[derive(Debug, Clone, Copy)]
+struct Alone {
+    /// How long they may be under way.
+    limit: Duration,
+    /// How long each waits between its check of the epoch and its write.
+    pause: Duration,
 }
 
 impl MapStore {
@@ -46,6 +57,7 @@ impl MapStore {
             unique_values: UniqueValues::AreExchanged,
             is_stepped: false,
             ignores_locks: false,
+            alone: None,
         }
     }
 
@@ -92,11 +104,43 @@ impl MapStore {
         }
     }
 
-    /// Creates an empty store that applies the writes of a batch one after another, as a server does.
+    /// Creates an empty store that applies the writes of a batch one after another, and has updates alone, as a server does.
     pub fn without_exchange() -> Self {
         MapStore {
             unique_values: UniqueValues::AreTakenInOrder,
+            ..MapStore::updating_alone(Duration::from_millis(20), Duration::ZERO)
+        }
+    }
+
+    /// Creates an empty store with updates alone, which may be under way for so long, and which wait between the check of
+    /// their epoch and their write.
+    pub fn updating_alone(limit: Duration, pause: Duration) -> Self {
+        MapStore {
+            alone: Some(Alone { limit, pause }),
             ..MapStore::new()
+        }
+    }
+
+    /// Writes an update alone, unless it has taken too long.
+    async fn write_alone(&self, update: &UpdateAlone, until: Instant) -> Result<Option<Updated>> {
+        let write = UpdateWrite {
+            collection: update.collection.clone(),
+            filter: update.filter.clone(),
+            change: Change::Update(update.update.clone()),
+            upsert: false,
+            check: None,
+        };
+        loop {
+            let mut transaction = self.open_transaction()?;
+            let updated = transaction.update(&write).await;
+            let updated = updated.ok().filter(|updated| updated.matched > 0);
+            if updated.is_none() || Instant::now() > until {
+                return Ok(None);
+            }
+            match transaction.finish() {
+                Err(error) if error.is_retryable() => {}
+                result => return result.map(|()| updated),
+            }
         }
     }
 
@@ -132,7 +176,10 @@ fn is_of_other_epoch(error: &Error) -> bool {
 #[async_trait]
 impl Store for MapStore {
     fn capabilities(&self) -> Capabilities {
-        let capabilities = Capabilities::default().ignores_case();
+        let mut capabilities = Capabilities::default().ignores_case();
+        if let Some(alone) = self.alone {
+            capabilities = capabilities.updates_alone(alone.limit);
+        }
         match self.unique_values {
             UniqueValues::AreExchanged => capabilities.exchanges_unique_values(),
             UniqueValues::AreTakenInOrder => capabilities,
@@ -164,6 +211,21 @@ impl Store for MapStore {
                 result => return result,
             }
         }
+    }
+
+    async fn update_alone(&self, update: &UpdateAlone, _: Durability) -> Result<Option<Updated>> {
+        let Some(alone) = self.alone else {
+            return Ok(None);
+        };
+        let begin = Instant::now();
+        if self.snapshot()?.epoch() != update.epoch {
+            return Err(OtherEpoch.into());
+        }
+        match alone.pause.is_zero() {
+            true => tokio::task::yield_now().await,
+            false => tokio::time::sleep(alone.pause).await,
+        }
+        self.write_alone(update, begin + alone.limit * 3 / 4).await
     }
 
     async fn begin(&self, _: TransactionOptions) -> Result<Box<dyn Transaction>> {

@@ -5,6 +5,7 @@
 //! `docs/format.md` describes the stored documents. Their collection is the only one to which anything
 //! but `maintain` writes.
 
+mod changing;
 mod declare;
 mod indexes;
 mod migration;
@@ -13,10 +14,11 @@ mod versions;
 use std::{collections::BTreeSet, ops::ControlFlow, sync::Arc};
 
 use async_trait::async_trait;
-use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf, oid::ObjectId};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub(crate) use self::{
+    changing::Announcement,
     declare::{Prepared, check_declaration, declare, prepare},
     indexes::OwnedIndex,
     migration::{RunningMigration, advance, begin, end_migration, running},
@@ -85,6 +87,9 @@ struct Epoch {
     id: String,
     format: i32,
     n: i64,
+    /// The programs that are about to change what is declared, each by an `_id` of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    changing: Vec<ObjectId>,
 }
 
 fn owner_id(name: &str) -> String {
@@ -132,9 +137,12 @@ pub(crate) async fn load(reader: &dyn Reader) -> Result<Catalog> {
     let owners = owners(reader).await?;
     let pending = owners.iter().flat_map(|owner| owner.pending.clone());
     let pending = pending.collect();
-    let epoch = epoch(reader).await?;
-    let catalog = Catalog::new(merged(&owners)?, pending, epoch)?;
-    Ok(catalog.with_owners(&owners))
+    let epoch = stored_epoch(reader).await?;
+    let catalog = Catalog::new(merged(&owners)?, pending, epoch.n)?;
+    Ok(Catalog {
+        is_changing: !epoch.changing.is_empty(),
+        ..catalog.with_owners(&owners)
+    })
 }
 
 impl Catalog {
@@ -291,15 +299,37 @@ async fn put<T: Serialize>(transaction: &mut dyn Transaction, id: &str, value: &
     transaction.apply(&[batch]).await.map(drop)
 }
 
-/// Changes the epoch, against all units that follow the catalog before the change.
+/// Begins another epoch, against all units that follow the catalog before the change.
 async fn next_epoch(transaction: &mut dyn Transaction) -> Result<()> {
-    let epoch = Epoch {
-        id: EPOCH.to_owned(),
-        format: FORMAT,
-        n: epoch(&*transaction).await? + 1,
-    };
+    change_epoch(transaction, |_| ()).await
+}
+
+/// Begins another epoch, with other announcements.
+async fn change_epoch(
+    transaction: &mut dyn Transaction,
+    change: impl FnOnce(&mut Epoch) + Send,
+) -> Result<()> {
+    let mut epoch = stored_epoch(&*transaction).await?;
+    epoch.format = FORMAT;
+    epoch.n += 1;
+    change(&mut epoch);
     if let Some(locks) = transaction.locks() {
         locks.begin_epoch(epoch.n);
     }
     put(transaction, EPOCH, &epoch).await
+}
+
+/// The whole document of the epoch.
+async fn stored_epoch(reader: &dyn Reader) -> Result<Epoch> {
+    // A newer format is refused before anything is read by this one.
+    epoch(reader).await?;
+    match reader.get_one(COLLECTION, &EPOCH.into()).await? {
+        (Some(stored), _) => decode(&stored),
+        (None, _) => Ok(Epoch {
+            id: EPOCH.to_owned(),
+            format: FORMAT,
+            n: 0,
+            changing: Vec::new(),
+        }),
+    }
 }

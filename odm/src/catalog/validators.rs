@@ -9,7 +9,7 @@ use super::{Catalog, Split, read_checks::read_checks_of};
 use crate::{
     error::{Error, Result},
     model::{Check, FieldKind, Model, SplitShape, ValidationAction, ValidationLevel},
-    mql::{Schema, Violation},
+    mql::{Filter, Schema, Update, Violation},
     store::Validation,
 };
 
@@ -97,6 +97,19 @@ impl ActiveValidator {
             return Ok(Vec::new());
         }
         Ok(violations)
+    }
+
+    /// A filter: documents that it matches violate nothing before an update, and nothing after it. `None` if they have to be
+    /// looked at.
+    pub(crate) fn kept_by(&self, update: &Update) -> Option<Filter> {
+        // A warning is for the document that it is about.
+        if self.is_warning() || self.check.is_some() {
+            return None;
+        }
+        let Some(schema) = &self.schema else {
+            return Some(Filter::default());
+        };
+        Some(Filter::Schema(schema.clone()).and(schema.kept_by(update)?))
     }
 
     /// What a document violates, whatever the level.

@@ -12,7 +12,7 @@ use std::{
 
 use super::{Database, expiry, outbox};
 use crate::{
-    catalog::{self, Catalog, Declaration, OwnedIndex, Prepared},
+    catalog::{self, Announcement, Catalog, Declaration, OwnedIndex, Prepared},
     error::{Error, ErrorKind, Result, show},
     migration::{self, Changes, MigrationProgress, Migrations, Plan},
     model::Model,
@@ -267,12 +267,45 @@ pub(super) async fn open(
     let _opening = lock.lock().await;
     // Nothing is created or changed for models that do not fit to those of others.
     let prepared = catalog::prepare(store, &declaration, !options.refuses_backfill).await?;
+    let announcement = match prepared {
+        Prepared::Newest {
+            is_change: true, ..
+        } => Announcement::make(store).await?,
+        _ => None,
+    };
+    let opened = open_prepared(
+        store,
+        declaration,
+        models,
+        migrations,
+        options,
+        &prepared,
+        announcement,
+    );
+    let opened = opened.await;
+    if let (Err(_), Some(announcement)) = (&opened, announcement) {
+        // Where that fails too, it has no effect after a while.
+        announcement.withdraw(store).await.ok();
+    }
+    opened
+}
+
+async fn open_prepared(
+    store: &dyn Store,
+    declaration: Declaration,
+    models: &[&'static Model],
+    migrations: &Migrations,
+    options: &OpenOptions,
+    prepared: &Prepared,
+    announcement: Option<Announcement>,
+) -> Result<Opened> {
     let name = declaration.name.clone();
     let mut plan = None;
     if let Prepared::Newest {
         collections,
         retired,
-    } = &prepared
+        ..
+    } = prepared
     {
         if let Some(stored) = catalog::stored_of(&*store.reader()?, &name).await? {
             let reader = store.reader()?;
@@ -289,7 +322,7 @@ pub(super) async fn open(
         report_retired(&name, collections, retired);
     }
     let touched = plan.as_ref().map(Plan::touched).unwrap_or_default();
-    let catalog = catalog::declare(store, declaration, touched).await?;
+    let catalog = catalog::declare(store, declaration, touched, announcement).await?;
     store.validate(&catalog.validations()).await?;
     let stored = catalog::stored_of(&*store.reader()?, &name).await?;
     let is_unfinished = stored.is_some_and(|stored| stored.is_unfinished);

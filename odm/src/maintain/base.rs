@@ -129,6 +129,13 @@ async fn statement(unit: &mut Unit<'_>, write: &UpdateWrite) -> Result<Touched> 
     })
 }
 
+/// Whether something follows from an update.
+pub(super) fn is_followed(catalog: &Catalog, collection: &str, change: &Update) -> bool {
+    // A document with pending fields is validated as it is read.
+    !catalog.pending_in(collection).is_empty()
+        || catalog.is_update_followed(collection, change.paths())
+}
+
 async fn update(
     unit: &mut Unit<'_>,
     write: &UpdateWrite,
@@ -138,12 +145,8 @@ async fn update(
 ) -> Result<Touched> {
     let (catalog, collection) = (unit.catalog, write.collection.as_str());
     change.check()?;
-    // A document with pending fields is validated as it is read.
-    let is_pending = !catalog.pending_in(collection).is_empty();
-    let is_followed = is_returning
-        || is_pending
-        || unit.has_watchers(collection)
-        || catalog.is_update_followed(collection, change.paths());
+    let is_followed =
+        is_returning || unit.has_watchers(collection) || is_followed(catalog, collection, change);
     if !write.upsert && !is_followed {
         let write = UpdateWrite {
             check: validation::check_of(catalog, collection, is_typed),

@@ -8,7 +8,7 @@ use std::{
 use async_trait::async_trait;
 use bson::RawBson;
 
-use super::{Write, WriteOutcome, apply};
+use super::{Step, Write, WriteOutcome, alone, apply};
 use crate::{
     catalog::{Catalog, follow, has_followed, is_outdated},
     error::{Error, ErrorKind, Result},
@@ -30,6 +30,17 @@ pub(crate) trait Work: Send + Sync + 'static {
         transaction: &mut dyn Transaction,
         with_steps: bool,
     ) -> impl Future<Output = Result<Self::Outcome>> + Send;
+
+    /// Writes it without a transaction, or does nothing and returns `None`.
+    fn write_alone(
+        &self,
+        _store: &dyn Store,
+        _catalog: &Catalog,
+        _durability: Durability,
+        _with_steps: bool,
+    ) -> impl Future<Output = Result<Option<Self::Outcome>>> + Send {
+        async { Ok(None) }
+    }
 }
 
 impl Work for Write {
@@ -46,6 +57,32 @@ impl Work for Write {
         with_steps: bool,
     ) -> Result<WriteOutcome> {
         apply(catalog, transaction, self, with_steps).await
+    }
+
+    async fn write_alone(
+        &self,
+        store: &dyn Store,
+        catalog: &Catalog,
+        durability: Durability,
+        with_steps: bool,
+    ) -> Result<Option<WriteOutcome>> {
+        let Some(update) = alone::update_of(catalog, self) else {
+            return Ok(None);
+        };
+        let updated = store.update_alone(&update, durability).await?;
+        Ok(updated.map(|updated| WriteOutcome {
+            matched: updated.matched,
+            modified: updated.modified,
+            cost: updated.cost,
+            steps: match with_steps {
+                true => vec![Step {
+                    name: self.step(),
+                    cost: updated.cost,
+                }],
+                false => Vec::new(),
+            },
+            ..WriteOutcome::default()
+        }))
     }
 }
 
@@ -115,6 +152,16 @@ pub(crate) async fn run<W: Work>(
     durability: Durability,
     with_steps: bool,
 ) -> Result<Option<W::Outcome>> {
+    if store.capabilities().updates_alone.is_some() {
+        match work
+            .write_alone(store, catalog, durability, with_steps)
+            .await
+        {
+            Err(error) if error.is_of_other_epoch() => return Ok(None),
+            Ok(None) => {}
+            written => return written,
+        }
+    }
     let unit = Arc::new(WriteUnit {
         catalog: catalog.clone(),
         work: work.clone(),

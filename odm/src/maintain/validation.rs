@@ -16,7 +16,7 @@ use super::{
 use crate::{
     catalog::{ActiveValidator, Catalog, ModelReadCheck},
     error::{Error, ErrorKind, Result, show},
-    mql::Violation,
+    mql::{Filter, Update, Violation},
     store::DocumentCheck,
 };
 
@@ -41,6 +41,23 @@ pub(super) fn check_of(
             None => Ok(()),
         }
     }))
+}
+
+/// A filter: documents that it matches pass the [check](check_of) after an update. `None` if they have to be looked at.
+pub(super) fn kept_by(
+    catalog: &Catalog,
+    collection: &str,
+    update: &Update,
+    is_typed: bool,
+) -> Option<Filter> {
+    if read_checks_of(catalog, collection, is_typed).is_some() {
+        return None;
+    }
+    let validators = catalog.validators_of(collection);
+    let mut validators = validators.iter().flat_map(|validators| validators.iter());
+    validators.try_fold(Filter::default(), |all, validator| {
+        Some(all.and(validator.kept_by(update)?))
+    })
 }
 
 /// What the documents of a typed update have to be read as, where validation does not say as much.

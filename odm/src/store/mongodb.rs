@@ -15,6 +15,7 @@
 //! The server's snapshot isolation keeps apart transactions that write the same document, and no others. Where derived data
 //! needs more, transactions change documents of the collection `_odm_locks` too.
 
+mod alone;
 mod error;
 mod explain;
 mod filter;
@@ -34,7 +35,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::mongodb::{Client, Database, bson::doc, options::ClientOptions};
+use ::mongodb::{
+    Client, ClientSession, Database,
+    bson::doc,
+    options::{Acknowledgment, ClientOptions, WriteConcern},
+};
 use async_trait::async_trait;
 use tokio::{
     runtime::Handle,
@@ -44,7 +49,7 @@ use tokio::{
 use self::{error::translate, lock::Slots, session::Session};
 use super::{
     Capabilities, CollectionSpec, Durability, RETRIED_FOR, Reader, Store, Transaction,
-    TransactionOptions, UnitOfWork, Validation,
+    TransactionOptions, UnitOfWork, UpdateAlone, Updated, Validation,
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -186,13 +191,36 @@ impl MongoDb {
 
     async fn transaction(&self, durability: Durability) -> Result<Session> {
         self.0.check_open()?;
-        let locks = || lock::ensure(&self.0.database);
-        self.0.has_locks.get_or_try_init(locks).await?;
+        self.0.ensure_locks().await?;
         Session::of_transaction(self.0.clone(), durability).await
     }
 }
 
 impl Connection {
+    /// What a write waits for: the client's concern, or that most members have it.
+    fn write_concern(&self, durability: Durability) -> WriteConcern {
+        let own = self.database.write_concern();
+        let mut concern = own.cloned().unwrap_or(WriteConcern::majority());
+        match durability {
+            Durability::Immediate => {
+                concern.w.get_or_insert(Acknowledgment::Majority);
+            }
+            Durability::Eventual => concern.w = Some(Acknowledgment::Nodes(1)),
+        }
+        concern
+    }
+
+    /// Records that a session has committed, for later reads.
+    fn committed(&self, session: &ClientSession) {
+        let time = session.operation_time().map_or(0, session::as_number);
+        self.committed.fetch_max(time, Ordering::AcqRel);
+    }
+
+    async fn ensure_locks(&self) -> Result<()> {
+        let locks = || lock::ensure(&self.database);
+        self.has_locks.get_or_try_init(locks).await.map(drop)
+    }
+
     fn check_open(&self) -> Result<()> {
         match self.is_closed.load(Ordering::Acquire) {
             true => Err(Error::new(
@@ -207,7 +235,11 @@ impl Connection {
 #[async_trait]
 impl Store for MongoDb {
     fn capabilities(&self) -> Capabilities {
-        Capabilities::default()
+        let capabilities = Capabilities::default();
+        match self.0.has_bulk_write {
+            true => capabilities.updates_alone(alone::UNDER_WAY),
+            false => capabilities,
+        }
     }
 
     fn reader(&self) -> Result<Arc<dyn Reader>> {
@@ -257,6 +289,16 @@ impl Store for MongoDb {
                 result => return result,
             }
         }
+    }
+
+    async fn update_alone(
+        &self,
+        update: &UpdateAlone,
+        durability: Durability,
+    ) -> Result<Option<Updated>> {
+        self.0.check_open()?;
+        self.0.ensure_locks().await?;
+        self.0.update_alone(update, durability).await
     }
 
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>> {

@@ -230,6 +230,19 @@ pub struct DeleteWrite {
     pub filter: Filter,
 }
 
+/// An update of one document from which nothing follows, which a store may run [alone](super::Store::update_alone).
+#[derive(Debug, Clone, PartialEq)]
+pub struct UpdateAlone {
+    /// The collection.
+    pub collection: String,
+    /// Names the document by its `_id`, with conditions under which it passes all checks after the update.
+    pub filter: Filter,
+    /// How the document changes.
+    pub update: Update,
+    /// The [epoch](super::Lock::Epoch) in which nothing follows from the update.
+    pub epoch: i64,
+}
+
 /// The result of an update.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Updated {

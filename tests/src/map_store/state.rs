@@ -64,6 +64,10 @@ impl State {
         self.collection(collection)?.documents.get(id)
     }
 
+    pub(super) fn epoch(&self) -> i64 {
+        self.epoch.0
+    }
+
     /// Takes the locks of a transaction that writes and has read a snapshot, as it commits. Returns whether none of them is
     /// lost to a commit since the snapshot.
     pub(super) fn lock(&mut self, snapshot: &State, locks: Vec<Lock>) -> Result<bool> {

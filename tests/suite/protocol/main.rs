@@ -5,6 +5,8 @@
 //!
 //! Each rule of the protocol can be left out, and then the check fails: so it finds what the rules are for.
 
+mod alone;
+
 use std::collections::BTreeMap;
 
 use stateright::{Checker, Model, Property};

@@ -1,8 +1,10 @@
 //! Several programs on one store: each keeps right what the others derive.
 
+use std::time::Duration;
+
 use odm::{DerivedKind, ErrorKind, Problem, prelude::*};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_every_store};
+use tests::{TestStore, map_store::MapStore, on_every_store, run};
 
 use super::{Works, assert_right, maker, part, product};
 
@@ -103,6 +105,67 @@ on_every_store! {
         assert_right(&db).await;
         Works::open(store).await.unwrap();
     }
+}
+
+#[test]
+fn an_update_without_a_transaction_is_in_what_a_program_derives_that_is_declared_meanwhile() {
+    run(async {
+        let store =
+            MapStore::updating_alone(Duration::from_millis(400), Duration::from_millis(150));
+        let stock = alone::Stock::open(store.clone()).await.unwrap();
+        let old = |id| alone::Part {
+            id,
+            name: "old".into(),
+        };
+        stock.parts.insert_many([old(1), old(2)]).await.unwrap();
+        let update = async {
+            let update = stock.parts.update(1);
+            update.set(alone::Part::fields().name, "new").await.unwrap();
+        };
+        let declare = async {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            let db = Works::open(store.clone()).await.unwrap();
+            db.products.insert(product(1, None, &[1, 2])).await.unwrap();
+            db
+        };
+        let (_, db) = tokio::join!(update, declare);
+        assert_eq!(db.products.get(1).await.unwrap().parts[0].name, "new");
+        // It knows what follows by now.
+        stock
+            .parts
+            .update(2)
+            .set(alone::Part::fields().name, "newer")
+            .await
+            .unwrap();
+        assert_eq!(db.products.get(1).await.unwrap().parts[1].name, "newer");
+        db.backfill().await.unwrap();
+        assert_right(&db).await;
+    });
+}
+
+#[test]
+fn what_an_open_has_announced_that_was_dropped_harms_nobody() {
+    run(async {
+        let store = MapStore::updating_alone(Duration::from_millis(100), Duration::ZERO);
+        let stock = alone::Stock::open(store.clone()).await.unwrap();
+        let part = alone::Part {
+            id: 1,
+            name: "old".into(),
+        };
+        stock.parts.insert(part).await.unwrap();
+        let open = Works::open(store.clone());
+        assert!(
+            tokio::time::timeout(Duration::from_millis(20), open)
+                .await
+                .is_err()
+        );
+        let name = alone::Part::fields().name;
+        stock.parts.update(1).set(name, "new").await.unwrap();
+        let db = Works::open(store.clone()).await.unwrap();
+        db.products.insert(product(1, None, &[1])).await.unwrap();
+        stock.parts.update(1).set(name, "newer").await.unwrap();
+        assert_eq!(db.products.get(1).await.unwrap().parts[0].name, "newer");
+    });
 }
 
 mod newer {

@@ -7,7 +7,10 @@ use std::{
 
 use async_trait::async_trait;
 
-use super::{Owner, indexes, indexes::OwnedIndex, load, merged, next_epoch, owner_id, owners, put};
+use super::{
+    Epoch, Owner, change_epoch, changing::Announcement, indexes, indexes::OwnedIndex, load, merged,
+    next_epoch, owner_id, owners, put,
+};
 use crate::{
     catalog::{
         Catalog, Declaration, Relations, Split, graph, pending::unreadable_pending,
@@ -27,6 +30,8 @@ pub(crate) enum Prepared {
         collections: Vec<CollectionSpec>,
         /// The obsolete ones that the database itself has declared until now.
         retired: BTreeSet<OwnedIndex>,
+        /// Whether it declares something else than is in force, while other programs may write.
+        is_change: bool,
     },
 }
 
@@ -54,6 +59,11 @@ pub(crate) async fn prepare(
         let pending = declare.pending(&*reader, &before).await?;
         refuse_unreadable(unreadable_pending(&declaration.relations, &pending))?;
     }
+    let is_change = owners.len() > 1 || mine.is_some();
+    let is_change = is_change
+        && owners
+            .last()
+            .is_some_and(|owner| owner.differs_from(mine.as_ref()));
     let made = indexes::made(&*reader).await?;
     let in_force = indexes::in_force(&owners)?;
     let mut retired = indexes::obsolete(&owners, &in_force, &made);
@@ -68,7 +78,21 @@ pub(crate) async fn prepare(
     Ok(Prepared::Newest {
         collections,
         retired,
+        is_change,
     })
+}
+
+impl Owner {
+    /// Whether it declares something else than it did.
+    fn differs_from(&self, before: Option<&Owner>) -> bool {
+        before.is_none_or(|before| {
+            let pending = self.pending.clone();
+            Owner {
+                pending,
+                ..before.clone()
+            } != *self
+        })
+    }
 }
 
 fn refuse_unreadable(fields: BTreeSet<String>) -> Result<()> {
@@ -146,22 +170,33 @@ pub(crate) async fn declare(
     store: &dyn Store,
     declaration: Declaration,
     touched: Vec<(String, String)>,
+    announcement: Option<Announcement>,
 ) -> Result<Catalog> {
-    let declare = Arc::new(Declare::new(declaration, touched));
-    store.run(declare.clone(), Durability::Immediate).await?;
-    let catalog = declare
-        .catalog
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take();
-    catalog.ok_or_else(|| Error::new(ErrorKind::Closed, "the store did not run the unit"))
+    let mut declare = Declare::new(declaration, touched);
+    declare.announcement = announcement;
+    declare.must_announce = store.capabilities().updates_alone.is_some();
+    loop {
+        let unit = Arc::new(declare);
+        store.run(unit.clone(), Durability::Immediate).await?;
+        let catalog = unit.catalog.lock();
+        if let Some(catalog) = catalog.unwrap_or_else(PoisonError::into_inner).take() {
+            return Ok(catalog);
+        }
+        // Another program was declared on the store meanwhile, which had none before.
+        declare = Declare::new(unit.declaration.clone(), unit.touched.clone());
+        declare.announcement = Announcement::make(store).await?;
+        declare.must_announce = true;
+    }
 }
 
 struct Declare {
     declaration: Declaration,
     indexes: BTreeSet<OwnedIndex>,
     touched: Vec<(String, String)>,
-    /// The result of the last run.
+    announcement: Option<Announcement>,
+    /// Whether other programs run updates alone, so that a change is announced before.
+    must_announce: bool,
+    /// The result of the last run; `None` if a change was not announced.
     catalog: Mutex<Option<Catalog>>,
 }
 
@@ -178,20 +213,18 @@ impl UnitOfWork for Declare {
         if !is_older {
             self.check_same_version(mine)?;
             let mut owner = self.owner(mine);
-            let is_new = mine.is_none_or(|mine| {
-                let pending = owner.pending.clone();
-                Owner {
-                    pending,
-                    ..mine.clone()
-                } != owner
-            });
+            let is_new = owner.differs_from(mine);
+            if is_new && !owners.is_empty() && !self.is_announced(&*transaction).await? {
+                return Ok(());
+            }
             if is_new {
                 owner.pending = self.pending(&*transaction, &owners).await?;
                 put(transaction, &owner.id, &owner).await?;
             }
             let has_forgotten = indexes::forget_obsolete(transaction).await?;
-            if is_new || has_forgotten {
-                next_epoch(transaction).await?;
+            if is_new || has_forgotten || self.announcement.is_some() {
+                let end = |epoch: &mut Epoch| Announcement::end(self.announcement, epoch);
+                change_epoch(transaction, end).await?;
             }
         }
         let catalog = load(&*transaction).await?;
@@ -206,7 +239,16 @@ impl Declare {
             indexes: indexes::all_of(&declaration.specs),
             declaration,
             touched,
+            announcement: None,
+            must_announce: false,
             catalog: Mutex::new(None),
+        }
+    }
+
+    async fn is_announced(&self, reader: &dyn Reader) -> Result<bool> {
+        match self.announcement {
+            Some(announcement) => announcement.stands(reader).await,
+            None => Ok(!self.must_announce),
         }
     }
 

@@ -43,6 +43,11 @@ impl Turn {
         ))
     }
 
+    /// Any slot.
+    pub(super) fn slot(&self) -> i32 {
+        (self.next() % SLOTS) as i32
+    }
+
     fn next(&self) -> u32 {
         self.0.fetch_add(1, Ordering::Relaxed)
     }
@@ -170,14 +175,17 @@ impl SlotsStatement {
         match matched == self.number {
             true => Ok(()),
             false if self.has_epoch => Err(OtherEpoch.into()),
-            false => Err(Error::new(
-                Kind::Corrupt,
-                format!(
-                    "documents of `{COLLECTION}` are missing: connect to the store again, which creates them"
-                ),
-            )),
+            false => Err(missing()),
         }
     }
+}
+
+/// The error of slots that are not there.
+pub(super) fn missing() -> Error {
+    let message = format!(
+        "documents of `{COLLECTION}` are missing: connect to the store again, which creates them"
+    );
+    Error::new(Kind::Corrupt, message)
 }
 
 /// The slots of a document.

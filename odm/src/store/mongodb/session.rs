@@ -16,7 +16,7 @@ use ::mongodb::{
     ClientSession,
     bson::doc,
     error::{TRANSIENT_TRANSACTION_ERROR, UNKNOWN_TRANSACTION_COMMIT_RESULT},
-    options::{Acknowledgment, ReadConcern, ReadPreference, SelectionCriteria, WriteConcern},
+    options::{ReadConcern, ReadPreference, SelectionCriteria},
 };
 use bson::Timestamp;
 use tokio::sync::{Mutex, OnceCell};
@@ -81,14 +81,7 @@ impl Session {
     ) -> Result<Self> {
         let begin = async {
             let mut session = connection.client.start_session().await?;
-            let own = connection.database.write_concern();
-            let mut concern = own.cloned().unwrap_or(WriteConcern::majority());
-            match durability {
-                Durability::Immediate => {
-                    concern.w.get_or_insert(Acknowledgment::Majority);
-                }
-                Durability::Eventual => concern.w = Some(Acknowledgment::Nodes(1)),
-            }
+            let concern = connection.write_concern(durability);
             // A client that reads from other members writes to the primary all the same.
             let primary = SelectionCriteria::ReadPreference(ReadPreference::Primary);
             let options = session
@@ -212,8 +205,7 @@ async fn commit(connection: Arc<Connection>, mut session: ClientSession) -> Resu
     let mut sent = 1;
     loop {
         let Err(error) = session.commit_transaction().await else {
-            let committed = session.operation_time().map_or(0, as_number);
-            connection.committed.fetch_max(committed, Ordering::AcqRel);
+            connection.committed(&session);
             return Ok(());
         };
         // Only this label says that nothing is stored.
@@ -243,7 +235,7 @@ async fn to_its_end<T: Send + 'static>(end: impl Future<Output = T> + Send + 'st
 }
 
 /// A time of the server as a number with the same order.
-fn as_number(time: Timestamp) -> u64 {
+pub(super) fn as_number(time: Timestamp) -> u64 {
     u64::from(time.time) << 32 | u64::from(time.increment)
 }
 

@@ -1,0 +1,83 @@
+//! The announcement that a database is about to change what is declared on a store.
+//!
+//! A unit of work that follows other relations than those in force is refused with its writes, by the epoch. An update
+//! [alone](Store::update_alone) may pass that check and write a moment later. So nobody runs one from the announcement to the
+//! declaration, which comes after all that were under way have ended.
+
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use async_trait::async_trait;
+use bson::oid::ObjectId;
+
+use super::{Epoch, change_epoch, stored_epoch};
+use crate::{
+    error::Result,
+    store::{Durability, Reader, Store, Transaction, UnitOfWork},
+};
+
+/// The age from which on an announcement is taken for that of a program that has crashed.
+const LEFT: Duration = Duration::from_secs(10 * 60);
+
+/// An announcement, in the document of the epoch until the declaration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Announcement(ObjectId);
+
+impl Announcement {
+    /// Announces a change, and returns when no update alone is under way and none can begin. `None` for a store without
+    /// such updates.
+    pub(crate) async fn make(store: &dyn Store) -> Result<Option<Self>> {
+        let Some(limit) = store.capabilities().updates_alone else {
+            return Ok(None);
+        };
+        let own = Announcement(ObjectId::new());
+        store
+            .run(Arc::new(Make(own)), Durability::Immediate)
+            .await?;
+        tokio::time::sleep(limit).await;
+        Ok(Some(own))
+    }
+
+    /// Whether the announcement stands, so that no update alone is under way.
+    pub(super) async fn stands(self, reader: &dyn Reader) -> Result<bool> {
+        Ok(stored_epoch(reader).await?.changing.contains(&self.0))
+    }
+
+    /// Takes the announcement back, where nothing was declared.
+    pub(crate) async fn withdraw(self, store: &dyn Store) -> Result<()> {
+        let withdraw = Arc::new(Withdraw(self));
+        store.run(withdraw, Durability::Immediate).await
+    }
+
+    /// Removes an announcement from an epoch, and those of programs that have crashed.
+    pub(super) fn end(own: Option<Self>, epoch: &mut Epoch) {
+        let now = SystemTime::now();
+        let is_left = |of: &ObjectId| {
+            let age = now.duration_since(of.timestamp().to_system_time());
+            age.is_ok_and(|age| age > LEFT)
+        };
+        epoch
+            .changing
+            .retain(|of| own != Some(Announcement(*of)) && !is_left(of));
+    }
+}
+
+struct Make(Announcement);
+
+#[async_trait]
+impl UnitOfWork for Make {
+    async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
+        change_epoch(transaction, |epoch| epoch.changing.push(self.0.0)).await
+    }
+}
+
+struct Withdraw(Announcement);
+
+#[async_trait]
+impl UnitOfWork for Withdraw {
+    async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
+        change_epoch(transaction, |epoch| Announcement::end(Some(self.0), epoch)).await
+    }
+}

@@ -1,0 +1,225 @@
+//! Updates of one document by one message, without a transaction.
+//!
+//! The message is a `bulkWrite` of two statements, which the server carries out in their order, and of which it leaves out the
+//! second one where the first one fails. The first one finds a slot of `_odm_locks` in the epoch of the update, and changes
+//! nothing. In another epoch it finds none, would insert one, and fails, since its `_id` is there. It is carried out again
+//! where the driver sends the message again, since the server remembers only statements that have changed something.
+//!
+//! Between the two statements another epoch can begin. So a change of the epoch that matters is announced, and waits for
+//! [`UNDER_WAY`]; and an update that took longer than [`SOON`] asks once more.
+
+use std::{
+    sync::atomic::Ordering,
+    time::{Duration, Instant},
+};
+
+use ::mongodb::{
+    ClientSession, Namespace,
+    error::{
+        Error as DriverError, ErrorKind as DriverKind, NO_WRITES_PERFORMED, RETRYABLE_WRITE_ERROR,
+        Result as DriverResult,
+    },
+    options::{UpdateModifications, UpdateOneModel},
+    results::SummaryBulkWriteResult,
+};
+use bson::{Bson, Document, RawBson, doc, rawdoc};
+
+use super::{
+    Connection,
+    error::{code::DUPLICATE_KEY, is_unreachable, translate, unconfirmed},
+    lock,
+};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    mql::{Operation, Update},
+    store::{Cost, Durability, OtherEpoch, UpdateAlone, Updated, check_document},
+};
+
+/// How long an update may be under way after another epoch has begun.
+pub(super) const UNDER_WAY: Duration = Duration::from_secs(1);
+/// The time within which an update has ended for whoever waits for [`UNDER_WAY`], whatever their clocks.
+const SOON: Duration = Duration::from_millis(500);
+
+impl Connection {
+    pub(super) async fn update_alone(
+        &self,
+        update: &UpdateAlone,
+        durability: Durability,
+    ) -> Result<Option<Updated>> {
+        let Some(change) = native(update) else {
+            return Ok(None);
+        };
+        let change = UpdateOneModel::builder()
+            .namespace(self.namespace(&update.collection))
+            .filter(update.filter.to_document())
+            .update(UpdateModifications::Document(change))
+            .build();
+        let check = self.check_of(update.epoch);
+        let started = self.client.start_session().await;
+        let mut session = started.map_err(|error| translate(error, None))?;
+        let begin = Instant::now();
+        let sent = self.send(vec![check.clone(), change], &mut session, durability);
+        let result = match sent.await {
+            Ok(result) => result,
+            Err(error) => return refused(error, update, begin.elapsed() > SOON),
+        };
+        self.committed(&session);
+        if result.upserted_count > 0 {
+            return Err(lock::missing());
+        }
+        // That of the slot is one.
+        let matched = u64::try_from(result.matched_count - 1).unwrap_or(0);
+        let modified = u64::try_from(result.modified_count).unwrap_or(0);
+        if modified > 0 && begin.elapsed() > SOON {
+            let checked = self.send(vec![check], &mut session, durability).await;
+            checked.map_err(|_| late(update))?;
+        }
+        Ok((matched > 0).then_some(Updated {
+            matched,
+            modified,
+            inserted: false,
+            cost: Cost {
+                queries: 1,
+                documents_written: modified,
+                ..Cost::default()
+            },
+        }))
+    }
+
+    fn namespace(&self, collection: &str) -> Namespace {
+        Namespace::new(self.database.name(), collection)
+    }
+
+    /// The statement that fails in another epoch.
+    fn check_of(&self, epoch: i64) -> UpdateOneModel {
+        UpdateOneModel::builder()
+            .namespace(self.namespace(lock::COLLECTION))
+            .filter(doc! { "_id": self.turn.slot(), "epoch": epoch })
+            .update(UpdateModifications::Document(
+                doc! { "$setOnInsert": { "n": 0_i64 } },
+            ))
+            .upsert(true)
+            .build()
+    }
+
+    /// The driver sends it again, once, if the answer is lost.
+    async fn send(
+        &self,
+        statements: Vec<UpdateOneModel>,
+        session: &mut ClientSession,
+        durability: Durability,
+    ) -> DriverResult<SummaryBulkWriteResult> {
+        let write = self.client.bulk_write(statements).ordered(true);
+        let bypasses = self.bypasses_validators.load(Ordering::Acquire);
+        let write = match bypasses {
+            true => write.bypass_document_validation(true),
+            false => write,
+        };
+        write
+            .write_concern(self.write_concern(durability))
+            .session(session)
+            .await
+    }
+}
+
+/// What an error means: that another epoch has begun, that the update may be stored, or that nothing is written.
+fn refused(error: DriverError, update: &UpdateAlone, is_slow: bool) -> Result<Option<Updated>> {
+    if is_unreachable(&error) {
+        return Err(translate(error, None));
+    }
+    if error.contains_label(NO_WRITES_PERFORMED) {
+        return Ok(None);
+    }
+    match &*error.kind {
+        DriverKind::BulkWrite(bulk) if bulk.write_concern_errors.is_empty() => {
+            match bulk.write_errors.get(&0) {
+                // The driver may have sent it twice, of which the first one was before the epoch began.
+                Some(check) if check.code == DUPLICATE_KEY && is_slow && !is_repeatable(update) => {
+                    Err(unconfirmed(error))
+                }
+                Some(check) if check.code == DUPLICATE_KEY => Err(OtherEpoch.into()),
+                Some(_) => Ok(None),
+                None if !bulk.write_errors.is_empty() => Ok(None),
+                None => Err(unconfirmed(error)),
+            }
+        }
+        DriverKind::InvalidArgument { .. } => Ok(None),
+        DriverKind::Command(_) if !error.contains_label(RETRYABLE_WRITE_ERROR) => Ok(None),
+        _ => Err(unconfirmed(error)),
+    }
+}
+
+/// Whether an update that is carried out twice does what it does once.
+fn is_repeatable(update: &UpdateAlone) -> bool {
+    let mut operations = update.update.operations.iter();
+    operations.all(|(_, operation)| {
+        !matches!(
+            operation,
+            Operation::Inc(_) | Operation::Add(_) | Operation::Push(_) | Operation::Pop(_)
+        )
+    })
+}
+
+/// The error of an update that may be stored in an epoch in which something follows from it.
+#[cold]
+fn late(update: &UpdateAlone) -> Error {
+    let message = format!(
+        "update of `{}` is stored, but took so long that other relations may have been declared meanwhile: what follows from it \
+         is not known, and `audit()` finds it",
+        update.collection
+    );
+    Error::new(ErrorKind::Unavailable, message).at(&update.collection, None, None)
+}
+
+/// The update as the server has it, if it does the same there, byte for byte.
+fn native(update: &UpdateAlone) -> Option<Document> {
+    let Update {
+        operations,
+        array_filters,
+        ..
+    } = &update.update;
+    let mut operations = operations.iter();
+    let is_native = operations.all(|(path, operation)| {
+        let values = operands(operation);
+        !path.contains('$')
+            && values
+                .is_some_and(|values| values.iter().all(|value| is_stored_as_sent(path, value)))
+    });
+    let is_native = is_native && array_filters.is_empty() && !update.update.is_empty();
+    is_native.then(|| update.update.to_document())
+}
+
+/// The values of an operation that a server has too.
+fn operands(operation: &Operation) -> Option<&[RawBson]> {
+    Some(match operation {
+        Operation::Set(value)
+        | Operation::SetOnInsert(value)
+        | Operation::Inc(value)
+        | Operation::Add(value)
+        | Operation::Min(value)
+        | Operation::Max(value) => std::slice::from_ref(value),
+        Operation::Unset | Operation::Pop(_) => &[],
+        // Where elements are equal in the order of a sort, the server may leave them in any other.
+        Operation::Push(push) if push.sort.is_none() => &push.each,
+        Operation::AddToSet(values) => values,
+        _ => return None,
+    })
+}
+
+/// Whether the server stores a value at a path as it is.
+fn is_stored_as_sent(path: &str, value: &RawBson) -> bool {
+    match value {
+        // The server puts the time in place of an empty one.
+        RawBson::Timestamp(time) => (time.time, time.increment) != (0, 0),
+        RawBson::Document(_) | RawBson::Array(_) => {
+            // The driver's form of a document has each name once.
+            let sent = Bson::try_from(value.clone()).and_then(RawBson::try_from);
+            let outer = path.split('.').fold(value.clone(), |value, _| {
+                RawBson::Document(rawdoc! { "_": value })
+            });
+            let stored = rawdoc! { "_id": 0, "_": outer };
+            sent.is_ok_and(|sent| sent == *value) && check_document("", &stored).is_ok()
+        }
+        _ => true,
+    }
+}
