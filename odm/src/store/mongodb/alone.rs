@@ -14,7 +14,7 @@ use std::{
 };
 
 use ::mongodb::{
-    ClientSession, Namespace,
+    Namespace,
     error::{
         Error as DriverError, ErrorKind as DriverKind, NO_WRITES_PERFORMED, RETRYABLE_WRITE_ERROR,
         Result as DriverResult,
@@ -55,15 +55,12 @@ impl Connection {
             .update(UpdateModifications::Document(change))
             .build();
         let check = self.check_of(update.epoch);
-        let started = self.client.start_session().await;
-        let mut session = started.map_err(|error| translate(error, None))?;
         let begin = Instant::now();
-        let sent = self.send(vec![check.clone(), change], &mut session, durability);
+        let sent = self.send(vec![check.clone(), change], durability);
         let result = match sent.await {
             Ok(result) => result,
             Err(error) => return refused(error, update, begin.elapsed() > SOON),
         };
-        self.committed(&session);
         if result.upserted_count > 0 {
             return Err(lock::missing());
         }
@@ -71,8 +68,8 @@ impl Connection {
         let matched = u64::try_from(result.matched_count - 1).unwrap_or(0);
         let modified = u64::try_from(result.modified_count).unwrap_or(0);
         if modified > 0 && begin.elapsed() > SOON {
-            let checked = self.send(vec![check], &mut session, durability).await;
-            checked.map_err(|_| late(update))?;
+            let checked = self.send(vec![check], durability).await;
+            checked.map_err(|error| late(update, error))?;
         }
         Ok((matched > 0).then_some(Updated {
             matched,
@@ -102,23 +99,24 @@ impl Connection {
             .build()
     }
 
-    /// The driver sends it again, once, if the answer is lost.
+    /// Sends a message, which the driver sends again, once, if the answer is lost.
     async fn send(
         &self,
         statements: Vec<UpdateOneModel>,
-        session: &mut ClientSession,
         durability: Durability,
     ) -> DriverResult<SummaryBulkWriteResult> {
+        // A session that has an answer asks for what is not older, which not every server takes from a `bulkWrite`.
+        let mut session = self.client.start_session().await?;
         let write = self.client.bulk_write(statements).ordered(true);
         let bypasses = self.bypasses_validators.load(Ordering::Acquire);
         let write = match bypasses {
             true => write.bypass_document_validation(true),
             false => write,
         };
-        write
-            .write_concern(self.write_concern(durability))
-            .session(session)
-            .await
+        let write = write.write_concern(self.write_concern(durability));
+        let result = write.session(&mut session).await?;
+        self.committed(&session);
+        Ok(result)
     }
 }
 
@@ -162,13 +160,14 @@ fn is_repeatable(update: &UpdateAlone) -> bool {
 
 /// The error of an update that may be stored in an epoch in which something follows from it.
 #[cold]
-fn late(update: &UpdateAlone) -> Error {
+fn late(update: &UpdateAlone, error: DriverError) -> Error {
     let message = format!(
         "update of `{}` is stored, but took so long that other relations may have been declared meanwhile: what follows from it \
          is not known, and `audit()` finds it",
         update.collection
     );
-    Error::new(ErrorKind::Unavailable, message).at(&update.collection, None, None)
+    let late = Error::new(ErrorKind::Unavailable, message).with_source(error);
+    late.at(&update.collection, None, None)
 }
 
 /// The update as the server has it, if it does the same there, byte for byte.
