@@ -232,16 +232,8 @@ async fn epoch(reader: &dyn Reader) -> Result<i64> {
         Ok(ControlFlow::Break(()))
     };
     reader.get(COLLECTION, &[EPOCH.into()], each).await?;
-    if format <= FORMAT {
-        return Ok(n);
-    }
-    Err(Error::new(
-        ErrorKind::Schema,
-        format!(
-            "unknown format: the stored catalog has the format {format}, and this version of the \
-             library reads formats up to {FORMAT}; use a newer version of the library"
-        ),
-    ))
+    check_format(format)?;
+    Ok(n)
 }
 
 async fn owners(reader: &dyn Reader) -> Result<Vec<Owner>> {
@@ -310,9 +302,14 @@ async fn change_epoch(
     change: impl FnOnce(&mut Epoch) + Send,
 ) -> Result<()> {
     let mut epoch = stored_epoch(&*transaction).await?;
+    change(&mut epoch);
+    put_next_epoch(transaction, epoch).await
+}
+
+/// Begins the epoch after this one.
+async fn put_next_epoch(transaction: &mut dyn Transaction, mut epoch: Epoch) -> Result<()> {
     epoch.format = FORMAT;
     epoch.n += 1;
-    change(&mut epoch);
     if let Some(locks) = transaction.locks() {
         locks.begin_epoch(epoch.n);
     }
@@ -321,15 +318,29 @@ async fn change_epoch(
 
 /// The whole document of the epoch.
 async fn stored_epoch(reader: &dyn Reader) -> Result<Epoch> {
-    // A newer format is refused before anything is read by this one.
-    epoch(reader).await?;
-    match reader.get_one(COLLECTION, &EPOCH.into()).await? {
-        (Some(stored), _) => decode(&stored),
-        (None, _) => Ok(Epoch {
+    let (stored, _) = reader.get_one(COLLECTION, &EPOCH.into()).await?;
+    let Some(stored) = stored else {
+        return Ok(Epoch {
             id: EPOCH.to_owned(),
             format: FORMAT,
             n: 0,
             changing: Vec::new(),
-        }),
+        });
+    };
+    check_format(stored.get_i32("format").map_err(unreadable)?)?;
+    decode(&stored)
+}
+
+/// Refuses a format of the stored catalog before anything is read by an older one.
+fn check_format(format: i32) -> Result<()> {
+    if format <= FORMAT {
+        return Ok(());
     }
+    Err(Error::new(
+        ErrorKind::Schema,
+        format!(
+            "unknown format: the stored catalog has the format {format}, and this version of the \
+             library reads formats up to {FORMAT}; use a newer version of the library"
+        ),
+    ))
 }

@@ -265,52 +265,58 @@ pub(super) async fn open(
 ) -> Result<Opened> {
     let lock = lock_of(store);
     let _opening = lock.lock().await;
-    // Nothing is created or changed for models that do not fit to those of others.
-    let prepared = catalog::prepare(store, &declaration, !options.refuses_backfill).await?;
-    let announcement = match prepared {
-        Prepared::Newest {
-            is_change: true, ..
-        } => Announcement::make(store).await?,
-        _ => None,
-    };
-    let opened = open_prepared(
+    let mut announcement = None;
+    let opened = open_announced(
         store,
         declaration,
         models,
         migrations,
         options,
-        &prepared,
-        announcement,
+        &mut announcement,
     );
     let opened = opened.await;
     if let (Err(_), Some(announcement)) = (&opened, announcement) {
-        // Where that fails too, it has no effect after a while.
+        // Where that fails too, a later `open` removes the announcement.
         announcement.withdraw(store).await.ok();
     }
     opened
 }
 
-async fn open_prepared(
+async fn open_announced(
     store: &dyn Store,
     declaration: Declaration,
     models: &[&'static Model],
     migrations: &Migrations,
     options: &OpenOptions,
-    prepared: &Prepared,
-    announcement: Option<Announcement>,
+    announcement: &mut Option<Announcement>,
 ) -> Result<Opened> {
+    // Nothing is created or changed for models that do not fit to those of others.
+    let prepare = || catalog::prepare(store, &declaration, !options.refuses_backfill);
+    let mut prepared = prepare().await?;
+    if let Prepared::Newest {
+        is_change: true, ..
+    } = prepared
+    {
+        *announcement = Announcement::make(store).await?;
+        // Others may have been declared meanwhile.
+        prepared = prepare().await?;
+    }
     let name = declaration.name.clone();
     let mut plan = None;
     if let Prepared::Newest {
         collections,
         retired,
         ..
-    } = prepared
+    } = &prepared
     {
         if let Some(stored) = catalog::stored_of(&*store.reader()?, &name).await? {
             let reader = store.reader()?;
             let planned = Plan::new(&*reader, &stored, &declaration, migrations, models).await?;
             Changes::new(&stored, &declaration, &planned).report();
+            // Another version was declared since.
+            if announcement.is_none() && planned.left().next().is_some() {
+                *announcement = Announcement::make(store).await?;
+            }
             unvalidate(store, &planned).await?;
             migration::run(store, &planned, &|progress| options.report(&name, progress)).await?;
             let reader = store.reader()?;

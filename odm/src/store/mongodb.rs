@@ -235,11 +235,8 @@ impl Connection {
 #[async_trait]
 impl Store for MongoDb {
     fn capabilities(&self) -> Capabilities {
-        let capabilities = Capabilities::default();
-        match self.0.has_bulk_write {
-            true => capabilities.updates_alone(alone::UNDER_WAY),
-            false => capabilities,
-        }
+        // Also of a server without `bulkWrite`, which may have been upgraded since others have connected to it.
+        Capabilities::default().updates_alone(alone::UNDER_WAY)
     }
 
     fn reader(&self) -> Result<Arc<dyn Reader>> {
@@ -298,7 +295,7 @@ impl Store for MongoDb {
     ) -> Result<Option<Updated>> {
         self.0.check_open()?;
         self.0.ensure_locks().await?;
-        self.0.update_alone(update, durability).await
+        self.0.clone().update_alone(update, durability).await
     }
 
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>> {

@@ -8,8 +8,8 @@ use std::{
 use async_trait::async_trait;
 
 use super::{
-    Epoch, Owner, change_epoch, changing::Announcement, indexes, indexes::OwnedIndex, load, merged,
-    next_epoch, owner_id, owners, put,
+    Owner, changing::Announcement, indexes, indexes::OwnedIndex, load, merged, next_epoch,
+    owner_id, owners, put, put_next_epoch, stored_epoch,
 };
 use crate::{
     catalog::{
@@ -59,11 +59,9 @@ pub(crate) async fn prepare(
         let pending = declare.pending(&*reader, &before).await?;
         refuse_unreadable(unreadable_pending(&declaration.relations, &pending))?;
     }
-    let is_change = owners.len() > 1 || mine.is_some();
-    let is_change = is_change
-        && owners
-            .last()
-            .is_some_and(|owner| owner.differs_from(mine.as_ref()));
+    let has_others = owners.len() > 1 || mine.is_some();
+    let own = owners.last();
+    let is_change = has_others && own.is_some_and(|own| own.differs_from(mine.as_ref()));
     let made = indexes::made(&*reader).await?;
     let in_force = indexes::in_force(&owners)?;
     let mut retired = indexes::obsolete(&owners, &in_force, &made);
@@ -72,8 +70,8 @@ pub(crate) async fn prepare(
     retired.retain(|index| declared.contains(index));
     let all = indexes::all_of(&declaration.specs);
     if !all.is_subset(&made) {
-        let announce = Arc::new(Announce(all));
-        store.run(announce, Durability::Immediate).await?;
+        let record = Arc::new(RecordIndexes(all));
+        store.run(record, Durability::Immediate).await?;
     }
     Ok(Prepared::Newest {
         collections,
@@ -146,10 +144,10 @@ pub(crate) async fn check_declaration(
 
 /// Records indexes as made before they are, so that one whose declaration comes to nothing, by an
 /// error or a crash, is known to be obsolete.
-struct Announce(BTreeSet<OwnedIndex>);
+struct RecordIndexes(BTreeSet<OwnedIndex>);
 
 #[async_trait]
-impl UnitOfWork for Announce {
+impl UnitOfWork for RecordIndexes {
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
         let mut made = indexes::made(&*transaction).await?;
         made.extend(self.0.iter().cloned());
@@ -170,22 +168,22 @@ pub(crate) async fn declare(
     store: &dyn Store,
     declaration: Declaration,
     touched: Vec<(String, String)>,
-    announcement: Option<Announcement>,
+    announcement: &mut Option<Announcement>,
 ) -> Result<Catalog> {
-    let mut declare = Declare::new(declaration, touched);
-    declare.announcement = announcement;
-    declare.must_announce = store.capabilities().updates_alone.is_some();
+    let must_announce = store.capabilities().updates_alone.is_some();
     loop {
-        let unit = Arc::new(declare);
-        store.run(unit.clone(), Durability::Immediate).await?;
-        let catalog = unit.catalog.lock();
+        let declare = Arc::new(Declare {
+            announcement: *announcement,
+            must_announce,
+            ..Declare::new(declaration.clone(), touched.clone())
+        });
+        store.run(declare.clone(), Durability::Immediate).await?;
+        let catalog = declare.catalog.lock();
         if let Some(catalog) = catalog.unwrap_or_else(PoisonError::into_inner).take() {
             return Ok(catalog);
         }
-        // Another program was declared on the store meanwhile, which had none before.
-        declare = Declare::new(unit.declaration.clone(), unit.touched.clone());
-        declare.announcement = Announcement::make(store).await?;
-        declare.must_announce = true;
+        // Another program was declared since, on a store that had none, or the announcement was taken for an old one.
+        *announcement = Announcement::make(store).await?;
     }
 }
 
@@ -210,6 +208,7 @@ impl UnitOfWork for Declare {
             Some(mine) => mine.admits_older(&self.declaration)?,
             None => false,
         };
+        let mut is_changed = false;
         if !is_older {
             self.check_same_version(mine)?;
             let mut owner = self.owner(mine);
@@ -222,10 +221,13 @@ impl UnitOfWork for Declare {
                 put(transaction, &owner.id, &owner).await?;
             }
             let has_forgotten = indexes::forget_obsolete(transaction).await?;
-            if is_new || has_forgotten || self.announcement.is_some() {
-                let end = |epoch: &mut Epoch| Announcement::end(self.announcement, epoch);
-                change_epoch(transaction, end).await?;
-            }
+            is_changed = is_new || has_forgotten;
+        }
+        let mut epoch = stored_epoch(&*transaction).await?;
+        let announced = epoch.changing.len();
+        Announcement::end(self.announcement, &mut epoch);
+        if is_changed || epoch.changing.len() < announced {
+            put_next_epoch(transaction, epoch).await?;
         }
         let catalog = load(&*transaction).await?;
         *self.catalog.lock().unwrap_or_else(PoisonError::into_inner) = Some(catalog);

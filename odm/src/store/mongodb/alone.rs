@@ -9,7 +9,7 @@
 //! [`UNDER_WAY`]; and an update that took longer than [`SOON`] asks once more.
 
 use std::{
-    sync::atomic::Ordering,
+    sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
 
@@ -26,8 +26,9 @@ use bson::{Bson, Document, RawBson, doc, rawdoc};
 
 use super::{
     Connection,
-    error::{code::DUPLICATE_KEY, is_unreachable, translate, unconfirmed},
+    error::{code::DUPLICATE_KEY, translate, unconfirmed},
     lock,
+    session::to_its_end,
 };
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -41,12 +42,13 @@ pub(super) const UNDER_WAY: Duration = Duration::from_secs(1);
 const SOON: Duration = Duration::from_millis(500);
 
 impl Connection {
+    /// Runs an update in a task of its own, so that it is known whether it was late, also where its caller is dropped.
     pub(super) async fn update_alone(
-        &self,
+        self: Arc<Self>,
         update: &UpdateAlone,
         durability: Durability,
     ) -> Result<Option<Updated>> {
-        let Some(change) = native(update) else {
+        let Some(change) = native(update).filter(|_| self.has_bulk_write) else {
             return Ok(None);
         };
         let change = UpdateOneModel::builder()
@@ -55,32 +57,37 @@ impl Connection {
             .update(UpdateModifications::Document(change))
             .build();
         let check = self.check_of(update.epoch);
-        let begin = Instant::now();
-        let sent = self.send(vec![check.clone(), change], durability);
-        let result = match sent.await {
-            Ok(result) => result,
-            Err(error) => return refused(error, update, begin.elapsed() > SOON),
-        };
-        if result.upserted_count > 0 {
-            return Err(lock::missing());
-        }
-        // That of the slot is one.
-        let matched = u64::try_from(result.matched_count - 1).unwrap_or(0);
-        let modified = u64::try_from(result.modified_count).unwrap_or(0);
-        if modified > 0 && begin.elapsed() > SOON {
-            let checked = self.send(vec![check], durability).await;
-            checked.map_err(|error| late(update, error))?;
-        }
-        Ok((matched > 0).then_some(Updated {
-            matched,
-            modified,
-            inserted: false,
-            cost: Cost {
-                queries: 1,
-                documents_written: modified,
-                ..Cost::default()
-            },
-        }))
+        let collection = update.collection.clone();
+        let is_repeatable = is_repeatable(update);
+        to_its_end(async move {
+            let begin = Instant::now();
+            let sent = self.send(vec![check.clone(), change], durability).await;
+            let result = match sent {
+                Ok(result) => result,
+                Err(error) => return written_despite(error, is_repeatable).map(|()| None),
+            };
+            if result.upserted_count > 0 {
+                return Err(unlocked(&collection));
+            }
+            // That of the slot is one.
+            let matched = u64::try_from(result.matched_count - 1).unwrap_or(0);
+            let modified = u64::try_from(result.modified_count).unwrap_or(0);
+            if modified > 0 && begin.elapsed() > SOON {
+                let checked = self.send(vec![check], durability).await;
+                checked.map_err(|error| late(&collection, error))?;
+            }
+            Ok((matched > 0).then_some(Updated {
+                matched,
+                modified,
+                inserted: false,
+                cost: Cost {
+                    queries: 1,
+                    documents_written: modified,
+                    ..Cost::default()
+                },
+            }))
+        })
+        .await
     }
 
     fn namespace(&self, collection: &str) -> Namespace {
@@ -105,8 +112,9 @@ impl Connection {
         statements: Vec<UpdateOneModel>,
         durability: Durability,
     ) -> DriverResult<SummaryBulkWriteResult> {
-        // A session that has an answer asks for what is not older, which not every server takes from a `bulkWrite`.
-        let mut session = self.client.start_session().await?;
+        // A consistent session asks for what is not older than its last answer, which not every server takes from a `bulkWrite`.
+        let session = self.client.start_session().causal_consistency(false);
+        let mut session = session.await?;
         let write = self.client.bulk_write(statements).ordered(true);
         let bypasses = self.bypasses_validators.load(Ordering::Acquire);
         let write = match bypasses {
@@ -120,29 +128,30 @@ impl Connection {
     }
 }
 
-/// What an error means: that another epoch has begun, that the update may be stored, or that nothing is written.
-fn refused(error: DriverError, update: &UpdateAlone, is_slow: bool) -> Result<Option<Updated>> {
-    if is_unreachable(&error) {
-        return Err(translate(error, None));
-    }
+/// Whether an error means that another epoch has begun, or that the update may be stored. Otherwise nothing is written.
+///
+/// Where the driver has sent a message twice, the first answer was lost. Of an error of a statement it returns the first error
+/// then, and of an error of the command the second one.
+fn written_despite(error: DriverError, is_repeatable: bool) -> Result<()> {
     if error.contains_label(NO_WRITES_PERFORMED) {
-        return Ok(None);
+        return Ok(());
     }
     match &*error.kind {
         DriverKind::BulkWrite(bulk) if bulk.write_concern_errors.is_empty() => {
             match bulk.write_errors.get(&0) {
-                // The driver may have sent it twice, of which the first one was before the epoch began.
-                Some(check) if check.code == DUPLICATE_KEY && is_slow && !is_repeatable(update) => {
-                    Err(unconfirmed(error))
-                }
                 Some(check) if check.code == DUPLICATE_KEY => Err(OtherEpoch.into()),
-                Some(_) => Ok(None),
-                None if !bulk.write_errors.is_empty() => Ok(None),
-                None => Err(unconfirmed(error)),
+                None if bulk.write_errors.is_empty() => Err(unconfirmed(error)),
+                _ => Ok(()),
             }
         }
-        DriverKind::InvalidArgument { .. } => Ok(None),
-        DriverKind::Command(_) if !error.contains_label(RETRYABLE_WRITE_ERROR) => Ok(None),
+        DriverKind::InvalidArgument { .. } | DriverKind::IncompatibleServer { .. } => Ok(()),
+        DriverKind::Command(_) if is_repeatable && !error.contains_label(RETRYABLE_WRITE_ERROR) => {
+            Ok(())
+        }
+        DriverKind::ServerSelection { .. }
+        | DriverKind::ConnectionPoolCleared { .. }
+        | DriverKind::DnsResolve { .. }
+        | DriverKind::Authentication { .. } => Err(translate(error, None)),
         _ => Err(unconfirmed(error)),
     }
 }
@@ -160,14 +169,23 @@ fn is_repeatable(update: &UpdateAlone) -> bool {
 
 /// The error of an update that may be stored in an epoch in which something follows from it.
 #[cold]
-fn late(update: &UpdateAlone, error: DriverError) -> Error {
+fn late(collection: &str, error: DriverError) -> Error {
     let message = format!(
-        "update of `{}` is stored, but took so long that other relations may have been declared meanwhile: what follows from it \
-         is not known, and `audit()` finds it",
-        update.collection
+        "update of `{collection}` is stored, but took so long that other relations may have been declared meanwhile: what follows \
+         from it is not known, and `audit()` finds it"
     );
-    let late = Error::new(ErrorKind::Unavailable, message).with_source(error);
-    late.at(&update.collection, None, None)
+    tracing::error!(target: "odm", collection, "{message}");
+    Error::new(ErrorKind::Unavailable, message)
+        .with_source(error)
+        .at(collection, None, None)
+}
+
+/// The error of an update whose slot was not there.
+#[cold]
+fn unlocked(collection: &str) -> Error {
+    let missing = lock::missing();
+    let message = format!("update of `{collection}` is stored, but {missing}");
+    Error::new(missing.kind(), message).at(collection, None, None)
 }
 
 /// The update as the server has it, if it does the same there, byte for byte.
@@ -210,7 +228,7 @@ fn is_stored_as_sent(path: &str, value: &RawBson) -> bool {
     match value {
         // The server puts the time in place of an empty one.
         RawBson::Timestamp(time) => (time.time, time.increment) != (0, 0),
-        RawBson::Document(_) | RawBson::Array(_) => {
+        RawBson::Document(_) | RawBson::Array(_) | RawBson::JavaScriptCodeWithScope(_) => {
             // The driver's form of a document has each name once.
             let sent = Bson::try_from(value.clone()).and_then(RawBson::try_from);
             let outer = path.split('.').fold(value.clone(), |value, _| {

@@ -223,7 +223,9 @@ async fn commit(connection: Arc<Connection>, mut session: ClientSession) -> Resu
 
 /// Runs what ends a transaction in a task of its own. So it comes to its end where its caller is dropped meanwhile: the
 /// driver sends nothing more in a transaction of which it has begun to send the end.
-async fn to_its_end<T: Send + 'static>(end: impl Future<Output = T> + Send + 'static) -> T {
+pub(super) async fn to_its_end<T: Send + 'static>(
+    end: impl Future<Output = T> + Send + 'static,
+) -> T {
     match tokio::spawn(end).await {
         Ok(output) => output,
         Err(error) => match error.try_into_panic() {
