@@ -108,36 +108,38 @@ on_every_store! {
 }
 
 #[test]
-fn an_update_without_a_transaction_is_in_what_a_program_derives_that_is_declared_meanwhile() {
+fn updates_without_a_transaction_are_in_what_a_program_derives_that_is_declared_meanwhile() {
     run(async {
         let store =
             MapStore::updating_alone(Duration::from_millis(400), Duration::from_millis(150));
         let stock = alone::Stock::open(store.clone()).await.unwrap();
-        let old = |id| alone::Part {
+        let part = |id| alone::Part {
             id,
             name: "old".into(),
         };
-        stock.parts.insert_many([old(1), old(2)]).await.unwrap();
-        let update = async {
-            let update = stock.parts.update(1);
+        stock.parts.insert_many((1..=9).map(part)).await.unwrap();
+        // Some begin before the other program announces itself, some while it waits, and some after it is declared.
+        let updates = (1..=9).map(async |id| {
+            tokio::time::sleep(Duration::from_millis(id as u64 * 60)).await;
+            let update = stock.parts.update(id);
             update.set(alone::Part::fields().name, "new").await.unwrap();
-        };
+        });
         let declare = async {
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            tokio::time::sleep(Duration::from_millis(100)).await;
             let db = Works::open(store.clone()).await.unwrap();
-            db.products.insert(product(1, None, &[1, 2])).await.unwrap();
+            let parts: Vec<i32> = (1..=9).collect();
+            db.products.insert(product(1, None, &parts)).await.unwrap();
             db
         };
-        let (_, db) = tokio::join!(update, declare);
-        assert_eq!(db.products.get(1).await.unwrap().parts[0].name, "new");
-        // It knows what follows by now.
-        stock
-            .parts
-            .update(2)
-            .set(alone::Part::fields().name, "newer")
-            .await
-            .unwrap();
-        assert_eq!(db.products.get(1).await.unwrap().parts[1].name, "newer");
+        let (_, db) = tokio::join!(futures_util::future::join_all(updates), declare);
+        let parts = db.products.get(1).await.unwrap().parts;
+        assert_eq!(
+            parts
+                .iter()
+                .map(|part| part.name.as_str())
+                .collect::<Vec<_>>(),
+            ["new"; 9]
+        );
         db.backfill().await.unwrap();
         assert_right(&db).await;
     });
