@@ -21,6 +21,7 @@
 #![expect(missing_docs, reason = "the names of promises are sentences")]
 
 pub mod aggregates;
+pub mod alone;
 pub mod batches;
 pub mod closing;
 pub mod finds;
@@ -123,6 +124,11 @@ macro_rules! store_suite {
                 a_removal_removes_the_documents_that_match
                 an_update_and_a_removal_see_the_transaction_they_are_in
             }
+            alone {
+                an_update_alone_changes_the_document_as_a_transaction_would
+                an_update_alone_in_another_epoch_is_refused
+                an_update_alone_that_is_not_possible_changes_nothing
+            }
             transactions {
                 a_rollback_undoes_the_writes
                 a_dropped_transaction_is_rolled_back
@@ -197,6 +203,7 @@ const SOURCES: &[(&str, &str)] = &[
         include_str!("store_suite/unique_indexes.rs"),
     ),
     ("updates", include_str!("store_suite/updates.rs")),
+    ("alone", include_str!("store_suite/alone.rs")),
     ("transactions", include_str!("store_suite/transactions.rs")),
     ("units", include_str!("store_suite/units.rs")),
     ("limits", include_str!("store_suite/limits.rs")),
