@@ -298,6 +298,8 @@ async fn open_announced(
     } = prepared
     {
         *announcement = Announcement::make(store).await?;
+    }
+    if announcement.is_some() {
         // Others may have been declared meanwhile.
         prepared = prepare().await?;
     }

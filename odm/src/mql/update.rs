@@ -168,6 +168,12 @@ impl Update {
         format::update(self)
     }
 
+    /// Returns the update in MongoDB's form, in which new fields stand in the order in which they are added to a document:
+    /// MongoDB adds them in this order whatever the form is, and other servers in that of the form. `None` if it has no such form.
+    pub fn to_ordered_document(&self) -> Option<Document> {
+        format::ordered(self)
+    }
+
     /// Returns the array filters in MongoDB's form.
     pub fn array_filters_documents(&self) -> Vec<Document> {
         self.array_filters

@@ -2,7 +2,9 @@
 
 use bson::{Bson, Document, RawBson, doc};
 
-use super::{BitOperation, CurrentDate, End, Operation, Pull, Push, PushSort, Update};
+use super::{
+    BitOperation, CurrentDate, End, Operation, Pull, Push, PushSort, Update, tree::compare_paths,
+};
 use crate::mql::{filter, types::from_raw};
 
 pub(super) fn update(update: &Update) -> Document {
@@ -17,6 +19,32 @@ pub(super) fn update(update: &Update) -> Document {
         }
     }
     document
+}
+
+/// The same with all paths in the order of new fields. `None` if that takes an operator twice.
+pub(super) fn ordered(update: &Update) -> Option<Document> {
+    let mut operations: Vec<_> = update.operations.iter().collect();
+    // Those that add no field are first, each operator by itself.
+    let not_adding = |operation: &Operation| match operation {
+        Operation::Unset | Operation::Pop(_) => self::operation(operation).0,
+        _ => "",
+    };
+    operations.sort_by(|(a, one), (b, other)| {
+        let first = not_adding(other).cmp(not_adding(one));
+        first.then_with(|| compare_paths(a, b))
+    });
+    let mut document = Document::new();
+    let mut last = "";
+    for (path, operation) in operations {
+        let (operator, value) = self::operation(operation);
+        match document.get_document_mut(operator) {
+            Ok(fields) if last == operator => drop(fields.insert(path.as_ref(), value)),
+            Ok(_) => return None,
+            Err(_) => drop(document.insert(operator, doc! { path.as_ref(): value })),
+        }
+        last = operator;
+    }
+    Some(document)
 }
 
 fn operation(operation: &Operation) -> (&'static str, Bson) {

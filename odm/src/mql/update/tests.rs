@@ -560,3 +560,25 @@ fn a_broken_document_is_not_updated() {
     let result = parse(doc! { "$set": { "b": 2 } }).apply(&document, false, now());
     assert!(matches!(result, Err(Error::Malformed(_))));
 }
+
+#[test]
+fn an_update_has_a_form_in_the_order_of_new_fields_unless_that_takes_an_operator_twice() {
+    let ordered = |update: Document| Update::parse(&update, &[]).unwrap().to_ordered_document();
+    let keys = |document: &Document| document.keys().cloned().collect::<Vec<_>>();
+    let form =
+        ordered(doc! { "$inc": { "c": 1 }, "$set": { "b.10": 1, "b.9": 1, "a": 1, "a-": 1 } })
+            .unwrap();
+    assert_eq!(keys(&form), ["$set", "$inc"]);
+    assert_eq!(
+        keys(form.get_document("$set").unwrap()),
+        ["a", "a-", "b.9", "b.10"]
+    );
+    assert_eq!(
+        ordered(doc! { "$inc": { "b": 1 }, "$set": { "a": 1, "c": 1 } }),
+        None
+    );
+    let form = ordered(
+        doc! { "$set": { "a": 1, "c": 1 }, "$unset": { "b": "" }, "$pop": { "a-": 1, "d": 1 } },
+    );
+    assert_eq!(keys(&form.unwrap()), ["$unset", "$pop", "$set"]);
+}

@@ -129,6 +129,13 @@ fn conflict(path: &str, node: &TreeNode<'_>) -> Error {
     }
 }
 
+/// The order of new fields of several paths.
+pub(super) fn compare_paths(a: &str, b: &str) -> Ordering {
+    let mut parts = a.split('.').zip(b.split('.'));
+    let first = parts.find_map(|(a, b)| Some(compare_parts(a, b)).filter(|order| order.is_ne()));
+    first.unwrap_or_else(|| a.len().cmp(&b.len()))
+}
+
 /// The order of new fields: numbers by their value, then names by their bytes.
 fn compare_parts(a: &str, b: &str) -> Ordering {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());

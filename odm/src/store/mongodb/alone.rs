@@ -203,7 +203,9 @@ fn native(update: &UpdateAlone) -> Option<Document> {
                 .is_some_and(|values| values.iter().all(|value| is_stored_as_sent(path, value)))
     });
     let is_native = is_native && array_filters.is_empty() && !update.update.is_empty();
-    is_native.then(|| update.update.to_document())
+    is_native
+        .then(|| update.update.to_ordered_document())
+        .flatten()
 }
 
 /// The values of an operation that a server has too.
