@@ -182,6 +182,12 @@ pub(crate) async fn declare(
         if let Some(catalog) = catalog.unwrap_or_else(PoisonError::into_inner).take() {
             return Ok(catalog);
         }
+        if !must_announce {
+            return Err(Error::new(
+                ErrorKind::Closed,
+                "the store did not run the unit",
+            ));
+        }
         // Another program was declared since, on a store that had none, or the announcement was taken for an old one.
         *announcement = Announcement::make(store).await?;
     }
