@@ -28,6 +28,7 @@
 //! package `tests` has a conformance suite, `store_suite`, that runs on any store, and `map_store`, a
 //! small store to begin from.
 
+mod blind;
 mod collection;
 mod document;
 pub mod embedded;
@@ -52,6 +53,8 @@ use std::{
 use async_trait::async_trait;
 use bson::{RawBson, RawDocument};
 
+pub use blind::BlindUpdate;
+use blind::apply_after_reads;
 pub use collection::{CollectionSpec, IndexSpec, Validation};
 pub use document::check_document;
 pub(crate) use document::{id_first, stamped};
@@ -271,6 +274,29 @@ pub trait Transaction: Reader {
     /// side by side in the fields of an index; [`Schema`](crate::ErrorKind::Schema) if the name of a
     /// collection is empty or has a NUL. The store MUST NOT apply a part.
     async fn apply(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost>;
+
+    /// Whether [`apply_with`](Transaction::apply_with) takes fewer requests than reading the documents of its updates. The
+    /// default is `false`.
+    fn has_blind_updates(&self) -> bool {
+        false
+    }
+
+    /// Applies a batch, and updates of documents that the caller has not read, in any order. No document is in the batch and
+    /// matches an update, or matches two of them. Returns the positions of the updates of one document that does not match, or
+    /// does not exist.
+    ///
+    /// The default reads the documents and applies a larger batch.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`update`](Transaction::update).
+    async fn apply_with(
+        &mut self,
+        batch: &[CollectionWrites<'_>],
+        updates: &[BlindUpdate],
+    ) -> Result<(Cost, Vec<usize>)> {
+        apply_after_reads(self, batch, updates).await
+    }
 
     /// Changes the documents that match a filter. A document that the change leaves as it was counts
     /// as matched, and not as modified.

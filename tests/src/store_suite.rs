@@ -23,6 +23,7 @@
 pub mod aggregates;
 pub mod alone;
 pub mod batches;
+pub mod blind;
 pub mod closing;
 pub mod finds;
 pub mod gets;
@@ -96,6 +97,13 @@ macro_rules! store_suite {
                 a_replacement_with_another_id_is_refused
                 nothing_of_a_failed_batch_is_stored_in_any_collection
                 a_batch_to_a_collection_without_a_valid_name_is_refused
+            }
+            blind {
+                an_update_of_an_unread_document_is_applied_with_the_batch_if_it_matches
+                an_update_of_unread_documents_changes_all_that_match
+                an_update_of_an_unread_document_needs_no_batch
+                nothing_of_a_failed_batch_with_updates_of_unread_documents_is_stored
+                of_two_transactions_that_update_one_unread_document_the_second_fails_retryably
             }
             unique_indexes {
                 a_taken_key_is_refused_with_its_index_and_value
@@ -198,6 +206,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("keys", include_str!("store_suite/keys.rs")),
     ("aggregates", include_str!("store_suite/aggregates.rs")),
     ("batches", include_str!("store_suite/batches.rs")),
+    ("blind", include_str!("store_suite/blind.rs")),
     (
         "unique_indexes",
         include_str!("store_suite/unique_indexes.rs"),

@@ -25,6 +25,7 @@ mod read;
 mod reply;
 mod schema;
 mod session;
+mod statement;
 mod write;
 
 use std::{

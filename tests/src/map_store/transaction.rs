@@ -167,6 +167,10 @@ impl Transaction for MapTransaction {
         self.write(batch)
     }
 
+    fn has_blind_updates(&self) -> bool {
+        true
+    }
+
     async fn update(&mut self, write: &UpdateWrite) -> Result<Updated> {
         self.store.step().await;
         if let Change::Update(update) = &write.change {

@@ -15,7 +15,9 @@ use std::{
 use ::mongodb::{
     ClientSession,
     bson::doc,
-    error::{TRANSIENT_TRANSACTION_ERROR, UNKNOWN_TRANSACTION_COMMIT_RESULT},
+    error::{
+        Result as DriverResult, TRANSIENT_TRANSACTION_ERROR, UNKNOWN_TRANSACTION_COMMIT_RESULT,
+    },
     options::{ReadConcern, ReadPreference, SelectionCriteria},
 };
 use bson::Timestamp;
@@ -41,9 +43,9 @@ pub(super) struct Session {
     pub(super) connection: Arc<Connection>,
     /// Empty before the first read of a snapshot.
     session: OnceCell<Mutex<ClientSession>>,
-    /// Whether it is a transaction.
-    is_transaction: bool,
-    /// Something was sent.
+    /// How safe the commit is, if it is a transaction.
+    transaction: Option<Durability>,
+    /// Something was sent, and the transaction has begun.
     is_used: AtomicBool,
     /// The time of the last commit that the snapshot has.
     committed: u64,
@@ -66,7 +68,7 @@ impl Session {
             committed: connection.committed.load(Ordering::Acquire),
             connection,
             session: OnceCell::new(),
-            is_transaction: false,
+            transaction: None,
             is_used: AtomicBool::new(false),
             locks: Locks::default(),
             slots: Slots::default(),
@@ -74,28 +76,17 @@ impl Session {
         }
     }
 
-    /// Begins a transaction. Nothing is sent before its first request. Dropped, it is aborted.
+    /// A transaction, which begins with its first request. Dropped, it is aborted.
     pub(super) async fn of_transaction(
         connection: Arc<Connection>,
         durability: Durability,
     ) -> Result<Self> {
-        let begin = async {
-            let mut session = connection.client.start_session().await?;
-            let concern = connection.write_concern(durability);
-            // A client that reads from other members writes to the primary all the same.
-            let primary = SelectionCriteria::ReadPreference(ReadPreference::Primary);
-            let options = session
-                .start_transaction()
-                .selection_criteria(primary)
-                .read_concern(ReadConcern::snapshot());
-            options.write_concern(concern).await?;
-            Ok(session)
-        };
-        let session = begin.await.map_err(|error| translate(error, None))?;
+        let session = connection.client.start_session().await;
+        let session = session.map_err(|error| translate(error, None))?;
         Ok(Session {
             connection,
             session: OnceCell::new_with(Some(Mutex::new(session))),
-            is_transaction: true,
+            transaction: Some(durability),
             is_used: AtomicBool::new(false),
             committed: 0,
             locks: Locks::default(),
@@ -104,21 +95,53 @@ impl Session {
         })
     }
 
-    /// Whether a request was sent before.
-    pub(super) fn is_used(&self) -> bool {
-        self.is_used.load(Ordering::Relaxed)
-    }
-
     /// The driver's session, for a request. Whoever has it is alone.
     pub(super) async fn lock(&self) -> Result<impl DerefMut<Target = ClientSession>> {
+        self.lock_with(Some(ReadConcern::snapshot())).await
+    }
+
+    /// The driver's session, for a `bulkWrite`. A transaction that begins with it has the read concern of the client: not every
+    /// server takes another one from that command. All reads of a transaction are of one state whatever its read concern is;
+    /// a snapshot says besides that no failover takes back what is read, as does a majority commit.
+    pub(super) async fn lock_for_bulk(&self) -> Result<impl DerefMut<Target = ClientSession>> {
+        self.lock_with(None).await
+    }
+
+    async fn lock_with(
+        &self,
+        concern: Option<ReadConcern>,
+    ) -> Result<impl DerefMut<Target = ClientSession>> {
         self.connection.check_open()?;
-        self.is_used.store(true, Ordering::Relaxed);
         let start = async || {
             let started = self.connection.client.start_session().snapshot(true).await;
             let session = started.map_err(|error| translate(error, None))?;
             Ok::<_, Error>(Mutex::new(session))
         };
-        Ok(self.session.get_or_try_init(start).await?.lock().await)
+        let mut session = self.session.get_or_try_init(start).await?.lock().await;
+        let is_first = !self.is_used.swap(true, Ordering::Relaxed);
+        if let (true, Some(durability)) = (is_first, self.transaction) {
+            let begun = self.begin(&mut session, durability, concern).await;
+            begun.map_err(|error| translate(error, None))?;
+        }
+        Ok(session)
+    }
+
+    /// Begins the transaction, without a request.
+    async fn begin(
+        &self,
+        session: &mut ClientSession,
+        durability: Durability,
+        concern: Option<ReadConcern>,
+    ) -> DriverResult<()> {
+        // A client that reads from other members writes to the primary all the same.
+        let primary = SelectionCriteria::ReadPreference(ReadPreference::Primary);
+        let begin = session.start_transaction();
+        let begin = begin.selection_criteria(primary);
+        let begin = begin.write_concern(self.connection.write_concern(durability));
+        match concern {
+            Some(concern) => begin.read_concern(concern).await,
+            None => begin.await,
+        }
     }
 
     /// Whether the first query of a snapshot was answered by a member that did not have the last commit of the program. Its
@@ -162,7 +185,7 @@ impl Session {
             self.write_slots().await?;
         }
         self.connection.check_open()?;
-        match self.take() {
+        match self.take_used() {
             Some(session) => to_its_end(commit(self.connection.clone(), session)).await,
             None => Ok(()),
         }
@@ -171,14 +194,16 @@ impl Session {
     /// Aborts the transaction. A server that is away is told in the background as soon as it is back: by itself it would
     /// keep others from the documents for a minute.
     pub(super) async fn abort(&mut self) {
-        if let Some(mut session) = self.take() {
+        if let Some(mut session) = self.take_used() {
             let aborted = to_its_end(async move { session.abort_transaction().await.ok() });
             drop(tokio::time::timeout(ABORT, aborted).await);
         }
     }
 
-    fn take(&mut self) -> Option<ClientSession> {
-        self.session.take().map(Mutex::into_inner)
+    /// The driver's session, if its transaction has begun.
+    fn take_used(&mut self) -> Option<ClientSession> {
+        let session = self.session.take().map(Mutex::into_inner);
+        session.filter(|_| self.is_used.load(Ordering::Relaxed))
     }
 }
 
@@ -186,10 +211,10 @@ impl Drop for Session {
     /// Aborts a transaction that has not ended, so that others do not meet its writes until the server gives it up. The
     /// driver does that only once its first request was answered.
     fn drop(&mut self) {
-        if !self.is_transaction || !self.is_used() {
+        if self.transaction.is_none() {
             return;
         }
-        if let Some(mut session) = self.take() {
+        if let Some(mut session) = self.take_used() {
             let database = self.connection.database.clone();
             self.connection.runtime.spawn(async move {
                 let find = doc! { "find": lock::COLLECTION, "limit": 1, "singleBatch": true };
