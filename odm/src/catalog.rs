@@ -146,6 +146,8 @@ pub(crate) struct OrderedField<'c> {
     /// Whether a field of this level or of a later one follows from any derived field of the same
     /// collection.
     pub(crate) is_holder_read: bool,
+    /// Whether another field follows from this one.
+    pub(crate) is_read: bool,
     /// Whether older documents may not follow it yet.
     pub(crate) is_pending: bool,
 }
@@ -325,18 +327,42 @@ impl Catalog {
     /// The derived fields in levels: those of a level read only fields of earlier levels, and base
     /// data.
     pub(crate) fn levels(&self) -> impl Iterator<Item = Vec<OrderedField<'_>>> {
-        let ordered = |level: usize, field: &'_ usize| {
-            let field = &self.relations.derived[*field];
+        let ordered = |level: usize, &at: &'_ usize| {
+            let field = &self.relations.derived[at];
             let node = self.nodes.get(field.holder());
             let last_read = node.and_then(|node| node.last_read_level);
             OrderedField {
                 field,
                 is_holder_read: last_read.is_some_and(|last| last >= level),
+                is_read: !self.graph.dependents[at].is_empty(),
                 is_pending: self.is_pending(field.holder(), &field.path()),
             }
         };
         let levels = self.graph.levels.iter().enumerate();
         levels.map(move |(at, level)| level.iter().map(|field| ordered(at, field)).collect())
+    }
+
+    /// The derived fields that follow from documents of some collections, and from each other if they are refreshed by the
+    /// same unit: each with whether it follows from another one.
+    pub(crate) fn following<'c>(
+        &'c self,
+        is_changed: impl Fn(&str) -> bool,
+        is_refreshed: impl Fn(&DerivedField) -> bool,
+    ) -> Vec<(OrderedField<'c>, bool)> {
+        let mut follows_derived = vec![false; self.relations.derived.len()];
+        let mut following = Vec::new();
+        for (level, ordered) in self.graph.levels.iter().zip(self.levels()) {
+            for (&at, ordered) in level.iter().zip(ordered) {
+                let is_following = follows_derived[at] || is_changed(ordered.field.source());
+                if is_following && is_refreshed(ordered.field) {
+                    following.push((ordered, follows_derived[at]));
+                    for &dependent in &self.graph.dependents[at] {
+                        follows_derived[dependent] = true;
+                    }
+                }
+            }
+        }
+        following
     }
 
     /// The derived fields in documents of a collection.

@@ -253,6 +253,10 @@ async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<(Touched, Vec<Doc>)
         }
     }
     unit.flush().await?;
+    if unit.take_unmatched() {
+        derived::refresh(unit).await?;
+        unit.flush().await?;
+    }
     unit.end_step(|| "batch of writes".to_owned());
     // A repair leaves references that dangled before.
     if !unit.repairs {

@@ -20,6 +20,7 @@ use crate::{
     store::{Cost, FindByKey, Reader, ReaderExt},
 };
 
+mod blind;
 mod copy;
 mod count;
 mod subset;
@@ -123,9 +124,18 @@ impl Inputs for SnapshotInputs<'_> {
     }
 }
 
-/// Recomputes the derived fields that the changes of a unit make wrong, level by level: what a level
-/// changes can only make later ones wrong.
+/// Recomputes the derived fields that the changes of a unit make wrong.
 pub(super) async fn refresh(unit: &mut Unit<'_>) -> Result<()> {
+    blind::leave_unread(unit);
+    refresh_levels(unit).await?;
+    if blind::update(unit)? {
+        refresh_levels(unit).await?;
+    }
+    Ok(())
+}
+
+/// Level by level: what a level changes can only make later ones wrong.
+async fn refresh_levels(unit: &mut Unit<'_>) -> Result<()> {
     for level in unit.catalog.levels() {
         for kind in KINDS {
             kind.refresh(unit, &level).await?;

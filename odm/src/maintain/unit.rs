@@ -5,6 +5,7 @@
 //! queued by document, merged, and flushed as one batch at the end, or when the queue is over its
 //! bound. A search sees the queue.
 
+mod blind;
 mod change;
 mod images;
 mod locks;
@@ -16,6 +17,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use bson::{RawBson, RawBsonRef, RawDocument};
 
+pub(super) use blind::DocumentKey;
 pub(crate) use images::Doc;
 pub(super) use images::{Image, Images, Numbers};
 pub(super) use pages::DocumentPages;
@@ -57,6 +59,8 @@ pub(super) struct Unit<'a> {
     pub(super) bounds: Bounds,
     queued: usize,
     collections: BTreeMap<String, Images>,
+    /// The updates of documents that it does not hold.
+    blind: blind::Blind,
     /// The documents that were removed, in order, by collection and `_id`.
     removed: Vec<(String, RawBson)>,
     /// The unit is a repair: nothing that is stored is taken for right.
@@ -92,6 +96,7 @@ impl<'a> Unit<'a> {
             bounds,
             queued: 0,
             collections: BTreeMap::new(),
+            blind: blind::Blind::default(),
             removed: Vec::new(),
             repairs: false,
             imports: false,

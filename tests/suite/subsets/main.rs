@@ -2,6 +2,7 @@
 
 mod audit;
 mod history;
+mod unread;
 mod writes;
 
 use std::cmp::Reverse;

@@ -5,6 +5,7 @@
 //! reference; if nothing else has changed, only the copies of that source are compared, and no other
 //! source is read. Each holder is changed once, in the fields that differ.
 
+mod blind;
 mod held;
 mod recompute;
 mod stale;
@@ -23,6 +24,7 @@ use crate::{
         unit::{Doc, DocumentPages, Unit},
     },
 };
+pub(super) use blind::is_blind;
 use recompute::{followed, wrong};
 use stale::{FollowedSources, StaleCopies, stale};
 
@@ -123,7 +125,18 @@ async fn refresh_followers(
     stale: &StaleCopies<'_>,
     follow: &FollowedSources<'_>,
 ) -> Result<()> {
-    let mut pages = DocumentPages::new(follow.holders(unit, holder));
+    let along = (holder, &*follow.reference);
+    if unit.has_updated_followers(along.0, along.1) {
+        return Ok(());
+    }
+    let holders = follow.holders(unit, holder);
+    if unit.leaves_followers(holder)
+        && let Some(updates) = blind::updates(follow)
+    {
+        unit.update_followers(along, updates);
+        return Ok(());
+    }
+    let mut pages = DocumentPages::new(holders);
     let mut is_chunked = false;
     loop {
         let page = unit.next_page(&mut pages).await?;

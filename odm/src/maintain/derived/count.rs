@@ -7,9 +7,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use async_trait::async_trait;
-use bson::{RawBson, RawBsonRef, RawDocument};
+use bson::{RawBson, RawBsonRef, RawDocument, spec::ElementType};
 
-use super::{Derivation, DerivedKind, Inputs, counts, of_kind, queued, step_name};
+use super::{
+    Derivation, DerivedKind, Inputs, blind::BlindChange, counts, of_kind, queued, step_name,
+};
 use crate::{
     catalog::{CountDefinition, DerivedField, FromDerived, OrderedField, references},
     error::Result,
@@ -18,7 +20,7 @@ use crate::{
         places::FieldValues,
         unit::{Doc, Image, Unit, id},
     },
-    mql::{key, path},
+    mql::{Filter, Operation, Test, key, path},
     store::{Find, FindByKey},
 };
 
@@ -89,6 +91,7 @@ async fn refresh(
             *is_written
         });
     }
+    stale.retain(|_, StaleCount { id, .. }| !unit.leaves_out(&count.parent, id));
     for id in unit.outbox.due_fields(&count.parent, &count.path) {
         let key = key::of(id.as_raw_bson_ref());
         let due = StaleCount {
@@ -142,6 +145,25 @@ async fn refresh(
         }
     }
     Ok(deferred)
+}
+
+/// What becomes of the count in parents that the unit does not hold, by the keys of their `_id`s; `None` where that is not
+/// known.
+pub(super) fn blind_changes(
+    unit: &Unit<'_>,
+    count: &CountDefinition,
+) -> Result<Vec<(Vec<u8>, Option<BlindChange>)>> {
+    let stale = stale(unit, count)?.into_iter();
+    let changes = stale.map(|(key, StaleCount { by, .. })| {
+        let by = by.and_then(|by| i32::try_from(by).ok());
+        let change = by.map(|by| BlindChange {
+            // The type that is stored stays.
+            operation: Operation::Inc(RawBson::Int32(by)),
+            filter: Filter::Path(count.path.clone().into(), Test::Type(INTEGERS.to_vec())),
+        });
+        (key, change)
+    });
+    Ok(changes.collect())
 }
 
 /// The parents whose counts may be wrong, by the keys of their `_id`s.
@@ -240,6 +262,9 @@ fn difference(
     };
     Some((count.path.clone(), Some(number)))
 }
+
+/// The types of a count.
+const INTEGERS: [ElementType; 2] = [ElementType::Int32, ElementType::Int64];
 
 fn integer(value: Option<RawBsonRef<'_>>) -> Option<i64> {
     match value {

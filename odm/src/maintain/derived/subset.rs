@@ -8,6 +8,7 @@
 //! - an element whose child changed in shown fields alone is replaced;
 //! - a parent that is new has no children but those of the unit.
 
+mod blind;
 mod merge;
 mod stale;
 
@@ -23,11 +24,12 @@ use crate::{
     maintain::{
         outbox::Target,
         places::FieldValues,
-        unit::{Doc, Unit, id},
+        unit::{Doc, Image, Unit, id},
     },
     mql::{Filter, Sort, Test, key, path},
     store::{Find, FindByKey},
 };
+pub(super) use blind::{blind_changes, is_blind};
 use merge::{is_mergeable, merged};
 use stale::{StaleElements, StaleParent, stale};
 
@@ -165,7 +167,7 @@ async fn arrays(
             _ if refreshed.is_certain && image.before().is_none() => {
                 let children = match &mut refreshed.children {
                     Some(children) => children,
-                    none => none.insert(changed_children(unit, subset)?),
+                    none => none.insert(changed_children(unit, subset, |_| true)?),
                 };
                 let found = children.remove(&key).unwrap_or_default();
                 arrays.push((at, array_of(subset, found)?));
@@ -197,15 +199,18 @@ async fn arrays(
     Ok(arrays)
 }
 
-/// The children that the unit has changed, by their parents, in the order of the subset and not more
+/// The children that the unit has changed, and that are meant, by their parents, in the order of the subset and not more
 /// than it shows.
 fn changed_children(
     unit: &Unit<'_>,
     subset: &SubsetDefinition,
+    is_meant: impl Fn(&Image) -> bool,
 ) -> Result<HashMap<Vec<u8>, Vec<Doc>>> {
     let mut children: HashMap<Vec<u8>, Vec<Doc>> = HashMap::new();
     for (_, image) in unit.images(&subset.child).changed() {
-        let Some(child) = image.now() else { continue };
+        let Some(child) = image.now().filter(|_| is_meant(image)) else {
+            continue;
+        };
         if !counts(subset, child)? {
             continue;
         }

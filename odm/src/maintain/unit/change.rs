@@ -186,12 +186,13 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Writes the queue as one batch.
+    /// Writes the queue as one batch, with the blind updates.
     pub(in crate::maintain) async fn flush(&mut self) -> Result<()> {
-        if self.queued == 0 {
+        if self.queued == 0 && !self.blind.is_queued() {
             return Ok(());
         }
         self.share_added();
+        let blind = self.blind.take();
         let mut batch = Vec::new();
         for (collection, images) in &self.collections {
             let writes: Vec<DocumentWrite<'_>> = images.writes().collect();
@@ -200,11 +201,24 @@ impl Unit<'_> {
                 batch.push(CollectionWrites { collection, writes });
             }
         }
-        if !batch.is_empty() {
-            let applied = self.transaction.apply(&batch).await;
+        for update in &blind {
+            self.catalog.check_write(&update.collection)?;
+        }
+        if !batch.is_empty() || !blind.is_empty() {
+            let applied = match &blind[..] {
+                [] => self
+                    .transaction
+                    .apply(&batch)
+                    .await
+                    .map(|cost| (cost, Vec::new())),
+                blind => self.transaction.apply_with(&batch, blind).await,
+            };
             drop(batch);
             match applied {
-                Ok(cost) => self.cost += cost,
+                Ok((cost, unmatched)) => {
+                    self.cost += cost;
+                    self.blind.written(&blind, &unmatched);
+                }
                 Err(error) => return Err(self.with_numbers(error).await),
             }
         }

@@ -19,14 +19,14 @@ use crate::{
 
 /// Whether the elements of a subset tell their own order.
 pub(super) fn is_mergeable(subset: &SubsetDefinition) -> bool {
-    let order = order(subset);
+    let order = shown_of(subset, order_of(subset));
     let mut fields = order.keys().iter();
     !order.is_empty() && fields.all(|(path, _)| shows(subset, path::split(path).0))
 }
 
-/// The order in which a subset takes its elements: as far as `_id`, which comes last, if they show it.
-fn order(subset: &SubsetDefinition) -> Sort {
-    let sort = order_of(subset).total();
+/// An order of children as their elements tell it: with `_id`, which comes last, only if they show that.
+pub(super) fn shown_of(subset: &SubsetDefinition, order: Sort) -> Sort {
+    let sort = order.total();
     let fields = sort.keys().iter();
     let fields = fields.take_while(|(path, _)| path != "_id" || shows(subset, "_id"));
     fields.fold(Sort::new(), |sort, (path, direction)| {
@@ -48,7 +48,7 @@ pub(super) fn merged(
     let Some(RawBsonRef::Array(array)) = path::get(parent, &subset.path) else {
         return Ok(None);
     };
-    let order = order(subset);
+    let order = shown_of(subset, order_of(subset));
     let limit = usize::try_from(subset.limit.unsigned_abs()).unwrap_or(usize::MAX);
     let mut elements = Elements::new();
     for element in array {

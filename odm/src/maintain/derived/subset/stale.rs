@@ -58,7 +58,7 @@ pub(super) struct ChangedChild {
 
 /// The parents of which subsets may be wrong, and what of that is left to the worker of the outbox.
 pub(super) fn stale(
-    unit: &Unit<'_>,
+    unit: &mut Unit<'_>,
     subsets: &[Refreshed<'_>],
 ) -> Result<(Vec<StaleParent>, Vec<Target>)> {
     let mut stale = Parents::default();
@@ -93,7 +93,11 @@ pub(super) fn stale(
             !is_left
         });
     }
-    stale.retain(|parent| !parent.elements.is_empty());
+    stale.retain(|parent| {
+        let holder = subsets.first().map(|refreshed| &refreshed.subset.parent);
+        !parent.elements.is_empty()
+            && !holder.is_some_and(|holder| unit.leaves_out(holder, &parent.id))
+    });
     Ok((stale, deferred))
 }
 
