@@ -45,6 +45,7 @@ pub(crate) use stored::{
     check_declaration, check_owned, complete, declare, end_migration, follow, has_followed,
     is_current, is_outdated, load, prepare, renew_epoch, running, stored as stored_of,
 };
+use stored_form::ChildFilter;
 pub(crate) use validators::ActiveValidator;
 use validators::Validator;
 
@@ -389,6 +390,18 @@ impl Catalog {
     pub(crate) fn is_certain(&self, collection: &str, path: &str) -> bool {
         let edge = self.edge(collection, path);
         edge.is_some_and(Edge::is_certain) && !self.is_pending(collection, path)
+    }
+
+    /// Whether each document that is referred to along an edge counts all that refer to it so, at once.
+    pub(crate) fn is_counted(&self, edge: &Edge) -> bool {
+        let counts = self.derived_in(&edge.to);
+        let mut counts = counts.filter_map(CountDefinition::from_derived);
+        counts.any(|count| {
+            (&count.child, &count.reference) == (&edge.from, &edge.path)
+                && count.filter == ChildFilter::default()
+                && !count.deferred
+                && !self.is_pending(&count.parent, &count.path)
+        })
     }
 
     /// The references in documents of a collection.

@@ -6,12 +6,15 @@
 //! - a unit *shares* a document if it adds a reference to it, or changes a child that counts for it;
 //! - a unit *excludes* others from a document if it searches the documents that refer to it, since what it then writes, or
 //!   does not, depends on there being no others.
+//!
+//! A unit that removes or changes a document of which all referrers are counted in it needs no lock to search them: whoever
+//! adds one changes the count.
 
 use bson::RawBson;
 
 use super::{super::references, Unit};
 use crate::{
-    mql::{Filter, Test},
+    mql::{Filter, Test, key},
     store::{Find, FindByKey},
 };
 
@@ -43,7 +46,7 @@ impl Unit<'_> {
     }
 
     /// Returns the query of the documents of a collection that refer to these ones by a path, and excludes other units from
-    /// these.
+    /// these: except from those that the unit has changed, if whoever refers to one of them changes it too.
     pub(in crate::maintain) fn find_referrers(
         &mut self,
         referred: (&str, Vec<RawBson>),
@@ -51,7 +54,16 @@ impl Unit<'_> {
         path: &str,
     ) -> Find {
         let (to, mut ids) = referred;
-        self.exclude(to, &ids);
+        let edge = self.catalog.edge(collection, path);
+        let is_counted = edge.is_some_and(|edge| self.catalog.is_counted(edge));
+        let images = self.images(to);
+        let is_changed = |id: &&RawBson| {
+            let at = images.position(&key::of(id.as_raw_bson_ref()));
+            at.is_some_and(|at| images.at(at).is_changed())
+        };
+        let excluded = ids.iter().filter(|id| !(is_counted && is_changed(id)));
+        let excluded: Vec<RawBson> = excluded.cloned().collect();
+        self.exclude(to, &excluded);
         let path = path.to_owned().into();
         let filter = match ids.len() {
             // By one value, an index gives the order of `_id`.
