@@ -22,7 +22,10 @@ mod walk;
 
 use std::{
     collections::{BTreeSet, HashMap},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use bson::{RawBsonRef, RawDocument};
@@ -99,6 +102,8 @@ struct CollectionNode {
     followed: BTreeSet<String>,
     /// Documents are split, or are cold parts.
     is_split: bool,
+    /// For how many units the documents are read, since blind updates have missed some lately.
+    reads_for: AtomicU32,
 }
 
 /// One reference: a path in the documents of one collection whose values are `_id`s of another.
@@ -151,6 +156,16 @@ pub(crate) struct OrderedField<'c> {
     pub(crate) is_read: bool,
     /// Whether older documents may not follow it yet.
     pub(crate) is_pending: bool,
+}
+
+/// A field that follows from what a unit changes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Following<'c> {
+    pub(crate) ordered: OrderedField<'c>,
+    /// Its level in the graph.
+    pub(crate) level: usize,
+    /// Whether it follows from another field that the unit refreshes.
+    pub(crate) follows_derived: bool,
 }
 
 impl Catalog {
@@ -344,19 +359,23 @@ impl Catalog {
     }
 
     /// The derived fields that follow from documents of some collections, and from each other if they are refreshed by the
-    /// same unit: each with whether it follows from another one.
+    /// same unit.
     pub(crate) fn following<'c>(
         &'c self,
         is_changed: impl Fn(&str) -> bool,
         is_refreshed: impl Fn(&DerivedField) -> bool,
-    ) -> Vec<(OrderedField<'c>, bool)> {
+    ) -> Vec<Following<'c>> {
         let mut follows_derived = vec![false; self.relations.derived.len()];
         let mut following = Vec::new();
-        for (level, ordered) in self.graph.levels.iter().zip(self.levels()) {
-            for (&at, ordered) in level.iter().zip(ordered) {
+        for (level, (places, fields)) in self.graph.levels.iter().zip(self.levels()).enumerate() {
+            for (&at, ordered) in places.iter().zip(fields) {
                 let is_following = follows_derived[at] || is_changed(ordered.field.source());
                 if is_following && is_refreshed(ordered.field) {
-                    following.push((ordered, follows_derived[at]));
+                    following.push(Following {
+                        ordered,
+                        level,
+                        follows_derived: follows_derived[at],
+                    });
                     for &dependent in &self.graph.dependents[at] {
                         follows_derived[dependent] = true;
                     }
@@ -364,6 +383,27 @@ impl Catalog {
             }
         }
         following
+    }
+
+    /// Whether a unit may try blind updates of documents of a collection: not for some units after one that has missed.
+    pub(crate) fn tries_blind(&self, collection: &str) -> bool {
+        let node = self.nodes.get(collection);
+        node.is_some_and(|node| {
+            let reads_for = |number: u32| number.checked_sub(1);
+            let relaxed = Ordering::Relaxed;
+            node.reads_for
+                .fetch_update(relaxed, relaxed, reads_for)
+                .is_err()
+        })
+    }
+
+    /// Lets the next units read the documents of a collection.
+    pub(crate) fn missed_blind(&self, collection: &str) {
+        /// Where blind updates always miss, one unit in so many tries one in vain.
+        const UNITS: u32 = 50;
+        if let Some(node) = self.nodes.get(collection) {
+            node.reads_for.store(UNITS, Ordering::Relaxed);
+        }
     }
 
     /// The derived fields in documents of a collection.

@@ -253,10 +253,9 @@ async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<(Touched, Vec<Doc>)
         }
     }
     unit.flush().await?;
-    if unit.take_unmatched() {
-        derived::refresh(unit).await?;
-        unit.flush().await?;
-    }
+    let unmatched = unit.take_unmatched();
+    derived::refresh_parents(unit, unmatched).await?;
+    unit.flush().await?;
     unit.end_step(|| "batch of writes".to_owned());
     // A repair leaves references that dangled before.
     if !unit.repairs {

@@ -3,7 +3,10 @@
 //! A kind has its definition in `catalog` and its computation here, in files of one name. The same
 //! computation serves a write, an audit and a repair.
 
-use std::{collections::HashMap, fmt};
+use std::{
+    collections::{BTreeSet, HashMap},
+    fmt,
+};
 
 use async_trait::async_trait;
 use bson::{RawBson, RawDocument};
@@ -11,7 +14,7 @@ use bson::{RawBson, RawDocument};
 use super::{
     Problem,
     places::FieldValues,
-    unit::{Doc, Unit, id},
+    unit::{Doc, DocumentKey, Unit, id},
 };
 use crate::{
     catalog::{DerivedField, FieldDefinition, FromDerived, OrderedField},
@@ -124,22 +127,31 @@ impl Inputs for SnapshotInputs<'_> {
     }
 }
 
-/// Recomputes the derived fields that the changes of a unit make wrong.
+/// Recomputes the derived fields that the changes of a unit make wrong, level by level: what a level
+/// changes can only make later ones wrong.
 pub(super) async fn refresh(unit: &mut Unit<'_>) -> Result<()> {
     blind::leave_unread(unit);
-    refresh_levels(unit).await?;
-    if blind::update(unit)? {
-        refresh_levels(unit).await?;
-    }
-    Ok(())
-}
-
-/// Level by level: what a level changes can only make later ones wrong.
-async fn refresh_levels(unit: &mut Unit<'_>) -> Result<()> {
     for level in unit.catalog.levels() {
         for kind in KINDS {
             kind.refresh(unit, &level).await?;
         }
+    }
+    let unread = blind::update(unit)?;
+    refresh_parents(unit, unread).await
+}
+
+/// Recomputes the counts and subsets in parents that the refresh has left out. Nothing else follows from them.
+pub(super) async fn refresh_parents(
+    unit: &mut Unit<'_>,
+    parents: BTreeSet<DocumentKey>,
+) -> Result<()> {
+    if parents.is_empty() {
+        return Ok(());
+    }
+    unit.refresh_only(parents);
+    for level in unit.catalog.levels() {
+        count::Counts.refresh(unit, &level).await?;
+        subset::Subsets.refresh(unit, &level).await?;
     }
     Ok(())
 }

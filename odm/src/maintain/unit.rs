@@ -140,6 +140,7 @@ impl<'a> Unit<'a> {
 
     /// Returns what the unit touched, by its steps and as a whole.
     pub(super) fn into_cost(self) -> (Vec<Step>, Cost) {
+        debug_assert!(self.blind.is_done(), "documents are left wrong");
         (self.steps.unwrap_or_default(), self.cost)
     }
 

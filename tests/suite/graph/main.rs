@@ -14,6 +14,7 @@ mod pending;
 mod programs;
 mod right;
 mod shapes;
+mod unread;
 mod versions;
 mod whole;
 mod world;

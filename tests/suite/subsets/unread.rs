@@ -8,21 +8,35 @@ use proptest::{
 use serde::{Deserialize, Serialize};
 use tests::{TestStore, behind_the_back, map_store::MapStore, on_every_store};
 
-/// A film whose fields an insert of a visit changes by the visit alone.
+/// A film that shows its newest visits: the elements do not tell which visits they are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "films")]
 struct Film {
     #[serde(rename = "_id")]
     id: i32,
-    /// Whose elements do not tell which visits they are.
     #[subset(limit = 3, sort = "-day")]
     newest: Subset<VisitLine>,
-    #[subset(limit = -2, sort = "stars, -day", filter = paid)]
-    best: Subset<VisitStars>,
+    /// The other way round: the last ones in their order.
+    #[subset(limit = -2, sort = "day", filter = paid)]
+    last_paid: Subset<VisitLine>,
     #[count(of = "Visit")]
     all: i32,
     #[count(of = "Visit", filter = paid)]
     paid: i64,
+}
+
+/// A hall that shows the best and the first visits, by which it tells them apart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "halls")]
+struct Hall {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[subset(limit = -2, sort = "stars, -day", filter = paid)]
+    best: Subset<VisitStars>,
+    #[subset(limit = 3, sort = "day")]
+    first: Subset<VisitStars>,
+    #[count(of = "Visit")]
+    visits: i32,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -32,6 +46,8 @@ struct Visit {
     id: i32,
     #[reference(parent)]
     film: Option<Ref<Film>>,
+    #[reference(parent)]
+    hall: Ref<Hall>,
     day: i64,
     stars: Option<i32>,
     paid: bool,
@@ -61,6 +77,7 @@ fn paid() -> Filter<Visit> {
 #[database(name = "cinema", version = 1)]
 struct Cinema {
     films: Repository<Film>,
+    halls: Repository<Hall>,
     visits: Repository<Visit>,
 }
 
@@ -69,64 +86,75 @@ async fn cinema(store: impl TestStore) -> Cinema {
     let films = (0..FILMS).map(|id| Film {
         id,
         newest: Subset::new(),
-        best: Subset::new(),
+        last_paid: Subset::new(),
         all: 0,
         paid: 0,
     });
     cinema.films.insert_many(films).await.unwrap();
+    let halls = (0..HALLS).map(|id| Hall {
+        id,
+        best: Subset::new(),
+        first: Subset::new(),
+        visits: 0,
+    });
+    cinema.halls.insert_many(halls).await.unwrap();
     cinema
 }
 
 const FILMS: i32 = 3;
+const HALLS: i32 = 2;
 
 fn visit(id: i32, film: i32, day: i64) -> Visit {
     Visit {
         id,
         film: Some(Ref::new(film)),
+        hall: Ref::new(id % HALLS),
         day,
         stars: Some(id % 4),
         paid: id % 3 != 0,
     }
 }
 
-/// Compares all films with their definitions, which are stated once more here.
+/// Compares all films and halls with their definitions, which are stated once more here.
 async fn assert_right(cinema: &Cinema) {
-    let visits = cinema.visits.all().await.unwrap();
+    let mut visits = cinema.visits.all().await.unwrap();
+    visits.sort_by_key(|visit| (visit.day, visit.id));
+    let line = |visit: &&Visit| VisitLine {
+        day: visit.day,
+        paid: visit.paid,
+    };
+    let stars = |visit: &&Visit| VisitStars {
+        id: visit.id,
+        stars: visit.stars,
+        day: visit.day,
+    };
     for film in cinema.films.all().await.unwrap() {
-        let of_film = visits
-            .iter()
-            .filter(|visit| visit.film == Some(Ref::new(film.id)));
-        let mut newest: Vec<&Visit> = of_film.clone().collect();
+        let of_film = visits.iter();
+        let of_film = of_film.filter(|visit| visit.film == Some(Ref::new(film.id)));
+        let of_film: Vec<&Visit> = of_film.collect();
+        let mut newest = of_film.clone();
         newest.sort_by_key(|visit| (-visit.day, visit.id));
-        newest.truncate(3);
-        let lines = newest.into_iter().map(|visit| VisitLine {
-            day: visit.day,
-            paid: visit.paid,
-        });
-        assert_eq!(
-            film.newest.to_vec(),
-            lines.collect::<Vec<_>>(),
-            "of film {}",
-            film.id
-        );
-        let paid = of_film.clone().filter(|visit| visit.paid);
-        let mut best: Vec<&Visit> = paid.clone().collect();
-        best.sort_by_key(|visit| (visit.stars, -visit.day, visit.id));
-        let best = best.split_off(best.len().saturating_sub(2)).into_iter();
-        let best = best.map(|&Visit { id, stars, day, .. }| VisitStars { id, stars, day });
-        assert_eq!(
-            film.best.to_vec(),
-            best.collect::<Vec<_>>(),
-            "of film {}",
-            film.id
-        );
+        let newest: Vec<_> = newest.iter().take(3).map(line).collect();
+        assert_eq!(film.newest.to_vec(), newest, "of film {}", film.id);
+        let paid: Vec<&Visit> = of_film.iter().copied().filter(|visit| visit.paid).collect();
+        let last = &paid[paid.len().saturating_sub(2)..];
+        let last: Vec<_> = last.iter().map(line).collect();
+        assert_eq!(film.last_paid.to_vec(), last, "of film {}", film.id);
         let numbers = (film.all as usize, film.paid as usize);
-        assert_eq!(
-            numbers,
-            (of_film.count(), paid.count()),
-            "of film {}",
-            film.id
-        );
+        assert_eq!(numbers, (of_film.len(), paid.len()), "of film {}", film.id);
+    }
+    for hall in cinema.halls.all().await.unwrap() {
+        let of_hall = visits.iter();
+        let of_hall = of_hall.filter(|visit| visit.hall == Ref::new(hall.id));
+        let of_hall: Vec<&Visit> = of_hall.collect();
+        let first: Vec<_> = of_hall.iter().take(3).map(stars).collect();
+        assert_eq!(hall.first.to_vec(), first, "of hall {}", hall.id);
+        let mut best: Vec<&Visit> = of_hall.iter().copied().filter(|visit| visit.paid).collect();
+        best.sort_by_key(|visit| (visit.stars, -visit.day, visit.id));
+        let best = &best[best.len().saturating_sub(2)..];
+        let best: Vec<_> = best.iter().map(stars).collect();
+        assert_eq!(hall.best.to_vec(), best, "of hall {}", hall.id);
+        assert_eq!(hall.visits as usize, of_hall.len(), "of hall {}", hall.id);
     }
 }
 
@@ -188,16 +216,21 @@ on_every_store! {
     async fn what_another_program_has_left_in_a_parent_is_corrected(store: impl TestStore) {
         let cinema = cinema(store.clone()).await;
         cinema.visits.insert_many([visit(1, 1, 50), visit(2, 1, 60)]).await.unwrap();
+        // Of the collection, the field, and what another program does to it.
         let wrong = [
-            doc! { "$unset": { "all": "" } },
-            doc! { "$set": { "all": "two" } },
-            doc! { "$unset": { "newest": "" } },
-            doc! { "$set": { "best": { "a": 1 } } },
+            ("films", doc! { "$unset": { "all": "" } }),
+            ("films", doc! { "$set": { "all": "two" } }),
+            ("films", doc! { "$set": { "all": [3] } }),
+            ("films", doc! { "$unset": { "newest": "" } }),
+            ("films", doc! { "$set": { "last_paid": { "a": 1 } } }),
+            ("halls", doc! { "$unset": { "first": "" } }),
+            ("halls", doc! { "$set": { "best": "none" } }),
         ];
-        for (change, id) in wrong.into_iter().zip(3..) {
-            behind_the_back(&store, "films", doc! { "_id": 1 }, change.clone()).await;
-            let shown = Visit { paid: true, ..visit(id, 1, i64::from(id) * 10) };
-            cinema.visits.insert_many([shown, visit(100 + id, 2, i64::from(id))]).await.unwrap();
+        for ((collection, change), id) in wrong.into_iter().zip(3..) {
+            behind_the_back(&store, collection, doc! { "_id": 1 }, change).await;
+            let shown = Visit { paid: true, hall: Ref::new(1), stars: Some(id), ..visit(id, 1, 100 - i64::from(id)) };
+            let other = Visit { day: i64::from(id), ..shown.clone() };
+            cinema.visits.insert_many([shown, Visit { id: 100 + id, ..other }]).await.unwrap();
             assert_right(&cinema).await;
         }
     }
@@ -244,9 +277,12 @@ enum Op {
 fn any_visit() -> impl Strategy<Value = Visit> {
     let stars = prop::option::weighted(0.8, 0..3);
     let film = prop::option::weighted(0.9, 0..FILMS + 1);
-    (0..40, film, 0..8_i64, stars, any::<bool>()).prop_map(|(id, film, day, stars, paid)| Visit {
+    let day = prop_oneof![0..8_i64, 8..100_i64];
+    let visit = (0..40, film, 0..HALLS, day, stars, any::<bool>());
+    visit.prop_map(|(id, film, hall, day, stars, paid)| Visit {
         id,
         film: film.map(Ref::new),
+        hall: Ref::new(hall),
         day,
         stars,
         paid,

@@ -6,13 +6,13 @@
 //! reads gets them with the batch. Their filters state what they rely on. A parent that does not match is read, and refreshed
 //! as any other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bson::RawBson;
 
 use super::{copy, count, subset};
 use crate::{
-    catalog::{CopyDefinition, CountDefinition, FromDerived, OrderedField, SubsetDefinition},
+    catalog::{CopyDefinition, CountDefinition, Following, FromDerived, SubsetDefinition},
     error::Result,
     maintain::unit::{DocumentKey, Unit},
     mql::{Filter, Operation, Update},
@@ -33,15 +33,16 @@ pub(super) fn leave_unread(unit: &mut Unit<'_>) {
         |collection| unit.images(collection).changed().next().is_some(),
         |field| !unit.defers(&**field),
     );
-    let mut holders: BTreeMap<&str, Vec<_>> = BTreeMap::new();
-    for (ordered, follows_derived) in following {
-        let fields = holders.entry(ordered.field.holder()).or_default();
-        fields.push((ordered, follows_derived));
+    let mut holders: BTreeMap<&str, Vec<Following<'_>>> = BTreeMap::new();
+    for field in following {
+        let fields = holders.entry(field.ordered.field.holder()).or_default();
+        fields.push(field);
     }
-    holders.retain(|_, fields| {
+    holders.retain(|holder, fields| {
         let mut all = fields.iter();
-        all.all(|(ordered, _)| !ordered.is_read && !ordered.is_pending)
-            && (are_of_children(unit, fields) || are_of_sources(unit, fields))
+        all.all(|field| !field.ordered.is_read && !field.ordered.is_pending)
+            && (are_of_sources(unit, fields)
+                || (are_of_children(unit, fields) && unit.catalog.tries_blind(holder)))
     });
     let unread = holders.into_keys().map(str::to_owned).collect();
     unit.leave_unread(unread);
@@ -49,39 +50,42 @@ pub(super) fn leave_unread(unit: &mut Unit<'_>) {
 
 /// Whether fields follow from children, of which the refresh changes nothing that matters, and if subsets show them, from new
 /// ones alone.
-fn are_of_children(unit: &Unit<'_>, fields: &[(OrderedField<'_>, bool)]) -> bool {
-    fields.iter().all(|&(ordered, follows_derived)| {
-        if follows_derived {
+fn are_of_children(unit: &Unit<'_>, fields: &[Following<'_>]) -> bool {
+    fields.iter().all(|following| {
+        let field = following.ordered.field;
+        if following.follows_derived {
             return false;
         }
-        if CountDefinition::from_derived(ordered.field).is_some() {
+        if CountDefinition::from_derived(field).is_some() {
             return true;
         }
-        let mut changed = unit.images(ordered.field.source()).changed();
-        SubsetDefinition::from_derived(ordered.field).is_some_and(|subset| {
+        let mut changed = unit.images(field.source()).changed();
+        SubsetDefinition::from_derived(field).is_some_and(|subset| {
             subset::is_blind(subset) && changed.all(|(_, image)| image.before().is_none())
         })
     })
 }
 
-/// Whether fields are copies beside one reference.
-fn are_of_sources(unit: &Unit<'_>, fields: &[(OrderedField<'_>, bool)]) -> bool {
-    let copies = fields.iter();
-    let copies = copies.map(|(ordered, _)| CopyDefinition::from_derived(ordered.field));
+/// Whether fields are copies beside one reference, and are refreshed together.
+fn are_of_sources(unit: &Unit<'_>, fields: &[Following<'_>]) -> bool {
+    let are_together = fields.windows(2).all(|pair| pair[0].level == pair[1].level);
+    let copies = fields.iter().filter(|_| are_together);
+    let copies = copies.map(|field| CopyDefinition::from_derived(field.ordered.field));
     let Some(copies) = copies.collect::<Option<Vec<&CopyDefinition>>>() else {
         return false;
     };
-    copies.iter().all(|copy| copy::is_blind(unit.catalog, copy))
+    !copies.is_empty()
+        && copies.iter().all(|copy| copy::is_blind(unit.catalog, copy))
         && copies.windows(2).all(|pair| pair[0].along == pair[1].along)
 }
 
-/// Queues the updates of the parents that were left out. Returns whether some of them have to be read after all.
-pub(super) fn update(unit: &mut Unit<'_>) -> Result<bool> {
-    let mut reads_some = false;
+/// Queues the updates of the parents that were left out. Returns those that have to be read after all.
+pub(super) fn update(unit: &mut Unit<'_>) -> Result<BTreeSet<DocumentKey>> {
+    let mut unread = BTreeSet::new();
     let mut updates: BTreeMap<DocumentKey, (RawBson, Filter, Update)> = BTreeMap::new();
     for (document, id) in unit.take_left() {
         match unit.images(&document.0).position(&document.1) {
-            Some(_) => reads_some = true,
+            Some(_) => drop(unread.insert(document)),
             None => drop(updates.insert(document, (id, Filter::default(), Update::default()))),
         }
     }
@@ -110,7 +114,7 @@ pub(super) fn update(unit: &mut Unit<'_>) -> Result<bool> {
                 }
                 None => {
                     updates.remove(&document);
-                    reads_some = true;
+                    unread.insert(document);
                 }
             }
         }
@@ -120,5 +124,5 @@ pub(super) fn update(unit: &mut Unit<'_>) -> Result<bool> {
             unit.update_blind(&holder, id, (filter, update));
         }
     }
-    Ok(reads_some)
+    Ok(unread)
 }

@@ -125,15 +125,12 @@ async fn refresh_followers(
     stale: &StaleCopies<'_>,
     follow: &FollowedSources<'_>,
 ) -> Result<()> {
-    let along = (holder, &*follow.reference);
-    if unit.has_updated_followers(along.0, along.1) {
-        return Ok(());
-    }
     let holders = follow.holders(unit, holder);
     if unit.leaves_followers(holder)
         && let Some(updates) = blind::updates(follow)
     {
-        unit.update_followers(along, updates);
+        unit.expect_followers(&holders);
+        unit.update_followers(holder, updates);
         return Ok(());
     }
     let mut pages = DocumentPages::new(holders);

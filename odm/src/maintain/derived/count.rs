@@ -91,7 +91,6 @@ async fn refresh(
             *is_written
         });
     }
-    stale.retain(|_, StaleCount { id, .. }| !unit.leaves_out(&count.parent, id));
     for id in unit.outbox.due_fields(&count.parent, &count.path) {
         let key = key::of(id.as_raw_bson_ref());
         let due = StaleCount {
@@ -101,6 +100,7 @@ async fn refresh(
         };
         stale.insert(key, due);
     }
+    stale.retain(|_, StaleCount { id, .. }| !unit.leaves_out(&count.parent, id));
     let stale: Vec<StaleCount> = stale.into_values().collect();
     let counts_all = unit.repairs || ordered.is_pending;
     let is_certain = unit.catalog.is_certain(&count.child, &count.reference);
@@ -159,7 +159,7 @@ pub(super) fn blind_changes(
         let change = by.map(|by| BlindChange {
             // The type that is stored stays.
             operation: Operation::Inc(RawBson::Int32(by)),
-            filter: Filter::Path(count.path.clone().into(), Test::Type(INTEGERS.to_vec())),
+            filter: is_number(&count.path),
         });
         (key, change)
     });
@@ -263,8 +263,14 @@ fn difference(
     Some((count.path.clone(), Some(number)))
 }
 
-/// The types of a count.
-const INTEGERS: [ElementType; 2] = [ElementType::Int32, ElementType::Int64];
+/// The filter of documents in which [`integer`] finds a number.
+fn is_number(path: &str) -> Filter {
+    let has = |test| Filter::Path(path.to_owned().into(), test);
+    let integer = Test::Type(vec![ElementType::Int32, ElementType::Int64]);
+    // The test of an array is one of its elements.
+    let is_array = Test::Type(vec![ElementType::Array]);
+    has(integer).and(has(Test::Not(vec![is_array])))
+}
 
 fn integer(value: Option<RawBsonRef<'_>>) -> Option<i64> {
     match value {

@@ -113,7 +113,7 @@ async fn refresh(
     parent: &str,
     subsets: &mut [Refreshed<'_>],
 ) -> Result<Vec<Target>> {
-    let (stale, deferred): (Vec<StaleParent>, Vec<Target>) = stale(unit, subsets)?;
+    let (stale, deferred): (Vec<StaleParent>, Vec<Target>) = stale(unit, parent, subsets)?;
     let is_holder_read = subsets.iter().any(|refreshed| refreshed.is_holder_read);
     for chunk in stale.chunks(unit.bounds.chunk) {
         let ids: Vec<RawBson> = chunk.iter().map(|stale| stale.id.clone()).collect();

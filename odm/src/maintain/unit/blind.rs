@@ -18,18 +18,18 @@ pub(in crate::maintain) type DocumentKey = (String, Vec<u8>);
 pub(super) struct Blind {
     /// The collections in which blind updates refresh what follows.
     collections: BTreeSet<String>,
-    /// The documents whose refresh was left out, with their `_id`s.
+    /// What was decided of their documents, once for all fields: those that are left to blind updates, with their `_id`s,
+    /// and those that are not.
     left: BTreeMap<DocumentKey, RawBson>,
-    /// Nothing more is left out.
-    is_over: bool,
+    read: BTreeSet<DocumentKey>,
+    /// The documents to which a later refresh is limited.
+    only: Option<BTreeSet<DocumentKey>>,
     /// The updates that the next flush writes.
     queued: Vec<BlindUpdate>,
     /// The documents that are updated, and so exist.
     updated: BTreeSet<DocumentKey>,
-    /// The collections and references along which copies are updated.
-    followed: BTreeSet<(String, String)>,
-    /// Documents did not match.
-    is_unmatched: bool,
+    /// The documents that did not match.
+    unmatched: BTreeSet<DocumentKey>,
 }
 
 impl Blind {
@@ -44,12 +44,18 @@ impl Blind {
 
     /// Records which updates have not found their documents.
     pub(super) fn written(&mut self, updates: &[BlindUpdate], unmatched: &[usize]) {
-        self.is_unmatched |= !unmatched.is_empty();
         for update in unmatched.iter().map(|&at| &updates[at]) {
             if let Some(id) = &update.id {
-                self.updated.remove(&document_key(&update.collection, id));
+                let document = document_key(&update.collection, id);
+                self.updated.remove(&document);
+                self.unmatched.insert(document);
             }
         }
+    }
+
+    /// Whether all documents that did not match are refreshed.
+    pub(super) fn is_done(&self) -> bool {
+        self.unmatched.is_empty()
     }
 }
 
@@ -58,36 +64,56 @@ fn document_key(collection: &str, id: &RawBson) -> DocumentKey {
 }
 
 impl Unit<'_> {
-    /// Whether blind updates take fewer requests than reads. Where it is asked for what each step touches, documents are read.
-    pub(in crate::maintain) fn has_blind_updates(&self) -> bool {
+    /// Whether blind updates take fewer requests than reads. Where it is asked for what each step touches, or all changes are
+    /// recorded, documents are read.
+    pub(in crate::maintain) fn has_blind_updates(&mut self) -> bool {
         let reads_all = self.repairs || self.imports || self.steps.is_some();
-        !reads_all && !self.blind.is_over && self.transaction.has_blind_updates()
+        !reads_all && self.transaction.has_blind_updates() && self.transaction.changes().is_none()
     }
 
-    /// Leaves the refresh of documents of these collections to blind updates, unless the unit holds them.
+    /// Leaves what follows in documents of these collections to blind updates, unless the unit holds them.
     pub(in crate::maintain) fn leave_unread(&mut self, collections: BTreeSet<String>) {
         self.blind.collections = collections;
     }
 
-    /// Leaves out the refresh of a document, if a blind update does it, or has done it.
+    /// Whether the refresh leaves a document out, since a blind update does it, or since it is not among those to which the
+    /// refresh is limited.
     pub(in crate::maintain) fn leaves_out(&mut self, collection: &str, id: &RawBson) -> bool {
         let document = document_key(collection, id);
-        if self.blind.updated.contains(&document) {
+        if let Some(only) = &self.blind.only {
+            return !only.contains(&document);
+        }
+        if self.blind.left.contains_key(&document) {
             return true;
         }
-        let is_left = self.blind.collections.contains(collection)
-            && self.images(collection).position(&document.1).is_none();
-        if is_left {
-            self.blind.left.insert(document, id.clone());
+        if !self.blind.collections.contains(collection) || self.blind.read.contains(&document) {
+            return false;
         }
-        is_left
+        let is_held = self.images(collection).position(&document.1).is_some();
+        match is_held {
+            true => drop(self.blind.read.insert(document)),
+            false => drop(self.blind.left.insert(document, id.clone())),
+        }
+        !is_held
     }
 
-    /// Ends the time in which documents are left out, and returns those that were.
+    /// Takes the documents that were left out.
     pub(in crate::maintain) fn take_left(&mut self) -> BTreeMap<DocumentKey, RawBson> {
-        self.blind.is_over = true;
         self.blind.collections.clear();
         std::mem::take(&mut self.blind.left)
+    }
+
+    /// Limits what is refreshed from now on to these documents, of which nothing is refreshed yet.
+    pub(in crate::maintain) fn refresh_only(&mut self, documents: BTreeSet<DocumentKey>) {
+        self.blind.only = Some(documents);
+    }
+
+    /// Takes the documents of blind updates that did not match, and lets the next units read those of their collections.
+    pub(in crate::maintain) fn take_unmatched(&mut self) -> BTreeSet<DocumentKey> {
+        for (collection, _) in &self.blind.unmatched {
+            self.catalog.missed_blind(collection);
+        }
+        std::mem::take(&mut self.blind.unmatched)
     }
 
     /// Queues the update of a document that the unit does not hold, and shares the document.
@@ -121,11 +147,9 @@ impl Unit<'_> {
     /// Queues the updates of all copies along a reference.
     pub(in crate::maintain) fn update_followers(
         &mut self,
-        (collection, reference): (&str, &str),
+        collection: &str,
         updates: Vec<(Filter, Update)>,
     ) {
-        let along = (collection.to_owned(), reference.to_owned());
-        self.blind.followed.insert(along);
         let updates = updates.into_iter().map(|(filter, update)| BlindUpdate {
             collection: collection.to_owned(),
             id: None,
@@ -133,20 +157,5 @@ impl Unit<'_> {
             update,
         });
         self.blind.queued.extend(updates);
-    }
-
-    /// Whether blind updates refresh all copies along a reference.
-    pub(in crate::maintain) fn has_updated_followers(
-        &self,
-        collection: &str,
-        reference: &str,
-    ) -> bool {
-        let along = (collection.to_owned(), reference.to_owned());
-        self.blind.followed.contains(&along)
-    }
-
-    /// Whether documents of blind updates did not match, since the last call.
-    pub(in crate::maintain) fn take_unmatched(&mut self) -> bool {
-        std::mem::take(&mut self.blind.is_unmatched)
     }
 }

@@ -7,7 +7,7 @@
 //! - a unit *excludes* others from a document if it searches the documents that refer to it, since what it then writes, or
 //!   does not, depends on there being no others.
 //!
-//! A unit that removes or changes a document of which all referrers are counted in it needs no lock to search them: whoever
+//! A unit that removes or changes a document of which all referrers are counted in it needs no lock to find them: whoever
 //! adds one changes the count.
 
 use bson::RawBson;

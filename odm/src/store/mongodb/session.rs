@@ -100,11 +100,17 @@ impl Session {
         self.lock_with(Some(ReadConcern::snapshot())).await
     }
 
-    /// The driver's session, for a `bulkWrite`. A transaction that begins with it has the read concern of the client: not every
-    /// server takes another one from that command. All reads of a transaction are of one state whatever its read concern is;
-    /// a snapshot says besides that no failover takes back what is read, as does a majority commit.
+    /// The driver's session, for a `bulkWrite`. A transaction that begins with it has no read concern, unless the client has
+    /// one: not every server takes one from that command. All reads of a transaction are of one state whatever its read concern
+    /// is; a snapshot says besides that no failover takes back what is read, as does a majority commit.
     pub(super) async fn lock_for_bulk(&self) -> Result<impl DerefMut<Target = ClientSession>> {
-        self.lock_with(None).await
+        let of_client = self.connection.database.read_concern();
+        self.lock_with(of_client.map(|_| ReadConcern::snapshot()))
+            .await
+    }
+
+    fn is_used(&self) -> bool {
+        self.is_used.load(Ordering::Relaxed)
     }
 
     async fn lock_with(
@@ -118,11 +124,11 @@ impl Session {
             Ok::<_, Error>(Mutex::new(session))
         };
         let mut session = self.session.get_or_try_init(start).await?.lock().await;
-        let is_first = !self.is_used.swap(true, Ordering::Relaxed);
-        if let (true, Some(durability)) = (is_first, self.transaction) {
+        if let (false, Some(durability)) = (self.is_used(), self.transaction) {
             let begun = self.begin(&mut session, durability, concern).await;
             begun.map_err(|error| translate(error, None))?;
         }
+        self.is_used.store(true, Ordering::Relaxed);
         Ok(session)
     }
 
@@ -203,7 +209,7 @@ impl Session {
     /// The driver's session, if its transaction has begun.
     fn take_used(&mut self) -> Option<ClientSession> {
         let session = self.session.take().map(Mutex::into_inner);
-        session.filter(|_| self.is_used.load(Ordering::Relaxed))
+        session.filter(|_| self.is_used())
     }
 }
 

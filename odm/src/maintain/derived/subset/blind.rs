@@ -1,7 +1,9 @@
-//! The change of an array that shows a new child, in a parent that is not read.
+//! The change of an array that shows new children, in a parent that is not read.
 //!
-//! The array is right before. The child comes into it by its place in the order, and the array is cut to the limit: so it is
-//! right after, if no element has the place of the child, and if the server compares elements as the order does.
+//! The array is right before. The new children come into it by their places in the order, and it is cut to the limit: so it is
+//! right after. Where the elements show `_id`, no two have the same place, and the server sorts them. Where they do not, only
+//! children that come before all elements are added, at the end of the array where these come first: the server may put
+//! elements with the same place into any order.
 
 use bson::{RawBson, spec::ElementType};
 
@@ -13,17 +15,18 @@ use crate::{
         derived::blind::BlindChange,
         unit::{Doc, Unit},
     },
-    mql::{Filter, Operation, Push, PushSort, Sort, Test, is_scalar, path},
+    mql::{Direction, Filter, Operation, Push, PushSort, Sort, Test, is_scalar, path},
 };
 
-/// To how many new children of one parent, by which the filter grows, the change is worth it.
+/// To how many new children of one parent the change is worth its length.
 const CHILDREN: usize = 16;
 
 /// Whether children can be added to the array of a subset by an update.
 pub(in crate::maintain::derived) fn is_blind(subset: &SubsetDefinition) -> bool {
-    let mut keys = subset.sort.keys().iter();
-    let is_flat = keys.all(|(path, _)| !path.contains('.'));
-    is_flat && !subset.sort.ignores_case() && merge::is_mergeable(subset)
+    let order = merge::shown_of(subset, order_of(subset));
+    let is_flat = order.keys().iter().all(|(path, _)| !path.contains('.'));
+    let is_told = shows(subset, "_id") || order.keys().len() == 1;
+    is_flat && is_told && !order.ignores_case() && merge::is_mergeable(subset)
 }
 
 /// What becomes of the array in parents with new children, by the keys of their `_id`s; `None` where that is not known.
@@ -33,65 +36,154 @@ pub(in crate::maintain::derived) fn blind_changes(
 ) -> Result<Vec<(Vec<u8>, Option<BlindChange>)>> {
     let new = changed_children(unit, subset, |image| image.before().is_none())?;
     let children = new.into_iter();
-    let changes = children.map(|(key, children)| Ok((key, pushed(subset, &children)?)));
+    let changes = children.map(|(key, children)| Ok((key, added(subset, &children)?)));
     changes.collect()
 }
 
-/// The change that adds new children, which come in order.
-fn pushed(subset: &SubsetDefinition, children: &[Doc]) -> Result<Option<BlindChange>> {
+/// The change that adds new children, which come in the order in which the subset takes them.
+fn added(subset: &SubsetDefinition, children: &[Doc]) -> Result<Option<BlindChange>> {
     let order = merge::shown_of(subset, order_of(subset));
     let places: Vec<Vec<u8>> = children
         .iter()
         .map(|child| order.encode_key(child))
         .collect();
     let has_tie = places.windows(2).any(|pair| pair[0] == pair[1]);
-    if has_tie || children.len() > CHILDREN {
+    // A value that is compared as a whole, by the order as by the server.
+    let is_plain = |child: &Doc| {
+        let values = order.keys().iter().map(|(name, _)| path::get(child, name));
+        values
+            .into_iter()
+            .all(|value| value.is_some_and(|value| is_scalar(&value.into())))
+    };
+    let is_small = children.len() <= CHILDREN;
+    if has_tie || !is_small || !children.iter().all(is_plain) {
         return Ok(None);
     }
-    let own_places = children.iter().map(|child| place(&order, child));
-    let Some(own_places) = own_places.collect::<Option<Vec<Filter>>>() else {
-        return Ok(None);
-    };
-    let is_array = Test::Type(vec![ElementType::Array]);
-    let not = |test| Test::Not(vec![test]);
-    // The server would compare an array as a whole.
-    let keys = order.keys().iter().map(|(name, _)| {
-        let path = format!("{}.{name}", subset.path);
-        Filter::Path(path.into(), not(is_array.clone()))
-    });
-    let mut conditions: Vec<Filter> = keys.collect();
-    conditions.push(Filter::Path(subset.path.clone().into(), is_array.clone()));
-    if !shows(subset, "_id") {
-        let any = match <[Filter; 1]>::try_from(own_places) {
-            Ok([place]) => place,
-            Err(places) => Filter::Or(places),
-        };
-        let has_place = Test::ElemMatch(Box::new(any));
-        conditions.push(Filter::Path(subset.path.clone().into(), not(has_place)));
+    match shows(subset, "_id") {
+        true => sorted(subset, children, &order).map(Some),
+        false => first(subset, children, &order),
     }
-    let each = children
-        .iter()
-        .map(|child| Ok(RawBson::Document(shown(subset, child)?)));
-    let each = each.collect::<Result<Vec<RawBson>>>()?;
-    let sort = merge::shown_of(subset, subset.sort.clone());
-    let push = Push {
-        each,
-        sort: Some(PushSort::Fields(sort)),
-        slice: Some(subset.limit),
-        position: None,
-    };
-    Ok(Some(BlindChange {
-        operation: Operation::Push(push),
-        filter: Filter::And(conditions),
-    }))
 }
 
-/// The filter of elements with the place of a child in an order; `None` if a value is none that equals only its like.
-fn place(order: &Sort, child: &Doc) -> Option<Filter> {
-    let keys = order.keys().iter();
-    let values = keys.map(|(name, _)| {
-        let value = RawBson::from(path::get(child, name)?);
-        is_scalar(&value).then(|| Filter::Path(name.clone(), Test::Eq(value)))
-    });
-    values.collect::<Option<Vec<Filter>>>().map(Filter::And)
+/// The change that adds children by their places.
+fn sorted(subset: &SubsetDefinition, children: &[Doc], order: &Sort) -> Result<BlindChange> {
+    let mut conditions = Vec::new();
+    for (name, _) in order.keys().iter().filter(|(name, _)| name != "_id") {
+        // The server would compare an array as a whole.
+        conditions.push(within(
+            subset,
+            name,
+            Test::Not(vec![of_types([ElementType::Array])]),
+        ));
+    }
+    // One that another program has left there would be there twice.
+    let ids = children.iter().filter_map(|child| path::get(child, "_id"));
+    let ids: Vec<RawBson> = ids.map(RawBson::from).collect();
+    conditions.push(within(subset, "_id", Test::Nin(ids.into())));
+    let sort = merge::shown_of(subset, subset.sort.clone());
+    let push = Push {
+        sort: Some(PushSort::Fields(sort)),
+        ..pushed(subset, children.iter())?
+    };
+    Ok(change(subset, push, conditions))
+}
+
+/// The change that adds children that come before all elements; `None` if no filter says so.
+fn first(subset: &SubsetDefinition, children: &[Doc], order: &Sort) -> Result<Option<BlindChange>> {
+    let [(name, direction)] = order.keys() else {
+        return Ok(None);
+    };
+    let Some(value) = children.last().and_then(|last| path::get(last, name)) else {
+        return Ok(None);
+    };
+    let value = RawBson::from(value);
+    let Some(others) = other_types(&value) else {
+        return Ok(None);
+    };
+    // A value of another type may come before it as well.
+    let mut before = vec![of_types(others)];
+    match direction {
+        Direction::Descending => before.push(Test::Gte(value)),
+        Direction::Ascending => before.extend([
+            Test::Lte(value),
+            Test::Eq(RawBson::Null),
+            Test::Eq(RawBson::Double(f64::NAN)),
+        ]),
+    }
+    let none = before.into_iter().map(|test| within(subset, name, test));
+    let none = Filter::Nor(none.collect());
+    let push = match subset.limit < 0 {
+        // The array has the elements in the reverse order.
+        true => pushed(subset, children.iter().rev())?,
+        false => Push {
+            position: Some(0),
+            ..pushed(subset, children.iter())?
+        },
+    };
+    Ok(Some(change(subset, push, vec![none])))
+}
+
+fn pushed<'d>(subset: &SubsetDefinition, children: impl Iterator<Item = &'d Doc>) -> Result<Push> {
+    let elements = children.map(|child| Ok(RawBson::Document(shown(subset, child)?)));
+    Ok(Push {
+        each: elements.collect::<Result<Vec<RawBson>>>()?,
+        slice: Some(subset.limit),
+        ..Push::default()
+    })
+}
+
+fn change(subset: &SubsetDefinition, push: Push, conditions: Vec<Filter>) -> BlindChange {
+    let array = of_types([ElementType::Array]);
+    let array = Filter::Path(subset.path.clone().into(), array);
+    BlindChange {
+        operation: Operation::Push(push),
+        filter: array.and(Filter::And(conditions)),
+    }
+}
+
+/// A test of a field of the elements.
+fn within(subset: &SubsetDefinition, field: &str, test: Test) -> Filter {
+    Filter::Path(format!("{}.{field}", subset.path).into(), test)
+}
+
+fn of_types(types: impl Into<Vec<ElementType>>) -> Test {
+    Test::Type(types.into())
+}
+
+/// The types with which a value of a scalar type is not compared by value.
+fn other_types(value: &RawBson) -> Option<Vec<ElementType>> {
+    use ElementType::*;
+    const NUMBERS: [ElementType; 4] = [Int32, Int64, Double, Decimal128];
+    let own: &[ElementType] = match value.element_type() {
+        number if NUMBERS.contains(&number) => &NUMBERS,
+        String => &[String, Symbol],
+        Boolean => &[Boolean],
+        DateTime => &[DateTime],
+        ObjectId => &[ObjectId],
+        Binary => &[Binary],
+        _ => return None,
+    };
+    let all = [
+        Double,
+        String,
+        EmbeddedDocument,
+        Array,
+        Binary,
+        Undefined,
+        ObjectId,
+        Boolean,
+        DateTime,
+        RegularExpression,
+        DbPointer,
+        JavaScriptCode,
+        Symbol,
+        JavaScriptCodeWithScope,
+        Int32,
+        Timestamp,
+        Int64,
+        Decimal128,
+        MaxKey,
+        MinKey,
+    ];
+    Some(all.into_iter().filter(|of| !own.contains(of)).collect())
 }

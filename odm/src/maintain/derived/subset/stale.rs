@@ -56,9 +56,10 @@ pub(super) struct ChangedChild {
     pub(super) now: Option<Doc>,
 }
 
-/// The parents of which subsets may be wrong, and what of that is left to the worker of the outbox.
+/// The parents, of a collection, of which subsets may be wrong, and what of that is left to the worker of the outbox.
 pub(super) fn stale(
     unit: &mut Unit<'_>,
+    parent: &str,
     subsets: &[Refreshed<'_>],
 ) -> Result<(Vec<StaleParent>, Vec<Target>)> {
     let mut stale = Parents::default();
@@ -93,10 +94,8 @@ pub(super) fn stale(
             !is_left
         });
     }
-    stale.retain(|parent| {
-        let holder = subsets.first().map(|refreshed| &refreshed.subset.parent);
-        !parent.elements.is_empty()
-            && !holder.is_some_and(|holder| unit.leaves_out(holder, &parent.id))
+    stale.retain(|StaleParent { id, elements }| {
+        !elements.is_empty() && !unit.leaves_out(parent, id)
     });
     Ok((stale, deferred))
 }
