@@ -276,7 +276,7 @@ pub trait Transaction: Reader {
     async fn apply(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost>;
 
     /// Whether [`apply_with`](Transaction::apply_with) takes fewer requests than reading the documents of its updates. The
-    /// default is `false`.
+    /// default is `false`. The library does not use it where a transaction has [changes](Transaction::changes).
     fn has_blind_updates(&self) -> bool {
         false
     }

@@ -30,6 +30,7 @@ struct Maker {
 struct Product {
     #[serde(rename = "_id")]
     id: i32,
+    name: String,
     #[reference(child)]
     maker: Ref<Maker>,
     #[denormalize(from = "Maker.name")]
@@ -59,8 +60,8 @@ struct Review {
     id: i32,
     #[reference(parent, on_delete = "cascade")]
     product: Ref<Product>,
-    #[denormalize(from = "Product.maker_name")]
-    maker_name: String,
+    #[denormalize(from = "Product.name")]
+    product_name: String,
     #[reference(parent, on_delete = "keep")]
     user: Ref<User>,
     day: i32,
@@ -86,7 +87,7 @@ fn review(id: i32, product: i32, user: i32, day: i32) -> Review {
     Review {
         id,
         product: Ref::new(product),
-        maker_name: String::new(),
+        product_name: String::new(),
         user: Ref::new(user),
         day,
     }
@@ -108,6 +109,7 @@ async fn shop(store: impl TestStore, products: i32) -> Shop {
     shop.makers.insert(maker).await.unwrap();
     let products = (0..products).map(|id| Product {
         id,
+        name: format!("product {id}"),
         maker: Ref::new(1),
         maker_name: String::new(),
         maker_country: String::new(),
