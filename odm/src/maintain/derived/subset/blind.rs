@@ -85,7 +85,11 @@ fn sorted(subset: &SubsetDefinition, children: &[Doc], order: &Sort) -> Result<B
         sort: Some(PushSort::Fields(sort)),
         ..pushed(subset, children.iter())?
     };
-    Ok(change(subset, push, conditions))
+    conditions.push(is_array(subset));
+    Ok(BlindChange {
+        operation: Operation::Push(push),
+        filter: Filter::And(conditions),
+    })
 }
 
 /// The change that adds children that come before all elements; `None` if no filter says so.
@@ -100,18 +104,24 @@ fn first(subset: &SubsetDefinition, children: &[Doc], order: &Sort) -> Result<Op
     let Some(others) = other_types(&value) else {
         return Ok(None);
     };
+    let tests = match direction {
+        Direction::Descending => vec![Test::Not(vec![Test::Gte(value)])],
+        Direction::Ascending => vec![
+            Test::Not(vec![Test::Lte(value)]),
+            Test::Ne(RawBson::Null),
+            Test::Ne(RawBson::Double(f64::NAN)),
+        ],
+    };
+    let conditions = tests.into_iter().map(|test| within(subset, name, test));
+    let mut conditions: Vec<Filter> = conditions.collect();
     // A value of another type may come before it as well.
-    let mut before = vec![of_types(others)];
-    match direction {
-        Direction::Descending => before.push(Test::Gte(value)),
-        Direction::Ascending => before.extend([
-            Test::Lte(value),
-            Test::Eq(RawBson::Null),
-            Test::Eq(RawBson::Double(f64::NAN)),
-        ]),
-    }
-    let none = before.into_iter().map(|test| within(subset, name, test));
-    let none = Filter::Nor(none.collect());
+    let is_other = Filter::Path(name.clone(), of_types(others));
+    let has_other = Test::ElemMatch(Box::new(is_other));
+    conditions.push(is_array(subset));
+    conditions.push(Filter::Path(
+        subset.path.clone().into(),
+        Test::Not(vec![has_other]),
+    ));
     let push = match subset.limit < 0 {
         // The array has the elements in the reverse order.
         true => pushed(subset, children.iter().rev())?,
@@ -120,7 +130,10 @@ fn first(subset: &SubsetDefinition, children: &[Doc], order: &Sort) -> Result<Op
             ..pushed(subset, children.iter())?
         },
     };
-    Ok(Some(change(subset, push, vec![none])))
+    Ok(Some(BlindChange {
+        operation: Operation::Push(push),
+        filter: Filter::And(conditions),
+    }))
 }
 
 fn pushed<'d>(subset: &SubsetDefinition, children: impl Iterator<Item = &'d Doc>) -> Result<Push> {
@@ -132,13 +145,9 @@ fn pushed<'d>(subset: &SubsetDefinition, children: impl Iterator<Item = &'d Doc>
     })
 }
 
-fn change(subset: &SubsetDefinition, push: Push, conditions: Vec<Filter>) -> BlindChange {
+fn is_array(subset: &SubsetDefinition) -> Filter {
     let array = of_types([ElementType::Array]);
-    let array = Filter::Path(subset.path.clone().into(), array);
-    BlindChange {
-        operation: Operation::Push(push),
-        filter: array.and(Filter::And(conditions)),
-    }
+    Filter::Path(subset.path.clone().into(), array)
 }
 
 /// A test of a field of the elements.
