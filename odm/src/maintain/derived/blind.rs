@@ -89,6 +89,9 @@ pub(super) fn update(unit: &mut Unit<'_>) -> Result<BTreeSet<DocumentKey>> {
             None => drop(updates.insert(document, (id, Filter::default(), Update::default()))),
         }
     }
+    if updates.is_empty() {
+        return Ok(unread);
+    }
     for field in unit.catalog.levels().flatten().map(|ordered| ordered.field) {
         let holder = field.holder();
         let is_left = updates.keys().any(|(collection, _)| collection == holder);

@@ -79,14 +79,17 @@ impl Unit<'_> {
     /// Whether the refresh leaves a document out, since a blind update does it, or since it is not among those to which the
     /// refresh is limited.
     pub(in crate::maintain) fn leaves_out(&mut self, collection: &str, id: &RawBson) -> bool {
-        let document = document_key(collection, id);
         if let Some(only) = &self.blind.only {
-            return !only.contains(&document);
+            return !only.contains(&document_key(collection, id));
         }
+        if !self.blind.collections.contains(collection) {
+            return false;
+        }
+        let document = document_key(collection, id);
         if self.blind.left.contains_key(&document) {
             return true;
         }
-        if !self.blind.collections.contains(collection) || self.blind.read.contains(&document) {
+        if self.blind.read.contains(&document) {
             return false;
         }
         let is_held = self.images(collection).position(&document.1).is_some();
@@ -135,7 +138,8 @@ impl Unit<'_> {
 
     /// Whether a document that the unit does not hold is updated, and so exists.
     pub(super) fn is_updated_blind(&self, collection: &str, id: &RawBson) -> bool {
-        self.blind.updated.contains(&document_key(collection, id))
+        let updated = &self.blind.updated;
+        !updated.is_empty() && updated.contains(&document_key(collection, id))
     }
 
     /// Whether blind updates can refresh all copies along a reference in a collection of which the unit has changed nothing.

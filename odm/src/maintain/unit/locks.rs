@@ -45,16 +45,13 @@ impl Unit<'_> {
         }
     }
 
-    /// Returns the query of the documents of a collection that refer to these ones by a path, and excludes other units from
-    /// these: except from those that the unit has changed, if whoever refers to one of them changes it too.
-    pub(in crate::maintain) fn find_referrers(
-        &mut self,
-        referred: (&str, Vec<RawBson>),
-        collection: &str,
-        path: &str,
-    ) -> Find {
-        let (to, mut ids) = referred;
-        let edge = self.catalog.edge(collection, path);
+    /// Excludes other units from documents whose referrers by a path are searched: not from those that the unit has changed,
+    /// if whoever refers to one of them changes it too.
+    fn exclude_referred(&mut self, to: &str, ids: &[RawBson], (from, path): (&str, &str)) {
+        if self.transaction.locks().is_none() {
+            return;
+        }
+        let edge = self.catalog.edge(from, path);
         let is_counted = edge.is_some_and(|edge| self.catalog.is_counted(edge));
         let images = self.images(to);
         let is_changed = |id: &&RawBson| {
@@ -64,6 +61,18 @@ impl Unit<'_> {
         let excluded = ids.iter().filter(|id| !(is_counted && is_changed(id)));
         let excluded: Vec<RawBson> = excluded.cloned().collect();
         self.exclude(to, &excluded);
+    }
+
+    /// Returns the query of the documents of a collection that refer to these ones by a path, and excludes other units from
+    /// these, as far as it takes a lock.
+    pub(in crate::maintain) fn find_referrers(
+        &mut self,
+        referred: (&str, Vec<RawBson>),
+        collection: &str,
+        path: &str,
+    ) -> Find {
+        let (to, mut ids) = referred;
+        self.exclude_referred(to, &ids, (collection, path));
         let path = path.to_owned().into();
         let filter = match ids.len() {
             // By one value, an index gives the order of `_id`.

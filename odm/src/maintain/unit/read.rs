@@ -65,8 +65,7 @@ impl Unit<'_> {
         let mut exist = vec![false; ids.len()];
         let (mut unknown, mut places) = (Vec::new(), Vec::new());
         for (place, id) in ids.iter().enumerate() {
-            let key = key::of(id.as_raw_bson_ref());
-            match images.position(&key) {
+            match images.position(&key::of(id.as_raw_bson_ref())) {
                 Some(at) => exist[place] = images.at(at).now().is_some(),
                 None if self.is_updated_blind(collection, id) => exist[place] = true,
                 None => {
