@@ -326,6 +326,22 @@ impl Catalog {
         node.is_split || node.write_fields.changing().any(read) || paths.into_iter().any(read)
     }
 
+    /// Whether an insert of documents of a collection has consequences besides a record of it in them. That a copy is made of
+    /// one is none where what refers to it was inserted later.
+    pub(crate) fn is_insert_followed(&self, collection: &str) -> bool {
+        let follows = |&at: &usize| {
+            let copy = CopyDefinition::from_derived(&self.relations.derived[at]);
+            let reference = copy.and_then(|copy| Some((&copy.holder, copy.reference()?)));
+            !reference.is_some_and(|(holder, reference)| self.is_certain(holder, &reference))
+        };
+        let has_derived = self.derived_in(collection).next().is_some();
+        let node = self.nodes.get(collection);
+        has_derived
+            || node.is_some_and(|node| {
+                node.is_split || !node.out.is_empty() || node.readers.iter().any(follows)
+            })
+    }
+
     /// Whether a replacement of whole documents of a collection has consequences.
     pub(crate) fn is_replace_followed(&self, collection: &str) -> bool {
         self.nodes.get(collection).is_some_and(|node| {

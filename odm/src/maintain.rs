@@ -149,6 +149,10 @@ impl ReturnedCheck {
     pub(crate) fn new(check: impl Fn(&[Doc]) -> Result<()> + Send + Sync + 'static) -> Self {
         ReturnedCheck(Arc::new(check))
     }
+
+    fn run(&self, documents: &[Doc]) -> Result<()> {
+        (self.0)(documents)
+    }
 }
 
 impl fmt::Debug for ReturnedCheck {
@@ -309,7 +313,7 @@ fn returned(unit: &Unit<'_>, write: &Write, touched: &Touched) -> Result<Vec<Doc
             Cow::Owned(read) => Ok(Doc::new(read)),
         }
     });
-    (check_returned.0)(&read.collect::<Result<Vec<Doc>>>()?)?;
+    check_returned.run(&read.collect::<Result<Vec<Doc>>>()?)?;
     Ok(documents)
 }
 

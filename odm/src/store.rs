@@ -67,8 +67,8 @@ pub use query::{Aggregate, Cost, Explain, Find, FindByKey};
 pub(crate) use query::{ReadAs, STORED};
 pub(crate) use reader_ext::ReaderExt;
 pub use write::{
-    Change, CollectionWrites, DeleteWrite, Deleted, DocumentCheck, DocumentWrite, UpdateAlone,
-    UpdateWrite, Updated,
+    Change, CollectionWrites, DeleteWrite, Deleted, DocumentCheck, DocumentWrite, SingleWrite,
+    UpdateWrite, Updated, WriteAlone,
 };
 
 use crate::error::Result;
@@ -137,25 +137,25 @@ pub trait Store: Send + Sync + 'static {
     /// or let all of it happen.
     async fn run(&self, unit: Arc<dyn UnitOfWork>, durability: Durability) -> Result<()>;
 
-    /// Runs an update of one document without a transaction, in fewer requests than [`run`](Store::run) would take for it.
+    /// Runs a write of one document without a transaction, in fewer requests than [`run`](Store::run) would take for it.
     ///
-    /// Returns `None` if nothing was written, for whatever reason, and the update is to be run as a unit of work: if no document
-    /// matches, if the store has no such way for it, if the server refuses it. The default returns that.
+    /// Returns `None` if nothing was written, for whatever reason, and the write is to be run as a unit of work: if there is no
+    /// document to change, if the store has no such way for it, if the server refuses it. The default returns that.
     ///
-    /// A store with such a way has [`Capabilities::updates_alone`]. It MUST NOT write in another epoch than that of the
-    /// update, but for the time that is stated there. If more than that may have passed, and another epoch has begun, it MUST
+    /// A store with such a way has [`Capabilities::writes_alone`]. It MUST NOT write in another epoch than that of the
+    /// write, but for the time that is stated there. If more than that may have passed, and another epoch has begun, it MUST
     /// return an error that says so.
     ///
     /// # Errors
     ///
-    /// [`OtherEpoch`], after which nothing is written; [`Unavailable`](crate::ErrorKind::Unavailable) if the update may be
+    /// [`OtherEpoch`], after which nothing is written; [`Unavailable`](crate::ErrorKind::Unavailable) if the write may be
     /// stored or not.
-    async fn update_alone(
+    async fn write_alone(
         &self,
-        update: &UpdateAlone,
+        write: &WriteAlone,
         durability: Durability,
     ) -> Result<Option<Updated>> {
-        let _ = (update, durability);
+        let _ = (write, durability);
         Ok(None)
     }
 
@@ -390,9 +390,9 @@ pub struct Capabilities {
     /// Indexes and orders can [ignore case](IndexSpec::case_insensitive). Without it an index that does is a
     /// [`Schema`](crate::ErrorKind::Schema) error, and an order an [`InvalidQuery`](crate::ErrorKind::InvalidQuery).
     pub ignores_case: bool,
-    /// How long an [update alone](Store::update_alone) of an earlier epoch may still be under way after a new one has begun.
-    /// `None` for stores without such updates.
-    pub updates_alone: Option<Duration>,
+    /// How long a [write alone](Store::write_alone) of an earlier epoch may still be under way after a new one has begun.
+    /// `None` for stores without such writes.
+    pub writes_alone: Option<Duration>,
 }
 
 impl Capabilities {
@@ -412,10 +412,10 @@ impl Capabilities {
         }
     }
 
-    /// Returns the capabilities with updates alone, which are under way for so long at most.
-    pub fn updates_alone(self, limit: Duration) -> Self {
+    /// Returns the capabilities with writes alone, which are under way for so long at most.
+    pub fn writes_alone(self, limit: Duration) -> Self {
         Capabilities {
-            updates_alone: Some(limit),
+            writes_alone: Some(limit),
             ..self
         }
     }

@@ -18,8 +18,9 @@ use async_trait::async_trait;
 use odm::{
     Error, ErrorKind, Result,
     store::{
-        Capabilities, Change, CollectionSpec, Durability, OtherEpoch, Reader, Store, Transaction,
-        TransactionOptions, UnitOfWork, UpdateAlone, UpdateWrite, Updated,
+        Capabilities, CollectionSpec, CollectionWrites, DocumentWrite, Durability, OtherEpoch,
+        Reader, SingleWrite, Store, Transaction, TransactionOptions, UnitOfWork, Updated,
+        WriteAlone,
     },
 };
 
@@ -40,7 +41,7 @@ pub struct MapStore {
     alone: Option<Alone>,
 }
 
-/// How updates alone are run.
+/// How writes alone are run.
 #[derive(Debug, Clone, Copy)]
 struct Alone {
     /// How long they may be under way.
@@ -104,42 +105,37 @@ impl MapStore {
         }
     }
 
-    /// Creates an empty store that applies the writes of a batch one after another, and has updates alone, as a server does.
+    /// Creates an empty store that applies the writes of a batch one after another, and has writes alone, as a server does.
     pub fn without_exchange() -> Self {
         MapStore {
             unique_values: UniqueValues::AreTakenInOrder,
-            ..MapStore::updating_alone(Duration::from_millis(20), Duration::ZERO)
+            ..MapStore::writing_alone(Duration::from_millis(20), Duration::ZERO)
         }
     }
 
-    /// Creates an empty store with updates alone, which may be under way for so long, and which wait between the check of
+    /// Creates an empty store with writes alone, which may be under way for so long, and which wait between the check of
     /// their epoch and their write.
-    pub fn updating_alone(limit: Duration, pause: Duration) -> Self {
+    pub fn writing_alone(limit: Duration, pause: Duration) -> Self {
         MapStore {
             alone: Some(Alone { limit, pause }),
             ..MapStore::new()
         }
     }
 
-    /// Writes an update alone, unless it has taken too long.
-    async fn write_alone(&self, update: &UpdateAlone, until: Instant) -> Result<Option<Updated>> {
-        let write = UpdateWrite {
-            collection: update.collection.clone(),
-            filter: update.filter.clone(),
-            change: Change::Update(update.update.clone()),
-            upsert: false,
-            check: None,
-        };
+    /// Runs a write in a transaction, unless it has taken too long.
+    async fn write_until(&self, write: &SingleWrite, until: Instant) -> Result<Option<Updated>> {
         loop {
             let mut transaction = self.open_transaction()?;
-            let updated = transaction.update(&write).await;
-            let updated = updated.ok().filter(|updated| updated.matched > 0);
-            if updated.is_none() || Instant::now() > until {
+            let written = write_in(&mut transaction, write).await;
+            let Some(updated) = written.ok().flatten() else {
+                return Ok(None);
+            };
+            if Instant::now() > until {
                 return Ok(None);
             }
             match transaction.finish() {
                 Err(error) if error.is_retryable() => {}
-                result => return result.map(|()| updated),
+                result => return result.map(|()| Some(updated)),
             }
         }
     }
@@ -164,6 +160,40 @@ impl Default for MapStore {
     }
 }
 
+/// Runs a write. Returns `None` if there is no document to change.
+async fn write_in(
+    transaction: &mut MapTransaction,
+    write: &SingleWrite,
+) -> Result<Option<Updated>> {
+    Ok(match write {
+        SingleWrite::Insert {
+            collection,
+            document,
+        } => {
+            let writes = vec![DocumentWrite::Insert(document)];
+            let batch = [CollectionWrites { collection, writes }];
+            Some(Updated {
+                inserted: true,
+                cost: transaction.apply(&batch).await?,
+                ..Updated::default()
+            })
+        }
+        SingleWrite::Update(write) => {
+            let updated = transaction.update(write).await?;
+            (updated.matched > 0 || updated.inserted).then_some(updated)
+        }
+        SingleWrite::Delete(write) => {
+            let deleted = transaction.delete(write).await?;
+            Some(Updated {
+                matched: deleted.removed,
+                modified: deleted.removed,
+                cost: deleted.cost,
+                ..Updated::default()
+            })
+        }
+    })
+}
+
 fn closed() -> Error {
     Error::new(ErrorKind::Closed, "store closed: make a new one")
 }
@@ -178,7 +208,7 @@ impl Store for MapStore {
     fn capabilities(&self) -> Capabilities {
         let mut capabilities = Capabilities::default().ignores_case();
         if let Some(alone) = self.alone {
-            capabilities = capabilities.updates_alone(alone.limit);
+            capabilities = capabilities.writes_alone(alone.limit);
         }
         match self.unique_values {
             UniqueValues::AreExchanged => capabilities.exchanges_unique_values(),
@@ -213,19 +243,20 @@ impl Store for MapStore {
         }
     }
 
-    async fn update_alone(&self, update: &UpdateAlone, _: Durability) -> Result<Option<Updated>> {
+    async fn write_alone(&self, write: &WriteAlone, _: Durability) -> Result<Option<Updated>> {
         let Some(alone) = self.alone else {
             return Ok(None);
         };
         let begin = Instant::now();
-        if self.snapshot()?.epoch() != update.epoch {
+        if self.snapshot()?.epoch() != write.epoch {
             return Err(OtherEpoch.into());
         }
         match alone.pause.is_zero() {
             true => tokio::task::yield_now().await,
             false => tokio::time::sleep(alone.pause).await,
         }
-        self.write_alone(update, begin + alone.limit * 3 / 4).await
+        let until = begin + alone.limit * 3 / 4;
+        self.write_until(&write.write, until).await
     }
 
     async fn begin(&self, _: TransactionOptions) -> Result<Box<dyn Transaction>> {

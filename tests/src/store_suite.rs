@@ -134,8 +134,9 @@ macro_rules! store_suite {
             }
             alone {
                 an_update_alone_changes_the_document_as_a_transaction_would
-                an_update_alone_in_another_epoch_is_refused
-                an_update_alone_that_is_not_possible_changes_nothing
+                a_document_is_inserted_replaced_and_removed_alone
+                a_write_alone_in_another_epoch_is_refused
+                a_write_alone_that_is_not_possible_changes_nothing
             }
             transactions {
                 a_rollback_undoes_the_writes

@@ -1,49 +1,143 @@
-//! Updates of one document from which nothing follows, as a store runs them without a transaction.
+//! Writes of one document from which nothing follows, as a store runs them without a transaction.
 
-use super::{Write, base, read_only, validation};
+use bson::{RawBson, RawDocumentBuf};
+
+use super::{
+    Write, base, read_only,
+    unit::{Doc, Image, id},
+    validation, versions,
+};
 use crate::{
     catalog::Catalog,
-    mql::{Filter, Test},
-    store::{Change, UpdateAlone, UpdateWrite},
+    model::DateTime,
+    mql::{Filter, Test, Update, path},
+    store::{Change, SingleWrite, UpdateWrite, WriteAlone, id_first},
 };
 
-/// The update that a write is, if nothing follows from it and no document has to be looked at. What is wrong with a write is
-/// found by the unit of work that it is otherwise.
-pub(super) fn update_of(catalog: &Catalog, write: &Write) -> Option<UpdateAlone> {
-    let Write::Update {
-        write:
-            UpdateWrite {
-                collection,
-                filter,
-                change: Change::Update(update),
-                upsert: false,
-                ..
-            },
-        is_typed,
-        returning: None,
-        ..
-    } = write
-    else {
-        return None;
-    };
-    let is_of_one = matches!(filter, Filter::Path(path, Test::Eq(_)) if path == "_id");
-    let is_allowed = || {
-        read_only::check(catalog, write).is_ok()
-            && update.check().is_ok()
-            && catalog.check_write(collection).is_ok()
-    };
-    if !is_of_one
-        || catalog.is_changing()
-        || base::is_followed(catalog, collection, update)
-        || !is_allowed()
-    {
+/// The write of one document that a write is, if nothing follows from it and no document has to be looked at, with the
+/// documents that it returns. What is wrong with a write is found by the unit of work that it is otherwise.
+pub(super) fn write_of(catalog: &Catalog, write: &Write) -> Option<(WriteAlone, Vec<Doc>)> {
+    if catalog.is_changing() || catalog.check_write(write.collection()).is_err() {
         return None;
     }
-    let kept = validation::kept_by(catalog, collection, update, *is_typed)?;
-    Some(UpdateAlone {
-        collection: collection.clone(),
-        filter: filter.clone().and(kept),
-        update: update.clone(),
+    let mut returned = Vec::new();
+    let single = match write {
+        Write::Insert {
+            collection,
+            documents,
+            numbered: None,
+            check_returned,
+        } => {
+            let inserted = inserted(catalog, collection, one(documents)?)?;
+            let document = RawDocumentBuf::clone(&inserted);
+            returned.push(inserted);
+            check_returned.run(&returned).ok()?;
+            SingleWrite::Insert {
+                collection: collection.clone(),
+                document,
+            }
+        }
+        Write::Update {
+            write: of_one,
+            is_typed,
+            returning: None,
+            ..
+        } => {
+            let Change::Update(update) = &of_one.change else {
+                return None;
+            };
+            read_only::check(catalog, write).ok()?;
+            SingleWrite::Update(updated(catalog, of_one, update, *is_typed)?)
+        }
+        Write::Replace {
+            collection,
+            documents,
+            upsert,
+            ..
+        } => SingleWrite::Update(replaced(catalog, collection, one(documents)?, *upsert)?),
+        Write::Delete {
+            write,
+            returning: None,
+        } if is_of_one(&write.filter) && !catalog.is_delete_followed(&write.collection) => {
+            SingleWrite::Delete(write.clone())
+        }
+        _ => return None,
+    };
+    let alone = WriteAlone {
+        write: single,
         epoch: catalog.epoch(),
+    };
+    Some((alone, returned))
+}
+
+fn one(documents: &[Doc]) -> Option<&Doc> {
+    match documents {
+        [document] => Some(document),
+        _ => None,
+    }
+}
+
+fn is_of_one(filter: &Filter) -> bool {
+    matches!(filter, Filter::Path(path, Test::Eq(_)) if path == "_id")
+}
+
+/// The document that an insert stores.
+fn inserted(catalog: &Catalog, collection: &str, document: &Doc) -> Option<Doc> {
+    if catalog.is_insert_followed(collection) {
+        return None;
+    }
+    let id = path::get(document, "_id")?;
+    let document = match id_first(document, id) {
+        Some(reordered) => Doc::new(reordered),
+        None => document.clone(),
+    };
+    let (image, now) = (Image::default(), DateTime::now().into());
+    let document = versions::recorded(catalog, collection, &image, document, now).ok()?;
+    is_valid(catalog, collection, &document).then_some(document)
+}
+
+fn is_valid(catalog: &Catalog, collection: &str, document: &Doc) -> bool {
+    let check = validation::check_of(catalog, collection, false);
+    check.is_none_or(|check| check.run(None, document).is_ok())
+}
+
+/// The update of a document, with conditions under which it is valid after it.
+fn updated(
+    catalog: &Catalog,
+    write: &UpdateWrite,
+    update: &Update,
+    is_typed: bool,
+) -> Option<UpdateWrite> {
+    let collection = &write.collection;
+    let is_alone = is_of_one(&write.filter)
+        && !write.upsert
+        && !base::is_followed(catalog, collection, update)
+        && update.check().is_ok();
+    if !is_alone {
+        return None;
+    }
+    let kept = validation::kept_by(catalog, collection, update, is_typed)?;
+    Some(UpdateWrite {
+        filter: write.filter.clone().and(kept),
+        check: None,
+        ..write.clone()
+    })
+}
+
+/// The replacement of a document.
+fn replaced(
+    catalog: &Catalog,
+    collection: &str,
+    document: &Doc,
+    upsert: bool,
+) -> Option<UpdateWrite> {
+    let is_alone =
+        !catalog.is_replace_followed(collection) && is_valid(catalog, collection, document);
+    is_alone.then(|| UpdateWrite {
+        collection: collection.to_owned(),
+        filter: Filter::Path("_id".into(), Test::Eq(RawBson::from(id(document)))),
+        change: Change::Replace(RawDocumentBuf::clone(document)),
+        upsert,
+        check: None,
     })
 }

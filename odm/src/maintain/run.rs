@@ -66,13 +66,15 @@ impl Work for Write {
         durability: Durability,
         with_steps: bool,
     ) -> Result<Option<WriteOutcome>> {
-        let Some(update) = alone::update_of(catalog, self) else {
+        let Some((write, documents)) = alone::write_of(catalog, self) else {
             return Ok(None);
         };
-        let updated = store.update_alone(&update, durability).await?;
+        let updated = store.write_alone(&write, durability).await?;
         Ok(updated.map(|updated| WriteOutcome {
             matched: updated.matched,
             modified: updated.modified,
+            inserted: updated.inserted,
+            documents,
             cost: updated.cost,
             steps: match with_steps {
                 true => vec![Step {
@@ -152,7 +154,7 @@ pub(crate) async fn run<W: Work>(
     durability: Durability,
     with_steps: bool,
 ) -> Result<Option<W::Outcome>> {
-    if store.capabilities().updates_alone.is_some() {
+    if store.capabilities().writes_alone.is_some() {
         match work
             .write_alone(store, catalog, durability, with_steps)
             .await

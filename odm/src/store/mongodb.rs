@@ -50,7 +50,7 @@ use tokio::{
 use self::{error::translate, lock::Slots, session::Session};
 use super::{
     Capabilities, CollectionSpec, Durability, RETRIED_FOR, Reader, Store, Transaction,
-    TransactionOptions, UnitOfWork, UpdateAlone, Updated, Validation,
+    TransactionOptions, UnitOfWork, Updated, Validation, WriteAlone,
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -237,7 +237,7 @@ impl Connection {
 impl Store for MongoDb {
     fn capabilities(&self) -> Capabilities {
         // Also of a server without `bulkWrite`, which may have been upgraded since others have connected to it.
-        Capabilities::default().updates_alone(alone::UNDER_WAY)
+        Capabilities::default().writes_alone(alone::UNDER_WAY)
     }
 
     fn reader(&self) -> Result<Arc<dyn Reader>> {
@@ -289,14 +289,14 @@ impl Store for MongoDb {
         }
     }
 
-    async fn update_alone(
+    async fn write_alone(
         &self,
-        update: &UpdateAlone,
+        write: &WriteAlone,
         durability: Durability,
     ) -> Result<Option<Updated>> {
         self.0.check_open()?;
         self.0.ensure_locks().await?;
-        self.0.clone().update_alone(update, durability).await
+        self.0.clone().write_alone(write, durability).await
     }
 
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>> {

@@ -230,17 +230,41 @@ pub struct DeleteWrite {
     pub filter: Filter,
 }
 
-/// An update of one document from which nothing follows, which a store may run [alone](super::Store::update_alone).
-#[derive(Debug, Clone, PartialEq)]
-pub struct UpdateAlone {
-    /// The collection.
-    pub collection: String,
-    /// Names the document by its `_id`, with conditions under which it passes all checks after the update.
-    pub filter: Filter,
-    /// How the document changes.
-    pub update: Update,
-    /// The [epoch](super::Lock::Epoch) in which nothing follows from the update.
+/// A write of one document from which nothing follows, which a store may run [alone](super::Store::write_alone).
+#[derive(Debug, Clone)]
+pub struct WriteAlone {
+    /// The write.
+    pub write: SingleWrite,
+    /// The [epoch](super::Lock::Epoch) in which nothing follows from it.
     pub epoch: i64,
+}
+
+/// A write of one document.
+#[derive(Debug, Clone)]
+pub enum SingleWrite {
+    /// A new document, which has passed all checks.
+    Insert {
+        /// The collection.
+        collection: String,
+        /// The document, with `_id` as its first field.
+        document: RawDocumentBuf,
+    },
+    /// A change of a document, which the filter names by its `_id`, with conditions under which it passes all checks after
+    /// the update, or a replacement of it, which has passed them.
+    Update(UpdateWrite),
+    /// A removal of a document, which the filter names by its `_id`.
+    Delete(DeleteWrite),
+}
+
+impl SingleWrite {
+    /// Returns the collection.
+    pub fn collection(&self) -> &str {
+        match self {
+            SingleWrite::Insert { collection, .. } => collection,
+            SingleWrite::Update(write) => &write.collection,
+            SingleWrite::Delete(write) => &write.collection,
+        }
+    }
 }
 
 /// The result of an update.

@@ -1,12 +1,14 @@
-//! Updates alone, of the stores that have them.
+//! Writes alone, of the stores that have them.
 
 use std::error::Error as _;
 
 use odm::{
     Result,
-    bson::{Document, doc},
-    mql::Update,
-    store::{Durability, OtherEpoch, Store, UpdateAlone, Updated},
+    bson::{DateTime, Document, doc},
+    store::{
+        Change, DeleteWrite, Durability, OtherEpoch, SingleWrite, Store, UpdateWrite, Updated,
+        WriteAlone,
+    },
 };
 
 use super::support::*;
@@ -14,27 +16,47 @@ use super::support::*;
 /// The epoch of a new store.
 const FIRST: i64 = 0;
 
-async fn alone(
-    store: &impl Store,
-    matching: Document,
-    update: Document,
-    epoch: i64,
-) -> Result<Option<Updated>> {
-    let update = UpdateAlone {
-        collection: THINGS.to_owned(),
-        filter: filter(matching),
-        update: Update::parse(&update, &[]).expect("an update"),
-        epoch,
-    };
-    store.update_alone(&update, Durability::Immediate).await
+async fn alone(store: &impl Store, write: SingleWrite, epoch: i64) -> Result<Option<Updated>> {
+    let write = WriteAlone { write, epoch };
+    store.write_alone(&write, Durability::Immediate).await
 }
 
-fn has_updates_alone(store: &impl Store) -> bool {
-    store.capabilities().updates_alone.is_some()
+fn insert(document: Document) -> SingleWrite {
+    SingleWrite::Insert {
+        collection: THINGS.to_owned(),
+        document: raw(document),
+    }
+}
+
+fn change(matching: Document, update: Document) -> SingleWrite {
+    SingleWrite::Update(update_of(matching, update))
+}
+
+fn replace(id: i32, document: Document, upsert: bool) -> SingleWrite {
+    SingleWrite::Update(UpdateWrite {
+        change: Change::Replace(raw(document)),
+        upsert,
+        ..update_of(doc! { "_id": id }, doc! {})
+    })
+}
+
+fn delete(id: i32) -> SingleWrite {
+    SingleWrite::Delete(DeleteWrite {
+        collection: THINGS.to_owned(),
+        filter: filter(doc! { "_id": id }),
+    })
+}
+
+fn has_writes_alone(store: &impl Store) -> bool {
+    store.capabilities().writes_alone.is_some()
+}
+
+fn numbers(updated: Option<Updated>) -> Option<(u64, u64, bool)> {
+    updated.map(|of| (of.matched, of.modified, of.inserted))
 }
 
 pub async fn an_update_alone_changes_the_document_as_a_transaction_would(store: impl Store) {
-    if !has_updates_alone(&store) {
+    if !has_writes_alone(&store) {
         return;
     }
     let document = |id: i32| doc! { "_id": id, "n": 1, "a": [1], "s": "x", "o": { "b": 1 } };
@@ -46,42 +68,90 @@ pub async fn an_update_alone_changes_the_document_as_a_transaction_would(store: 
         doc! { "$set": { "y": 1 } },
         doc! { "$set": { "y": 1_i64 }, "$pop": { "a": 1 } },
     ];
-    for change in updates {
-        let unit = update(&store, &update_of(doc! { "_id": 1 }, change.clone())).await;
+    for change_of in updates {
+        let unit = update(&store, &update_of(doc! { "_id": 1 }, change_of.clone())).await;
         let unit = unit.expect("the update runs");
-        let alone = alone(&store, doc! { "_id": 2 }, change.clone(), FIRST).await;
-        let alone = alone.expect("the update runs").expect("it is possible");
-        let counts = |of: Updated| (of.matched, of.modified, of.inserted);
-        assert_eq!(counts(alone), counts(unit), "{change}");
+        let alone = alone(&store, change(doc! { "_id": 2 }, change_of.clone()), FIRST).await;
+        let alone = alone.expect("the update runs");
+        assert_eq!(numbers(alone), numbers(Some(unit)), "{change_of}");
         let both = stored(&store).await.into_iter().map(|document| {
             let mut document = Document::try_from(document).expect("it is well-formed");
             document.remove("_id");
             raw(document)
         });
         let both: Vec<_> = both.collect();
-        assert_eq!(both[0], both[1], "{change}");
+        assert_eq!(both[0], both[1], "{change_of}");
     }
 }
 
-pub async fn an_update_alone_in_another_epoch_is_refused(store: impl Store) {
-    if !has_updates_alone(&store) {
+pub async fn a_document_is_inserted_replaced_and_removed_alone(store: impl Store) {
+    if !has_writes_alone(&store) {
+        return;
+    }
+    ensure(&store, vec![]).await;
+    let values = doc! { "s": "x", "o": { "b": [1, null], "$a": 1 }, "n": 1_i64, "t": DateTime::from_millis(1) };
+    let with_id = |id: i32, values: Document| {
+        let mut document = doc! { "_id": id };
+        document.extend(values);
+        document
+    };
+    let steps = [
+        (insert(with_id(1, values.clone())), Some((0, 0, true))),
+        (insert(with_id(2, doc! {})), Some((0, 0, true))),
+        (
+            replace(1, with_id(1, doc! { "n": 1, "a": [] }), false),
+            Some((1, 1, false)),
+        ),
+        (
+            replace(1, with_id(1, doc! { "n": 1, "a": [] }), true),
+            Some((1, 0, false)),
+        ),
+        (replace(3, with_id(3, values.clone()), false), None),
+        (
+            replace(3, with_id(3, values.clone()), true),
+            Some((0, 0, true)),
+        ),
+        (
+            replace(2, with_id(2, values.clone()), true),
+            Some((1, 1, false)),
+        ),
+        (delete(1), Some((1, 1, false))),
+        (delete(1), Some((0, 0, false))),
+    ];
+    for (write, expected) in steps {
+        let said = format!("{write:?}");
+        let written = alone(&store, write, FIRST).await;
+        assert_eq!(numbers(written.expect("it runs")), expected, "{said}");
+    }
+    assert_stored(&store, [with_id(2, values.clone()), with_id(3, values)]).await;
+}
+
+pub async fn a_write_alone_in_another_epoch_is_refused(store: impl Store) {
+    if !has_writes_alone(&store) {
         return;
     }
     let document = doc! { "_id": 1, "n": 1 };
     insert_all(&store, [document.clone()]).await;
-    let change = doc! { "$inc": { "n": 1 } };
-    let error = alone(&store, doc! { "_id": 1 }, change, FIRST + 1).await;
-    let error = error.expect_err("it is another epoch");
-    assert!(
-        error
-            .source()
-            .is_some_and(|source| source.is::<OtherEpoch>()),
-        "{error}"
-    );
-    assert_stored(&store, [document]).await;
+    let writes = [
+        change(doc! { "_id": 1 }, doc! { "$inc": { "n": 1 } }),
+        insert(doc! { "_id": 2 }),
+        replace(1, doc! { "_id": 1 }, false),
+        replace(2, doc! { "_id": 2 }, true),
+        delete(1),
+    ];
+    for write in writes {
+        let error = alone(&store, write, FIRST + 1).await;
+        let error = error.expect_err("it is another epoch");
+        let source = error.source();
+        assert!(
+            source.is_some_and(|source| source.is::<OtherEpoch>()),
+            "{error}"
+        );
+        assert_stored(&store, [document.clone()]).await;
+    }
 }
 
-pub async fn an_update_alone_that_is_not_possible_changes_nothing(store: impl Store) {
+pub async fn a_write_alone_that_is_not_possible_changes_nothing(store: impl Store) {
     ensure(&store, vec![unique("n", &["n"])]).await;
     let documents = [
         doc! { "_id": 1, "n": 1, "s": "x" },
@@ -90,19 +160,29 @@ pub async fn an_update_alone_that_is_not_possible_changes_nothing(store: impl St
     insert_all(&store, documents.clone()).await;
     let impossible = [
         // No document matches.
-        (doc! { "_id": 3 }, doc! { "$inc": { "n": 9 } }),
-        (
+        change(doc! { "_id": 3 }, doc! { "$inc": { "n": 9 } }),
+        change(
             doc! { "_id": 1, "n": { "$gt": 1 } },
             doc! { "$inc": { "n": 9 } },
         ),
+        replace(3, doc! { "_id": 3, "n": 3 }, false),
         // It cannot be applied.
-        (doc! { "_id": 1 }, doc! { "$inc": { "s": 1 } }),
+        change(doc! { "_id": 1 }, doc! { "$inc": { "s": 1 } }),
         // The key is taken.
-        (doc! { "_id": 1 }, doc! { "$set": { "n": 2 } }),
+        change(doc! { "_id": 1 }, doc! { "$set": { "n": 2 } }),
+        insert(doc! { "_id": 1, "n": 3 }),
+        insert(doc! { "_id": 3, "n": 1 }),
+        replace(1, doc! { "_id": 1, "n": 2 }, false),
+        replace(3, doc! { "_id": 3, "n": 2 }, true),
     ];
-    for (matching, change) in impossible {
-        let updated = alone(&store, matching, change.clone(), FIRST).await;
-        assert_eq!(updated.expect("nothing is written"), None, "{change}");
+    for write in impossible {
+        let said = format!("{write:?}");
+        let written = alone(&store, write, FIRST).await;
+        assert_eq!(
+            numbers(written.expect("nothing is written")),
+            None,
+            "{said}"
+        );
         assert_stored(&store, documents.clone()).await;
     }
 }

@@ -105,6 +105,38 @@ fn an_update_of_a_field_that_nothing_shows_on_mongodb() {
     });
 }
 
+fn visit(page: &str) -> Visit {
+    Visit {
+        id: 1,
+        page: page.to_owned(),
+    }
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn writes_of_a_document_from_which_nothing_follows_on_mongodb() {
+    sends(&["bulkWrite"; 6], async |shop| {
+        assert_eq!(shop.visits.insert(visit("a")).await?.page, "a");
+        assert_eq!(shop.visits.upsert(visit("b")).await?.page, "b");
+        assert_eq!(shop.visits.replace(visit("c")).await?.page, "c");
+        assert!(shop.visits.delete(1).await?);
+        assert!(!shop.visits.delete(1).await?);
+        shop.visits.upsert(visit("d")).await
+    });
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn an_insert_of_a_document_whose_name_will_be_copied_on_mongodb() {
+    sends(&["bulkWrite"], async |shop| {
+        let maker = Maker {
+            id: 100,
+            name: "new".to_owned(),
+        };
+        shop.makers.insert(maker).await
+    });
+}
+
 #[test]
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn a_rename_copied_into_100_documents_on_mongodb() {

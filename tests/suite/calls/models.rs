@@ -125,9 +125,19 @@ pub(crate) struct Post {
     pub(crate) tags: Vec<Ref<Tag>>,
 }
 
+/// From which nothing follows.
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[document(collection = "visits")]
+pub(crate) struct Visit {
+    #[serde(rename = "_id")]
+    pub(crate) id: i32,
+    pub(crate) page: String,
+}
+
 #[derive(Database)]
 #[database(name = "calls", version = 1)]
 pub(crate) struct Shop {
+    pub(crate) visits: Repository<Visit>,
     pub(crate) parts: Repository<Part>,
     pub(crate) makers: Repository<Maker>,
     pub(crate) products: Repository<Product>,

@@ -13,8 +13,8 @@ use tests::{TestDatabase, on_mongodb_database};
 
 use super::{
     models::{
-        Author, Book, Library, Shelf, State, assert_right, author, id, library, numbered, shelf,
-        state,
+        Author, Book, Library, Shelf, State, assert_right, author, id, library, note, numbered,
+        shelf, state,
     },
     proxy::{Cut, Plan, Proxy, Side},
 };
@@ -29,7 +29,9 @@ async fn fill(library: &Library) {
     for id in [1, 2] {
         library.authors.delete(id).await.ok();
         library.shelves.delete(id).await.ok();
+        library.notes.delete(id).await.unwrap();
     }
+    library.notes.insert(note(1, "old")).await.unwrap();
     let (authors, shelves) = ([1, 2].map(author), [1, 2].map(shelf));
     library.authors.insert_many(authors).await.unwrap();
     library.shelves.insert_many(shelves).await.unwrap();
@@ -186,6 +188,35 @@ fn a_write_from_which_nothing_follows_is_stored_once_or_not_at_all_on_mongodb() 
     at_each_message(After::GoesOn, async |library: &Library| {
         let shelf = library.shelves.update(1);
         shelf.set(Shelf::fields().visits, 7).await
+    });
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_replacement_from_which_nothing_follows_is_stored_once_or_not_at_all_on_mongodb() {
+    at_each_message(After::GoesOn, async |library: &Library| {
+        library.notes.upsert(note(1, "new")).await.map(drop)
+    });
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_delete_from_which_nothing_follows_is_stored_once_or_not_at_all_on_mongodb() {
+    at_each_message(After::GoesOn, async |library: &Library| {
+        library.notes.delete(1).await.map(drop)
+    });
+}
+
+/// Where the server does not know a `bulkWrite` that the driver sends again, the caller is told that the note may be stored.
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn an_insert_from_which_nothing_follows_is_stored_once_or_not_at_all_on_mongodb() {
+    let after = match has_retryable_bulk_writes() {
+        true => After::GoesOn,
+        false => After::Fails,
+    };
+    at_each_message(after, async |library: &Library| {
+        library.notes.insert(note(2, "new")).await.map(drop)
     });
 }
 

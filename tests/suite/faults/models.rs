@@ -57,9 +57,19 @@ pub(crate) struct Line {
     pub(crate) pages: i32,
 }
 
+/// From which nothing follows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "notes")]
+pub(crate) struct Note {
+    #[serde(rename = "_id")]
+    pub(crate) id: i32,
+    pub(crate) text: String,
+}
+
 #[derive(Database)]
 #[database(name = "library", version = 1)]
 pub(crate) struct Library {
+    pub(crate) notes: Repository<Note>,
     pub(crate) authors: Repository<Author>,
     pub(crate) shelves: Repository<Shelf>,
     pub(crate) books: Repository<Book>,
@@ -70,6 +80,13 @@ pub(crate) fn author(id: i32) -> Author {
         id,
         name: format!("author {id}"),
         changes: 0,
+    }
+}
+
+pub(crate) fn note(id: i32, text: &str) -> Note {
+    Note {
+        id,
+        text: text.to_owned(),
     }
 }
 
@@ -116,7 +133,7 @@ pub(crate) type State = BTreeMap<&'static str, Vec<RawDocumentBuf>>;
 
 pub(crate) async fn state(store: &impl TestStore) -> State {
     let mut state = State::new();
-    for collection in ["authors", "shelves", "books"] {
+    for collection in ["notes", "authors", "shelves", "books"] {
         state.insert(collection, stored(store, collection).await);
     }
     state

@@ -1,4 +1,4 @@
-//! The protocol of updates alone, as a model of its own: an update checks the epoch and writes in two steps of the server,
+//! The protocol of writes alone, as a model of its own: an update checks the epoch and writes in two steps of the server,
 //! while a program declares that something follows from what it writes.
 //!
 //! Time is in the model as what it rules out: an update that is slow knows it when its answer comes, and the wait after an
@@ -11,7 +11,7 @@ use stateright::{Checker, Model, Property};
 struct Rules {
     /// An update checks the epoch before it writes.
     checks: bool,
-    /// A change of what is declared is announced before, and the announcement stops updates alone.
+    /// A change of what is declared is announced before, and the announcement stops writes alone.
     announces: bool,
     /// The declaration waits after the announcement.
     waits: bool,
@@ -40,7 +40,7 @@ struct Catalog {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Step {
     Idle,
-    /// It has sent an update alone.
+    /// It has sent its update.
     Sent,
     /// The server has checked the epoch.
     Checked,
@@ -277,14 +277,14 @@ fn check(rules: Rules) -> (bool, usize) {
 }
 
 #[test]
-fn updates_alone_leave_no_copy_wrong_in_silence_in_any_order() {
+fn writes_alone_leave_no_copy_wrong_in_silence_in_any_order() {
     let (is_right, states) = check(ALL);
     assert!(is_right);
     assert!(states > 1000, "{states} states");
 }
 
 #[test]
-fn without_one_of_its_rules_updates_alone_leave_wrong_copies() {
+fn without_one_of_its_rules_writes_alone_leave_wrong_copies() {
     let without = [
         Rules {
             checks: false,

@@ -110,8 +110,7 @@ on_every_store! {
 #[test]
 fn updates_without_a_transaction_are_in_what_a_program_derives_that_is_declared_meanwhile() {
     run(async {
-        let store =
-            MapStore::updating_alone(Duration::from_millis(400), Duration::from_millis(150));
+        let store = MapStore::writing_alone(Duration::from_millis(400), Duration::from_millis(150));
         let stock = alone::Stock::open(store.clone()).await.unwrap();
         let part = |id| alone::Part {
             id,
@@ -146,9 +145,34 @@ fn updates_without_a_transaction_are_in_what_a_program_derives_that_is_declared_
 }
 
 #[test]
+fn inserts_without_a_transaction_have_what_a_program_derives_in_them_that_is_declared_meanwhile() {
+    run(async {
+        let store = MapStore::writing_alone(Duration::from_millis(400), Duration::from_millis(150));
+        let stock = alone::Stock::open(store.clone()).await.unwrap();
+        let inserts = (1..=9).map(async |id| {
+            tokio::time::sleep(Duration::from_millis(id as u64 * 60)).await;
+            let part = alone::Part {
+                id,
+                name: "new".into(),
+            };
+            stock.parts.insert(part).await.unwrap();
+        });
+        let declare = async {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            let db = Works::open(store.clone()).await.unwrap();
+            // What is inserted from now on is right by itself.
+            db.backfill().await.unwrap();
+            db
+        };
+        let (_, db) = tokio::join!(futures_util::future::join_all(inserts), declare);
+        assert_eq!(assert_right(&db).await.parts.len(), 9);
+    });
+}
+
+#[test]
 fn what_an_open_has_announced_that_was_dropped_harms_nobody() {
     run(async {
-        let store = MapStore::updating_alone(Duration::from_millis(100), Duration::ZERO);
+        let store = MapStore::writing_alone(Duration::from_millis(100), Duration::ZERO);
         let stock = alone::Stock::open(store.clone()).await.unwrap();
         let part = alone::Part {
             id: 1,

@@ -1,7 +1,7 @@
 //! The announcement that a database is about to change what is declared on a store.
 //!
-//! A unit of work that follows other relations than those in force is refused with its writes, by the epoch. An update
-//! [alone](Store::update_alone) may pass that check and write a moment later. So nobody runs one from the announcement to the
+//! A unit of work that follows other relations than those in force is refused with its writes, by the epoch. A write
+//! [alone](Store::write_alone) may pass that check and write a moment later. So nobody runs one from the announcement to the
 //! declaration, which comes after all that were under way have ended.
 
 use std::{
@@ -26,10 +26,10 @@ const LEFT: Duration = Duration::from_secs(10 * 60);
 pub(crate) struct Announcement(ObjectId);
 
 impl Announcement {
-    /// Announces a change, and returns when no update alone is under way and none can begin. `None` for a store without
-    /// such updates.
+    /// Announces a change, and returns when no write alone is under way and none can begin. `None` for a store without
+    /// such writes.
     pub(crate) async fn make(store: &dyn Store) -> Result<Option<Self>> {
-        let Some(limit) = store.capabilities().updates_alone else {
+        let Some(limit) = store.capabilities().writes_alone else {
             return Ok(None);
         };
         let own = Announcement(ObjectId::new());
@@ -40,7 +40,7 @@ impl Announcement {
         Ok(Some(own))
     }
 
-    /// Whether the announcement stands, so that no update alone is under way.
+    /// Whether the announcement stands, so that no write alone is under way.
     pub(super) async fn stands(self, reader: &dyn Reader) -> Result<bool> {
         Ok(stored_epoch(reader).await?.changing.contains(&self.0))
     }

@@ -170,7 +170,7 @@ pub(crate) async fn declare(
     touched: Vec<(String, String)>,
     announcement: &mut Option<Announcement>,
 ) -> Result<Catalog> {
-    let must_announce = store.capabilities().updates_alone.is_some();
+    let must_announce = store.capabilities().writes_alone.is_some();
     loop {
         let declare = Arc::new(Declare {
             announcement: *announcement,
@@ -198,7 +198,7 @@ struct Declare {
     indexes: BTreeSet<OwnedIndex>,
     touched: Vec<(String, String)>,
     announcement: Option<Announcement>,
-    /// Whether other programs run updates alone, so that a change is announced before.
+    /// Whether other programs run writes alone, so that a change is announced before.
     must_announce: bool,
     /// The result of the last run; `None` if a change was not announced.
     catalog: Mutex<Option<Catalog>>,

@@ -1,12 +1,12 @@
-//! Updates of one document by one message, without a transaction.
+//! Writes of one document by one message, without a transaction.
 //!
 //! The message is a `bulkWrite` of two statements, which the server carries out in their order, and of which it leaves out the
-//! second one where the first one fails. The first one finds a slot of `_odm_locks` in the epoch of the update, and changes
+//! second one where the first one fails. The first one finds a slot of `_odm_locks` in the epoch of the write, and changes
 //! nothing. In another epoch it finds none, would insert one, and fails, since its `_id` is there. It is carried out again
 //! where the driver sends the message again, since the server remembers only statements that have changed something.
 //!
 //! Between the two statements another epoch can begin. So a change of the epoch that matters is announced, and waits for
-//! [`UNDER_WAY`]; and an update that took longer than [`SOON`] asks once more.
+//! [`UNDER_WAY`]; and a write that took longer than [`SOON`] asks once more.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -19,73 +19,68 @@ use ::mongodb::{
         Error as DriverError, ErrorKind as DriverKind, NO_WRITES_PERFORMED, RETRYABLE_WRITE_ERROR,
         Result as DriverResult,
     },
-    options::{UpdateModifications, UpdateOneModel},
-    results::SummaryBulkWriteResult,
+    options::{
+        DeleteOneModel, InsertOneModel, ReplaceOneModel, UpdateModifications, UpdateOneModel,
+        WriteModel,
+    },
+    results::VerboseBulkWriteResult,
 };
-use bson::{Bson, Document, RawBson, doc, rawdoc};
+use bson::{Bson, Document, RawBson, RawDocumentBuf, Timestamp, doc, rawdoc};
 
 use super::{
     Connection,
-    error::{code::DUPLICATE_KEY, translate, unconfirmed},
+    error::{code, translate, unconfirmed},
     lock,
     session::to_its_end,
 };
 use crate::{
     error::{Error, ErrorKind, Result},
     mql::{Operation, Update},
-    store::{Cost, Durability, OtherEpoch, UpdateAlone, Updated, check_document},
+    store::{
+        Change, Cost, Durability, OtherEpoch, SingleWrite, UpdateWrite, Updated, WriteAlone,
+        check_document,
+    },
 };
 
-/// How long an update may be under way after another epoch has begun.
+/// How long a write may be under way after another epoch has begun.
 pub(super) const UNDER_WAY: Duration = Duration::from_secs(1);
-/// The time within which an update has ended for whoever waits for [`UNDER_WAY`], whatever their clocks.
+/// The time within which a write has ended for whoever waits for [`UNDER_WAY`], whatever their clocks.
 const SOON: Duration = Duration::from_millis(500);
 
 impl Connection {
-    /// Runs an update in a task of its own, so that it is known whether it was late, also where its caller is dropped.
-    pub(super) async fn update_alone(
+    /// Runs a write in a task of its own, so that it is known whether it was late, also where its caller is dropped.
+    pub(super) async fn write_alone(
         self: Arc<Self>,
-        update: &UpdateAlone,
+        alone: &WriteAlone,
         durability: Durability,
     ) -> Result<Option<Updated>> {
-        let Some(change) = native(update).filter(|_| self.has_bulk_write) else {
+        let collection = alone.write.collection().to_owned();
+        let namespace = self.namespace(&collection);
+        let Some(write) = statement(namespace, &alone.write).filter(|_| self.has_bulk_write) else {
             return Ok(None);
         };
-        let change = UpdateOneModel::builder()
-            .namespace(self.namespace(&update.collection))
-            .filter(update.filter.to_document())
-            .update(UpdateModifications::Document(change))
-            .build();
-        let check = self.check_of(update.epoch);
-        let collection = update.collection.clone();
-        let is_repeatable = is_repeatable(update);
+        let check = self.check_of(alone.epoch);
+        let is_repeatable = is_repeatable(&alone.write);
         to_its_end(async move {
             let begin = Instant::now();
-            let sent = self.send(vec![check.clone(), change], durability).await;
+            let sent = self
+                .send(vec![check.clone().into(), write], durability)
+                .await;
             let result = match sent {
                 Ok(result) => result,
                 Err(error) => return written_despite(error, is_repeatable).map(|()| None),
             };
-            if result.upserted_count > 0 {
+            let slot = result.update_results.get(&0);
+            if slot.is_some_and(|slot| slot.upserted_id.is_some()) {
                 return Err(unlocked(&collection));
             }
-            // That of the slot is one.
-            let matched = u64::try_from(result.matched_count - 1).unwrap_or(0);
-            let modified = u64::try_from(result.modified_count).unwrap_or(0);
-            if modified > 0 && begin.elapsed() > SOON {
-                let checked = self.send(vec![check], durability).await;
+            let updated = updated(&result);
+            let written = updated.map_or(0, |updated| updated.cost.documents_written);
+            if written > 0 && begin.elapsed() > SOON {
+                let checked = self.send(vec![check.into()], durability).await;
                 checked.map_err(|error| late(&collection, error))?;
             }
-            Ok((matched > 0).then_some(Updated {
-                matched,
-                modified,
-                inserted: false,
-                cost: Cost {
-                    queries: 1,
-                    documents_written: modified,
-                    ..Cost::default()
-                },
-            }))
+            Ok(updated)
         })
         .await
     }
@@ -109,9 +104,9 @@ impl Connection {
     /// Sends a message, which the driver sends again, once, if the answer is lost.
     async fn send(
         &self,
-        statements: Vec<UpdateOneModel>,
+        statements: Vec<WriteModel>,
         durability: Durability,
-    ) -> DriverResult<SummaryBulkWriteResult> {
+    ) -> DriverResult<VerboseBulkWriteResult> {
         // A consistent session asks for what is not older than its last answer, which not every server takes from a `bulkWrite`.
         let session = self.client.start_session().causal_consistency(false);
         let mut session = session.await?;
@@ -122,13 +117,51 @@ impl Connection {
             false => write,
         };
         let write = write.write_concern(self.write_concern(durability));
-        let result = write.session(&mut session).await?;
+        let result = write.session(&mut session).verbose_results().await?;
         self.committed(&session);
         Ok(result)
     }
 }
 
-/// Whether an error means that another epoch has begun, or that the update may be stored. Otherwise nothing is written.
+/// The result of the second statement. `None` if no document matched, but for a removal, which nothing else could match.
+fn updated(result: &VerboseBulkWriteResult) -> Option<Updated> {
+    let written = |updated: Updated, written| {
+        let cost = Cost {
+            queries: 1,
+            documents_written: written,
+            ..Cost::default()
+        };
+        Some(Updated { cost, ..updated })
+    };
+    let inserted = Updated {
+        inserted: true,
+        ..Updated::default()
+    };
+    if let Some(deleted) = result.delete_results.get(&1) {
+        let removed = deleted.deleted_count;
+        let updated = Updated {
+            matched: removed,
+            modified: removed,
+            ..Updated::default()
+        };
+        return written(updated, removed);
+    }
+    match result.update_results.get(&1) {
+        None => written(inserted, 1),
+        Some(of) if of.upserted_id.is_some() => written(inserted, 1),
+        Some(of) if of.matched_count == 0 => None,
+        Some(of) => {
+            let updated = Updated {
+                matched: of.matched_count,
+                modified: of.modified_count,
+                ..Updated::default()
+            };
+            written(updated, of.modified_count)
+        }
+    }
+}
+
+/// Whether an error means that another epoch has begun, or that the write may be stored. Otherwise nothing is written.
 ///
 /// Where the driver has sent a message twice, the first answer was lost. Of an error of a statement it returns the first error
 /// then, and of an error of the command the second one.
@@ -139,13 +172,16 @@ fn written_despite(error: DriverError, is_repeatable: bool) -> Result<()> {
     match &*error.kind {
         DriverKind::BulkWrite(bulk) if bulk.write_concern_errors.is_empty() => {
             match bulk.write_errors.get(&0) {
-                Some(check) if check.code == DUPLICATE_KEY => Err(OtherEpoch.into()),
+                Some(check) if check.code == code::DUPLICATE_KEY => Err(OtherEpoch.into()),
                 None if bulk.write_errors.is_empty() => Err(unconfirmed(error)),
                 _ => Ok(()),
             }
         }
         DriverKind::InvalidArgument { .. } | DriverKind::IncompatibleServer { .. } => Ok(()),
-        DriverKind::Command(_) if is_repeatable && !error.contains_label(RETRYABLE_WRITE_ERROR) => {
+        DriverKind::Command(command)
+            if (is_repeatable || is_about_command(command.code))
+                && !error.contains_label(RETRYABLE_WRITE_ERROR) =>
+        {
             Ok(())
         }
         DriverKind::ServerSelection { .. }
@@ -156,9 +192,27 @@ fn written_despite(error: DriverError, is_repeatable: bool) -> Result<()> {
     }
 }
 
-/// Whether an update that is carried out twice does what it does once.
-fn is_repeatable(update: &UpdateAlone) -> bool {
-    let mut operations = update.update.operations.iter();
+/// Whether an error is about the command itself, so that the server has refused it the first time as well.
+fn is_about_command(code: i32) -> bool {
+    [
+        code::UNAUTHORIZED,
+        code::BAD_VALUE,
+        code::FAILED_TO_PARSE,
+        code::INVALID_NAMESPACE,
+        code::TOO_LARGE,
+    ]
+    .contains(&code)
+}
+
+/// Whether a write that is carried out twice does what it does once, and has the same result.
+fn is_repeatable(write: &SingleWrite) -> bool {
+    let SingleWrite::Update(UpdateWrite { change, .. }) = write else {
+        return false;
+    };
+    let Change::Update(update) = change else {
+        return true;
+    };
+    let mut operations = update.operations.iter();
     operations.all(|(_, operation)| {
         !matches!(
             operation,
@@ -167,11 +221,11 @@ fn is_repeatable(update: &UpdateAlone) -> bool {
     })
 }
 
-/// The error of an update that may be stored in an epoch in which something follows from it.
+/// The error of a write that may be stored in an epoch in which something follows from it.
 #[cold]
 fn late(collection: &str, error: DriverError) -> Error {
     let message = format!(
-        "update of `{collection}` is stored, but took so long that other relations may have been declared meanwhile: what follows \
+        "write to `{collection}` is stored, but took so long that other relations may have been declared meanwhile: what follows \
          from it is not known, and `audit()` finds it"
     );
     tracing::error!(target: "odm", collection, "{message}");
@@ -180,32 +234,78 @@ fn late(collection: &str, error: DriverError) -> Error {
         .at(collection, None, None)
 }
 
-/// The error of an update whose slot was not there.
+/// The error of a write whose slot was not there.
 #[cold]
 fn unlocked(collection: &str) -> Error {
     let missing = lock::missing();
-    let message = format!("update of `{collection}` is stored, but {missing}");
+    let message = format!("write to `{collection}` is stored, but {missing}");
     Error::new(missing.kind(), message).at(collection, None, None)
 }
 
-/// The update as the server has it, if it does the same there, byte for byte.
-fn native(update: &UpdateAlone) -> Option<Document> {
-    let Update {
-        operations,
-        array_filters,
-        ..
-    } = &update.update;
-    let mut operations = operations.iter();
+/// The statement of a write, if the server does the same by it, byte for byte.
+fn statement(namespace: Namespace, write: &SingleWrite) -> Option<WriteModel> {
+    Some(match write {
+        SingleWrite::Insert { document, .. } => InsertOneModel::builder()
+            .namespace(namespace)
+            .document(whole(document)?)
+            .build()
+            .into(),
+        SingleWrite::Update(write) => match &write.change {
+            Change::Update(_) if write.upsert => return None,
+            Change::Update(update) => UpdateOneModel::builder()
+                .namespace(namespace)
+                .filter(write.filter.to_document())
+                .update(UpdateModifications::Document(native(update)?))
+                .build()
+                .into(),
+            Change::Replace(document) => {
+                let mut replacement = whole(document)?;
+                // That of the stored document stays, and a new one gets that of the filter.
+                replacement.remove("_id");
+                ReplaceOneModel::builder()
+                    .namespace(namespace)
+                    .filter(write.filter.to_document())
+                    .replacement(replacement)
+                    .upsert(write.upsert)
+                    .build()
+                    .into()
+            }
+        },
+        SingleWrite::Delete(write) => DeleteOneModel::builder()
+            .namespace(namespace)
+            .filter(write.filter.to_document())
+            .build()
+            .into(),
+    })
+}
+
+/// A whole document, if the server stores it as it is.
+fn whole(document: &RawDocumentBuf) -> Option<Document> {
+    let sent = Document::try_from(document).ok()?;
+    let is_plain = sent.iter().all(|(name, value)| {
+        let is_operator = name.starts_with('$');
+        !is_operator && !matches!(value, Bson::Timestamp(time) if is_filled(*time))
+    });
+    let is_same = RawDocumentBuf::try_from(&sent).is_ok_and(|sent| sent == *document);
+    (is_plain && is_same && check_document("", document).is_ok()).then_some(sent)
+}
+
+/// Whether the server puts the time in the place of a timestamp.
+fn is_filled(time: Timestamp) -> bool {
+    (time.time, time.increment) == (0, 0)
+}
+
+/// An update as the server has it, if it does the same there, byte for byte.
+fn native(update: &Update) -> Option<Document> {
+    let mut operations = update.operations.iter();
     let is_native = operations.all(|(path, operation)| {
         let values = operands(operation);
         !path.contains('$')
             && values
                 .is_some_and(|values| values.iter().all(|value| is_stored_as_sent(path, value)))
     });
-    let is_native = is_native && array_filters.is_empty() && !update.update.is_empty();
-    is_native
-        .then(|| update.update.to_ordered_document())
-        .flatten()
+    let is_native = is_native && update.array_filters.is_empty() && !update.is_empty();
+    is_native.then(|| update.to_ordered_document()).flatten()
 }
 
 /// The values of an operation that a server has too.
@@ -228,8 +328,7 @@ fn operands(operation: &Operation) -> Option<&[RawBson]> {
 /// Whether the server stores a value at a path as it is.
 fn is_stored_as_sent(path: &str, value: &RawBson) -> bool {
     match value {
-        // The server puts the time in place of an empty one.
-        RawBson::Timestamp(time) => (time.time, time.increment) != (0, 0),
+        RawBson::Timestamp(time) => !is_filled(*time),
         RawBson::Document(_) | RawBson::Array(_) | RawBson::JavaScriptCodeWithScope(_) => {
             // The driver's form of a document has each name once.
             let sent = Bson::try_from(value.clone()).and_then(RawBson::try_from);

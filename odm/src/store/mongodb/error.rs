@@ -36,6 +36,7 @@ impl<'a> About<'a> {
 /// MongoDB's codes of errors.
 pub(super) mod code {
     pub(in super::super) const BAD_VALUE: i32 = 2;
+    pub(in super::super) const UNAUTHORIZED: i32 = 13;
     pub(in super::super) const NO_SUCH_TRANSACTION: i32 = 251;
     pub(in super::super) const INVALID_NAMESPACE: i32 = 73;
     pub(in super::super) const WRITE_CONFLICT: i32 = 112;
