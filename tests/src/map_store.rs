@@ -51,22 +51,30 @@ struct Alone {
 }
 
 impl MapStore {
-    /// Creates an empty store, in which the documents of a batch can exchange unique values.
+    /// Creates an empty store, in which the documents of a batch can exchange unique values, and which has writes alone, as a
+    /// server does.
     pub fn new() -> Self {
+        MapStore::writing_alone(Duration::from_millis(20), Duration::ZERO)
+    }
+
+    /// Creates an empty store with writes alone, which may be under way for so long, and which wait between the check of
+    /// their epoch and their write.
+    pub fn writing_alone(limit: Duration, pause: Duration) -> Self {
         MapStore {
             current: Arc::new(Mutex::new(Some(Arc::default()))),
             unique_values: UniqueValues::AreExchanged,
             is_stepped: false,
             ignores_locks: false,
-            alone: None,
+            alone: Some(Alone { limit, pause }),
         }
     }
 
     /// Creates an empty store for whoever polls futures in an order of their own: each call of a transaction is pending
-    /// once, without a wake-up.
+    /// once, without a wake-up, and each write is in one.
     pub fn stepped() -> Self {
         MapStore {
             is_stepped: true,
+            alone: None,
             ..MapStore::new()
         }
     }
@@ -105,19 +113,10 @@ impl MapStore {
         }
     }
 
-    /// Creates an empty store that applies the writes of a batch one after another, and has writes alone, as a server does.
+    /// Creates an empty store that applies the writes of a batch one after another.
     pub fn without_exchange() -> Self {
         MapStore {
             unique_values: UniqueValues::AreTakenInOrder,
-            ..MapStore::writing_alone(Duration::from_millis(20), Duration::ZERO)
-        }
-    }
-
-    /// Creates an empty store with writes alone, which may be under way for so long, and which wait between the check of
-    /// their epoch and their write.
-    pub fn writing_alone(limit: Duration, pause: Duration) -> Self {
-        MapStore {
-            alone: Some(Alone { limit, pause }),
             ..MapStore::new()
         }
     }

@@ -53,8 +53,13 @@ pub(super) fn write_of(catalog: &Catalog, write: &Write) -> Option<(WriteAlone, 
             collection,
             documents,
             upsert,
-            ..
-        } => SingleWrite::Update(replaced(catalog, collection, one(documents)?, *upsert)?),
+            check_returned,
+        } => {
+            let replaced = replaced(catalog, collection, one(documents)?, *upsert)?;
+            // It is stored as it was sent.
+            check_returned.run(&[]).ok()?;
+            SingleWrite::Update(replaced)
+        }
         Write::Delete {
             write,
             returning: None,
