@@ -1,8 +1,8 @@
 //! Derived fields that follow from each other, or from one write, where a store may refresh documents without reading them.
 
-use odm::{Finding, Problem, prelude::*};
+use odm::{Finding, Problem, bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_every_store, rounds};
+use tests::{TestStore, behind_the_back, on_every_store, rounds, stored};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "countries")]
@@ -130,6 +130,15 @@ async fn assert_right(shop: &Shop) {
 }
 
 on_every_store! {
+    async fn an_array_in_the_place_of_a_reference_is_none(store: impl TestStore) {
+        let shop = shop(store.clone(), 3).await;
+        behind_the_back(&store, "products", doc! { "_id": 2 }, doc! { "$set": { "maker": [1] } }).await;
+        shop.makers.update(1).set(Maker::fields().name, "renamed").await.unwrap();
+        let names = stored(&store, "products").await;
+        let names = names.iter().map(|product| product.get_str("maker_name").unwrap());
+        assert_eq!(names.collect::<Vec<_>>(), ["renamed", "renamed", "maker"]);
+    }
+
     async fn copies_of_two_levels_beside_one_reference_follow_one_write(store: impl TestStore) {
         let shop = shop(store, 3).await;
         let fields = Maker::fields();
