@@ -1,6 +1,10 @@
 //! Locks of documents, which a transaction takes beside its writes.
 
-use std::{collections::BTreeMap, error::Error as StdError, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    error::Error as StdError,
+    fmt,
+};
 
 use bson::RawBsonRef;
 
@@ -21,6 +25,14 @@ pub enum Lock {
     },
     /// Of one document, for a transaction that changes what others derive from it, or searches those that refer to it.
     Exclusive {
+        /// The collection of the document.
+        collection: String,
+        /// The [key](crate::mql::key::of) of its `_id`.
+        key: Vec<u8>,
+    },
+    /// Of one document that the transaction changes, and so needs no lock of. If it loses a conflict and its unit is run again,
+    /// the store takes an exclusive lock at the beginning, so that the unit comes to its end among shorter ones.
+    IfRunAgain {
         /// The collection of the document.
         collection: String,
         /// The [key](crate::mql::key::of) of its `_id`.
@@ -71,6 +83,8 @@ impl Error {
 pub struct Locks {
     /// Whether each document is locked exclusively, by collection and key.
     documents: BTreeMap<(String, Vec<u8>), bool>,
+    /// Those that are locked if the unit is run again.
+    if_run_again: BTreeSet<(String, Vec<u8>)>,
     epoch: Option<i64>,
     next_epoch: Option<i64>,
 }
@@ -83,8 +97,12 @@ impl Locks {
             true => Lock::Exclusive { collection, key },
             false => Lock::Shared { collection, key },
         });
+        let if_run_again = std::mem::take(&mut self.if_run_again).into_iter();
+        let if_run_again =
+            if_run_again.map(|(collection, key)| Lock::IfRunAgain { collection, key });
         let epoch = self.epoch.take().map(Lock::Epoch);
         let next_epoch = self.next_epoch.take().map(Lock::NextEpoch);
+        let documents = documents.chain(if_run_again);
         documents.chain(epoch).chain(next_epoch).collect()
     }
 
@@ -96,6 +114,11 @@ impl Locks {
     pub(crate) fn exclude(&mut self, collection: &str, id: RawBsonRef<'_>) {
         let document = (collection.to_owned(), key::of(id));
         self.documents.insert(document, true);
+    }
+
+    pub(crate) fn exclude_if_run_again(&mut self, collection: &str, id: RawBsonRef<'_>) {
+        let document = (collection.to_owned(), key::of(id));
+        self.if_run_again.insert(document);
     }
 
     /// Whether the store has not seen yet in which epoch the transaction writes.

@@ -88,6 +88,8 @@ impl State {
                     is_lost |= last.exclusive.max(last.shared) > begin;
                     last.exclusive = commit;
                 }
+                // Of those that meet here, the first commit wins.
+                Lock::IfRunAgain { .. } => {}
                 Lock::Epoch(epoch) if epoch != snapshot.epoch.0 => return Err(OtherEpoch.into()),
                 Lock::Epoch(_) => {}
                 Lock::NextEpoch(epoch) => {

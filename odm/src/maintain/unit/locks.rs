@@ -8,7 +8,8 @@
 //!   does not, depends on there being no others.
 //!
 //! A unit that removes or changes a document of which all referrers are counted in it needs no lock to find them: whoever
-//! adds one changes the count.
+//! adds one changes the count. It takes one all the same if it has lost a conflict, so that it is not lost for ever to the
+//! shorter units that add referrers.
 
 use bson::RawBson;
 
@@ -58,9 +59,15 @@ impl Unit<'_> {
             let at = images.position(&key::of(id.as_raw_bson_ref()));
             at.is_some_and(|at| images.at(at).is_changed())
         };
-        let excluded = ids.iter().filter(|id| !(is_counted && is_changed(id)));
-        let excluded: Vec<RawBson> = excluded.cloned().collect();
-        self.exclude(to, &excluded);
+        let ids = ids.iter().cloned();
+        let (changed, others): (Vec<RawBson>, Vec<RawBson>) =
+            ids.partition(|id| is_counted && is_changed(&id));
+        self.exclude(to, &others);
+        if let Some(locks) = self.transaction.locks() {
+            for id in &changed {
+                locks.exclude_if_run_again(to, id.as_raw_bson_ref());
+            }
+        }
     }
 
     /// Returns the query of the documents of a collection that refer to these ones by a path, and excludes other units from

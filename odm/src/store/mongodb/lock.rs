@@ -62,6 +62,8 @@ pub(super) struct Slots {
     wanted: BTreeSet<u32>,
     /// Those of exclusive locks.
     exclusive: BTreeSet<u32>,
+    /// Those of the locks with which the unit begins if it is run again, besides the exclusive ones.
+    if_run_again: BTreeSet<u32>,
     /// The epoch that the transaction writes in.
     epoch: Option<i64>,
     /// The epoch that begins with the next request.
@@ -78,8 +80,9 @@ impl Slots {
         }
     }
 
-    /// The slots of the exclusive locks.
-    pub(super) fn into_exclusive(self) -> BTreeSet<u32> {
+    /// The slots with which the unit begins when it is run again.
+    pub(super) fn into_wanted_again(mut self) -> BTreeSet<u32> {
+        self.exclusive.append(&mut self.if_run_again);
         self.exclusive
     }
 
@@ -95,6 +98,9 @@ impl Slots {
                 }
                 Lock::Exclusive { collection, key } => {
                     self.exclusive.extend(window(&collection, &key));
+                }
+                Lock::IfRunAgain { collection, key } => {
+                    self.if_run_again.extend(window(&collection, &key));
                 }
                 Lock::Epoch(epoch) => match self.epoch.replace(epoch) {
                     Some(other) if other != epoch => return Err(OtherEpoch.into()),
@@ -264,6 +270,20 @@ mod tests {
             assert_eq!(slots.wanted.len(), 1);
             assert!(slots.wanted.is_subset(&exclusive.wanted));
         }
+    }
+
+    #[test]
+    fn a_unit_that_is_run_again_begins_with_the_locks_that_it_could_do_without() {
+        let (turn, key) = (Turn::new(), b"a".to_vec());
+        let collection = "parts".to_owned();
+        let mut slots = Slots::default();
+        let lock = Lock::IfRunAgain { collection, key };
+        slots.add(vec![lock, shared(b"b")], &turn).unwrap();
+        assert_eq!(slots.take().map(|taken| taken.number), Some(1));
+        let mut again = Slots::again(slots.into_wanted_again());
+        let taken = again.take().map(|taken| taken.number);
+        assert_eq!(taken, Some(u64::from(STRIPES)));
+        assert_eq!(again.into_wanted_again(), window("parts", b"a").collect());
     }
 
     #[test]

@@ -182,7 +182,7 @@ impl Session {
 
     /// The slots to begin with when the unit is run again.
     pub(super) fn into_slots_again(mut self) -> Slots {
-        Slots::again(std::mem::take(&mut self.slots).into_exclusive())
+        Slots::again(std::mem::take(&mut self.slots).into_wanted_again())
     }
 
     pub(super) async fn commit_all(&mut self) -> Result<()> {
