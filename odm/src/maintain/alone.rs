@@ -8,7 +8,7 @@ use super::{
     validation, versions,
 };
 use crate::{
-    catalog::Catalog,
+    catalog::{ActiveValidator, Catalog},
     model::DateTime,
     mql::{Filter, Test, Update, path},
     store::{Change, SingleWrite, UpdateWrite, WriteAlone, id_first},
@@ -101,7 +101,13 @@ fn inserted(catalog: &Catalog, collection: &str, document: &Doc) -> Option<Doc> 
     is_valid(catalog, collection, &document).then_some(document)
 }
 
+/// Whether a document is valid whatever it was before. One that a warning may be about is left to a unit, which warns once.
 fn is_valid(catalog: &Catalog, collection: &str, document: &Doc) -> bool {
+    let validators = catalog.validators_of(collection);
+    let mut validators = validators.iter().flat_map(|validators| validators.iter());
+    if validators.any(ActiveValidator::is_warning) {
+        return false;
+    }
     let check = validation::check_of(catalog, collection, false);
     check.is_none_or(|check| check.run(None, document).is_ok())
 }
