@@ -460,6 +460,23 @@ impl Catalog {
         })
     }
 
+    /// Whether something follows from a list of references, or from the record of its change in the document.
+    pub(crate) fn is_list_read(&self, list: &Edge) -> bool {
+        let Some(node) = self.nodes.get(&list.from) else {
+            return false;
+        };
+        let changed = || node.write_fields.changing().chain([&*list.path]);
+        let reads = |&at: &usize| {
+            let mut reads = self.relations.derived[at].reads().into_iter();
+            reads.any(|read| {
+                let is_changed =
+                    read.path.is_empty() || changed().any(|path| path::overlap(&read.path, path));
+                read.collection == list.from && is_changed
+            })
+        };
+        node.is_split || node.readers.iter().any(reads)
+    }
+
     /// The references in documents of a collection.
     pub(crate) fn edges_from(&self, collection: &str) -> impl Iterator<Item = &Edge> {
         let node = self.nodes.get(collection);

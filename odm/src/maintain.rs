@@ -239,9 +239,10 @@ async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<(Touched, Vec<Doc>)
     unit.end_step(|| write.step());
     delete_rules::apply(unit).await?;
     unit.end_step(|| "delete rules".to_owned());
-    inverse::apply(unit, write.collection(), &touched.positions).await?;
+    let mut unread = inverse::apply(unit, write.collection(), &touched.positions).await?;
     unit.end_step(|| "inverse references".to_owned());
     derived::refresh(unit).await?;
+    unread.update(unit).await?;
     validation::check(unit, write, &touched)?;
     if let Write::Update {
         write,
@@ -257,7 +258,8 @@ async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<(Touched, Vec<Doc>)
         }
     }
     unit.flush().await?;
-    let unmatched = unit.take_unmatched();
+    let mut unmatched = unit.take_unmatched();
+    unread.update_unmatched(unit, &mut unmatched).await?;
     derived::refresh_parents(unit, unmatched).await?;
     unit.flush().await?;
     unit.end_step(|| "batch of writes".to_owned());

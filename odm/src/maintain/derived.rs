@@ -28,6 +28,8 @@ mod copy;
 mod count;
 mod subset;
 
+pub(super) use blind::refreshes;
+pub(super) use count::is_number;
 pub(crate) use subset::{children_of, shown};
 
 /// All kinds, as they are computed.

@@ -84,7 +84,8 @@ impl Work for Import {
         }
         // When all are there: they may name each other.
         for (collection, positions) in &inserted {
-            inverse::apply(&mut unit, collection, positions).await?;
+            let mut unread = inverse::apply(&mut unit, collection, positions).await?;
+            unread.update(&mut unit).await?;
         }
         derived::refresh(&mut unit).await?;
         for (collection, positions) in &inserted {

@@ -3,6 +3,7 @@
 //! The side that a write names decides, and the other follows. Of two claims to one document in one
 //! unit, the later wins.
 
+mod blind;
 mod repair;
 mod sides;
 
@@ -19,22 +20,37 @@ use crate::{
         path::{self, Lookup},
     },
 };
+pub(super) use blind::Unread;
 pub(super) use repair::repair;
 use sides::Sides;
 
-/// Changes the inverses of the references that the user's own write changed.
-pub(super) async fn apply(
-    unit: &mut Unit<'_>,
+/// Changes the inverses of the references that the user's own write changed. Returns those that are left for the end.
+pub(super) async fn apply<'c>(
+    unit: &mut Unit<'c>,
     collection: &str,
     positions: &[usize],
-) -> Result<()> {
+) -> Result<Unread<'c>> {
     let catalog = unit.catalog;
+    let mut unread = Unread::default();
     for edge in catalog.edges_from(collection) {
         let Some(other) = catalog.inverse_of(edge) else {
             continue;
         };
         store_missing_lists(unit, edge, positions).await?;
-        let Changes { claims, lost } = changes(unit, edge, positions)?;
+        let changes = changes(unit, edge, positions)?;
+        if changes.is_empty() {
+            continue;
+        }
+        // A repair may write one side after what it has read of the other.
+        for (own, target) in changes.claims.iter().chain(&changes.lost) {
+            unit.share(&edge.from, [own]);
+            unit.share(&edge.to, [target]);
+        }
+        if blind::is_blind(unit, edge, other) {
+            unread.add(edge, other, changes);
+            continue;
+        }
+        let Changes { claims, lost } = changes;
         let mut sides = Sides::default();
         let named = claims.iter().chain(&lost).map(|(_, target)| target);
         sides.load(unit, other, named.cloned().collect()).await?;
@@ -54,7 +70,7 @@ pub(super) async fn apply(
         }
         sides.store(unit).await?;
     }
-    Ok(())
+    Ok(unread)
 }
 
 /// Stores an empty list where a write left it out, as an upsert can: a list that is missing is one
@@ -76,6 +92,12 @@ async fn store_missing_lists(unit: &mut Unit<'_>, edge: &Edge, positions: &[usiz
 struct Changes {
     claims: Vec<(RawBson, RawBson)>,
     lost: Vec<(RawBson, RawBson)>,
+}
+
+impl Changes {
+    fn is_empty(&self) -> bool {
+        self.claims.is_empty() && self.lost.is_empty()
+    }
 }
 
 fn changes(unit: &Unit<'_>, edge: &Edge, positions: &[usize]) -> Result<Changes> {

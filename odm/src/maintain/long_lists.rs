@@ -6,7 +6,7 @@ use std::{
 };
 
 /// The number of members from which on a list is long: each write of a member reads and writes all.
-const LONG: usize = 1000;
+pub(super) const LONG: usize = 1000;
 
 /// The fields of which this process has warned, by collection and path.
 static WARNED: Mutex<BTreeSet<(String, String)>> = Mutex::new(BTreeSet::new());

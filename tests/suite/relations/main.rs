@@ -11,6 +11,7 @@ mod found;
 mod history;
 mod inverse;
 mod parents;
+mod unread;
 
 use std::collections::{BTreeMap, BTreeSet};
 

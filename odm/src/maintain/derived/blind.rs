@@ -48,6 +48,23 @@ pub(super) fn leave_unread(unit: &mut Unit<'_>) {
     unit.leave_unread(unread);
 }
 
+/// Whether the refresh may change documents of a collection, where inverse references have changed in documents to which
+/// those of another one refer.
+pub(in crate::maintain) fn refreshes(unit: &Unit<'_>, holder: &str, from: &str) -> bool {
+    let catalog = unit.catalog;
+    let inverses = catalog.edges_from(from);
+    let inverses = inverses.filter(|edge| catalog.inverse_of(edge).is_some());
+    let inverses: BTreeSet<&str> = inverses.map(|edge| &*edge.to).collect();
+    let following = catalog.following(
+        |collection| {
+            inverses.contains(collection) || unit.images(collection).changed().next().is_some()
+        },
+        |field| !unit.defers(&**field),
+    );
+    let mut holders = following.iter().map(|field| field.ordered.field.holder());
+    holders.any(|of| of == holder)
+}
+
 /// Whether fields follow from children, of which the refresh changes nothing that matters, and if subsets show them, from new
 /// ones alone.
 fn are_of_children(unit: &Unit<'_>, fields: &[Following<'_>]) -> bool {
@@ -124,6 +141,7 @@ pub(super) fn update(unit: &mut Unit<'_>) -> Result<BTreeSet<DocumentKey>> {
     }
     for ((holder, _), (id, filter, update)) in updates {
         if !update.is_empty() {
+            unit.share(&holder, [&id]);
             unit.update_blind(&holder, id, (filter, update));
         }
     }

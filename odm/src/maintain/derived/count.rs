@@ -264,7 +264,7 @@ fn difference(
 }
 
 /// The filter of documents in which [`integer`] finds a number.
-fn is_number(path: &str) -> Filter {
+pub(in crate::maintain) fn is_number(path: &str) -> Filter {
     let has = |test| Filter::Path(path.to_owned().into(), test);
     let integer = Test::Type(vec![ElementType::Int32, ElementType::Int64]);
     // The test of an array is one of its elements.

@@ -40,6 +40,11 @@ pub(in crate::maintain) async fn repair(
         named.extend(targets(document, edge).into_values());
     }
     unit.load(&edge.to, &named).await?;
+    if other.is_some() {
+        // What is decided depends on both sides, of which one alone may be written.
+        unit.exclude(&edge.from, ids);
+        unit.exclude(&edge.to, &named);
+    }
     let asked = documents.iter().map(|(_, document)| document);
     let mut inverses = other.map(|other| Referrers::new(other, asked));
     for (at, document) in &documents {

@@ -119,14 +119,13 @@ impl Unit<'_> {
         std::mem::take(&mut self.blind.unmatched)
     }
 
-    /// Queues the update of a document that the unit does not hold, and shares the document.
+    /// Queues the update of a document that the unit does not hold.
     pub(in crate::maintain) fn update_blind(
         &mut self,
         collection: &str,
         id: RawBson,
         (filter, update): (Filter, Update),
     ) {
-        self.share(collection, [&id]);
         self.blind.updated.insert(document_key(collection, &id));
         self.blind.queued.push(BlindUpdate {
             collection: collection.to_owned(),

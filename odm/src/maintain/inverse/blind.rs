@@ -1,0 +1,199 @@
+//! Lists of inverse references that are changed in documents which are not read.
+//!
+//! A document that a reference names now is added to the list there, and one that it named before is taken out of its list,
+//! by blind updates. These are queued after all other steps, if the unit has not read the document meanwhile. Their filters
+//! state what the lists must hold for that. A document that does not match is read, and changed as any other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bson::{RawBson, spec::ElementType};
+
+use super::{Changes, sides::Sides};
+use crate::{
+    catalog::{Cardinality, Edge},
+    error::Result,
+    maintain::{
+        derived,
+        long_lists::LONG,
+        unit::{DocumentKey, Unit},
+    },
+    mql::{Filter, Operation, Push, Test, Update, is_scalar, key},
+};
+
+/// To how many changes of one list an update is worth its length.
+const CHANGES: usize = 16;
+
+/// The documents that are not read, whose lists change.
+#[must_use]
+#[derive(Default)]
+pub(in crate::maintain) struct Unread<'c> {
+    documents: BTreeMap<DocumentKey, UnreadDocument<'c>>,
+}
+
+struct UnreadDocument<'c> {
+    id: RawBson,
+    lists: BTreeMap<&'c str, ListChanges<'c>>,
+}
+
+/// What becomes of one list.
+struct ListChanges<'c> {
+    /// The references whose inverse it is.
+    edge: &'c Edge,
+    list: &'c Edge,
+    /// The documents that refer to that of the list now, and did before.
+    added: Vec<RawBson>,
+    removed: Vec<RawBson>,
+}
+
+/// Whether blind updates can change the lists of an edge: nothing follows from them, and nothing else refreshes their documents.
+pub(super) fn is_blind(unit: &mut Unit<'_>, edge: &Edge, list: &Edge) -> bool {
+    if list.cardinality != Cardinality::Many || list.from == edge.from || !unit.has_blind_updates()
+    {
+        return false;
+    }
+    let catalog = unit.catalog;
+    !catalog.is_list_read(list)
+        && !derived::refreshes(unit, &list.from, &edge.from)
+        && catalog.tries_blind(&list.from)
+}
+
+impl<'c> Unread<'c> {
+    /// Leaves changes of lists for the end.
+    pub(super) fn add(&mut self, edge: &'c Edge, list: &'c Edge, changes: Changes) {
+        for (own, target) in changes.claims {
+            self.list(edge, list, target).added.push(own);
+        }
+        for (own, target) in changes.lost {
+            self.list(edge, list, target).removed.push(own);
+        }
+    }
+
+    fn list(&mut self, edge: &'c Edge, list: &'c Edge, id: RawBson) -> &mut ListChanges<'c> {
+        let key = (list.from.clone(), key::of(id.as_raw_bson_ref()));
+        let document = self.documents.entry(key);
+        let document = document.or_insert_with(|| UnreadDocument {
+            id,
+            lists: BTreeMap::new(),
+        });
+        let lists = document.lists.entry(&list.path);
+        lists.or_insert_with(|| ListChanges {
+            edge,
+            list,
+            added: Vec::new(),
+            removed: Vec::new(),
+        })
+    }
+
+    /// Queues the updates of the documents, and changes those that the unit has read, or has to.
+    pub(in crate::maintain) async fn update(&mut self, unit: &mut Unit<'_>) -> Result<()> {
+        let mut read = BTreeSet::new();
+        for (key, document) in &self.documents {
+            let (collection, id_key) = key;
+            let update = match unit.images(collection).position(id_key) {
+                Some(_) => None,
+                None => update(unit, collection, document),
+            };
+            match update {
+                Some(update) => unit.update_blind(collection, document.id.clone(), update),
+                None => drop(read.insert(key.clone())),
+            }
+        }
+        self.change_read(unit, &read).await
+    }
+
+    /// Reads and changes those documents whose updates have not matched, and takes them out of these.
+    pub(in crate::maintain) async fn update_unmatched(
+        &mut self,
+        unit: &mut Unit<'_>,
+        unmatched: &mut BTreeSet<DocumentKey>,
+    ) -> Result<()> {
+        let all = std::mem::take(unmatched).into_iter();
+        let (own, others) = all.partition(|key| self.documents.contains_key(key));
+        *unmatched = others;
+        self.change_read(unit, &own).await
+    }
+
+    async fn change_read(
+        &mut self,
+        unit: &mut Unit<'_>,
+        keys: &BTreeSet<DocumentKey>,
+    ) -> Result<()> {
+        let documents = keys.iter().filter_map(|key| self.documents.remove(key));
+        let documents: Vec<UnreadDocument<'c>> = documents.collect();
+        let mut sides = Sides::default();
+        let mut loaded: BTreeMap<(&str, &str), (&Edge, Vec<RawBson>)> = BTreeMap::new();
+        for document in &documents {
+            for changes in document.lists.values() {
+                let list = changes.list;
+                let (_, ids) = loaded
+                    .entry((&list.from, &list.path))
+                    .or_insert((list, Vec::new()));
+                ids.push(document.id.clone());
+            }
+        }
+        for (list, ids) in loaded.into_values() {
+            sides.load(unit, list, ids).await?;
+        }
+        for UnreadDocument { id, lists } in &documents {
+            for changes in lists.values() {
+                for own in &changes.added {
+                    let (edge, list) = (changes.edge, changes.list);
+                    sides.attach(unit, edge, list, own, id).await?;
+                }
+                for own in &changes.removed {
+                    sides.detach(unit, changes.list, id, own).await?;
+                }
+            }
+        }
+        sides.store(unit).await
+    }
+}
+
+/// The update of a document, and what it must match; `None` if no filter says that.
+fn update(
+    unit: &Unit<'_>,
+    collection: &str,
+    document: &UnreadDocument<'_>,
+) -> Option<(Filter, Update)> {
+    let mut update = Update::default();
+    let mut conditions = Vec::new();
+    for (path, changes) in &document.lists {
+        let path = (*path).to_owned();
+        let mut matches = |test| conditions.push(Filter::Path(path.clone().into(), test));
+        let ids = || changes.added.iter().chain(&changes.removed);
+        if ids().count() > CHANGES || !ids().all(is_scalar) {
+            return None;
+        }
+        matches(Test::Type(vec![ElementType::Array]));
+        match (&changes.added[..], &changes.removed[..]) {
+            (added, []) => {
+                matches(Test::Nin(added.to_vec().into()));
+                let last = format!("{path}.{}", LONG - added.len());
+                conditions.push(Filter::Path(last.into(), Test::Exists(false)));
+                let push = Push {
+                    each: added.to_vec(),
+                    ..Push::default()
+                };
+                update.push(path, Operation::Push(push));
+            }
+            ([], removed) => {
+                removed
+                    .iter()
+                    .for_each(|own| matches(Test::Eq(own.clone())));
+                update.push(path, Operation::PullAll(removed.to_vec()));
+            }
+            // One update cannot do both to one list.
+            _ => return None,
+        }
+    }
+    if let Some(fields) = unit.catalog.write_fields(collection) {
+        if let Some(version) = &fields.version {
+            conditions.push(derived::is_number(version));
+            update.push(version.clone(), Operation::Inc(RawBson::Int32(1)));
+        }
+        if let Some(updated_at) = &fields.updated_at {
+            update.push(updated_at.clone(), Operation::Set(unit.time().into()));
+        }
+    }
+    Some((Filter::And(conditions), update))
+}
