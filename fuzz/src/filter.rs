@@ -135,7 +135,7 @@ impl Choices<'_> {
     }
 
     /// Operators on the values of a field.
-    pub(crate) fn tests(&mut self, depth: usize) -> Document {
+    pub fn tests(&mut self, depth: usize) -> Document {
         let number = self.several(2);
         let mut tests = Document::new();
         for _ in 0..number {

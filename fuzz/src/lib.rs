@@ -8,6 +8,7 @@ mod expression;
 mod filter;
 mod projection;
 mod schema;
+mod slow;
 mod update;
 mod value;
 
@@ -20,6 +21,8 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+
+pub use slow::slowest;
 
 /// The time after which a case counts as one that does not end.
 const STUCK: Duration = Duration::from_secs(30);

@@ -22,6 +22,8 @@ pub use crate::model::{
     check_readable, object_schema, variants_schema,
 };
 pub use crate::model::{Native, native};
+#[cfg(feature = "__steps")]
+pub use crate::steps::{steps, steps_of_thread};
 pub use crate::{
     database::{Database, Repeatable, RepositoryField},
     migration::Migrations,

@@ -7,6 +7,7 @@
 mod build;
 mod check;
 mod cold;
+mod copied;
 mod derived;
 mod graph;
 mod indexes;
@@ -17,6 +18,7 @@ mod read_checks;
 mod relations;
 mod stored;
 mod stored_form;
+mod unique;
 mod validators;
 mod walk;
 
@@ -33,10 +35,11 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use build::{Declaration, declared_by};
 pub(crate) use cold::{ColdValue, Split, value_of};
+pub(crate) use copied::CopiedField;
 pub(crate) use derived::*;
 use graph::DerivedGraph;
+pub(crate) use models::differences;
 pub use models::{FieldChange, FieldChangeKind};
-pub(crate) use models::{StoredModel, differences};
 pub(crate) use outbox::OUTBOX;
 pub(crate) use pending::PendingField;
 pub(crate) use read_checks::ModelReadCheck;
@@ -44,9 +47,10 @@ pub use relations::Relations;
 pub(crate) use relations::{Collection, WriteFields};
 use stored::OwnerVersion;
 pub(crate) use stored::{
-    Announcement, COLLECTION, OwnedIndex, Prepared, RunningMigration, Stored, advance, begin,
-    check_declaration, check_owned, complete, declare, end_migration, follow, has_followed,
-    is_current, is_outdated, load, prepare, renew_epoch, running, stored as stored_of,
+    Announcement, COLLECTION, OwnedIndex, Prepared, RunningMigration, Stored, advance,
+    announce as announce_migration, begin, check_owned, complete, declare, end_migration, follow,
+    has_followed, is_current, is_outdated, load, prepare, publish, record_indexes, renew_epoch,
+    restore_indexes, running, stage, stored as stored_of, withdraw as withdraw_migration,
 };
 use stored_form::ChildFilter;
 pub(crate) use validators::ActiveValidator;
@@ -56,6 +60,7 @@ pub(crate) use crate::model::{Model, OnDelete};
 use crate::{
     error::{Error, ErrorKind, Result},
     mql::path::{self, Leaf},
+    store::IndexSpec,
 };
 
 /// All relations that are in force.
@@ -76,6 +81,10 @@ pub(crate) struct Catalog {
     named: HashMap<String, BTreeSet<String>>,
     /// Those of them that the models of this program do not name.
     unnamed: HashMap<String, BTreeSet<String>>,
+    /// The fields that others always have a copy of, by collection.
+    copied: HashMap<String, Arc<Vec<CopiedField>>>,
+    /// The unique indexes that are in force, by collection.
+    unique: HashMap<String, Vec<IndexSpec>>,
     /// The checks of this program's models that documents can be read, by collection.
     read_checks: HashMap<String, Arc<Vec<ModelReadCheck>>>,
     /// The number of changes of the stored catalog that led to this state of it.
@@ -216,6 +225,7 @@ impl Catalog {
         }
         Ok(Catalog {
             pending_fields: pending::pending_fields(&relations, &pending),
+            copied: copied::copied_fields(&relations),
             relations,
             graph,
             nodes,
@@ -224,6 +234,7 @@ impl Catalog {
             owners: Vec::new(),
             named: HashMap::new(),
             unnamed: HashMap::new(),
+            unique: HashMap::new(),
             read_checks: HashMap::new(),
             epoch,
             is_changing: false,

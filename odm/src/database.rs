@@ -84,7 +84,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// relations and indexes that are not unique. It follows what the newer one declares. Beside any other it
     /// gets an error, and so do its writes from the moment on at which the newer one is opened.
     ///
-    /// Dropping the future ends a migration between two units: the next open goes on with it.
+    /// A failed `open` has changed nothing: all that can fail is [tried](crate::migration) before anything is written.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// opened here that changes what this one knows, if another database declares a field or an index differently, or
     /// somebody else has made an index of that name, or if documents could not be read by models that have changed;
     /// `DuplicateKey` if a unique index cannot be built, since two documents have the same key. The indexes are then as
-    /// before. `FailedMigration` if a step fails on a document.
+    /// before. `FailedMigration` if a step fails on a document. `Migrating` if another program withdraws the migration or migrates.
     ///
     /// # New derived fields
     ///
@@ -124,7 +124,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     }
 
     /// Compares what the models declare with what is stored of the database, and returns what
-    /// [`open`](Database::open) would change. Nothing is written, so that a deployment can try it.
+    /// [`open`](Database::open) would change, with the documents for which it would [fail](Changes::failures): it runs the steps on
+    /// all documents, in memory. Nothing is written.
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
@@ -135,8 +136,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// The errors of kind `Schema` that [`open`](Database::open) would return, as far as they can be known
-    /// before the steps of a migration.
+    /// The errors of kind `Schema` that [`open`](Database::open) would return of the models and steps, whatever is stored.
     fn check(store: &impl Store) -> impl Future<Output = Result<Changes>> + Send {
         async move {
             let models = Self::models();

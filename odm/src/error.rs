@@ -57,6 +57,8 @@ struct Inner {
     location: Option<Location>,
     source: Option<Arc<dyn StdError + Send + Sync>>,
     violations: Vec<Violation>,
+    /// MongoDB's code, if it does not follow from the kind or the source.
+    code: Option<i32>,
 }
 
 /// The document, field or index that an error is about.
@@ -102,6 +104,7 @@ impl Error {
             location: None,
             source: None,
             violations: Vec::new(),
+            code: None,
         }))
     }
 
@@ -166,6 +169,17 @@ impl Error {
         self
     }
 
+    /// Removes what stands before the names of collections.
+    #[must_use]
+    pub(crate) fn without_prefix(mut self, prefix: &str) -> Self {
+        let inner = Arc::make_mut(&mut self.0);
+        inner.message = inner.message.replace(prefix, "").into();
+        if let Some(location) = &mut inner.location {
+            location.collection = location.collection.replace(prefix, "");
+        }
+        self
+    }
+
     /// Sets the rules that the document violates.
     #[must_use]
     pub(crate) fn with_violations(mut self, violations: Vec<Violation>) -> Self {
@@ -214,7 +228,9 @@ impl Error {
 
     /// The error of a document from outside that is not well-formed BSON.
     pub(crate) fn malformed(error: bson::error::Error) -> Self {
-        Error::new(ErrorKind::Encode, "document is not well-formed BSON").with_source(error)
+        Error::new(ErrorKind::Encode, "document is not well-formed BSON")
+            .with_source(error)
+            .with_code(mql::code::INVALID_BSON)
     }
 
     /// Makes the error of a filter that fails on a document, so that it is not known whether it
@@ -328,6 +344,13 @@ impl Error {
         &self.0.violations
     }
 
+    /// Adds MongoDB's code.
+    #[must_use]
+    pub(crate) fn with_code(mut self, code: i32) -> Self {
+        Arc::make_mut(&mut self.0).code = Some(code);
+        self
+    }
+
     /// Returns MongoDB's code of the error, if MongoDB has such an error.
     ///
     /// ```
@@ -338,6 +361,9 @@ impl Error {
     /// # Ok(()) });
     /// ```
     pub fn code(&self) -> Option<i32> {
+        if let Some(code) = self.0.code {
+            return Some(code);
+        }
         let source = StdError::source(self);
         if let Some(error) = source.and_then(|source| source.downcast_ref::<mql::Error>()) {
             return Some(error.code());
@@ -400,7 +426,8 @@ impl Error {
         self.kind() == ErrorKind::NotFound
     }
 
-    /// Returns whether the `_id`, or the key of a unique index, is taken.
+    /// Returns whether the `_id`, or the key of a unique index, is taken. The [location](Error::location) has what MongoDB calls
+    /// the pattern of the key and its value: the paths, the value or the document of values, and the name of the index.
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {

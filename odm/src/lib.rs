@@ -74,6 +74,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]
 #![warn(missing_debug_implementations)]
+// Of numbers that come from users or are stored, and of times: see `clippy.toml`.
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 // The derives name the crate so, also on the models of the examples.
 #[cfg(feature = "__examples")]
@@ -96,10 +98,12 @@ pub mod migration;
 #[allow(missing_debug_implementations, reason = "most types are empty markers")]
 pub mod model;
 pub mod mql;
+mod mutants;
 pub mod prelude;
 pub mod query;
 pub mod repository;
 mod session;
+mod steps;
 pub mod store;
 mod trace;
 
@@ -119,5 +123,6 @@ pub use prelude::{Database, Document, Embed, Patch, Projection};
 pub use query::{Filter, Sort, Update, present};
 pub use repository::{Audit, Progress, Repository};
 pub use store::embedded::{
-    Backup, BackupProgress, CollectionSize, Compacted, Embedded, IndexBuild, IndexSize, StoreSize,
+    Backup, BackupProgress, CollectionSize, Compacted, Embedded, IndexBuild, IndexSize, Salvaged,
+    StoreSize,
 };

@@ -28,7 +28,7 @@ mod unit;
 mod validation;
 mod versions;
 
-use std::{borrow::Cow, fmt, sync::Arc};
+use std::{borrow::Cow, fmt, slice, sync::Arc};
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 
@@ -49,7 +49,8 @@ pub use plan::{PlannedChanges, Step, WritePlan};
 pub(crate) use run::{NamedDocument, NamedWrite, Work, run};
 pub(crate) use sequence::{IdOfNumber, last_number};
 pub(crate) use unit::Doc;
-use unit::{Bounds, Unit};
+use unit::{Bounds, HeldBack, Unit};
+use versions::Earlier;
 pub(crate) use versions::without_derived;
 
 use crate::{
@@ -85,6 +86,8 @@ pub(crate) enum Write {
         collection: String,
         documents: Vec<Doc>,
         upsert: bool,
+        /// Whether it returns the documents byte for byte: a stored `_id` keeps the type of its number.
+        is_raw: bool,
         check_returned: ReturnedCheck,
     },
     /// A new document, unless there is one with the same unique key.
@@ -170,9 +173,6 @@ pub(crate) struct WriteOutcome {
     pub(crate) modified: u64,
     /// Whether an upsert inserted a document.
     pub(crate) inserted: bool,
-    /// The whole documents as they are stored, for writes that return them: inserts in their order,
-    /// and a replaced or modified document if it is different.
-    pub(crate) documents: Vec<Doc>,
     /// What the whole unit touched.
     pub(crate) cost: Cost,
     /// The same by its steps, if it was asked for.
@@ -216,22 +216,50 @@ async fn apply_within(
     with_steps: bool,
 ) -> Result<WriteOutcome> {
     let mut unit = Unit::new(catalog, transaction, bounds, with_steps);
-    let (touched, documents) = steps(&mut unit, write).await?;
+    let touched = steps(&mut unit, write).await?;
+    Ok(outcome(unit, touched))
+}
+
+/// What writes have left to the next one that is committed with them.
+#[derive(Debug, Default)]
+struct Predecessors {
+    earlier: Earlier,
+    held_back: HeldBack,
+}
+
+/// [`apply`], as one of several writes that are committed together: uniqueness holds at the end of the last one. Until then
+/// documents are held back.
+async fn apply_part(
+    catalog: &Catalog,
+    transaction: &mut dyn Transaction,
+    write: &Write,
+    with_steps: bool,
+    (before, is_last): (&mut Predecessors, bool),
+) -> Result<WriteOutcome> {
+    let unit = Unit::new(catalog, transaction, Bounds::default(), with_steps);
+    let mut unit = unit.after(std::mem::take(&mut before.held_back), !is_last);
+    unit.earlier = std::mem::take(&mut before.earlier);
+    let touched = steps(&mut unit, write).await?;
+    before.earlier = unit.take_earlier();
+    before.held_back = unit.take_held_back();
+    Ok(outcome(unit, touched))
+}
+
+fn outcome(unit: Unit<'_>, touched: Touched) -> WriteOutcome {
     let has_queued = unit.outbox.has_queued();
     let (steps, cost) = unit.into_cost();
-    Ok(WriteOutcome {
+    WriteOutcome {
         matched: touched.matched,
         modified: touched.modified,
         inserted: touched.inserted,
-        documents,
         cost,
         steps,
         has_queued,
-    })
+    }
 }
 
-/// Runs all steps. Returns the documents that the write returns as well.
-async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<(Touched, Vec<Doc>)> {
+/// Runs all steps.
+async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<Touched> {
     read_only::check(unit.catalog, write)?;
     let touched = base::apply(unit, write).await?;
     unit.keep_returned(write.collection(), &touched.positions);
@@ -257,36 +285,50 @@ async fn steps(unit: &mut Unit<'_>, write: &Write) -> Result<(Touched, Vec<Doc>)
             }
         }
     }
-    unit.flush().await?;
+    unit.finish().await?;
     let mut unmatched = unit.take_unmatched();
     unread.update_unmatched(unit, &mut unmatched).await?;
     derived::refresh_parents(unit, unmatched).await?;
-    unit.flush().await?;
+    unit.finish().await?;
     unit.end_step(|| "batch of writes".to_owned());
     // A repair leaves references that dangled before.
     if !unit.repairs {
         references::check(unit, write.is_sent_whole()).await?;
     }
     unit.end_step(|| "added references".to_owned());
-    let documents = returned(unit, write, &touched)?;
-    Ok((touched, documents))
+    check_returned(unit, write, &touched).await?;
+    Ok(touched)
 }
 
-/// The whole documents that a write returns, which the caller can read.
-fn returned(unit: &Unit<'_>, write: &Write, touched: &Touched) -> Result<Vec<Doc>> {
-    let images = unit.images(write.collection());
+/// Passes the documents that a write returns to its check: as they are stored, with the cold parts that the caller has sent.
+async fn check_returned(unit: &mut Unit<'_>, write: &Write, touched: &Touched) -> Result<()> {
+    let collection = write.collection();
+    let images = unit.images(collection);
     let after = |positions: &[usize]| -> Vec<Doc> {
         let images = positions.iter().map(|&at| images.at(at));
         images.filter_map(|image| image.now().cloned()).collect()
     };
-    let (documents, check_returned) = match write {
-        Write::Insert { check_returned, .. }
-        | Write::Replace { check_returned, .. }
-        | Write::Modify { check_returned, .. } => {
-            let documents = after(&touched.positions);
-            let documents = cold::whole_documents(unit.catalog, write, documents)?;
-            (documents, check_returned)
+    let (documents, sent, check_returned) = match write {
+        Write::Insert {
+            documents,
+            check_returned,
+            ..
         }
+        | Write::Replace {
+            documents,
+            check_returned,
+            ..
+        } => (after(&touched.positions), &documents[..], check_returned),
+        Write::Modify {
+            to, check_returned, ..
+        } => (
+            after(&touched.returned),
+            slice::from_ref(to),
+            check_returned,
+        ),
+        Write::UpsertBy {
+            document, check, ..
+        } => (after(&touched.returned), slice::from_ref(document), check),
         Write::Update {
             returning: Some(returning),
             ..
@@ -302,21 +344,24 @@ fn returned(unit: &Unit<'_>, write: &Write, touched: &Touched) -> Result<Vec<Doc
                     images.filter_map(|image| image.before().cloned()).collect()
                 }
             };
-            (documents, &returning.check)
+            (documents, &[][..], &returning.check)
         }
-        Write::UpsertBy { check, .. } => (after(&touched.returned), check),
         Write::Update { .. } | Write::Delete { .. } | Write::Repair { .. } => {
-            return Ok(Vec::new());
+            return Ok(());
         }
     };
-    let read = documents.iter().map(|document| {
-        match as_read(unit.catalog, write.collection(), document)? {
-            Cow::Borrowed(_) => Ok(document.clone()),
-            Cow::Owned(read) => Ok(Doc::new(read)),
-        }
-    });
-    check_returned.run(&read.collect::<Result<Vec<Doc>>>()?)?;
-    Ok(documents)
+    let documents = match sent {
+        [] => documents,
+        sent => cold::whole_documents(unit, collection, sent, documents).await?,
+    };
+    let read =
+        documents.iter().map(
+            |document| match as_read(unit.catalog, collection, document)? {
+                Cow::Borrowed(_) => Ok(document.clone()),
+                Cow::Owned(read) => Ok(Doc::new(read)),
+            },
+        );
+    check_returned.run(&read.collect::<Result<Vec<Doc>>>()?)
 }
 
 impl Write {
@@ -351,6 +396,15 @@ impl Write {
                 documents.is_empty()
             }
             _ => false,
+        }
+    }
+
+    /// The number of documents that it names, or 1.
+    pub(crate) fn documents(&self) -> usize {
+        match self {
+            Write::Insert { documents, .. } | Write::Replace { documents, .. } => documents.len(),
+            Write::Repair { ids, .. } => ids.len(),
+            _ => 1,
         }
     }
 

@@ -44,38 +44,51 @@
 //!
 //! # What is guaranteed
 //!
-//! The steps run when the database is [opened](crate::Database::open), in their order, each in units of a few
+//! A failed [`open`](crate::Database::open) has changed nothing, and the program of the version before goes on. All that
+//! can fail is tried before the first document is changed: each step on each document, whether the new models can read what
+//! it makes, and the keys of unique indexes. [`check`](crate::Database::check) runs the same trial, and lists each
+//! [`Failure`]. From the trial on nobody else writes to the collections of the database: writes there fail with an error of
+//! kind [`Migrating`](crate::ErrorKind::Migrating), which is retryable. A trial holds no documents in memory. It compares
+//! keys by their hashes, in up to 32 MiB; more than four million keys take another round through the documents for each
+//! four million.
+//!
+//! Then the steps run, in their order, each in units of a few
 //! hundred documents. A unit records how far it has come, so that after a crash the next open goes on there, and
-//! each document is changed once. While steps run, no other program writes to the collections of the database:
-//! programs of older versions get an error of kind [`Schema`](crate::ErrorKind::Schema) from then on, and those
-//! of other databases one of kind [`Migrating`](crate::ErrorKind::Migrating) until the end.
+//! each document is changed once. Programs of older versions get an error of kind
+//! [`Schema`](crate::ErrorKind::Schema) from the first unit on.
 //!
 //! Steps follow no relations, and nothing is validated between them. When all are done, the fields that are
 //! derived from what they have changed are computed anew, before `open` returns. A step on what another
 //! database on the store declares as well is refused.
 //!
-//! Before anything is declared, the documents of each model that has changed are compared with its new schema:
-//! if one could not be read, `open` fails and names it.
-//!
 //! # Functions in steps
 //!
-//! The functions run within the unit, on the store's writer thread: they compute, and neither wait nor ask
-//! the database. A unit may run more than once, so they have no effects. A panic in one is an error of kind
-//! [`FailedMigration`](crate::ErrorKind::FailedMigration).
+//! The functions run in the trial, and again within the unit, on the store's writer thread: they compute, and neither wait
+//! nor ask the database. They run more than once on a document, so they have no effects, and make the same of the same. A
+//! panic in one is an error of kind [`FailedMigration`](crate::ErrorKind::FailedMigration).
 //!
 //! A step names collections and fields by their stored names, and not by the models, which go on changing.
 
+mod beside;
 mod changes;
+mod failure;
+mod plan;
 mod readable;
 mod run;
 mod step;
+mod trial;
 
 use std::{collections::BTreeMap, fmt};
 
+pub(crate) use beside::stage;
 pub use changes::Changes;
-pub(crate) use readable::refuse_unreadable;
-pub(crate) use run::{Plan, run};
+pub use failure::Failure;
+pub(crate) use failure::Failures;
+pub(crate) use plan::Plan;
+pub(crate) use readable::with_changed_models;
+pub(crate) use run::{begin, run};
 pub use step::Step;
+pub(crate) use trial::Trial;
 
 /// The steps that lead from each version of a database to the next; see the [module](self).
 ///

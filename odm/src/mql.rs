@@ -61,14 +61,19 @@ mod types;
 mod update;
 mod write;
 
+#[cfg(feature = "rust_decimal")]
+pub(crate) use decimal::of_96_bits;
 pub use error::Error;
-pub(crate) use error::code::name as code_name;
+pub(crate) use error::code::{self, name as code_name};
 pub use expr::Expr;
 pub use filter::{Bits, Filter, Pattern, Test, Values};
-pub(crate) use filter::{FoldedText, is_scalar};
+pub(crate) use filter::{FoldedText, escape, is_scalar};
 pub use group::Group;
 pub use project::Projection;
+#[cfg(any(feature = "chrono", feature = "time", feature = "jiff"))]
+pub(crate) use schema::native_dates;
 pub use schema::{Schema, Violation};
+pub(crate) use schema::{native_form, remove_native_forms};
 pub(crate) use show::show;
 pub use sort::{Direction, Sort};
 pub use update::{

@@ -25,7 +25,7 @@ use std::{
 pub(crate) use bound::Bound;
 pub(crate) use cold::ColdPart;
 pub(crate) use guard::{AbortOnDrop, refuse_inside_transaction, run_inside};
-use outbox::Outbox;
+pub(crate) use outbox::Outbox;
 pub(crate) use snapshot::Snapshot;
 pub(crate) use view::ReadView;
 pub(crate) use watch::Watched;
@@ -98,6 +98,7 @@ impl Session {
 
     /// Begins a transaction of the durability of the session, and returns the session with its operations in it.
     pub(crate) async fn begin(&self) -> Result<(Self, Arc<Bound>)> {
+        self.keep_workers();
         self.refuse_in_snapshot(|| "transaction".to_owned())?;
         self.refuse_inside_transaction()?;
         if self.is_bound() {
@@ -191,7 +192,7 @@ impl Session {
         let write = Arc::new(write);
         let (name, collection) = (write.name(), write.collection());
         self.refuse_in_snapshot(|| format!("{name} in `{collection}`"))?;
-        let operation = Operation::begin(name, collection);
+        let operation = Operation::begin(name, collection).of(write.documents());
         // A stale `modify` has written nothing yet, and is tried again in the same transaction.
         let goes_on = |error: &Error| matches!(*write, Write::Modify { .. }) && error.is_stale();
         let outcome = self.work(&write, goes_on).await;
@@ -204,9 +205,17 @@ impl Session {
     pub(crate) async fn write_all(&self, writes: Vec<NamedWrite>) -> Result<Vec<WriteOutcome>> {
         self.refuse_in_snapshot(|| "bulk".to_owned())?;
         let writes = Arc::new(writes);
-        let operations = writes.iter();
+        let documents = writes.iter().map(|named| named.write.documents()).sum();
+        let operations = writes.iter().enumerate();
         let operations: Vec<_> = operations
-            .map(|NamedWrite { write, .. }| Operation::begin(write.name(), write.collection()))
+            .map(|(at, NamedWrite { write, .. })| {
+                let operation = Operation::begin(write.name(), write.collection()).of(documents);
+                // All have taken the time of the unit.
+                match at {
+                    0 => operation,
+                    _ => operation.without_warning(),
+                }
+            })
             .collect();
         let outcomes = self.work(&writes, |_| false).await;
         // None of them has happened.
@@ -237,6 +246,7 @@ impl Session {
 
     /// Works in a transaction of its own.
     async fn work_alone<W: Work>(&self, work: &Arc<W>) -> Result<W::Outcome> {
+        self.keep_workers();
         self.refuse_inside_transaction()?;
         loop {
             let (store, catalog) = (&*self.store, self.catalog());

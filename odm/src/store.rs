@@ -39,6 +39,7 @@ mod lock;
 pub mod mongodb;
 mod query;
 mod reader_ext;
+mod staged;
 mod write;
 
 use std::{
@@ -55,8 +56,9 @@ use bson::{RawBson, RawDocument};
 
 pub use blind::BlindUpdate;
 use blind::apply_after_reads;
-pub use collection::{CollectionSpec, IndexSpec, Validation};
+pub use collection::{CollectionChange, CollectionSpec, IndexSpec, Validation};
 pub use document::check_document;
+pub(crate) use document::check_stored;
 pub(crate) use document::{id_first, stamped};
 pub use feed::{Cause, Changes, Feed};
 pub(crate) use feed::{DocumentChange, Watch, WatchedCommit};
@@ -66,12 +68,13 @@ pub use lock::{Lock, Locks, OtherEpoch};
 pub use query::{Aggregate, Cost, Explain, Find, FindByKey};
 pub(crate) use query::{ReadAs, STORED};
 pub(crate) use reader_ext::ReaderExt;
+pub(crate) use staged::{Staged, staged_name};
 pub use write::{
     Change, CollectionWrites, DeleteWrite, Deleted, DocumentCheck, DocumentWrite, SingleWrite,
     UpdateWrite, Updated, WriteAlone,
 };
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 pub use crate::mql::Direction;
 
 /// How long work that loses conflicts is run again: longer than a server keeps the transaction of a process that was killed.
@@ -257,10 +260,9 @@ pub trait Transaction: Reader {
     /// Applies a batch: at most one write for each document, as one request. Returns what it
     /// touched.
     ///
-    /// What a store stores MUST be the image after the write, byte for byte. Uniqueness is that of
-    /// the state after the batch if the store has [`Capabilities::exchanges_unique_values`]. Without
-    /// it a store MUST apply the removals of a collection first, so that another document of the batch
-    /// can take a value that is given up by a removal.
+    /// What a store stores MUST be the image after the write, byte for byte. A store MUST apply the removals of a collection
+    /// first, so that another document of the batch can take a value that is given up by a removal. No caller sends a batch
+    /// in which a document takes a value that another document has before the batch and gives up by a replacement.
     ///
     /// # Errors
     ///
@@ -310,6 +312,21 @@ pub trait Transaction: Reader {
 
     /// Removes the documents that match a filter.
     async fn delete(&mut self, write: &DeleteWrite) -> Result<Deleted>;
+
+    /// Changes whole collections, in their order, in a time that does not grow with their documents.
+    ///
+    /// The library asks it of a store with [`Capabilities::changes_collections`] alone. The default refuses it.
+    ///
+    /// # Errors
+    ///
+    /// [`Schema`](crate::ErrorKind::Schema) if a collection that is to replace another one is not there.
+    async fn change_collections(&mut self, changes: &[CollectionChange]) -> Result<()> {
+        let _ = changes;
+        Err(Error::new(
+            ErrorKind::InvalidQuery,
+            "collections cannot be changed as a whole on this store: ask for `Capabilities::changes_collections`",
+        ))
+    }
 
     /// Returns what the transaction has changed in collections that somebody watches, for the library to add to;
     /// `None` if the store has no [feed](Store::feed).
@@ -383,13 +400,13 @@ pub struct Capabilities {
     /// transaction and writes outside of it would wait for itself; by this identity it gets an error
     /// instead. `None` for stores whose transactions run side by side.
     pub single_writer: Option<StoreId>,
-    /// The documents of one batch may exchange the values of a unique index. Without it, a batch in
-    /// which a document takes a value from another one that stays fails with
-    /// [`DuplicateKey`](crate::ErrorKind::DuplicateKey), or does not, by the order of the writes.
-    pub exchanges_unique_values: bool,
     /// Indexes and orders can [ignore case](IndexSpec::case_insensitive). Without it an index that does is a
     /// [`Schema`](crate::ErrorKind::Schema) error, and an order an [`InvalidQuery`](crate::ErrorKind::InvalidQuery).
     pub ignores_case: bool,
+    /// Transactions can [change whole collections](Transaction::change_collections). With it a migration is built beside what
+    /// is there, and put in its place by one commit. Without it documents are changed in their place, so that one which ends
+    /// in the middle has to be carried on.
+    pub changes_collections: bool,
     /// How long a [write alone](Store::write_alone) of an earlier epoch may still be under way after a new one has begun.
     /// `None` for stores without such writes.
     pub writes_alone: Option<Duration>,
@@ -412,18 +429,18 @@ impl Capabilities {
         }
     }
 
-    /// Returns the capabilities with writes alone, which are under way for so long at most.
-    pub fn writes_alone(self, limit: Duration) -> Self {
+    /// Returns the capabilities with changes of whole collections.
+    pub fn changes_collections(self) -> Self {
         Capabilities {
-            writes_alone: Some(limit),
+            changes_collections: true,
             ..self
         }
     }
 
-    /// Returns the capabilities with the exchange of unique values.
-    pub fn exchanges_unique_values(self) -> Self {
+    /// Returns the capabilities with writes alone, which are under way for so long at most.
+    pub fn writes_alone(self, limit: Duration) -> Self {
         Capabilities {
-            exchanges_unique_values: true,
+            writes_alone: Some(limit),
             ..self
         }
     }

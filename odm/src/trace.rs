@@ -24,10 +24,17 @@ impl Default for WarningLimits {
     }
 }
 
+/// The number of documents for which an operation that was given so many may take the time of another one.
+const DOCUMENTS: usize = 100;
+
 /// An operation that has begun.
 pub(crate) struct Operation<'a> {
     name: &'static str,
     collection: &'a str,
+    /// The number of documents that it was given.
+    documents: usize,
+    /// Whether a warning may tell of it.
+    warns: bool,
     /// Empty if there are no metrics and no subscriber takes even the warnings: then the clock is not read.
     started: Option<Instant>,
 }
@@ -38,8 +45,22 @@ impl<'a> Operation<'a> {
         Operation {
             name,
             collection,
+            documents: 1,
+            warns: true,
             started: (is_enabled || cfg!(feature = "metrics")).then(Instant::now),
         }
+    }
+
+    /// Of so many documents, which may take so much longer.
+    pub(crate) fn of(mut self, documents: usize) -> Self {
+        self.documents = documents;
+        self
+    }
+
+    /// A part of a unit, of which another part warns.
+    pub(crate) fn without_warning(mut self) -> Self {
+        self.warns = false;
+        self
     }
 
     /// Counts the error of an operation that fails.
@@ -64,8 +85,13 @@ impl<'a> Operation<'a> {
             ("odm_documents_written_total", cost.documents_written),
         ];
         metrics::operation(self.name, self.collection, elapsed, costs);
+        let more = u32::try_from(self.documents / DOCUMENTS).unwrap_or(u32::MAX);
+        let limits = WarningLimits {
+            elapsed: limits.elapsed.saturating_mul(more.saturating_add(1)),
+            ..limits
+        };
         let ended = EndedOperation {
-            is_slow: elapsed > limits.elapsed,
+            is_slow: self.warns && elapsed > limits.elapsed,
             is_scan: cost.documents_scanned > limits.documents_scanned,
             operation: self,
             elapsed,
@@ -166,4 +192,29 @@ pub(crate) fn record_step(operation: &'static str, collection: &str, step: &str,
         documents_examined = cost.documents_examined,
         documents_written = cost.documents_written,
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_slow(documents: usize, seconds: u64) -> bool {
+        let operation = Operation {
+            started: Instant::now().checked_sub(Duration::from_secs(seconds)),
+            ..Operation::begin("insert", "things").of(documents)
+        };
+        let limits = WarningLimits {
+            elapsed: Duration::from_secs(10),
+            ..WarningLimits::default()
+        };
+        let ended = operation.end(Cost::default(), limits);
+        ended.is_some_and(|ended| ended.is_slow)
+    }
+
+    #[test]
+    fn an_operation_on_many_documents_may_take_as_much_longer() {
+        assert!(is_slow(1, 11) && !is_slow(1, 9));
+        assert!(is_slow(99, 11) && !is_slow(100, 19));
+        assert!(is_slow(500, 61) && !is_slow(500, 59));
+    }
 }

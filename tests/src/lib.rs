@@ -3,13 +3,13 @@
 //! A suite is written once, against the `Store` trait and the repositories, and
 //! [`on_every_store!`] runs it on each store that there is.
 
+mod any_store;
 pub mod killed;
 pub mod map_store;
 mod mongodb;
 pub mod store_suite;
 
 use std::{
-    any::TypeId,
     future::Future,
     ops::ControlFlow,
     pin::Pin,
@@ -26,46 +26,42 @@ use odm::{
     mql,
     store::{
         Change, CollectionWrites, DocumentWrite, Durability, Find, Store, Transaction, UnitOfWork,
-        UpdateWrite, embedded::Embedded, mongodb::MongoDb,
+        UpdateWrite, embedded::Embedded,
     },
 };
 
+pub use self::any_store::AnyStore;
 use self::map_store::MapStore;
 pub use self::mongodb::{NewDatabases, TestDatabase, on_mongodb, on_mongodb_database};
+
+/// A future of a test, of one type for all tests: what runs it is compiled once.
+pub type Test = Pin<Box<dyn Future<Output = ()>>>;
+
+/// A test of any store as one of a store of one kind.
+pub fn as_any<S: Into<AnyStore>>(test: fn(AnyStore) -> Test) -> impl FnOnce(S) -> Test {
+    move |store| test(store.into())
+}
 
 /// A store that a suite can run on.
 pub trait TestStore: Store + Clone {}
 
 impl<S: Store + Clone> TestStore for S {}
 
-/// Turns each `async fn name(store: impl TestStore)` into one test for each store, `name::on_disk`,
-/// `name::in_memory`, `name::in_maps` and `name::on_mongodb`. Another store is one more line here.
+/// Turns each `async fn name(store: AnyStore)` into one test for each store, `name::on_disk`, `name::in_memory`,
+/// `name::in_maps` and `name::on_mongodb`. Another store is one more line here.
 #[macro_export]
 macro_rules! on_every_store {
-    ($($(#[$attribute:meta])* async fn $name:ident($store:ident: impl $bound:ident) $body:block)+) => {$(
+    ($($(#[$attribute:meta])* async fn $name:ident($store:ident: AnyStore) $body:block)+) => {$(
         $(#[$attribute])*
-        async fn $name($store: impl $bound) $body
+        async fn $name($store: $crate::AnyStore) $body
 
         mod $name {
-            #[test]
-            fn on_disk() {
-                $crate::on_disk(super::$name);
-            }
-
-            #[test]
-            fn in_memory() {
-                $crate::in_memory(super::$name);
-            }
-
-            #[test]
-            fn in_maps() {
-                $crate::in_maps(super::$name);
-            }
+            $crate::on_stores! { $name: on_disk in_memory in_maps }
 
             #[test]
             #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
             fn on_mongodb() {
-                $crate::on_mongodb(super::$name);
+                $crate::on_mongodb($crate::as_any(|store| Box::pin(super::$name(store))));
             }
         }
     )+};
@@ -76,25 +72,12 @@ macro_rules! on_every_store {
 /// documents it has scanned, and takes other numbers of requests, which `tests/suite/calls/messages.rs` holds.
 #[macro_export]
 macro_rules! on_local_stores {
-    ($($(#[$attribute:meta])* async fn $name:ident($store:ident: impl $bound:ident) $body:block)+) => {$(
+    ($($(#[$attribute:meta])* async fn $name:ident($store:ident: AnyStore) $body:block)+) => {$(
         $(#[$attribute])*
-        async fn $name($store: impl $bound) $body
+        async fn $name($store: $crate::AnyStore) $body
 
         mod $name {
-            #[test]
-            fn on_disk() {
-                $crate::on_disk(super::$name);
-            }
-
-            #[test]
-            fn in_memory() {
-                $crate::in_memory(super::$name);
-            }
-
-            #[test]
-            fn in_maps() {
-                $crate::in_maps(super::$name);
-            }
+            $crate::on_stores! { $name: on_disk in_memory in_maps }
         }
     )+};
 }
@@ -103,20 +86,12 @@ macro_rules! on_local_stores {
 /// [`single_writer`](odm::store::Capabilities::single_writer) promises.
 #[macro_export]
 macro_rules! on_single_writer_stores {
-    ($($(#[$attribute:meta])* async fn $name:ident($store:ident: impl $bound:ident) $body:block)+) => {$(
+    ($($(#[$attribute:meta])* async fn $name:ident($store:ident: AnyStore) $body:block)+) => {$(
         $(#[$attribute])*
-        async fn $name($store: impl $bound) $body
+        async fn $name($store: $crate::AnyStore) $body
 
         mod $name {
-            #[test]
-            fn on_disk() {
-                $crate::on_disk(super::$name);
-            }
-
-            #[test]
-            fn in_memory() {
-                $crate::in_memory(super::$name);
-            }
+            $crate::on_stores! { $name: on_disk in_memory }
         }
     )+};
 }
@@ -130,9 +105,21 @@ macro_rules! on_embedded_stores {
     };
 }
 
+/// A test of the function outside of the module for each of these stores.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! on_stores {
+    ($name:ident: $($on_store:ident)+) => {$(
+        #[test]
+        fn $on_store() {
+            $crate::$on_store($crate::as_any(|store| Box::pin(super::$name(store))));
+        }
+    )+};
+}
+
 /// How many rounds of the same a test takes on a store: fewer on a server, where each of them is many messages.
-pub fn rounds<S: TestStore>(_store: &S, all: usize) -> usize {
-    match TypeId::of::<S>() == TypeId::of::<MongoDb>() {
+pub fn rounds(store: &AnyStore, all: usize) -> usize {
+    match store.is_server {
         true => all.div_ceil(10),
         false => all,
     }
@@ -207,11 +194,6 @@ pub fn in_memory<F: Future>(test: impl FnOnce(Embedded) -> F) {
 /// Runs a test on a store of maps, which is implemented outside of `odm` and has no single writer.
 pub fn in_maps<F: Future>(test: impl FnOnce(MapStore) -> F) {
     run(async { test(MapStore::new()).await });
-}
-
-/// Runs a test on a store of maps that applies the writes of a batch one after another.
-pub fn in_maps_without_exchange<F: Future>(test: impl FnOnce(MapStore) -> F) {
-    run(async { test(MapStore::without_exchange()).await });
 }
 
 /// The documents of a collection as they are stored, in the order of their `_id`s.

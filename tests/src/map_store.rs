@@ -24,17 +24,13 @@ use odm::{
     },
 };
 
-use self::{
-    state::{State, UniqueValues},
-    transaction::MapTransaction,
-};
+use self::{state::State, transaction::MapTransaction};
 
 /// A store of ordered maps. A clone is the same store.
 #[derive(Debug, Clone)]
 pub struct MapStore {
     /// The committed state. `None` once the store is closed.
     current: Arc<Mutex<Option<Arc<State>>>>,
-    unique_values: UniqueValues,
     /// Each call of a transaction lets other tasks run before it.
     is_stepped: bool,
     ignores_locks: bool,
@@ -51,8 +47,7 @@ struct Alone {
 }
 
 impl MapStore {
-    /// Creates an empty store, in which the documents of a batch can exchange unique values, and which has writes alone, as a
-    /// server does.
+    /// Creates an empty store that applies the writes of a batch one after another, and has writes alone, as a server does.
     pub fn new() -> Self {
         MapStore::writing_alone(Duration::from_millis(20), Duration::ZERO)
     }
@@ -62,7 +57,6 @@ impl MapStore {
     pub fn writing_alone(limit: Duration, pause: Duration) -> Self {
         MapStore {
             current: Arc::new(Mutex::new(Some(Arc::default()))),
-            unique_values: UniqueValues::AreExchanged,
             is_stepped: false,
             ignores_locks: false,
             alone: Some(Alone { limit, pause }),
@@ -110,14 +104,6 @@ impl MapStore {
                 false => Poll::Ready(()),
             })
             .await;
-        }
-    }
-
-    /// Creates an empty store that applies the writes of a batch one after another.
-    pub fn without_exchange() -> Self {
-        MapStore {
-            unique_values: UniqueValues::AreTakenInOrder,
-            ..MapStore::new()
         }
     }
 
@@ -209,10 +195,7 @@ impl Store for MapStore {
         if let Some(alone) = self.alone {
             capabilities = capabilities.writes_alone(alone.limit);
         }
-        match self.unique_values {
-            UniqueValues::AreExchanged => capabilities.exchanges_unique_values(),
-            UniqueValues::AreTakenInOrder => capabilities,
-        }
+        capabilities
     }
 
     fn reader(&self) -> Result<Arc<dyn Reader>> {

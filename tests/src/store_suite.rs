@@ -25,6 +25,7 @@ pub mod alone;
 pub mod batches;
 pub mod blind;
 pub mod closing;
+pub mod collections;
 pub mod finds;
 pub mod gets;
 pub mod keys;
@@ -116,7 +117,6 @@ macro_rules! store_suite {
                 each_element_of_an_array_is_a_key
                 two_arrays_side_by_side_in_an_index_are_refused
                 a_key_that_is_given_up_is_free
-                documents_of_a_batch_exchange_unique_values_if_the_capability_says_so
                 an_update_to_a_taken_key_changes_nothing
             }
             updates {
@@ -154,6 +154,10 @@ macro_rules! store_suite {
                 units_that_conflict_all_run
                 a_dropped_future_of_a_unit_leaves_all_of_it_or_nothing
                 a_dropped_begin_holds_nothing
+            }
+            collections {
+                a_collection_takes_the_place_of_another_with_the_indexes_of_it
+                nothing_of_a_failed_change_of_collections_is_made
             }
             limits {
                 a_document_of_16_mib_is_stored_and_a_larger_one_is_refused
@@ -216,6 +220,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("alone", include_str!("store_suite/alone.rs")),
     ("transactions", include_str!("store_suite/transactions.rs")),
     ("units", include_str!("store_suite/units.rs")),
+    ("collections", include_str!("store_suite/collections.rs")),
     ("limits", include_str!("store_suite/limits.rs")),
     ("schemas", include_str!("store_suite/schemas.rs")),
     ("closing", include_str!("store_suite/closing.rs")),

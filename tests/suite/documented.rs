@@ -13,12 +13,8 @@ use syn::{
 
 /// What needs no example, by its path, and why.
 fn exception(path: &str) -> Option<&'static str> {
-    const OF_PROGRAMS: [&str; 4] = [
-        "store::Cause",
-        "store::Cost",
-        "store::Durability",
-        "store::Explain",
-    ];
+    const OF_PROGRAMS: [&str; 4] =
+        ["store::Cause", "store::Cost", "store::Durability", "store::Explain"];
     let is_in = |module: &str| path.starts_with(&format!("{module}::"));
     let is_named = |names: &[&str]| {
         let mut names = names.iter();
@@ -90,20 +86,14 @@ fn load(modules: &mut Modules, path: &str, module: Module, folder: &Path) {
         let mut attributes = inner.attrs.clone();
         let folder = folder.join(&name);
         let loaded = match &inner.content {
-            Some((_, items)) => Module {
-                file: module.file.clone(),
-                attributes,
-                items: items.clone(),
-            },
+            Some((_, items)) => {
+                Module { file: module.file.clone(), attributes, items: items.clone() }
+            }
             None => {
                 let file = folder.with_extension("rs");
                 let parsed = parse(&file);
                 attributes.extend(parsed.attrs);
-                Module {
-                    file,
-                    attributes,
-                    items: parsed.items,
-                }
+                Module { file, attributes, items: parsed.items }
             }
         };
         load(modules, &within, loaded, &folder);
@@ -119,11 +109,7 @@ fn modules() -> Modules {
     let folder = root().join("odm/src");
     let file = folder.join("lib.rs");
     let parsed = parse(&file);
-    let module = Module {
-        file,
-        attributes: parsed.attrs,
-        items: parsed.items,
-    };
+    let module = Module { file, attributes: parsed.attrs, items: parsed.items };
     let mut modules = Modules::new();
     load(&mut modules, "", module, &folder);
     assert!(modules.len() > 100, "only {} modules", modules.len());
@@ -169,9 +155,7 @@ fn docs(attributes: &[Attribute]) -> Vec<String> {
 
 /// Whether there is code in the documentation, which its tests compile.
 fn has_example(docs: &[String]) -> bool {
-    let fences = docs
-        .iter()
-        .filter_map(|line| line.trim().strip_prefix("```"));
+    let fences = docs.iter().filter_map(|line| line.trim().strip_prefix("```"));
     let mut languages = fences.step_by(2);
     languages.any(|language| matches!(language, "" | "no_run"))
 }
@@ -264,10 +248,7 @@ fn follow(modules: &Modules, module: &str, path: &[String]) -> Option<(String, S
         at = match (step.as_str(), position) {
             ("crate", 0) => String::new(),
             ("self", 0) => at,
-            ("super", _) => at
-                .rsplit_once("::")
-                .map_or("", |(outer, _)| outer)
-                .to_owned(),
+            ("super", _) => at.rsplit_once("::").map_or("", |(outer, _)| outer).to_owned(),
             (step, _) => join(&at, step),
         };
     }
@@ -426,11 +407,7 @@ fn what_a_program_names_has_an_example() {
                     }
                 }
                 Item::Macro(item) if item.mac.path.is_ident("macro_rules") => {
-                    if item
-                        .attrs
-                        .iter()
-                        .any(|one| one.path().is_ident("macro_export"))
-                    {
+                    if item.attrs.iter().any(|one| one.path().is_ident("macro_export")) {
                         let name = item.ident.as_ref().expect("a macro has a name");
                         undocumented.check(&name.to_string(), &item.attrs, &loaded.file);
                     }
@@ -445,11 +422,7 @@ fn what_a_program_names_has_an_example() {
     }
     assert!(methods > 200, "only {methods} methods");
     let names: Vec<String> = undocumented.0.into_iter().collect();
-    assert!(
-        names.is_empty(),
-        "without an example:\n{}",
-        names.join("\n")
-    );
+    assert!(names.is_empty(), "without an example:\n{}", names.join("\n"));
     for name in BOUNDS {
         let is_there = reachable.values().any(|path| path == name);
         assert!(is_there, "`{name}`, an exception, does not exist");

@@ -67,15 +67,10 @@ fn cases() -> BTreeMap<String, BTreeMap<String, Case>> {
         };
         for file in fs::read_dir(&topic).expect("a topic is a folder") {
             let file = file.expect("the folder can be read").path();
-            if file
-                .extension()
-                .is_some_and(|extension| extension == "stderr")
-            {
+            if file.extension().is_some_and(|extension| extension == "stderr") {
                 let read = |file: &Path| fs::read_to_string(file).expect("the file can be read");
-                let case = Case {
-                    text: read(&file),
-                    instead: instead(&read(&file.with_extension("rs"))),
-                };
+                let case =
+                    Case { text: read(&file), instead: instead(&read(&file.with_extension("rs"))) };
                 let cases = topics.entry(name(&topic)).or_default();
                 cases.insert(name(&file), case);
             }
@@ -92,11 +87,7 @@ fn instead(program: &str) -> Vec<String> {
     let place = |place: &str| {
         let lines = |mark| {
             let lines = place.lines().filter_map(|line| line.strip_prefix(mark));
-            lines
-                .map(str::trim)
-                .collect::<Vec<_>>()
-                .join(" ")
-                .replace('|', "\\|")
+            lines.map(str::trim).collect::<Vec<_>>().join(" ").replace('|', "\\|")
         };
         match lines("// + ") {
             added if added.is_empty() => format!("without `{}`", lines("// - ")),
@@ -167,18 +158,13 @@ fn the_table_of_errors_is_what_the_compiler_says() {
     let mut table = String::from(
         "# Errors of the compiler\n\nThe mistakes that are found before a program runs, what is said of them, and what \
          to write instead: the first\nlines of the answers to the programs in `tests/compile-fail`, and the lines \
-         that these lack. This file is made by\n`UPDATE=1 cargo test -p tests --test errors`.\n",
+         that these lack. This file is made by\n`UPDATE=1 cargo test -p tests --test ui errors`.\n",
     );
     for (topic, cases) in cases() {
-        write!(
-            table,
-            "\n## {topic}\n\n| mistake | message | instead |\n|---|---|---|\n"
-        )
-        .unwrap();
+        write!(table, "\n## {topic}\n\n| mistake | message | instead |\n|---|---|---|\n").unwrap();
         for (name, Case { text, instead }) in cases {
-            let messages: Vec<_> = messages(&text)
-                .map(|message| message.replace('|', "\\|"))
-                .collect();
+            let messages: Vec<_> =
+                messages(&text).map(|message| message.replace('|', "\\|")).collect();
             assert!(!messages.is_empty(), "{topic}/{name} has no message");
             let mistake = name.replace('_', " ");
             let (messages, instead) = (messages.join("<br>"), instead.join("<br>"));
@@ -192,7 +178,7 @@ fn the_table_of_errors_is_what_the_compiler_says() {
     let stored = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         stored == table,
-        "docs/errors.md is stale: run `UPDATE=1 cargo test -p tests --test errors`"
+        "docs/errors.md is stale: run `UPDATE=1 cargo test -p tests --test ui errors`"
     );
 }
 
@@ -215,9 +201,7 @@ fn texts(source: &str) -> Vec<String> {
     let code = code.replace("\\\"", "\u{1}");
     let texts = code.split('"').skip(1).step_by(2);
     let texts = texts.map(|text| text.replace('\u{1}', "\""));
-    texts
-        .filter(|text| text.len() > 17 && text.contains(' '))
-        .collect()
+    texts.filter(|text| text.len() > 17 && text.contains(' ')).collect()
 }
 
 /// The longest part of a text that is the same in each error.

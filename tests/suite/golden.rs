@@ -27,10 +27,8 @@ use tests::{TestStore, on_every_store, stored};
 /// Compares what a collection holds with what it should hold, in the order of `_id`.
 async fn assert_stored(store: &impl TestStore, collection: &str, expected: &[Document]) {
     let stored = stored(store, collection).await;
-    let documents: Vec<Document> = stored
-        .iter()
-        .map(|raw| raw.try_into().expect("a stored document is BSON"))
-        .collect();
+    let documents: Vec<Document> =
+        stored.iter().map(|raw| raw.try_into().expect("a stored document is BSON")).collect();
     assert_eq!(documents, expected, "`{collection}` has other fields");
     for (raw, expected) in stored.iter().zip(expected) {
         let bytes = RawDocumentBuf::try_from(expected).expect("an expected document is BSON");
@@ -58,7 +56,7 @@ fn id(last: u16) -> ObjectId {
 }
 
 on_every_store! {
-    async fn s1_and_s2_patrons_are_stored_as_in_the_guides(store: impl TestStore) {
+    async fn s1_and_s2_patrons_are_stored_as_in_the_guides(store: AnyStore) {
         let db = Patrons::open(store.clone()).await.unwrap();
         patrons::load(&db).await.unwrap();
         let fake = doc! {
@@ -90,7 +88,7 @@ on_every_store! {
         assert_stored(&store, "addresses", &expected).await;
     }
 
-    async fn s2_a_person_is_stored_as_in_the_guides(store: impl TestStore) {
+    async fn s2_a_person_is_stored_as_in_the_guides(store: AnyStore) {
         let db = People::open(store.clone()).await.unwrap();
         db.person.insert(people::kate()).await.unwrap();
         let ids = made_ids(&store, "person").await;
@@ -106,7 +104,7 @@ on_every_store! {
         assert_stored(&store, "person", &[kate]).await;
     }
 
-    async fn s5_publishers_and_books_are_stored_as_in_the_guides(store: impl TestStore) {
+    async fn s5_publishers_and_books_are_stored_as_in_the_guides(store: AnyStore) {
         let db = Publishers::open(store.clone()).await.unwrap();
         publishers::load(&db).await.unwrap();
         let guide = doc! {
@@ -141,7 +139,7 @@ on_every_store! {
         assert_stored(&store, "books_with_publisher", &published).await;
     }
 
-    async fn s6_products_and_parts_are_stored_as_in_the_guides(store: impl TestStore) {
+    async fn s6_products_and_parts_are_stored_as_in_the_guides(store: AnyStore) {
         let db = Catalog::open(store.clone()).await.unwrap();
         products::load(&db).await.unwrap();
         let grommet = doc! {
@@ -187,7 +185,7 @@ on_every_store! {
         assert_stored(&store, "products", &[left, right]).await;
     }
 
-    async fn s7_hosts_and_messages_are_stored_as_in_the_guides(store: impl TestStore) {
+    async fn s7_hosts_and_messages_are_stored_as_in_the_guides(store: AnyStore) {
         let db = Logs::open(store.clone()).await.unwrap();
         hosts::load(&db, 0).await.unwrap();
         let host = doc! {
@@ -204,7 +202,7 @@ on_every_store! {
         assert_stored(&store, "logmsg", &[message]).await;
     }
 
-    async fn s3_products_show_their_ten_newest_reviews_as_in_the_guides(store: impl TestStore) {
+    async fn s3_products_show_their_ten_newest_reviews_as_in_the_guides(store: AnyStore) {
         let db = Reviews::open(store.clone()).await.unwrap();
         reviews::load(&db).await.unwrap();
         let shown = reviews::REVIEWS.iter().rev().take(10);
@@ -239,7 +237,7 @@ on_every_store! {
         assert_eq!(all[11], RawDocumentBuf::try_from(&of_hans).unwrap());
     }
 
-    async fn s4_a_movie_and_its_details_are_stored_as_in_the_guides(store: impl TestStore) {
+    async fn s4_a_movie_and_its_details_are_stored_as_in_the_guides(store: AnyStore) {
         let db = Movies::open(store.clone()).await.unwrap();
         let loaded = movies::load(&db).await.unwrap();
         let details = loaded.details.get().unwrap();
@@ -271,7 +269,7 @@ on_every_store! {
         assert_stored(&store, "movie_details", &[part]).await;
     }
 
-    async fn s8_people_and_tasks_are_stored_as_in_the_guides(store: impl TestStore) {
+    async fn s8_people_and_tasks_are_stored_as_in_the_guides(store: AnyStore) {
         let db = Tasks::open(store.clone()).await.unwrap();
         let [kate, rod] = tasks::load(&db).await.unwrap();
         let lesson = |owner: Bson| doc! {
@@ -319,7 +317,7 @@ on_every_store! {
         assert_stored(&store, "tasks", &[lesson(Bson::Null), essays, chalk]).await;
     }
 
-    async fn s9_products_have_the_names_of_their_parts_as_in_the_guides(store: impl TestStore) {
+    async fn s9_products_have_the_names_of_their_parts_as_in_the_guides(store: AnyStore) {
         let db = PartNames::open(store.clone()).await.unwrap();
         part_names::load(&db).await.unwrap();
         let ids = made_ids(&store, "products_with_part_names").await;
@@ -373,7 +371,7 @@ on_every_store! {
         assert_eq!(parts[0], RawDocumentBuf::try_from(&grommet).unwrap());
     }
 
-    async fn s10_parts_have_the_name_of_their_product_as_in_the_guides(store: impl TestStore) {
+    async fn s10_parts_have_the_name_of_their_product_as_in_the_guides(store: AnyStore) {
         let db = ProductNames::open(store.clone()).await.unwrap();
         let [left, right] = product_names::load(&db).await.unwrap();
         let part = |last, partno, name, (product, product_name), (qty, cost, price)| {
@@ -422,7 +420,7 @@ on_every_store! {
         assert_stored(&store, "shared_parts", &shared("left-handed smoke bender")).await;
     }
 
-    async fn s11_messages_have_the_address_of_their_host_as_in_the_guides(store: impl TestStore) {
+    async fn s11_messages_have_the_address_of_their_host_as_in_the_guides(store: AnyStore) {
         let db = Messages::open(store.clone()).await.unwrap();
         let host = messages::load(&db, 0).await.unwrap();
         let ids = made_ids(&store, "logmsg_with_ipaddr").await;
@@ -449,7 +447,7 @@ on_every_store! {
         assert_stored(&store, "logmsg_without_host", &[without_host]).await;
     }
 
-    async fn s12_hosts_show_their_last_thousand_messages_the_oldest_first(store: impl TestStore) {
+    async fn s12_hosts_show_their_last_thousand_messages_the_oldest_first(store: AnyStore) {
         let db = Reviews::open(store.clone()).await.unwrap();
         let host = reviews::load_messages(&db, 1_003).await.unwrap();
         assert_eq!(host.logmsgs.len(), 1000);
@@ -465,7 +463,7 @@ on_every_store! {
         assert_eq!(line(0), doc! { "time": oldest, "message": message });
     }
 
-    async fn s13_posts_and_movies_show_what_is_best_of_them(store: impl TestStore) {
+    async fn s13_posts_and_movies_show_what_is_best_of_them(store: AnyStore) {
         let db = Favourites::open(store.clone()).await.unwrap();
         favourites::load(&db).await.unwrap();
         let comment = |author: &str, rating: i32| {
@@ -489,7 +487,7 @@ on_every_store! {
         assert_stored(&store, "movies_with_cast", &[movie]).await;
     }
 
-    async fn s13_a_blog_shows_its_ten_most_commented_posts(store: impl TestStore) {
+    async fn s13_a_blog_shows_its_ten_most_commented_posts(store: AnyStore) {
         let db = Blogs::open(store.clone()).await.unwrap();
         blogs::load(&db).await.unwrap();
         let shown = |id: i32, comments: i64| {
@@ -515,7 +513,7 @@ on_every_store! {
         assert_stored(&store, "blogs", &[blog(top.collect())]).await;
     }
 
-    async fn s14_a_tightened_schema_has_the_effect_of_its_level_and_action(store: impl TestStore) {
+    async fn s14_a_tightened_schema_has_the_effect_of_its_level_and_action(store: AnyStore) {
         let outcomes = [
             ("contacts_strict_error", contacts::strict_error::tighten(&store).await),
             ("contacts_strict_warn", contacts::strict_warn::tighten(&store).await),

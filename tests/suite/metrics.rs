@@ -26,11 +26,7 @@ struct Shop {
 }
 
 fn part(id: i32) -> Part {
-    Part {
-        id,
-        name: format!("part {id}"),
-        stock: 1,
-    }
+    Part { id, name: format!("part {id}"), stock: 1 }
 }
 
 /// What was recorded since the last call: of counters their value, of histograms the sum of the recorded values
@@ -49,10 +45,8 @@ fn recorded(snapshotter: &Snapshotter) -> Recorded {
     };
     for (key, _, _, value) in snapshotter.snapshot().into_vec() {
         let (name, labels) = key.key().clone().into_parts();
-        let mut labels: Vec<String> = labels
-            .iter()
-            .map(|label| format!("{}={}", label.key(), label.value()))
-            .collect();
+        let mut labels: Vec<String> =
+            labels.iter().map(|label| format!("{}={}", label.key(), label.value())).collect();
         labels.sort();
         let name = match labels.is_empty() {
             true => name.as_str().to_owned(),
@@ -82,33 +76,16 @@ async fn operations_commits_and_errors_are_recorded() {
     let snapshotter = recorder.snapshotter();
     recorder.install().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let store = Embedded::open(folder.path().join("shop.odm"))
-        .await
-        .unwrap();
+    let store = Embedded::open(folder.path().join("shop.odm")).await.unwrap();
     let shop = Shop::open(store.clone()).await.unwrap();
     recorded(&snapshotter);
 
     shop.parts.insert_many((0..10).map(part)).await.unwrap();
-    shop.parts
-        .find(Part::fields().stock.gte(1))
-        .limit(5)
-        .await
-        .unwrap();
-    shop.parts
-        .find(Part::fields().name.eq("part 3"))
-        .await
-        .unwrap();
+    shop.parts.find(Part::fields().stock.gte(1)).limit(5).await.unwrap();
+    shop.parts.find(Part::fields().name.eq("part 3")).await.unwrap();
     shop.parts.get(1).await.unwrap();
-    shop.parts
-        .update_where(Part::fields().id.lt(4))
-        .inc(Part::fields().stock, 1)
-        .await
-        .unwrap();
-    let Recorded {
-        counters,
-        histograms,
-        ..
-    } = recorded(&snapshotter);
+    shop.parts.update_where(Part::fields().id.lt(4)).inc(Part::fields().stock, 1).await.unwrap();
+    let Recorded { counters, histograms, .. } = recorded(&snapshotter);
     let expected = [
         (of("odm_documents_examined_total", "find"), 6),
         (of("odm_documents_examined_total", "get"), 1),
@@ -129,18 +106,12 @@ async fn operations_commits_and_errors_are_recorded() {
     // Of the two writes.
     assert_eq!(histograms["odm_commit_units"], (2.0, 2));
     let (sum, syncs) = histograms["odm_log_sync_duration_seconds"];
-    assert!(
-        (1..=2).contains(&syncs) && sum > 0.0,
-        "{syncs} syncs in {sum} s"
-    );
+    assert!((1..=2).contains(&syncs) && sum > 0.0, "{syncs} syncs in {sum} s");
     assert!(!histograms.contains_key("odm_checkpoint_duration_seconds"));
 
     // A backup begins with a checkpoint.
     store.backup(folder.path().join("copy.odm")).await.unwrap();
-    assert_eq!(
-        recorded(&snapshotter).histograms["odm_checkpoint_duration_seconds"].1,
-        1
-    );
+    assert_eq!(recorded(&snapshotter).histograms["odm_checkpoint_duration_seconds"].1, 1);
 
     // Snapshots hold the states that they began with.
     let mut earlier = 0.0;
@@ -171,40 +142,21 @@ async fn operations_commits_and_errors_are_recorded() {
     assert_eq!(earlier_states(), 0.0);
 
     shop.parts.insert(part(1)).await.unwrap_err();
-    shop.parts
-        .find(Filter::raw(doc! { "$nonsense": 1 }))
-        .await
-        .unwrap_err();
+    shop.parts.find(Filter::raw(doc! { "$nonsense": 1 })).await.unwrap_err();
     insert_behind_the_back(&store, "parts", doc! { "_id": 99, "name": 7 }).await;
     shop.parts.get(99).await.unwrap_err();
     shop.parts.all().await.unwrap_err();
-    let Recorded {
-        counters,
-        histograms,
-        ..
-    } = recorded(&snapshotter);
+    let Recorded { counters, histograms, .. } = recorded(&snapshotter);
     let errors = |operation, kind| {
         let labels = format!("collection=parts,kind={kind},operation={operation}");
-        counters
-            .get(&format!("odm_operation_errors_total{{{labels}}}"))
-            .copied()
+        counters.get(&format!("odm_operation_errors_total{{{labels}}}")).copied()
     };
     assert_eq!(errors("insert", "DuplicateKey"), Some(1));
     assert_eq!(errors("get", "Decode"), Some(1));
     assert_eq!(errors("find", "Decode"), Some(1));
     // The filter is refused before it becomes an operation. A failed operation has no duration.
-    assert_eq!(
-        counters
-            .keys()
-            .filter(|name| name.contains("errors"))
-            .count(),
-        3,
-        "{counters:?}"
-    );
-    let timed: Vec<_> = histograms
-        .keys()
-        .filter(|name| name.contains("operation"))
-        .collect();
+    assert_eq!(counters.keys().filter(|name| name.contains("errors")).count(), 3, "{counters:?}");
+    let timed: Vec<_> = histograms.keys().filter(|name| name.contains("operation")).collect();
     assert!(timed.is_empty(), "{timed:?}");
     // At the end there are none, whoever reads.
     let closed = shop.snapshot(async |_| {

@@ -12,10 +12,6 @@ mod in_maps {
     tests::store_suite!(tests::in_maps);
 }
 
-mod in_maps_without_exchange {
-    tests::store_suite!(tests::in_maps_without_exchange);
-}
-
 mod on_mongodb {
     tests::store_suite!(
         #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
@@ -41,12 +37,12 @@ mod images {
     use odm::{
         ErrorKind,
         bson::rawdoc,
-        store::{CollectionWrites, DocumentWrite, TransactionOptions},
+        store::{CollectionWrites, DocumentWrite, Store as _, TransactionOptions},
     };
-    use tests::{TestStore, on_single_writer_stores};
+    use tests::on_single_writer_stores;
 
     on_single_writer_stores! {
-        async fn a_batch_with_another_image_than_the_stored_one_is_refused(store: impl TestStore) {
+        async fn a_batch_with_another_image_than_the_stored_one_is_refused(store: AnyStore) {
             let begin = || store.begin(TransactionOptions::default());
             let stored = rawdoc! { "_id": 1, "a": 1 };
             let batch = |write| [CollectionWrites { collection: "things", writes: vec![write] }];

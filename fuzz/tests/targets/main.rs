@@ -4,4 +4,5 @@
 mod documents;
 mod files;
 mod language;
+mod slow;
 mod updates;

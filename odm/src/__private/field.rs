@@ -1,6 +1,8 @@
 //! The static description of fields.
 
 use super::validation::{check_of, schema_of};
+#[cfg(any(feature = "chrono", feature = "time", feature = "jiff"))]
+use crate::model::native::day::{Dated, Dates};
 use crate::{
     migration::Migrations,
     model::{
@@ -74,7 +76,11 @@ pub trait WriteTimeField {}
 impl WriteTimeField for DateTime {}
 impl WriteTimeField for bson::DateTime {}
 impl<T: WriteTimeField> WriteTimeField for Option<T> {}
+#[diagnostic::do_not_recommend]
 impl<T: NativeForm<Form: WriteTimeField>> WriteTimeField for Native<T> {}
+#[cfg(any(feature = "chrono", feature = "time", feature = "jiff"))]
+#[diagnostic::do_not_recommend]
+impl<T: Dates> WriteTimeField for Dated<T> {}
 
 /// Checks the type of a field that holds the time of a write.
 pub const fn write_time<T: WriteTimeField>() {}

@@ -1,6 +1,8 @@
 //! From the models' static descriptions to the relations, and to the collections and indexes that
 //! they need.
 
+use bson::Document;
+
 use super::{
     Cardinality, Catalog, Collection, Edge, FromDerived, OnDelete, Relations, Split,
     SubsetDefinition, WriteFields,
@@ -81,7 +83,8 @@ pub(crate) fn declared_by(models: &[&'static Model]) -> Result<(Relations, Vec<C
     }
     let mut specs = Vec::new();
     for part in parts {
-        let indexes = indexes_of(part.model, part.indexes, &part.references)?;
+        let schema = (part.schema)();
+        let indexes = indexes_of(part.model, part.indexes, &part.references, &schema)?;
         specs.push(CollectionSpec {
             name: part.collection.clone(),
             indexes,
@@ -105,6 +108,8 @@ struct CollectionPart {
     collection: String,
     references: Vec<FoundReference>,
     indexes: Vec<DeclaredIndex>,
+    /// The schema of its documents.
+    schema: fn() -> Document,
 }
 
 fn add_model(
@@ -128,6 +133,7 @@ fn add_model(
             collection: split.cold.clone(),
             references: cold.references,
             indexes,
+            schema: shape.schema,
         });
         relations.splits.push(split);
     }
@@ -136,6 +142,7 @@ fn add_model(
         collection: model.collection.to_owned(),
         references: walk.references,
         indexes,
+        schema: model.schema,
     });
     Ok(())
 }

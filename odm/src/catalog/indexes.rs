@@ -1,5 +1,9 @@
 //! The indexes of a collection: those that its model declares, and those that relations need.
 
+use std::collections::BTreeSet;
+
+use bson::{Bson, Document};
+
 use super::{Split, SubsetDefinition, schema, walk::FoundReference};
 use crate::{
     error::{Error, Result},
@@ -84,6 +88,7 @@ pub(super) fn indexes_of(
     model: &str,
     declared: Vec<DeclaredIndex>,
     references: &[FoundReference],
+    schema_of_type: &Document,
 ) -> Result<Vec<IndexSpec>> {
     let mut indexes: Vec<IndexSpec> = Vec::new();
     let mut add = |index: IndexSpec| match indexes.iter().find(|other| other.name == index.name) {
@@ -103,8 +108,13 @@ pub(super) fn indexes_of(
     }
     for FoundReference { path, shape, .. } in references {
         // Any index that starts with the reference finds its holders, unless it leaves out those
-        // that lack another of its fields.
-        let finds = |index: &DeclaredIndex| index.spec.keys[0].0 == *path && index.finds_all();
+        // that lack another of its fields, or has an entry of them for each element of another list.
+        let finds = |index: &DeclaredIndex| {
+            let paths = || index.spec.keys.iter().map(|(path, _)| path.as_str());
+            index.spec.keys[0].0 == *path
+                && index.finds_all()
+                && has_no_list_beside(schema_of_type, path, paths())
+        };
         if !shape.one && declared.iter().any(finds) {
             continue;
         }
@@ -116,6 +126,60 @@ pub(super) fn indexes_of(
         })?;
     }
     Ok(indexes)
+}
+
+/// Whether all lists on these paths, in documents of a schema, are on the first path as well.
+fn has_no_list_beside<'p>(
+    schema: &Document,
+    path: &str,
+    mut others: impl Iterator<Item = &'p str>,
+) -> bool {
+    let on_path = lists(schema, path);
+    others.all(|other| lists(schema, other).is_subset(&on_path))
+}
+
+/// The paths of the lists on a path, its own among them if there can be a list. What the schema does not describe can be
+/// one.
+fn lists(schema: &Document, path: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let parts: Vec<&str> = path.split('.').collect();
+    if !add_lists(schema, &parts, 0, &mut found) {
+        found.insert(path.to_owned());
+    }
+    found
+}
+
+/// Adds the lists on the rest of a path. Returns whether the schema describes what is at its end.
+fn add_lists(schema: &Document, parts: &[&str], at: usize, found: &mut BTreeSet<String>) -> bool {
+    let is_array = match schema.get("bsonType") {
+        Some(Bson::Array(types)) => types.iter().any(|one| one.as_str() == Some("array")),
+        one => one.and_then(Bson::as_str) == Some("array"),
+    };
+    if is_array {
+        found.insert(parts[..at].join("."));
+    }
+    let is_end = at == parts.len();
+    let mut is_known = is_end
+        && ["bsonType", "enum"]
+            .iter()
+            .any(|word| schema.contains_key(word));
+    for word in ["allOf", "anyOf"] {
+        let schemas = schema.get_array(word).into_iter().flatten();
+        for schema in schemas.filter_map(Bson::as_document) {
+            is_known |= add_lists(schema, parts, at, found);
+        }
+    }
+    // The elements of a list have no part of the path.
+    if let Ok(items) = schema.get_document("items") {
+        is_known |= add_lists(items, parts, at, found);
+    }
+    if !is_end
+        && let Ok(properties) = schema.get_document("properties")
+        && let Ok(field) = properties.get_document(parts[at])
+    {
+        is_known |= add_lists(field, parts, at + 1, found);
+    }
+    is_known
 }
 
 /// A plain index of one field.

@@ -21,6 +21,8 @@ pub(crate) struct ModelReadCheck {
     /// Whether the validation of the model refuses all that cannot be read, but for what a hand-written
     /// `Deserialize` refuses.
     pub(crate) is_validated: bool,
+    /// Whether the model has turned validation off, so that raw updates may store anything.
+    pub(crate) is_off: bool,
 }
 
 impl Catalog {
@@ -30,11 +32,20 @@ impl Catalog {
         checks.map_or(&[], |checks| checks.as_slice())
     }
 
-    /// The same, for a typed update, if the validators of the collection do not say as much.
-    pub(crate) fn update_checks(&self, collection: &str) -> Option<Arc<Vec<ModelReadCheck>>> {
+    /// The same, for an update. A typed one stores values of the types, so that it takes none where the validators of the
+    /// collection say as much; a raw one takes none where validation is off.
+    pub(crate) fn update_checks(
+        &self,
+        collection: &str,
+        is_typed: bool,
+    ) -> Option<Arc<Vec<ModelReadCheck>>> {
         let checks = self.read_checks.get(collection)?;
         let mut all = checks.iter();
-        all.any(|check| !check.is_validated).then(|| checks.clone())
+        let is_checked = match is_typed {
+            true => all.any(|check| !check.is_validated),
+            false => all.any(|check| !check.is_off),
+        };
+        is_checked.then(|| checks.clone())
     }
 }
 
@@ -72,6 +83,7 @@ pub(super) fn read_checks_of(
             readable: model.readable,
             split: None,
             is_validated: is_strict && is_complete(&schema),
+            is_off: level == ValidationLevel::Off,
         };
         add(model.collection, check);
         for shape in splits_in(model) {
@@ -82,6 +94,7 @@ pub(super) fn read_checks_of(
                     readable: shape.readable,
                     split: Some(split.clone()),
                     is_validated: is_strict && is_complete(&(shape.schema)()),
+                    is_off: level == ValidationLevel::Off,
                 };
                 add(shape.collection, check);
             }

@@ -9,6 +9,7 @@ mod changing;
 mod declare;
 mod indexes;
 mod migration;
+mod staging;
 mod versions;
 
 use std::{collections::BTreeSet, ops::ControlFlow, sync::Arc};
@@ -19,9 +20,10 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub(crate) use self::{
     changing::Announcement,
-    declare::{Prepared, check_declaration, declare, prepare},
-    indexes::OwnedIndex,
-    migration::{RunningMigration, advance, begin, end_migration, running},
+    declare::{Prepared, declare, prepare, record_indexes},
+    indexes::{OwnedIndex, restore_indexes},
+    migration::{RunningMigration, advance, announce, begin, end_migration, running, withdraw},
+    staging::{publish, stage},
     versions::{OwnerVersion, Stored, check_owned, stored},
 };
 use super::{Catalog, Relations, models::StoredModel};
@@ -141,7 +143,7 @@ pub(crate) async fn load(reader: &dyn Reader) -> Result<Catalog> {
     let catalog = Catalog::new(merged(&owners)?, pending, epoch.n)?;
     Ok(Catalog {
         is_changing: !epoch.changing.is_empty(),
-        ..catalog.with_owners(&owners)
+        ..catalog.with_owners(&owners)?
     })
 }
 
@@ -151,8 +153,8 @@ impl Catalog {
         self.epoch == other.epoch
     }
 
-    /// Adds what owners say of who may write, and the fields that their models name.
-    fn with_owners(mut self, owners: &[Owner]) -> Self {
+    /// Adds what owners say of who may write, the fields that their models name, and their unique indexes.
+    fn with_owners(mut self, owners: &[Owner]) -> Result<Self> {
         self.owners = owners.iter().map(OwnerVersion::new).collect();
         for model in owners
             .iter()
@@ -161,7 +163,18 @@ impl Catalog {
             let names = self.named.entry(model.collection.clone()).or_default();
             names.extend(model.top());
         }
-        self
+        for index in owners
+            .iter()
+            .flat_map(|owner| owner.indexes.iter().flatten())
+            .filter(|index| index.is_unique())
+        {
+            let of = self.unique.entry(index.collection.clone()).or_default();
+            let spec = index.spec()?;
+            if !of.contains(&spec) {
+                of.push(spec);
+            }
+        }
+        Ok(self)
     }
 }
 
@@ -309,7 +322,8 @@ async fn change_epoch(
 /// Begins the epoch after this one.
 async fn put_next_epoch(transaction: &mut dyn Transaction, mut epoch: Epoch) -> Result<()> {
     epoch.format = FORMAT;
-    epoch.n += 1;
+    // It is only compared for being the same.
+    epoch.n = epoch.n.wrapping_add(1);
     if let Some(locks) = transaction.locks() {
         locks.begin_epoch(epoch.n);
     }

@@ -1,6 +1,6 @@
 //! How filters and sorts lie in the stored catalog.
 
-use std::ops::Deref;
+use std::{fmt, ops::Deref};
 
 use bson::{Binary, Document, RawDocumentBuf, spec::BinarySubtype};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::schema;
 use crate::{
     error::{Error, ErrorKind, Result},
-    mql::{self, Filter},
+    mql::Filter,
 };
 
 /// The filter of the children that a definition is about.
@@ -41,14 +41,14 @@ impl ChildFilter {
         let Some(declare) = declare else {
             return Ok(ChildFilter::default());
         };
-        let unstorable = |source: mql::Error| {
+        let unstorable = |source: &dyn fmt::Display| {
             let message = format!(
                 "unstorable filter: the filter of `{collection}.{path}` has no form in which it could be \
                  stored in the catalog: {source}; filter by what has one"
             );
-            Error::new(ErrorKind::Schema, message).with_source(source)
+            Error::new(ErrorKind::Schema, message)
         };
-        let filter = declare()?;
+        let filter = declare().map_err(|source| unstorable(&source).with_source(source))?;
         // An expression can fail on a document, or depend on the time of the declaration, and what is
         // derived by it would not be a function of what is stored.
         if filter.has_expr() {
@@ -64,7 +64,8 @@ impl ChildFilter {
                  `$jsonSchema`, which is about the whole document; compare fields with values"
             )));
         }
-        let (form, filter) = filter.to_parsed_form().map_err(unstorable)?;
+        let form = filter.to_parsed_form();
+        let (form, filter) = form.map_err(|source| unstorable(&source).with_source(source))?;
         let form = bson::serialize_to_vec(&form).map_err(Error::malformed)?;
         Ok(ChildFilter { filter, form })
     }

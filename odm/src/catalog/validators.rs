@@ -9,7 +9,7 @@ use super::{Catalog, Split, read_checks::read_checks_of};
 use crate::{
     error::{Error, Result},
     model::{Check, FieldKind, Model, SplitShape, ValidationAction, ValidationLevel},
-    mql::{Filter, Schema, Update, Violation},
+    mql::{self, Filter, Schema, Update, Violation},
     store::Validation,
 };
 
@@ -47,7 +47,7 @@ impl Catalog {
         self
     }
 
-    /// What the documents of all collections conform to by their schemas.
+    /// What the documents of all collections conform to by their schemas, as far as MongoDB's dialect can say it.
     pub(crate) fn validations(&self) -> Vec<Validation> {
         let mut all: BTreeMap<&str, Validation> = BTreeMap::new();
         for validator in &self.relations.validators {
@@ -56,7 +56,9 @@ impl Catalog {
                 schemas: Vec::new(),
                 is_warning: false,
             });
-            validation.schemas.push(validator.schema.clone());
+            let mut schema = validator.schema.clone();
+            mql::remove_native_forms(&mut schema);
+            validation.schemas.push(schema);
             validation.is_warning |= validator.action == ValidationAction::Warn;
         }
         all.into_values().collect()
@@ -99,8 +101,8 @@ impl ActiveValidator {
         Ok(violations)
     }
 
-    /// A filter: documents that it matches violate nothing before an update, and nothing after it. `None` if they have to be
-    /// looked at.
+    /// A filter: documents that it matches violate nothing before an update, and nothing after it, but for a `nativeForm` that
+    /// other programs have left wrong in a field which stays as it is. `None` if they have to be looked at.
     pub(crate) fn kept_by(&self, update: &Update) -> Option<Filter> {
         // A warning is for the document that it is about.
         if self.is_warning() || self.check.is_some() {
@@ -134,7 +136,7 @@ impl ActiveValidator {
 /// `InvalidQuery` that names the collection.
 pub(super) fn parse(collection: &str, schema: &Document) -> Result<Schema> {
     let schema = RawDocumentBuf::try_from(schema).map_err(Error::malformed)?;
-    Schema::parse(&schema).map_err(|error| {
+    Schema::parse_stored(&schema).map_err(|error| {
         let error = Error::from(error);
         let message = format!("invalid schema of `{collection}`: {error}");
         Error::new(error.kind(), message).with_source(error)

@@ -1,24 +1,24 @@
 //! Opens a database on a store.
 
+mod announced;
+mod migrate;
+mod report;
+mod run;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    fmt,
-    sync::{Arc, LazyLock, Mutex, PoisonError, Weak},
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
+pub(super) use self::run::check;
+use self::run::open;
 use super::{Database, expiry, outbox};
 use crate::{
-    catalog::{self, Announcement, Catalog, Declaration, OwnedIndex, Prepared},
-    error::{Error, ErrorKind, Result, show},
-    migration::{self, Changes, MigrationProgress, Migrations, Plan},
-    model::Model,
+    catalog::{Catalog, Declaration},
+    error::Result,
+    migration::MigrationProgress,
     repository::{Audit, AuditMode, Progress},
     session::{self, ProgramModels, Session},
-    store::{CollectionSpec, Store, StoreId},
+    store::Store,
     trace::WarningLimits,
 };
 
@@ -67,8 +67,11 @@ impl Default for RefreshInterval {
 
 impl OpenOptions {
     /// Sets how often the documents that have expired are [deleted](crate::Database::delete_expired) in the
-    /// background. The default is a minute, as in MongoDB. `None` turns the worker off: for a program that calls
-    /// `delete_expired` itself, or one of several whose databases have the model.
+    /// background. The default is a minute, as in MongoDB, the least a millisecond. `None` turns the worker off: for a
+    /// program that calls `delete_expired` itself, or one of several whose databases have the model.
+    ///
+    /// The worker goes on in another runtime where that of `open` ends, as that of [`refresh_every`](OpenOptions::refresh_every)
+    /// does.
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
@@ -91,8 +94,11 @@ impl OpenOptions {
 
     /// Sets how often the worker looks for [refreshes](crate::Database::lag) that other databases on the store have left: of
     /// the fields with `fan_out = "background"` and `refresh = "batched"`. Those that follow from writes of this one it begins
-    /// at once. The default is a second. `None` turns the worker off: for a program that calls
+    /// at once. The default is a second, the least a millisecond. `None` turns the worker off: for a program that calls
     /// [`caught_up`](crate::Database::caught_up) itself, or leaves the work to others.
+    ///
+    /// The worker is a task in the runtime of `open`. When that ends, a `tracing` event at the level `WARN` says so, and the
+    /// worker goes on in the runtime in which the database is used next.
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
@@ -156,7 +162,9 @@ impl OpenOptions {
     /// level `WARN` under the target `odm`. The default is 100 ms; `Duration::MAX` turns it off.
     ///
     /// The time is that of the whole operation, as its caller sees it: a write waits for other writes, and for the
-    /// disk. Of a stream each chunk is an operation. The event has the fields of the one that each operation emits
+    /// disk. Of a stream each chunk is an operation. One that is given many documents, as `insert_many`, `get_many`, a `bulk` and
+    /// the chunks of an audit, an export and an import are, may take the time again for each 100 of them, and of the writes of
+    /// a `bulk`, which all take the time of its unit, the first one warns. The event has the fields of the one that each operation emits
     /// at the level `DEBUG`: `operation`, `collection`, `elapsed_us`, the numbers of a [`Cost`](crate::store::Cost),
     /// and of a search the shape of its `filter`, in which `?` stands for each value, its `sort`, and the `index`.
     ///
@@ -217,10 +225,10 @@ impl fmt::Debug for OpenOptions {
 }
 
 /// A database that was opened.
-pub(super) struct Opened {
-    pub(super) catalog: Catalog,
+struct Opened {
+    catalog: Catalog,
     /// The number of steps, if what follows from a migration is still to be computed.
-    pub(super) migrated: Option<usize>,
+    migrated: Option<usize>,
 }
 
 /// Opens a database, with its workers.
@@ -228,19 +236,25 @@ pub(super) async fn database<D: Database>(store: impl Store, options: OpenOption
     session::refuse_inside_transaction(&store)?;
     let models = D::models();
     let declaration = Declaration::new(D::NAME, D::VERSION, &models)?;
-    let opened = open(&store, declaration, &models, &D::migrations(), &options).await?;
-    let program = ProgramModels {
-        database: D::NAME,
-        version: D::VERSION,
-        models,
+    let store: Arc<dyn Store> = Arc::new(store);
+    let session = |store, catalog| {
+        let program = ProgramModels {
+            database: D::NAME,
+            version: D::VERSION,
+            models: models.clone(),
+        };
+        Session::new(store, catalog, program, options.warning_limits())
     };
-    let models = program.models.clone();
-    let session = Session::new(
-        Arc::new(store),
-        opened.catalog,
-        program,
-        options.warning_limits(),
-    );
+    let opened = open(
+        &store,
+        declaration,
+        &models,
+        &D::migrations(),
+        &options,
+        &session,
+    )
+    .await?;
+    let session = session(store, opened.catalog);
     match opened.migrated {
         Some(steps) => compute_derived(&session, steps, &options).await?,
         None => backfill_unreadable(&session, D::NAME).await?,
@@ -254,109 +268,8 @@ pub(super) async fn database<D: Database>(store: impl Store, options: OpenOption
     Ok(D::bind(&session.with_workers(workers)))
 }
 
-/// Runs the migrations to a version of a database, makes its collections and indexes, removes the indexes that
-/// nobody declares any more, and declares the database in the catalog of the store.
-pub(super) async fn open(
-    store: &dyn Store,
-    declaration: Declaration,
-    models: &[&'static Model],
-    migrations: &Migrations,
-    options: &OpenOptions,
-) -> Result<Opened> {
-    let lock = lock_of(store);
-    let _opening = lock.lock().await;
-    let mut announcement = None;
-    let opened = open_announced(
-        store,
-        declaration,
-        models,
-        migrations,
-        options,
-        &mut announcement,
-    );
-    let opened = opened.await;
-    if let (Err(_), Some(announcement)) = (&opened, announcement) {
-        // Where that fails too, a later `open` removes the announcement.
-        announcement.withdraw(store).await.ok();
-    }
-    opened
-}
-
-async fn open_announced(
-    store: &dyn Store,
-    declaration: Declaration,
-    models: &[&'static Model],
-    migrations: &Migrations,
-    options: &OpenOptions,
-    announcement: &mut Option<Announcement>,
-) -> Result<Opened> {
-    // Nothing is created or changed for models that do not fit to those of others.
-    let prepare = || catalog::prepare(store, &declaration, !options.refuses_backfill);
-    let mut prepared = prepare().await?;
-    if let Prepared::Newest {
-        is_change: true, ..
-    } = prepared
-    {
-        *announcement = Announcement::make(store).await?;
-    }
-    if announcement.is_some() {
-        // Others may have been declared meanwhile.
-        prepared = prepare().await?;
-    }
-    let name = declaration.name.clone();
-    let mut plan = None;
-    if let Prepared::Newest {
-        collections,
-        retired,
-        ..
-    } = &prepared
-    {
-        if let Some(stored) = catalog::stored_of(&*store.reader()?, &name).await? {
-            let reader = store.reader()?;
-            let planned = Plan::new(&*reader, &stored, &declaration, migrations, models).await?;
-            Changes::new(&stored, &declaration, &planned).report();
-            // Another version was declared since.
-            if announcement.is_none() && planned.left().next().is_some() {
-                *announcement = Announcement::make(store).await?;
-            }
-            unvalidate(store, &planned).await?;
-            migration::run(store, &planned, &|progress| options.report(&name, progress)).await?;
-            let reader = store.reader()?;
-            migration::refuse_unreadable(&*reader, &stored, &declaration, models).await?;
-            plan = Some(planned);
-        }
-        let ensured = store.ensure(collections).await;
-        ensured.map_err(not_built)?;
-        report_retired(&name, collections, retired);
-    }
-    let touched = plan.as_ref().map(Plan::touched).unwrap_or_default();
-    let catalog = catalog::declare(store, declaration, touched, announcement).await?;
-    store.validate(&catalog.validations()).await?;
-    let stored = catalog::stored_of(&*store.reader()?, &name).await?;
-    let is_unfinished = stored.is_some_and(|stored| stored.is_unfinished);
-    Ok(Opened {
-        catalog,
-        migrated: is_unfinished.then(|| plan.map_or(0, |plan| plan.len())),
-    })
-}
-
-/// Lets the store accept what the steps of a migration write, which conforms to what is declared after them.
-async fn unvalidate(store: &dyn Store, plan: &Plan) -> Result<()> {
-    let touched = plan.touched();
-    if touched.is_empty() {
-        return Ok(());
-    }
-    let mut validations = catalog::load(&*store.reader()?).await?.validations();
-    validations.retain(|of| {
-        !touched
-            .iter()
-            .any(|(collection, _)| *collection == of.collection)
-    });
-    store.validate(&validations).await
-}
-
 /// Says what is pending.
-pub(super) fn report_pending(session: &Session, name: &str) {
+fn report_pending(session: &Session, name: &str) {
     let catalog = session.catalog();
     if !catalog.pending().is_empty() {
         tracing::warn!(
@@ -369,7 +282,7 @@ pub(super) fn report_pending(session: &Session, name: &str) {
 }
 
 /// Computes the pending fields without which documents cannot be read.
-pub(super) async fn backfill_unreadable(session: &Session, name: &str) -> Result<()> {
+async fn backfill_unreadable(session: &Session, name: &str) -> Result<()> {
     /// How many documents are checked between two reports.
     const REPORTED: u64 = 10_000;
     let fields = session.catalog().unreadable_pending();
@@ -396,11 +309,7 @@ pub(super) async fn backfill_unreadable(session: &Session, name: &str) -> Result
 }
 
 /// Computes the derived fields that follow from what a migration of so many steps has changed.
-pub(super) async fn compute_derived(
-    session: &Session,
-    steps: usize,
-    options: &OpenOptions,
-) -> Result<()> {
+async fn compute_derived(session: &Session, steps: usize, options: &OpenOptions) -> Result<()> {
     let name = session.database();
     let mut backfill = Audit::of_models(session, AuditMode::Backfill);
     let mut reported = 0;
@@ -418,78 +327,4 @@ pub(super) async fn compute_derived(
     let checked = backfill.progress().checked;
     options.report(name, &MigrationProgress::of_derived(steps, checked));
     Ok(())
-}
-
-/// What opening a database would change.
-pub(super) async fn check(
-    store: &dyn Store,
-    declaration: &Declaration,
-    models: &[&'static Model],
-    migrations: &Migrations,
-) -> Result<Changes> {
-    let reader = store.reader()?;
-    catalog::check_declaration(&*reader, declaration).await?;
-    let Some(stored) = catalog::stored_of(&*reader, &declaration.name).await? else {
-        return Ok(Changes::of_new(declaration));
-    };
-    let plan = Plan::new(&*reader, &stored, declaration, migrations, models).await?;
-    if plan.left().next().is_none() {
-        migration::refuse_unreadable(&*reader, &stored, declaration, models).await?;
-    }
-    Ok(Changes::new(&stored, declaration, &plan))
-}
-
-type Lock = tokio::sync::Mutex<()>;
-
-/// The lock of the databases that are being opened on a store: between what one reads in the catalog
-/// and what it declares there, no other may change the indexes. Stores without an identity share one.
-fn lock_of(store: &dyn Store) -> Arc<Lock> {
-    static LOCKS: LazyLock<Mutex<HashMap<Option<StoreId>, Weak<Lock>>>> =
-        LazyLock::new(Mutex::default);
-    let id = store.capabilities().single_writer;
-    let mut locks = LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
-    locks.retain(|_, lock| lock.strong_count() > 0);
-    let lock = locks.get(&id).and_then(Weak::upgrade);
-    lock.unwrap_or_else(|| {
-        let new = Arc::new(Lock::default());
-        locks.insert(id, Arc::downgrade(&new));
-        new
-    })
-}
-
-fn report_retired(database: &str, collections: &[CollectionSpec], retired: &BTreeSet<OwnedIndex>) {
-    for OwnedIndex {
-        collection, name, ..
-    } in retired
-    {
-        let mut collections = collections.iter();
-        let is_replaced = collections.any(|other| {
-            other.name == *collection && other.indexes.iter().any(|index| index.name == *name)
-        });
-        let message = match is_replaced {
-            true => "index replaced: its declaration has changed",
-            false => "index removed: no database on the store declares it any more",
-        };
-        tracing::info!(target: "odm", database, collection, index = name, "{message}");
-    }
-}
-
-/// The error of documents that have the same key in a new unique index.
-fn not_built(error: Error) -> Error {
-    let Some(location) = error.location().filter(|_| error.is_duplicate_key()) else {
-        return error;
-    };
-    let index = location.index.as_deref().unwrap_or_default();
-    let value = location.id.as_ref().map(show).unwrap_or_default();
-    let message = format!(
-        "index `{index}` of `{}` not built: it is declared unique, and several documents have the value \
-         {value}; nothing has changed: give them different values, and open the database again",
-        location.collection
-    );
-    let (path, id) = (location.path.as_deref(), location.id.clone());
-    let not_built = Error::new(ErrorKind::DuplicateKey, message);
-    not_built
-        .at(&location.collection, path, id)
-        .of_index(index)
-        .with_source(error.clone())
 }

@@ -3,16 +3,19 @@
 #[cfg(test)]
 mod tests;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use crate::{
     error::{ErrorKind, Result},
-    session::{Session, Worker},
+    session::{Outbox, Session, Worker},
 };
 
 /// The waits of the worker after errors: the first one, and the longest one.
 const FIRST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(60);
+
+/// The shortest interval of a worker, so that it leaves time to others.
+pub(super) const LEAST: Duration = Duration::from_millis(1);
 
 /// Starts the worker, unless there is nothing for it, or it is turned off. Records that were parked are tried again.
 pub(super) async fn start(session: &Session, interval: Option<Duration>) -> Result<Option<Worker>> {
@@ -27,39 +30,43 @@ pub(super) async fn start(session: &Session, interval: Option<Duration>) -> Resu
         );
         return Ok(None);
     };
-    let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+    let database = session.database();
+    if tokio::runtime::Handle::try_current().is_err() {
         tracing::warn!(
-            target: "odm", database = session.database(),
-            "deferred fields are only refreshed by `caught_up`: the database was not opened in a runtime of tokio"
+            target: "odm", database,
+            "outbox: the database was not opened in a runtime of tokio, so that the worker begins when it is used in one"
         );
-        return Ok(None);
-    };
-    let interval = interval.max(Duration::from_millis(1));
+    }
+    let interval = interval.max(LEAST);
     let outbox = session.outbox().clone();
-    let session = session.downgrade();
-    Ok(Some(Worker::new(&runtime, async move {
-        let mut failures = 0;
-        loop {
-            {
-                let Some(session) = session() else { return };
-                match session.work_off_outbox().await {
-                    Ok(()) => failures = 0,
-                    Err(error) if error.kind() == ErrorKind::Closed => return,
-                    Err(error) => {
-                        failures += 1;
-                        tracing::warn!(
-                            target: "odm", database = session.database(), %error,
-                            "outbox: deferred fields were not refreshed, and are tried again"
-                        );
-                    }
+    let session = Arc::new(session.downgrade());
+    Ok(Some(Worker::new("outbox", database, move || {
+        work(session.clone(), outbox.clone(), interval)
+    })))
+}
+
+async fn work(session: Arc<impl Fn() -> Option<Session>>, outbox: Arc<Outbox>, interval: Duration) {
+    let mut failures = 0;
+    loop {
+        {
+            let Some(session) = session() else { return };
+            match session.work_off_outbox().await {
+                Ok(()) => failures = 0,
+                Err(error) if error.kind() == ErrorKind::Closed => return,
+                Err(error) => {
+                    failures += 1;
+                    tracing::warn!(
+                        target: "odm", database = session.database(), %error,
+                        "outbox: deferred fields were not refreshed, and are tried again"
+                    );
                 }
             }
-            match failures {
-                0 => outbox.woken(interval).await,
-                _ => tokio::time::sleep(pause(failures)).await,
-            }
         }
-    })))
+        match failures {
+            0 => outbox.woken(interval).await,
+            _ => tokio::time::sleep(pause(failures)).await,
+        }
+    }
 }
 
 /// How long the worker waits after so many errors in a row. It is longer each time, whatever new records there are.

@@ -33,7 +33,7 @@ pub enum ErrorKind {
     Restricted,
     /// The document was changed since it was read.
     Stale,
-    /// A filter, update, sort or projection is invalid, or uses an operator that the store lacks.
+    /// A filter, update, sort, projection or setting is invalid, or uses an operator that the store lacks.
     InvalidQuery,
     /// What a request says, as by [`FromRequest`](crate::query::FromRequest), names no field or operator that there
     /// is, or a value of another type; or a [`Cursor`](crate::repository::Cursor) is no position in the query.

@@ -5,7 +5,8 @@ use bson::{RawBson, RawDocumentBuf};
 use super::{
     Write, base, read_only,
     unit::{Doc, Image, id},
-    validation, versions,
+    validation::{self, LeftBy},
+    versions::{self, Earlier},
 };
 use crate::{
     catalog::{ActiveValidator, Catalog},
@@ -14,13 +15,12 @@ use crate::{
     store::{Change, SingleWrite, UpdateWrite, WriteAlone, id_first},
 };
 
-/// The write of one document that a write is, if nothing follows from it and no document has to be looked at, with the
-/// documents that it returns. What is wrong with a write is found by the unit of work that it is otherwise.
-pub(super) fn write_of(catalog: &Catalog, write: &Write) -> Option<(WriteAlone, Vec<Doc>)> {
+/// The write of one document that a write is, if nothing follows from it and no document has to be looked at. What is wrong
+/// with a write is found by the unit of work that it is otherwise.
+pub(super) fn write_of(catalog: &Catalog, write: &Write) -> Option<WriteAlone> {
     if catalog.is_changing() || catalog.check_write(write.collection()).is_err() {
         return None;
     }
-    let mut returned = Vec::new();
     let single = match write {
         Write::Insert {
             collection,
@@ -30,8 +30,7 @@ pub(super) fn write_of(catalog: &Catalog, write: &Write) -> Option<(WriteAlone, 
         } => {
             let inserted = inserted(catalog, collection, one(documents)?)?;
             let document = RawDocumentBuf::clone(&inserted);
-            returned.push(inserted);
-            check_returned.run(&returned).ok()?;
+            check_returned.run(&[inserted]).ok()?;
             SingleWrite::Insert {
                 collection: collection.clone(),
                 document,
@@ -53,6 +52,7 @@ pub(super) fn write_of(catalog: &Catalog, write: &Write) -> Option<(WriteAlone, 
             collection,
             documents,
             upsert,
+            is_raw: false,
             check_returned,
         } => {
             let replaced = replaced(catalog, collection, one(documents)?, *upsert)?;
@@ -63,16 +63,15 @@ pub(super) fn write_of(catalog: &Catalog, write: &Write) -> Option<(WriteAlone, 
         Write::Delete {
             write,
             returning: None,
-        } if is_of_one(&write.filter) && !catalog.is_delete_followed(&write.collection) => {
+        } if base::is_of_one(&write.filter) && !catalog.is_delete_followed(&write.collection) => {
             SingleWrite::Delete(write.clone())
         }
         _ => return None,
     };
-    let alone = WriteAlone {
+    Some(WriteAlone {
         write: single,
         epoch: catalog.epoch(),
-    };
-    Some((alone, returned))
+    })
 }
 
 fn one(documents: &[Doc]) -> Option<&Doc> {
@@ -80,10 +79,6 @@ fn one(documents: &[Doc]) -> Option<&Doc> {
         [document] => Some(document),
         _ => None,
     }
-}
-
-fn is_of_one(filter: &Filter) -> bool {
-    matches!(filter, Filter::Path(path, Test::Eq(_)) if path == "_id")
 }
 
 /// The document that an insert stores.
@@ -97,7 +92,15 @@ fn inserted(catalog: &Catalog, collection: &str, document: &Doc) -> Option<Doc> 
         None => document.clone(),
     };
     let (image, now) = (Image::default(), DateTime::now().into());
-    let document = versions::recorded(catalog, collection, &image, document, now).ok()?;
+    let document = versions::recorded(
+        catalog,
+        collection,
+        &Earlier::default(),
+        &image,
+        document,
+        now,
+    )
+    .ok()?;
     is_valid(catalog, collection, &document).then_some(document)
 }
 
@@ -108,7 +111,7 @@ fn is_valid(catalog: &Catalog, collection: &str, document: &Doc) -> bool {
     if validators.any(ActiveValidator::is_warning) {
         return false;
     }
-    let check = validation::check_of(catalog, collection, false);
+    let check = validation::check_of(catalog, collection, LeftBy::Sent);
     check.is_none_or(|check| check.run(None, document).is_ok())
 }
 
@@ -120,7 +123,7 @@ fn updated(
     is_typed: bool,
 ) -> Option<UpdateWrite> {
     let collection = &write.collection;
-    let is_alone = is_of_one(&write.filter)
+    let is_alone = base::is_of_one(&write.filter)
         && !write.upsert
         && !base::is_followed(catalog, collection, update)
         && update.check().is_ok();

@@ -7,7 +7,8 @@ use bson::{RawBson, RawDocument, RawDocumentBuf};
 use super::{
     Found, IdOfNumber, Write, cold, repair, sequence,
     unit::{Doc, DocumentPages, Unit, id},
-    validation, versions,
+    validation::{self, LeftBy},
+    versions,
 };
 use crate::{
     catalog::Catalog,
@@ -95,8 +96,9 @@ pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched>
             collection,
             documents,
             upsert,
+            is_raw,
             ..
-        } => replace(unit, collection, documents, *upsert).await,
+        } => replace(unit, collection, documents, *upsert, *is_raw).await,
         Write::UpsertBy {
             collection,
             key,
@@ -136,6 +138,18 @@ pub(super) fn is_followed(catalog: &Catalog, collection: &str, change: &Update) 
         || catalog.is_update_followed(collection, change.paths())
 }
 
+/// Whether a change waits for others of its unit, or has to see some that wait: since it may take a key of a unique index that
+/// another document gives up. One document alone takes none from itself.
+fn has_to_wait(
+    unit: &Unit<'_>,
+    collection: &str,
+    is_of_one: bool,
+    takes_keys: impl FnOnce() -> bool,
+) -> bool {
+    let is_alone = is_of_one && !unit.is_part;
+    unit.has_queued(collection) || (!is_alone && takes_keys())
+}
+
 async fn update(
     unit: &mut Unit<'_>,
     write: &UpdateWrite,
@@ -145,11 +159,15 @@ async fn update(
 ) -> Result<Touched> {
     let (catalog, collection) = (unit.catalog, write.collection.as_str());
     change.check()?;
-    let is_followed =
-        is_returning || unit.has_watchers(collection) || is_followed(catalog, collection, change);
+    let is_followed = is_returning
+        || unit.has_watchers(collection)
+        || is_followed(catalog, collection, change)
+        || has_to_wait(unit, collection, is_of_one(&write.filter), || {
+            catalog.is_unique_updated(collection, change.paths())
+        });
     if !write.upsert && !is_followed {
         let write = UpdateWrite {
-            check: validation::check_of(catalog, collection, is_typed),
+            check: validation::check_of(catalog, collection, LeftBy::update(is_typed)),
             ..write.clone()
         };
         return statement(unit, &write).await;
@@ -193,7 +211,12 @@ async fn update(
             }
         }
         if !is_read && pages.has_more() {
-            validation::check_positions(unit, collection, &touched.positions, is_typed)?;
+            validation::check_positions(
+                unit,
+                collection,
+                &touched.positions,
+                LeftBy::update(is_typed),
+            )?;
             unit.forget_all(collection).await?;
             touched.positions.clear();
         }
@@ -230,17 +253,15 @@ async fn modify(
     let recorded: Vec<&str> = recorded.flat_map(|fields| fields.all()).collect();
     diff::difference(&mut update, from, to, &recorded).map_err(Error::malformed)?;
     if update.is_empty() {
-        return Ok(Touched {
-            matched: 1,
-            ..Touched::default()
-        });
+        return Ok(Touched::changed(1, Vec::new()).returning(Some(found)));
     }
     if is_split(unit.catalog, collection) {
         let filter = Filter::Path("_id".into(), Test::Eq(id.clone()));
-        return cold::update(unit, collection, &filter, &update, false).await;
+        let touched = cold::update(unit, collection, &filter, &update, false).await?;
+        return Ok(touched.returning(Some(found)));
     }
     let mut positions = Vec::new();
-    for at in found {
+    for &at in &found {
         if let Some(document) = unit.document(collection, at)
             && let Some(after) = update.apply(document, false, unit.time())?
             && unit.change(collection, at, after).await?
@@ -248,7 +269,7 @@ async fn modify(
             positions.push(at);
         }
     }
-    Ok(Touched::changed(1, positions))
+    Ok(Touched::changed(1, positions).returning(Some(found)))
 }
 
 async fn replace(
@@ -256,6 +277,7 @@ async fn replace(
     collection: &str,
     documents: &[Doc],
     upsert: bool,
+    is_raw: bool,
 ) -> Result<Touched> {
     let ids: Vec<RawBson> = documents.iter().map(|sent| id(sent).into()).collect();
     let mut keys = HashSet::new();
@@ -270,7 +292,13 @@ async fn replace(
         let error = Error::new(ErrorKind::InvalidQuery, message);
         return Err(error.at(collection, Some("_id"), Some(twice.clone())));
     }
-    let is_followed = unit.has_watchers(collection) || unit.catalog.is_replace_followed(collection);
+    let catalog = unit.catalog;
+    let is_followed = is_raw
+        || unit.has_watchers(collection)
+        || catalog.is_replace_followed(collection)
+        || has_to_wait(unit, collection, ids.len() == 1, || {
+            !catalog.unique_in(collection).is_empty()
+        });
     if is_followed && ids.len() > 1 {
         unit.load_existing(collection, &ids).await?;
     }
@@ -301,7 +329,7 @@ async fn replace_statement(
         filter: Filter::Path("_id".into(), Test::Eq(id.clone())),
         change: Change::Replace(document.to_owned()),
         upsert,
-        check: validation::check_of(unit.catalog, collection, false),
+        check: validation::check_of(unit.catalog, collection, LeftBy::Sent),
     };
     let touched = statement(unit, &write).await?;
     match touched.matched == 0 && !touched.inserted {
@@ -432,8 +460,10 @@ fn with_stored_id(
     if let Some(stored) = stored.and_then(|stored| path::get(stored, "_id")) {
         with_id.append(bson::raw::cstr!("_id"), stored);
     }
+    let mut names = HashSet::new();
     for element in document {
         let (name, value) = element.map_err(Error::malformed)?;
+        names.insert(name.as_str());
         if name.as_str() != "_id" {
             with_id.append(name, value);
         }
@@ -441,7 +471,7 @@ fn with_stored_id(
     if let (Some(stored), Some(unnamed)) = (stored, unit.catalog.unnamed_in(collection)) {
         for element in stored.iter() {
             let (name, value) = element.map_err(Error::malformed)?;
-            if unnamed.contains(name.as_str()) && path::get(document, name.as_str()).is_none() {
+            if unnamed.contains(name.as_str()) && !names.contains(name.as_str()) {
                 with_id.append(name, value);
             }
         }
@@ -451,7 +481,11 @@ fn with_stored_id(
 
 async fn delete(unit: &mut Unit<'_>, write: &DeleteWrite, is_returning: bool) -> Result<Touched> {
     let (catalog, collection) = (unit.catalog, write.collection.as_str());
-    if !is_returning && !unit.has_watchers(collection) && !catalog.is_delete_followed(collection) {
+    let is_statement = !is_returning
+        && !unit.has_watchers(collection)
+        && !catalog.is_delete_followed(collection)
+        && !unit.has_queued(collection);
+    if is_statement {
         let deleted = unit.delete_where(write).await?;
         return Ok(Touched {
             matched: deleted.removed,
@@ -465,6 +499,11 @@ async fn delete(unit: &mut Unit<'_>, write: &DeleteWrite, is_returning: bool) ->
     }
     let returned = is_returning.then(|| positions.clone());
     Ok(Touched::changed(positions.len() as u64, positions).returning(returned))
+}
+
+/// Whether a filter is that of the document with an `_id`.
+pub(super) fn is_of_one(filter: &Filter) -> bool {
+    matches!(filter, Filter::Path(path, Test::Eq(_)) if path == "_id")
 }
 
 fn is_split(catalog: &Catalog, collection: &str) -> bool {

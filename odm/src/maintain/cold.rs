@@ -11,15 +11,15 @@ use std::collections::HashMap;
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use super::{
-    Write,
     unit::{Doc, Unit, id},
     versions,
 };
 use crate::{
-    catalog::{Catalog, ColdValue, Split, value_of},
+    catalog::{ColdValue, Split, value_of},
     error::{Error, ErrorKind, Result},
     model::ObjectId,
     mql::{key, path},
+    mutants::mutant,
 };
 pub(super) use update::{matching, update};
 
@@ -161,6 +161,7 @@ async fn put(
     for (owner, value) in values {
         let own = split.own_id.then(|| own_id(split, &value)).transpose()?;
         let held = stored.get(&key::of(owner.as_raw_bson_ref()));
+        let held = held.filter(|_| !mutant("second cold part"));
         let held = held.and_then(|parts| parts.first().copied());
         let held = held.and_then(|at| {
             let part = unit.document(&split.cold, at)?;
@@ -222,7 +223,7 @@ pub(super) async fn follow_deletes(unit: &mut Unit<'_>) -> Result<()> {
             Some(RawBson::from(id(before)))
         });
         let removed: Vec<RawBson> = removed.collect();
-        if !removed.is_empty() {
+        if !removed.is_empty() && !mutant("cold part of a delete") {
             unit.exclude(&split.hot, &removed);
             let parts = unit.search_images(&split.cold_parts_of(removed)).await?;
             for at in parts {
@@ -233,51 +234,100 @@ pub(super) async fn follow_deletes(unit: &mut Unit<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the whole documents that a caller sent, as they are stored, with the cold values that it
-/// sent.
-pub(super) fn whole_documents(
-    catalog: &Catalog,
-    write: &Write,
+/// Makes hot documents whole, as they are stored, with those cold parts that the caller has sent values of.
+pub(super) async fn whole_documents(
+    unit: &mut Unit<'_>,
+    collection: &str,
+    sent: &[Doc],
     mut documents: Vec<Doc>,
 ) -> Result<Vec<Doc>> {
-    let sent = match write {
-        Write::Insert { documents, .. } => documents.as_slice(),
-        Write::Replace { documents, .. } => documents.as_slice(),
-        Write::Modify { to, .. } => std::slice::from_ref(to),
-        Write::UpsertBy { .. }
-        | Write::Update { .. }
-        | Write::Delete { .. }
-        | Write::Repair { .. } => {
-            return Ok(documents);
-        }
-    };
-    let collection = write.collection();
-    if catalog.splits_of(collection).next().is_none() {
+    let catalog = unit.catalog;
+    let splits: Vec<&Split> = catalog.splits_of(collection).collect();
+    if splits.is_empty() {
         return Ok(documents);
     }
-    for (document, sent) in documents.iter_mut().zip(sent) {
-        *document = Doc::new(whole_document(catalog, collection, document, sent)?);
+    let mut values = Vec::with_capacity(splits.len());
+    for &split in &splits {
+        values.push(stored_values(unit, split, sent, &documents).await?);
+    }
+    for (at, (document, sent)) in documents.iter_mut().zip(sent).enumerate() {
+        let value = |name: &str| {
+            let of = splits.iter().position(|split| split.path == name)?;
+            Some(values[of][at].as_deref())
+        };
+        *document = Doc::new(whole_document(document, sent, &value)?);
     }
     Ok(documents)
 }
 
-fn whole_document(
-    catalog: &Catalog,
-    collection: &str,
+/// The stored values of one split field of documents, where the caller has sent one.
+async fn stored_values(
+    unit: &mut Unit<'_>,
+    split: &Split,
+    sent: &[Doc],
+    documents: &[Doc],
+) -> Result<Vec<Option<RawDocumentBuf>>> {
+    let is_sent = |sent: &Doc| {
+        let value = path::get(sent, &split.path);
+        value.is_some_and(|value| value != RawBsonRef::Null)
+    };
+    let pairs = sent.iter().zip(documents);
+    let owners = pairs.filter(|(sent, _)| is_sent(sent));
+    let owners: Vec<RawBson> = owners.map(|(_, document)| id(document).into()).collect();
+    if owners.is_empty() {
+        return Ok(vec![None; documents.len()]);
+    }
+    let mut parts = held_parts(unit, split);
+    let is_unread = |owner: &RawBson| !parts.contains_key(&key::of(owner.as_raw_bson_ref()));
+    let unread: Vec<RawBson> = owners.into_iter().filter(is_unread).collect();
+    if !unread.is_empty() {
+        parts.extend(parts_of(unit, split, unread).await?);
+    }
+    let images = unit.images(&split.cold);
+    let values = sent.iter().zip(documents).map(|(sent, document)| {
+        if !is_sent(sent) {
+            return Ok(None);
+        }
+        let held = parts.get(&key::of(id(document)));
+        let part = held.and_then(|held| images.at(*held.first()?).now());
+        match (part, path::get(document, &split.path)) {
+            (Some(part), _) => split.value(part).map(Some),
+            // As in a document from before it was split.
+            (None, Some(inline)) => value_of(split, inline),
+            (None, None) => Ok(None),
+        }
+    });
+    values.collect()
+}
+
+/// The positions of the cold parts that the unit holds, by the keys of their documents' `_id`s.
+fn held_parts(unit: &Unit<'_>, split: &Split) -> HashMap<Vec<u8>, Vec<usize>> {
+    let mut parts: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
+    for (at, part) in unit.images(&split.cold).existing() {
+        if let Some(owner) = path::get(part, &split.key) {
+            parts.entry(key::of(owner)).or_default().push(at);
+        }
+    }
+    parts
+}
+
+/// A hot document with the values of cold parts, which `value` returns by the names of their fields: `Some(None)` where
+/// none is loaded.
+fn whole_document<'v>(
     hot: &RawDocument,
     sent: &RawDocument,
+    value: &dyn Fn(&str) -> Option<Option<&'v RawDocument>>,
 ) -> Result<RawDocumentBuf> {
     let hot = hot.iter().collect::<Result<Vec<_>, _>>();
     let mut hot = hot.map_err(Error::malformed)?;
-    // As in a document from before it was split.
-    hot.retain(|(name, _)| catalog.split_at(collection, name.as_str()).is_none());
+    hot.retain(|(name, _)| value(name.as_str()).is_none());
     let mut hot = hot.into_iter();
     let mut whole = RawDocumentBuf::new();
     // The fields that were stored are in the order in which they were sent.
     for element in sent {
-        let (name, value) = element.map_err(Error::malformed)?;
-        if catalog.split_at(collection, name.as_str()).is_some() {
-            whole.append(name, value);
+        let (name, _) = element.map_err(Error::malformed)?;
+        if let Some(value) = value(name.as_str()) {
+            whole.append(name, value.map_or(RawBsonRef::Null, RawBsonRef::Document));
         } else if let Some((name, value)) = hot.next() {
             whole.append(name, value);
         }

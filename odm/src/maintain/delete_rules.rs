@@ -13,6 +13,7 @@ use crate::{
     catalog::{Edge, OnDelete, join, references},
     error::{Error, ErrorKind, Result, show},
     mql::{key, path},
+    mutants::mutant,
     store::{Find, FindByKey},
 };
 
@@ -27,9 +28,10 @@ pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
     let mut restricting: Vec<(&Edge, Vec<RawBson>)> = Vec::new();
     loop {
         let mut deleted: BTreeMap<String, Vec<RawBson>> = BTreeMap::new();
-        let removed = unit.removed_since(known);
-        known += removed.len();
-        for (collection, id) in removed {
+        let gone = unit.removed_since(known);
+        let removed = gone.len();
+        known += removed;
+        for (collection, id) in gone {
             let ids = deleted.entry(collection.clone()).or_default();
             ids.push(id.clone());
         }
@@ -38,6 +40,9 @@ pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
         }
         for (collection, ids) in &deleted {
             for edge in catalog.edges_into(collection) {
+                if mutant("cascade of a cascade") && known > removed {
+                    continue;
+                }
                 if edge.on_delete != OnDelete::Keep {
                     divide_referrers(unit, edge, ids).await?;
                 }
@@ -53,6 +58,9 @@ pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
     // The references in a cold part are those of its document.
     cold::follow_deletes(unit).await?;
     for (edge, ids) in restricting {
+        if mutant("restrict") {
+            break;
+        }
         restrict(unit, edge, &ids).await?;
     }
     Ok(())
@@ -103,6 +111,9 @@ async fn cascade(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Resul
         for at in page {
             unit.remove(&edge.from, at).await?;
         }
+        if mutant("second page of a cascade") {
+            return Ok(());
+        }
     }
 }
 
@@ -120,10 +131,16 @@ async fn clear(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<
             return Ok(());
         }
         for at in page {
+            if mutant("one reference to nullify") && at == 1 {
+                continue;
+            }
             if let Some(document) = unit.document(&edge.from, at) {
                 let fields = cleared(document, edge, &gone);
                 set_references(unit, edge, at, fields).await?;
             }
+        }
+        if mutant("second page to nullify") {
+            return Ok(());
         }
     }
 }
@@ -145,6 +162,7 @@ pub(super) async fn set_references(
     let part = unit.document(&edge.from, at);
     let owner = part.and_then(|part| path::get(part, &split.key));
     match owner.map(RawBson::from) {
+        Some(_) if mutant("version of a cleared cold part") => Ok(()),
         Some(owner) => cold::touch(unit, split, &[owner]).await,
         None => Ok(()),
     }
@@ -153,6 +171,7 @@ pub(super) async fn set_references(
 /// The references of a document to gone documents, cleared by the rule of the edge.
 pub(super) fn cleared(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8>>) -> FieldValues {
     match (&edge.on_delete, &edge.list) {
+        (OnDelete::Pull, Some(_)) if mutant("pull") => FieldValues::new(),
         (OnDelete::Pull, Some(list)) => pulled(document, edge, list, gone),
         _ => nullified(document, edge, gone),
     }

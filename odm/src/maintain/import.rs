@@ -12,7 +12,7 @@ use super::{
     run::Work,
     sequence,
     unit::{Bounds, Unit, id},
-    validation,
+    validation::{self, LeftBy},
 };
 use crate::{
     catalog::Catalog,
@@ -97,7 +97,7 @@ impl Work for Import {
                 check(&unit, &split.cold, &changed)?;
             }
         }
-        unit.flush().await?;
+        unit.finish().await?;
         references::check(&mut unit, true).await?;
         let has_queued = unit.outbox.has_queued();
         Ok((unit.into_cost().1, has_queued))
@@ -107,7 +107,7 @@ impl Work for Import {
 /// Refuses documents that do not conform to their schema, or that their model cannot read, whatever the setting of
 /// the validation.
 fn check(unit: &Unit<'_>, collection: &str, positions: &[usize]) -> Result<()> {
-    validation::check_positions(unit, collection, positions, false)?;
+    validation::check_positions(unit, collection, positions, LeftBy::Import)?;
     for &at in positions {
         let Some(document) = unit.document(collection, at) else {
             continue;

@@ -19,6 +19,7 @@ use crate::{
         key,
         path::{self, Lookup},
     },
+    mutants::mutant,
 };
 pub(super) use blind::Unread;
 pub(super) use repair::repair;
@@ -62,10 +63,16 @@ pub(super) async fn apply<'c>(
             sides.load(unit, edge, previous).await?;
         }
         for (own, target) in &claims {
+            if mutant("new inverse reference") {
+                break;
+            }
             sides.attach(unit, edge, other, own, target).await?;
         }
         // After all claims: a document that one has lost, another may have claimed.
         for (own, target) in &lost {
+            if mutant("lost inverse reference") {
+                break;
+            }
             sides.detach(unit, other, target, own).await?;
         }
         sides.store(unit).await?;
@@ -78,7 +85,8 @@ pub(super) async fn apply<'c>(
 async fn store_missing_lists(unit: &mut Unit<'_>, edge: &Edge, positions: &[usize]) -> Result<()> {
     for &at in positions {
         let document = unit.document(&edge.from, at);
-        if document.is_some_and(|document| is_list_missing(document, edge)) {
+        let is_missing = document.is_some_and(|document| is_list_missing(document, edge));
+        if is_missing && !mutant("empty inverse list") {
             let empty = RawBson::Array(RawArrayBuf::new());
             let fields = vec![(edge.path.clone(), Some(empty))];
             unit.set(&edge.from, at, fields).await?;
@@ -197,7 +205,7 @@ fn doubled(document: &RawDocument, edge: &Edge) -> Option<RawBson> {
 
 /// A list of inverse references holds none twice: its inverse could name the holder only once.
 fn once(edge: &Edge, document: &RawDocument, own: &RawBson) -> Result<()> {
-    let Some(target) = doubled(document, edge) else {
+    let Some(target) = doubled(document, edge).filter(|_| !mutant("doubled reference")) else {
         return Ok(());
     };
     let message = format!(

@@ -35,6 +35,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     model::ObjectId,
     mql::{key, path},
+    mutants::mutant,
 };
 pub(super) use lag::split_lagging;
 pub use lag::{Lag, ParkedRecord};
@@ -225,7 +226,8 @@ impl Unit<'_> {
     pub(super) async fn queue_refreshes(&mut self, targets: Vec<Target>) -> Result<()> {
         let at = self.outbox.since.unwrap_or_else(|| self.time());
         for target in targets {
-            if !self.outbox.queued.insert(target.key()) {
+            let is_lost = mutant("second record") && self.outbox.has_queued();
+            if is_lost || !self.outbox.queued.insert(target.key()) {
                 continue;
             }
             self.lock(&target);

@@ -8,7 +8,7 @@ use std::{
 use async_trait::async_trait;
 use bson::RawBson;
 
-use super::{Step, Write, WriteOutcome, alone, apply};
+use super::{Predecessors, Step, Write, WriteOutcome, alone, apply, apply_part};
 use crate::{
     catalog::{Catalog, follow, has_followed, is_outdated},
     error::{Error, ErrorKind, Result},
@@ -66,7 +66,7 @@ impl Work for Write {
         durability: Durability,
         with_steps: bool,
     ) -> Result<Option<WriteOutcome>> {
-        let Some((write, documents)) = alone::write_of(catalog, self) else {
+        let Some(write) = alone::write_of(catalog, self) else {
             return Ok(None);
         };
         let updated = store.write_alone(&write, durability).await?;
@@ -74,7 +74,6 @@ impl Work for Write {
             matched: updated.matched,
             modified: updated.modified,
             inserted: updated.inserted,
-            documents,
             cost: updated.cost,
             steps: match with_steps {
                 true => vec![Step {
@@ -110,10 +109,18 @@ impl Work for Vec<NamedWrite> {
         with_steps: bool,
     ) -> Result<Vec<WriteOutcome>> {
         let mut outcomes = Vec::with_capacity(self.len());
-        for NamedWrite { write, named } in self {
-            let outcome = apply(catalog, transaction, write, with_steps).await?;
+        let mut before = Predecessors::default();
+        for (at, NamedWrite { write, named }) in self.iter().enumerate() {
+            let place = (&mut before, at + 1 == self.len());
+            let outcome = match self.len() {
+                1 => apply(catalog, transaction, write, with_steps).await?,
+                _ => apply_part(catalog, transaction, write, with_steps, place).await?,
+            };
             match named {
                 Some(named) if outcome.matched == 0 => {
+                    if named.has_version && before.held_back.has(named.collection, &named.id) {
+                        return Err(Error::stale(named.collection, &named.id));
+                    }
                     return Err(named.unmatched(&*transaction).await?);
                 }
                 _ => outcomes.push(outcome),

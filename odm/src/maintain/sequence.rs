@@ -12,6 +12,7 @@ use crate::{
     catalog,
     error::{Error, ErrorKind, Result},
     mql::{Direction, Filter, Sort, Test, path},
+    mutants::mutant,
     store::{Find, Reader, ReaderExt},
 };
 
@@ -39,7 +40,7 @@ pub(super) async fn numbered<'d>(
 
     let mut with_ids = Vec::with_capacity(documents.len());
     for document in documents {
-        let next = last.checked_add(1);
+        let next = last.checked_add(if mutant("gap in a sequence") { 2 } else { 1 });
         let id = next.map(id_of_number).transpose()?.flatten();
         let (Some(next), Some(id)) = (next, id) else {
             let message = format!(
@@ -56,7 +57,9 @@ pub(super) async fn numbered<'d>(
         }
         with_ids.push(Doc::new(with_id));
     }
-    give(unit, collection, last).await?;
+    if !mutant("sequence given twice") {
+        give(unit, collection, last).await?;
+    }
     Ok(with_ids.into())
 }
 
@@ -110,7 +113,7 @@ pub(super) async fn given_elsewhere(
     collection: &str,
     last: i64,
 ) -> Result<()> {
-    match last > given(unit, collection).await? {
+    match last > given(unit, collection).await? && !mutant("sequence of an import") {
         true => give(unit, collection, last).await,
         false => Ok(()),
     }

@@ -1,5 +1,7 @@
 //! The result of a unit does not depend on how much of it is held at once.
 
+use std::sync::{Arc, Mutex};
+
 use bson::{Document, RawDocument, RawDocumentBuf, doc};
 use proptest::{
     prelude::*,
@@ -282,6 +284,7 @@ fn write() -> impl Strategy<Value = Write> {
                 collection: owned,
                 documents: ids.iter().map(|id| new(*id)).collect(),
                 upsert: kind == 3,
+                is_raw: false,
                 check_returned: ReturnedCheck::new(|_| Ok(())),
             },
             9 => Write::UpsertBy {
@@ -388,15 +391,42 @@ struct Seen {
 }
 
 impl Seen {
-    fn new(outcome: WriteOutcome, planned: Vec<(String, u64, u64, u64)>) -> Self {
+    fn new(
+        outcome: WriteOutcome,
+        documents: Vec<Doc>,
+        planned: Vec<(String, u64, u64, u64)>,
+    ) -> Self {
         Seen {
             matched: outcome.matched,
             modified: outcome.modified,
             inserted: outcome.inserted,
-            documents: outcome.documents,
+            documents,
             planned,
         }
     }
+}
+
+/// The write with a check that keeps the documents which it returns.
+fn kept(write: &Write, returned: &Arc<Mutex<Vec<Doc>>>) -> Write {
+    let mut write = write.clone();
+    let returned = returned.clone();
+    let keep = ReturnedCheck::new(move |documents| {
+        *returned.lock().unwrap() = documents.to_vec();
+        Ok(())
+    });
+    match &mut write {
+        Write::Insert { check_returned, .. }
+        | Write::Replace { check_returned, .. }
+        | Write::Modify { check_returned, .. } => *check_returned = keep,
+        Write::UpsertBy { check, .. } => *check = keep,
+        Write::Update { returning, .. } | Write::Delete { returning, .. } => {
+            if let Some(returning) = returning {
+                returning.check = keep;
+            }
+        }
+        Write::Repair { .. } => {}
+    }
+    write
 }
 
 /// In place of a plan: what is refused is not applied either, so that this is seen only if it is.
@@ -419,10 +449,13 @@ async fn run(catalog: &Catalog, store: &Embedded, write: &Write, bounds: Bounds)
     let planned = planned.collect();
     dry.rollback().await.unwrap();
     let mut transaction = store.begin(options()).await.unwrap();
-    match apply_within(catalog, &mut *transaction, write, bounds, false).await {
+    let returned = Arc::default();
+    let write = kept(write, &returned);
+    match apply_within(catalog, &mut *transaction, &write, bounds, false).await {
         Ok(outcome) => {
             transaction.commit().await.unwrap();
-            Ok(Seen::new(outcome, planned))
+            let returned = std::mem::take(&mut *returned.lock().unwrap());
+            Ok(Seen::new(outcome, returned, planned))
         }
         Err(error) => {
             transaction.rollback().await.unwrap();

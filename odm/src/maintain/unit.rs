@@ -22,19 +22,19 @@ pub(crate) use images::Doc;
 pub(super) use images::{Image, Images, Numbers};
 pub(super) use pages::DocumentPages;
 
-use super::{outbox::Deferral, plan::Step};
+use super::{outbox::Deferral, plan::Step, versions::Earlier};
 use crate::{
     catalog::Catalog,
     model::DateTime,
-    mql::path,
+    mql::{key, path},
+    mutants::chunk,
     store::{Cost, Find, Transaction},
 };
 
-/// How much a unit holds at once. Unless documents exchange the values of a unique index, which they
-/// can in one batch only, the result does not depend on it.
+/// How much a unit holds at once. The result does not depend on it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
-    /// How many changed documents are queued before they are flushed.
+    /// How many changed documents are queued before they are flushed, besides those that get a key of a unique index.
     pub(super) queue: usize,
     /// How many documents a step reads, computes and flushes at once, where there are many.
     pub(super) chunk: usize,
@@ -44,7 +44,7 @@ impl Default for Bounds {
     fn default() -> Self {
         Bounds {
             queue: 500,
-            chunk: 1000,
+            chunk: chunk(1000),
         }
     }
 }
@@ -69,6 +69,8 @@ pub(super) struct Unit<'a> {
     pub(super) imports: bool,
     /// What it leaves to the worker of the outbox, or works off as one of its units.
     pub(super) outbox: Deferral,
+    /// What earlier writes of the same unit have changed.
+    pub(super) earlier: Earlier,
     /// The one time of all `$currentDate`s of the write.
     now: bson::DateTime,
     /// What the calls to the store have touched.
@@ -81,6 +83,26 @@ pub(super) struct Unit<'a> {
     steps: Option<Vec<Step>>,
     /// The chunked searches, by collection.
     expected: HashMap<String, Find>,
+    /// The unit is one of several that are committed together, and over which uniqueness holds only at their end.
+    pub(super) is_part: bool,
+    /// Another one of them follows.
+    is_followed: bool,
+}
+
+/// What units that are committed together leave to the last one of them: the documents that get keys of unique indexes, which
+/// others may still have.
+#[derive(Debug, Default)]
+pub(super) struct HeldBack(BTreeMap<String, Images>);
+
+impl HeldBack {
+    /// Whether it has a document, which the transaction may not have yet.
+    pub(super) fn has(&self, collection: &str, id: &RawBson) -> bool {
+        let images = self.0.get(collection);
+        images.is_some_and(|images| {
+            let at = images.position(&key::of(id.as_raw_bson_ref()));
+            at.is_some_and(|at| images.at(at).now().is_some())
+        })
+    }
 }
 
 impl<'a> Unit<'a> {
@@ -101,6 +123,7 @@ impl<'a> Unit<'a> {
             repairs: false,
             imports: false,
             outbox: Deferral::default(),
+            earlier: Earlier::default(),
             now: DateTime::now().into(),
             cost: Cost::default(),
             step: WRITE_STEP,
@@ -108,7 +131,41 @@ impl<'a> Unit<'a> {
             changed_images: 0,
             steps: with_steps.then(Vec::new),
             expected: HashMap::new(),
+            is_part: false,
+            is_followed: false,
         }
+    }
+
+    /// What this write and earlier ones of the same unit have changed, of documents whose writes are recorded.
+    pub(super) fn take_earlier(&mut self) -> Earlier {
+        let mut earlier = std::mem::take(&mut self.earlier);
+        for (collection, images) in &self.collections {
+            if self.catalog.write_fields(collection).is_some() {
+                images.each(|key, image| earlier.add(collection, key, image));
+            }
+        }
+        earlier
+    }
+
+    /// Makes it one of several units that are committed together: after others, which have held back these documents.
+    pub(super) fn after(mut self, held_back: HeldBack, is_followed: bool) -> Self {
+        self.collections = held_back.0;
+        self.is_part = true;
+        self.is_followed = is_followed;
+        self
+    }
+
+    /// Takes the documents that are left to the next unit.
+    pub(super) fn take_held_back(&mut self) -> HeldBack {
+        let collections = std::mem::take(&mut self.collections).into_iter();
+        let carried = collections.filter_map(|(name, images)| Some((name, images.carried()?)));
+        HeldBack(carried.collect())
+    }
+
+    /// Whether a statement to the store would not do the same as changes of the unit: one of the documents of the collection is
+    /// queued.
+    pub(super) fn has_queued(&self, collection: &str) -> bool {
+        self.images(collection).has_queue()
     }
 
     /// The time of the write.

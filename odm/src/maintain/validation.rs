@@ -14,21 +14,20 @@ use super::{
     unit::{Unit, id},
 };
 use crate::{
-    catalog::{ActiveValidator, Catalog, ModelReadCheck},
+    catalog::{ActiveValidator, Catalog, CopiedField, ModelReadCheck},
     error::{Error, ErrorKind, Result, show},
     mql::{Filter, Update, Violation},
+    mutants::mutant,
     store::DocumentCheck,
 };
 
 /// The check of a statement's documents, which the store runs.
-pub(super) fn check_of(
-    catalog: &Catalog,
-    collection: &str,
-    is_typed: bool,
-) -> Option<DocumentCheck> {
+pub(super) fn check_of(catalog: &Catalog, collection: &str, kind: LeftBy) -> Option<DocumentCheck> {
     let validators = catalog.validators_of(collection);
-    let reads = read_checks_of(catalog, collection, is_typed);
-    if validators.is_none() && reads.is_none() {
+    let reads = read_checks_of(catalog, collection, kind);
+    let copied = catalog.copied_in(collection);
+    let copied = copied.filter(|_| kind != LeftBy::Import);
+    if validators.is_none() && reads.is_none() && copied.is_none() {
         return None;
     }
     let collection = collection.to_owned();
@@ -36,11 +35,58 @@ pub(super) fn check_of(
         if let Some(validators) = &validators {
             validate(validators, &collection, before, after)?;
         }
+        for field in copied.iter().flat_map(|copied| copied.iter()) {
+            refuse_uncopied(field, &collection, before, after)?;
+        }
         match &reads {
-            Some(reads) => refuse_unreadable(reads, &collection, before, after),
+            Some(reads) => refuse_unreadable(reads, &collection, kind, before, after),
             None => Ok(()),
         }
     }))
+}
+
+/// The write that leaves a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LeftBy {
+    /// The document is sent, and its writer has read it as its type.
+    Sent,
+    /// An update by typed fields.
+    TypedUpdate,
+    /// An update of which no more is known.
+    RawUpdate,
+    /// The document was stored elsewhere before.
+    Import,
+}
+
+impl LeftBy {
+    pub(super) fn update(is_typed: bool) -> Self {
+        match is_typed {
+            true => LeftBy::TypedUpdate,
+            false => LeftBy::RawUpdate,
+        }
+    }
+}
+
+/// Refuses a document without a value that others always have a copy of: they could not be read. One that had none before
+/// is left alone.
+fn refuse_uncopied(
+    field: &CopiedField,
+    collection: &str,
+    before: Option<&RawDocument>,
+    after: &RawDocument,
+) -> Result<()> {
+    if field.is_in(after) || before.is_some_and(|before| !field.is_in(before)) {
+        return Ok(());
+    }
+    let id = RawBson::from(id(after));
+    let message = format!(
+        "invalid document: `{collection}` with `_id` = {} has no `{}`, of which `{}` is a copy that is always there: give it \
+         a value, or make the copy an `Option`",
+        show(&id),
+        field.value,
+        field.copy
+    );
+    Err(Error::new(ErrorKind::Invalid, message).at(collection, Some(&field.value), Some(id)))
 }
 
 /// A filter: documents that it matches pass the [check](check_of) after an update. `None` if they have to be looked at.
@@ -50,7 +96,7 @@ pub(super) fn kept_by(
     update: &Update,
     is_typed: bool,
 ) -> Option<Filter> {
-    if read_checks_of(catalog, collection, is_typed).is_some() {
+    if read_checks_of(catalog, collection, LeftBy::update(is_typed)).is_some() {
         return None;
     }
     let validators = catalog.validators_of(collection);
@@ -60,23 +106,32 @@ pub(super) fn kept_by(
     })
 }
 
-/// What the documents of a typed update have to be read as, where validation does not say as much.
+/// What the documents of an update have to be read as, where validation does not say as much.
 fn read_checks_of(
     catalog: &Catalog,
     collection: &str,
-    is_typed: bool,
+    kind: LeftBy,
 ) -> Option<Arc<Vec<ModelReadCheck>>> {
-    catalog.update_checks(collection).filter(|_| is_typed)
+    match kind {
+        LeftBy::Sent | LeftBy::Import => None,
+        LeftBy::TypedUpdate => catalog.update_checks(collection, true),
+        LeftBy::RawUpdate => catalog.update_checks(collection, false),
+    }
 }
 
 /// Refuses an update that leaves a document unreadable. One that was so before is left alone.
 fn refuse_unreadable(
     checks: &[ModelReadCheck],
     collection: &str,
+    kind: LeftBy,
     before: Option<&RawDocument>,
     after: &RawDocument,
 ) -> Result<()> {
-    for check in checks.iter().filter(|check| !check.is_validated) {
+    let asks = |check: &&ModelReadCheck| match kind {
+        LeftBy::RawUpdate => !check.is_off,
+        _ => !check.is_validated,
+    };
+    for check in checks.iter().filter(asks) {
         let Some(why) = check.unreadable(after)? else {
             continue;
         };
@@ -99,24 +154,28 @@ fn refuse_unreadable(
 
 /// Validates the documents that the user's write has changed, with the cold parts that it has.
 pub(super) fn check(unit: &Unit<'_>, write: &Write, touched: &Touched) -> Result<()> {
-    if matches!(write, Write::Delete { .. } | Write::Repair { .. }) {
+    let is_left = match write {
+        Write::Replace { upsert: true, .. } => mutant("validation of an upsert"),
+        _ => mutant("validation"),
+    };
+    if is_left || matches!(write, Write::Delete { .. } | Write::Repair { .. }) {
         return Ok(());
     }
     let (catalog, collection) = (unit.catalog, write.collection());
-    let is_typed = match write {
-        Write::Update { is_typed, .. } => *is_typed,
-        Write::UpsertBy {
+    let kind = match write {
+        Write::Update { is_typed, .. }
+        | Write::UpsertBy {
             found: Found::Updated { is_typed, .. },
             ..
-        } => *is_typed,
-        _ => false,
+        } => LeftBy::update(*is_typed),
+        _ => LeftBy::Sent,
     };
-    check_positions(unit, collection, &touched.positions, is_typed)?;
+    check_positions(unit, collection, &touched.positions, kind)?;
     for split in catalog.splits_of(collection) {
         let images = unit.images(&split.cold);
         let changed = images.changed().filter(|(_, image)| image.is_base());
         let changed: Vec<usize> = changed.map(|(at, _)| at).collect();
-        check_positions(unit, &split.cold, &changed, is_typed)?;
+        check_positions(unit, &split.cold, &changed, kind)?;
     }
     Ok(())
 }
@@ -126,9 +185,9 @@ pub(super) fn check_positions(
     unit: &Unit<'_>,
     collection: &str,
     positions: &[usize],
-    is_typed: bool,
+    kind: LeftBy,
 ) -> Result<()> {
-    let check = check_of(unit.catalog, collection, is_typed);
+    let check = check_of(unit.catalog, collection, kind);
     let Some(check) = check else {
         return Ok(());
     };

@@ -3,7 +3,9 @@
 //!
 //! A write counts once for each unit that changes base data of the document, never by a refresh, and not where
 //! nothing is different in the end. So these fields are a function of the images before and after a unit, and join
-//! the write of the document.
+//! the write of the document. The writes of a bulk are one unit for them.
+
+use std::collections::HashMap;
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
 
@@ -15,13 +17,52 @@ use crate::{
     catalog::Catalog,
     error::{Error, ErrorKind, Result},
     model::DateTime,
-    mql::path,
+    mql::{key, path},
+    mutants::mutant,
 };
 
-/// Returns a document that a unit inserts or changes at a time, with its write recorded in it.
+/// The documents that earlier writes of a unit have changed, of collections whose writes are recorded.
+#[derive(Debug, Default)]
+pub(crate) struct Earlier(HashMap<String, HashMap<Vec<u8>, EarlierImage>>);
+
+/// What a document was before the first of the writes.
+#[derive(Debug)]
+struct EarlierImage {
+    before: Option<Doc>,
+    is_touched: bool,
+}
+
+impl Earlier {
+    /// Adds what a write has changed.
+    pub(super) fn add(&mut self, collection: &str, key: &[u8], image: &Image) {
+        if !image.is_changed() && !image.is_touched() {
+            return;
+        }
+        let of_collection = self.0.entry(collection.to_owned()).or_default();
+        let earlier = of_collection.entry(key.to_owned()).or_insert_with(|| {
+            let before = image.before().cloned();
+            EarlierImage {
+                before,
+                is_touched: false,
+            }
+        });
+        earlier.is_touched |= image.is_touched();
+    }
+
+    fn of(&self, collection: &str, image: &Image) -> Option<&EarlierImage> {
+        // One that was removed in between is a new one.
+        let of_collection = self.0.get(collection)?;
+        let id = path::get(image.before()?, "_id")?;
+        of_collection.get(&key::of(id))
+    }
+}
+
+/// Returns a document that a unit inserts or changes at a time, with its write recorded in it. The unit begins with the
+/// earlier writes.
 pub(super) fn recorded(
     catalog: &Catalog,
     collection: &str,
+    earlier: &Earlier,
     image: &Image,
     after: Doc,
     time: bson::DateTime,
@@ -29,38 +70,50 @@ pub(super) fn recorded(
     let Some(fields) = catalog.write_fields(collection) else {
         return Ok(after);
     };
-    let is_changed = match image.before() {
+    let earlier = earlier.of(collection, image);
+    let before = match earlier {
+        Some(earlier) => earlier.before.as_ref(),
+        None => image.before(),
+    };
+    let is_touched = image.is_touched() || earlier.is_some_and(|earlier| earlier.is_touched);
+    let is_changed = match before {
         None => true,
-        Some(_) if image.is_touched() => true,
+        Some(_) if mutant("version of no change") => true,
+        Some(_) if is_touched => true,
         Some(before) => {
             base_data(catalog, collection, before)? != base_data(catalog, collection, &after)?
         }
     };
     let stored = |path: &str| -> Option<RawBson> {
-        let before = image.held()?;
+        let before = before.or(image.held())?;
         path::get(before, path).map(RawBson::from)
     };
     // What is recorded in a document that was stored elsewhere stays: that it is stored here is no change of it.
-    let is_moved = image.before().is_none() && image.moved().is_some();
+    let is_moved = image.moved().is_some() && !mutant("times of an import");
+    let is_moved = image.before().is_none() && is_moved;
     let mut values: Vec<(&str, Option<RawBson>)> = Vec::new();
     if let Some(path) = &fields.version {
-        let version = match (image.before(), image.moved()) {
-            (None, None) => 1,
-            (None, Some(moved)) => held(moved, path)?.unwrap_or(1),
-            (Some(before), _) => version(before, path)? + i64::from(is_changed),
+        let version = match (before, image.moved()) {
+            (None, None) => i64::from(!mutant("first version")),
+            (None, Some(_)) if mutant("version of an import") => 1,
+            (None, Some(moved)) => held_elsewhere(moved, path)?,
+            (Some(before), _) => match (version(before, path)?, is_changed && !mutant("version")) {
+                (version, false) => version,
+                (version, true) => version.checked_add(1).ok_or_else(|| used_up(path))?,
+            },
         };
         values.push((path, Some(integer(&after, path, version))));
     }
     if let Some(path) = &fields.created_at {
         let created = match image.held() {
-            None => Some(time.into()),
+            None if !mutant("created_at") => Some(time.into()),
             // It is not known of a document from before the field was declared.
-            Some(_) => stored(path),
+            _ => stored(path),
         };
         values.push((path, created));
     }
     if let Some(path) = &fields.updated_at {
-        let updated = match is_changed && !is_moved {
+        let updated = match is_changed && !is_moved && !mutant("updated_at") {
             true => Some(time.into()),
             false => stored(path),
         };
@@ -132,6 +185,31 @@ pub(super) fn held(document: &RawDocument, path: &str) -> Result<Option<i64>> {
             format!("unreadable version: `{path}` of a document is no integer; set it to one"),
         )),
     }
+}
+
+/// The version of a document that was stored elsewhere before: one that has a next one.
+fn held_elsewhere(document: &RawDocument, path: &str) -> Result<i64> {
+    match held(document, path)?.unwrap_or(1) {
+        version if (0..i64::MAX).contains(&version) => Ok(version),
+        version => Err(Error::new(
+            ErrorKind::Invalid,
+            format!(
+                "invalid version: `{path}` is {version}; set it to a number from 1 to {}",
+                i64::MAX - 1
+            ),
+        )),
+    }
+}
+
+/// The error of a change of a document of which no next version can be stored.
+#[cold]
+fn used_up(path: &str) -> Error {
+    let message = format!(
+        "version used up: `{path}` of the document is {}, and no greater one can be stored; export the document, set its \
+         version to a lower one, and import it in its place",
+        i64::MAX
+    );
+    Error::new(ErrorKind::Limit, message)
 }
 
 /// A version, of the type that the document holds.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Plan;
+use super::{Failure, Plan, failure::Failures};
 use crate::catalog::{Declaration, FieldChange, FieldChangeKind, Stored, differences};
 
 /// What opening a database changes on a store; see [`Database::check`](crate::Database::check). As text, it has
@@ -15,7 +15,7 @@ use crate::catalog::{Declaration, FieldChange, FieldChangeKind, Stored, differen
 /// assert_eq!((changes.database.as_str(), changes.from, changes.to), ("shop", None, 1));
 /// # Ok(()) });
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Changes {
     /// The name of the database.
@@ -33,6 +33,10 @@ pub struct Changes {
     pub new_relations: Vec<String>,
     /// The relations that are not declared any more: nothing follows them from then on.
     pub gone_relations: Vec<String>,
+    /// The documents for which `open` would fail: the first 1,000.
+    pub failures: Vec<Failure>,
+    /// The number of all failures. Of a document with several, one of a step is the only one that is known.
+    pub failure_count: u64,
 }
 
 impl Changes {
@@ -51,6 +55,13 @@ impl Changes {
             let is_touched = touched.contains(&field);
             match &mut change.kind {
                 FieldChangeKind::Added { like, .. } if is_touched => like.clear(),
+                // What a step takes is no older name of another field.
+                FieldChangeKind::Added { like, .. } => like.retain(|old| {
+                    let is_taken = |(collection, path): &(String, String)| {
+                        *collection == change.collection && (path == old || path.is_empty())
+                    };
+                    !touched.iter().any(is_taken)
+                }),
                 FieldChangeKind::Removed if is_touched => return false,
                 _ => {}
             }
@@ -64,7 +75,15 @@ impl Changes {
             fields,
             gone_relations: gone.difference(&new).cloned().collect(),
             new_relations: new.into_iter().collect(),
+            ..Changes::default()
         }
+    }
+
+    /// Adds what a trial has found.
+    pub(crate) fn with_failures(mut self, failures: Failures) -> Self {
+        self.failure_count = failures.number();
+        self.failures = failures.into_listed();
+        self
     }
 
     pub(crate) fn of_new(declaration: &Declaration) -> Self {
@@ -91,6 +110,7 @@ impl Changes {
             && self.fields.is_empty()
             && self.new_relations.is_empty()
             && self.gone_relations.is_empty()
+            && self.failures.is_empty()
     }
 
     /// Emits an event for each line.
@@ -121,7 +141,7 @@ impl fmt::Display for Changes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, to) = (&self.database, self.to);
         match self.from {
-            None => return writeln!(f, "`{name}` is new on this store: version {to}"),
+            None => writeln!(f, "`{name}` is new on this store: version {to}")?,
             Some(from) if from == to => writeln!(f, "`{name}`: version {to}")?,
             Some(from) => writeln!(f, "`{name}`: from version {from} to {to}")?,
         }
@@ -139,6 +159,13 @@ impl fmt::Display for Changes {
         }
         for relation in &self.gone_relations {
             writeln!(f, "  relation `{relation}` is not declared any more")?;
+        }
+        for failure in &self.failures {
+            writeln!(f, "  failure: {failure}")?;
+        }
+        match self.failure_count - self.failures.len() as u64 {
+            0 => {}
+            more => writeln!(f, "  {more} more failures")?,
         }
         match self.is_empty() {
             true => writeln!(f, "  nothing changes"),

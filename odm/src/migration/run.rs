@@ -1,7 +1,8 @@
 //! Runs the steps of a migration.
 //!
-//! The record of the migration is in the stored catalog. It is made before the first step: from then on older
-//! programs are refused, and nobody else writes to the collections of the database. The unit that changes
+//! The record of the migration is in the stored catalog. It is announced before the steps are tried, so that nobody
+//! else writes to the collections of the database. It begins before the first step: from then on older
+//! programs are refused. The unit that changes
 //! documents moves the record on, so that a step goes through each document once. The record ends in the unit
 //! that declares the new version.
 
@@ -11,15 +12,15 @@ use std::{
 };
 
 use async_trait::async_trait;
-use bson::{RawBson, RawDocument, RawDocumentBuf};
+use bson::{RawBson, RawDocument, RawDocumentBuf, oid::ObjectId};
 
 use super::{
-    MigrationProgress, Migrations, Step,
+    MigrationProgress, Plan, Step,
     step::{Action, failed},
 };
 use crate::{
-    catalog::{self, Declaration, Model, RunningMigration, Split, Stored},
-    error::{Error, ErrorKind, Result},
+    catalog::{self, RunningMigration, Split},
+    error::{Error, Result},
     mql::path,
     store::{
         CollectionWrites, DocumentWrite, Durability, Find, Reader, ReaderExt, Store, Transaction,
@@ -33,118 +34,25 @@ const DOCUMENTS: u64 = if cfg!(test) { 3 } else { 500 };
 /// The bytes of documents after which a unit takes no more.
 const BYTES: usize = 4 << 20;
 
-/// The steps from the stored version of a database to a newer one, in their order.
-#[derive(Debug)]
-pub(crate) struct Plan {
-    name: String,
-    to: u32,
-    steps: Vec<(String, Step)>,
-    done: usize,
-    splits: Vec<Split>,
+/// Begins a migration that was announced: older programs are refused from now on.
+///
+/// # Errors
+///
+/// `Migrating` if the announcement was withdrawn.
+pub(crate) async fn begin(
+    store: &dyn Store,
+    plan: &Plan,
+    announced: Option<ObjectId>,
+) -> Result<()> {
+    let begin = Begin {
+        name: plan.name.clone(),
+        to: plan.to,
+        announced,
+    };
+    store.run(Arc::new(begin), Durability::Immediate).await
 }
 
-impl Plan {
-    /// Finds the steps that lead from what is stored to a declaration.
-    ///
-    /// # Errors
-    ///
-    /// `Schema` if a step is invalid, if one changes what another database declares, or if the migration that
-    /// has begun had other steps.
-    pub(crate) async fn new(
-        reader: &dyn Reader,
-        stored: &Stored,
-        declaration: &Declaration,
-        migrations: &Migrations,
-        models: &[&'static Model],
-    ) -> Result<Self> {
-        let to = declaration.version;
-        if let Some(last) = migrations.last().filter(|last| *last > to) {
-            return Err(schema(format!(
-                "missing version: `{}` has steps to version {last}, and its version is {to}; increase `version`",
-                declaration.name
-            )));
-        }
-        let listed = migrations.between(stored.version, to);
-        let listed = listed.map(|(version, step)| (version, step.clone()));
-        let renamings = models.iter().flat_map(|model| {
-            let renamed = model.renamed.iter();
-            let renamed = renamed.filter(|of| stored.is_before(model.collection, of.from, of.to));
-            renamed.map(|of| (to, Step::rename(model.collection, of.from, of.to)))
-        });
-        let (before, last): (Vec<_>, Vec<_>) = listed.partition(|(version, _)| *version < to);
-        let steps = before.into_iter().chain(renamings).chain(last);
-        let steps: Vec<(String, Step)> = steps
-            .map(|(version, step)| (format!("version {version}: {step}"), step))
-            .collect();
-        for (_, step) in &steps {
-            if let Action::Invalid(error) = &step.action {
-                return Err(error.clone());
-            }
-        }
-        let begun = stored.migration.as_ref();
-        let done = begun.map_or(&[][..], |begun| &begun.done);
-        for (at, done) in done.iter().enumerate() {
-            if steps.get(at).is_none_or(|(text, _)| text != done) {
-                return Err(schema(format!(
-                    "changed migration: a migration of `{}` has begun with the step `{done}`, which is not at \
-                     its place any more; keep the steps as they were, and add others after them",
-                    declaration.name
-                )));
-            }
-        }
-        let plan = Plan {
-            name: declaration.name.clone(),
-            to,
-            done: done.len(),
-            splits: stored.relations.splits.clone(),
-            steps,
-        };
-        if plan.steps.is_empty() {
-            return Ok(plan);
-        }
-        if stored.version == to {
-            return Err(schema(format!(
-                "the models of `{}` changed without a new version: {} needs one; increase `version`",
-                declaration.name, plan.steps[0].0
-            )));
-        }
-        catalog::check_owned(reader, &declaration.name, &plan.touched()).await?;
-        Ok(plan)
-    }
-
-    /// The number of steps.
-    pub(crate) fn len(&self) -> usize {
-        self.steps.len()
-    }
-
-    /// The steps that are left, in words.
-    pub(crate) fn left(&self) -> impl Iterator<Item = &str> {
-        self.steps[self.done..]
-            .iter()
-            .map(|(text, _)| text.as_str())
-    }
-
-    /// The fields that the steps change, each as a collection and a path.
-    pub(crate) fn touched(&self) -> Vec<(String, String)> {
-        let mut touched = Vec::new();
-        for (_, step) in &self.steps {
-            touched.extend(step.touched.iter().cloned());
-            if let Action::Inline { path } = &step.action
-                && let Some(split) = self.split(&step.collection, path)
-            {
-                touched.push((split.cold.clone(), String::new()));
-            }
-        }
-        touched
-    }
-
-    fn split(&self, collection: &str, path: &str) -> Option<&Split> {
-        let mut splits = self.splits.iter();
-        splits.find(|split| split.hot == collection && split.path == path)
-    }
-}
-
-/// Carries out the steps that are left.
+/// Carries out the steps that are left of a migration that has begun.
 ///
 /// # Errors
 ///
@@ -154,13 +62,6 @@ pub(crate) async fn run(
     plan: &Plan,
     progress: &(dyn Fn(&MigrationProgress) + Send + Sync),
 ) -> Result<()> {
-    if plan.steps.is_empty() {
-        return Ok(());
-    }
-    let (name, to) = (plan.name.clone(), plan.to);
-    store
-        .run(Arc::new(Begin { name, to }), Durability::Immediate)
-        .await?;
     let mut documents = 0;
     loop {
         let record = catalog::running(&*store.reader()?, &plan.name).await?;
@@ -201,12 +102,13 @@ pub(crate) async fn run(
 struct Begin {
     name: String,
     to: u32,
+    announced: Option<ObjectId>,
 }
 
 #[async_trait]
 impl UnitOfWork for Begin {
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
-        catalog::begin(transaction, &self.name, self.to).await
+        catalog::begin(transaction, &self.name, self.to, self.announced).await
     }
 }
 
@@ -246,30 +148,13 @@ impl UnitOfWork for Chunk {
 impl Chunk {
     /// The next documents in the order of their `_id`s.
     async fn documents(&self, reader: &dyn Reader) -> Result<Vec<RawDocumentBuf>> {
-        let after = self.record.after.clone();
         let collection = match (&self.split, &self.step.action) {
             (Some(split), _) => &split.cold,
             // The version that divides the documents was never opened: their values are in place.
             (None, Action::Inline { .. }) => return Ok(Vec::new()),
             (None, _) => &self.step.collection,
         };
-        let find = Find {
-            collection: collection.clone(),
-            limit: Some(DOCUMENTS),
-            after: after.map(|id| vec![id]),
-            ..Find::default()
-        };
-        let (mut documents, mut bytes) = (Vec::new(), 0);
-        let each = &mut |_, document: &RawDocument| {
-            bytes += document.as_bytes().len();
-            documents.push(document.to_owned());
-            Ok(match bytes > BYTES {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            })
-        };
-        reader.find(&find, each).await?;
-        Ok(documents)
+        documents_after(reader, collection, self.record.after.clone()).await
     }
 
     async fn write(
@@ -283,7 +168,8 @@ impl Chunk {
                 let mut changed = Vec::new();
                 for before in documents {
                     if let Some(after) = change(before)? {
-                        changed.push((before, self.with_same_id(before, after)?));
+                        changed
+                            .push((before, with_same_id(&self.text, collection, before, after)?));
                     }
                 }
                 let writes = changed
@@ -336,10 +222,7 @@ impl Chunk {
             if path::get(&hot, at).is_some() {
                 return Err(lost("its document has a value in its place"));
             }
-            let mut whole = bson::Document::try_from(&hot).map_err(Error::malformed)?;
-            let value = bson::Document::try_from(&split.value(part)?).map_err(Error::malformed)?;
-            whole.insert(at, value);
-            let whole = RawDocumentBuf::try_from(&whole).map_err(Error::malformed)?;
+            let whole = inlined(split, &hot, at, part)?;
             changed.push((hot, whole));
         }
         let writes = changed
@@ -352,21 +235,59 @@ impl Chunk {
             .collect();
         apply(transaction, [(collection, writes), (&split.cold, removals)]).await
     }
+}
 
-    /// A changed document with `_id` as its first field, which has to be that of the document before.
-    fn with_same_id(&self, before: &RawDocument, after: RawDocumentBuf) -> Result<RawDocumentBuf> {
-        let id = path::get(before, "_id");
-        match id.filter(|id| path::get(&after, "_id") == Some(*id)) {
-            Some(id) => Ok(id_first(&after, id).unwrap_or(after)),
-            None => {
-                let cause = "it gives the document another `_id`, or none";
-                Err(failed(
-                    &self.text,
-                    &self.step.collection,
-                    before,
-                    cause.into(),
-                ))
-            }
+/// The next documents of a collection in the order of their `_id`s.
+pub(super) async fn documents_after(
+    reader: &dyn Reader,
+    collection: &str,
+    after: Option<RawBson>,
+) -> Result<Vec<RawDocumentBuf>> {
+    let find = Find {
+        collection: collection.to_owned(),
+        limit: Some(DOCUMENTS),
+        after: after.map(|id| vec![id]),
+        ..Find::default()
+    };
+    let (mut documents, mut bytes) = (Vec::new(), 0);
+    let each = &mut |_, document: &RawDocument| {
+        bytes += document.as_bytes().len();
+        documents.push(document.to_owned());
+        Ok(match bytes > BYTES {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
+    };
+    reader.find(&find, each).await?;
+    Ok(documents)
+}
+
+/// A document with the value of its cold part at a path.
+pub(super) fn inlined(
+    split: &Split,
+    hot: &RawDocument,
+    at: &str,
+    part: &RawDocument,
+) -> Result<RawDocumentBuf> {
+    let mut whole = bson::Document::try_from(hot).map_err(Error::malformed)?;
+    let value = bson::Document::try_from(&split.value(part)?).map_err(Error::malformed)?;
+    whole.insert(at, value);
+    RawDocumentBuf::try_from(&whole).map_err(Error::malformed)
+}
+
+/// A changed document with `_id` as its first field, which has to be that of the document before.
+pub(super) fn with_same_id(
+    text: &str,
+    collection: &str,
+    before: &RawDocument,
+    after: RawDocumentBuf,
+) -> Result<RawDocumentBuf> {
+    let id = path::get(before, "_id");
+    match id.filter(|id| path::get(&after, "_id") == Some(*id)) {
+        Some(id) => Ok(id_first(&after, id).unwrap_or(after)),
+        None => {
+            let cause = "it gives the document another `_id`, or none";
+            Err(failed(text, collection, before, cause.into()))
         }
     }
 }
@@ -385,8 +306,4 @@ async fn apply<const N: usize>(
         true => Ok(()),
         false => transaction.apply(&batch).await.map(drop),
     }
-}
-
-fn schema(message: String) -> Error {
-    Error::new(ErrorKind::Schema, message)
 }

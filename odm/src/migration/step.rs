@@ -130,8 +130,8 @@ impl Step {
         Step::try_change(collection, path, move |old| Ok::<_, Error>(change(old)))
     }
 
-    /// Changes values as [`change`](Step::change) does, by a function that can fail. An error ends the
-    /// migration at the document, which it names; the next open goes on there.
+    /// Changes values as [`change`](Step::change) does, by a function that can fail. An error is found
+    /// before anything is changed: `open` fails, and names the document.
     ///
     /// ```
     /// # use odm::migration::{Migrations, Step};
@@ -503,7 +503,7 @@ fn unreadable(error: bson::error::Error) -> Cause {
     }
 }
 
-/// The error of a step on a document.
+/// The error of a step on a document, without what to do. Its source says why.
 pub(super) fn failed(
     step: impl fmt::Display,
     collection: &str,
@@ -512,10 +512,7 @@ pub(super) fn failed(
 ) -> Error {
     let id = path::get(document, "_id").map(Into::into);
     let shown = id.as_ref().map(crate::error::show).unwrap_or_default();
-    let message = format!(
-        "failed migration: {step}: `{collection}` with `_id` = {shown}: {cause}; nothing of this document \
-         has changed: correct the step, and open the database again"
-    );
+    let message = format!("failed migration: {step}: `{collection}` with `_id` = {shown}: {cause}");
     let error = Error::new(ErrorKind::FailedMigration, message).with_source(cause);
     error.at(collection, None, id)
 }

@@ -16,7 +16,7 @@ use super::{
     Cold, DateTime, ObjectId, Operand, Ref, Referable, SchemaTypes, Subset,
     schema::{any, any_array, nullable, of_types},
 };
-use crate::mql::Violation;
+use crate::mql::{self, Violation};
 
 /// A type of which the library knows whether there are references in it: a scalar, an embedded value, or
 /// a container or tuple of these.
@@ -120,12 +120,11 @@ macro_rules! scalars {
     )*)* };
 }
 scalars! {
-    ["string"] scalar: String char std::path::PathBuf;
+    ["string"] scalar: String std::path::PathBuf;
     ["bool"] scalar: bool;
     ["double", "int", "long"] scalar: f32 f64;
     ["date"] scalar: DateTime;
     ["objectId"] scalar: ObjectId bson::oid::ObjectId;
-    ["binData"] scalar: bson::Uuid;
     ["null"] none: ();
     // In JSON each of these is an object.
     ["date"] none: bson::DateTime;
@@ -136,6 +135,24 @@ scalars! {
     ["object"] none: bson::Document bson::RawDocumentBuf;
     ["array"] none: bson::RawArrayBuf;
     [] none: i128 u128 std::net::SocketAddr bson::Bson bson::RawBson;
+}
+
+#[diagnostic::do_not_recommend]
+impl Known for char {
+    const OPERAND: Option<Operand> = Some(Operand::scalar::<char>());
+
+    fn schema(_: &mut SchemaTypes) -> bson::Document {
+        doc! { "bsonType": "string", "minLength": 1, "maxLength": 1 }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl Known for bson::Uuid {
+    const OPERAND: Option<Operand> = Some(Operand::scalar::<bson::Uuid>());
+
+    fn schema(_: &mut SchemaTypes) -> bson::Document {
+        doc! { "bsonType": "binData", "nativeForm": mql::native_form("uuid") }
+    }
 }
 
 #[diagnostic::do_not_recommend]

@@ -111,6 +111,10 @@ impl FromStr for DateTime {
     }
 }
 
+#[allow(
+    clippy::arithmetic_side_effects,
+    reason = "the year is positive, and then below 400"
+)]
 fn parse(text: &str) -> Option<DateTime> {
     let signed = text.strip_prefix(['+', '-']);
     let (digits, rest) = signed.unwrap_or(text).split_once('-')?;

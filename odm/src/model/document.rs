@@ -9,7 +9,7 @@ use super::{
     SchemaTypes, Shape, ShownNames, Through,
     derived::{Copied, Counter},
 };
-use crate::mql::Violation;
+use crate::mql::{self, Violation};
 
 /// A type with named, stored fields: a document, an embedded value or a projection.
 ///
@@ -182,7 +182,8 @@ pub trait Document:
     /// and what `#[validate(..)]` says of them. Every write is validated by it; see
     /// [`ValidationLevel`](super::ValidationLevel).
     ///
-    /// A field is required unless it is an `Option`, has a default for serde, is derived, or is a version.
+    /// A field is required unless it is an `Option`, has a default for serde, is derived, or is a version. That a type of
+    /// another crate holds less than BSON's (28 digits, whole days) is checked too, and not shown.
     ///
     /// ```
     /// # use odm::{bson::doc, prelude::*}; use serde::{Deserialize, Serialize};
@@ -205,7 +206,9 @@ pub trait Document:
     /// assert_eq!(Part::json_schema(), schema);
     /// ```
     fn json_schema() -> bson::Document {
-        Self::schema(&mut SchemaTypes::default())
+        let mut schema = Self::schema(&mut SchemaTypes::default());
+        mql::remove_native_forms(&mut schema);
+        schema
     }
 
     #[doc(hidden)]

@@ -18,8 +18,9 @@
 //! have indexes; a reference to a document whose `_id` is one is stored as the `_id` is.
 //!
 //! A date has milliseconds. What is finer is cut off towards the past, in a field as in a filter, and what a write
-//! returns is what is stored. An offset from UTC is not stored: an `OffsetDateTime` is read in UTC. A stored value that the
-//! type does not have, such as a decimal of more than 28 digits behind the point, is a `Decode` error.
+//! returns is what is stored. An offset from UTC is not stored: an `OffsetDateTime` is read in UTC. A write of a value that the
+//! type does not have, such as a decimal of more than 28 digits behind the point, is refused by the stored schema, also where a
+//! program does not have the model. That of a type of your own is checked in programs that have it.
 //!
 //! serde asks no function for a missing field, so that an `Option` beside `with` takes `default`, where a document may
 //! lack it:
@@ -102,7 +103,7 @@ mod address;
 #[cfg(feature = "chrono")]
 mod chrono;
 #[cfg(any(feature = "chrono", feature = "time", feature = "jiff"))]
-mod day;
+pub(crate) mod day;
 #[cfg(feature = "rust_decimal")]
 mod decimal;
 #[cfg(feature = "jiff")]

@@ -28,6 +28,34 @@ pub(super) struct Finite {
 
 use Decimal::{Infinity, NaN};
 
+/// The sign, the digits and the scale of a number that has at most 96 bits of digits and 28 of them behind the point.
+pub(crate) fn of_96_bits(value: Decimal128) -> Option<(bool, u128, u32)> {
+    const MAX_SCALE: i32 = 28;
+    const MAX: u128 = (1 << 96) - 1;
+    let Decimal::Finite(Finite {
+        negative,
+        mut coefficient,
+        exponent,
+    }) = Decimal::new(value)
+    else {
+        return None;
+    };
+    let mut scale = -exponent;
+    if coefficient == 0 {
+        scale = scale.clamp(0, MAX_SCALE);
+    }
+    while scale < 0 && coefficient <= MAX {
+        coefficient *= 10;
+        scale += 1;
+    }
+    while scale > MAX_SCALE && coefficient % 10 == 0 {
+        coefficient /= 10;
+        scale -= 1;
+    }
+    let scale = u32::try_from(scale).ok()?;
+    (coefficient <= MAX && scale <= MAX_SCALE as u32).then_some((negative, coefficient, scale))
+}
+
 impl Decimal {
     pub(super) fn new(value: Decimal128) -> Decimal {
         let bits = u128::from_le_bytes(value.bytes());
@@ -68,9 +96,23 @@ impl Decimal {
         Decimal::scientific(value, format!("{:.14e}", value.abs()))
     }
 
-    /// A double, rounded to all digits that a decimal has.
+    /// A double, rounded to all digits that a decimal has. One that is exact has the greatest exponent up to 0 that is.
     pub(super) fn wide_double(value: f64) -> Decimal {
-        Decimal::scientific(value, format!("{:.33e}", value.abs()))
+        let wide = Decimal::scientific(value, format!("{:.33e}", value.abs()));
+        let Decimal::Finite(mut it) = wide else {
+            return wide;
+        };
+        let all_digits = format!("{:.766e}", value.abs());
+        let (digits, _) = all_digits.split_once('e').unwrap_or_default();
+        let is_exact = digits
+            .bytes()
+            .skip("0.".len() + 33)
+            .all(|digit| digit == b'0');
+        while is_exact && it.exponent < 0 && it.coefficient % 10 == 0 {
+            it.coefficient /= 10;
+            it.exponent += 1;
+        }
+        Decimal::Finite(it)
     }
 
     fn scientific(value: f64, text: String) -> Decimal {

@@ -1,8 +1,11 @@
 //! The difference between two documents, as an update.
 
+use std::collections::{HashMap, HashSet};
+
 use bson::{RawBsonRef, RawDocument};
 
 use super::{Operation, Update};
+use crate::steps;
 
 /// Adds to an update what makes one document of the other, field by field, also in embedded
 /// documents. A field that neither holds, such as one that only a newer version of the model knows,
@@ -27,10 +30,14 @@ fn difference_at(
     to: &RawDocument,
     ignored: &[&str],
 ) -> Result<(), bson::error::Error> {
+    // The first field of a name counts.
+    let fields_before = by_name(from)?;
+    let names_after: HashSet<&str> = by_name(to)?.into_keys().collect();
     for element in to {
+        steps::step();
         let (name, value) = element?;
         let path = format!("{prefix}{}", name.as_str());
-        let before = from.get(name.as_str())?;
+        let before = fields_before.get(name.as_str()).copied();
         if ignored.contains(&&*path) || before.is_some_and(|before| is_same(before, value)) {
             continue;
         }
@@ -44,13 +51,26 @@ fn difference_at(
         }
     }
     for element in from {
+        steps::step();
         let (name, _) = element?;
-        let path = format!("{prefix}{}", name.as_str());
-        if !ignored.contains(&&*path) && to.get(name.as_str())?.is_none() {
-            update.push(path, Operation::Unset);
+        if !names_after.contains(name.as_str()) {
+            let path = format!("{prefix}{}", name.as_str());
+            if !ignored.contains(&&*path) {
+                update.push(path, Operation::Unset);
+            }
         }
     }
     Ok(())
+}
+
+/// The fields of a document by their names.
+fn by_name(document: &RawDocument) -> Result<HashMap<&str, RawBsonRef<'_>>, bson::error::Error> {
+    let mut fields = HashMap::new();
+    for element in document {
+        let (name, value) = element?;
+        fields.entry(name.as_str()).or_insert(value);
+    }
+    Ok(fields)
 }
 
 /// Whether two values are stored as the same bytes: 0.0 and -0.0 are equal, and are not.

@@ -12,7 +12,10 @@ use bson::{Bson, Document, RawBson, RawDocument};
 
 pub(super) use self::evaluate::{at_path, in_elements};
 use self::operator::Operator;
-use crate::mql::{Error, types::from_raw};
+use crate::mql::{
+    Error,
+    types::{MAX_NESTING, check_nesting, from_raw},
+};
 
 /// An expression: a value, a path as `$a.b`, or an operator with its operands.
 ///
@@ -44,6 +47,7 @@ enum Node {
 impl Expr {
     /// Parses an expression in MongoDB's form. `$$NOW` is the time of this call.
     pub fn parse(value: &Bson) -> Result<Expr, Error> {
+        check_nesting(value, MAX_NESTING)?;
         parse::node(value).map(Expr)
     }
 

@@ -16,12 +16,17 @@ use std::borrow::Cow;
 use bson::{Document, RawBson, RawBsonRef, RawDocument, spec::ElementType};
 
 use self::matches::Matcher;
-use crate::mql::{Error, Expr, Schema, types::bad};
+use crate::mql::{
+    Error, Expr, Schema,
+    types::{MAX_NESTING, bad},
+};
+use crate::steps::Steps;
 
 pub use bits::Bits;
 pub(crate) use implies::is_scalar;
 pub(crate) use pattern::FoldedText;
 pub use pattern::Pattern;
+pub(crate) use pattern::escape;
 pub use values::Values;
 
 pub(super) use format::element_test;
@@ -167,7 +172,16 @@ impl Filter {
     /// [`RegexLimit`](Error::RegexLimit) if a regular expression needs too many steps;
     /// [`Expression`](Error::Expression) if an expression fails.
     pub fn matches(&self, document: &RawDocument) -> Result<bool, Error> {
-        let matcher = Matcher::default();
+        self.matches_within(document, &Steps::default())
+    }
+
+    /// Whether a document matches, with so many steps.
+    pub(super) fn matches_within(
+        &self,
+        document: &RawDocument,
+        steps: &Steps,
+    ) -> Result<bool, Error> {
+        let matcher = Matcher::new(steps);
         let matches = matcher.filter(self, document);
         matcher.finish(matches)
     }
@@ -175,11 +189,38 @@ impl Filter {
     /// The position of the element of an array by which a document matches, which `$` stands for in a
     /// projection and in an update.
     pub(super) fn position(&self, document: &RawDocument) -> Result<Option<usize>, Error> {
-        let matcher = Matcher::default();
+        let steps = Steps::default();
+        let matcher = Matcher::new(&steps);
         if !matcher.filter(self, document) {
             return matcher.finish(false).map(|_| None);
         }
         Ok(position::of_filter(&matcher, self, document))
+    }
+
+    /// How deep the form of a filter is nested at most.
+    pub(crate) const MAX_NESTING: usize = MAX_NESTING;
+
+    /// How deep the form of the filter is nested, but for its values.
+    pub(crate) fn nesting(&self) -> usize {
+        match self {
+            Filter::And(all) | Filter::Or(all) | Filter::Nor(all) => {
+                2 + all.iter().map(Filter::nesting).max().unwrap_or_default()
+            }
+            Filter::Path(_, test) => 1 + test.nesting(),
+            Filter::Expr(_) | Filter::Schema(_) => 1,
+        }
+    }
+
+    /// The filter, unless its form is nested deeper than that of a filter that is parsed.
+    ///
+    /// # Errors
+    ///
+    /// [`TooDeep`](Error::TooDeep).
+    pub(crate) fn within_depth(self) -> Result<Filter, Error> {
+        match self.nesting() > MAX_NESTING {
+            true => Err(Error::TooDeep(MAX_NESTING)),
+            false => Ok(self),
+        }
     }
 
     /// Combines two filters: both must match.
@@ -258,6 +299,16 @@ impl Filter {
 }
 
 impl Test {
+    fn nesting(&self) -> usize {
+        match self {
+            Test::ElemMatch(filter) => 1 + filter.nesting(),
+            Test::Any(tests) | Test::All(tests) | Test::ElemTest(tests) | Test::Not(tests) => {
+                1 + tests.iter().map(Test::nesting).max().unwrap_or_default()
+            }
+            _ => 1,
+        }
+    }
+
     /// Whether a value passes the test as the value of a field: an array passes by its elements or as a
     /// whole.
     ///
@@ -265,7 +316,16 @@ impl Test {
     ///
     /// Those of [`Filter::matches`].
     pub fn matches(&self, value: Option<RawBsonRef<'_>>) -> Result<bool, Error> {
-        let matcher = Matcher::default();
+        self.matches_within(value, &Steps::default())
+    }
+
+    /// Whether a value passes the test, with so many steps.
+    pub(super) fn matches_within(
+        &self,
+        value: Option<RawBsonRef<'_>>,
+        steps: &Steps,
+    ) -> Result<bool, Error> {
+        let matcher = Matcher::new(steps);
         let matches = matcher.value(self, value);
         matcher.finish(matches)
     }
@@ -277,7 +337,8 @@ impl Test {
     ///
     /// Those of [`Filter::matches`].
     pub fn matches_element(&self, element: RawBsonRef<'_>) -> Result<bool, Error> {
-        let matcher = Matcher::default();
+        let steps = Steps::default();
+        let matcher = Matcher::new(&steps);
         let matches = matcher.element(self, element);
         matcher.finish(matches)
     }

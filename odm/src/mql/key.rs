@@ -17,15 +17,19 @@
 
 use bson::{RawArray, RawBsonRef, RawDocument};
 
-use crate::mql::{
-    Direction, fold,
-    number::Number,
-    order::{Class, MAX_DEPTH, binary_len, pointer_bytes},
+use crate::{
+    mql::{
+        Direction, fold,
+        number::Number,
+        order::{Class, MAX_DEPTH, binary_len, pointer_bytes},
+    },
+    steps,
 };
 
 /// Appends the key of a value. A missing value has the key of null.
 #[inline]
 pub(crate) fn encode(value: RawBsonRef<'_>, out: &mut Vec<u8>) {
+    steps::step();
     out.push(Class::of(value) as u8);
     encode_body(value, out, 0);
 }

@@ -6,9 +6,12 @@ use bson::{
     RawArray, RawBinaryRef, RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr, spec::BinarySubtype,
 };
 
-use crate::mql::{
-    fold,
-    number::{Number, compare_doubles},
+use crate::{
+    mql::{
+        fold,
+        number::{Number, compare_doubles},
+    },
+    steps,
 };
 
 /// Beyond this depth, which no stored document reaches, values are compared as bytes, so that a
@@ -106,6 +109,7 @@ pub fn is_nan(value: RawBsonRef<'_>) -> bool {
 }
 
 fn compare_at(a: RawBsonRef<'_>, b: RawBsonRef<'_>, depth: usize) -> Ordering {
+    steps::step();
     use RawBsonRef::*;
     match (a, b) {
         (Int32(a), Int32(b)) => a.cmp(&b),

@@ -6,9 +6,12 @@
 mod field;
 mod index;
 
+use std::collections::HashSet;
+
 use bson::{RawArray, RawBsonRef, RawDocument};
 
 use crate::mql::{Error, error::code};
+use crate::steps;
 
 pub(crate) use field::get;
 pub(crate) use index::compound_index_values;
@@ -161,7 +164,7 @@ pub(crate) fn visit<'a, F>(document: &'a RawDocument, path: &str, leaf: Leaf, te
 where
     F: FnMut(Option<RawBsonRef<'a>>) -> bool,
 {
-    visit_in(document, path, leaf, None, &mut |value, _| test(value))
+    Visitor::new(leaf, &mut |value, _| test(value)).document(document, path, None)
 }
 
 /// Calls `each` with each value at a path: of an array at its end, with each element, one level deep. A
@@ -192,76 +195,89 @@ pub(super) fn visit_at<'a, F>(
 where
     F: FnMut(Option<RawBsonRef<'a>>, Option<usize>) -> bool,
 {
-    visit_in(document, path, leaf, None, test)
+    Visitor::new(leaf, test).document(document, path, None)
 }
 
-fn visit_in<'a, F>(
-    document: &'a RawDocument,
-    path: &str,
+/// A visit of the values at a path.
+struct Visitor<'t, F> {
     leaf: Leaf,
-    outer: Option<usize>,
-    test: &mut F,
-) -> bool
-where
-    F: FnMut(Option<RawBsonRef<'a>>, Option<usize>) -> bool,
-{
-    let (mut document, mut path) = (document, path);
-    loop {
-        let (name, rest) = split(path);
-        return match (get(document, name), rest) {
-            (None, _) => test(None, outer),
-            (Some(RawBsonRef::Document(inner)), Some(rest)) => {
-                (document, path) = (inner, rest);
-                continue;
-            }
-            (Some(RawBsonRef::Array(array)), Some(rest)) => {
-                visit_array(array, rest, leaf, outer, test)
-            }
-            (Some(_), Some(_)) => test(None, outer),
-            (Some(value @ RawBsonRef::Array(array)), None) if leaf == Leaf::Elements => {
-                let mut elements = array.into_iter().flatten().enumerate();
-                elements.any(|(at, element)| test(Some(element), outer.or(Some(at))))
-                    || test(Some(value), outer)
-            }
-            (Some(value), None) => test(Some(value), outer),
-        };
+    test: &'t mut F,
+    /// The arrays within arrays in which a position was looked for, with the length of the rest of the path.
+    ///
+    /// A number is a position, and the name of a field of an element as well. So several ways may lead to one array, and
+    /// twice as many to one in it: only the first sees something new.
+    seen: HashSet<(*const u8, usize)>,
+}
+
+impl<'t, F> Visitor<'t, F> {
+    fn new(leaf: Leaf, test: &'t mut F) -> Self {
+        Visitor {
+            leaf,
+            test,
+            seen: HashSet::new(),
+        }
     }
-}
 
-fn visit_array<'a, F>(
-    array: &'a RawArray,
-    path: &str,
-    leaf: Leaf,
-    outer: Option<usize>,
-    test: &mut F,
-) -> bool
-where
-    F: FnMut(Option<RawBsonRef<'a>>, Option<usize>) -> bool,
-{
-    let (name, rest) = split(path);
-    let position = position(name);
-    array
-        .into_iter()
-        .flatten()
-        .enumerate()
-        .any(|(at, element)| {
-            if let RawBsonRef::Document(document) = element
-                && visit_in(document, path, leaf, outer.or(Some(at)), test)
-            {
-                return true;
-            }
-            position == Some(at)
-                && match (element, rest) {
-                    (element, None) => test(Some(element), outer),
-                    (RawBsonRef::Document(document), Some(rest)) => {
-                        visit_in(document, rest, leaf, outer, test)
-                    }
-                    (RawBsonRef::Array(inner), Some(rest)) => {
-                        visit_array(inner, rest, leaf, outer, test)
-                    }
-                    _ => false,
+    fn document<'a>(&mut self, document: &'a RawDocument, path: &str, outer: Option<usize>) -> bool
+    where
+        F: FnMut(Option<RawBsonRef<'a>>, Option<usize>) -> bool,
+    {
+        let (mut document, mut path) = (document, path);
+        loop {
+            steps::step();
+            let (name, rest) = split(path);
+            return match (get(document, name), rest) {
+                (None, _) => (self.test)(None, outer),
+                (Some(RawBsonRef::Document(inner)), Some(rest)) => {
+                    (document, path) = (inner, rest);
+                    continue;
                 }
-        })
+                (Some(RawBsonRef::Array(array)), Some(rest)) => self.array(array, rest, outer),
+                (Some(_), Some(_)) => (self.test)(None, outer),
+                (Some(value @ RawBsonRef::Array(array)), None) if self.leaf == Leaf::Elements => {
+                    let mut elements = array.into_iter().flatten().enumerate();
+                    elements.any(|(at, element)| (self.test)(Some(element), outer.or(Some(at))))
+                        || (self.test)(Some(value), outer)
+                }
+                (Some(value), None) => (self.test)(Some(value), outer),
+            };
+        }
+    }
+
+    fn array<'a>(&mut self, array: &'a RawArray, path: &str, outer: Option<usize>) -> bool
+    where
+        F: FnMut(Option<RawBsonRef<'a>>, Option<usize>) -> bool,
+    {
+        let (name, rest) = split(path);
+        let position = position(name);
+        if position.is_some()
+            && outer.is_some()
+            && !self.seen.insert((array.as_bytes().as_ptr(), path.len()))
+        {
+            return false;
+        }
+        array
+            .into_iter()
+            .flatten()
+            .enumerate()
+            .any(|(at, element)| {
+                steps::step();
+                if let RawBsonRef::Document(document) = element
+                    && self.document(document, path, outer.or(Some(at)))
+                {
+                    return true;
+                }
+                position == Some(at)
+                    && match (element, rest) {
+                        (element, None) => (self.test)(Some(element), outer),
+                        (RawBsonRef::Document(document), Some(rest)) => {
+                            self.document(document, rest, outer)
+                        }
+                        (RawBsonRef::Array(inner), Some(rest)) => self.array(inner, rest, outer),
+                        _ => false,
+                    }
+            })
+    }
 }
 
 #[cfg(test)]

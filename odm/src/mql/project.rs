@@ -3,7 +3,10 @@
 mod apply;
 mod parse;
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashSet},
+};
 
 use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
 
@@ -19,7 +22,30 @@ pub struct Projection {
     /// The fields in the order of the request.
     fields: Vec<(Cow<'static, str>, Rule)>,
     /// The same fields and the implied `_id`, by the parts of their paths.
-    tree: Vec<(String, ProjectionNode)>,
+    tree: ProjectionNodes,
+}
+
+/// Nodes in the order of the request.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct ProjectionNodes {
+    all: Vec<(String, ProjectionNode)>,
+    /// The positions of the nodes by their names.
+    by_name: BTreeMap<String, usize>,
+}
+
+impl ProjectionNodes {
+    fn position(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    fn get(&self, name: &str) -> Option<&ProjectionNode> {
+        self.position(name).map(|at| &self.all[at].1)
+    }
+
+    fn push(&mut self, name: &str, node: ProjectionNode) {
+        self.by_name.insert(name.to_owned(), self.all.len());
+        self.all.push((name.to_owned(), node));
+    }
 }
 
 /// The treatment of fields that are not named.
@@ -58,7 +84,7 @@ struct Slice {
 #[derive(Debug, Clone, PartialEq)]
 enum ProjectionNode {
     Rule(Rule),
-    Fields(Vec<(String, ProjectionNode)>),
+    Fields(ProjectionNodes),
 }
 
 impl Projection {
@@ -75,13 +101,17 @@ impl Projection {
     pub fn include(
         paths: impl IntoIterator<Item = impl Into<Cow<'static, str>>>,
     ) -> Result<Self, Error> {
-        let mut fields: Vec<(Cow<'static, str>, Rule)> = Vec::new();
-        for path in paths {
-            let path = path.into();
-            let covers = |other: &str| overlap(other, &path) && other.len() <= path.len();
-            if !fields.iter().any(|(other, _)| covers(other)) {
-                fields.retain(|(other, _)| !overlap(other, &path));
-                fields.push((path, Rule::Include));
+        let paths: Vec<Cow<'static, str>> = paths.into_iter().map(Into::into).collect();
+        let all: HashSet<&str> = paths.iter().map(|path| &**path).collect();
+        let is_within_other = |path: &str| {
+            let mut ends = path.match_indices('.');
+            ends.any(|(end, _)| all.contains(&path[..end]))
+        };
+        let mut seen = HashSet::new();
+        let mut fields = Vec::new();
+        for path in &paths {
+            if !is_within_other(path) && seen.insert(&**path) {
+                fields.push((path.clone(), Rule::Include));
             }
         }
         if fields.is_empty() {
@@ -182,7 +212,7 @@ impl Projection {
                 return Err(bad_as(code, "$elemMatch", "a projection without `$`"));
             }
         }
-        let mut tree = Vec::new();
+        let mut tree = ProjectionNodes::default();
         for (at, (path, rule)) in fields.iter().enumerate() {
             insert(&mut tree, path, path, rule).map_err(|(other, code)| {
                 Error::ConflictingPaths {
@@ -222,7 +252,7 @@ impl Projection {
         }
         let id_is_named = fields.iter().any(|(path, _)| overlap(path, "_id"));
         if mode == Mode::Include && !id_is_named {
-            tree.push(("_id".to_owned(), ProjectionNode::Rule(Rule::Include)));
+            tree.push("_id", ProjectionNode::Rule(Rule::Include));
         }
         Ok(Projection { mode, fields, tree })
     }
@@ -254,27 +284,27 @@ fn mode(fields: &[(Cow<'static, str>, Rule)]) -> Mode {
 
 /// Adds a field, unless it overlaps another one. Returns the path of that, and MongoDB's code.
 fn insert(
-    nodes: &mut Vec<(String, ProjectionNode)>,
+    nodes: &mut ProjectionNodes,
     whole: &str,
     path: &str,
     rule: &Rule,
 ) -> Result<(), (String, i32)> {
     let (name, rest) = crate::mql::path::split(path);
-    let found = nodes.iter().position(|(other, _)| other == name);
+    let found = nodes.position(name);
     let upto = || whole[..whole.len() - rest.map_or(0, |rest| rest.len() + 1)].to_owned();
     match (rest, found) {
         (None, None) => {
-            nodes.push((name.to_owned(), ProjectionNode::Rule(rule.clone())));
+            nodes.push(name, ProjectionNode::Rule(rule.clone()));
             Ok(())
         }
         (None, Some(_)) => Err((upto(), 31_250)),
         (Some(rest), None) => {
-            let mut inner = Vec::new();
+            let mut inner = ProjectionNodes::default();
             insert(&mut inner, whole, rest, rule)?;
-            nodes.push((name.to_owned(), ProjectionNode::Fields(inner)));
+            nodes.push(name, ProjectionNode::Fields(inner));
             Ok(())
         }
-        (Some(rest), Some(at)) => match &mut nodes[at].1 {
+        (Some(rest), Some(at)) => match &mut nodes.all[at].1 {
             ProjectionNode::Fields(inner) => insert(inner, whole, rest, rule),
             ProjectionNode::Rule(_) => Err((upto(), 31_249)),
         },

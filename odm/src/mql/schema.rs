@@ -3,20 +3,25 @@
 mod check;
 mod equality;
 mod kept;
+mod native;
 mod node;
 mod parse;
 mod words;
 
 use std::{fmt, sync::Arc};
 
-use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Document, RawBsonRef, RawDocument, RawDocumentBuf};
 
+#[cfg(any(feature = "chrono", feature = "time", feature = "jiff"))]
+pub(crate) use self::native::native_dates;
+pub(crate) use self::native::{native_form, remove_native_forms};
 use self::{
     check::{Checker, Stop},
     node::Node,
     words::Path,
 };
-use crate::mql::Error;
+use crate::mql::{Error, error::code};
+use crate::steps::Steps;
 
 /// A schema: the rules that `$jsonSchema` states of documents.
 ///
@@ -60,8 +65,26 @@ impl Schema {
     /// [`InvalidSchema`](Error::InvalidSchema) with the keyword that is wrong,
     /// [`InvalidRegex`](Error::InvalidRegex), and [`TooDeep`](Error::TooDeep).
     pub fn parse(schema: &RawDocument) -> Result<Schema, Error> {
+        let parsed = Schema::parse_stored(schema)?;
+        if parsed.0.form.as_bytes() != schema.as_bytes() {
+            return Err(Error::InvalidSchema {
+                path: native::KEYWORD.to_owned(),
+                reason: "is not a keyword of schemas; leave it out".to_owned(),
+                code: code::FAILED_TO_PARSE,
+            });
+        }
+        Ok(parsed)
+    }
+
+    /// Parses a schema of the catalog, which has the keyword `nativeForm` beside those of MongoDB. The
+    /// [form](Schema::as_document) of the schema has not, since no server knows it.
+    pub(crate) fn parse_stored(schema: &RawDocument) -> Result<Schema, Error> {
         let root = parse::schema(schema).map_err(|error| *error)?;
-        let form = schema.to_owned();
+        let mut form = Document::try_from(schema).map_err(malformed)?;
+        let form = match remove_native_forms(&mut form) {
+            true => RawDocumentBuf::try_from(&form).map_err(malformed)?,
+            false => schema.to_owned(),
+        };
         Ok(Schema(Arc::new(ParsedSchema { form, root })))
     }
 
@@ -76,8 +99,17 @@ impl Schema {
     ///
     /// [`RegexLimit`](Error::RegexLimit) if a regular expression needs too many steps.
     pub fn matches(&self, document: &RawDocument) -> Result<bool, Error> {
+        self.matches_within(document, &Steps::default())
+    }
+
+    /// Whether a document conforms to the schema, with so many steps.
+    pub(super) fn matches_within(
+        &self,
+        document: &RawDocument,
+        steps: &Steps,
+    ) -> Result<bool, Error> {
         let value = RawBsonRef::Document(document);
-        match Checker::matching().node(&self.0.root, value, &Path::Root) {
+        match Checker::matching(steps).node(&self.0.root, value, &Path::Root) {
             Ok(()) => Ok(true),
             Err(Stop::Violated) => Ok(false),
             Err(Stop::Failed(error)) => Err(*error),
@@ -92,11 +124,19 @@ impl Schema {
     pub fn violations(&self, document: &RawDocument) -> Result<Vec<Violation>, Error> {
         let mut violations = Vec::new();
         let value = RawBsonRef::Document(document);
-        match Checker::reporting(&mut violations).node(&self.0.root, value, &Path::Root) {
+        match Checker::reporting(&mut violations, &Steps::default()).node(
+            &self.0.root,
+            value,
+            &Path::Root,
+        ) {
             Ok(()) | Err(Stop::Violated) => Ok(violations),
             Err(Stop::Failed(error)) => Err(*error),
         }
     }
+}
+
+fn malformed(error: bson::error::Error) -> Error {
+    Error::Malformed(error.to_string())
 }
 
 impl PartialEq for Schema {

@@ -8,7 +8,7 @@ use bson::{
     spec::ElementType,
 };
 
-use crate::mql::Error;
+use crate::{mql::Error, steps};
 
 /// A document that is being written.
 pub(super) struct Writer {
@@ -162,6 +162,7 @@ impl<'a> Iterator for Elements<'a> {
     type Item = Result<Element<'a>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        steps::step();
         Some(self.inner.next()?.map_err(malformed).and_then(|raw| {
             let end = self.at + 1 + raw.key().len() + 1 + raw.size();
             let bytes = self

@@ -1,9 +1,11 @@
 //! Typed filters.
 
+mod combine;
+
 use std::{
     borrow::Cow,
     marker::PhantomData,
-    ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, Not},
+    ops::{BitAnd, BitOr},
 };
 
 use bson::RawBson;
@@ -30,10 +32,13 @@ use crate::{
 /// # Ok(()) });
 /// ```
 ///
-/// A value that cannot be written as BSON is an error when the query runs.
+/// A value that cannot be written as BSON is an error when the query runs, and so is a filter that is nested deeper than
+/// 180 levels in MongoDB's form. Many conditions on one level, as `a & b & c`, are one level.
 #[must_use = "a filter does nothing until a query uses it"]
 pub struct Filter<M> {
     filter: Result<mql::Filter>,
+    /// How deep its form is nested at most, but for its values.
+    nesting: usize,
     model: PhantomData<fn() -> M>,
 }
 
@@ -100,7 +105,9 @@ impl<M> Filter<M> {
     }
 
     pub(crate) fn from_mql(filter: Result<mql::Filter>) -> Self {
+        let filter = filter.and_then(|filter| Ok(filter.within_depth()?));
         Filter {
+            nesting: filter.as_ref().map_or(0, mql::Filter::nesting),
             filter,
             model: PhantomData,
         }
@@ -117,7 +124,10 @@ impl<M> Filter<M> {
 
 impl<M> Clone for Filter<M> {
     fn clone(&self) -> Self {
-        Filter::from_mql(self.filter.clone())
+        Filter {
+            filter: self.filter.clone(),
+            ..*self
+        }
     }
 }
 
@@ -127,52 +137,6 @@ impl<M> std::fmt::Debug for Filter<M> {
             Ok(filter) => write!(f, "Filter({})", filter.to_document()),
             Err(error) => write!(f, "Filter({error})"),
         }
-    }
-}
-
-impl<M> BitAnd for Filter<M> {
-    type Output = Self;
-
-    fn bitand(self, other: Self) -> Self {
-        Filter::from_mql(self.filter.and_then(|left| Ok(left.and(other.filter?))))
-    }
-}
-
-impl<M> BitOr for Filter<M> {
-    type Output = Self;
-
-    fn bitor(self, other: Self) -> Self {
-        Filter::from_mql(self.filter.and_then(|left| {
-            let mut alternatives = match left {
-                mql::Filter::Or(alternatives) => alternatives,
-                alternative => vec![alternative],
-            };
-            match other.filter? {
-                mql::Filter::Or(more) => alternatives.extend(more),
-                alternative => alternatives.push(alternative),
-            }
-            Ok(mql::Filter::Or(alternatives))
-        }))
-    }
-}
-
-impl<M> BitAndAssign for Filter<M> {
-    fn bitand_assign(&mut self, other: Self) {
-        *self = std::mem::replace(self, Filter::all()) & other;
-    }
-}
-
-impl<M> BitOrAssign for Filter<M> {
-    fn bitor_assign(&mut self, other: Self) {
-        *self = std::mem::replace(self, Filter::all()) | other;
-    }
-}
-
-impl<M> Not for Filter<M> {
-    type Output = Self;
-
-    fn not(self) -> Self {
-        Filter::from_mql(self.filter.map(|filter| mql::Filter::Nor(vec![filter])))
     }
 }
 
@@ -428,7 +392,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     where
         V: Text,
     {
-        self.regex(&format!("^{}", pcre2::escape(prefix)))
+        self.regex(&format!("^{}", mql::escape(prefix)))
     }
 
     /// Matches if the field equals the text, but perhaps for case, by Unicode's simple case folding: "ÄRGER" equals
@@ -515,7 +479,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     {
         let test = raw(P::TEXT, value).and_then(|value| match value {
             RawBson::String(part) if V::SUBSTRING => {
-                Ok(Test::Regex(Pattern::new(&pcre2::escape(&part), "")?))
+                Ok(Test::Regex(Pattern::new(&mql::escape(&part), "")?))
             }
             element => Ok(Test::Eq(element)),
         });

@@ -1,6 +1,6 @@
 //! Typed updates.
 
-use std::{borrow::Cow, marker::PhantomData};
+use std::{borrow::Cow, collections::HashMap, marker::PhantomData};
 
 use bson::RawBson;
 use serde::Serialize;
@@ -115,10 +115,8 @@ impl<M, T> Update<M, T> {
         M: Document,
     {
         let known = check_references::<M>(self.references);
-        (
-            self.update.and_then(|update| known.map(|()| update)),
-            self.target,
-        )
+        let update = self.update.and_then(|update| known.map(|()| update));
+        (update.map(merged), self.target)
     }
 
     /// A value for a field, as BSON. The paths of the references in it are kept.
@@ -151,7 +149,7 @@ impl<M, T> Update<M, T> {
     fn add(mut self, path: &'static str, operation: Result<Operation>) -> Self {
         self.given = true;
         match (&mut self.update, operation) {
-            (Ok(update), Ok(operation)) => add(update, path.into(), operation),
+            (Ok(update), Ok(operation)) => update.push(path, operation),
             (Ok(_), Err(error)) => self.update = Err(error),
             // The first mistake is the one that is reported.
             (Err(_), _) => {}
@@ -163,9 +161,7 @@ impl<M, T> Update<M, T> {
         self.given = true;
         self.update = self.update.and_then(|mut update| {
             let more = more?;
-            for (path, operation) in more.operations {
-                add(&mut update, path, operation);
-            }
+            update.operations.extend(more.operations);
             update.array_filters.extend(more.array_filters);
             Ok(update)
         });
@@ -268,27 +264,27 @@ impl<V> Update<V> {
     }
 }
 
-/// Adds an operation. Several of one kind on one array, which MongoDB would refuse, become one.
-fn add(update: &mut mql::Update, path: Cow<'static, str>, operation: Operation) {
-    let plain = |push: &Push| {
-        *push
-            == Push {
-                each: push.each.clone(),
-                ..Push::default()
+/// Makes one operation of several of one kind on one array, which MongoDB would refuse.
+fn merged(mut update: mql::Update) -> mql::Update {
+    let is_plain =
+        |push: &Push| push.slice.is_none() && push.sort.is_none() && push.position.is_none();
+    let mut first: HashMap<Cow<'static, str>, usize> = HashMap::new();
+    let mut merged: Vec<(Cow<'static, str>, Operation)> = Vec::new();
+    for (path, operation) in update.operations {
+        let at = *first.entry(path.clone()).or_insert(merged.len());
+        match (merged.get_mut(at).map(|(_, same)| same), operation) {
+            (Some(Operation::Push(push)), Operation::Push(more))
+                if is_plain(push) && is_plain(&more) =>
+            {
+                push.each.extend(more.each);
             }
-    };
-    let same = update
-        .operations
-        .iter_mut()
-        .find(|(other, _)| *other == path);
-    match (same.map(|(_, same)| same), operation) {
-        (Some(Operation::Push(push)), Operation::Push(more)) if plain(push) && plain(&more) => {
-            push.each.extend(more.each);
+            (Some(Operation::AddToSet(values)), Operation::AddToSet(more))
+            | (Some(Operation::PullAll(values)), Operation::PullAll(more)) => values.extend(more),
+            (_, operation) => merged.push((path, operation)),
         }
-        (Some(Operation::AddToSet(values)), Operation::AddToSet(more))
-        | (Some(Operation::PullAll(values)), Operation::PullAll(more)) => values.extend(more),
-        (_, operation) => update.push(path, operation),
     }
+    update.operations = merged;
+    update
 }
 
 fn raw<V: Serialize, How>(path: &'static str, value: impl IntoValue<V, How>) -> Result<RawBson> {

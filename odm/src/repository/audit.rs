@@ -1,7 +1,7 @@
 //! Audits, repairs and backfills of a whole database, and the validation of a collection.
 
 use std::{
-    collections::{BTreeSet, VecDeque},
+    collections::{BTreeSet, HashMap, VecDeque},
     fmt,
     future::{IntoFuture, poll_fn},
     pin::Pin,
@@ -17,6 +17,7 @@ use crate::{
     catalog::{Catalog, without_positions},
     error::{Error, ErrorKind, Result},
     maintain::{AuditScope, Finding, Problem, Write},
+    mql::key,
     session::Session,
     store::{Cost, Find},
     trace::Operation,
@@ -108,6 +109,8 @@ struct Auditor {
     left: VecDeque<String>,
     after: Option<RawBson>,
     progress: Progress,
+    /// Whether a document was repaired for which a record of the outbox is parked.
+    has_repaired_parked: bool,
     started: bool,
     /// Where it was told to start.
     from: Option<Cursor>,
@@ -157,6 +160,7 @@ impl Audit {
             left: VecDeque::new(),
             after: None,
             progress: progress.clone(),
+            has_repaired_parked: false,
             started: false,
             from: None,
         };
@@ -318,6 +322,10 @@ impl Auditor {
         if let (Some(catalog), false) = (&self.catalog, complete.is_empty()) {
             self.session.complete(catalog, complete).await?;
         }
+        if std::mem::take(&mut self.has_repaired_parked) {
+            // They find nothing to do now, if all their documents were repaired.
+            self.session.retry_parked().await?;
+        }
         Ok(())
     }
 
@@ -412,8 +420,19 @@ impl Auditor {
         }
         let checked = self.session.check_documents(self.scope, collection, &ids);
         let left = checked.await?;
+        let place = |finding: &Finding| {
+            let id = key::of(finding.id.as_raw_bson_ref());
+            (id, finding.path.clone())
+        };
+        let mut left_at: HashMap<_, Vec<&Finding>> = HashMap::new();
+        for finding in &left {
+            left_at.entry(place(finding)).or_default().push(finding);
+        }
         for finding in findings {
-            finding.repaired = !left.contains(finding);
+            let same = left_at.get(&place(finding)).into_iter().flatten();
+            finding.repaired = !same.copied().any(|left| left == finding);
+            self.has_repaired_parked |=
+                finding.repaired && matches!(finding.problem, Problem::Parked(_));
             if !finding.repaired {
                 self.keep_pending(finding);
             }

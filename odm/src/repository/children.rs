@@ -1,6 +1,6 @@
 //! The children of a parent.
 
-use std::{future::IntoFuture, ops::ControlFlow};
+use std::{collections::HashMap, future::IntoFuture, ops::ControlFlow};
 
 use bson::{RawBson, RawDocument};
 use serde::{Serialize, de::DeserializeOwned};
@@ -10,6 +10,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     maintain::{children_of, shown},
     model::{Document, to_raw},
+    mql::key,
     session::Session,
     store,
     trace::Operation,
@@ -82,7 +83,7 @@ pub(super) async fn after_subset<P, T>(
     session: &Session,
     parent: RawBson,
     path: &str,
-    mut seen: Vec<RawBson>,
+    seen: Vec<RawBson>,
 ) -> Result<store::Find>
 where
     P: Document,
@@ -98,8 +99,10 @@ where
     if seen.is_empty() {
         return Ok(all);
     }
-    if subset.limit < 0 {
-        seen.reverse();
+    // How often each was seen.
+    let mut unmet: HashMap<Vec<u8>, usize> = HashMap::new();
+    for element in &seen {
+        *unmet.entry(key::of(element.as_raw_bson_ref())).or_default() += 1;
     }
     let total = all.sort.total();
     let find = store::Find {
@@ -113,14 +116,14 @@ where
         let read = view.as_read(&subset.child, child)?;
         let element: T = decode(&subset.child, &shown(subset, &read)?)?;
         let element = to_raw(&element)?;
-        match seen.iter().position(|other| *other == element) {
-            Some(position) => {
-                seen.remove(position);
+        match unmet.get_mut(&key::of(element.as_raw_bson_ref())) {
+            Some(times) if *times > 0 => {
+                *times -= 1;
                 last = Some(total.key(child));
                 Ok(ControlFlow::Continue(()))
             }
-            None if last.is_none() => Ok(ControlFlow::Continue(())),
-            None => Ok(ControlFlow::Break(())),
+            _ if last.is_none() => Ok(ControlFlow::Continue(())),
+            _ => Ok(ControlFlow::Break(())),
         }
     };
     let cost = operation.observe(view.find(&find, each).await)?;

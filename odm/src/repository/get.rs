@@ -222,7 +222,7 @@ async fn read_many<M: Document, T: DeserializeOwned + Send>(
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let operation = Operation::begin("fetch", M::COLLECTION);
+    let operation = Operation::begin("fetch", M::COLLECTION).of(ids.len());
     let view = session.reader(M::COLLECTION, load).await?;
     let read = |document: &RawDocument| decode_in(&view, M::COLLECTION, document);
     let found = view.get_with(M::COLLECTION, ids, read).await;

@@ -281,7 +281,7 @@ impl<M: Document> RawWriteMany<M> {
             Ok(stamped(Doc::new(document)))
         });
         let documents = documents.collect::<Result<Vec<Doc>>>()?;
-        let (stored, check_returned) = stored_documents::<M>(documents.clone());
+        let (stored, check_returned) = stored_documents::<M>();
         let write = match self.kind {
             WriteKind::Insert => Write::Insert {
                 collection,
@@ -293,6 +293,7 @@ impl<M: Document> RawWriteMany<M> {
                 collection,
                 documents,
                 upsert,
+                is_raw: true,
                 check_returned,
             },
         };
@@ -317,16 +318,11 @@ impl_write_future!(RawWrite<M>, RawWriteMany<M>);
 
 type Stored = Arc<Mutex<Vec<RawDocumentBuf>>>;
 
-/// The documents as the unit stores them, which must be readable as the model: none where they are stored as they were
-/// sent.
-fn stored_documents<M: Document>(sent: Vec<Doc>) -> (Stored, ReturnedCheck) {
+/// The documents as the unit stores them, which must be readable as the model.
+fn stored_documents<M: Document>() -> (Stored, ReturnedCheck) {
     let stored = Stored::default();
     let kept = stored.clone();
     let check = ReturnedCheck::new(move |documents: &[Doc]| {
-        let documents = match documents.is_empty() {
-            true => &sent,
-            false => documents,
-        };
         for document in documents {
             decode::<M>(M::COLLECTION, document)?;
         }

@@ -7,7 +7,7 @@ use bson::{RawBson, RawDocument, RawDocumentBuf};
 use super::{
     Deferred, PreparedWrite, WriteBuilder, impl_debug,
     prepared::impl_write_future,
-    rows::{ReadBack, decode, decode_in, encode, stamped},
+    rows::{ReadBack, decode_in, encode, stamped},
 };
 use crate::{
     error::{Error, Result},
@@ -142,6 +142,7 @@ fn replacement<M: Document, T: Send + 'static>(
         collection: M::COLLECTION.to_owned(),
         documents,
         upsert,
+        is_raw: false,
         check_returned: read_back.check(),
     };
     let prepared = PreparedWrite::returning(session, write, read_back, returned);
@@ -215,12 +216,8 @@ async fn attempt<M: Document, E: From<Error> + Send>(
         to,
         check_returned: read_back.check(),
     };
-    let outcome = session.write(write).await?;
-    match outcome.documents.is_empty() {
-        false => Ok(read_back.take()?.swap_remove(0)),
-        // Only derived fields differ from what was stored, and these are ignored.
-        true => Ok(decode(M::COLLECTION, &from)?),
-    }
+    session.write(write).await?;
+    Ok(read_back.take()?.swap_remove(0))
 }
 
 /// Reads a document, and what it is stored as.

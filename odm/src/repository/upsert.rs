@@ -21,7 +21,7 @@ use crate::{
 
 /// An insert of a document, or a change of the one that has its unique key, from
 /// [`Repository::upsert_by`](super::Repository::upsert_by). Awaiting it returns the document as it is stored then,
-/// without its cold parts.
+/// with those cold parts that the given one has values of.
 ///
 /// ```
 /// # use odm::__private::examples::*; example(async |shop| {

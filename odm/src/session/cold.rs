@@ -368,7 +368,7 @@ impl Session {
         let Some(split) = catalog.split_at(collection, field) else {
             return Ok(None);
         };
-        let operation = Operation::begin("load", collection);
+        let operation = Operation::begin("load", collection).of(ids.len());
         let source = self.source().await?;
         let parts = cold_parts(source.reader(), split, ids.to_vec()).await;
         let (parts, mut cost) = operation.observe(parts)?;

@@ -9,7 +9,7 @@ impl Session {
     /// Stores imported documents as one unit, with all that follows from them.
     pub(crate) async fn import(&self, import: Import) -> Result<()> {
         self.refuse_in_snapshot(|| "import".to_owned())?;
-        let operation = Operation::begin("import", "");
+        let operation = Operation::begin("import", "").of(import.documents.len());
         let worked = self.work(&Arc::new(import), |_| false).await;
         let (cost, _) = operation.observe(worked)?;
         self.record(operation, cost);

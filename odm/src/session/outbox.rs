@@ -16,6 +16,7 @@ use crate::{
     metrics,
     model::{DateTime, ObjectId},
     mql::path,
+    mutants::chunk,
     store::ReaderExt,
     trace::Operation,
 };
@@ -171,7 +172,7 @@ impl Session {
         Pace {
             documents: match self.is_side_by_side() {
                 true => FIRST_DOCUMENTS_SIDE_BY_SIDE,
-                false => DOCUMENTS,
+                false => chunk(DOCUMENTS),
             },
             begin: 0.0,
             backoff: Backoff::default(),
@@ -181,7 +182,7 @@ impl Session {
     fn most_documents(&self) -> usize {
         match self.is_side_by_side() {
             true => DOCUMENTS_SIDE_BY_SIDE,
-            false => DOCUMENTS,
+            false => chunk(DOCUMENTS),
         }
     }
 
@@ -228,7 +229,7 @@ impl Session {
                 limit: pace.documents,
                 failed: failed.take(),
             };
-            let operation = Operation::begin("refresh", "");
+            let operation = Operation::begin("refresh", "").of(pace.documents);
             let batch = Arc::new(batch);
             let worked = match self.is_side_by_side() {
                 true => self.work_once(&batch).await,
@@ -285,7 +286,7 @@ impl Session {
             let now = DateTime::now().timestamp_millis();
             let age = lag
                 .oldest
-                .map_or(0, |oldest| now - oldest.timestamp_millis());
+                .map_or(0, |oldest| now.saturating_sub(oldest.timestamp_millis()));
             metrics::outbox(self.database(), lag.waiting, age, lag.parked.len());
         }
         Ok(())

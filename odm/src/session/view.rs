@@ -150,6 +150,7 @@ impl Session {
 
     /// The documents as they are committed now.
     fn committed(&self) -> Result<ReadSource<'static>> {
+        self.keep_workers();
         refuse_read_inside_transaction(&*self.store)?;
         Ok(ReadSource::Committed(self.store.reader()?))
     }

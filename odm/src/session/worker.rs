@@ -2,54 +2,151 @@
 
 use std::{
     fmt,
-    future::{Future, poll_fn},
+    future::Future,
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
-    task::Poll,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll},
 };
 
 use tokio::{runtime::Handle, task::AbortHandle};
 
 use super::Session;
 
-/// A task in the background. Dropping it ends the task at its present wait, and drops all that the task holds.
+/// A task in the background. It ends with the runtime that it is in, and another one goes on with its work in the runtime in
+/// which the database is used next. Dropping it ends the task at its present wait, and drops all that the task holds.
 pub(crate) struct Worker {
-    work: Arc<Mutex<Option<Work>>>,
-    task: AbortHandle,
+    begin: Box<dyn Fn() -> Work + Send + Sync>,
+    state: Arc<State>,
+    task: Mutex<Option<AbortHandle>>,
 }
 
 /// The work, until it is done or dropped.
 type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 
+struct State {
+    /// What it does, for events.
+    name: &'static str,
+    database: &'static str,
+    work: Mutex<Option<Work>>,
+    /// Whether there is no task, and a runtime is to get one.
+    is_without_task: AtomicBool,
+}
+
+impl State {
+    fn take(&self) -> Option<Work> {
+        let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
+        work.take()
+    }
+}
+
 impl Worker {
-    pub(crate) fn new(runtime: &Handle, work: impl Future<Output = ()> + Send + 'static) -> Self {
-        let work: Work = Box::pin(work);
-        let work = Arc::new(Mutex::new(Some(work)));
-        let polled = work.clone();
-        let task = runtime.spawn(poll_fn(move |cx| {
-            let mut work = polled.lock().unwrap_or_else(PoisonError::into_inner);
-            let poll = work.as_mut().map(|work| work.as_mut().poll(cx));
-            let poll = poll.unwrap_or(Poll::Ready(()));
-            if poll.is_ready() {
-                *work = None;
-            }
-            poll
-        }));
+    /// Makes a worker, which begins as soon as it is told to [go on](Worker::go_on) in a runtime.
+    pub(crate) fn new<F>(
+        name: &'static str,
+        database: &'static str,
+        begin: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
         Worker {
-            work,
-            task: task.abort_handle(),
+            begin: Box::new(move || Box::pin(begin())),
+            state: Arc::new(State {
+                name,
+                database,
+                work: Mutex::default(),
+                is_without_task: AtomicBool::new(true),
+            }),
+            task: Mutex::default(),
         }
+    }
+
+    /// Makes sure that there is a task, if this is a runtime of tokio.
+    pub(crate) fn go_on(&self) {
+        let is_without_task = &self.state.is_without_task;
+        if !is_without_task.load(Ordering::Acquire) {
+            return;
+        }
+        let Ok(runtime) = Handle::try_current() else {
+            return;
+        };
+        if !is_without_task.swap(false, Ordering::AcqRel) {
+            return;
+        }
+        let mut work = self
+            .state
+            .work
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *work = Some((self.begin)());
+        drop(work);
+        let task = runtime.spawn(Task {
+            state: self.state.clone(),
+            is_polled: false,
+        });
+        let mut last = self.task.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = Some(task.abort_handle());
+    }
+}
+
+/// The task of a worker.
+struct Task {
+    state: Arc<State>,
+    /// Still so when it is dropped, the work has panicked.
+    is_polled: bool,
+}
+
+impl Future for Task {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.is_polled = true;
+        let state = self.state.clone();
+        let mut work = state.work.lock().unwrap_or_else(PoisonError::into_inner);
+        let poll = work.as_mut().map(|work| work.as_mut().poll(cx));
+        let poll = poll.unwrap_or(Poll::Ready(()));
+        if poll.is_ready() {
+            *work = None;
+        }
+        self.is_polled = false;
+        poll
+    }
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        let State { name, database, .. } = *self.state;
+        // There is none if the work is done, or the database was dropped. What is left of it holds locks and timers of the
+        // runtime that has ended.
+        if self.state.take().is_none() {
+            return;
+        }
+        if self.is_polled {
+            tracing::error!(
+                target: "odm", database,
+                "{name}: the worker has panicked, and is there again when the database is opened the next time"
+            );
+            return;
+        }
+        tracing::warn!(
+            target: "odm", database,
+            "{name}: the runtime of the worker has ended; it goes on in the runtime in which the database is used next"
+        );
+        self.state.is_without_task.store(true, Ordering::Release);
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
         // The runtime drops an aborted task some time later, and the store that the work holds would be open until then.
-        let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
-        let dropped = work.take();
-        drop(work);
-        drop(dropped);
-        self.task.abort();
+        drop(self.state.take());
+        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(task) = &*task {
+            task.abort();
+        }
     }
 }
 
@@ -60,11 +157,19 @@ impl fmt::Debug for Worker {
 }
 
 impl Session {
-    /// With workers that end with the last of the sessions.
+    /// With workers that begin now, and end with the last of the sessions.
     pub(crate) fn with_workers(self, workers: Vec<Worker>) -> Self {
+        workers.iter().for_each(Worker::go_on);
         Session {
             workers: (!workers.is_empty()).then(|| Arc::new(workers)),
             ..self
+        }
+    }
+
+    /// Makes sure that the workers are at work in this runtime or another.
+    pub(super) fn keep_workers(&self) {
+        if let Some(workers) = &self.workers {
+            workers.iter().for_each(Worker::go_on);
         }
     }
 

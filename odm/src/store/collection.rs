@@ -5,7 +5,7 @@ use bson::{Document, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr
 use super::IndexFilter;
 use crate::{
     error::{Error, ErrorKind, Result},
-    mql::{self, Direction, fold, key, path::compound_index_values},
+    mql::{self, Direction, fold, key, path, path::compound_index_values},
 };
 
 /// A collection as the models declare it.
@@ -17,6 +17,30 @@ pub struct CollectionSpec {
     pub indexes: Vec<IndexSpec>,
     /// Indexes that were declared and are no longer. One that is in both lists is not obsolete.
     pub obsolete: Vec<IndexSpec>,
+}
+
+/// A change of a whole collection, for [`Transaction::change_collections`](crate::store::Transaction::change_collections).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CollectionChange {
+    /// Make an empty collection with the indexes of another one. One of the name is removed.
+    Create {
+        /// Its name.
+        name: String,
+        /// The other one.
+        like: String,
+    },
+    /// Give a collection the name of another one, which is removed.
+    Replace {
+        /// The collection.
+        from: String,
+        /// The name.
+        to: String,
+    },
+    /// Remove a collection, if it is there.
+    Drop {
+        /// Its name.
+        name: String,
+    },
 }
 
 /// What the documents of a collection conform to.
@@ -88,6 +112,27 @@ impl IndexSpec {
         keys.sort_by_cached_key(|values| encoded(values));
         keys.dedup_by_key(|values| encoded(values));
         Ok(keys)
+    }
+
+    /// The paths whose values decide which keys a document has.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        let keys = self.keys.iter().map(|(path, _)| path.as_str());
+        keys.chain(self.filter.iter().flat_map(IndexFilter::paths))
+    }
+
+    /// Whether two images of a document have the same keys, since they have the same values at its paths.
+    pub(crate) fn is_unaffected(&self, before: &RawDocument, after: &RawDocument) -> bool {
+        self.paths().all(|path| path::is_same(before, after, path))
+    }
+
+    /// The keys of a document, each as bytes that are equal for equal keys.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`keys_of`](IndexSpec::keys_of).
+    pub(crate) fn encoded_keys_of(&self, document: &RawDocument) -> Result<Vec<Vec<u8>>> {
+        let keys = self.keys_of(document)?;
+        Ok(keys.iter().map(|values| encoded(values)).collect())
     }
 
     /// A value as it is in a key.

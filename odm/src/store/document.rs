@@ -4,7 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bson::{DateTime, RawBsonRef, RawDocument, RawDocumentBuf, Timestamp, raw::cstr};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    mql::code,
+};
 
 /// The largest document, in bytes.
 const MAX_LEN: usize = 16 << 20;
@@ -13,12 +16,23 @@ const MAX_LEN: usize = 16 << 20;
 const MAX_DEPTH: usize = 180;
 
 /// Checks that a document can be stored: that it is well-formed BSON, has an `_id` that is neither an
-/// array, a regular expression nor undefined, and is within the limits of 16 MiB and 180 levels.
+/// array, a regular expression, undefined nor a document with a name that begins with `$`, and is within the limits of
+/// 16 MiB and 180 levels.
 ///
 /// # Errors
 ///
 /// [`Limit`](ErrorKind::Limit) or [`Encode`](ErrorKind::Encode), with the collection in the message.
 pub fn check_document(collection: &str, document: &RawDocument) -> Result<()> {
+    let id = check_stored(collection, document)?;
+    check_names(collection, id)
+}
+
+/// Checks that a document can have been stored, and returns its `_id`. An earlier version of the library took any names
+/// in it.
+pub(crate) fn check_stored<'d>(
+    collection: &str,
+    document: &'d RawDocument,
+) -> Result<RawBsonRef<'d>> {
     let len = document.as_bytes().len();
     if len > MAX_LEN {
         let message =
@@ -27,7 +41,7 @@ pub fn check_document(collection: &str, document: &RawDocument) -> Result<()> {
     }
     check_at(collection, document, 1)?;
     match document.get("_id") {
-        Ok(Some(id)) => check_id(collection, id),
+        Ok(Some(id)) => check_id(collection, id).map(|()| id),
         _ => Err(refused(collection, "it has no `_id`")),
     }
 }
@@ -64,7 +78,23 @@ fn check_id(collection: &str, id: RawBsonRef<'_>) -> Result<()> {
         RawBsonRef::Undefined => "undefined",
         _ => return Ok(()),
     };
-    Err(refused(collection, &format!("its `_id` is {refused_type}")))
+    let error = refused(collection, &format!("its `_id` is {refused_type}"));
+    Err(error.with_code(code::INVALID_ID_FIELD))
+}
+
+/// Checks the names in an `_id` that is a document. A filter could not tell one that begins with `$` from an operator.
+fn check_names(collection: &str, id: RawBsonRef<'_>) -> Result<()> {
+    let RawBsonRef::Document(id) = id else {
+        return Ok(());
+    };
+    let mut names = id.iter().flatten().map(|(name, _)| name.as_str());
+    match names.find(|name| name.starts_with('$')) {
+        None => Ok(()),
+        Some(name) => {
+            let why = format!("its `_id` has a name that begins with `$`: `{name}`");
+            Err(refused(collection, &why).with_code(code::DOLLAR_PREFIXED_FIELD_NAME))
+        }
+    }
 }
 
 /// Returns a document that a caller writes as a whole as MongoDB stores it: with the time in place of each
@@ -123,7 +153,9 @@ fn refused(collection: &str, why: &str) -> Error {
 fn malformed(collection: &str, error: bson::error::Error) -> Error {
     let message =
         format!("a document of `{collection}` cannot be stored: it is malformed: {error}");
-    Error::new(ErrorKind::Encode, message).with_source(error)
+    Error::new(ErrorKind::Encode, message)
+        .with_source(error)
+        .with_code(code::INVALID_BSON)
 }
 
 /// Returns the document with `_id` as its first field, or `None` if it is the first already.
@@ -196,10 +228,30 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_no_array_and_no_pattern() {
+    fn an_id_is_no_array_no_pattern_and_has_no_operator() {
+        let code = |id: Bson| {
+            let document = RawDocumentBuf::try_from(&doc! { "_id": id }).expect("a document");
+            let error = check_document("parts", &document).err()?;
+            assert_eq!(error.kind(), ErrorKind::Encode);
+            Some((error.code()?, error.code_name()?.into_owned()))
+        };
+        let named = |code, name: &str| Some((code, name.to_owned()));
+        let pattern = Bson::RegularExpression(bson::Regex {
+            pattern: "a".try_into().expect("no NUL"),
+            options: "".try_into().expect("no NUL"),
+        });
+        for id in [vec![1].into(), pattern, Bson::Undefined] {
+            assert_eq!(code(id), named(53, "InvalidIdField"));
+        }
+        for id in [doc! { "$a": 1 }, doc! { "a": 1, "$ref": 2 }] {
+            assert_eq!(code(id.into()), named(52, "DollarPrefixedFieldName"));
+        }
+        for id in [doc! { "a": 1 }, doc! { "a": { "$b": 1 } }, doc! { "a$": 1 }] {
+            assert_eq!(code(id.into()), None);
+        }
         assert_eq!(kind(&rawdoc! { "a": 1 }), Some(ErrorKind::Encode));
-        assert_eq!(kind(&rawdoc! { "_id": [1] }), Some(ErrorKind::Encode));
-        assert_eq!(kind(&rawdoc! { "_id": { "a": 1 } }), None);
+        // A file may have it from before.
+        assert!(check_stored("parts", &rawdoc! { "_id": { "$a": 1 } }).is_ok());
     }
 
     #[test]

@@ -23,6 +23,7 @@
 mod aggregate;
 mod backup;
 mod builder;
+mod collections;
 mod compact;
 mod copy;
 mod engine;
@@ -30,6 +31,7 @@ mod ensure;
 mod entries;
 mod execute;
 mod files;
+mod handle;
 mod ids;
 mod layout;
 mod lease;
@@ -40,12 +42,14 @@ mod place;
 mod plan;
 mod queue;
 mod read;
+mod salvage;
 mod scan;
 mod schema;
 mod session;
 mod settings;
 mod size;
 mod snapshot;
+mod start;
 mod verify;
 mod view;
 mod wait;
@@ -56,35 +60,28 @@ mod writer;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
-    thread::{self, JoinHandle, ThreadId},
-};
+use std::{fmt, path::Path, sync::Arc};
 
 use async_trait::async_trait;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 pub use backup::Backup;
 pub use builder::Builder;
 pub use compact::Compacted;
 pub use copy::BackupProgress;
+pub use salvage::Salvaged;
 pub use size::{CollectionSize, IndexSize, StoreSize};
 
 use self::{
+    handle::Handle,
     lease::LeaseState,
-    open::Place,
     queue::Request,
     session::{Lease, Session},
-    settings::Settings,
-    snapshot::Published,
-    writer::Writer,
 };
 use crate::{
-    error::{Error, ErrorKind, Result},
+    error::Result,
     store::{
-        Capabilities, CollectionSpec, Durability, Feed, Reader, Store, StoreId, Transaction,
+        Capabilities, CollectionSpec, Durability, Feed, Reader, Store, Transaction,
         TransactionOptions, UnitOfWork,
     },
 };
@@ -111,19 +108,6 @@ use crate::{
 #[derive(Clone)]
 pub struct Embedded {
     handle: Arc<Handle>,
-}
-
-/// The state that the clones of a store share.
-struct Handle {
-    /// `None` while the handle is dropped.
-    queue: Option<mpsc::Sender<Request>>,
-    published: Arc<Published>,
-    writer: ThreadId,
-    thread: Mutex<Option<JoinHandle<()>>>,
-    name: String,
-    /// The path of the file, whatever folder the process is in. `None` in memory.
-    path: Option<PathBuf>,
-    id: StoreId,
 }
 
 /// How far the build of an index is.
@@ -164,10 +148,11 @@ impl Embedded {
     ///
     /// # Errors
     ///
-    /// [`Locked`](ErrorKind::Locked) if the file is already open, in this process or in another;
-    /// [`Corrupt`](ErrorKind::Corrupt) if it is not a store, is damaged, or has a format that this
-    /// version does not read, or if its log is missing or another's; [`Io`](ErrorKind::Io) if it cannot be
-    /// opened, or its folder does not exist.
+    /// [`Locked`](crate::ErrorKind::Locked) if the file is already open, in this process or in another;
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if it is not a store, is damaged, or has a format that this
+    /// version does not read, or if its log is missing or another's, or has lost what was synced, which
+    /// [`Builder::salvage`] can open; [`Io`](crate::ErrorKind::Io) if it cannot be
+    /// opened, its folder does not exist, or a new one would take the place of a file of another store.
     pub async fn open(path: impl AsRef<Path>) -> Result<Embedded> {
         Embedded::builder().open(path).await
     }
@@ -213,7 +198,7 @@ impl Embedded {
     ///
     /// # Errors
     ///
-    /// [`Corrupt`](ErrorKind::Corrupt) for the first defect.
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) for the first defect.
     pub async fn check_integrity(&self) -> Result<()> {
         verify::verify(&*self.handle.published.get()?).await
     }
@@ -222,9 +207,10 @@ impl Embedded {
     /// [`check_integrity`](Embedded::check_integrity) verifies: `store.check().await?` finds a bit that the disk has
     /// flipped.
     ///
-    /// It begins with a checkpoint. Writes wait while the checksums are verified, which reads the whole file; reads
+    /// It begins with the log, and a checkpoint. Writes wait while the checksums are verified, which reads the whole file; reads
     /// go on, and so do writes during the rest, which is about the same state. The file is read as the operating system has it,
-    /// which may be from its cache. Nothing is repaired: after an error, go back to a [backup](Embedded::backup).
+    /// which may be from its cache. Nothing is repaired: after an error, go back to a [backup](Embedded::backup). But of a log
+    /// that is damaged nothing is lost while the store is open: the checkpoint has its commits, and the error says so.
     /// What is still read from memory can go on for a while.
     ///
     /// Dropping the future ends it after the checksums.
@@ -239,8 +225,8 @@ impl Embedded {
     ///
     /// # Errors
     ///
-    /// [`Corrupt`](ErrorKind::Corrupt) for the first defect; [`Io`](ErrorKind::Io) if the file cannot be read or
-    /// the checkpoint fails; [`Closed`](ErrorKind::Closed) if the store is closed.
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) for the first defect; [`Io`](crate::ErrorKind::Io) if the file cannot be read or
+    /// the checkpoint fails; [`Closed`](crate::ErrorKind::Closed) if the store is closed.
     pub async fn check(&self) -> Result<()> {
         let (reply, answer) = oneshot::channel();
         let snapshot = self.handle.ask(Request::Check { reply }, answer).await?;
@@ -267,7 +253,7 @@ impl Embedded {
     ///
     /// # Errors
     ///
-    /// [`Closed`](ErrorKind::Closed) if the store is closed; [`Io`](ErrorKind::Io) if a file cannot be found, as
+    /// [`Closed`](crate::ErrorKind::Closed) if the store is closed; [`Io`](crate::ErrorKind::Io) if a file cannot be found, as
     /// after it was moved.
     pub fn size(&self) -> Result<StoreSize> {
         size::of(&self.handle.published, self.handle.path.as_deref())
@@ -297,10 +283,10 @@ impl Embedded {
     ///
     /// # Errors
     ///
-    /// [`Io`](ErrorKind::Io) if the new file cannot be written, if the file was moved or replaced, and on other systems than
+    /// [`Io`](crate::ErrorKind::Io) if the new file cannot be written, if the file was moved or replaced, and on other systems than
     /// Unix, where a file that is open is not replaced: the store goes on with the old one. `Io` also if it is uncertain
     /// which file would be found after a crash, since the disk failed in that moment: then the store refuses writes until it is opened
-    /// again. [`Closed`](ErrorKind::Closed) if the store is closed; [`Corrupt`](ErrorKind::Corrupt) if it cannot be read.
+    /// again. [`Closed`](crate::ErrorKind::Closed) if the store is closed; [`Corrupt`](crate::ErrorKind::Corrupt) if it cannot be read.
     pub async fn compact(&self) -> Result<Compacted> {
         let (reply, answer) = oneshot::channel();
         self.handle.ask(Request::Compact { reply }, answer).await
@@ -338,10 +324,10 @@ impl Embedded {
     ///
     /// # Errors
     ///
-    /// [`Io`](ErrorKind::Io) if there is a file of the name or of that of its log, which stays, or if the copy
-    /// cannot be written; [`Closed`](ErrorKind::Closed) if the store is closed, also meanwhile, unless the rest of it
+    /// [`Io`](crate::ErrorKind::Io) if there is a file of the name or of that of its log, which stays, if the name is that of a file
+    /// that this store or another one has or will have, or if the copy cannot be written; [`Closed`](crate::ErrorKind::Closed) if the store is closed, also meanwhile, unless the rest of it
     /// is in the cache;
-    /// [`Corrupt`](ErrorKind::Corrupt) if it cannot be read.
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if it cannot be read.
     pub fn backup(&self, path: impl AsRef<Path>) -> Backup {
         Backup::new(self.clone(), path.as_ref())
     }
@@ -362,7 +348,7 @@ impl Embedded {
     ///
     /// # Errors
     ///
-    /// [`Closed`](ErrorKind::Closed) if the store is closed.
+    /// [`Closed`](crate::ErrorKind::Closed) if the store is closed.
     pub fn index_builds(&self) -> Result<Vec<IndexBuild>> {
         let snapshot = self.handle.published.get()?;
         let mut builds = Vec::new();
@@ -397,67 +383,6 @@ impl Embedded {
         indexes.sort_by_key(|(collection, index)| (collection.clone(), index.name.clone()));
         Ok(indexes)
     }
-
-    /// Opens a place on the writer's thread, where waiting for the disk blocks no task.
-    async fn start(place: Place, settings: Settings) -> Result<Embedded> {
-        let name = match &place {
-            Place::File(path) => path.display().to_string(),
-            Place::Memory => "memory".to_owned(),
-            #[cfg(test)]
-            Place::Disk(_) => "test".to_owned(),
-        };
-        let path = match &place {
-            Place::File(path) => std::path::absolute(path).ok(),
-            _ => None,
-        };
-        let (queue, requests) = mpsc::channel(settings.queue);
-        let (opened, answer) = oneshot::channel();
-        let check = settings.check;
-        let thread = thread::Builder::new()
-            .name("odm-writer".to_owned())
-            .spawn(move || {
-                wait::mark_thread();
-                let open = match open::open(place, settings) {
-                    Ok(open) => open,
-                    Err(error) => return drop(opened.send(Err(error))),
-                };
-                let verified = check.then(|| wait::block_on(verify::verify(&open.newest), None));
-                if let Some(Some(Err(error))) = verified {
-                    drop(open);
-                    return drop(opened.send(Err(error)));
-                }
-                let published = Arc::new(Published::new(open.newest.clone()));
-                let writer = Writer::new(open, requests, published.clone());
-                // If the caller has gone away, the queue has no sender, and the writer ends at once.
-                let _ = opened.send(Ok(published));
-                writer.run();
-            });
-        let thread = thread.map_err(|error| {
-            Error::new(ErrorKind::Io, "cannot start the writer's thread").with_source(error)
-        })?;
-        let published = match answer.await {
-            Ok(opened) => opened?,
-            Err(_) => {
-                let message = format!(
-                    "`{name}` could not be opened: the writer's thread panicked; the file may be damaged"
-                );
-                return Err(Error::new(ErrorKind::Corrupt, message));
-            }
-        };
-        let handle = Handle {
-            id: StoreId::new(),
-            queue: Some(queue),
-            published,
-            writer: thread.thread().id(),
-            thread: Mutex::new(Some(thread)),
-            name,
-            // The log lies beside the file itself, not beside a link to it.
-            path: path.map(|path| path.canonicalize().unwrap_or(path)),
-        };
-        Ok(Embedded {
-            handle: Arc::new(handle),
-        })
-    }
 }
 
 impl fmt::Debug for Embedded {
@@ -468,66 +393,13 @@ impl fmt::Debug for Embedded {
     }
 }
 
-impl Handle {
-    /// Adds a request to the queue as soon as there is room.
-    async fn send(&self, request: Request) -> Result<()> {
-        if thread::current().id() == self.writer {
-            // The writer would wait for itself.
-            return Err(Error::new(
-                ErrorKind::OutsideTransaction,
-                "a unit of work must write through its own transaction",
-            ));
-        }
-        match &self.queue {
-            Some(queue) => queue.send(request).await.map_err(|_| self.gone()),
-            None => Err(self.gone()),
-        }
-    }
-
-    /// The error of a store whose writer has ended.
-    fn gone(&self) -> Error {
-        let closed = || {
-            Error::new(
-                ErrorKind::Closed,
-                format!("the store `{}` is closed", self.name),
-            )
-        };
-        self.published.get().err().unwrap_or_else(closed)
-    }
-
-    /// Sends a request, and waits for its answer.
-    async fn ask<T>(&self, request: Request, answer: oneshot::Receiver<Result<T>>) -> Result<T> {
-        self.send(request).await?;
-        answer.await.unwrap_or_else(|_| Err(self.gone()))
-    }
-}
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        // Without a sender, the writer ends after the requests in the queue.
-        self.queue = None;
-        let thread = self
-            .thread
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        // A waker may drop the last handle on a thread of the store itself, which then ends by itself.
-        if let Some(thread) = thread
-            && !wait::is_marked_thread()
-            && thread.join().is_err()
-        {
-            tracing::error!("the writer of `{}` has panicked", self.name);
-        }
-    }
-}
-
 #[async_trait]
 impl Store for Embedded {
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
             .single_writer(self.handle.id)
-            .exchanges_unique_values()
             .ignores_case()
+            .changes_collections()
     }
 
     fn reader(&self) -> Result<Arc<dyn Reader>> {

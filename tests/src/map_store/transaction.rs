@@ -51,7 +51,7 @@ impl MapTransaction {
             ..Cost::default()
         };
         for CollectionWrites { collection, writes } in batch {
-            state.apply(collection, writes, self.store.unique_values)?;
+            state.apply(collection, writes, UniqueValues::AreTakenInOrder)?;
             cost.documents_written += writes.len() as u64;
         }
         self.state = state;

@@ -60,13 +60,21 @@ pub async fn a_document_without_a_valid_id_is_refused(store: impl Store) {
         pattern: "a".try_into().expect("a pattern"),
         options: "".try_into().expect("options"),
     });
-    for invalid in [
-        doc! { "_id": [1] },
-        doc! { "_id": Bson::Undefined },
-        doc! { "_id": pattern },
-        doc! { "a": 1 },
+    for (invalid, code) in [
+        (doc! { "_id": [1] }, 53),
+        (doc! { "_id": Bson::Undefined }, 53),
+        (doc! { "_id": pattern }, 53),
+        (doc! { "_id": { "a": 1, "$b": 2 } }, 52),
+        (doc! { "a": 1 }, 2),
     ] {
-        assert_refused(&store, raw(invalid), ErrorKind::Encode).await;
+        let invalid = raw(invalid);
+        let error = write(&store, &[Write::Insert(invalid.clone())]).await;
+        assert_eq!(
+            error.expect_err("it is refused").code(),
+            Some(code),
+            "{invalid:?}"
+        );
+        assert_refused(&store, invalid, ErrorKind::Encode).await;
     }
 }
 

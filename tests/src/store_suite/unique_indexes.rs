@@ -277,28 +277,6 @@ pub async fn a_key_that_is_given_up_is_free(store: impl Store) {
     .await;
 }
 
-pub async fn documents_of_a_batch_exchange_unique_values_if_the_capability_says_so(
-    store: impl Store,
-) {
-    ensure(&store, vec![unique("n", &["n"])]).await;
-    let before = [doc! { "_id": 1, "n": 1 }, doc! { "_id": 2, "n": 2 }];
-    let after = [doc! { "_id": 1, "n": 2 }, doc! { "_id": 2, "n": 1 }];
-    insert_all(&store, before.clone()).await;
-    let batch: Vec<Write> = before
-        .iter()
-        .zip(&after)
-        .map(|(before, after)| replace(before.clone(), after.clone()))
-        .collect();
-    let written = write(&store, &batch).await;
-    if store.capabilities().exchanges_unique_values {
-        written.expect("the batch is applied");
-        assert_stored(&store, after).await;
-    } else {
-        assert_fails(written, ErrorKind::DuplicateKey);
-        assert_stored(&store, before).await;
-    }
-}
-
 pub async fn an_update_to_a_taken_key_changes_nothing(store: impl Store) {
     ensure(&store, vec![unique("n", &["n"])]).await;
     let before = [

@@ -78,10 +78,7 @@ struct LoggedUnit {
 #[async_trait]
 impl UnitOfWork for LoggedUnit {
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
-        let mut logged = LoggedCalls {
-            transaction,
-            log: self.log.clone(),
-        };
+        let mut logged = LoggedCalls { transaction, log: self.log.clone() };
         self.unit.run(&mut logged).await
     }
 }

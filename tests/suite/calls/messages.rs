@@ -12,7 +12,7 @@ use mongodb::{
 use odm::{Result, prelude::*, store::mongodb::MongoDb};
 use tests::on_mongodb_database;
 
-use crate::models::*;
+use crate::calls::models::*;
 
 /// The names of the commands that a client sends.
 #[derive(Clone, Default)]
@@ -56,10 +56,7 @@ fn a_document_by_its_key_on_mongodb() {
 fn a_page_of_the_children_of_a_parent_on_mongodb() {
     sends(&["find"], async |shop| {
         let product = Review::fields().product;
-        let page = shop
-            .reviews
-            .find(product.eq(1))
-            .sort(Review::fields().score.desc());
+        let page = shop.reviews.find(product.eq(1)).sort(Review::fields().score.desc());
         page.skip(10).limit(10).await
     });
 }
@@ -69,10 +66,7 @@ fn a_page_of_the_children_of_a_parent_on_mongodb() {
 fn a_join_on_mongodb() {
     sends(&["find", "find"], async |shop| {
         let fields = Product::fields();
-        shop.products
-            .find(fields.id.lt(10))
-            .join(fields.maker)
-            .await
+        shop.products.find(fields.id.lt(10)).join(fields.maker).await
     });
 }
 
@@ -82,10 +76,7 @@ fn a_join_with_a_sort_and_a_limit_for_each_parent_on_mongodb() {
     sends(&["find", "aggregate"], async |shop| {
         let reviews = Review::fields().product.referrers();
         let best = reviews.sort(Review::fields().score.desc()).limit(3);
-        shop.products
-            .find(Product::fields().id.lt(10))
-            .join(best)
-            .await
+        shop.products.find(Product::fields().id.lt(10)).join(best).await
     });
 }
 
@@ -106,10 +97,7 @@ fn an_update_of_a_field_that_nothing_shows_on_mongodb() {
 }
 
 fn visit(page: &str) -> Visit {
-    Visit {
-        id: 1,
-        page: page.to_owned(),
-    }
+    Visit { id: 1, page: page.to_owned() }
 }
 
 #[test]
@@ -129,10 +117,7 @@ fn writes_of_a_document_from_which_nothing_follows_on_mongodb() {
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn an_insert_of_a_document_whose_name_will_be_copied_on_mongodb() {
     sends(&["bulkWrite"], async |shop| {
-        let maker = Maker {
-            id: 100,
-            name: "new".to_owned(),
-        };
+        let maker = Maker { id: 100, name: "new".to_owned() };
         shop.makers.insert(maker).await
     });
 }
@@ -141,10 +126,7 @@ fn an_insert_of_a_document_whose_name_will_be_copied_on_mongodb() {
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn a_rename_copied_into_100_documents_on_mongodb() {
     sends(&["find", "bulkWrite", "commitTransaction"], async |shop| {
-        shop.makers
-            .update(1)
-            .set(Maker::fields().name, "renamed")
-            .await
+        shop.makers.update(1).set(Maker::fields().name, "renamed").await
     });
 }
 
@@ -152,18 +134,14 @@ fn a_rename_copied_into_100_documents_on_mongodb() {
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn a_move_of_a_task_to_another_owner_on_mongodb() {
     sends(&["find", "bulkWrite", "commitTransaction"], async |shop| {
-        shop.tasks
-            .update(0)
-            .set(Task::fields().owner, Ref::new(1))
-            .await
+        shop.tasks.update(0).set(Task::fields().owner, Ref::new(1)).await
     });
 }
 
 #[test]
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn a_delete_of_a_product_with_22_reviews_on_mongodb() {
-    sends(
-        &["find", "find", "find", "bulkWrite", "commitTransaction"],
-        async |shop| shop.products.delete(1).await,
-    );
+    sends(&["find", "find", "find", "bulkWrite", "commitTransaction"], async |shop| {
+        shop.products.delete(1).await
+    });
 }

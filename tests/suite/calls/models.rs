@@ -150,10 +150,7 @@ pub(crate) struct Shop {
 }
 
 pub(crate) fn product(id: i32, category: i32, parts: &[i32]) -> Product {
-    let link = |&id: &i32| PartLink {
-        id: Ref::new(id),
-        name: String::new(),
-    };
+    let link = |&id: &i32| PartLink { id: Ref::new(id), name: String::new() };
     Product {
         id,
         name: format!("product {id}"),
@@ -167,12 +164,7 @@ pub(crate) fn product(id: i32, category: i32, parts: &[i32]) -> Product {
 }
 
 pub(crate) fn review(id: i32, product: i32, score: i32) -> Review {
-    Review {
-        id,
-        product: Ref::new(product),
-        text: "good".to_owned(),
-        score,
-    }
+    Review { id, product: Ref::new(product), text: "good".to_owned(), score }
 }
 
 /// A shop with 100 products of one part in ten categories, and 22 reviews of each of the first two.
@@ -181,34 +173,20 @@ pub(crate) async fn shop(store: impl Store) -> Shop {
     let name = |id: i32| format!("name {id}");
     let parts = (1..=3).map(|id| Part { id, name: name(id) });
     shop.parts.insert_many(parts).await.unwrap();
-    let maker = Maker {
-        id: 1,
-        name: name(1),
-    };
+    let maker = Maker { id: 1, name: name(1) };
     shop.makers.insert(maker).await.unwrap();
-    let categories = (0..10).map(|id| Category {
-        id,
-        products: Subset::new(),
-    });
+    let categories = (0..10).map(|id| Category { id, products: Subset::new() });
     shop.categories.insert_many(categories).await.unwrap();
     let products = (0..100).map(|id| product(id, id % 10, &[1, 2]));
     shop.products.insert_many(products).await.unwrap();
     let reviews = (0..44).map(|id| review(id, id % 2, id));
     shop.reviews.insert_many(reviews).await.unwrap();
-    let tasks = (0..30).map(|id| Task {
-        id,
-        note: name(id),
-        owner: None,
-    });
+    let tasks = (0..30).map(|id| Task { id, note: name(id), owner: None });
     shop.tasks.insert_many(tasks).await.unwrap();
     let people = (0..12).map(|id| Person {
         id,
         name: name(id),
-        tasks: if id < 2 {
-            vec![Ref::new(id)]
-        } else {
-            Vec::new()
-        },
+        tasks: if id < 2 { vec![Ref::new(id)] } else { Vec::new() },
         version: 0,
     });
     shop.people.insert_many(people).await.unwrap();

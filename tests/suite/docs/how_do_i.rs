@@ -320,6 +320,22 @@ mod shop {
     }
 
     #[tokio::test]
+    async fn exchange() -> Result<()> {
+        let shop = filled().await?;
+        let before = shop.products.get(1).await?.name;
+        let name = Product::fields().name;
+        let kept = shop.products.get(1).await?.name;
+        let taken = shop.products.get(2).await?.name;
+        let exchange = (
+            shop.products.update(1).set(name, taken), // in between, two products have this name
+            shop.products.update(2).set(name, kept),
+        );
+        shop.bulk(exchange).await?;
+        assert_eq!(shop.products.get(2).await?.name, before);
+        Ok(())
+    }
+
+    #[tokio::test]
     async fn transaction() -> Result<()> {
         let shop = filled().await?;
         let moved = shop.transaction(async |shop| {

@@ -13,7 +13,7 @@ use std::{
 use odm::{Database as _, Embedded, store::Durability};
 use tests::killed::{Kill, run_and_kill};
 
-use crate::ledger::ledger;
+use crate::durability::ledger::ledger;
 
 const WRITERS: usize = 4;
 
@@ -35,10 +35,7 @@ async fn copied(path: &Path) -> Vec<i64> {
     let mut numbers = vec![0; WRITERS];
     for id in db.whole().await {
         let (writer, number) = (id as usize / 1_000_000, id % 1_000_000);
-        assert_eq!(
-            number, numbers[writer],
-            "a batch of writer {writer} is missing"
-        );
+        assert_eq!(number, numbers[writer], "a batch of writer {writer} is missing");
         numbers[writer] += 1;
     }
     numbers
@@ -58,38 +55,26 @@ async fn copies_while_others_write(store: Embedded) {
             };
             for number in 0.. {
                 written[writer].begun.store(number + 1, Ordering::SeqCst);
-                db.write(writer as i64 * 1_000_000 + number, 1 + number % 5)
-                    .await
-                    .unwrap();
+                db.write(writer as i64 * 1_000_000 + number, 1 + number % 5).await.unwrap();
                 written[writer].done.store(number + 1, Ordering::SeqCst);
             }
         });
     }
     let mut last = vec![0; WRITERS];
     for turn in 0..5 {
-        while written
-            .iter()
-            .any(|writer| writer.done.load(Ordering::SeqCst) < (turn + 1) * 3)
-        {
+        while written.iter().any(|writer| writer.done.load(Ordering::SeqCst) < (turn + 1) * 3) {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         let path = folder.path().join(format!("{turn}.odm"));
-        let before: Vec<i64> = written
-            .iter()
-            .map(|writer| writer.done.load(Ordering::SeqCst))
-            .collect();
+        let before: Vec<i64> =
+            written.iter().map(|writer| writer.done.load(Ordering::SeqCst)).collect();
         store.backup(&path).await.unwrap();
-        let after: Vec<i64> = written
-            .iter()
-            .map(|writer| writer.begun.load(Ordering::SeqCst))
-            .collect();
+        let after: Vec<i64> =
+            written.iter().map(|writer| writer.begun.load(Ordering::SeqCst)).collect();
         let numbers = copied(&path).await;
         for writer in 0..WRITERS {
             let (number, from, to) = (numbers[writer], before[writer], after[writer]);
-            assert!(
-                (from..=to).contains(&number),
-                "writer {writer}: {number} of {from} to {to}"
-            );
+            assert!((from..=to).contains(&number), "writer {writer}: {number} of {from} to {to}");
         }
         assert!(numbers > last, "{numbers:?} after {last:?}");
         last = numbers;
@@ -132,10 +117,7 @@ fn child_that_copies() {
         let writer = db.clone();
         tokio::spawn(async move {
             for number in 0.. {
-                writer
-                    .write(round * 100_000 + number, 1 + number % 5)
-                    .await
-                    .unwrap();
+                writer.write(round * 100_000 + number, 1 + number % 5).await.unwrap();
             }
         });
         for copy in 0.. {
@@ -152,17 +134,12 @@ fn child_that_copies() {
 fn a_copy_whose_process_is_killed_is_whole_or_not_there() {
     let directory = tempfile::tempdir().unwrap();
     let folder = directory.path();
-    for round in 0..8 {
-        let variables = [
-            (FOLDER, folder.to_str().unwrap()),
-            (ROUND, &round.to_string()),
-        ];
+    let kills = std::env::var("KILLS").map_or(8, |text| text.parse().expect("a number"));
+    for round in 0..kills {
+        let variables = [(FOLDER, folder.to_str().unwrap()), (ROUND, &round.to_string())];
         let kill = Kill::AfterLine("+", Duration::from_millis(round * 7 % 40));
-        let lines = run_and_kill("backups::child_that_copies", &variables, kill);
-        let told: Vec<&str> = lines
-            .iter()
-            .filter_map(|line| line.strip_prefix('+'))
-            .collect();
+        let lines = run_and_kill("durability::backups::child_that_copies", &variables, kill);
+        let told: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix('+')).collect();
         assert!(told.iter().all(|path| Path::new(path).exists()), "{told:?}");
         tests::run(async {
             for entry in std::fs::read_dir(folder).unwrap() {
@@ -176,10 +153,7 @@ fn a_copy_whose_process_is_killed_is_whole_or_not_there() {
                     std::fs::remove_file(&path).unwrap();
                 } else {
                     let is_unfinished = name.contains(".odm.new-");
-                    assert!(
-                        is_unfinished || name.starts_with("ledger.odm"),
-                        "left: {name}"
-                    );
+                    assert!(is_unfinished || name.starts_with("ledger.odm"), "left: {name}");
                 }
             }
             // The store itself goes on where it was.

@@ -1,23 +1,26 @@
-//! A process that is killed at random moments, again and again, on one file.
+//! A process that is killed at random moments, again and again, on one file. `KILLS` says how often.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     io::Write,
+    mem,
     sync::Arc,
     time::Duration,
 };
 
-use odm::Embedded;
+use odm::{
+    Embedded,
+    store::{CollectionSpec, Direction, IndexSpec, Store},
+};
 use tests::killed::{Kill, run_and_kill};
 
-use crate::ledger::ledger;
+use crate::durability::ledger::ledger;
 
 const PATH: &str = "ODM_TESTS_CRASH_FILE";
 const ROUND: &str = "ODM_TESTS_CRASH_ROUND";
 /// Fixes when the process is killed.
 const SEED: &str = "ODM_TESTS_SEED";
 
-const KILLS: i64 = 25;
 const TASKS: i64 = 64;
 
 /// Tells the parent something, at once and as a whole line.
@@ -27,8 +30,29 @@ fn tell(sign: char, id: i64) {
     out.flush().unwrap();
 }
 
-/// The child process: writes units until it is killed, and tells of each when it is acknowledged. In every other
-/// round it compacts the store all the while.
+/// Makes an index and removes it again, until the process is killed.
+async fn build_indexes(store: Embedded) {
+    let index = IndexSpec {
+        name: "texts".to_owned(),
+        keys: vec![("text".to_owned(), Direction::Ascending)],
+        unique: false,
+        present_only: false,
+        case_insensitive: false,
+        filter: None,
+    };
+    for build in 0.. {
+        let mut entries =
+            CollectionSpec { name: "entries".to_owned(), ..CollectionSpec::default() };
+        entries.indexes.push(index.clone());
+        store.ensure(&[entries.clone()]).await.unwrap();
+        tell('i', build);
+        mem::swap(&mut entries.indexes, &mut entries.obsolete);
+        store.ensure(&[entries]).await.unwrap();
+    }
+}
+
+/// The child process: writes units until it is killed, and tells of each when it is acknowledged. In three of four
+/// rounds it compacts the store all the while, or builds indexes, or both.
 #[test]
 #[ignore = "run by another test in a process of its own"]
 fn child_that_writes() {
@@ -45,6 +69,9 @@ fn child_that_writes() {
         let store = Embedded::open(&path).await.unwrap();
         let db = Arc::new(ledger(store.clone()).await);
         let mut tasks = Vec::new();
+        if round % 4 >= 2 {
+            tasks.push(tokio::spawn(build_indexes(store.clone())));
+        }
         if round % 2 == 1 {
             tasks.push(tokio::spawn(async move {
                 for compaction in 0.. {
@@ -111,7 +138,7 @@ fn next(seed: &mut u64) -> u64 {
 }
 
 #[test]
-fn a_process_killed_25_times_keeps_every_acknowledged_unit_and_no_part_of_another() {
+fn a_process_killed_again_and_again_keeps_every_acknowledged_unit_and_no_part_of_another() {
     let mut seed = match std::env::var(SEED) {
         Ok(seed) => seed.parse().expect("the seed is a number"),
         Err(_) => {
@@ -123,8 +150,9 @@ fn a_process_killed_25_times_keeps_every_acknowledged_unit_and_no_part_of_anothe
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ledger.odm");
     let mut told = BTreeMap::new();
-    let (mut written, mut compactions) = (0, 0);
-    for round in 0..KILLS {
+    let (mut written, mut compactions, mut builds) = (0, 0, 0);
+    let kills = std::env::var("KILLS").map_or(25, |text| text.parse().expect("a number"));
+    for round in 0..kills {
         // From before the file is open to well into the writing.
         let after = Duration::from_millis(5 + next(&mut seed) % 300);
         let kill = match round % 5 {
@@ -132,16 +160,14 @@ fn a_process_killed_25_times_keeps_every_acknowledged_unit_and_no_part_of_anothe
             _ => Kill::AfterLine("+", after),
         };
         let variables = [(PATH, path.to_str().unwrap()), (ROUND, &round.to_string())];
-        let lines = run_and_kill("crash::child_that_writes", &variables, kill);
+        let lines = run_and_kill("durability::crash::child_that_writes", &variables, kill);
         written += record(&lines, &mut told);
-        compactions += lines.iter().filter(|line| line.starts_with('c')).count();
+        let told_of = |sign: char| lines.iter().filter(|line| line.starts_with(sign)).count();
+        compactions += told_of('c');
+        builds += told_of('i');
         tests::run(async {
             // Sometimes with all checksums verified.
-            let store = Embedded::builder()
-                .check(round % 3 == 0)
-                .open(&path)
-                .await
-                .unwrap();
+            let store = Embedded::builder().check(round % 3 == 0).open(&path).await.unwrap();
             store.check_integrity().await.unwrap();
             let files: Vec<_> = std::fs::read_dir(&directory).unwrap().flatten().collect();
             // Nothing is left of a new file that was not whole.
@@ -157,15 +183,10 @@ fn a_process_killed_25_times_keeps_every_acknowledged_unit_and_no_part_of_anothe
             }
             // What was written last may be there without the acknowledgement: a few at most.
             let unknown = there.iter().filter(|id| !told.contains_key(id)).count() as i64;
-            assert!(
-                unknown <= TASKS * (round + 1),
-                "{unknown} units were never told of"
-            );
+            assert!(unknown <= TASKS * (round + 1), "{unknown} units were never told of");
         });
     }
-    assert!(
-        written > 100,
-        "the processes were killed before they wrote: {written}"
-    );
+    assert!(written > 100, "the processes were killed before they wrote: {written}");
     assert!(compactions > 0, "no process has compacted the store");
+    assert!(builds > 0, "no process has built an index");
 }

@@ -3,9 +3,9 @@
 use std::{future::IntoFuture, pin::pin, task::Poll, time::Duration};
 
 use odm::prelude::*;
-use tests::{TestStore, on_every_store, on_single_writer_stores, poll_once};
+use tests::{on_every_store, on_single_writer_stores, poll_once};
 
-use crate::ledger::{Batch, Entry, Ledger, entries, ledger};
+use crate::durability::ledger::{Batch, Entry, Ledger, entries, ledger};
 
 /// Polls a future at most so many times, with a little time in between, and drops it.
 async fn poll_and_drop<F: IntoFuture>(future: F, times: usize) -> Option<F::Output> {
@@ -33,7 +33,7 @@ async fn settled(db: &Ledger, id: i64) {
 const BARRIER: i64 = 1_000_000;
 
 on_every_store! {
-    async fn a_dropped_insert_is_whole_or_nothing(store: impl TestStore) {
+    async fn a_dropped_insert_is_whole_or_nothing(store: AnyStore) {
         let db = ledger(store).await;
         let (mut done, mut given_up) = (0, 0);
         for (id, times) in (0..3).flat_map(|_| 0..25).enumerate() {
@@ -57,7 +57,7 @@ on_every_store! {
         assert!(done > 0 && given_up > 0, "{done} done, {given_up} given up");
     }
 
-    async fn a_dropped_transaction_is_whole_or_nothing(store: impl TestStore) {
+    async fn a_dropped_transaction_is_whole_or_nothing(store: AnyStore) {
         let db = ledger(store).await;
         let mut acknowledged = Vec::new();
         let mut given_up = 0;
@@ -80,7 +80,7 @@ on_every_store! {
         assert!(!acknowledged.is_empty() && given_up > 0);
     }
 
-    async fn dropped_updates_and_deletes_are_whole_or_nothing(store: impl TestStore) {
+    async fn dropped_updates_and_deletes_are_whole_or_nothing(store: AnyStore) {
         let db = ledger(store).await;
         for (id, times) in (0..30).enumerate() {
             let id = id as i64;
@@ -106,7 +106,7 @@ on_every_store! {
         }
     }
 
-    async fn an_aborted_task_is_a_dropped_future(store: impl TestStore) {
+    async fn an_aborted_task_is_a_dropped_future(store: AnyStore) {
         let db = ledger(store).await;
         for id in 0..40 {
             let task = {
@@ -125,7 +125,7 @@ on_every_store! {
 }
 
 on_single_writer_stores! {
-    async fn many_dropped_at_once_take_nothing_with_them(store: impl TestStore) {
+    async fn many_dropped_at_once_take_nothing_with_them(store: AnyStore) {
         let db = ledger(store).await;
         let mut tasks = Vec::new();
         for task in 0..64_i64 {

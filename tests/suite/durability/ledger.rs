@@ -33,10 +33,7 @@ pub(crate) fn batch(id: i64, size: i64, last: Ref<Entry>) -> Batch {
         size,
         last,
         shown: Subset::new(),
-        note: Note {
-            text: format!("of {id}"),
-        }
-        .into(),
+        note: Note { text: format!("of {id}") }.into(),
         entries: 0,
     }
 }
@@ -68,10 +65,7 @@ pub(crate) fn entries(batch: i64, size: i64) -> Vec<Entry> {
         batch: Ref::new(batch),
         of: None,
         place,
-        text: format!(
-            "entry {place} of batch {batch}, {}",
-            "x".repeat((batch % 97) as usize)
-        ),
+        text: format!("entry {place} of batch {batch}, {}", "x".repeat((batch % 97) as usize)),
     };
     (0..size).map(entry).collect()
 }
@@ -96,9 +90,7 @@ impl Ledger {
     pub(crate) async fn remove(&self, id: i64) -> odm::Result<()> {
         self.transaction(async |db| {
             db.batches.delete(id).await?;
-            db.entries
-                .delete_where(Entry::fields().batch.eq(id))
-                .await?;
+            db.entries.delete_where(Entry::fields().batch.eq(id)).await?;
             Ok(())
         })
         .await
@@ -107,26 +99,13 @@ impl Ledger {
     /// The batches that are there, in order. Each is whole, what is derived of it as well, and there
     /// is nothing else.
     pub(crate) async fn whole(&self) -> Vec<i64> {
-        let back = Entry::fields()
-            .batch
-            .referrers()
-            .sort(Entry::fields().place.asc());
-        let rows = self
-            .batches
-            .all()
-            .join(Batch::fields().last)
-            .join(back)
-            .await
-            .unwrap();
+        let back = Entry::fields().batch.referrers().sort(Entry::fields().place.asc());
+        let rows = self.batches.all().join(Batch::fields().last).join(back).await.unwrap();
         assert_eq!(self.audit().await.unwrap(), []);
         let mut number = 0;
         for (batch, last, entries) in &rows {
             let places: Vec<i64> = entries.iter().map(|entry| entry.place).collect();
-            assert_eq!(
-                places,
-                (0..batch.size).collect::<Vec<_>>(),
-                "a part of {batch:?}"
-            );
+            assert_eq!(places, (0..batch.size).collect::<Vec<_>>(), "a part of {batch:?}");
             assert_eq!(Some(last), entries.last());
             let shown = &entries[entries.len().saturating_sub(3)..];
             assert_eq!(&*batch.shown, shown);

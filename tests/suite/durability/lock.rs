@@ -4,7 +4,7 @@ use std::process::Command;
 
 use odm::{ErrorKind, store::embedded::Embedded};
 
-use crate::ledger::ledger;
+use crate::durability::ledger::ledger;
 
 /// Where a child process finds the path of the file.
 const PATH: &str = "ODM_TESTS_LOCKED_FILE";
@@ -17,29 +17,20 @@ fn child_that_opens() {
         return;
     };
     tests::run(async {
-        let kind = Embedded::open(&path)
-            .await
-            .map(drop)
-            .map_err(|error| error.kind());
+        let kind = Embedded::open(&path).await.map(drop).map_err(|error| error.kind());
         println!("\nopened: {kind:?}");
     });
 }
 
 fn open_in_a_child(path: &std::path::Path) -> String {
     let output = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--ignored",
-            "--exact",
-            "lock::child_that_opens",
-            "--nocapture",
-        ])
+        .args(["--ignored", "--exact", "durability::lock::child_that_opens", "--nocapture"])
         .env(PATH, path)
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let line = text.lines().find_map(|line| line.strip_prefix("opened: "));
-    line.unwrap_or_else(|| panic!("the child says nothing: {output:?}"))
-        .to_owned()
+    line.unwrap_or_else(|| panic!("the child says nothing: {output:?}")).to_owned()
 }
 
 #[test]
@@ -56,11 +47,7 @@ fn a_file_that_is_open_is_locked_for_others() {
         let db = ledger(store.clone()).await;
         db.write(1, 3).await.unwrap();
         drop(store);
-        assert_eq!(
-            open_in_a_child(&path),
-            "Err(Locked)",
-            "the database holds it"
-        );
+        assert_eq!(open_in_a_child(&path), "Err(Locked)", "the database holds it");
         drop(db);
         assert_eq!(open_in_a_child(&path), "Ok(())");
         let db = ledger(Embedded::open(&path).await.unwrap()).await;

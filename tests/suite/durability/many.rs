@@ -1,12 +1,12 @@
 //! Many tasks at once.
 
 use odm::{prelude::*, store::Durability};
-use tests::{TestStore, on_every_store, on_single_writer_stores};
+use tests::{on_every_store, on_single_writer_stores};
 
-use crate::ledger::{Entry, batch, entries, ledger};
+use crate::durability::ledger::{Entry, batch, entries, ledger};
 
 on_every_store! {
-    async fn of_64_tasks_that_want_one_key_one_has_it(store: impl TestStore) {
+    async fn of_64_tasks_that_want_one_key_one_has_it(store: AnyStore) {
         let db = ledger(store).await;
         for place in 0..5 {
             let mut tasks = Vec::new();
@@ -30,7 +30,7 @@ on_every_store! {
         assert_eq!(db.entries.all().count().await.unwrap(), 5);
     }
 
-    async fn a_unit_that_fails_takes_no_other_with_it(store: impl TestStore) {
+    async fn a_unit_that_fails_takes_no_other_with_it(store: AnyStore) {
         let db = ledger(store).await;
         let mut tasks = Vec::new();
         for task in 0..64_i64 {
@@ -55,7 +55,7 @@ on_every_store! {
 }
 
 on_single_writer_stores! {
-    async fn sixty_four_tasks_that_write_at_once_lose_nothing(store: impl TestStore) {
+    async fn sixty_four_tasks_that_write_at_once_lose_nothing(store: AnyStore) {
         let db = ledger(store).await;
         let mut tasks = Vec::new();
         for task in 0..64_i64 {
@@ -122,21 +122,14 @@ fn what_was_acknowledged_is_there_when_the_file_is_opened_again() {
         // `Soon` is durable after a clean end.
         let store = Embedded::open(&path).await.unwrap();
         let db = ledger(store.clone()).await;
-        let soon = db
-            .entries
-            .durability(Durability::Eventual)
-            .insert_many(entries(5, 1))
-            .await
-            .unwrap();
+        let soon =
+            db.entries.durability(Durability::Eventual).insert_many(entries(5, 1)).await.unwrap();
         let last = Ref::from(&soon[0]);
         let batches = db.batches.durability(Durability::Eventual);
         batches.insert(batch(5, 1, last)).await.unwrap();
         drop((db, batches, store));
         let store = Embedded::builder().check(true).open(&path).await.unwrap();
-        assert_eq!(
-            ledger(store).await.whole().await,
-            (0..6).collect::<Vec<i64>>()
-        );
+        assert_eq!(ledger(store).await.whole().await, (0..6).collect::<Vec<i64>>());
     });
 }
 

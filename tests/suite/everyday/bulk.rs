@@ -37,20 +37,11 @@ struct Bank {
 }
 
 fn account(id: i32, balance: i64) -> Account {
-    Account {
-        id,
-        balance,
-        sent: 0,
-        revision: 0,
-    }
+    Account { id, balance, sent: 0, revision: 0 }
 }
 
 fn transfer(from: i32, to: i32, amount: i64) -> NewTransfer {
-    NewTransfer {
-        from: Ref::new(from),
-        to: Ref::new(to),
-        amount,
-    }
+    NewTransfer { from: Ref::new(from), to: Ref::new(to), amount }
 }
 
 async fn bank(store: impl TestStore) -> Bank {
@@ -62,14 +53,12 @@ async fn bank(store: impl TestStore) -> Bank {
 
 async fn balances(bank: &Bank) -> Vec<(i64, i64)> {
     let accounts = bank.accounts.all().await.unwrap();
-    let balances = accounts
-        .iter()
-        .map(|account| (account.balance, account.sent));
+    let balances = accounts.iter().map(|account| (account.balance, account.sent));
     balances.collect()
 }
 
 on_every_store! {
-    async fn writes_of_several_models_are_one_unit(store: impl TestStore) {
+    async fn writes_of_several_models_are_one_unit(store: AnyStore) {
         let bank = bank(store).await;
         let balance = Account::fields().balance;
         let (sent, (), to, deleted, (many, none)) = bank
@@ -92,7 +81,7 @@ on_every_store! {
         assert_eq!(bank.audit().await.unwrap(), []);
     }
 
-    async fn any_failure_leaves_nothing_of_a_bulk(store: impl TestStore) {
+    async fn any_failure_leaves_nothing_of_a_bulk(store: AnyStore) {
         let bank = bank(store).await;
         let balance = Account::fields().balance;
         let pay = || bank.accounts.update(1).inc(balance, -30);
@@ -114,7 +103,7 @@ on_every_store! {
         assert_eq!(bank.audit().await.unwrap(), []);
     }
 
-    async fn a_bulk_takes_lists_and_options_of_writes(store: impl TestStore) {
+    async fn a_bulk_takes_lists_and_options_of_writes(store: AnyStore) {
         let bank = bank(store).await;
         let balance = Account::fields().balance;
         let nothing: Vec<Option<odm::repository::Delete<Account>>> = Vec::new();
@@ -140,7 +129,7 @@ on_every_store! {
         assert_eq!(bank.audit().await.unwrap(), []);
     }
 
-    async fn a_bulk_is_a_part_of_the_transaction_that_it_is_called_in(store: impl TestStore) {
+    async fn a_bulk_is_a_part_of_the_transaction_that_it_is_called_in(store: AnyStore) {
         let bank = bank(store).await;
         let balance = Account::fields().balance;
         let kept: odm::Result<()> = bank
@@ -174,7 +163,7 @@ on_every_store! {
         assert_eq!(balances(&bank).await, before);
     }
 
-    async fn the_cost_of_a_bulk_is_that_of_its_writes(store: impl TestStore) {
+    async fn the_cost_of_a_bulk_is_that_of_its_writes(store: AnyStore) {
         let bank = bank(store).await;
         let balance = Account::fields().balance;
         let bulk = bank.bulk((bank.accounts.update(1).inc(balance, 1), bank.transfers.insert(transfer(1, 2, 1))));
@@ -224,24 +213,11 @@ async fn bulks_of_many_tasks_lose_nothing() {
         task.await.unwrap();
     }
     let accounts = bank.accounts.all().await.unwrap();
-    assert_eq!(
-        accounts.iter().map(|account| account.balance).sum::<i64>(),
-        300
-    );
+    assert_eq!(accounts.iter().map(|account| account.balance).sum::<i64>(), 300);
     for account in &accounts {
         let fields = Transfer::fields();
-        let sent = bank
-            .transfers
-            .find(fields.from.eq(account.id))
-            .count()
-            .await
-            .unwrap();
-        let got = bank
-            .transfers
-            .find(fields.to.eq(account.id))
-            .count()
-            .await
-            .unwrap();
+        let sent = bank.transfers.find(fields.from.eq(account.id)).count().await.unwrap();
+        let got = bank.transfers.find(fields.to.eq(account.id)).count().await.unwrap();
         assert_eq!(account.balance, 100 - sent as i64 + got as i64);
     }
     assert_eq!(bank.audit().await.unwrap(), []);

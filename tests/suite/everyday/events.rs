@@ -35,11 +35,7 @@ struct Shop {
 
 async fn with_six(store: impl TestStore, options: OpenOptions) -> Shop {
     let shop = Shop::open_with(store, options).await.unwrap();
-    let parts = (0..6).map(|id| Part {
-        id,
-        name: format!("secret {}", id % 2),
-        price: 4711 + id,
-    });
+    let parts = (0..6).map(|id| Part { id, name: format!("secret {}", id % 2), price: 4711 + id });
     shop.parts.insert_many(parts).await.unwrap();
     shop
 }
@@ -85,10 +81,7 @@ struct Recorder {
 
 impl Recorder {
     fn set(level: Level) -> (Self, DefaultGuard) {
-        let recorder = Recorder {
-            level,
-            seen: Arc::default(),
-        };
+        let recorder = Recorder { level, seen: Arc::default() };
         let guard = tracing::subscriber::set_default(recorder.clone());
         (recorder, guard)
     }
@@ -114,10 +107,7 @@ impl Subscriber for Recorder {
     }
 
     fn event(&self, event: &Event<'_>) {
-        let mut seen = Seen {
-            level: *event.metadata().level(),
-            fields: BTreeMap::new(),
-        };
+        let mut seen = Seen { level: *event.metadata().level(), fields: BTreeMap::new() };
         event.record(&mut seen);
         self.seen.lock().unwrap().push(seen);
     }
@@ -133,9 +123,7 @@ impl Subscriber for Recorder {
 }
 
 on_every_store! {
-    async fn every_operation_emits_an_event_with_its_cost_and_without_values(
-        store: impl TestStore
-    ) {
+    async fn every_operation_emits_an_event_with_its_cost_and_without_values(store: AnyStore) {
         let parts = with_six(store, never_slow()).await.parts;
         let part = Part::fields();
         let (recorder, _guard) = Recorder::set(Level::DEBUG);
@@ -187,7 +175,7 @@ on_every_store! {
         }
     }
 
-    async fn operations_of_a_transaction_emit_events(store: impl TestStore) {
+    async fn operations_of_a_transaction_emit_events(store: AnyStore) {
         let shop = with_six(store, never_slow()).await;
         let (recorder, _guard) = Recorder::set(Level::DEBUG);
         shop.transaction(async |shop| {
@@ -202,7 +190,16 @@ on_every_store! {
         assert!(seen.iter().all(|event| event.field("filter") == Some("{ price: { $gt: ? } }")));
     }
 
-    async fn an_operation_slower_than_the_limit_is_a_warning(store: impl TestStore) {
+    async fn of_the_writes_of_a_slow_bulk_one_is_a_warning(store: AnyStore) {
+        let options = OpenOptions::default().slow_operation(Duration::ZERO).large_scan(u64::MAX);
+        let shop = with_six(store, options).await;
+        let (recorder, _guard) = Recorder::set(Level::WARN);
+        let price = Part::fields().price;
+        shop.bulk(Vec::from([1, 2, 3].map(|id| shop.parts.update(id).inc(price, 1)))).await.unwrap();
+        assert_eq!(recorder.one().field("operation"), Some("update"));
+    }
+
+    async fn an_operation_slower_than_the_limit_is_a_warning(store: AnyStore) {
         let options = OpenOptions::default().slow_operation(Duration::ZERO).large_scan(u64::MAX);
         let parts = with_six(store.clone(), options).await.parts;
         let (recorder, _guard) = Recorder::set(Level::WARN);
@@ -226,7 +223,7 @@ on_every_store! {
 }
 
 on_local_stores! {
-    async fn a_scan_of_more_documents_than_the_limit_is_a_warning(store: impl TestStore) {
+    async fn a_scan_of_more_documents_than_the_limit_is_a_warning(store: AnyStore) {
         let parts = with_six(store.clone(), never_slow().large_scan(5)).await.parts;
         let (recorder, _guard) = Recorder::set(Level::WARN);
         parts.find(Part::fields().price.eq(4711)).await.unwrap();
@@ -245,7 +242,7 @@ on_local_stores! {
 }
 
 on_embedded_stores! {
-    async fn events_tell_the_index_and_whether_there_was_a_scan(store: impl TestStore) {
+    async fn events_tell_the_index_and_whether_there_was_a_scan(store: AnyStore) {
         let parts = with_six(store, never_slow().large_scan(0)).await.parts;
         let part = Part::fields();
         let (recorder, _guard) = Recorder::set(Level::DEBUG);
@@ -281,7 +278,7 @@ on_embedded_stores! {
         assert_eq!((cost.documents_scanned, cost.documents_examined), (6, 6));
     }
 
-    async fn a_disjunction_with_a_branch_without_an_index_is_a_scan(store: impl TestStore) {
+    async fn a_disjunction_with_a_branch_without_an_index_is_a_scan(store: AnyStore) {
         let parts = with_six(store, never_slow()).await.parts;
         let part = Part::fields();
         let scanned = async |filter| {

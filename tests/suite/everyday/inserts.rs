@@ -4,13 +4,10 @@ use std::collections::HashSet;
 
 use odm::prelude::*;
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_every_store};
+use tests::on_every_store;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
-#[document(
-    collection = "authors",
-    new(name = "NewAuthor", derive(Debug, Clone, Deserialize))
-)]
+#[document(collection = "authors", new(name = "NewAuthor", derive(Debug, Clone, Deserialize)))]
 #[serde(rename_all = "camelCase")]
 struct Author {
     #[serde(rename = "_id")]
@@ -66,10 +63,7 @@ struct BookLine {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "words", new = "NewWord")]
 #[serde(crate = "serde")]
-#[expect(
-    non_snake_case,
-    reason = "an expected lint need not be found in the struct of a new one"
-)]
+#[expect(non_snake_case, reason = "an expected lint need not be found in the struct of a new one")]
 struct Word {
     pluralForm: Option<String>,
     #[serde(rename = "_id")]
@@ -86,26 +80,16 @@ struct Library {
 }
 
 fn author(name: &str) -> NewAuthor {
-    NewAuthor {
-        full_name: name.into(),
-        other_names: Vec::new(),
-    }
+    NewAuthor { full_name: name.into(), other_names: Vec::new() }
 }
 
 fn book(id: i32, author: &Author) -> NewBook {
-    let text = Cold::new(Text {
-        pages: vec!["once".into()],
-    });
-    NewBook {
-        id,
-        year: 1900 + id,
-        author: Ref::from(author),
-        text,
-    }
+    let text = Cold::new(Text { pages: vec!["once".into()] });
+    NewBook { id, year: 1900 + id, author: Ref::from(author), text }
 }
 
 on_every_store! {
-    async fn an_insert_adds_what_the_caller_does_not_give(store: impl TestStore) {
+    async fn an_insert_adds_what_the_caller_does_not_give(store: AnyStore) {
         let library = Library::open(store).await.unwrap();
         let start = DateTime::now();
         let ann = library.authors.insert(author("Ann")).await.unwrap();
@@ -126,7 +110,7 @@ on_every_store! {
         assert_eq!(library.audit().await.unwrap(), []);
     }
 
-    async fn many_are_inserted_as_one_unit(store: impl TestStore) {
+    async fn many_are_inserted_as_one_unit(store: AnyStore) {
         let library = Library::open(store).await.unwrap();
         let authors = (0..300).map(|n| author(&format!("author {n}")));
         let inserted = library.authors.insert_many(authors).await.unwrap();
@@ -143,7 +127,7 @@ on_every_store! {
         assert_eq!(library.authors.insert_many(none).await.unwrap(), []);
     }
 
-    async fn a_new_document_is_validated_as_a_whole_one(store: impl TestStore) {
+    async fn a_new_document_is_validated_as_a_whole_one(store: AnyStore) {
         let library = Library::open(store).await.unwrap();
         let ann = library.authors.insert(author("Ann")).await.unwrap();
         let early = NewBook { year: 3, ..book(1, &ann) };
@@ -156,7 +140,7 @@ on_every_store! {
         assert_eq!(library.books.all().count().await.unwrap(), 0);
     }
 
-    async fn a_whole_document_keeps_the_id_that_its_caller_gives(store: impl TestStore) {
+    async fn a_whole_document_keeps_the_id_that_its_caller_gives(store: AnyStore) {
         let library = Library::open(store).await.unwrap();
         let ann = library.authors.insert(author("Ann")).await.unwrap();
         let id = ObjectId::new();

@@ -31,10 +31,7 @@ async fn with_three(store: impl TestStore) -> Shop {
     let shop = Shop::open(store).await.unwrap();
     let parts = shop.parts.insert_many((0..3).map(|id| Part { id })).await;
     let parts = parts.unwrap();
-    let products = parts.iter().map(|part| Product {
-        id: part.id,
-        parts: vec![Ref::from(part)],
-    });
+    let products = parts.iter().map(|part| Product { id: part.id, parts: vec![Ref::from(part)] });
     shop.products.insert_many(products).await.unwrap();
     shop
 }
@@ -55,7 +52,7 @@ async fn panic_of(future: impl Future<Output = ()> + Send + 'static) -> String {
 }
 
 on_every_store! {
-    async fn an_assertion_returns_what_its_future_does(store: impl TestStore) {
+    async fn an_assertion_returns_what_its_future_does(store: AnyStore) {
         let shop = with_three(store).await;
         let all = shop.products.all().join(Product::fields().parts);
         assert_eq!(assert_queries!(<= 2, all).unwrap().len(), 3);
@@ -64,7 +61,7 @@ on_every_store! {
         assert_queries!(== 0, async {});
     }
 
-    async fn an_assertion_that_fails_names_the_operations(store: impl TestStore) {
+    async fn an_assertion_that_fails_names_the_operations(store: AnyStore) {
         let shop = with_three(store).await;
         let message = panic_of({
             let shop = shop.clone();
@@ -87,7 +84,7 @@ on_every_store! {
         assert!(not_less.await.contains("`queries < 4`, and there were 4"));
     }
 
-    async fn measurements_within_each_other_count_alike(store: impl TestStore) {
+    async fn measurements_within_each_other_count_alike(store: AnyStore) {
         let shop = with_three(store).await;
         let (inner, outer) = measure(async {
             let inner = assert_queries!(== 4, async {

@@ -103,11 +103,7 @@ async fn club(store: impl TestStore) -> Club {
 }
 
 fn team(id: i32) -> Team {
-    Team {
-        id,
-        name: format!("team {id}"),
-        members: 0,
-    }
+    Team { id, name: format!("team {id}"), members: 0 }
 }
 
 fn member(email: &str, number: i32) -> NewMember {
@@ -117,14 +113,12 @@ fn member(email: &str, number: i32) -> NewMember {
         team: Ref::new(1),
         number,
         logins: 1,
-        profile: Cold::new(Profile {
-            text: format!("I am {number}"),
-        }),
+        profile: Cold::new(Profile { text: format!("I am {number}") }),
     }
 }
 
 on_every_store! {
-    async fn an_upsert_by_a_unique_key_inserts_or_replaces_and_keeps_the_id(store: impl TestStore) {
+    async fn an_upsert_by_a_unique_key_inserts_or_replaces_and_keeps_the_id(store: AnyStore) {
         let club = club(store).await;
         let email = Member::fields().email;
         let first = club.members.upsert_by(email, member("a@x", 7)).await.unwrap();
@@ -140,7 +134,7 @@ on_every_store! {
         assert_eq!(club.audit().await.unwrap(), []);
     }
 
-    async fn an_upsert_by_a_unique_key_changes_what_it_finds_or_leaves_it(store: impl TestStore) {
+    async fn an_upsert_by_a_unique_key_changes_what_it_finds_or_leaves_it(store: AnyStore) {
         let club = club(store).await;
         let fields = Member::fields();
         let login = || club.members.upsert_by(fields.email, member("a@x", 7)).update(Update::new().inc(fields.logins, 1));
@@ -162,7 +156,7 @@ on_every_store! {
         assert_eq!(club.audit().await.unwrap(), []);
     }
 
-    async fn an_upsert_by_a_unique_key_fails_as_a_whole(store: impl TestStore) {
+    async fn an_upsert_by_a_unique_key_fails_as_a_whole(store: AnyStore) {
         let club = club(store).await;
         let fields = Member::fields();
         let first = club.members.upsert_by(fields.email, member("a@x", 7)).await.unwrap();
@@ -195,7 +189,7 @@ on_every_store! {
         assert_eq!(club.audit().await.unwrap(), []);
     }
 
-    async fn upserts_by_one_key_at_once_insert_one_document(store: impl TestStore) {
+    async fn upserts_by_one_key_at_once_insert_one_document(store: AnyStore) {
         let club = Arc::new(club(store).await);
         let tasks = (0..24).map(|task| {
             let club = club.clone();
@@ -215,7 +209,7 @@ on_every_store! {
         assert_eq!(club.audit().await.unwrap(), []);
     }
 
-    async fn many_documents_are_upserted_as_one_unit(store: impl TestStore) {
+    async fn many_documents_are_upserted_as_one_unit(store: AnyStore) {
         let club = club(store).await;
         assert_eq!(club.teams.upsert_many([]).await.unwrap(), []);
         let renamed = Team { name: "first".into(), ..team(1) };
@@ -244,7 +238,7 @@ on_every_store! {
 }
 
 on_local_stores! {
-    async fn an_upsert_finds_a_text_in_any_case_and_leaves_what_can_be_read(store: impl TestStore) {
+    async fn an_upsert_finds_a_text_in_any_case_and_leaves_what_can_be_read(store: AnyStore) {
         let house = House::open(store).await.unwrap();
         let fields = Room::fields();
         let made = odm::bson::Timestamp { time: 0, increment: 0 };

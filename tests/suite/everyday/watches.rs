@@ -13,7 +13,7 @@ use proptest::{
     test_runner::{Config, TestRunner},
 };
 use serde::{Deserialize, Serialize};
-use tests::{NewFiles, TestStore, behind_the_back, map_store::MapStore, on_single_writer_stores};
+use tests::{NewFiles, behind_the_back, map_store::MapStore, on_single_writer_stores};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "authors")]
@@ -69,11 +69,7 @@ struct Meter {
 }
 
 fn author(id: i32) -> Author {
-    Author {
-        id,
-        name: format!("author {id}"),
-        posts: 0,
-    }
+    Author { id, name: format!("author {id}"), posts: 0 }
 }
 
 fn post(id: i32, author: i32) -> Post {
@@ -82,9 +78,7 @@ fn post(id: i32, author: i32) -> Post {
         likes: 0,
         author: Ref::new(author),
         author_name: String::new(),
-        body: Cold::new(Body {
-            text: "once".into(),
-        }),
+        body: Cold::new(Body { text: "once".into() }),
     }
 }
 
@@ -114,9 +108,7 @@ fn shown<M: Document>(changes: Vec<ChangeEvent<M>>) -> Vec<Shown<M>> {
 
 async fn all_counters(blog: &Blog) -> BTreeMap<i32, Counter> {
     let all = blog.counters.all().await.unwrap();
-    all.into_iter()
-        .map(|counter| (counter.id, counter))
-        .collect()
+    all.into_iter().map(|counter| (counter.id, counter)).collect()
 }
 
 /// Applies a change to a copy of the collection, which must be as it was before the change.
@@ -133,7 +125,7 @@ fn apply(copy: &mut BTreeMap<i32, Counter>, change: ChangeEvent<Counter>) {
 }
 
 on_single_writer_stores! {
-    async fn a_watch_shows_every_way_of_writing(store: impl TestStore) {
+    async fn a_watch_shows_every_way_of_writing(store: AnyStore) {
         let blog = Blog::open(store).await.unwrap();
         let mut changes = blog.counters.watch(Filter::all()).await.unwrap();
         let fields = Counter::fields();
@@ -178,7 +170,7 @@ on_single_writer_stores! {
         assert_eq!(shown(taken(&mut changes).await), expected);
     }
 
-    async fn what_follows_from_a_write_is_shown_as_such(store: impl TestStore) {
+    async fn what_follows_from_a_write_is_shown_as_such(store: AnyStore) {
         let blog = Blog::open(store.clone()).await.unwrap();
         blog.authors.insert_many([author(1), author(2)]).await.unwrap();
         let mut authors = blog.authors.watch(Filter::all()).await.unwrap();
@@ -213,7 +205,7 @@ on_single_writer_stores! {
         assert_eq!(shown(taken(&mut authors).await), repaired);
     }
 
-    async fn one_change_is_shown_of_all_that_a_commit_does_to_a_document(store: impl TestStore) {
+    async fn one_change_is_shown_of_all_that_a_commit_does_to_a_document(store: AnyStore) {
         let blog = Blog::open(store).await.unwrap();
         blog.authors.insert_many([author(1), author(2)]).await.unwrap();
         let mut authors = blog.authors.watch(Filter::all()).await.unwrap();
@@ -233,7 +225,7 @@ on_single_writer_stores! {
         assert_eq!(shown(taken(&mut authors).await), expected);
     }
 
-    async fn a_change_of_a_cold_part_alone_is_shown(store: impl TestStore) {
+    async fn a_change_of_a_cold_part_alone_is_shown(store: AnyStore) {
         let blog = Blog::open(store).await.unwrap();
         blog.authors.insert(author(1)).await.unwrap();
         blog.posts.insert_many([post(1, 1), post(2, 1)]).await.unwrap();
@@ -250,7 +242,7 @@ on_single_writer_stores! {
         assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{error}");
     }
 
-    async fn a_transaction_is_one_commit_and_what_is_rolled_back_is_never_shown(store: impl TestStore) {
+    async fn a_transaction_is_one_commit_and_what_is_rolled_back_is_never_shown(store: AnyStore) {
         let blog = Blog::open(store).await.unwrap();
         blog.counters.insert(counter(1, 0)).await.unwrap();
         let mut changes = blog.counters.watch(Filter::all()).await.unwrap();
@@ -283,7 +275,7 @@ on_single_writer_stores! {
         assert_eq!(shown(taken(&mut changes).await), expected);
     }
 
-    async fn a_change_counts_if_the_document_matches_before_or_after_it(store: impl TestStore) {
+    async fn a_change_counts_if_the_document_matches_before_or_after_it(store: AnyStore) {
         let blog = Blog::open(store).await.unwrap();
         let value = Counter::fields().value;
         let mut changes = blog.counters.watch(value.gte(10)).await.unwrap();
@@ -300,7 +292,7 @@ on_single_writer_stores! {
         assert_eq!(values, [some(5, 10), some(10, 11), some(11, 4)]);
     }
 
-    async fn a_reader_who_falls_behind_is_told_by_how_much_and_goes_on(store: impl TestStore) {
+    async fn a_reader_who_falls_behind_is_told_by_how_much_and_goes_on(store: AnyStore) {
         let blog = Blog::open(store).await.unwrap();
         blog.counters.insert(counter(1, 0)).await.unwrap();
         let mut slow = blog.counters.watch(Filter::all()).buffer(4).await.unwrap();
@@ -322,7 +314,7 @@ on_single_writer_stores! {
         }
     }
 
-    async fn a_document_that_cannot_be_read_is_an_error_in_its_place(store: impl TestStore) {
+    async fn a_document_that_cannot_be_read_is_an_error_in_its_place(store: AnyStore) {
         let blog = Blog::open(store.clone()).await.unwrap();
         blog.counters.insert_many([counter(1, 0), counter(2, 0)]).await.unwrap();
         let wrong = odm::bson::doc! { "$set": { "value": "text" } };
@@ -334,7 +326,7 @@ on_single_writer_stores! {
         assert_eq!(changes.try_next().await.unwrap().unwrap().id, 2);
     }
 
-    async fn databases_on_one_store_see_the_writes_of_each_other(store: impl TestStore) {
+    async fn databases_on_one_store_see_the_writes_of_each_other(store: AnyStore) {
         let blog = Blog::open(store.clone()).await.unwrap();
         let meter = Meter::open(store).await.unwrap();
         let mut changes = blog.counters.watch(Filter::all()).await.unwrap();
@@ -344,7 +336,7 @@ on_single_writer_stores! {
         assert_eq!(ids, [1, 2]);
     }
 
-    async fn a_write_reads_what_it_changes_only_while_somebody_watches(store: impl TestStore) {
+    async fn a_write_reads_what_it_changes_only_while_somebody_watches(store: AnyStore) {
         let blog = Blog::open(store).await.unwrap();
         blog.counters.insert(counter(1, 0)).await.unwrap();
         let queries = async || {
@@ -368,7 +360,7 @@ on_single_writer_stores! {
         assert_eq!(queries().await, 1);
     }
 
-    async fn a_stream_ends_when_the_store_is_closed(store: impl TestStore) {
+    async fn a_stream_ends_when_the_store_is_closed(store: AnyStore) {
         let blog = Blog::open(store).await.unwrap();
         let mut changes = blog.counters.watch(Filter::all()).await.unwrap();
         blog.counters.insert(counter(1, 0)).await.unwrap();
@@ -380,7 +372,7 @@ on_single_writer_stores! {
         assert_eq!(error.kind(), ErrorKind::Closed, "{error}");
     }
 
-    async fn a_watch_inside_a_transaction_or_a_snapshot_is_refused(store: impl TestStore) {
+    async fn a_watch_inside_a_transaction_or_a_snapshot_is_refused(store: AnyStore) {
         let blog = Blog::open(store).await.unwrap();
         let kind = ErrorKind::OutsideTransaction;
         blog.transaction(async |inner| {
@@ -401,7 +393,7 @@ on_single_writer_stores! {
         .unwrap();
     }
 
-    async fn a_watch_begins_after_the_transaction_that_is_open(store: impl TestStore) {
+    async fn a_watch_begins_after_the_transaction_that_is_open(store: AnyStore) {
         let blog = Blog::open(store).await.unwrap();
         blog.counters.insert_many([counter(1, 0), counter(2, 0)]).await.unwrap();
         let value = Counter::fields().value;
@@ -419,7 +411,7 @@ on_single_writer_stores! {
         assert_eq!(taken(&mut changes).await, []);
     }
 
-    async fn a_copy_that_is_read_after_a_watch_has_begun_becomes_what_is_stored(store: impl TestStore) {
+    async fn a_copy_that_is_read_after_a_watch_has_begun_becomes_what_is_stored(store: AnyStore) {
         let blog = Blog::open(store).await.unwrap();
         let ids = 0..4;
         blog.counters.insert_many(ids.clone().map(|id| counter(id, 0))).await.unwrap();
@@ -529,12 +521,7 @@ async fn act_on(blog: &Blog, act: &Act) -> odm::Result<()> {
 /// Several writers at once, and a reader who follows every change of theirs.
 async fn followed(store: Embedded, histories: Vec<Vec<Act>>) {
     let blog = Blog::open(store).await.unwrap();
-    let mut changes = blog
-        .counters
-        .watch(Filter::all())
-        .buffer(4096)
-        .await
-        .unwrap();
+    let mut changes = blog.counters.watch(Filter::all()).buffer(4096).await.unwrap();
     let writers: Vec<_> = histories
         .into_iter()
         .map(|history| {

@@ -57,12 +57,7 @@ impl Cuts {
         let direct = library(store.clone()).await;
         let proxy = Proxy::new(server).await;
         let library = library(proxy.store(server, PATIENCE).await).await;
-        Cuts {
-            proxy,
-            library,
-            direct,
-            store,
-        }
+        Cuts { proxy, library, direct, store }
     }
 
     /// Stores the same as ever, and waits until the store that is cut off has found its server again.
@@ -155,19 +150,11 @@ async fn rename(library: &Library) -> odm::Result<()> {
 }
 
 async fn insert(library: &Library) -> odm::Result<()> {
-    library
-        .books
-        .insert(numbered(id(9), 1, 1, 900))
-        .await
-        .map(drop)
+    library.books.insert(numbered(id(9), 1, 1, 900)).await.map(drop)
 }
 
 async fn visit(library: &Library) -> odm::Result<()> {
-    library
-        .shelves
-        .update(1)
-        .inc(Shelf::fields().visits, 1)
-        .await
+    library.shelves.update(1).inc(Shelf::fields().visits, 1).await
 }
 
 #[test]
@@ -234,10 +221,7 @@ fn has_retryable_bulk_writes() -> bool {
     let mut counted = 0;
     on_mongodb_database(MOST, async |server: &TestDatabase| {
         let counters = server.database.collection::<Bson>("counters");
-        counters
-            .insert_one(doc! { "_id": 1, "n": 0 })
-            .await
-            .unwrap();
+        counters.insert_one(doc! { "_id": 1, "n": 0 }).await.unwrap();
         let mut session = server.client.start_session().await.unwrap();
         let namespace = format!("{}.counters", server.database.name());
         for _ in 0..2 {
@@ -249,11 +233,7 @@ fn has_retryable_bulk_writes() -> bool {
                 "txnNumber": 1_i64 << 40,
             };
             let admin = server.client.database("admin");
-            admin
-                .run_command(write)
-                .session(&mut session)
-                .await
-                .unwrap();
+            admin.run_command(write).session(&mut session).await.unwrap();
         }
         let counter = counters.find_one(doc! { "_id": 1 }).await.unwrap();
         counted = counter.unwrap().get_i32("n").unwrap();
@@ -265,11 +245,7 @@ fn has_retryable_bulk_writes() -> bool {
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn a_child_that_moves_is_stored_once_or_not_at_all_on_mongodb() {
     at_each_message(After::GoesOn, async |library: &Library| {
-        library
-            .books
-            .update(id(4))
-            .set(Book::fields().shelf, 2)
-            .await
+        library.books.update(id(4)).set(Book::fields().shelf, 2).await
     });
 }
 

@@ -25,16 +25,10 @@ const MOST: Duration = Duration::from_secs(400);
 
 /// Leaves work of each kind to a worker.
 async fn leave_work(library: &Library, round: usize) {
-    let rename = library
-        .authors
-        .update(1)
-        .set(Author::fields().name, format!("named {round}"));
+    let rename = library.authors.update(1).set(Author::fields().name, format!("named {round}"));
     rename.await.unwrap();
     let moved = library.books.update_where(Book::fields().pages.eq(100));
-    moved
-        .set(Book::fields().shelf, 1 + (round % 2) as i32)
-        .await
-        .unwrap();
+    moved.set(Book::fields().shelf, 1 + (round % 2) as i32).await.unwrap();
     assert!(library.lag().await.unwrap().waiting > 2);
 }
 
@@ -95,17 +89,9 @@ fn a_worker_goes_on_beside_what_an_open_transaction_keeps_on_mongodb() {
         let store = MongoDb::new(&server.client, server.database.name()).await;
         let store = store.unwrap();
         let library = library(store.clone()).await;
-        library
-            .authors
-            .insert_many((1..=8).map(author))
-            .await
-            .unwrap();
+        library.authors.insert_many((1..=8).map(author)).await.unwrap();
         library.shelves.insert(shelf(1)).await.unwrap();
-        library
-            .books
-            .insert_many((1..=8).map(|id| book(id, 1, 1)))
-            .await
-            .unwrap();
+        library.books.insert_many((1..=8).map(|id| book(id, 1, 1))).await.unwrap();
         library.caught_up().await.unwrap();
         let all = library.authors.update_where(Filter::all());
         all.set(Author::fields().name, "new").await.unwrap();
@@ -113,21 +99,16 @@ fn a_worker_goes_on_beside_what_an_open_transaction_keeps_on_mongodb() {
         // A record, and a document that is to be refreshed.
         let mut session = server.client.start_session().await.unwrap();
         session.start_transaction().await.unwrap();
-        for (collection, kept) in [
-            ("_odm_outbox", doc! { "holder": "books", "id": 1 }),
-            ("books", doc! { "author": 2 }),
-        ] {
+        for (collection, kept) in
+            [("_odm_outbox", doc! { "holder": "books", "id": 1 }), ("books", doc! { "author": 2 })]
+        {
             let collection = server.database.collection::<Document>(collection);
             let keep = collection.update_one(kept, doc! { "$set": { "kept": true } });
             let kept = keep.session(&mut session).await.unwrap();
             assert_eq!(kept.modified_count, 1);
         }
         let refreshed = async || {
-            let old = library
-                .books
-                .find(Book::fields().author_later.ne("new"))
-                .await
-                .unwrap();
+            let old = library.books.find(Book::fields().author_later.ne("new")).await.unwrap();
             let mut old: Vec<_> = old.iter().map(|book| *book.author.id()).collect();
             old.sort_unstable();
             old == [1, 2]
@@ -173,11 +154,7 @@ fn child_that_writes_and_works() {
                 }
                 1 => {
                     let pages = chance.below(100) as i32;
-                    library
-                        .books
-                        .insert(book(id, 1 + pages % 2, pages))
-                        .await
-                        .unwrap();
+                    library.books.insert(book(id, 1 + pages % 2, pages)).await.unwrap();
                 }
                 _ => {
                     let some = Book::fields().pages.eq(chance.below(100) as i32);
@@ -195,51 +172,37 @@ fn child_that_writes_and_works() {
 fn what_processes_leave_that_are_killed_is_finished_by_another_on_mongodb() {
     let kills = number("KILLS").unwrap_or(6);
     let mut chance = Chance::new(number("SEED").unwrap_or(1));
-    on_mongodb_database(
-        Duration::from_secs(60 * kills),
-        async |server: &TestDatabase| {
-            let store = MongoDb::new(&server.client, server.database.name()).await;
-            let library = library(store.unwrap()).await;
-            library
-                .authors
-                .insert_many([1, 2, 3].map(author))
-                .await
-                .unwrap();
-            library
-                .shelves
-                .insert_many([1, 2].map(shelf))
-                .await
-                .unwrap();
-            // More than a unit of the worker goes through.
-            let books = (0..330).map(|book| self::book(1 + book % 3, 1 + book % 2, book));
-            library.books.insert_many(books).await.unwrap();
-            let mut written = 0;
-            for round in 0..kills.div_ceil(3) {
-                let killed: Vec<_> = (0..3)
-                    .map(|child| {
-                        let seed = (round * 3 + child).to_string();
-                        let after =
-                            Kill::AfterStart(Duration::from_millis(300 + chance.below(3000)));
-                        let database = server.database.name().to_owned();
-                        thread::spawn(move || {
-                            let variables = [(DATABASE, &*database), (SEED, &*seed)];
-                            run_and_kill("deaths::child_that_writes_and_works", &variables, after)
-                        })
+    on_mongodb_database(Duration::from_secs(60 * kills), async |server: &TestDatabase| {
+        let store = MongoDb::new(&server.client, server.database.name()).await;
+        let library = library(store.unwrap()).await;
+        library.authors.insert_many([1, 2, 3].map(author)).await.unwrap();
+        library.shelves.insert_many([1, 2].map(shelf)).await.unwrap();
+        // More than a unit of the worker goes through.
+        let books = (0..330).map(|book| self::book(1 + book % 3, 1 + book % 2, book));
+        library.books.insert_many(books).await.unwrap();
+        let mut written = 0;
+        for round in 0..kills.div_ceil(3) {
+            let killed: Vec<_> = (0..3)
+                .map(|child| {
+                    let seed = (round * 3 + child).to_string();
+                    let after = Kill::AfterStart(Duration::from_millis(300 + chance.below(3000)));
+                    let database = server.database.name().to_owned();
+                    thread::spawn(move || {
+                        let variables = [(DATABASE, &*database), (SEED, &*seed)];
+                        run_and_kill(
+                            "faults::deaths::child_that_writes_and_works",
+                            &variables,
+                            after,
+                        )
                     })
-                    .collect();
-                for child in killed {
-                    let told = tokio::task::spawn_blocking(|| child.join().unwrap())
-                        .await
-                        .unwrap();
-                    written += told.iter().filter(|line| line.ends_with(WRITTEN)).count();
-                }
+                })
+                .collect();
+            for child in killed {
+                let told = tokio::task::spawn_blocking(|| child.join().unwrap()).await.unwrap();
+                written += told.iter().filter(|line| line.ends_with(WRITTEN)).count();
             }
-            assert!(written > 0, "the processes were killed before they wrote");
-            assert_right(
-                &library,
-                &format!("after {kills} kills and {written} writes"),
-            )
-            .await;
-        },
-    );
+        }
+        assert!(written > 0, "the processes were killed before they wrote");
+        assert_right(&library, &format!("after {kills} kills and {written} writes")).await;
+    });
 }

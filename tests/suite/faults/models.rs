@@ -76,18 +76,11 @@ pub(crate) struct Library {
 }
 
 pub(crate) fn author(id: i32) -> Author {
-    Author {
-        id,
-        name: format!("author {id}"),
-        changes: 0,
-    }
+    Author { id, name: format!("author {id}"), changes: 0 }
 }
 
 pub(crate) fn note(id: i32, text: &str) -> Note {
-    Note {
-        id,
-        text: text.to_owned(),
-    }
+    Note { id, text: text.to_owned() }
 }
 
 pub(crate) fn shelf(id: i32) -> Shelf {

@@ -45,17 +45,10 @@ async fn write(library: Library, id: i32, is_over: Arc<AtomicBool>) -> Told {
     let mut told = Told::default();
     let may_fail = |error: &odm::Error| {
         assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
-        assert!(
-            !error.is_retryable(),
-            "the store has not waited long enough: {error}"
-        );
+        assert!(!error.is_retryable(), "the store has not waited long enough: {error}");
     };
     while !is_over.load(Ordering::Relaxed) {
-        match library
-            .books
-            .insert(book(id, 1 + id % 2, told.changes as i32))
-            .await
-        {
+        match library.books.insert(book(id, 1 + id % 2, told.changes as i32)).await {
             Ok(book) => told.books.push(book.id),
             // A server that has forgotten that it has stored it.
             Err(error) if error.is_duplicate_key() => {}
@@ -76,20 +69,11 @@ async fn write(library: Library, id: i32, is_over: Arc<AtomicBool>) -> Told {
 
 /// Lets writers write before, during and after an outage, and then holds what is stored against what they were told.
 async fn assert_nothing_is_lost(library: &Library, has_memory: bool, outage: impl AsyncFnOnce()) {
-    library
-        .authors
-        .insert_many((1..=WRITERS).map(author))
-        .await
-        .unwrap();
-    library
-        .shelves
-        .insert_many([1, 2].map(shelf))
-        .await
-        .unwrap();
+    library.authors.insert_many((1..=WRITERS).map(author)).await.unwrap();
+    library.shelves.insert_many([1, 2].map(shelf)).await.unwrap();
     let is_over = Arc::new(AtomicBool::new(false));
-    let writers: Vec<_> = (1..=WRITERS)
-        .map(|id| tokio::spawn(write(library.clone(), id, is_over.clone())))
-        .collect();
+    let writers: Vec<_> =
+        (1..=WRITERS).map(|id| tokio::spawn(write(library.clone(), id, is_over.clone()))).collect();
     tokio::time::sleep(Duration::from_secs(2)).await;
     let before = library.books.all().count().await.unwrap();
     outage().await;
@@ -101,10 +85,7 @@ async fn assert_nothing_is_lost(library: &Library, has_memory: bool, outage: imp
         let found = library.books.get_many(told.books.clone()).await.unwrap();
         assert_eq!(found.len(), told.books.len(), "books of writer {id}");
         let changes = library.authors.get(id).await.unwrap().changes;
-        assert!(
-            changes >= told.changes,
-            "{changes} changes are stored: {told:?}"
-        );
+        assert!(changes >= told.changes, "{changes} changes are stored: {told:?}");
         if has_memory {
             assert!(
                 changes <= told.changes + told.unknown,
@@ -113,10 +94,7 @@ async fn assert_nothing_is_lost(library: &Library, has_memory: bool, outage: imp
         }
     }
     let after = library.books.all().count().await.unwrap();
-    assert!(
-        0 < before && during < after,
-        "{before}, {during} and {after} books"
-    );
+    assert!(0 < before && during < after, "{before}, {during} and {after} books");
     assert_right(library, "after the outage").await;
 }
 
@@ -190,24 +168,15 @@ impl Server {
         let folder = tempfile::tempdir().unwrap();
         drop(free);
         let process = Server::start(&command, port, &folder);
-        Server {
-            command,
-            port,
-            folder,
-            process,
-        }
+        Server { command, port, folder, process }
     }
 
     fn start(command: &str, port: u16, folder: &tempfile::TempDir) -> Child {
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("exec {command}")]);
-        shell
-            .env("PORT", port.to_string())
-            .env("FOLDER", folder.path());
+        shell.env("PORT", port.to_string()).env("FOLDER", folder.path());
         shell.stdout(Stdio::null()).stderr(Stdio::null());
-        shell
-            .spawn()
-            .expect("ODM_TEST_MONGODB_COMMAND starts a server")
+        shell.spawn().expect("ODM_TEST_MONGODB_COMMAND starts a server")
     }
 
     fn kill(&mut self) {
@@ -239,11 +208,7 @@ fn writers_go_on_after_the_server_was_killed_and_lose_nothing_on_mongodb() {
     run_for(MOST, async {
         let uri = format!("mongodb://127.0.0.1:{}/?directConnection=true", server.port);
         let client = Client::with_options(ClientOptions::parse(uri).await.unwrap()).unwrap();
-        let build = client
-            .database("admin")
-            .run_command(doc! { "buildInfo": 1 })
-            .await
-            .unwrap();
+        let build = client.database("admin").run_command(doc! { "buildInfo": 1 }).await.unwrap();
         // SecantusDB forgets which transactions it has committed.
         let has_memory = !build.contains_key("secantusVersion");
         let library = library(MongoDb::new(&client, "library").await.unwrap()).await;

@@ -116,10 +116,7 @@ impl Proxy {
 
     /// Counts messages from now on, and cuts connections at one of them.
     pub(crate) fn plan(&self, plan: Option<Plan>) {
-        *self.shared.seen.lock().unwrap() = Seen {
-            plan,
-            ..Seen::default()
-        };
+        *self.shared.seen.lock().unwrap() = Seen { plan, ..Seen::default() };
     }
 
     /// The names of the commands since the last plan.
@@ -186,11 +183,7 @@ impl Shared {
 /// The command in a message of the kind `OP_MSG`.
 fn body(message: &[u8]) -> Option<&RawDocument> {
     const OP_MSG: u32 = 2013;
-    let number = |at: usize| {
-        Some(u32::from_le_bytes(
-            message.get(at..at + 4)?.try_into().ok()?,
-        ))
-    };
+    let number = |at: usize| Some(u32::from_le_bytes(message.get(at..at + 4)?.try_into().ok()?));
     if number(12)? != OP_MSG || *message.get(20)? != 0 {
         return None;
     }

@@ -1,5 +1,5 @@
 //! Processes with many writers each, and workers that are killed at random, on one server, for as long as they are told to:
-//! `SECONDS=600 PROCESSES=4 WRITERS=32 cargo test --release -p tests --all-features --test faults -- --ignored --nocapture soak::soak`.
+//! `SECONDS=600 PROCESSES=4 WRITERS=32 cargo test --release -p tests --all-features --test stores -- --ignored --nocapture faults::soak::soak`.
 //! With `KILLS=0` no worker is killed before the writers have ended.
 
 use std::{
@@ -61,40 +61,23 @@ async fn write(library: &Library, chance: &mut Chance, done: &Done) -> odm::Resu
     let pages = id(chance, 1_000);
     let some = Book::fields().pages.eq(pages);
     match chance.below(20) {
-        0..6 => library
-            .books
-            .insert(book(author, shelf, pages))
-            .await
-            .map(drop),
+        0..6 => library.books.insert(book(author, shelf, pages)).await.map(drop),
         6..10 => library.books.delete_where(some).await.map(drop),
         10..13 => {
             let moved = library.books.update_where(some);
             moved.set(Book::fields().shelf, shelf).await.map(drop)
         }
-        13..15 => {
-            library
-                .shelves
-                .update(shelf)
-                .inc(Shelf::fields().visits, 1)
-                .await
-        }
+        13..15 => library.shelves.update(shelf).inc(Shelf::fields().visits, 1).await,
         15 => {
             let unit = library.transaction(async |library| {
                 library.shelves.delete(shelf).await?;
-                library
-                    .shelves
-                    .insert(super::models::shelf(shelf))
-                    .await
-                    .map(drop)
+                library.shelves.insert(super::models::shelf(shelf)).await.map(drop)
             });
             unit.await
         }
         _ => {
             let name = format!("named {}", chance.below(1_000));
-            let change = library
-                .authors
-                .update(author)
-                .set(Author::fields().name, name);
+            let change = library.authors.update(author).set(Author::fields().name, name);
             let changed = change.inc(Author::fields().changes, 1).await;
             match &changed {
                 Ok(()) => done.changes.fetch_add(1, Ordering::Relaxed),
@@ -113,10 +96,7 @@ async fn write_until(end: Instant, library: Library, seed: u64, done: Arc<Done>)
             Ok(()) => drop(done.writes.fetch_add(1, Ordering::Relaxed)),
             // The shelf or the book was deleted by others.
             Err(error)
-                if matches!(
-                    error.kind(),
-                    ErrorKind::NotFound | ErrorKind::DanglingReference
-                ) => {}
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::DanglingReference) => {}
             Err(error) if error.is_retryable() => drop(done.lost.fetch_add(1, Ordering::Relaxed)),
             Err(error) => panic!("{error:?}"),
         }
@@ -163,17 +143,9 @@ struct Child(process::Child);
 impl Child {
     fn new(database: &str, role: &str, seed: u64) -> Self {
         let mut command = Command::new(env::current_exe().unwrap());
-        command.args(["--ignored", "--exact", "soak::child_process", "--nocapture"]);
-        command
-            .env(DATABASE, database)
-            .env(ROLE, role)
-            .env(SEED, seed.to_string());
-        Child(
-            command
-                .stdout(Stdio::piped())
-                .spawn()
-                .expect("the child starts"),
-        )
+        command.args(["--ignored", "--exact", "faults::soak::child_process", "--nocapture"]);
+        command.env(DATABASE, database).env(ROLE, role).env(SEED, seed.to_string());
+        Child(command.stdout(Stdio::piped()).spawn().expect("the child starts"))
     }
 
     /// Waits for its end, and returns what it has printed.
@@ -198,9 +170,7 @@ impl Drop for Child {
 /// Adds the numbers that a writing process has printed last.
 fn add(total: &Done, printed: &str) {
     let of = |name: &str| -> u64 {
-        let (_, rest) = printed
-            .rsplit_once(&format!("{name}: "))
-            .expect("it is printed");
+        let (_, rest) = printed.rsplit_once(&format!("{name}: ")).expect("it is printed");
         let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
         number.parse().unwrap()
     };
@@ -232,9 +202,7 @@ async fn oversee(library: &Library, database: &str, processes: u64) -> (Done, u6
             printed = Instant::now();
             let lag = library.lag().await.unwrap();
             let now = DateTime::now().timestamp_millis();
-            let age = lag
-                .oldest
-                .map_or(0, |oldest| now - oldest.timestamp_millis());
+            let age = lag.oldest.map_or(0, |oldest| now - oldest.timestamp_millis());
             println!(
                 "after {:3} s: {:5} records wait, the oldest for {:6.1} s; {killed} workers were killed",
                 begin.elapsed().as_secs(),
@@ -260,19 +228,11 @@ fn soak_of_writers_and_of_workers_that_die_leaves_nothing_wrong_on_mongodb() {
         let library = library(MongoDb::new(&server.client, database).await.unwrap()).await;
         let authors = (1..=AUTHORS as i32).map(author);
         library.authors.insert_many(authors).await.unwrap();
-        library
-            .shelves
-            .insert_many((1..=SHELVES as i32).map(shelf))
-            .await
-            .unwrap();
+        library.shelves.insert_many((1..=SHELVES as i32).map(shelf)).await.unwrap();
         let mut chance = Chance::new(0);
         let books: Vec<Book> = (0..BOOKS)
             .map(|_| {
-                book(
-                    id(&mut chance, AUTHORS),
-                    id(&mut chance, SHELVES),
-                    id(&mut chance, 1_000),
-                )
+                book(id(&mut chance, AUTHORS), id(&mut chance, SHELVES), id(&mut chance, 1_000))
             })
             .collect();
         library.books.insert_many(books).await.unwrap();

@@ -181,10 +181,7 @@ pub(crate) fn beginning() -> Vec<Act> {
             "nodes" => whole(collection, id, [id, if id == 0 { 9 } else { id - 1 }, 0]),
             _ => whole(collection, id, [id, id, id]),
         });
-        Act {
-            collection,
-            change: Change::InsertMany(documents.collect()),
-        }
+        Act { collection, change: Change::InsertMany(documents.collect()) }
     });
     all.collect()
 }
@@ -218,14 +215,12 @@ async fn apply<M: odm::prelude::Document<Id = i32> + 'static>(
             let documents = documents.into_iter().map(typed::<M>);
             repository.insert_many(documents).await.map(drop)
         }
-        Change::Replace(id, document) => repository
-            .replace(fresh(id, &document).await?)
-            .await
-            .map(drop),
-        Change::Upsert(id, document) => repository
-            .upsert(fresh(id, &document).await?)
-            .await
-            .map(drop),
+        Change::Replace(id, document) => {
+            repository.replace(fresh(id, &document).await?).await.map(drop)
+        }
+        Change::Upsert(id, document) => {
+            repository.upsert(fresh(id, &document).await?).await.map(drop)
+        }
         Change::Modify(id, base) => {
             let modified = repository.modify(Ref::<M>::new(id), move |document: &mut M| {
                 let mut all = bson::serialize_to_document(document).unwrap();
@@ -235,19 +230,12 @@ async fn apply<M: odm::prelude::Document<Id = i32> + 'static>(
             modified.await.map(drop)
         }
         Change::Update(id, update) => repository.update(Ref::<M>::new(id)).raw(update).await,
-        Change::UpdateWhere(ids, update) => repository
-            .update_where(by_id(ids))
-            .raw(update)
-            .await
-            .map(drop),
+        Change::UpdateWhere(ids, update) => {
+            repository.update_where(by_id(ids)).raw(update).await.map(drop)
+        }
         Change::UpsertWhere(id, update) => {
             let filter = Filter::raw(doc! { "_id": id });
-            repository
-                .update_where(filter)
-                .raw(update)
-                .upsert()
-                .await
-                .map(drop)
+            repository.update_where(filter).raw(update).upsert().await.map(drop)
         }
         Change::Delete(id) => repository.delete(Ref::<M>::new(id)).await.map(drop),
         Change::DeleteWhere(ids) => repository.delete_where(by_id(ids)).await.map(drop),
@@ -267,10 +255,7 @@ pub(crate) fn author_that_comes_and_goes() -> Vec<Act> {
         "revision": 0_i64,
     };
     let changes = [Change::Insert(author), Change::Delete(2)];
-    let act = |change| Act {
-        collection: "authors",
-        change,
-    };
+    let act = |change| Act { collection: "authors", change };
     changes.map(act).into()
 }
 
@@ -292,10 +277,7 @@ async fn copies<L: odm::Document, A: odm::Document>(
     likes: &Repository<L>,
     awards: &Repository<A>,
 ) -> odm::Result<Copies> {
-    Ok(Copies {
-        likes: likes.raw().all().await?,
-        awards: awards.raw().all().await?,
-    })
+    Ok(Copies { likes: likes.raw().all().await?, awards: awards.raw().all().await? })
 }
 
 macro_rules! acts {

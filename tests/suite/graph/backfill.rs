@@ -61,12 +61,8 @@ struct Docs {
     docs: Repository<Doc>,
 }
 
-const SPLIT: [&str; 4] = [
-    "details.other",
-    "details.other_name",
-    "details.other_then",
-    "docs.detail",
-];
+const SPLIT: [&str; 4] =
+    ["details.other", "details.other_name", "details.other_then", "docs.detail"];
 
 /// Documents that each name the next one, from before they were split.
 async fn older(store: &impl TestStore) {
@@ -92,16 +88,13 @@ async fn detail(db: &Docs, id: i32) -> (Option<i32>, Option<String>) {
 fn unrepaired(findings: &[Finding]) -> Vec<(String, Problem)> {
     let left = findings.iter().filter(|finding| !finding.repaired);
     left.map(|finding| {
-        (
-            format!("{}.{}", finding.collection, finding.path),
-            finding.problem.clone(),
-        )
+        (format!("{}.{}", finding.collection, finding.path), finding.problem.clone())
     })
     .collect()
 }
 
 on_every_store! {
-    async fn a_split_over_older_documents_is_pending_with_all_that_is_in_it(store: impl TestStore) {
+    async fn a_split_over_older_documents_is_pending_with_all_that_is_in_it(store: AnyStore) {
         older(&store).await;
         let db = Docs::open(store.clone()).await.unwrap();
         assert_eq!(db.pending_backfills(), SPLIT);
@@ -115,7 +108,7 @@ on_every_store! {
         assert!(again.pending_backfills().is_empty());
     }
 
-    async fn a_cold_part_that_is_divided_off_keeps_its_frozen_copies(store: impl TestStore) {
+    async fn a_cold_part_that_is_divided_off_keeps_its_frozen_copies(store: AnyStore) {
         older(&store).await;
         let old = whole::Docs::open(store.clone()).await.unwrap();
         old.docs.update_where(Filter::all()).set(whole::Doc::fields().name, "renamed").await.unwrap();
@@ -142,7 +135,7 @@ on_every_store! {
         assert_eq!(db.audit().await.unwrap(), []);
     }
 
-    async fn a_reference_that_dangles_does_not_keep_its_document_from_being_divided(store: impl TestStore) {
+    async fn a_reference_that_dangles_does_not_keep_its_document_from_being_divided(store: AnyStore) {
         older(&store).await;
         let db = Docs::open(store.clone()).await.unwrap();
         let dangling = doc! { "$set": { "detail.other": 9 } };
@@ -155,7 +148,7 @@ on_every_store! {
         assert_eq!(db.audit().await.unwrap(), []);
     }
 
-    async fn a_delete_follows_references_that_older_documents_hold_inline(store: impl TestStore) {
+    async fn a_delete_follows_references_that_older_documents_hold_inline(store: AnyStore) {
         older(&store).await;
         let db = Docs::open(store.clone()).await.unwrap();
         // A document that is divided already, and one that is not.
@@ -172,7 +165,7 @@ on_every_store! {
         assert_eq!(db.audit().await.unwrap(), []);
     }
 
-    async fn what_a_backfill_could_not_repair_stays_pending(store: impl TestStore) {
+    async fn what_a_backfill_could_not_repair_stays_pending(store: AnyStore) {
         older(&store).await;
         let db = Docs::open(store.clone()).await.unwrap();
         let other = doc! { "_id": 1, "doc": 2, "other": 1, "other_name": "doc 1" };

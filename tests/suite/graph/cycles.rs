@@ -2,7 +2,7 @@
 
 use odm::{ErrorKind, prelude::*};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_every_store, stored};
+use tests::{on_every_store, stored};
 
 mod filtered {
     use super::*;
@@ -159,19 +159,19 @@ fn a_cycle_through_a_filter_is_an_error_of_the_catalog() {
 }
 
 on_every_store! {
-    async fn a_count_whose_filter_is_an_expression_is_refused(store: impl TestStore) {
+    async fn a_count_whose_filter_is_an_expression_is_refused(store: AnyStore) {
         let error = computed::Computed::open(store).await.map(drop).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Schema);
         assert!(error.to_string().contains("`$expr`"), "{error}");
     }
 
-    async fn a_database_with_a_cycle_through_a_filter_does_not_open(store: impl TestStore) {
+    async fn a_database_with_a_cycle_through_a_filter_does_not_open(store: AnyStore) {
         let error = filtered::Cyclic::open(store).await.err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Schema);
         assert!(error.to_string().contains(CYCLE), "{error}");
     }
 
-    async fn two_databases_that_make_a_cycle_together_do_not_open_together(store: impl TestStore) {
+    async fn two_databases_that_make_a_cycle_together_do_not_open_together(store: AnyStore) {
         copies::Copies::catalog().unwrap();
         let first = counts::Counts::open(store.clone()).await.unwrap();
         let maker = counts::Maker { id: 1, unlabelled: 0 };

@@ -72,10 +72,9 @@ async fn checked(db: &impl Acts, store: &impl TestStore, mut before: World, step
             };
             after.assert_versions(&before, units);
         }
-        Err(error) => assert!(
-            after.is(&before),
-            "{step:?} was refused, {error}, and has left something"
-        ),
+        Err(error) => {
+            assert!(after.is(&before), "{step:?} was refused, {error}, and has left something")
+        }
     }
     after
 }

@@ -123,18 +123,10 @@ async fn forest(store: impl TestStore) -> Forest {
     let db = Forest::open(store).await.unwrap();
     let (id, name) = (1, "old".to_owned());
     db.roots.insert(Root { id, name }).await.unwrap();
-    let branch = Branch {
-        id: 1,
-        root: Ref::new(1),
-        root_name: String::new(),
-    };
+    let branch = Branch { id: 1, root: Ref::new(1), root_name: String::new() };
     db.branches.insert(branch).await.unwrap();
-    let shelves = (1..=2).map(|id| Shelf {
-        id,
-        new: 9,
-        leaves: Subset::new(),
-        latest: Subset::new(),
-    });
+    let shelves =
+        (1..=2).map(|id| Shelf { id, new: 9, leaves: Subset::new(), latest: Subset::new() });
     db.shelves.insert_many(shelves).await.unwrap();
     db
 }

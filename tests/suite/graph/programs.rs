@@ -3,7 +3,7 @@
 
 use odm::{ErrorKind, bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_every_store, stored};
+use tests::{on_every_store, stored};
 
 /// It derives what the other takes for base data.
 mod shop {
@@ -125,16 +125,11 @@ async fn derived(db: &shelves::Shelves) -> (i64, Vec<i32>, i64, (i64, Vec<shelve
     let shelf = db.shelves.get(1).await.unwrap();
     let range = db.ranges.get(1).await.unwrap();
     let scores = shelf.top.iter().map(|line| line.score).collect();
-    (
-        shelf.reviews,
-        scores,
-        shelf.revision,
-        (range.unreviewed, range.best.to_vec()),
-    )
+    (shelf.reviews, scores, shelf.revision, (range.unreviewed, range.best.to_vec()))
 }
 
 on_every_store! {
-    async fn what_one_program_derives_another_derives_from(store: impl TestStore) {
+    async fn what_one_program_derives_another_derives_from(store: AnyStore) {
         let shelves = shelves::Shelves::open(store.clone()).await.unwrap();
         let shop = shop::Shop::open(store).await.unwrap();
         let range = shelves::Range { id: 1, unreviewed: 9, best: Subset::new() };
@@ -160,7 +155,7 @@ on_every_store! {
         assert_eq!(shop.audit().await.unwrap(), []);
     }
 
-    async fn the_collection_of_a_cold_part_is_nobody_elses(store: impl TestStore) {
+    async fn the_collection_of_a_cold_part_is_nobody_elses(store: AnyStore) {
         let _movies = movies::Movies::open(store.clone()).await.unwrap();
         let error = details::Details::open(store.clone()).await.err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Schema);
@@ -168,7 +163,7 @@ on_every_store! {
         movies::Movies::open(store.clone()).await.unwrap();
     }
 
-    async fn a_collection_with_documents_gets_no_cold_parts(store: impl TestStore) {
+    async fn a_collection_with_documents_gets_no_cold_parts(store: AnyStore) {
         let _details = details::Details::open(store.clone()).await.unwrap();
         let error = movies::Movies::open(store.clone()).await.err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Schema);
@@ -176,7 +171,7 @@ on_every_store! {
         details::Details::open(store.clone()).await.unwrap();
     }
 
-    async fn who_knows_one_side_of_inverse_references_stores_the_other_side(store: impl TestStore) {
+    async fn who_knows_one_side_of_inverse_references_stores_the_other_side(store: AnyStore) {
         let db = tasks::Work::open(store.clone()).await.unwrap();
         let some = people::People::open(store.clone()).await.unwrap();
         let person = |id| people::Person { id, name: String::new() };

@@ -2,7 +2,7 @@
 
 use odm::{ErrorKind, bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_every_store};
+use tests::on_every_store;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "notes")]
@@ -79,7 +79,7 @@ mod contrary {
 }
 
 on_every_store! {
-    async fn a_program_without_the_version_replaces_and_the_version_counts_it(store: impl TestStore) {
+    async fn a_program_without_the_version_replaces_and_the_version_counts_it(store: AnyStore) {
         let plain = plain::Plain::open(store.clone()).await.unwrap();
         let db = Versioned::open(store).await.unwrap();
         let note = |text: &str| plain::Note { id: 1, text: text.into() };
@@ -100,7 +100,7 @@ on_every_store! {
         assert_eq!(db.notes.get(1).await.unwrap().revision, 1);
     }
 
-    async fn a_replacement_that_changes_the_order_of_fields_alone_is_counted(store: impl TestStore) {
+    async fn a_replacement_that_changes_the_order_of_fields_alone_is_counted(store: AnyStore) {
         let turned = turned::Turned::open(store.clone()).await.unwrap();
         let db = Versioned::open(store).await.unwrap();
         let version = async || db.notes.get(1).await.unwrap().revision;
@@ -117,7 +117,7 @@ on_every_store! {
         assert_eq!(version().await, 3);
     }
 
-    async fn two_programs_with_different_versions_of_one_model_are_refused(store: impl TestStore) {
+    async fn two_programs_with_different_versions_of_one_model_are_refused(store: AnyStore) {
         Versioned::open(store.clone()).await.unwrap();
         let error = contrary::Contrary::open(store).await.err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Schema);
@@ -149,7 +149,7 @@ struct People {
 }
 
 on_every_store! {
-    async fn a_replacement_that_brings_the_cold_part_as_it_is_changes_nothing(store: impl TestStore) {
+    async fn a_replacement_that_brings_the_cold_part_as_it_is_changes_nothing(store: AnyStore) {
         let db = People::open(store).await.unwrap();
         let life = || Life { mentor: None }.into();
         db.people.insert(Person { id: 1, life: life(), revision: 0 }).await.unwrap();
@@ -159,7 +159,7 @@ on_every_store! {
         }
     }
 
-    async fn a_rule_that_clears_a_reference_in_a_cold_part_is_a_change_of_the_document(store: impl TestStore) {
+    async fn a_rule_that_clears_a_reference_in_a_cold_part_is_a_change_of_the_document(store: AnyStore) {
         let db = People::open(store).await.unwrap();
         let person = |id, mentor: Option<i32>| {
             let life = Life { mentor: mentor.map(Ref::new) }.into();

@@ -152,21 +152,8 @@ pub(crate) struct World {
 const VERSIONED: [(&str, &[&str]); 4] = [
     ("authors", &["posts", "talk"]),
     ("editors", &["liveliest", "crowded"]),
-    (
-        "blogs",
-        &["editor_name", "top", "lively", "silent", "by_busy"],
-    ),
-    (
-        "posts",
-        &[
-            "author_name",
-            "author_posts",
-            "blog_top",
-            "comments",
-            "best",
-            "tags",
-        ],
-    ),
+    ("blogs", &["editor_name", "top", "lively", "silent", "by_busy"]),
+    ("posts", &["author_name", "author_posts", "blog_top", "comments", "best", "tags"]),
 ];
 
 impl World {
@@ -245,10 +232,7 @@ impl World {
             assert_eq!(bio.mentor_posts, posts, "{bio:?}");
         }
         for (id, editor) in &self.editors {
-            let of = self
-                .blogs
-                .iter()
-                .filter(|(_, blog)| blog.editor == Some(*id));
+            let of = self.blogs.iter().filter(|(_, blog)| blog.editor == Some(*id));
             let mut of: Vec<(i32, &Blog)> = of.map(|(id, blog)| (*id, blog)).collect();
             let mut named = editor.blogs.clone();
             named.sort_unstable();
@@ -272,16 +256,8 @@ impl World {
             let count = |counts: &dyn Fn(&Post) -> bool| {
                 of.iter().filter(|(_, post)| counts(post)).count() as i64
             };
-            assert_eq!(
-                i64::from(blog.lively),
-                count(&|post| post.comments >= 2),
-                "blog {id}"
-            );
-            assert_eq!(
-                blog.silent,
-                count(&|post| post.best.is_empty()),
-                "blog {id}"
-            );
+            assert_eq!(i64::from(blog.lively), count(&|post| post.comments >= 2), "blog {id}");
+            assert_eq!(blog.silent, count(&|post| post.best.is_empty()), "blog {id}");
             let busy = |post: &Post| post.author_posts.is_some_and(|posts| posts >= 2);
             assert_eq!(blog.by_busy, count(&busy), "blog {id}");
             of.sort_by_key(|(id, post)| (Reverse(post.comments), *id));
@@ -299,11 +275,7 @@ impl World {
             let author = post.author.map(|author| &self.authors[&author]);
             let name = author.map(|author| author.name.clone());
             assert_eq!(post.author_name, name, "post {id}");
-            assert_eq!(
-                post.author_posts,
-                author.map(|author| author.posts),
-                "post {id}"
-            );
+            assert_eq!(post.author_posts, author.map(|author| author.posts), "post {id}");
             assert_eq!(post.blog_top, self.blogs[&post.blog].top, "post {id}");
             let of = self.comments.iter();
             let of = of.filter(|(_, comment)| comment.post == *id && !comment.hidden);
@@ -372,10 +344,10 @@ impl World {
             let mut of: Vec<(i32, &Node)> = of.map(|(id, node)| (*id, node)).collect();
             assert_eq!(node.size, of.len() as i64, "node {id}");
             of.sort_by_key(|(id, node)| (Reverse(node.size), *id));
-            let lines = of.iter().take(2).map(|(_, node)| NodeLine {
-                name: node.name.clone(),
-                size: node.size,
-            });
+            let lines = of
+                .iter()
+                .take(2)
+                .map(|(_, node)| NodeLine { name: node.name.clone(), size: node.size });
             assert_eq!(node.largest, lines.collect::<Vec<_>>(), "node {id}");
             let size = node.parent.map(|parent| self.nodes[&parent].size);
             assert_eq!(node.parent_size, size, "node {id}");
@@ -415,9 +387,7 @@ impl World {
             document.remove("revision");
             if collection == "authors" {
                 let bio = self.documents["bios"].iter();
-                let mut bio = bio
-                    .filter(|bio| bio.get_i32("author").unwrap() == id)
-                    .cloned();
+                let mut bio = bio.filter(|bio| bio.get_i32("author").unwrap() == id).cloned();
                 let mut bio = bio.next().unwrap();
                 bio.remove("_id");
                 bio.remove("mentor_posts");
@@ -431,11 +401,7 @@ impl World {
 
 impl Blog {
     fn line(&self) -> BlogLine {
-        BlogLine {
-            title: self.title.clone(),
-            lively: self.lively,
-            silent: self.silent,
-        }
+        BlogLine { title: self.title.clone(), lively: self.lively, silent: self.silent }
     }
 }
 

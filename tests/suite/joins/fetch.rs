@@ -1,12 +1,12 @@
 //! The application-level join.
 
 use odm::prelude::*;
-use tests::{TestStore, on_every_store};
+use tests::on_every_store;
 
-use crate::music::{Artist, Song, music, song_ids};
+use crate::joins::music::{Artist, Song, music, song_ids};
 
 on_every_store! {
-    async fn fetch_keeps_order_and_repeats(store: impl TestStore) {
+    async fn fetch_keeps_order_and_repeats(store: AnyStore) {
         let db = music(store).await;
         let album = db.albums.get(1).await.unwrap();
         let songs: Vec<Song> = db.songs.fetch(&album.songs).await.unwrap();
@@ -16,7 +16,7 @@ on_every_store! {
         assert!(db.songs.fetch(&none.songs).await.unwrap().is_empty());
     }
 
-    async fn fetch_takes_references_in_every_form(store: impl TestStore) {
+    async fn fetch_takes_references_in_every_form(store: AnyStore) {
         let db = music(store).await;
         let album = db.albums.get(1).await.unwrap();
         let names = |artists: Vec<Artist>| -> Vec<String> {
@@ -33,7 +33,7 @@ on_every_store! {
         assert_eq!(db.artists.get(&song.artist).await.unwrap(), bob);
     }
 
-    async fn a_reference_is_compared_with_whatever_names_a_document(store: impl TestStore) {
+    async fn a_reference_is_compared_with_whatever_names_a_document(store: AnyStore) {
         let db = music(store).await;
         let (ann, song) = (db.artists.get("ann").await.unwrap(), db.songs.get(1).await.unwrap());
         let (fields, mentor) = (Song::fields(), Artist::fields().mentor);
@@ -66,7 +66,7 @@ on_every_store! {
         }
     }
 
-    async fn fetch_says_which_ids_are_missing(store: impl TestStore) {
+    async fn fetch_says_which_ids_are_missing(store: AnyStore) {
         let db = music(store).await;
         let references: Vec<Ref<Song>> = [1, 101, 5, 102, 1].map(Ref::new).into();
         let error = db.songs.fetch(&references).await.unwrap_err();

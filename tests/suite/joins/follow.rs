@@ -1,17 +1,14 @@
 //! Joins along references.
 
-#![expect(
-    clippy::type_complexity,
-    reason = "the types of the rows are what is tested"
-)]
+#![expect(clippy::type_complexity, reason = "the tests hold the types of the rows")]
 
 use odm::prelude::*;
-use tests::{TestStore, on_every_store};
+use tests::on_every_store;
 
-use crate::music::{Album, Artist, Prize, Song, music, song, song_ids};
+use crate::joins::music::{Album, Artist, Prize, Song, music, song, song_ids};
 
 on_every_store! {
-    async fn a_join_to_one_gives_the_document(store: impl TestStore) {
+    async fn a_join_to_one_gives_the_document(store: AnyStore) {
         let db = music(store).await;
         let rows: Vec<(Song, Artist)> = db.songs.all().join(Song::fields().artist).await.unwrap();
         let rows: Vec<(i64, &str)> =
@@ -27,7 +24,7 @@ on_every_store! {
         assert_eq!(rows, [(6, "bob"), (5, "bob")]);
     }
 
-    async fn each_of_seven_joins_gives_what_it_gives_alone(store: impl TestStore) {
+    async fn each_of_seven_joins_gives_what_it_gives_alone(store: AnyStore) {
         let db = music(store).await;
         let of = Album::fields();
         let prizes = || Prize::fields().album.referrers();
@@ -58,7 +55,7 @@ on_every_store! {
         }
     }
 
-    async fn a_join_to_an_option_gives_an_option(store: impl TestStore) {
+    async fn a_join_to_an_option_gives_an_option(store: AnyStore) {
         let db = music(store).await;
         let rows: Vec<(Artist, Option<Artist>)> =
             db.artists.all().join(Artist::fields().mentor).await.unwrap();
@@ -69,7 +66,7 @@ on_every_store! {
         assert_eq!(rows, [("ann", None), ("bob", Some("ann")), ("cid", Some("bob"))]);
     }
 
-    async fn a_join_to_many_keeps_order_and_repeats(store: impl TestStore) {
+    async fn a_join_to_many_keeps_order_and_repeats(store: AnyStore) {
         let db = music(store).await;
         let rows: Vec<(Album, Vec<Song>)> =
             db.albums.all().join(Album::fields().songs).await.unwrap();
@@ -78,7 +75,7 @@ on_every_store! {
         assert_eq!(rows[0].1[1], song(1, "ann", 10));
     }
 
-    async fn a_join_follows_the_reference_in_an_embedded_link(store: impl TestStore) {
+    async fn a_join_follows_the_reference_in_an_embedded_link(store: AnyStore) {
         let db = music(store).await;
         let rows: Vec<(Album, Vec<Artist>)> =
             db.albums.all().join(Album::fields().credits).await.unwrap();
@@ -91,7 +88,7 @@ on_every_store! {
         assert_eq!(roles, ["mix", "voice", "drums"], "links and documents go together");
     }
 
-    async fn joins_nest(store: impl TestStore) {
+    async fn joins_nest(store: AnyStore) {
         let db = music(store).await;
         let mentor = Artist::fields().mentor;
         let rows: Vec<(Song, (Artist, Option<Artist>))> =
@@ -119,7 +116,7 @@ on_every_store! {
         assert_eq!([&cid.id, &bob.id, &ann.id], ["cid", "bob", "ann"]);
     }
 
-    async fn several_joins_stand_side_by_side(store: impl TestStore) {
+    async fn several_joins_stand_side_by_side(store: AnyStore) {
         let db = music(store).await;
         let fields = Album::fields();
         let rows: Vec<(Album, Vec<Song>, Vec<Artist>)> =
@@ -142,7 +139,7 @@ on_every_store! {
         assert_eq!((rows[0].1[1].0.id, albums), (1, vec![1, 2]));
     }
 
-    async fn an_unchecked_reference_joins_to_an_option(store: impl TestStore) {
+    async fn an_unchecked_reference_joins_to_an_option(store: AnyStore) {
         let db = music(store).await;
         let fields = Album::fields();
         let rows: Vec<(Album, Option<Option<Song>>, Vec<Option<Song>>, Option<Artist>)> =
@@ -162,7 +159,7 @@ on_every_store! {
         assert_eq!(artists, [Some("bob"), None, Some("bob")]);
     }
 
-    async fn joined_rows_are_had_by_first_one_and_page(store: impl TestStore) {
+    async fn joined_rows_are_had_by_first_one_and_page(store: AnyStore) {
         let db = music(store).await;
         let with_songs = || db.albums.all().join(Album::fields().songs);
         let (first, songs) = with_songs().first().await.unwrap().unwrap();
@@ -177,7 +174,7 @@ on_every_store! {
         assert_eq!(with_songs().count().await.unwrap(), 3);
     }
 
-    async fn joins_read_one_state_inside_a_transaction_too(store: impl TestStore) {
+    async fn joins_read_one_state_inside_a_transaction_too(store: AnyStore) {
         let db = music(store).await;
         let rows = db
             .transaction(async |db| {

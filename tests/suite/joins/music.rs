@@ -80,32 +80,19 @@ pub(crate) struct Music {
 }
 
 pub(crate) fn artist(id: &str) -> Artist {
-    Artist {
-        id: id.into(),
-        mentor: None,
-    }
+    Artist { id: id.into(), mentor: None }
 }
 
 pub(crate) fn pupil(id: &str, mentor: &str) -> Artist {
-    Artist {
-        id: id.into(),
-        mentor: Some(Ref::new(mentor.into())),
-    }
+    Artist { id: id.into(), mentor: Some(Ref::new(mentor.into())) }
 }
 
 pub(crate) fn song(id: i64, artist: &str, plays: i64) -> Song {
-    Song {
-        id,
-        artist: Ref::new(artist.into()),
-        plays,
-    }
+    Song { id, artist: Ref::new(artist.into()), plays }
 }
 
 pub(crate) fn credit(who: &str, role: &str) -> Credit {
-    Credit {
-        who: Ref::new(who.into()),
-        role: role.into(),
-    }
+    Credit { who: Ref::new(who.into()), role: role.into() }
 }
 
 pub(crate) fn album(id: i64, songs: &[i64]) -> Album {
@@ -136,24 +123,14 @@ pub(crate) async fn music(store: impl TestStore) -> Music {
     ];
     db.songs.insert_many(songs).await.unwrap();
     let first = Album {
-        credits: vec![
-            credit("bob", "mix"),
-            credit("ann", "voice"),
-            credit("bob", "drums"),
-        ],
+        credits: vec![credit("bob", "mix"), credit("ann", "voice"), credit("bob", "drums")],
         cover: Some(Ref::new(3)),
         bonus: vec![Ref::new(6), Ref::new(99), Ref::new(6)],
         rival: Ref::new("cid".into()),
         ..album(1, &[3, 1, 5, 1])
     };
-    let second = Album {
-        cover: Some(Ref::new(77)),
-        ..album(2, &[1, 6])
-    };
-    db.albums
-        .insert_many([first, second, album(3, &[])])
-        .await
-        .unwrap();
+    let second = Album { cover: Some(Ref::new(77)), ..album(2, &[1, 6]) };
+    db.albums.insert_many([first, second, album(3, &[])]).await.unwrap();
     db
 }
 

@@ -5,17 +5,14 @@ use odm::{
     bson::{RawBson, doc},
     prelude::*,
 };
-use tests::{TestStore, on_every_store, on_local_stores, on_single_writer_stores, stored};
+use tests::{on_every_store, on_local_stores, on_single_writer_stores, stored};
 
-use crate::music::{Album, Artist, Song, album, artist, credit, music, pupil, song};
+use crate::joins::music::{Album, Artist, Song, album, artist, credit, music, pupil, song};
 
 fn assert_dangling(error: &Error, collection: &str, path: &str, id: RawBson) {
     assert!(error.is_dangling_reference(), "{error:?}");
     let text = error.to_string();
-    assert!(
-        text.contains(&format!("`{collection}.{path}`")),
-        "the field is not named: {text}"
-    );
+    assert!(text.contains(&format!("`{collection}.{path}`")), "the field is not named: {text}");
     let shown = match &id {
         RawBson::String(id) => id.clone(),
         RawBson::Int64(id) => id.to_string(),
@@ -33,7 +30,7 @@ fn text(id: &str) -> RawBson {
 }
 
 on_every_store! {
-    async fn no_write_adds_a_dangling_reference(store: impl TestStore) {
+    async fn no_write_adds_a_dangling_reference(store: AnyStore) {
         let db = music(store.clone()).await;
         let collections = ["artists", "songs", "albums"];
         let mut before = Vec::new();
@@ -85,7 +82,7 @@ on_every_store! {
         }
     }
 
-    async fn no_raw_update_adds_a_dangling_reference(store: impl TestStore) {
+    async fn no_raw_update_adds_a_dangling_reference(store: AnyStore) {
         let db = music(store.clone()).await;
         let before = stored(&store, "albums").await;
         let second = || db.albums.update(2);
@@ -108,7 +105,7 @@ on_every_store! {
         assert_dangling(&error.unwrap_err(), "albums", "credits.who", text("eve"));
     }
 
-    async fn references_of_one_call_may_lead_to_each_other(store: impl TestStore) {
+    async fn references_of_one_call_may_lead_to_each_other(store: AnyStore) {
         let db = music(store).await;
         let cycle = [pupil("x", "y"), pupil("y", "z"), pupil("z", "x"), pupil("self", "self")];
         db.artists.insert_many(cycle.clone()).await.unwrap();
@@ -121,7 +118,7 @@ on_every_store! {
         assert!(db.artists.get("p").optional().await.unwrap().is_none());
     }
 
-    async fn within_a_transaction_what_was_inserted_before_is_there(store: impl TestStore) {
+    async fn within_a_transaction_what_was_inserted_before_is_there(store: AnyStore) {
         let db = music(store).await;
         db.transaction(async |db| {
             db.artists.insert(artist("eve")).await?;
@@ -143,7 +140,7 @@ on_every_store! {
 }
 
 on_local_stores! {
-    async fn only_added_references_are_asked_for(store: impl TestStore) {
+    async fn only_added_references_are_asked_for(store: AnyStore) {
         let db = music(store).await;
         // The unchecked ones dangle, and may.
         let second = db.albums.get(2).await.unwrap();
@@ -171,7 +168,7 @@ on_local_stores! {
 }
 
 on_single_writer_stores! {
-    async fn a_concurrent_delete_never_leaves_a_reference_behind(store: impl TestStore) {
+    async fn a_concurrent_delete_never_leaves_a_reference_behind(store: AnyStore) {
         let db = music(store).await;
         for round in 0..40 {
             let name = format!("n{round}");

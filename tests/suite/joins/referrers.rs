@@ -1,17 +1,14 @@
 //! Joins against the direction of references, and the children of a parent.
 
-#![expect(
-    clippy::type_complexity,
-    reason = "the types of the rows are what is tested"
-)]
+#![expect(clippy::type_complexity, reason = "the tests hold the types of the rows")]
 
 use odm::{ErrorKind, prelude::*};
-use tests::{TestStore, on_embedded_stores, on_every_store};
+use tests::{on_embedded_stores, on_every_store};
 
-use crate::music::{Album, Artist, Biography, Prize, Song, album, music, song, song_ids};
+use crate::joins::music::{Album, Artist, Biography, Prize, Song, album, music, song, song_ids};
 
 on_every_store! {
-    async fn each_parent_has_its_own_children_in_order_and_number(store: impl TestStore) {
+    async fn each_parent_has_its_own_children_in_order_and_number(store: AnyStore) {
         let db = music(store).await;
         let artist = Song::fields().artist;
         let rows: Vec<(Artist, Vec<Song>)> =
@@ -41,7 +38,7 @@ on_every_store! {
         assert_eq!(ids, [vec![], vec![5, 6], vec![1]]);
     }
 
-    async fn backward_joins_nest(store: impl TestStore) {
+    async fn backward_joins_nest(store: AnyStore) {
         let db = music(store).await;
         let songs = Song::fields().artist.referrers().sort(Song::fields().plays.desc()).limit(1);
         let pupils = Artist::fields().mentor.referrers().join(songs);
@@ -60,7 +57,7 @@ on_every_store! {
         assert_eq!(rows[4].1.1[0].id, "cid");
     }
 
-    async fn a_parent_has_at_most_one_child_of_a_kind_that_says_one(store: impl TestStore) {
+    async fn a_parent_has_at_most_one_child_of_a_kind_that_says_one(store: AnyStore) {
         let db = music(store).await;
         let (ann, bob) = (db.artists.get("ann").await.unwrap(), db.artists.get("bob").await.unwrap());
         let life = |id, artist: &Artist| Biography { id, artist: artist.into(), text: "..".into() };
@@ -81,7 +78,7 @@ on_every_store! {
         assert_eq!(db.biographies.of(&bob).await.unwrap(), None);
     }
 
-    async fn children_without_a_parent_are_any_number(store: impl TestStore) {
+    async fn children_without_a_parent_are_any_number(store: AnyStore) {
         let db = music(store).await;
         let prize = |id, album: Option<i64>| Prize { id, album: album.map(Ref::new) };
         db.prizes.insert_many([prize(1, None), prize(2, None), prize(3, Some(1))]).await.unwrap();
@@ -96,7 +93,7 @@ on_every_store! {
 }
 
 on_embedded_stores! {
-    async fn of_gives_the_children_of_one_parent(store: impl TestStore) {
+    async fn of_gives_the_children_of_one_parent(store: AnyStore) {
         let db = music(store).await;
         let ann = db.artists.get("ann").await.unwrap();
         assert_eq!(song_ids(&db.songs.of(&ann).await.unwrap()), [1, 2, 3, 4]);
@@ -111,7 +108,7 @@ on_embedded_stores! {
         assert_eq!(song_ids(&page.items), [2, 4, 3]);
     }
 
-    async fn the_reverse_of_an_array_is_the_other_side_of_n_to_n(store: impl TestStore) {
+    async fn the_reverse_of_an_array_is_the_other_side_of_n_to_n(store: AnyStore) {
         let db = music(store).await;
         let fields = Album::fields();
         let on: Vec<Album> = db.albums.find(fields.songs.contains(&song(1, "ann", 0))).await.unwrap();

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use odm::{ErrorKind, measure, prelude::*, query::count};
 use proptest::{prelude::*, test_runner::TestRunner};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_embedded_stores, on_every_store};
+use tests::{on_embedded_stores, on_every_store};
 
-use crate::music::{Album, Artist, Music, Song, artist, music, song, song_ids};
+use crate::joins::music::{Album, Artist, Music, Song, artist, music, song, song_ids};
 
 async fn artist_ids(query: impl IntoFuture<Output = odm::Result<Vec<Artist>>>) -> Vec<String> {
     let artists = query.await.unwrap();
@@ -20,7 +20,7 @@ async fn album_ids(query: impl IntoFuture<Output = odm::Result<Vec<Album>>>) -> 
 }
 
 on_every_store! {
-    async fn parents_are_found_by_their_children(store: impl TestStore) {
+    async fn parents_are_found_by_their_children(store: AnyStore) {
         let db = music(store).await;
         let song = Song::fields();
         let with = |filter| db.artists.all().any_referrer(song.artist, filter);
@@ -37,7 +37,7 @@ on_every_store! {
         assert_eq!(artist_ids(pupils).await, ["bob"]);
     }
 
-    async fn documents_are_found_by_what_they_reference(store: impl TestStore) {
+    async fn documents_are_found_by_what_they_reference(store: AnyStore) {
         let db = music(store).await;
         let (song, album) = (Song::fields(), Album::fields());
         let of_bob = db.songs.all().whose(song.artist, Artist::fields().mentor.eq(Ref::new("ann".into())));
@@ -60,7 +60,7 @@ on_every_store! {
         assert_eq!(song_ids(&both.await.unwrap()), [1, 3]);
     }
 
-    async fn a_query_with_a_semi_join_does_all_that_others_do(store: impl TestStore) {
+    async fn a_query_with_a_semi_join_does_all_that_others_do(store: AnyStore) {
         let db = music(store).await;
         let song = Song::fields();
         let query = || db.songs.all().whose(song.artist, Artist::fields().id.eq("ann"));
@@ -88,7 +88,7 @@ on_every_store! {
         assert_eq!(streamed, [1, 2, 3, 4]);
     }
 
-    async fn pages_lead_through_a_semi_join_while_the_other_side_changes(store: impl TestStore) {
+    async fn pages_lead_through_a_semi_join_while_the_other_side_changes(store: AnyStore) {
         let db = music(store).await;
         let (song_of, album) = (Song::fields(), Album::fields());
         let query = |plays| db.artists.all().any_referrer(song_of.artist, song_of.plays.gte(plays)).with_total();
@@ -108,7 +108,7 @@ on_every_store! {
         assert_eq!(back.items[0].id, "ann");
     }
 
-    async fn a_semi_join_sees_the_state_of_its_transaction_or_snapshot(store: impl TestStore) {
+    async fn a_semi_join_sees_the_state_of_its_transaction_or_snapshot(store: AnyStore) {
         let db = music(store).await;
         let song_of = Song::fields();
         db.transaction(async |inner| {
@@ -134,7 +134,7 @@ on_every_store! {
         assert_eq!(with.count().await.unwrap(), 0);
     }
 
-    async fn both_sides_are_read_from_one_state_while_others_write(store: impl TestStore) {
+    async fn both_sides_are_read_from_one_state_while_others_write(store: AnyStore) {
         let db = music(store).await;
         let (song_of, artist_of) = (Song::fields(), Artist::fields());
         db.songs.insert(song(9, "ann", 99)).await.unwrap();
@@ -164,7 +164,7 @@ on_every_store! {
         assert!(wrong.is_empty(), "{wrong:?}");
     }
 
-    async fn a_semi_join_asks_for_each_side_once(store: impl TestStore) {
+    async fn a_semi_join_asks_for_each_side_once(store: AnyStore) {
         let db = music(store).await;
         let song_of = Song::fields();
         let query = db.artists.all().any_referrer(song_of.artist, song_of.plays.gte(5));
@@ -172,7 +172,7 @@ on_every_store! {
         assert_eq!((found.unwrap().len(), cost.queries), (2, 2));
     }
 
-    async fn the_filter_of_the_other_side_may_be_of_its_cold_part(store: impl TestStore) {
+    async fn the_filter_of_the_other_side_may_be_of_its_cold_part(store: AnyStore) {
         let db = Films::open(store).await.unwrap();
         for id in 1..=3 {
             let plot = if id == 2 { "a heist" } else { "a love story" };
@@ -189,7 +189,7 @@ on_every_store! {
         assert_eq!(films().count().await.unwrap(), 1);
     }
 
-    async fn a_wrong_filter_of_the_other_side_is_the_error_of_the_query(store: impl TestStore) {
+    async fn a_wrong_filter_of_the_other_side_is_the_error_of_the_query(store: AnyStore) {
         let db = music(store).await;
         let wrong = Filter::raw(odm::bson::doc! { "plays": { "$near": 1 } });
         let query = db.artists.all().any_referrer(Song::fields().artist, wrong);
@@ -230,7 +230,7 @@ struct Films {
 }
 
 on_embedded_stores! {
-    async fn each_side_is_found_by_its_index(store: impl TestStore) {
+    async fn each_side_is_found_by_its_index(store: AnyStore) {
         let db = Music::open(store).await.unwrap();
         db.artists.insert_many((0..300).map(|n| artist(&format!("a{n}")))).await.unwrap();
         let songs = (0..3000).map(|n| song(n, &format!("a{}", n % 300), n));
@@ -281,10 +281,7 @@ fn a_semi_join_finds_what_a_loop_over_both_sides_finds() {
         .run(&case, |(songs, plays, name)| {
             tests::in_memory(async |store| {
                 let db = Music::open(store).await.unwrap();
-                db.artists
-                    .insert_many((0..6).map(|n| artist(&format!("{n}"))))
-                    .await
-                    .unwrap();
+                db.artists.insert_many((0..6).map(|n| artist(&format!("{n}")))).await.unwrap();
                 let all: Vec<Song> = songs
                     .iter()
                     .enumerate()
@@ -292,12 +289,9 @@ fn a_semi_join_finds_what_a_loop_over_both_sides_finds() {
                     .collect();
                 db.songs.insert_many(all.clone()).await.unwrap();
                 let field = Song::fields();
-                let found = artist_ids(
-                    db.artists
-                        .all()
-                        .any_referrer(field.artist, field.plays.gte(plays)),
-                )
-                .await;
+                let found =
+                    artist_ids(db.artists.all().any_referrer(field.artist, field.plays.gte(plays)))
+                        .await;
                 let expected: BTreeSet<String> = all
                     .iter()
                     .filter(|song| song.plays >= plays)

@@ -83,11 +83,7 @@ pub(crate) fn collections() -> Vec<CollectionSpec> {
         case_insensitive: false,
         filter: None,
     };
-    let unique = IndexSpec {
-        unique: true,
-        present_only: true,
-        ..index("c", Direction::Ascending)
-    };
+    let unique = IndexSpec { unique: true, present_only: true, ..index("c", Direction::Ascending) };
     let collection = |name: &str, indexes| CollectionSpec {
         name: name.to_owned(),
         indexes,
@@ -97,10 +93,7 @@ pub(crate) fn collections() -> Vec<CollectionSpec> {
         collection("plain", Vec::new()),
         collection(
             "indexed",
-            vec![
-                index("a", Direction::Ascending),
-                index("b", Direction::Descending),
-            ],
+            vec![index("a", Direction::Ascending), index("b", Direction::Descending)],
         ),
         collection("unique", vec![unique, index("b", Direction::Ascending)]),
     ]
@@ -108,15 +101,7 @@ pub(crate) fn collections() -> Vec<CollectionSpec> {
 
 /// A filter, a sort and a projection that a seed says, if the library accepts them.
 fn find(collection: &str, seed: u64) -> Option<Find> {
-    let (
-        _,
-        Statement::Find {
-            filter,
-            sort,
-            projection,
-        },
-    ) = Statement::find(seed)
-    else {
+    let (_, Statement::Find { filter, sort, projection }) = Statement::find(seed) else {
         return None;
     };
     let mut sort = Sort::parse(&sort).ok()?;
@@ -146,9 +131,7 @@ fn value(choices: &mut Choices<'_>, path: &str, documents: &[RawDocumentBuf]) ->
     let document = (choices.below(4) > 0 && !documents.is_empty())
         .then(|| &documents[choices.below(documents.len())]);
     let value = document.and_then(|document| {
-        let mut key = Sort::new()
-            .by(path.to_owned(), Direction::Ascending)
-            .key(document);
+        let mut key = Sort::new().by(path.to_owned(), Direction::Ascending).key(document);
         key.truncate(1);
         key.pop()
     });
@@ -178,29 +161,17 @@ fn by_key(choices: &mut Choices<'_>, mut find: Find, documents: &[RawDocumentBuf
     bounds(choices, &mut find);
     let path = choices.one_of(&["a", "b", "a.b", "_id", "c"]).to_owned();
     let number = choices.below(5);
-    FindByKey {
-        keys: (0..number)
-            .map(|_| value(choices, &path, documents))
-            .collect(),
-        find,
-        path,
-    }
+    FindByKey { keys: (0..number).map(|_| value(choices, &path, documents)).collect(), find, path }
 }
 
 fn aggregate(choices: &mut Choices<'_>, mut find: Find) -> Aggregate {
     bounds(choices, &mut find);
     find.projection = None;
     let path = |choices: &mut Choices<'_>| -> Cow<'static, str> {
-        choices
-            .one_of(&["a", "b", "a.b", "_id", "c"])
-            .to_owned()
-            .into()
+        choices.one_of(&["a", "b", "a.b", "_id", "c"]).to_owned().into()
     };
     let keys = choices.below(3);
-    let keys = (0..keys).map(|_| GroupKey {
-        path: path(choices),
-        start_of: None,
-    });
+    let keys = (0..keys).map(|_| GroupKey { path: path(choices), start_of: None });
     let keys: Vec<GroupKey> = keys.collect();
     // The sum of doubles depends on their order.
     let accumulators = (0..choices.below(3)).map(|_| match choices.below(3) {
@@ -212,11 +183,7 @@ fn aggregate(choices: &mut Choices<'_>, mut find: Find) -> Aggregate {
     let unwind = (choices.below(3) == 0).then_some(Cow::Borrowed("b"));
     Aggregate {
         find,
-        group: Group {
-            unwind,
-            keys,
-            accumulators,
-        },
+        group: Group { unwind, keys, accumulators },
         skip: choices.below(2) as u64,
         limit: (choices.below(3) == 0).then(|| choices.below(5) as u64),
         ..Aggregate::default()
@@ -340,12 +307,8 @@ impl Write {
         Some(match choices.below(6) {
             0 | 1 => {
                 let id = choices.below(documents.len() + 2) as i64;
-                let Statement::Update {
-                    filter,
-                    update,
-                    array_filters,
-                    upsert,
-                } = Statement::update(seed, id)
+                let Statement::Update { filter, update, array_filters, upsert } =
+                    Statement::update(seed, id)
                 else {
                     return None;
                 };
@@ -360,23 +323,15 @@ impl Write {
                     0 => (find(&collection, seed)?.filter, false),
                     _ => (Filter::parse(&filter).ok()?, upsert),
                 };
-                Write::Update(UpdateWrite {
-                    collection,
-                    filter,
-                    change,
-                    upsert,
-                    check: None,
-                })
+                Write::Update(UpdateWrite { collection, filter, change, upsert, check: None })
             }
             2 => {
                 let document = Document::try_from(&*choices.stored(0)).ok()?;
                 if is_other_type(&document) {
                     return None;
                 }
-                let document: Document = document
-                    .into_iter()
-                    .filter(|(name, _)| name != "_id")
-                    .collect();
+                let document: Document =
+                    document.into_iter().filter(|(name, _)| name != "_id").collect();
                 Write::Update(UpdateWrite {
                     collection: collection.clone(),
                     filter: find(&collection, seed)?.filter,
@@ -488,10 +443,7 @@ pub(crate) fn writes_to<'a>(collection: &'a str, writes: &'a [OwnWrite]) -> Coll
         OwnWrite::Replace(before, after) => DocumentWrite::Replace { before, after },
         OwnWrite::Remove(before) => DocumentWrite::Remove(before),
     });
-    CollectionWrites {
-        collection,
-        writes: writes.collect(),
-    }
+    CollectionWrites { collection, writes: writes.collect() }
 }
 
 struct Shown<'a>(&'a RawDocument);
@@ -510,18 +462,11 @@ pub(crate) fn shown(answer: &Answer, other: &Answer) -> String {
     match answer {
         Err(Refusal(kind, message)) => format!("refused: {kind:?}: {message}"),
         Ok((documents, numbers)) => {
-            let others = other
-                .as_ref()
-                .map(|(documents, _)| &documents[..])
-                .unwrap_or_default();
+            let others = other.as_ref().map(|(documents, _)| &documents[..]).unwrap_or_default();
             let own = documents.iter().filter(|one| !others.contains(one));
             let own = own.map(|(at, document)| format!("{at}: {}", Shown(document)));
             let own: Vec<String> = own.collect();
-            format!(
-                "{} documents, {numbers:?}, alone {}",
-                documents.len(),
-                own.join(", ")
-            )
+            format!("{} documents, {numbers:?}, alone {}", documents.len(), own.join(", "))
         }
     }
 }

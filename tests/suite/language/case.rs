@@ -26,12 +26,7 @@ pub(crate) enum Statement {
         projection: Document,
     },
     /// Of one document.
-    Update {
-        filter: Document,
-        update: Document,
-        array_filters: Vec<Document>,
-        upsert: bool,
-    },
+    Update { filter: Document, update: Document, array_filters: Vec<Document>, upsert: bool },
 }
 
 /// The documents that a query returns, or an update leaves, in order; or the message of the refusal.
@@ -57,20 +52,12 @@ pub(crate) fn documents(seed: u64, ids: std::ops::Range<i64>) -> Vec<RawDocument
 impl fmt::Display for Statement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Statement::Find {
-                filter,
-                sort,
-                projection,
-            } => write!(f, "find {filter}, sort {sort}, projection {projection}"),
-            Statement::Update {
-                filter,
-                update,
-                array_filters,
-                upsert,
-            } => write!(
-                f,
-                "update {filter} by {update}, {array_filters:?}, upsert: {upsert}"
-            ),
+            Statement::Find { filter, sort, projection } => {
+                write!(f, "find {filter}, sort {sort}, projection {projection}")
+            }
+            Statement::Update { filter, update, array_filters, upsert } => {
+                write!(f, "update {filter} by {update}, {array_filters:?}, upsert: {upsert}")
+            }
         }
     }
 }
@@ -100,11 +87,7 @@ impl Statement {
             Kind::Projection => choices.projection(),
             _ => doc! { "_id": 1 },
         };
-        let find = Statement::Find {
-            filter,
-            sort,
-            projection,
-        };
+        let find = Statement::Find { filter, sort, projection };
         (kind, find)
     }
 
@@ -122,12 +105,7 @@ impl Statement {
         }
         let upsert = choices.below(4) == 0;
         let (update, array_filters) = choices.update();
-        Statement::Update {
-            filter,
-            update,
-            array_filters,
-            upsert,
-        }
+        Statement::Update { filter, update, array_filters, upsert }
     }
 }
 
@@ -135,17 +113,10 @@ impl Case {
     /// What the library answers.
     pub(crate) fn answer(&self, now: DateTime) -> Answer {
         match &self.statement {
-            Statement::Find {
-                filter,
-                sort,
-                projection,
-            } => found(&self.documents, filter, sort, projection),
-            Statement::Update {
-                filter,
-                update,
-                array_filters,
-                upsert,
-            } => {
+            Statement::Find { filter, sort, projection } => {
+                found(&self.documents, filter, sort, projection)
+            }
+            Statement::Update { filter, update, array_filters, upsert } => {
                 let update =
                     Update::parse(update, array_filters).map_err(|error| error.to_string())?;
                 let write = UpdateWrite {
@@ -178,9 +149,7 @@ fn found(
         }
         found.sort_by(|one, other| sort.compare(one, other));
         let shown = found.into_iter();
-        shown
-            .map(|document| projection.apply_matched(&filter, document))
-            .collect()
+        shown.map(|document| projection.apply_matched(&filter, document)).collect()
     };
     found().map_err(|error| error.to_string())
 }
@@ -204,10 +173,7 @@ fn updated(
         let inserted = write.inserted(now)?;
         let id = id_of(&inserted);
         if after.iter().any(|other| id_of(other) == id) {
-            return Err(odm::Error::new(
-                odm::ErrorKind::DuplicateKey,
-                "the `_id` is taken",
-            ));
+            return Err(odm::Error::new(odm::ErrorKind::DuplicateKey, "the `_id` is taken"));
         }
         after.push(inserted);
     }

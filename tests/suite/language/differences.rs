@@ -31,9 +31,7 @@ pub(crate) fn of(
 /// The differences of a server.
 pub(crate) fn known(is_secantus: bool) -> impl Iterator<Item = &'static Difference> {
     let of_secantus = refusals::REFUSALS.iter().chain(answers::ANSWERS);
-    OF_MONGODB
-        .iter()
-        .chain(of_secantus.filter(move |_| is_secantus))
+    OF_MONGODB.iter().chain(of_secantus.filter(move |_| is_secantus))
 }
 
 /// Whether a document has a value of a type that SecantusDB stores as another one.
@@ -71,17 +69,10 @@ fn has_name(document: &Document, kind: &dyn Fn(&str) -> bool) -> bool {
 /// Whether a statement has a value of a kind.
 fn states(case: &Case, kind: &dyn Fn(&Bson) -> bool) -> bool {
     match &case.statement {
-        Statement::Find {
-            filter,
-            sort,
-            projection,
-        } => has(filter, kind) || has(sort, kind) || has(projection, kind),
-        Statement::Update {
-            filter,
-            update,
-            array_filters,
-            ..
-        } => {
+        Statement::Find { filter, sort, projection } => {
+            has(filter, kind) || has(sort, kind) || has(projection, kind)
+        }
+        Statement::Update { filter, update, array_filters, .. } => {
             has(filter, kind) || has(update, kind) || array_filters.iter().any(|one| has(one, kind))
         }
     }
@@ -161,9 +152,7 @@ fn is_same_but(ours: &Answer, theirs: &Answer, change: &dyn Fn(Bson) -> Bson) ->
         let read = |document: &RawDocumentBuf| {
             Document::try_from(document).expect("an answer is well-formed")
         };
-        let changed = documents
-            .iter()
-            .map(|one| changed(read(one).into(), change));
+        let changed = documents.iter().map(|one| changed(read(one).into(), change));
         changed.map(|one| format!("{one:?}")).collect()
     };
     matches!((ours, theirs), (Ok(ours), Ok(theirs)) if all(ours) == all(theirs))
@@ -172,10 +161,7 @@ fn is_same_but(ours: &Answer, theirs: &Answer, change: &dyn Fn(Bson) -> Bson) ->
 /// Whether the answers are the same documents in another order.
 fn is_in_other_order(ours: &Answer, theirs: &Answer) -> bool {
     let ordered = |documents: &[RawDocumentBuf]| {
-        let mut all: Vec<Vec<u8>> = documents
-            .iter()
-            .map(|one| one.as_bytes().to_vec())
-            .collect();
+        let mut all: Vec<Vec<u8>> = documents.iter().map(|one| one.as_bytes().to_vec()).collect();
         all.sort();
         all
     };
@@ -188,14 +174,7 @@ fn stored(documents: &[Document]) -> Vec<RawDocumentBuf> {
 }
 
 fn find(documents: &[Document], filter: Document, sort: Document, projection: Document) -> Case {
-    Case {
-        documents: stored(documents),
-        statement: Statement::Find {
-            filter,
-            sort,
-            projection,
-        },
-    }
+    Case { documents: stored(documents), statement: Statement::Find { filter, sort, projection } }
 }
 
 fn filtered(document: Document, filter: Document) -> Case {

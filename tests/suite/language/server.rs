@@ -9,10 +9,7 @@ use super::case::{Answer, Case, Statement, id_of};
 /// Stores documents in a collection, which is emptied before.
 pub(crate) async fn store(server: &TestDatabase, name: &str, documents: &[RawDocumentBuf]) {
     let collection = server.database.collection::<RawDocumentBuf>(name);
-    collection
-        .delete_many(Document::new())
-        .await
-        .expect("the collection is emptied");
+    collection.delete_many(Document::new()).await.expect("the collection is emptied");
     if !documents.is_empty() {
         let inserted = collection.insert_many(documents).await;
         inserted.expect("the documents are inserted");
@@ -21,14 +18,7 @@ pub(crate) async fn store(server: &TestDatabase, name: &str, documents: &[RawDoc
 
 /// All documents of a collection, in the order of their `_id`s.
 pub(crate) async fn stored(server: &TestDatabase, name: &str) -> Vec<RawDocumentBuf> {
-    let all = find(
-        server,
-        name,
-        &Document::new(),
-        &doc! { "_id": 1 },
-        &Document::new(),
-    )
-    .await;
+    let all = find(server, name, &Document::new(), &doc! { "_id": 1 }, &Document::new()).await;
     all.expect("the documents are read")
 }
 
@@ -42,15 +32,8 @@ pub(crate) async fn find(
 ) -> Answer {
     let collection = server.database.collection::<RawDocumentBuf>(name);
     let find = collection.find(filter.clone()).sort(sort.clone());
-    let found = async {
-        find.projection(projection.clone())
-            .await?
-            .try_collect()
-            .await
-    };
-    found
-        .await
-        .map_err(|error: mongodb::error::Error| error.to_string())
+    let found = async { find.projection(projection.clone()).await?.try_collect().await };
+    found.await.map_err(|error: mongodb::error::Error| error.to_string())
 }
 
 /// Runs updates as one message. Returns the message of each that is refused, or that of the refusal of all.
@@ -73,13 +56,7 @@ pub(crate) async fn update(
 }
 
 fn statement(statement: &Statement) -> Document {
-    let Statement::Update {
-        filter,
-        update,
-        array_filters,
-        upsert,
-    } = statement
-    else {
+    let Statement::Update { filter, update, array_filters, upsert } = statement else {
         panic!("a query is no update");
     };
     let mut statement = doc! { "q": filter, "u": update, "upsert": *upsert };
@@ -94,11 +71,9 @@ pub(crate) async fn answer(server: &TestDatabase, case: &Case) -> Answer {
     const NAME: &str = "alone";
     store(server, NAME, &case.documents).await;
     match &case.statement {
-        Statement::Find {
-            filter,
-            sort,
-            projection,
-        } => find(server, NAME, filter, sort, projection).await,
+        Statement::Find { filter, sort, projection } => {
+            find(server, NAME, filter, sort, projection).await
+        }
         update @ Statement::Update { .. } => {
             let refused = self::update(server, NAME, &[update]).await?;
             match refused.into_iter().flatten().next() {

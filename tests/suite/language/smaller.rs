@@ -24,16 +24,9 @@ pub(crate) fn smaller(case: &Case) -> Vec<Case> {
             }
         }
     }
-    let with = |statement| Case {
-        documents: case.documents.clone(),
-        statement,
-    };
+    let with = |statement| Case { documents: case.documents.clone(), statement };
     match &case.statement {
-        Statement::Find {
-            filter,
-            sort,
-            projection,
-        } => {
+        Statement::Find { filter, sort, projection } => {
             let find = |filter: &Document, sort: &Document, projection: &Document| {
                 with(Statement::Find {
                     filter: filter.clone(),
@@ -48,12 +41,7 @@ pub(crate) fn smaller(case: &Case) -> Vec<Case> {
             let shown = of_document(projection);
             cases.extend(shown.iter().map(|shown| find(filter, sort, shown)));
         }
-        Statement::Update {
-            filter,
-            update,
-            array_filters,
-            upsert,
-        } => {
+        Statement::Update { filter, update, array_filters, upsert } => {
             let change = |filter: &Document, update: &Document, array_filters: &[Document]| {
                 with(Statement::Update {
                     filter: filter.clone(),

@@ -48,11 +48,7 @@ impl Compared {
             eprintln!("{number} differ: {says}");
         }
         let shown = self.disagreements.join("\n");
-        assert!(
-            self.disagreeing == 0,
-            "{} disagreements:\n{shown}",
-            self.disagreeing
-        );
+        assert!(self.disagreeing == 0, "{} disagreements:\n{shown}", self.disagreeing);
     }
 }
 
@@ -99,14 +95,8 @@ pub(super) async fn round(
     let ensured = embedded.ensure(std::slice::from_ref(collection)).await;
     ensured.expect("the indexes are created");
     server::store(server, &collection.name, &[]).await;
-    let mut round = Round {
-        server,
-        embedded,
-        mongodb,
-        collection: collection.name.clone(),
-        seed,
-        compared,
-    };
+    let mut round =
+        Round { server, embedded, mongodb, collection: collection.name.clone(), seed, compared };
     round.run().await;
 }
 
@@ -117,10 +107,7 @@ impl Round<'_> {
         for document in documents {
             // One at a time, since some have the same value of a unique index.
             let write = Write::Apply(self.collection.clone(), vec![OwnWrite::Insert(document)]);
-            if !self
-                .transaction(&[Call::Write(Box::new(write))], true)
-                .await
-            {
+            if !self.transaction(&[Call::Write(Box::new(write))], true).await {
                 return;
             }
         }
@@ -166,8 +153,7 @@ impl Round<'_> {
                         continue;
                     };
                     let answers = (read.run(&*here).await, read.run(&*there).await);
-                    self.add_read(&read, &documents, &answers.0, &answers.1)
-                        .await;
+                    self.add_read(&read, &documents, &answers.0, &answers.1).await;
                     answers
                 }
                 call => {
@@ -177,8 +163,7 @@ impl Round<'_> {
                     };
                     let Some(write) = write else { continue };
                     let answers = (write.run(&mut *here).await, write.run(&mut *there).await);
-                    self.add_write(&write, &documents, &answers.0, &answers.1)
-                        .await;
+                    self.add_write(&write, &documents, &answers.0, &answers.1).await;
                     // What was written may differ now.
                     is_same &= answers.0 == answers.1;
                     answers
@@ -202,11 +187,7 @@ impl Round<'_> {
         }
         let answer = |all: Vec<RawDocumentBuf>| Ok((all.into_iter().enumerate().collect(), vec![]));
         let (ours, theirs) = (answer(ours), answer(theirs));
-        self.disagree(
-            &format!("after {calls:?}, committed: {is_going_on}"),
-            &ours,
-            &theirs,
-        );
+        self.disagree(&format!("after {calls:?}, committed: {is_going_on}"), &ours, &theirs);
         false
     }
 
@@ -218,13 +199,7 @@ impl Round<'_> {
         theirs: &Answer,
     ) {
         let cases = read.cases(documents);
-        self.add(
-            kind_of_read(read),
-            &format!("{read:?}"),
-            cases,
-            (ours, theirs),
-        )
-        .await;
+        self.add(kind_of_read(read), &format!("{read:?}"), cases, (ours, theirs)).await;
     }
 
     async fn add_write(
@@ -235,13 +210,7 @@ impl Round<'_> {
         theirs: &Answer,
     ) {
         let cases = write.case(documents).into_iter().collect();
-        self.add(
-            kind_of_write(write),
-            &format!("{write:?}"),
-            cases,
-            (ours, theirs),
-        )
-        .await;
+        self.add(kind_of_write(write), &format!("{write:?}"), cases, (ours, theirs)).await;
     }
 
     /// Adds a call with its answers. Those of a query that the server answers otherwise by itself may differ.
@@ -327,7 +296,7 @@ fn of_store(kind: &str, is_secantus: bool, ours: &Answer, theirs: &Answer) -> Op
                      not, the latter count as null",
                 ),
                 false if kind == "apply" => Some(
-                    "docs/mongodb.md: The documents of a unit cannot exchange the values of a unique index",
+                    "docs/mongodb.md: The documents of one batch of the store itself cannot exchange the values of a unique index",
                 ),
                 false => None,
             }
@@ -351,13 +320,8 @@ fn of_store(kind: &str, is_secantus: bool, ours: &Answer, theirs: &Answer) -> Op
 
 /// The documents that a transaction sees.
 async fn inside(transaction: &dyn Transaction, collection: &str) -> Vec<RawDocumentBuf> {
-    let all = Read::Find(odm::store::Find {
-        collection: collection.to_owned(),
-        ..Default::default()
-    });
+    let all =
+        Read::Find(odm::store::Find { collection: collection.to_owned(), ..Default::default() });
     let (documents, _) = all.run(transaction).await.expect("the documents are read");
-    documents
-        .into_iter()
-        .map(|(_, document)| document)
-        .collect()
+    documents.into_iter().map(|(_, document)| document).collect()
 }

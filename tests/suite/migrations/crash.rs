@@ -1,7 +1,8 @@
-//! Processes that are killed in the middle of a migration, again and again; the next one goes on, and each document
-//! is changed once.
+//! Processes that are killed in the middle of a migration, again and again: until one comes to the end the version before
+//! goes on, and each document is changed once.
 
 use std::{
+    path::Path,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
     time::Duration,
@@ -17,7 +18,7 @@ use odm::{
 use serde::{Deserialize, Serialize};
 use tests::killed::{Kill, run_and_kill};
 
-use crate::stored;
+use crate::migrations::stored;
 
 const PATH: &str = "ODM_TESTS_MIGRATIONS_FILE";
 const ACCOUNTS: i64 = 3_000;
@@ -110,6 +111,28 @@ fn child_that_migrates() {
     });
 }
 
+/// The version before goes on after a kill, unless the newer one is in force as a whole.
+async fn go_on(path: &Path, was_opened: bool) {
+    let store = Embedded::open(path).await.unwrap();
+    match old::Bank::open(store.clone()).await {
+        Ok(bank) => {
+            assert!(!was_opened);
+            let accounts = bank.accounts.all().await.unwrap();
+            assert_eq!(accounts.len() as i64, ACCOUNTS);
+            assert!(accounts.iter().all(|account| account.euros == account.id));
+            let name = old::Owner::fields().name;
+            bank.owners.update(1).set(name, "another").await.unwrap();
+            bank.owners.update(1).set(name, "owner 1").await.unwrap();
+            assert_eq!(bank.audit().await.unwrap(), []);
+        }
+        Err(error) => {
+            assert_eq!(error.kind(), odm::ErrorKind::Schema, "{error}");
+            assert!(new::Bank::check(&store).await.unwrap().is_empty());
+        }
+    }
+    store.close().await.unwrap();
+}
+
 #[test]
 fn a_migration_whose_processes_are_killed_changes_each_document_once() {
     let kills: [&[(&str, u64)]; 4] = [
@@ -124,10 +147,7 @@ fn a_migration_whose_processes_are_killed_changes_each_document_once() {
         tests::run(async {
             let store = Embedded::open(&path).await.unwrap();
             let bank = old::Bank::open(store.clone()).await.unwrap();
-            let owner = |id| old::Owner {
-                id,
-                name: format!("owner {id}"),
-            };
+            let owner = |id| old::Owner { id, name: format!("owner {id}") };
             bank.owners.insert_many((0..10).map(owner)).await.unwrap();
             let accounts = (0..ACCOUNTS).map(|id| old::Account {
                 id,
@@ -141,8 +161,9 @@ fn a_migration_whose_processes_are_killed_changes_each_document_once() {
         for (line, millis) in kills {
             let variables = [(PATH, path.to_str().unwrap())];
             let kill = Kill::AfterLine(line, Duration::from_millis(*millis));
-            let told = run_and_kill("crash::child_that_migrates", &variables, kill);
+            let told = run_and_kill("migrations::crash::child_that_migrates", &variables, kill);
             assert!(told.contains(&"opening".to_owned()), "{told:?}");
+            tests::run(go_on(&path, told.contains(&"opened".to_owned())));
         }
         tests::run(async {
             let store = Embedded::open(&path).await.unwrap();
@@ -151,11 +172,7 @@ fn a_migration_whose_processes_are_killed_changes_each_document_once() {
             let accounts = stored(&store, "accounts").await;
             assert_eq!(accounts.len() as i64, ACCOUNTS);
             for (id, account) in accounts.iter().enumerate() {
-                assert_eq!(
-                    account["cents"],
-                    Bson::Int64(id as i64 * 100),
-                    "round {round}"
-                );
+                assert_eq!(account["cents"], Bson::Int64(id as i64 * 100), "round {round}");
                 let name = format!("OWNER {}", id % 10);
                 assert_eq!(account["owner_name"], Bson::String(name), "round {round}");
                 assert!(!account.contains_key("euros"));

@@ -21,16 +21,16 @@ use odm::{
 };
 use tests::{TestStore, in_memory, on_mongodb};
 
-use crate::{
+use crate::migrations::{
     sorted, stored,
     versions::{Program, open},
 };
 
 /// A store whose process ends before the unit of this number.
 #[derive(Clone)]
-struct Ending<S> {
-    store: S,
-    units: Arc<AtomicUsize>,
+pub(super) struct Ending<S> {
+    pub(super) store: S,
+    pub(super) units: Arc<AtomicUsize>,
 }
 
 #[async_trait]
@@ -49,10 +49,7 @@ impl<S: TestStore> Store for Ending<S> {
 
     async fn run(&self, unit: Arc<dyn UnitOfWork>, durability: Durability) -> Result<()> {
         let left = |units: usize| units.checked_sub(1);
-        match self
-            .units
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, left)
-        {
+        match self.units.fetch_update(Ordering::SeqCst, Ordering::SeqCst, left) {
             Ok(_) => self.store.run(unit, durability).await,
             Err(_) => Err(Error::new(ErrorKind::Io, "the process has ended")),
         }
@@ -135,10 +132,7 @@ fn additions(version: usize, oldest: i64) -> Vec<(&'static str, Plain)> {
     let author = doc! { "_id": first, "name": format!("Author {first}") };
     let book = |n: i64| {
         let mut book = doc! { "_id": first + n, "author": if n == 3 { oldest } else { first } };
-        book.insert(
-            if version < 2 { "title" } else { "name" },
-            format!("Book {n}"),
-        );
+        book.insert(if version < 2 { "title" } else { "name" }, format!("Book {n}"));
         match version {
             0..8 => {
                 book.insert("pages", 100 + n as i32);
@@ -155,30 +149,15 @@ fn additions(version: usize, oldest: i64) -> Vec<(&'static str, Plain)> {
             book.insert("lang", if n == 2 { "de" } else { "en" });
         }
         if version >= 4 {
-            book.insert(
-                "isbn",
-                if n == 1 {
-                    Bson::Null
-                } else {
-                    format!("{n}").into()
-                },
-            );
+            book.insert("isbn", if n == 1 { Bson::Null } else { format!("{n}").into() });
         }
         if version >= 5 {
             let name = if version < 6 { "t" } else { "text" };
-            book.insert(
-                "lines",
-                vec![Bson::from(doc! { name: "a" }), doc! { name: "b" }.into()],
-            );
+            book.insert("lines", vec![Bson::from(doc! { name: "a" }), doc! { name: "b" }.into()]);
         }
         book
     };
-    vec![
-        ("authors", author),
-        ("books", book(1)),
-        ("books", book(2)),
-        ("books", book(3)),
-    ]
+    vec![("authors", author), ("books", book(1)), ("books", book(2)), ("books", book(3))]
 }
 
 /// A document as its typed model can be read from it, before anything is derived in it.
@@ -208,18 +187,11 @@ fn expected(world: &World, version: usize) -> BTreeMap<&'static str, Vec<Plain>>
     let books = world.get("books").unwrap_or(&empty);
     for (id, author) in world.get("authors").unwrap_or(&empty) {
         let mut author = author.clone();
-        let mut own: Vec<&Plain> = books
-            .values()
-            .filter(|book| book["author"] == Bson::Int64(*id))
-            .collect();
+        let mut own: Vec<&Plain> =
+            books.values().filter(|book| book["author"] == Bson::Int64(*id)).collect();
         author.insert("books", own.len() as i64);
         if version >= 10 {
-            own.sort_by_key(|book| {
-                (
-                    -book.get_i64("cents").unwrap(),
-                    book.get_i64("_id").unwrap(),
-                )
-            });
+            own.sort_by_key(|book| (-book.get_i64("cents").unwrap(), book.get_i64("_id").unwrap()));
             let shown = own.iter().take(2).map(|book| {
                 let fields =
                     ["_id", "name", "cents"].map(|name| (name.to_owned(), book[name].clone()));
@@ -237,21 +209,13 @@ fn expected(world: &World, version: usize) -> BTreeMap<&'static str, Vec<Plain>>
         }
         if version == 8 {
             let mut part = doc! { "_id": id };
-            part.extend(
-                book.remove("detail")
-                    .unwrap()
-                    .as_document()
-                    .unwrap()
-                    .clone(),
-            );
+            part.extend(book.remove("detail").unwrap().as_document().unwrap().clone());
             all.get_mut("details").unwrap().push(part);
         }
         all.get_mut("books").unwrap().push(sorted(book));
     }
     for book in world.get("german_books").unwrap_or(&empty).values() {
-        all.get_mut("german_books")
-            .unwrap()
-            .push(sorted(book.clone()));
+        all.get_mut("german_books").unwrap().push(sorted(book.clone()));
     }
     all
 }
@@ -259,11 +223,7 @@ fn expected(world: &World, version: usize) -> BTreeMap<&'static str, Vec<Plain>>
 /// Adds the documents of a version by its program.
 async fn add(program: &dyn Program, world: &mut World, version: usize) {
     let authors = world.entry("authors").or_default();
-    let oldest = authors
-        .keys()
-        .next()
-        .copied()
-        .unwrap_or(version as i64 * 10);
+    let oldest = authors.keys().next().copied().unwrap_or(version as i64 * 10);
     for (collection, document) in additions(version, oldest) {
         let whole = typed(version, collection, document.clone());
         program.insert(collection, whole).await.unwrap();
@@ -285,27 +245,18 @@ async fn after(store: &impl TestStore, versions: &[usize]) -> World {
 }
 
 async fn check(store: &impl TestStore, world: &World, version: usize, what: &str) {
-    let program = open(version, store.clone())
-        .await
-        .unwrap_or_else(|error| panic!("{what}: {error}"));
+    let program =
+        open(version, store.clone()).await.unwrap_or_else(|error| panic!("{what}: {error}"));
     program.backfill().await.unwrap();
-    let (findings, number) = program
-        .audit()
-        .await
-        .unwrap_or_else(|error| panic!("{what}: {error}"));
+    let (findings, number) =
+        program.audit().await.unwrap_or_else(|error| panic!("{what}: {error}"));
     assert!(findings.is_empty(), "{what}: {findings:#?}");
     let expected = expected(world, version);
-    let models: usize = ["authors", "books", "german_books"]
-        .iter()
-        .map(|name| expected[name].len())
-        .sum();
+    let models: usize =
+        ["authors", "books", "german_books"].iter().map(|name| expected[name].len()).sum();
     assert_eq!(number, models, "{what}");
     for (collection, documents) in expected {
-        assert_eq!(
-            stored(store, collection).await,
-            documents,
-            "{what}: {collection}"
-        );
+        assert_eq!(stored(store, collection).await, documents, "{what}: {collection}");
     }
 }
 
@@ -333,14 +284,8 @@ async fn left_out(store: &impl TestStore, versions: &[usize]) {
 
 #[test]
 fn versions_can_be_left_out_on_the_way() {
-    for versions in [
-        &[1, 3, 6, 12][..],
-        &[2, 8],
-        &[4, 9, 10],
-        &[5, 7, 11, 12],
-        &[8, 12],
-        &[1, 12],
-    ] {
+    for versions in [&[1, 3, 6, 12][..], &[2, 8], &[4, 9, 10], &[5, 7, 11, 12], &[8, 12], &[1, 12]]
+    {
         in_memory(async |store| left_out(&store, versions).await);
     }
 }
@@ -376,13 +321,7 @@ fn a_process_that_ends_after_any_unit_of_a_migration_is_carried_on() {
                 let mut world = after(&store, &(1..=from).collect::<Vec<_>>()).await;
                 let opened = die_after(&store, to, units).await;
                 (from + 1..=to).for_each(|version| change(&mut world, version));
-                check(
-                    &store,
-                    &world,
-                    to,
-                    &format!("from {from} to {to}, {units} units"),
-                )
-                .await;
+                check(&store, &world, to, &format!("from {from} to {to}, {units} units")).await;
                 if opened {
                     break;
                 }
@@ -412,10 +351,7 @@ fn processes_that_end_again_and_again_come_to_the_end() {
 /// Opens a version in a process that ends before a unit of this number. Returns whether it was opened before.
 async fn die_after(store: &impl TestStore, version: usize, units: usize) -> bool {
     let units = Arc::new(AtomicUsize::new(units));
-    let ending = Ending {
-        store: store.clone(),
-        units,
-    };
+    let ending = Ending { store: store.clone(), units };
     match open(version, ending).await {
         Ok(_) => true,
         Err(error) if error.kind() == ErrorKind::Io => false,

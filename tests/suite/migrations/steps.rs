@@ -12,9 +12,12 @@ use odm::{
     prelude::*,
 };
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, behind_the_back, insert_behind_the_back, on_every_store};
+use tests::{
+    TestStore, behind_the_back, insert_behind_the_back, on_every_store, on_single_writer_stores,
+    poll_once,
+};
 
-use crate::stored;
+use crate::migrations::stored;
 
 /// Models that name few fields, so that a step can be tried on any documents.
 mod any {
@@ -165,7 +168,7 @@ macro_rules! refused {
 }
 
 on_every_store! {
-    async fn a_field_is_renamed_where_it_is_and_keeps_its_place(store: impl TestStore) {
+    async fn a_field_is_renamed_where_it_is_and_keeps_its_place(store: AnyStore) {
         let after = migrated!(store, renamed, [
             { "_id": 1_i64, "a": 1, "z": 2 },
             { "_id": 2_i64, "z": 2 },
@@ -182,7 +185,7 @@ on_every_store! {
         assert_eq!(names, ["_id", "b", "z"]);
     }
 
-    async fn values_are_changed_once_each_and_missing_ones_stay_missing(store: impl TestStore) {
+    async fn values_are_changed_once_each_and_missing_ones_stay_missing(store: AnyStore) {
         let after = migrated!(store, changed, [
             { "_id": 1_i64, "a": 1.25 },
             { "_id": 2_i64, "lines": [{ "n": 1 }, { "n": Bson::Null }, {}] },
@@ -199,7 +202,7 @@ on_every_store! {
         assert_eq!(stored(&store, "things").await, expected);
     }
 
-    async fn a_field_is_added_where_it_is_missing(store: impl TestStore) {
+    async fn a_field_is_added_where_it_is_missing(store: AnyStore) {
         let after = migrated!(store, added, [
             { "_id": 1_i64 },
             { "_id": 2_i64, "a": Bson::Null, "lines": [{}, { "n": 3 }] },
@@ -211,7 +214,7 @@ on_every_store! {
         assert_eq!(after, expected);
     }
 
-    async fn ids_and_dates_stay_what_they_are(store: impl TestStore) {
+    async fn ids_and_dates_stay_what_they_are(store: AnyStore) {
         let date = |millis| bson::DateTime::from_millis(millis);
         let key = bson::oid::ObjectId::from_bytes([1; 12]);
         let after = migrated!(store, dated, [
@@ -228,7 +231,7 @@ on_every_store! {
         assert_eq!(after, doc! {});
     }
 
-    async fn a_field_is_removed(store: impl TestStore) {
+    async fn a_field_is_removed(store: AnyStore) {
         let after = migrated!(store, removed, [
             { "_id": 1_i64, "a": 1, "b": 2 },
             { "_id": 2_i64, "lines": [{ "n": 3, "m": 4 }] },
@@ -237,12 +240,12 @@ on_every_store! {
         assert_eq!(after, expected);
     }
 
-    async fn whole_documents_are_changed_by_a_function(store: impl TestStore) {
+    async fn whole_documents_are_changed_by_a_function(store: AnyStore) {
         let after = migrated!(store, mapped, [{ "_id": 1_i64, "a": 1, "b": 2 }]);
         assert_eq!(after, [doc! { "_id": 1_i64, "a": 1, "b": 2, "sum": 3 }]);
     }
 
-    async fn documents_that_match_are_moved(store: impl TestStore) {
+    async fn documents_that_match_are_moved(store: AnyStore) {
         let after = migrated!(store, moved, [
             { "_id": 1_i64, "a": 1 }, { "_id": 2_i64, "a": 2 }, { "_id": 3_i64, "a": 3 },
         ]);
@@ -254,7 +257,7 @@ on_every_store! {
         assert_eq!(stored(&store, "others").await, others);
     }
 
-    async fn a_move_onto_a_document_fails_and_both_stay(store: impl TestStore) {
+    async fn a_move_onto_a_document_fails_and_both_stay(store: AnyStore) {
         let first = any::First::open(store.clone()).await.unwrap();
         first.others.insert(any::Other { id: 2 }).await.unwrap();
         let error = refused!(store, moved, [{ "_id": 2_i64, "a": 2 }]);
@@ -263,56 +266,41 @@ on_every_store! {
         assert_eq!(stored(&store, "others").await, [doc! { "_id": 2_i64 }]);
     }
 
-    async fn all_documents_of_a_collection_are_dropped(store: impl TestStore) {
+    async fn all_documents_of_a_collection_are_dropped(store: AnyStore) {
         let first = any::First::open(store.clone()).await.unwrap();
         let many = (0..1_200).map(|id| any::Thing { id, a: None });
         first.things.insert_many(many).await.unwrap();
         assert!(migrated!(store, dropped, []).is_empty());
     }
 
-    async fn a_step_that_fails_names_the_document_and_the_next_open_goes_on_there(store: impl TestStore) {
+    async fn a_step_that_fails_names_the_document_and_the_program_of_before_corrects_it(store: AnyStore) {
         let first = any::First::open(store.clone()).await.unwrap();
         let many = (0..1_200).map(|id| any::Thing { id, a: None });
         first.things.insert_many(many).await.unwrap();
         let error = refused!(store, failing, []);
         assert_eq!(error.kind(), ErrorKind::FailedMigration);
         let text = error.to_string();
-        for part in ["change the documents of `things`", "`_id` = 600", "six hundred"] {
+        for part in ["change the documents of `things`", "`_id` = 600", "six hundred", "nothing has changed"] {
             assert!(text.contains(part), "{text}");
         }
         assert!(error.source().is_some());
-        // Older programs do not go on.
-        let older = first.things.update(1).set(any::Thing::fields().a, Bson::Int32(1)).await;
-        assert_eq!(older.unwrap_err().kind(), ErrorKind::Schema);
-        assert_eq!(any::First::open(store.clone()).await.map(drop).unwrap_err().kind(), ErrorKind::Schema);
-        // A document is corrected behind the back of the library, and each is changed once in all.
-        behind_the_back(&store, "things", doc! { "_id": 600 }, doc! { "$set": { "corrected": 1 } }).await;
+        let things = stored(&store, "things").await;
+        assert!(things.iter().all(|thing| !thing.contains_key("number")));
+        first.things.update(600).raw(doc! { "$set": { "corrected": 1 } }).await.unwrap();
         any::failing::Second::open(store.clone()).await.unwrap();
         let things = stored(&store, "things").await;
         assert_eq!(things.len(), 1_200);
         assert!(things.iter().all(|thing| thing["number"] == Bson::Int32(1)));
     }
 
-    async fn others_do_not_write_to_the_collections_while_a_migration_is_under_way(store: impl TestStore) {
-        let counting = any::Counting::open(store.clone()).await.unwrap();
+    async fn a_field_that_another_database_declares_is_not_changed(store: AnyStore) {
+        any::Counting::open(store.clone()).await.unwrap();
         let error = refused!(store, renamed, [{ "_id": 1_i64, "a": 1 }]);
         assert_eq!(error.kind(), ErrorKind::Schema, "{error}");
         assert!(error.to_string().contains("`things.a`, which the database counting declares"), "{error}");
-        // It is another field that the step changes, and the program knows.
-        let error = refused!(store, panicking_lines, [{ "_id": 2_i64, "lines": [{ "n": 0 }] }]);
-        assert_eq!(error.kind(), ErrorKind::FailedMigration);
-        let thing = any::Counted { id: 3, a: None };
-        for error in [
-            counting.things.insert(thing).await.map(drop).unwrap_err(),
-            counting.things.delete(1).await.map(drop).unwrap_err(),
-            counting.things.update(1).set(any::Counted::fields().a, 5).await.map(drop).unwrap_err(),
-        ] {
-            assert_eq!(error.kind(), ErrorKind::Migrating, "{error}");
-            assert!(error.is_retryable() && error.to_string().contains("`things`"), "{error}");
-        }
     }
 
-    async fn a_panic_in_a_function_is_an_error_that_names_the_document(store: impl TestStore) {
+    async fn a_panic_in_a_function_is_an_error_that_names_the_document(store: AnyStore) {
         let error = refused!(store, panicking, [{ "_id": 1_i64, "a": 1 }, { "_id": 2_i64, "a": 0 }]);
         assert_eq!(error.kind(), ErrorKind::FailedMigration);
         assert!(error.to_string().contains("`_id` = 2: its function panicked"), "{error}");
@@ -320,19 +308,19 @@ on_every_store! {
         assert_eq!(stored(&store, "things").await[0], doc! { "_id": 1_i64, "a": 1 });
     }
 
-    async fn a_value_of_another_type_than_the_function_reads_is_an_error(store: impl TestStore) {
+    async fn a_value_of_another_type_than_the_function_reads_is_an_error(store: AnyStore) {
         let error = refused!(store, panicking, [{ "_id": 1_i64, "a": "text" }]);
         assert_eq!(error.kind(), ErrorKind::FailedMigration);
         assert!(error.to_string().contains("`_id` = 1: invalid type: string"), "{error}");
     }
 
-    async fn a_field_with_both_names_is_an_error(store: impl TestStore) {
+    async fn a_field_with_both_names_is_an_error(store: AnyStore) {
         let error = refused!(store, renamed, [{ "_id": 1_i64, "a": 1, "b": 2 }]);
         assert!(error.to_string().contains("there is a field `b` as well"), "{error}");
         assert_eq!(stored(&store, "things").await, [doc! { "_id": 1_i64, "a": 1, "b": 2 }]);
     }
 
-    async fn what_is_no_step_is_refused_before_anything_is_changed(store: impl TestStore) {
+    async fn what_is_no_step_is_refused_before_anything_is_changed(store: AnyStore) {
         for (error, part) in [
             (refused!(store, identified, []), "`_id` cannot be changed"),
             (refused!(store, elsewhere, []), "renamed in its place"),
@@ -347,26 +335,19 @@ on_every_store! {
         any::First::open(store.clone()).await.unwrap();
     }
 
-    async fn a_document_keeps_its_id(store: impl TestStore) {
+    async fn a_document_keeps_its_id(store: AnyStore) {
         let error = refused!(store, other_id, [{ "_id": 1_i64 }]);
         assert_eq!(error.kind(), ErrorKind::FailedMigration);
         assert!(error.to_string().contains("another `_id`"), "{error}");
     }
 
-    async fn nothing_is_inlined_where_nothing_was_split(store: impl TestStore) {
+    async fn nothing_is_inlined_where_nothing_was_split(store: AnyStore) {
         // As where the version between, which has split them, was left out.
         let after = migrated!(store, uncold, [{ "_id": 1_i64, "a": { "b": 1 } }]);
         assert_eq!(after, [doc! { "_id": 1_i64, "a": { "b": 1 } }]);
     }
 
-    async fn the_steps_of_a_migration_that_has_begun_stay(store: impl TestStore) {
-        let error = refused!(store, panicking_lines, [{ "_id": 1_i64, "a": 1, "lines": [{ "n": 0 }] }]);
-        assert_eq!(error.kind(), ErrorKind::FailedMigration);
-        let error = any::renamed::Second::open(store.clone()).await.map(drop).unwrap_err();
-        assert!(error.to_string().contains("changed migration"), "{error}");
-    }
-
-    async fn progress_counts_the_documents_of_each_step(store: impl TestStore) {
+    async fn progress_counts_the_documents_of_each_step(store: AnyStore) {
         let first = any::First::open(store.clone()).await.unwrap();
         let many = (0..1_200).map(|id| any::Thing { id, a: Some(1.into()) });
         first.things.insert_many(many).await.unwrap();
@@ -384,18 +365,44 @@ on_every_store! {
         assert_eq!(*seen.lock().unwrap(), expected);
     }
 
-    async fn a_store_of_a_library_that_did_not_know_of_migrations_is_migrated(store: impl TestStore) {
+    async fn a_store_of_a_library_that_did_not_know_of_migrations_is_migrated(store: AnyStore) {
         with_things(&store, vec![doc! { "_id": 1_i64, "a": 1 }]).await;
         let unset = doc! { "$unset": { "models": "", "oldest": "", "migration": "", "unfinished": "" } };
         behind_the_back(&store, "_odm_catalog", doc! { "_id": "database any" }, unset).await;
         assert_eq!(migrated!(store, renamed, []), [doc! { "_id": 1_i64, "b": 1 }]);
     }
 
-    async fn a_new_store_has_nothing_to_migrate(store: impl TestStore) {
+    async fn a_new_store_has_nothing_to_migrate(store: AnyStore) {
         let second = any::failing::Second::open(store.clone()).await.unwrap();
         second.things.insert(any::Thing { id: 600, a: None }).await.unwrap();
         any::failing::Second::open(store.clone()).await.unwrap();
         insert_behind_the_back(&store, "things", doc! { "_id": 2_i64 }).await;
         assert_eq!(stored(&store, "things").await.len(), 2);
+    }
+}
+
+// Maps answer at once, so that nobody writes between.
+on_single_writer_stores! {
+    async fn others_do_not_write_to_the_collections_while_a_migration_is_under_way(store: AnyStore) {
+        let counting = any::Counting::open(store.clone()).await.unwrap();
+        with_things(&store, (0..1_200).map(|id| doc! { "_id": id as i64 }).collect()).await;
+        let mut opening = any::panicking_lines::Second::open(store.clone());
+        let (mut refused, mut next) = (0, 2_000);
+        while poll_once(&mut opening).await.is_pending() {
+            let thing = any::Counted { id: next, a: None };
+            next += 1;
+            for written in [
+                counting.things.insert(thing).await.map(drop),
+                counting.things.delete(1).await.map(drop),
+                counting.things.update(2).set(any::Counted::fields().a, 5).await.map(drop),
+            ] {
+                if let Err(error) = written.as_ref() && error.kind() == ErrorKind::Migrating {
+                    assert!(error.is_retryable() && error.to_string().contains("`things`"), "{error}");
+                    refused += 1;
+                }
+            }
+        }
+        assert!(refused > 3, "{refused}");
+        counting.things.insert(any::Counted { id: 1_999, a: None }).await.unwrap();
     }
 }

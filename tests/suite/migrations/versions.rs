@@ -329,13 +329,7 @@ versions! {
 fn steps_to(version: u32) -> Migrations {
     let cents = |euros: f64| (euros * 100.0).round() as i64;
     let all = [
-        (
-            3,
-            vec![
-                Step::change("books", "price", cents),
-                Step::rename("books", "price", "cents"),
-            ],
-        ),
+        (3, vec![Step::change("books", "price", cents), Step::rename("books", "price", "cents")]),
         (4, vec![Step::add("books", "lang", "en")]),
         (
             8,
@@ -365,7 +359,5 @@ fn steps_to(version: u32) -> Migrations {
         ),
     ];
     let own = all.into_iter().filter(|(to, _)| *to <= version);
-    own.fold(Migrations::new(), |migrations, (to, steps)| {
-        migrations.to(to, steps)
-    })
+    own.fold(Migrations::new(), |migrations, (to, steps)| migrations.to(to, steps))
 }

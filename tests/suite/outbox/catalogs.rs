@@ -60,22 +60,15 @@ fn by_hand() -> OpenOptions {
 
 async fn at_once(store: impl TestStore) -> at_once::Shop {
     let shop = at_once::Shop::open_with(store, by_hand()).await.unwrap();
-    let maker = at_once::Maker {
-        id: 1,
-        name: "a".into(),
-    };
+    let maker = at_once::Maker { id: 1, name: "a".into() };
     shop.makers.insert(maker).await.unwrap();
-    let part = at_once::Part {
-        id: 1,
-        maker: Ref::new(1),
-        maker_name: String::new(),
-    };
+    let part = at_once::Part { id: 1, maker: Ref::new(1), maker_name: String::new() };
     shop.parts.insert(part).await.unwrap();
     shop
 }
 
 on_every_store! {
-    async fn a_field_that_becomes_deferred_needs_no_backfill(store: impl TestStore) {
+    async fn a_field_that_becomes_deferred_needs_no_backfill(store: AnyStore) {
         let old = at_once(store.clone()).await;
         let options = by_hand().refuse_backfill();
         let new = background::Shop::open_with(store.clone(), options).await.unwrap();
@@ -89,7 +82,7 @@ on_every_store! {
         assert_eq!(background::copied(&new).await, "c");
     }
 
-    async fn records_are_worked_off_when_a_field_is_deferred_no_more(store: impl TestStore) {
+    async fn records_are_worked_off_when_a_field_is_deferred_no_more(store: AnyStore) {
         drop(at_once(store.clone()).await);
         let shop = background::Shop::open_with(store.clone(), by_hand()).await.unwrap();
         background::rename(&shop, "b").await;
@@ -104,14 +97,14 @@ on_every_store! {
         assert_eq!(shop.audit().await.unwrap(), []);
     }
 
-    async fn the_setting_changes_with_the_version_only(store: impl TestStore) {
+    async fn the_setting_changes_with_the_version_only(store: AnyStore) {
         drop(at_once(store.clone()).await);
         let error = changed::Shop::open_with(store.clone(), by_hand()).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Schema);
         assert!(error.to_string().contains("`parts.maker_name`"), "{error}");
     }
 
-    async fn a_field_is_deferred_if_all_databases_say_so(store: impl TestStore) {
+    async fn a_field_is_deferred_if_all_databases_say_so(store: AnyStore) {
         let shop = at_once(store.clone()).await;
         let other = other::Shop::open_with(store.clone(), by_hand()).await.unwrap();
         other::rename(&other, "b").await;
@@ -122,7 +115,7 @@ on_every_store! {
         drop(shop);
     }
 
-    async fn what_is_not_deferred_is_stored_as_ever(store: impl TestStore) {
+    async fn what_is_not_deferred_is_stored_as_ever(store: AnyStore) {
         drop(at_once(store.clone()).await);
         let text = format!("{:?}", stored(&store, "_odm_catalog").await);
         assert!(!text.contains("deferred") && !text.contains("_odm_outbox"));

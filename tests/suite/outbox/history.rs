@@ -77,22 +77,12 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 fn whole_part(id: i32, of: Option<i32>, sellers: &[i32]) -> Part {
-    let details = Details {
-        designer: of.map(Ref::new),
-        designer_name: None,
-    };
-    Part {
-        sellers: sellers_of(sellers),
-        details: Cold::new(details),
-        ..part(id, of)
-    }
+    let details = Details { designer: of.map(Ref::new), designer_name: None };
+    Part { sellers: sellers_of(sellers), details: Cold::new(details), ..part(id, of) }
 }
 
 fn sellers_of(ids: &[i32]) -> Vec<Seller> {
-    let sellers = ids.iter().map(|&id| Seller {
-        id: Ref::new(id),
-        name: String::new(),
-    });
+    let sellers = ids.iter().map(|&id| Seller { id: Ref::new(id), name: String::new() });
     sellers.collect()
 }
 
@@ -101,9 +91,7 @@ async fn run(shop: &Shop, op: &Op) -> odm::Result<()> {
         Op::Maker(id) => shop.makers.insert(maker(id, "new")).await.map(drop),
         Op::Name(ids, n) => {
             let some = shop.makers.update_where(Maker::fields().id.in_(ids));
-            some.set(Maker::fields().name, format!("named {n}"))
-                .await
-                .map(drop)
+            some.set(Maker::fields().name, format!("named {n}")).await.map(drop)
         }
         Op::DeleteMaker(id) => shop.makers.delete(id).await.map(drop),
         Op::Part(id, of, sellers) => {
@@ -120,26 +108,16 @@ async fn run(shop: &Shop, op: &Op) -> odm::Result<()> {
         }
         Op::SetSellers(id, sellers) => {
             let sellers = sellers_of(&sellers);
-            shop.parts
-                .update(id)
-                .set(Part::fields().sellers, sellers)
-                .await
+            shop.parts.update(id).set(Part::fields().sellers, sellers).await
         }
         Op::DeletePart(id) => shop.parts.delete(id).await.map(drop),
         Op::Shelf(id) => shop.shelves.insert(shelf(id)).await.map(drop),
         Op::ReplaceShelf(id) => shop.shelves.replace(shelf(id)).await.map(drop),
         Op::DeleteShelf(id) => shop.shelves.delete(id).await.map(drop),
-        Op::Offer(id, part, shelf, price) => shop
-            .offers
-            .upsert(offer(id, part, shelf, price))
-            .await
-            .map(drop),
-        Op::Price(id, price) => {
-            shop.offers
-                .update(id)
-                .set(Offer::fields().price, price)
-                .await
+        Op::Offer(id, part, shelf, price) => {
+            shop.offers.upsert(offer(id, part, shelf, price)).await.map(drop)
         }
+        Op::Price(id, price) => shop.offers.update(id).set(Offer::fields().price, price).await,
         Op::MoveOffer(id, to) => shop.offers.update(id).set(Offer::fields().shelf, to).await,
         Op::DeleteOffers(ids) => {
             let some = Offer::fields().id.in_(ids);
@@ -186,10 +164,7 @@ async fn assert_defined(shop: &Shop) {
             assert_eq!(part.rival_name.as_deref(), Some(rival));
         }
         for seller in &part.sellers {
-            assert_eq!(
-                Some(seller.name.as_str()),
-                names.get(seller.id.id()).copied()
-            );
+            assert_eq!(Some(seller.name.as_str()), names.get(seller.id.id()).copied());
         }
         let details = part.details.get().unwrap();
         assert_eq!(details.designer_name.as_deref(), name(&details.designer));
@@ -199,13 +174,8 @@ async fn assert_defined(shop: &Shop) {
         let part = parts.iter().find(|part| part.id == *offer.part.id());
         assert_eq!(offer.maker_name, part.unwrap().maker_name);
     }
-    for Shelf {
-        id,
-        cheapest,
-        offers: number,
-        offers_now,
-        prices,
-    } in shop.shelves.all().await.unwrap()
+    for Shelf { id, cheapest, offers: number, offers_now, prices } in
+        shop.shelves.all().await.unwrap()
     {
         let mut own: Vec<&Offer> = offers.iter().filter(|of| *of.shelf.id() == id).collect();
         assert_eq!((number, offers_now), (own.len() as i64, own.len() as i64));
@@ -219,20 +189,14 @@ async fn assert_defined(shop: &Shop) {
         own.sort_by_key(|offer| (offer.price, offer.id));
         let first = own.iter().take(2);
         let first: Vec<_> = first.map(|of| (of.id, of.price, &of.maker_name)).collect();
-        let shown: Vec<_> = cheapest
-            .iter()
-            .map(|of| (of.id, of.price, &of.maker_name))
-            .collect();
+        let shown: Vec<_> = cheapest.iter().map(|of| (of.id, of.price, &of.maker_name)).collect();
         assert_eq!(shown, first);
     }
 }
 
 fn histories<S: TestStore>(cases: u32, new: impl AsyncFn() -> S) {
-    let mut runner = TestRunner::new(Config {
-        cases,
-        failure_persistence: None,
-        ..Config::default()
-    });
+    let mut runner =
+        TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let history = prop::collection::vec(op(), 1..60);
     runner
         .run(&history, |history| {

@@ -1,12 +1,12 @@
 //! What the lag, an audit and a repair say of what waits.
 
 use odm::{bson::doc, prelude::*};
-use tests::{TestStore, behind_the_back, on_every_store};
+use tests::{behind_the_back, on_every_store};
 
 use super::{assert_caught_up, lagging, maker, part, rename, shop, waiting};
 
 on_every_store! {
-    async fn the_lag_tells_the_time_of_the_oldest_write(store: impl TestStore) {
+    async fn the_lag_tells_the_time_of_the_oldest_write(store: AnyStore) {
         let shop = shop(store).await;
         let before = DateTime::now();
         shop.makers.insert(maker(1, "a")).await.unwrap();
@@ -18,7 +18,7 @@ on_every_store! {
         assert_caught_up(&shop).await;
     }
 
-    async fn what_is_wrong_for_another_reason_is_a_finding(store: impl TestStore) {
+    async fn what_is_wrong_for_another_reason_is_a_finding(store: AnyStore) {
         let shop = shop(store.clone()).await;
         shop.makers.insert_many([maker(1, "a"), maker(2, "b")]).await.unwrap();
         shop.parts.insert_many([part(1, Some(1)), part(2, Some(2))]).await.unwrap();
@@ -31,7 +31,7 @@ on_every_store! {
         assert_eq!(audit.progress().lagging, 1);
     }
 
-    async fn a_repair_does_not_wait(store: impl TestStore) {
+    async fn a_repair_does_not_wait(store: AnyStore) {
         let shop = shop(store).await;
         shop.makers.insert(maker(1, "a")).await.unwrap();
         shop.parts.insert(part(1, Some(1))).await.unwrap();

@@ -1,7 +1,7 @@
 //! What a write leaves for later, and what becomes of it.
 
 use odm::{prelude::*, store::Durability};
-use tests::{TestStore, on_every_store, rounds};
+use tests::{on_every_store, rounds};
 
 use super::{
     Details, Line, Maker, Offer, Part, Seller, assert_caught_up, lagging, maker, offer, part,
@@ -14,7 +14,7 @@ async fn names(shop: &super::Shop) -> Vec<Option<String>> {
 }
 
 on_every_store! {
-    async fn a_copy_in_the_background_follows_its_source_later(store: impl TestStore) {
+    async fn a_copy_in_the_background_follows_its_source_later(store: AnyStore) {
         let shop = shop(store).await;
         shop.makers.insert_many([maker(1, "Acme"), maker(2, "Bolt")]).await.unwrap();
         // A rival may have named them before.
@@ -49,7 +49,7 @@ on_every_store! {
         assert_eq!(details.designer_name.as_deref(), Some("Acme & Sons"));
     }
 
-    async fn a_chain_of_copies_in_the_background_is_followed_to_its_end(store: impl TestStore) {
+    async fn a_chain_of_copies_in_the_background_is_followed_to_its_end(store: AnyStore) {
         let shop = shop(store).await;
         shop.makers.insert(maker(1, "Acme")).await.unwrap();
         shop.parts.insert(part(1, Some(1))).await.unwrap();
@@ -65,7 +65,7 @@ on_every_store! {
         assert_caught_up(&shop).await;
     }
 
-    async fn batched_fields_follow_their_children_later(store: impl TestStore) {
+    async fn batched_fields_follow_their_children_later(store: AnyStore) {
         let shop = shop(store).await;
         shop.parts.insert(part(1, None)).await.unwrap();
         shop.shelves.insert_many([shelf(1), shelf(2)]).await.unwrap();
@@ -91,7 +91,7 @@ on_every_store! {
         assert_eq!((&*other.cheapest, other.offers), (&[line(2, 7)][..], 1));
     }
 
-    async fn what_many_writes_have_left_of_one_document_is_refreshed_at_once(store: impl TestStore) {
+    async fn what_many_writes_have_left_of_one_document_is_refreshed_at_once(store: AnyStore) {
         let shop = shop(store.clone()).await;
         shop.parts.insert(part(1, None)).await.unwrap();
         shop.shelves.insert_many([shelf(1), shelf(2)]).await.unwrap();
@@ -110,7 +110,7 @@ on_every_store! {
         assert_eq!((own.offers, own.offers_now, own.prices.len()), (number as i64, number as i64, number as usize));
     }
 
-    async fn a_parent_that_is_written_as_a_whole_is_right_at_once(store: impl TestStore) {
+    async fn a_parent_that_is_written_as_a_whole_is_right_at_once(store: AnyStore) {
         let shop = shop(store).await;
         shop.parts.insert(part(1, None)).await.unwrap();
         shop.shelves.insert(shelf(1)).await.unwrap();
@@ -121,7 +121,7 @@ on_every_store! {
         assert_eq!(lagging(&shop).await, 0);
     }
 
-    async fn a_unit_leaves_one_record_for_each_reference_and_source(store: impl TestStore) {
+    async fn a_unit_leaves_one_record_for_each_reference_and_source(store: AnyStore) {
         let shop = shop(store).await;
         shop.makers.insert_many([maker(1, "a"), maker(2, "b")]).await.unwrap();
         assert_caught_up(&shop).await;
@@ -140,7 +140,7 @@ on_every_store! {
         assert_eq!(waiting(&shop).await, 8);
     }
 
-    async fn references_that_move_and_sources_that_go_end_right(store: impl TestStore) {
+    async fn references_that_move_and_sources_that_go_end_right(store: AnyStore) {
         let shop = shop(store).await;
         shop.makers.insert_many([maker(1, "a"), maker(2, "b")]).await.unwrap();
         let rival = Part { rival: Some(Ref::new(1)), ..part(1, Some(1)) };
@@ -164,7 +164,7 @@ on_every_store! {
         assert_eq!(part.rival_name.as_deref(), Some("a3"));
     }
 
-    async fn a_transaction_leaves_its_records_with_its_commit(store: impl TestStore) {
+    async fn a_transaction_leaves_its_records_with_its_commit(store: AnyStore) {
         let shop = shop(store).await;
         shop.makers.insert(maker(1, "a")).await.unwrap();
         shop.parts.insert(part(1, Some(1))).await.unwrap();
@@ -186,7 +186,7 @@ on_every_store! {
         assert_eq!(names(&shop).await, [Some("c".into()), Some("c".into())]);
     }
 
-    async fn more_holders_than_a_unit_takes_are_all_refreshed(store: impl TestStore) {
+    async fn more_holders_than_a_unit_takes_are_all_refreshed(store: AnyStore) {
         let shop = shop(store).await;
         shop.makers.insert(maker(1, "a")).await.unwrap();
         let parts = (0..1_200).map(|id| part(id, Some(1)));
@@ -198,7 +198,7 @@ on_every_store! {
         assert_eq!(right, 1_200);
     }
 
-    async fn an_import_ends_right(store: impl TestStore) {
+    async fn an_import_ends_right(store: AnyStore) {
         let from = super::shop(odm::Embedded::memory().await.unwrap()).await;
         from.makers.insert(maker(1, "a")).await.unwrap();
         from.parts.insert_many((0..30).map(|id| part(id, Some(1)))).await.unwrap();

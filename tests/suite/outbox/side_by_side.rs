@@ -106,9 +106,7 @@ async fn work_until_left(store: &MapStore, shop: &Shop, part: i32) -> DateTime {
 fn what_follows_from_a_new_write_is_not_as_old_as_a_chain_of_before() {
     tests::run(async {
         let store = MapStore::stepped();
-        let shop = finish(Shop::open_with(store.clone(), by_hand()))
-            .await
-            .unwrap();
+        let shop = finish(Shop::open_with(store.clone(), by_hand())).await.unwrap();
         finish(async {
             let makers = [1, 2].map(|id| maker(id, "a"));
             shop.makers.insert_many(makers).await.unwrap();
@@ -137,15 +135,9 @@ fn what_follows_from_a_new_write_is_not_as_old_as_a_chain_of_before() {
 fn a_new_copy_of_the_old_value_is_right_in_the_end() {
     tests::run(async {
         let store = MapStore::stepped();
-        let shop = finish(Shop::open_with(store.clone(), by_hand()))
-            .await
-            .unwrap();
-        finish(async { shop.makers.insert(maker(1, "a")).await })
-            .await
-            .unwrap();
-        finish(async { shop.parts.insert(part(1, Some(1))).await })
-            .await
-            .unwrap();
+        let shop = finish(Shop::open_with(store.clone(), by_hand())).await.unwrap();
+        finish(async { shop.makers.insert(maker(1, "a")).await }).await.unwrap();
+        finish(async { shop.parts.insert(part(1, Some(1))).await }).await.unwrap();
         let rename = || {
             let shop = shop.clone();
             act(async move {
@@ -167,24 +159,16 @@ fn a_new_copy_of_the_old_value_is_right_in_the_end() {
 fn a_new_parent_of_old_children_is_right_in_the_end() {
     tests::run(async {
         let store = MapStore::stepped();
-        let disk = finish(Disk::open_with(store.clone(), by_hand()))
-            .await
-            .unwrap();
+        let disk = finish(Disk::open_with(store.clone(), by_hand())).await.unwrap();
         for (id, size) in [(1, 10), (2, 20), (3, 30)] {
             let folder = Ref::new(1);
             let file = File { id, folder, size };
-            finish(async { disk.files.insert(file).await })
-                .await
-                .unwrap();
+            finish(async { disk.files.insert(file).await }).await.unwrap();
         }
         finish(disk.caught_up()).await.unwrap();
         let insert = || {
             let disk = disk.clone();
-            let folder = Folder {
-                id: 1,
-                largest: Subset::default(),
-                files: 0,
-            };
+            let folder = Folder { id: 1, largest: Subset::default(), files: 0 };
             act(async move { disk.folders.insert(folder).await.map(drop) })
         };
         let grow = || {

@@ -25,7 +25,7 @@ async fn with_parts(store: impl TestStore, options: OpenOptions, number: i32) ->
 }
 
 on_every_store! {
-    async fn a_worker_begins_at_once(store: impl TestStore) {
+    async fn a_worker_begins_at_once(store: AnyStore) {
         // Longer than the test may take.
         let options = OpenOptions::default().refresh_every(Duration::from_secs(600));
         let shop = with_parts(store, options, 700).await;
@@ -43,7 +43,7 @@ on_every_store! {
         assert_eq!(lagging(&shop).await, 0);
     }
 
-    async fn a_worker_finds_what_others_left(store: impl TestStore) {
+    async fn a_worker_finds_what_others_left(store: AnyStore) {
         let options = OpenOptions::default().refresh_every(Duration::from_millis(20));
         let working = Shop::open_with(store.clone(), options).await.unwrap();
         let shop = with_parts(store, by_hand(), 10).await;
@@ -52,7 +52,7 @@ on_every_store! {
         assert_eq!(lagging(&working).await, 0);
     }
 
-    async fn two_workers_and_a_caller_share_the_work(store: impl TestStore) {
+    async fn two_workers_and_a_caller_share_the_work(store: AnyStore) {
         let fast = || OpenOptions::default().refresh_every(Duration::from_millis(1));
         let shop = with_parts(store.clone(), fast(), 400).await;
         let other = Shop::open_with(store.clone(), fast()).await.unwrap();
@@ -65,7 +65,7 @@ on_every_store! {
         assert_eq!(shop.parts.find(Part::fields().maker_name.eq("d2")).count().await.unwrap(), 400);
     }
 
-    async fn a_worker_ends_with_the_database(store: impl TestStore) {
+    async fn a_worker_ends_with_the_database(store: AnyStore) {
         let options = OpenOptions::default().refresh_every(Duration::from_millis(1));
         let shop = with_parts(store, options, 300).await;
         rename(&shop, 1, "b").await;
@@ -77,7 +77,7 @@ on_every_store! {
 }
 
 on_single_writer_stores! {
-    async fn a_fan_out_goes_on_where_a_dropped_one_was(store: impl TestStore) {
+    async fn a_fan_out_goes_on_where_a_dropped_one_was(store: AnyStore) {
         let shop = with_parts(store, by_hand(), 3_000).await;
         rename(&shop, 1, "b").await;
         let right = async || shop.parts.find(Part::fields().maker_name.eq("b")).count().await.unwrap();
@@ -95,7 +95,7 @@ on_single_writer_stores! {
         assert_eq!(right().await, 3_000);
     }
 
-    async fn an_older_value_takes_the_place_of_no_newer_one(store: impl TestStore) {
+    async fn an_older_value_takes_the_place_of_no_newer_one(store: AnyStore) {
         let shop = with_parts(store.clone(), by_hand(), 1_400).await;
         rename(&shop, 1, "1").await;
         let number = async |name: &str| {
@@ -131,19 +131,10 @@ fn a_store_that_is_opened_again_goes_on() {
         let shop = with_parts(Embedded::open(&path).await.unwrap(), by_hand(), 50).await;
         rename(&shop, 1, "b").await;
         drop(shop);
-        let shop = Shop::open(Embedded::open(&path).await.unwrap())
-            .await
-            .unwrap();
+        let shop = Shop::open(Embedded::open(&path).await.unwrap()).await.unwrap();
         until(async || waiting(&shop).await == 0).await;
         assert_eq!(lagging(&shop).await, 0);
-        assert_eq!(
-            shop.parts
-                .find(Part::fields().maker_name.eq("b"))
-                .count()
-                .await
-                .unwrap(),
-            50
-        );
+        assert_eq!(shop.parts.find(Part::fields().maker_name.eq("b")).count().await.unwrap(), 50);
     });
 }
 

@@ -176,10 +176,7 @@ pub(crate) fn base(chance: &mut Chance, collection: &str) -> Document {
             };
             if chance.below(3) > 0 {
                 let inspector = optional(chance, "persons");
-                item.insert(
-                    "detail",
-                    doc! { "text": name(chance), "inspector": inspector },
-                );
+                item.insert("detail", doc! { "text": name(chance), "inspector": inspector });
             }
             item
         }
@@ -258,7 +255,7 @@ fn update(chance: &mut Chance, collection: &str) -> Document {
         ("persons", 0) => doc! { "$addToSet": { "follows": id(chance, "persons") } },
         ("persons", 1) => doc! { "$pull": { "followers": id(chance, "persons") } },
         ("shops", 0) => doc! { "$unset": { "region": "" } },
-        ("reviews", 0) => doc! { "$inc": { "stars": 1 } },
+        ("reviews", 0) => doc! { "$inc": { "stars": 2 } },
         _ => {
             let names: Vec<&String> = base.keys().collect();
             let name = names[chance.below(names.len() as u64) as usize];
@@ -383,6 +380,5 @@ pub(crate) fn beginning(chance: &mut Chance) -> Vec<Act> {
         }
     }
     let acts = acts.into_iter();
-    acts.map(|(collection, change)| Act::Write(Write { collection, change }))
-        .collect()
+    acts.map(|(collection, change)| Act::Write(Write { collection, change })).collect()
 }

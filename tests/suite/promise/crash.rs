@@ -88,8 +88,5 @@ fn programs_that_are_killed_again_and_again_leave_nothing_wrong() {
             });
         }
     }
-    assert!(
-        taken > 20 * files as usize,
-        "the processes were killed before they wrote: {taken}"
-    );
+    assert!(taken > 20 * files as usize, "the processes were killed before they wrote: {taken}");
 }

@@ -30,22 +30,20 @@ enum On {
 /// Runs steps, and returns how many were done, or the number of the step that failed and why.
 fn run(on: On, steps: &[Step]) -> Result<usize, (usize, String)> {
     let at = Cell::new(0);
+    let most = Duration::from_secs(60) + Duration::from_secs(5) * steps.len() as u32;
     let history = || match on {
-        On::Memory => tests::run(async {
+        On::Memory => tests::run_for(most, async {
             let store = Embedded::memory().await.expect("it opens");
             take(same(store), steps, &at).await
         }),
         On::Disk => {
             let folder = tempfile::tempdir().expect("there is a directory for tests");
             let path = folder.path().join("history.odm");
-            tests::run(take(in_file(path), steps, &at))
+            tests::run_for(most, take(in_file(path), steps, &at))
         }
         On::Mongodb => {
             let databases = NewDatabases::default();
-            let most = Duration::from_secs(60) + Duration::from_secs(5) * steps.len() as u32;
-            tests::run_for(most, async {
-                take(same(databases.open().await), steps, &at).await
-            })
+            tests::run_for(most, async { take(same(databases.open().await), steps, &at).await })
         }
     };
     match catch_unwind(AssertUnwindSafe(history)) {
@@ -66,12 +64,26 @@ async fn take<S: TestStore>(place: Place<S>, steps: &[Step], at: &Cell<usize>) -
 
 pub(crate) fn steps(seed: u64, number: usize) -> Vec<Step> {
     let mut chance = Chance::new(seed);
-    let beginning = beginning(&mut chance)
-        .into_iter()
-        .map(|act| Step::One(1, act));
+    let beginning = beginning(&mut chance).into_iter().map(|act| Step::One(1, act));
     let mut steps: Vec<Step> = beginning.collect();
     steps.extend((0..number).map(|_| step(&mut chance)));
     steps
+}
+
+/// Takes steps in memory until the oracle reports something, at most so many. Returns how many it took, and what was reported.
+pub(crate) fn first_report(most: usize) -> (usize, Option<String>) {
+    let mut taken = 0;
+    for seed in 1.. {
+        let steps = steps(seed, LENGTH);
+        match run(On::Memory, &steps) {
+            Ok(_) => taken += steps.len(),
+            Err((at, message)) => return (taken + at + 1, Some(message)),
+        }
+        if taken >= most {
+            break;
+        }
+    }
+    (taken, None)
 }
 
 /// Leaves out what is not needed for a failure.
@@ -98,18 +110,12 @@ fn shrunk(on: On, mut steps: Vec<Step>, mut failure: (usize, String)) -> (Vec<St
 
 pub(crate) fn number(name: &str) -> Option<u64> {
     let text = env::var(name).ok()?;
-    Some(
-        text.parse()
-            .unwrap_or_else(|_| panic!("`{name}` is not a number: {text}")),
-    )
+    Some(text.parse().unwrap_or_else(|_| panic!("`{name}` is not a number: {text}")))
 }
 
 /// Runs histories of so many steps together, or of `STEPS`, from the seed 1, or from `SEED`.
 fn histories(on: On, total: u64) {
-    let (total, first) = (
-        number("STEPS").unwrap_or(total) as usize,
-        number("SEED").unwrap_or(1),
-    );
+    let (total, first) = (number("STEPS").unwrap_or(total) as usize, number("SEED").unwrap_or(1));
     let (mut taken, mut done, mut seed) = (0, 0, first);
     while taken < total {
         let steps = steps(seed, LENGTH.min(total));
@@ -125,14 +131,8 @@ fn histories(on: On, total: u64) {
         }
         seed += 1;
     }
-    eprintln!(
-        "{taken} steps, {done} not refused, seeds {first} to {}",
-        seed - 1
-    );
-    assert!(
-        done * 4 > taken,
-        "only {done} of {taken} steps were not refused"
-    );
+    eprintln!("{taken} steps, {done} not refused, seeds {first} to {}", seed - 1);
+    assert!(done * 4 > taken, "only {done} of {taken} steps were not refused");
 }
 
 #[test]

@@ -20,6 +20,7 @@ use super::{
     models::{first::Application, reports::Reports},
     oracle::wrong,
     programs::Program,
+    rules::DEFERRED,
     run::{options, refused},
     steps::Chance,
     world::World,
@@ -88,16 +89,12 @@ impl Beginning {
             done.expect("alone, an act does no harm");
         }
         let before = store.copy();
-        Beginning {
-            store,
-            program,
-            before,
-        }
+        Beginning { store, program, before }
     }
 
     async fn check(&self) -> Result<(), String> {
         let world = World::read(&self.store).await;
-        let wrong = wrong(&world, 0, &[], None);
+        let wrong = wrong(&world, 0, &DEFERRED.map(str::to_owned), None);
         match wrong.is_empty() {
             true => Ok(()),
             false => Err(format!("{wrong:#?}")),

@@ -24,6 +24,7 @@ mod crash;
 mod history;
 mod interleaved;
 mod models;
+mod mutants;
 mod oracle;
 mod outcomes;
 mod programs;

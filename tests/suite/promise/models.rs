@@ -143,7 +143,11 @@ macro_rules! version {
                 #[count(of = "Order")]
                 #[serde(default)]
                 orders: i64,
-                #[subset(limit = 2, sort = "note")]
+                #[count(of = "Order", refresh = "batched")]
+                #[serde(default)]
+                orders_later: i64,
+                /// In an order that its elements do not show.
+                #[subset(limit = 2, sort = "-score")]
                 #[serde(default)]
                 ordered: Subset<OrderLine>,
                 #[embed]
@@ -192,6 +196,7 @@ macro_rules! version {
                 id: i32,
                 #[reference(parent, on_delete = "cascade")]
                 item: Ref<Item>,
+                #[validate(max = 6)]
                 pub(crate) stars: i32,
                 hidden: bool,
                 #[reference(parent, on_delete = "nullify")]
@@ -217,7 +222,7 @@ macro_rules! version {
             }
 
             #[derive(Debug, Clone, Serialize, Deserialize, Document)]
-            #[document(collection = "orders")]
+            #[document(collection = "orders", unique(fields = "note, region", filter = first))]
             pub(crate) struct Order {
                 #[serde(rename = "_id")]
                 id: i32,
@@ -230,6 +235,9 @@ macro_rules! version {
                 #[denormalize(from = "Item.score")]
                 #[serde(default)]
                 score: i64,
+                #[denormalize(from = "Item.title", fan_out = "background")]
+                #[serde(default)]
+                title_later: String,
                 /// A copy of a subset.
                 #[denormalize(from = "Item.latest")]
                 #[serde(default)]
@@ -243,6 +251,12 @@ macro_rules! version {
                 /// It restricts.
                 #[reference(child)]
                 region: Option<Ref<Region>>,
+                #[denormalize(from = "Region.name", fan_out = "background")]
+                region_later: Option<String>,
+            }
+
+            fn first() -> Filter<Order> {
+                Order::fields().note.eq("name 1")
             }
 
             #[derive(Debug, Clone, Serialize, Deserialize, Projection)]
@@ -278,6 +292,12 @@ macro_rules! version {
                 pub(crate) lines: Vec<TicketLine>,
                 pub(crate) notes: BTreeMap<String, i32>,
                 pub(crate) until: Option<DateTime>,
+                #[created_at]
+                #[serde(default)]
+                made: Option<DateTime>,
+                #[updated_at]
+                #[serde(default)]
+                changed: Option<DateTime>,
                 #[version]
                 #[serde(default)]
                 revision: i64,

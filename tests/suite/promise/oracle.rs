@@ -3,13 +3,17 @@
 use std::{
     cmp::Ordering,
     collections::{BTreeMap, BTreeSet},
+    ops::RangeInclusive,
 };
 
-use odm::bson::{Bson, Document, doc};
+use odm::bson::{Bson, DateTime, Document, doc};
 
 use super::{
-    rules::{INVERSE_LISTS, INVERSES, Is, OnDelete, REFERENCES, Rule, Sort, Type, rules},
-    world::{COLLECTIONS, Key, World, bytes, get, key, named, places, sort_key},
+    rules::{
+        INVERSE_LISTS, INVERSES, Is, MOST_STARS, OnDelete, RECORDED, REFERENCES, Rule, Sort, Type,
+        rules,
+    },
+    world::{COLLECTIONS, Key, World, bytes, get, key, named, number, places, sort_key},
 };
 
 /// Where something is wrong, and what.
@@ -141,14 +145,7 @@ fn expected(
             let number = children.iter().filter(|(_, child)| test(child)).count();
             Some(Expected::Equal(Key::Number(number as i64)))
         }
-        Is::Subset {
-            child,
-            reference,
-            test,
-            sort,
-            limit,
-            shows,
-        } => {
+        Is::Subset { child, reference, test, sort, limit, shows } => {
             let mut children = children(world, child, reference, id);
             children.retain(|(_, child)| test(child));
             children.sort_by(|one, other| order(one, other, sort));
@@ -216,8 +213,7 @@ type Child<'a> = (&'a Key, &'a Document);
 /// The documents whose reference names a document, in the order of their `_id`s.
 fn children<'a>(world: &'a World, child: &str, reference: &str, id: &Key) -> Vec<Child<'a>> {
     let all = world.of(child).iter();
-    all.filter(|(_, child)| get(child, reference) == *id)
-        .collect()
+    all.filter(|(_, child)| get(child, reference) == *id).collect()
 }
 
 fn order(one: &Child<'_>, other: &Child<'_>, sort: &[Sort]) -> Ordering {
@@ -226,9 +222,7 @@ fn order(one: &Child<'_>, other: &Child<'_>, sort: &[Sort]) -> Ordering {
         let order = one.cmp(&other);
         if *descends { order.reverse() } else { order }
     });
-    by_sort
-        .fold(Ordering::Equal, Ordering::then)
-        .then(one.0.cmp(other.0))
+    by_sort.fold(Ordering::Equal, Ordering::then).then(one.0.cmp(other.0))
 }
 
 /// Dangling references, one-sided inverse references, and cold parts that no document has.
@@ -300,6 +294,7 @@ pub(crate) fn unexplained(
     after: &World,
     version: usize,
     written: &str,
+    during: &RangeInclusive<DateTime>,
 ) -> Result<(), String> {
     let rules = rules(version);
     let is_written = |collection: &str| {
@@ -325,14 +320,10 @@ pub(crate) fn unexplained(
                 collection == "item_details" && gone("items", &get(document, "item"));
             let follows = owner_is_gone || refers_to_gone(collection, document, true);
             if gone(collection, id) && !is_written(collection) && !follows {
-                return Err(format!(
-                    "`{collection}` {id:?} is gone, and nothing says why"
-                ));
+                return Err(format!("`{collection}` {id:?} is gone, and nothing says why"));
             }
             if !gone(collection, id) && follows && !owner_is_gone && !is_written(collection) {
-                return Err(format!(
-                    "`{collection}` {id:?} should have gone: {document}"
-                ));
+                return Err(format!("`{collection}` {id:?} should have gone: {document}"));
             }
         }
         for (id, document) in new {
@@ -341,6 +332,9 @@ pub(crate) fn unexplained(
                     return Err(format!("`{collection}` {id:?} came from nowhere"));
                 }
                 version_is(document, collection, id, &[1])?;
+                if collection == "tickets" {
+                    times_are(None, document, true, during)?;
+                }
                 continue;
             };
             let [old_base, new_base] = [(before, held), (after, document)]
@@ -353,9 +347,10 @@ pub(crate) fn unexplained(
                 });
             let follows = has_inverse || part_follows || refers_to_gone(collection, held, false);
             if is_changed && !is_written(collection) && !follows {
-                return Err(format!(
-                    "`{collection}` {id:?} was {held} and is {document}"
-                ));
+                return Err(format!("`{collection}` {id:?} was {held} and is {document}"));
+            }
+            if collection == "tickets" {
+                times_are(Some(held), document, is_changed, during)?;
             }
             let was = get(held, "revision");
             if let Key::Number(was) = was {
@@ -366,21 +361,63 @@ pub(crate) fn unexplained(
     Ok(())
 }
 
+/// Checks the times of a ticket after a write: it was made once, and changed when its base data did.
+fn times_are(
+    before: Option<&Document>,
+    after: &Document,
+    is_changed: bool,
+    during: &RangeInclusive<DateTime>,
+) -> Result<(), String> {
+    for (field, is_now) in [("made", before.is_none()), ("changed", is_changed)] {
+        let is_right = match is_now {
+            true => after.get_datetime(field).is_ok_and(|at| during.contains(at)),
+            false => before.is_some_and(|before| get(before, field) == get(after, field)),
+        };
+        if !is_right {
+            return Err(format!("`{field}` is wrong: {after}, which was {before:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Keys that two documents have of a unique index, and values that no validation lets in.
+pub(crate) fn wrong_values(world: &World) -> Option<String> {
+    let key_of = |document: &Document, fields: &[&str]| -> Vec<Key> {
+        fields.iter().map(|field| get(document, field)).collect()
+    };
+    let is_first = |order: &&Document| get(order, "note") == Key::Text("name 1".to_owned());
+    let codes = world.of("tickets").values();
+    let codes: Vec<_> = codes.map(|ticket| key_of(ticket, &["code"])).collect();
+    let orders = world.of("orders").values().filter(is_first);
+    let orders: Vec<_> = orders.map(|order| key_of(order, &["note", "region"])).collect();
+    for keys in [codes, orders] {
+        // A null is no key.
+        let mut keys = keys.into_iter().filter(|key| !key.contains(&Key::Null));
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = keys.find(|key| !seen.insert(key.clone())) {
+            return Some(format!("the unique key {twice:?} is there twice"));
+        }
+    }
+    let mut reviews = world.of("reviews").values();
+    let invalid = reviews.find(|review| number(review, "stars") > MOST_STARS);
+    invalid.map(|review| format!("an invalid review was stored: {review}"))
+}
+
 fn version_is(document: &Document, name: &str, id: &Key, allowed: &[i64]) -> Result<(), String> {
     let has_version = matches!(name, "shops" | "persons" | "items" | "tickets");
     match get(document, "revision") {
         Key::Number(version) if has_version && allowed.contains(&version) => Ok(()),
         _ if !has_version => Ok(()),
-        other => Err(format!(
-            "`{name}` {id:?} has the version {other:?}, and should {allowed:?}"
-        )),
+        other => Err(format!("`{name}` {id:?} has the version {other:?}, and should {allowed:?}")),
     }
 }
 
 /// The base data of a document, with that of its cold part.
 fn base(world: &World, rules: &[Rule], collection: &str, document: &Document) -> Document {
     let mut base = document.clone();
-    base.remove("revision");
+    for recorded in RECORDED {
+        base.remove(recorded);
+    }
     for rule in rules.iter().filter(|rule| rule.holder == collection) {
         match rule.list {
             "" => drop(base.remove(rule.field)),

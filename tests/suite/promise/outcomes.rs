@@ -67,10 +67,9 @@ fn write(before: &World, after: &World, collection: &str, change: &Change) -> Op
                     let other = ["code", "shop", "after", "notes", "until"];
                     let other = other.iter().find(|name| !is_set(name));
                     match other {
-                        Some(name) => Some(format!(
-                            "`{name}` of {id:?} was set to {:?}",
-                            stored.get(name)
-                        )),
+                        Some(name) => {
+                            Some(format!("`{name}` of {id:?} was set to {:?}", stored.get(name)))
+                        }
                         None => (!is_same).then(|| format!("{id:?} is another one")),
                     }
                 }
@@ -175,9 +174,7 @@ fn elements(collection: &str, held: &Document, stored: &Document, by: i64) -> Op
 }
 
 fn has_expired(ticket: &Document) -> bool {
-    ticket
-        .get_datetime("until")
-        .is_ok_and(|until| until.timestamp_millis() < 1_000)
+    ticket.get_datetime("until").is_ok_and(|until| until.timestamp_millis() < 1_000)
 }
 
 /// Says what is wrong with the numbers of the tickets: the sequence gives each number once, to a ticket that
@@ -214,13 +211,8 @@ pub(crate) fn otherwise(exported: &World, imported: &World) -> Option<String> {
     }
     COLLECTIONS.into_iter().find_map(|collection| {
         let [one, other] = [exported, imported].map(|world| contents(world, collection));
-        let (id, document) = one
-            .iter()
-            .find(|(id, document)| other.get(id) != Some(document))?;
-        Some(format!(
-            "`{collection}` {id:?} was {document:?}, and is {:?}",
-            other.get(id)
-        ))
+        let (id, document) = one.iter().find(|(id, document)| other.get(id) != Some(document))?;
+        Some(format!("`{collection}` {id:?} was {document:?}, and is {:?}", other.get(id)))
     })
 }
 
@@ -231,9 +223,7 @@ fn contents(world: &World, collection: &str) -> BTreeMap<Key, Content> {
     let documents = world.of(collection).iter();
     let contents = documents.map(|(id, document)| {
         let fields = document.iter();
-        let mut content: Content = fields
-            .map(|(name, value)| (name.clone(), key(value)))
-            .collect();
+        let mut content: Content = fields.map(|(name, value)| (name.clone(), key(value))).collect();
         match collection {
             "item_details" => {
                 content.remove("_id");

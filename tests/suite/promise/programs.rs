@@ -158,9 +158,8 @@ async fn parts<M: Written>(
             }
             Change::UpsertWhere(name, update) => {
                 let id = id_of(repository, name).await?;
-                let update = repository
-                    .update_where(Filter::raw(doc! { "_id": id }))
-                    .raw(update.clone());
+                let update =
+                    repository.update_where(Filter::raw(doc! { "_id": id })).raw(update.clone());
                 updates_where.push(update.upsert());
             }
             Change::Delete(name) => {
@@ -198,9 +197,7 @@ async fn writes_to<M: Written>(
     repository: &Repository<M>,
     writes: &[Write],
 ) -> odm::Result<impl Writes> {
-    let own = writes
-        .iter()
-        .filter(|write| write.collection == M::COLLECTION);
+    let own = writes.iter().filter(|write| write.collection == M::COLLECTION);
     let changes: Vec<&Change> = own.map(|write| &write.change).collect();
     parts(repository, &changes).await
 }
@@ -275,6 +272,7 @@ pub(crate) trait Program {
     fn repair(&self) -> Audit;
     fn backfill(&self) -> Audit;
     fn pending(&self) -> Vec<String>;
+    fn caught_up(&self) -> LocalBoxFuture<'_, odm::Result<()>>;
     fn export(&self) -> LocalBoxFuture<'_, odm::Result<Vec<u8>>>;
     fn import<'a>(&'a self, lines: &'a [u8]) -> LocalBoxFuture<'a, odm::Result<u64>>;
     fn copy_into(&self, store: Embedded) -> LocalBoxFuture<'_, odm::Result<()>>;
@@ -333,6 +331,10 @@ macro_rules! programs {
 
             fn pending(&self) -> Vec<String> {
                 self.pending_backfills()
+            }
+
+            fn caught_up(&self) -> LocalBoxFuture<'_, odm::Result<()>> {
+                Database::caught_up(self).boxed_local()
             }
 
             fn export(&self) -> LocalBoxFuture<'_, odm::Result<Vec<u8>>> {

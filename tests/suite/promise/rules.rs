@@ -76,13 +76,7 @@ const fn reference(
     target: &'static str,
     on_delete: OnDelete,
 ) -> Reference {
-    Reference {
-        holder,
-        list,
-        field,
-        target,
-        on_delete,
-    }
+    Reference { holder, list, field, target, on_delete }
 }
 
 pub(crate) const REFERENCES: [Reference; 16] = [
@@ -105,14 +99,22 @@ pub(crate) const REFERENCES: [Reference; 16] = [
 ];
 
 /// The fields that name each other.
-pub(crate) const INVERSES: [[(&str, &str); 2]; 2] = [
-    [("shops", "owner"), ("persons", "shop")],
-    [("persons", "follows"), ("persons", "followers")],
-];
+pub(crate) const INVERSES: [[(&str, &str); 2]; 2] =
+    [[("shops", "owner"), ("persons", "shop")], [("persons", "follows"), ("persons", "followers")]];
 
 /// Those of them that are lists, which are there also where they are empty.
 pub(crate) const INVERSE_LISTS: [(&str, &str); 2] =
     [("persons", "follows"), ("persons", "followers")];
+
+/// The derived fields that a worker refreshes.
+pub(crate) const DEFERRED: [&str; 3] =
+    ["items.orders_later", "orders.title_later", "orders.region_later"];
+
+/// The fields in which writes of tickets are recorded.
+pub(crate) const RECORDED: [&str; 3] = ["revision", "made", "changed"];
+
+/// The most stars that a review passes validation with.
+pub(crate) const MOST_STARS: i64 = 6;
 
 /// A derived field: who holds it, in which list, under which name, and what it is.
 pub(crate) struct Rule {
@@ -157,12 +159,7 @@ fn rule(holder: &'static str, field: &'static str, is: Is) -> Rule {
 }
 
 fn in_list(holder: &'static str, list: &'static str, field: &'static str, is: Is) -> Rule {
-    Rule {
-        holder,
-        list,
-        field,
-        is,
-    }
+    Rule { holder, list, field, is }
 }
 
 fn all() -> Test {
@@ -171,13 +168,7 @@ fn all() -> Test {
 
 /// Every derived field of all three programs, with the application in a version that counts from 0.
 pub(crate) fn rules(version: usize) -> Vec<Rule> {
-    let Version {
-        liked,
-        good,
-        dear,
-        best,
-        latest,
-    } = &VERSIONS[version];
+    let Version { liked, good, dear, best, latest } = &VERSIONS[version];
     let (liked, good, dear) = (*liked, *good, *dear);
     vec![
         rule("regions", "shops", Is::Count("shops", "region", all())),
@@ -196,36 +187,16 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
         rule(
             "regions",
             "busy",
-            Is::Count(
-                "shops",
-                "region",
-                Box::new(|shop| number(shop, "items") >= 2),
-            ),
+            Is::Count("shops", "region", Box::new(|shop| number(shop, "items") >= 2)),
         ),
-        rule(
-            "shops",
-            "region_name",
-            Is::Copy("region", "regions", "name", Type::Option),
-        ),
-        rule(
-            "shops",
-            "busy_around",
-            Is::Copy("region", "regions", "busy", Type::Option),
-        ),
-        rule(
-            "shops",
-            "owner_name",
-            Is::Copy("owner", "persons", "name", Type::Option),
-        ),
+        rule("shops", "region_name", Is::Copy("region", "regions", "name", Type::Option)),
+        rule("shops", "busy_around", Is::Copy("region", "regions", "busy", Type::Option)),
+        rule("shops", "owner_name", Is::Copy("owner", "persons", "name", Type::Option)),
         rule("shops", "items", Is::Count("items", "shop", all())),
         rule(
             "shops",
             "good",
-            Is::Count(
-                "items",
-                "shop",
-                Box::new(move |item| number(item, "score") >= good),
-            ),
+            Is::Count("items", "shop", Box::new(move |item| number(item, "score") >= good)),
         ),
         rule(
             "shops",
@@ -241,37 +212,13 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
         ),
         rule("shops", "titles", Is::Values("items", "shop", "title")),
         rule("shops", "tickets", Is::Count("tickets", "shop", all())),
-        rule(
-            "persons",
-            "shop_items",
-            Is::Copy("shop", "shops", "items", Type::Option),
-        ),
+        rule("persons", "shop_items", Is::Copy("shop", "shops", "items", Type::Option)),
         rule("persons", "reviews", Is::Count("reviews", "by", all())),
-        rule(
-            "persons",
-            "reviewed",
-            Is::Values("reviews", "by", "item_title"),
-        ),
-        rule(
-            "items",
-            "shop_name",
-            Is::Copy("shop", "shops", "name", Type::Value),
-        ),
-        rule(
-            "items",
-            "region_name",
-            Is::Copy("shop", "shops", "region_name", Type::Option),
-        ),
-        rule(
-            "items",
-            "shop_items",
-            Is::Copy("shop", "shops", "items", Type::Value),
-        ),
-        rule(
-            "items",
-            "busy_around",
-            Is::Copy("shop", "shops", "busy_around", Type::Option),
-        ),
+        rule("persons", "reviewed", Is::Values("reviews", "by", "item_title")),
+        rule("items", "shop_name", Is::Copy("shop", "shops", "name", Type::Value)),
+        rule("items", "region_name", Is::Copy("shop", "shops", "region_name", Type::Option)),
+        rule("items", "shop_items", Is::Copy("shop", "shops", "items", Type::Value)),
+        rule("items", "busy_around", Is::Copy("shop", "shops", "busy_around", Type::Option)),
         rule(
             "items",
             "score",
@@ -297,6 +244,7 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
             },
         ),
         rule("items", "orders", Is::Count("orders", "item", all())),
+        rule("items", "orders_later", Is::Count("orders", "item", all())),
         rule(
             "items",
             "ordered",
@@ -304,23 +252,13 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
                 child: "orders",
                 reference: "item",
                 test: all(),
-                sort: &[("note", false)],
+                sort: &[("score", true)],
                 limit: 2,
                 shows: &["_id", "note"],
             },
         ),
-        in_list(
-            "items",
-            "similar",
-            "title",
-            Is::Copy("id", "items", "title", Type::Value),
-        ),
-        in_list(
-            "items",
-            "similar",
-            "score",
-            Is::Copy("id", "items", "score", Type::Value),
-        ),
+        in_list("items", "similar", "title", Is::Copy("id", "items", "title", Type::Value)),
+        in_list("items", "similar", "score", Is::Copy("id", "items", "score", Type::Value)),
         rule(
             "item_details",
             "inspector_name",
@@ -331,56 +269,17 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
             "inspector_reviews",
             Is::Copy("inspector", "persons", "reviews", Type::Option),
         ),
-        rule(
-            "reviews",
-            "by_name",
-            Is::Copy("by", "persons", "name", Type::Option),
-        ),
-        rule(
-            "reviews",
-            "item_title",
-            Is::Copy("item", "items", "title", Type::Value),
-        ),
-        rule(
-            "reviews",
-            "item_region",
-            Is::Copy("item", "items", "region_name", Type::Option),
-        ),
-        rule(
-            "orders",
-            "title_then",
-            Is::Frozen("item", "items", "title", Type::Value),
-        ),
-        rule(
-            "orders",
-            "score",
-            Is::Copy("item", "items", "score", Type::Value),
-        ),
-        rule(
-            "orders",
-            "buyer_then",
-            Is::Frozen("buyer", "persons", "name", Type::Option),
-        ),
-        rule(
-            "orders",
-            "latest",
-            Is::Copy("item", "items", "latest", Type::Value),
-        ),
-        rule(
-            "orders",
-            "buyer_reviews",
-            Is::Copy("buyer", "persons", "reviews", Type::Option),
-        ),
-        rule(
-            "tickets",
-            "shop_name",
-            Is::Copy("shop", "shops", "name", Type::Value),
-        ),
-        in_list(
-            "tickets",
-            "lines",
-            "title",
-            Is::Copy("item", "items", "title", Type::Value),
-        ),
+        rule("reviews", "by_name", Is::Copy("by", "persons", "name", Type::Option)),
+        rule("reviews", "item_title", Is::Copy("item", "items", "title", Type::Value)),
+        rule("reviews", "item_region", Is::Copy("item", "items", "region_name", Type::Option)),
+        rule("orders", "title_then", Is::Frozen("item", "items", "title", Type::Value)),
+        rule("orders", "score", Is::Copy("item", "items", "score", Type::Value)),
+        rule("orders", "title_later", Is::Copy("item", "items", "title", Type::Value)),
+        rule("orders", "region_later", Is::Copy("region", "regions", "name", Type::Option)),
+        rule("orders", "buyer_then", Is::Frozen("buyer", "persons", "name", Type::Option)),
+        rule("orders", "latest", Is::Copy("item", "items", "latest", Type::Value)),
+        rule("orders", "buyer_reviews", Is::Copy("buyer", "persons", "reviews", Type::Option)),
+        rule("tickets", "shop_name", Is::Copy("shop", "shops", "name", Type::Value)),
+        in_list("tickets", "lines", "title", Is::Copy("item", "items", "title", Type::Value)),
     ]
 }

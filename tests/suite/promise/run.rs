@@ -16,10 +16,10 @@ use tests::{TestStore, poll_once};
 use super::{
     acts::Act,
     models::{desk::Desk, first, fourth, reports::Reports, second, third},
-    oracle::{Wrong, is_at, unexplained, wrong},
+    oracle::{Wrong, is_at, unexplained, wrong, wrong_values},
     outcomes::{missed, otherwise, wrong_numbers},
     programs::Program,
-    rules::VERSIONS,
+    rules::{DEFERRED, VERSIONS},
     steps::Step,
     tamper::{Tampering, restore, tamper},
     world::{World, key},
@@ -90,9 +90,9 @@ pub(crate) fn able<'p>(
     able[number % able.len()]
 }
 
-/// Tickets expire by acts alone.
+/// Tickets expire, and deferred fields are refreshed, by acts alone.
 pub(crate) fn options() -> OpenOptions {
-    OpenOptions::default().delete_expired_every(None)
+    OpenOptions::default().delete_expired_every(None).refresh_every(None)
 }
 
 pub(crate) async fn application(
@@ -111,14 +111,14 @@ pub(crate) async fn application(
 /// Whether a write was refused for what is wrong with it; any other error is one of the library.
 pub(crate) fn refused(result: odm::Result<()>) -> Checked<bool> {
     use ErrorKind::{
-        DanglingReference, DuplicateKey, InvalidUpdate, NotFound, Restricted, Stale,
+        DanglingReference, DuplicateKey, Invalid, InvalidUpdate, NotFound, Restricted, Stale,
         TransactionAborted,
     };
     match result {
         Ok(()) => Ok(false),
         Err(error) => match error.kind() {
-            NotFound | DuplicateKey | DanglingReference | Restricted | Stale | InvalidUpdate
-            | TransactionAborted => Ok(true),
+            NotFound | DuplicateKey | DanglingReference | Restricted | Stale | Invalid
+            | InvalidUpdate | TransactionAborted => Ok(true),
             _ => Err(format!("unexpected error: {:?}: {error}", error.kind())),
         },
     }
@@ -164,10 +164,15 @@ impl<S: TestStore> Run<S> {
         wrong(world, self.version, &self.newest().pending(), before)
     }
 
+    /// Waits for the deferred fields, and returns what is stored then.
+    async fn settled(&self) -> Checked<World> {
+        let caught_up = self.newest().caught_up().await;
+        caught_up.map_err(|error| failed("deferred fields", &error))?;
+        Ok(World::read(self.store()).await)
+    }
+
     async fn together(&self, acts: &[(usize, Act)]) -> Checked<()> {
-        let all = acts
-            .iter()
-            .map(|(number, act)| self.program(*number, &[act]).act(act));
+        let all = acts.iter().map(|(number, act)| self.program(*number, &[act]).act(act));
         for result in join_all(all).await {
             refused(result)?;
         }
@@ -179,8 +184,10 @@ impl<S: TestStore> Run<S> {
         if let Step::Tamper(with) = step {
             return self.tampered(with).await;
         }
+        let begin = DateTime::now();
         let is_refused = self.take(step).await?;
-        let after = World::read(self.store()).await;
+        let during = begin.into()..=DateTime::now().into();
+        let after = self.settled().await?;
         if is_refused && after != self.world {
             return Err("it was refused, and has left something".to_owned());
         }
@@ -188,7 +195,7 @@ impl<S: TestStore> Run<S> {
         if let Step::One(_, act) = step {
             // What a bulk deletes, it can insert anew.
             if let [written] = act.collections()[..] {
-                unexplained(&self.world, &after, self.version, written)?;
+                unexplained(&self.world, &after, self.version, written, &during)?;
                 before = Some(&self.world);
             }
             if !is_refused && let Some(missed) = missed(&self.world, &after, act) {
@@ -196,7 +203,8 @@ impl<S: TestStore> Run<S> {
             }
         }
         let removes = step.acts().iter().any(|act| act.removes_tickets());
-        if let Some(wrong) = wrong_numbers(&self.world, &after, removes) {
+        let wrong = wrong_numbers(&self.world, &after, removes);
+        if let Some(wrong) = wrong.or_else(|| wrong_values(&after)) {
             return Err(wrong);
         }
         let wrong = self.wrong(&after, before);
@@ -237,7 +245,12 @@ impl<S: TestStore> Run<S> {
                 let repair = programs[number % programs.len()].repair();
                 let (repaired, acted) = tokio::join!(repair.into_future(), self.together(acts));
                 acted?;
-                let repaired = repaired.map_err(|error| failed("repair", &error))?;
+                let mut repaired = repaired.map_err(|error| failed("repair", &error))?;
+                // What waits, it does at once.
+                let is_deferred = |found: &Finding| {
+                    DEFERRED.contains(&&*format!("{}.{}", found.collection, path(found)))
+                };
+                repaired.retain(|found| !is_deferred(found));
                 if !repaired.is_empty() && self.newest().pending().is_empty() {
                     return Err(format!("findings of what was right: {repaired:#?}"));
                 }
@@ -279,7 +292,7 @@ impl<S: TestStore> Run<S> {
             let _ = poll_and_drop(copied(), polls).await;
         }
         copied().await.map_err(|error| failed("copy", &error))?;
-        let world = World::read(copy.store()).await;
+        let world = copy.settled().await?;
         match world == self.world {
             true => copy.right().await,
             false => Err(format!("it was copied otherwise: {world:#?}")),
@@ -305,7 +318,7 @@ impl<S: TestStore> Run<S> {
         };
         // Writes wait for each other, so that after this one that one is over.
         refused(copy.newest().transaction(&[], false).await)?;
-        let world = World::read(copy.store()).await;
+        let world = copy.settled().await?;
         if let Some(imported) = imported {
             imported.map_err(|error| failed("import", &error))?;
             if let Some(other) = otherwise(&self.world, &world) {
@@ -348,7 +361,7 @@ impl<S: TestStore> Run<S> {
 
     /// Audits what is stored, in which nothing is wrong.
     pub(crate) async fn right(&self) -> Checked<()> {
-        let world = World::read(self.store()).await;
+        let world = self.settled().await?;
         match self.audited(&world).await? {
             wrong if wrong.is_empty() => Ok(()),
             wrong => Err(format!("{wrong:#?}")),
@@ -367,15 +380,13 @@ impl<S: TestStore> Run<S> {
         self.audited(&World::read(self.store()).await).await?;
         let repaired = self.newest().repair().await;
         let repaired = repaired.map_err(|error| failed("repair", &error))?;
-        let after = World::read(self.store()).await;
+        let after = self.settled().await?;
         let left = self.audited(&after).await?;
         let is_left = |finding: &&Finding| {
             matches!(finding.problem, Problem::Derived(_)) && !finding.repaired
         };
         if let Some(finding) = repaired.iter().find(is_left) {
-            return Err(format!(
-                "not repaired: {finding}; the repair found {repaired:#?}"
-            ));
+            return Err(format!("not repaired: {finding}; the repair found {repaired:#?}"));
         }
         if left.is_empty() {
             self.world = after;
@@ -402,13 +413,7 @@ fn path(finding: &Finding) -> String {
 fn as_found(wrong: &Wrong, found: &[Finding]) -> Checked<()> {
     let found: BTreeSet<_> = found
         .iter()
-        .map(|finding| {
-            (
-                finding.collection.clone(),
-                key(&id_of(finding)),
-                path(finding),
-            )
-        })
+        .map(|finding| (finding.collection.clone(), key(&id_of(finding)), path(finding)))
         .collect();
     for (at, what) in wrong {
         if !found.contains(at) {

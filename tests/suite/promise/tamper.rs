@@ -68,11 +68,7 @@ pub(crate) fn tampering(chance: &mut Chance) -> Tampering {
             }
             Tampering::Update(rule.holder, filter, update)
         }
-        5..7 => Tampering::Update(
-            collection,
-            one,
-            doc! { "$set": base_field(chance, collection) },
-        ),
+        5..7 => Tampering::Update(collection, one, doc! { "$set": base_field(chance, collection) }),
         // References in another type of number, and lists of inverse references that are missing or name
         // one twice.
         7 => match chance.below(5) {
@@ -152,16 +148,12 @@ impl UnitOfWork for Beneath {
 
 /// Writes to the store itself, all or, if an index refuses one, nothing.
 pub(crate) async fn tamper(store: &impl TestStore, with: Vec<Tampering>) -> odm::Result<()> {
-    store
-        .run(Arc::new(Beneath(with)), Durability::Immediate)
-        .await
+    store.run(Arc::new(Beneath(with)), Durability::Immediate).await
 }
 
 /// Makes what is stored what it was.
 pub(crate) async fn restore(store: &impl TestStore, to: &World) {
-    let all = COLLECTIONS
-        .iter()
-        .map(|collection| Tampering::Delete(collection, doc! {}));
+    let all = COLLECTIONS.iter().map(|collection| Tampering::Delete(collection, doc! {}));
     let mut writes: Vec<Tampering> = all.collect();
     for collection in COLLECTIONS {
         let documents = to.of(collection).values();

@@ -5,16 +5,8 @@ use std::collections::BTreeMap;
 use odm::bson::{Bson, Document, RawDocumentBuf};
 use tests::{TestStore, stored};
 
-pub(crate) const COLLECTIONS: [&str; 8] = [
-    "regions",
-    "shops",
-    "persons",
-    "items",
-    "item_details",
-    "reviews",
-    "orders",
-    "tickets",
-];
+pub(crate) const COLLECTIONS: [&str; 8] =
+    ["regions", "shops", "persons", "items", "item_details", "reviews", "orders", "tickets"];
 
 /// A value as BSON compares: without the difference between the types of whole numbers, in their order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -130,18 +122,13 @@ impl World {
         }
         let records = stored(store, "_odm_catalog").await;
         let is_sequence = |record: &&RawDocumentBuf| {
-            record
-                .get_str("_id")
-                .is_ok_and(|id| id == "sequence tickets")
+            record.get_str("_id").is_ok_and(|id| id == "sequence tickets")
         };
         let last_number = match records.iter().find(is_sequence) {
             Some(sequence) => sequence.get_i64("last").expect("it is a number"),
             None => 0,
         };
-        World {
-            collections,
-            last_number,
-        }
+        World { collections, last_number }
     }
 
     /// The documents of a collection, to be changed.

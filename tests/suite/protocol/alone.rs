@@ -19,12 +19,7 @@ struct Rules {
     checks_again: bool,
 }
 
-const ALL: Rules = Rules {
-    checks: true,
-    announces: true,
-    waits: true,
-    checks_again: true,
-};
+const ALL: Rules = Rules { checks: true, announces: true, waits: true, checks_again: true };
 
 /// The catalog, as it is stored and as a writer has read it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -108,17 +103,8 @@ impl Model for Alone {
     type Action = Action;
 
     fn init_states(&self) -> Vec<State> {
-        let catalog = Catalog {
-            epoch: 1,
-            is_changing: false,
-            has_copy: false,
-        };
-        let writer = Writer {
-            catalog,
-            step: Step::Idle,
-            is_slow: false,
-            is_killed: false,
-        };
+        let catalog = Catalog { epoch: 1, is_changing: false, has_copy: false };
+        let writer = Writer { catalog, step: Step::Idle, is_slow: false, is_killed: false };
         vec![State {
             catalog,
             source: 0,
@@ -133,10 +119,7 @@ impl Model for Alone {
         let has_ended = matches!(state.change, Change::Complete | Change::Killed);
         let must_wait = self.0.waits
             && state.change == Change::Announced
-            && state
-                .writers
-                .iter()
-                .any(|writer| writer.is_under_way() && !writer.is_slow);
+            && state.writers.iter().any(|writer| writer.is_under_way() && !writer.is_slow);
         if !has_ended {
             actions.push(Action::KillChange);
         }
@@ -286,22 +269,10 @@ fn writes_alone_leave_no_copy_wrong_in_silence_in_any_order() {
 #[test]
 fn without_one_of_its_rules_writes_alone_leave_wrong_copies() {
     let without = [
-        Rules {
-            checks: false,
-            ..ALL
-        },
-        Rules {
-            announces: false,
-            ..ALL
-        },
-        Rules {
-            waits: false,
-            ..ALL
-        },
-        Rules {
-            checks_again: false,
-            ..ALL
-        },
+        Rules { checks: false, ..ALL },
+        Rules { announces: false, ..ALL },
+        Rules { waits: false, ..ALL },
+        Rules { checks_again: false, ..ALL },
     ];
     for rules in without {
         assert!(!check(rules).0, "{rules:?}");

@@ -78,9 +78,7 @@ impl Database {
 
     /// The best child: its score, and which it is.
     fn best(&self) -> Option<Value> {
-        self.present(Key::Child, 2)
-            .map(|(child, (score, _))| (score, child))
-            .max()
+        self.present(Key::Child, 2).map(|(child, (score, _))| (score, child)).max()
     }
 
     fn records(&self) -> impl Iterator<Item = (u8, Value)> {
@@ -116,12 +114,8 @@ struct Rules {
     computes_anew: bool,
 }
 
-const ALL: Rules = Rules {
-    shares: true,
-    excludes: true,
-    records_in_unit: true,
-    computes_anew: true,
-};
+const ALL: Rules =
+    Rules { shares: true, excludes: true, records_in_unit: true, computes_anew: true };
 
 impl Rules {
     fn share(self, writes: &mut Writes, locked: Locked, by: u8) {
@@ -190,16 +184,13 @@ impl Rules {
         self.share(writes, Locked::Parent, process);
         let shown = snapshot.get(Key::Parent);
         let is_shown = shown.is_some_and(|(_, at)| at == child);
-        let better = score
-            .map(|score| (score, child))
-            .filter(|own| shown.is_none_or(|shown| *own > shown));
+        let better =
+            score.map(|score| (score, child)).filter(|own| shown.is_none_or(|shown| *own > shown));
         if let Some(own) = better {
             writes.insert(Key::Parent, Some(own));
         } else if is_shown {
             let mut after = snapshot.clone();
-            after
-                .0
-                .insert(Key::Child(child), (score.map(|score| (score, 0)), 0));
+            after.0.insert(Key::Child(child), (score.map(|score| (score, 0)), 0));
             self.exclude(writes, Locked::Parent);
             writes.insert(Key::Parent, after.best());
         }
@@ -259,9 +250,7 @@ struct State {
 impl State {
     /// Nobody has anything to do.
     fn is_quiet(&self) -> bool {
-        self.processes
-            .iter()
-            .all(|process| *process == Process::Gone)
+        self.processes.iter().all(|process| *process == Process::Gone)
             && self.database.records().next().is_none()
     }
 }
@@ -301,11 +290,7 @@ impl Model for Protocol {
         }
         database.0.insert(Key::Parent, (Some((3, 0)), 0));
         let processes = vec![Process::Idle; self.units.len()];
-        vec![State {
-            database,
-            processes,
-            workers: vec![Worker::Idle; self.workers.into()],
-        }]
+        vec![State { database, processes, workers: vec![Worker::Idle; self.workers.into()] }]
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
@@ -320,10 +305,7 @@ impl Model for Protocol {
         for (at, worker) in (0..).zip(&state.workers) {
             match worker {
                 Worker::Idle => {
-                    let free = state
-                        .database
-                        .records()
-                        .filter(|(_, (claimed, _))| *claimed == 0);
+                    let free = state.database.records().filter(|(_, (claimed, _))| *claimed == 0);
                     actions.extend(free.map(|(record, _)| Action::BeginClaim(at, record)));
                 }
                 Worker::Claims { .. } => actions.push(Action::CommitClaim(at)),
@@ -336,27 +318,17 @@ impl Model for Protocol {
                 actions.push(Action::KillWorker(at));
             }
         }
-        let claimed = state
-            .database
-            .records()
-            .filter(|(_, (claimed, _))| *claimed > 0);
+        let claimed = state.database.records().filter(|(_, (claimed, _))| *claimed > 0);
         actions.extend(claimed.map(|(record, _)| Action::Expire(record)));
     }
 
     fn next_state(&self, state: &State, action: Action) -> Option<State> {
         let mut next = state.clone();
-        let State {
-            database,
-            processes,
-            workers,
-        } = &mut next;
+        let State { database, processes, workers } = &mut next;
         match action {
             Action::Begin(at) => {
                 let writes = self.rules.unit(self.units[usize::from(at)], at, database);
-                processes[usize::from(at)] = Process::Open {
-                    snapshot: database.clone(),
-                    writes,
-                };
+                processes[usize::from(at)] = Process::Open { snapshot: database.clone(), writes };
             }
             Action::Commit(at) => {
                 let Process::Open { snapshot, writes } = &state.processes[usize::from(at)] else {
@@ -377,18 +349,12 @@ impl Model for Protocol {
                     return None;
                 };
                 let snapshot = database.clone();
-                database.commit(
-                    &snapshot,
-                    &Writes::from([(Key::Record(at), Some((0, name)))]),
-                );
+                database.commit(&snapshot, &Writes::from([(Key::Record(at), Some((0, name)))]));
                 processes[usize::from(at)] = Process::Gone;
             }
             Action::Kill(at) => processes[usize::from(at)] = Process::Gone,
             Action::BeginClaim(at, record) => {
-                workers[usize::from(at)] = Worker::Claims {
-                    record,
-                    snapshot: database.clone(),
-                };
+                workers[usize::from(at)] = Worker::Claims { record, snapshot: database.clone() };
             }
             Action::CommitClaim(at) => {
                 let Worker::Claims { record, snapshot } = &state.workers[usize::from(at)] else {
@@ -405,10 +371,7 @@ impl Model for Protocol {
                 let Worker::Claimed(record) = state.workers[usize::from(at)] else {
                     return None;
                 };
-                workers[usize::from(at)] = Worker::Works {
-                    record,
-                    snapshot: database.clone(),
-                };
+                workers[usize::from(at)] = Worker::Works { record, snapshot: database.clone() };
             }
             Action::CommitWork(at) => {
                 let Worker::Works { record, snapshot } = &state.workers[usize::from(at)] else {
@@ -425,9 +388,7 @@ impl Model for Protocol {
                 let (_, name) = database.get(Key::Record(record))?;
                 let version = database.version(Key::Record(record));
                 // No write: others take it for free from this time on.
-                database
-                    .0
-                    .insert(Key::Record(record), (Some((0, name)), version));
+                database.0.insert(Key::Record(record), (Some((0, name)), version));
             }
         }
         Some(next)
@@ -463,11 +424,7 @@ impl Model for Protocol {
 
 /// The names of the properties that do not hold, and how many states there are.
 fn check(rules: Rules, units: &[Unit], workers: u8) -> (Vec<&'static str>, usize) {
-    let protocol = Protocol {
-        rules,
-        units: units.to_vec(),
-        workers,
-    };
+    let protocol = Protocol { rules, units: units.to_vec(), workers };
     let checker = protocol.checker().spawn_bfs().join();
     assert!(checker.is_done());
     let end = "it comes to its end";
@@ -477,13 +434,8 @@ fn check(rules: Rules, units: &[Unit], workers: u8) -> (Vec<&'static str>, usize
     (wrong, checker.unique_state_count())
 }
 
-const OF_THE_SOURCE: [Unit; 5] = [
-    Unit::Rename,
-    Unit::DeleteSource,
-    Unit::Insert(0),
-    Unit::Insert(1),
-    Unit::DeleteHolder(0),
-];
+const OF_THE_SOURCE: [Unit; 5] =
+    [Unit::Rename, Unit::DeleteSource, Unit::Insert(0), Unit::Insert(1), Unit::DeleteHolder(0)];
 const OF_THE_PARENT: [Unit; 5] = [
     Unit::Score(0, 1),
     Unit::Score(0, 4),
@@ -516,10 +468,7 @@ fn assert_right(units: &[Unit], workers: u8) {
 /// What goes wrong without a rule in some triple.
 fn wrong_without(rules: Rules, units: &[Unit], workers: u8) -> Vec<&'static str> {
     let wrong = triples(units).map(|triple| check(rules, &triple, workers).0);
-    wrong
-        .into_iter()
-        .find(|wrong| !wrong.is_empty())
-        .unwrap_or_default()
+    wrong.into_iter().find(|wrong| !wrong.is_empty()).unwrap_or_default()
 }
 
 #[test]
@@ -534,40 +483,28 @@ fn a_parent_shows_its_best_child_in_every_order() {
 
 #[test]
 fn without_shared_locks_copies_go_wrong() {
-    let rules = Rules {
-        shares: false,
-        ..ALL
-    };
+    let rules = Rules { shares: false, ..ALL };
     assert!(!wrong_without(rules, &OF_THE_SOURCE, 0).is_empty());
     assert!(!wrong_without(rules, &OF_THE_PARENT, 0).is_empty());
 }
 
 #[test]
 fn without_exclusive_locks_copies_go_wrong() {
-    let rules = Rules {
-        excludes: false,
-        ..ALL
-    };
+    let rules = Rules { excludes: false, ..ALL };
     assert!(!wrong_without(rules, &OF_THE_SOURCE, 0).is_empty());
     assert!(!wrong_without(rules, &OF_THE_PARENT, 0).is_empty());
 }
 
 #[test]
 fn a_record_that_is_written_after_its_unit_is_lost_with_its_process() {
-    let rules = Rules {
-        records_in_unit: false,
-        ..ALL
-    };
+    let rules = Rules { records_in_unit: false, ..ALL };
     let wrong = wrong_without(rules, &OF_THE_SOURCE, 1);
     assert_eq!(wrong, ["when nothing waits, the late copies are right"]);
 }
 
 #[test]
 fn a_worker_that_writes_what_the_record_says_overwrites_newer_values() {
-    let rules = Rules {
-        computes_anew: false,
-        ..ALL
-    };
+    let rules = Rules { computes_anew: false, ..ALL };
     let wrong = wrong_without(rules, &OF_THE_SOURCE, 2);
     assert_eq!(wrong, ["when nothing waits, the late copies are right"]);
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use odm::{bson, prelude::*};
 use serde::{Deserialize, Serialize};
 
-use crate::values::{Any, Rng, any_struct, model};
+use crate::readable::values::{Any, Rng, any_struct, model};
 
 #[derive(Debug, Clone, Serialize, Deserialize, Embed)]
 pub(crate) struct Content {
@@ -120,13 +120,9 @@ pub(crate) enum Mixed {
 impl Any for Mixed {
     fn any(rng: &mut Rng) -> Self {
         match rng.below(3) {
-            0 => Mixed::A {
-                number: Any::any(rng),
-            },
+            0 => Mixed::A { number: Any::any(rng) },
             1 => Mixed::B(Any::any(rng)),
-            _ => Mixed::Bare {
-                text: Any::any(rng),
-            },
+            _ => Mixed::Bare { text: Any::any(rng) },
         }
     }
 }

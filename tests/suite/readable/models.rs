@@ -2,7 +2,7 @@
 
 use odm::prelude::*;
 
-use crate::{cases, enums::*, parts, structs::*};
+use crate::readable::{cases, enums::*, parts, structs::*};
 
 macro_rules! all {
     ($($field:ident: $model:ident,)*) => {

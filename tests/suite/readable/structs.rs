@@ -11,7 +11,7 @@ use std::{
 use odm::{bson, prelude::*};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-use crate::values::{any_struct, model};
+use crate::readable::values::{any_struct, model};
 
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
 #[document(collection = "scalars")]
@@ -156,10 +156,7 @@ pub(crate) struct Inner {
     #[serde(skip_serializing_if = "String::is_empty")]
     the_text: String,
 }
-any_struct!(Inner {
-    the_number,
-    the_text
-});
+any_struct!(Inner { the_number, the_text });
 
 mod text {
     use super::*;
@@ -170,8 +167,7 @@ mod text {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<i32>, D::Error> {
         let text = Option::<String>::deserialize(d)?;
-        text.map(|text| text.parse().map_err(D::Error::custom))
-            .transpose()
+        text.map(|text| text.parse().map_err(D::Error::custom)).transpose()
     }
 }
 
@@ -258,13 +254,10 @@ pub(crate) struct Tree {
     left: Option<Box<Tree>>,
 }
 
-impl crate::values::Any for Tree {
-    fn any(rng: &mut crate::values::Rng) -> Self {
+impl crate::readable::values::Any for Tree {
+    fn any(rng: &mut crate::readable::values::Rng) -> Self {
         let left = (rng.below(3) == 0).then(|| Box::new(Tree::any(rng)));
-        Tree {
-            label: String::any(rng),
-            left,
-        }
+        Tree { label: String::any(rng), left }
     }
 }
 
@@ -294,13 +287,10 @@ model!(
     modified |value| value.document = value.document.into_iter().collect::<BTreeMap<_, _>>().into_iter().collect()
 );
 
-impl crate::values::Any for bson::Document {
-    fn any(rng: &mut crate::values::Rng) -> Self {
+impl crate::readable::values::Any for bson::Document {
+    fn any(rng: &mut crate::readable::values::Rng) -> Self {
         let fields = BTreeMap::<String, i64>::any(rng);
-        fields
-            .into_iter()
-            .map(|(name, value)| (name, value.into()))
-            .collect()
+        fields.into_iter().map(|(name, value)| (name, value.into())).collect()
     }
 
     fn is_storable(&self) -> bool {

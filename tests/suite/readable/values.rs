@@ -183,28 +183,25 @@ impl<A: Any, B: Any> Any for (A, B) {
 
 impl<T: Any> Any for BTreeMap<String, T> {
     fn any(rng: &mut Rng) -> Self {
-        (0..rng.below(3))
-            .map(|_| (String::any(rng), T::any(rng)))
-            .collect()
+        (0..rng.below(3)).map(|_| (String::any(rng), T::any(rng))).collect()
     }
 
     fn is_storable(&self) -> bool {
         // The names of fields end at a NUL.
-        self.iter()
-            .all(|(name, value)| !name.contains('\0') && value.is_storable())
+        self.iter().all(|(name, value)| !name.contains('\0') && value.is_storable())
     }
 }
 
 /// Random values of a struct, of these fields.
 macro_rules! any_struct {
     ($type:ident { $($field:ident),* $(,)? }) => {
-        impl crate::values::Any for $type {
-            fn any(rng: &mut crate::values::Rng) -> Self {
-                $type { $($field: crate::values::Any::any(rng)),* }
+        impl crate::readable::values::Any for $type {
+            fn any(rng: &mut crate::readable::values::Rng) -> Self {
+                $type { $($field: crate::readable::values::Any::any(rng)),* }
             }
 
             fn is_storable(&self) -> bool {
-                true $(&& crate::values::Any::is_storable(&self.$field))*
+                true $(&& crate::readable::values::Any::is_storable(&self.$field))*
             }
         }
     };
@@ -218,9 +215,9 @@ macro_rules! model {
         $(; read |$value:ident| $read:expr)?
         $(; modified |$after:ident| $modified:expr)?
     ) => {
-        crate::values::any_struct!($type { id, $($field),* });
+        crate::readable::values::any_struct!($type { id, $($field),* });
 
-        impl crate::Model for $type {
+        impl crate::readable::Model for $type {
             fn with_id(self, id: i64) -> Self {
                 $type { id, ..self }
             }

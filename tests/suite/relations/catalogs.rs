@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use odm::{DerivedKind, ErrorKind, Problem, prelude::*};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, map_store::MapStore, on_every_store, run};
+use tests::{map_store::MapStore, on_every_store, run};
 
 use super::{Works, assert_right, maker, part, product};
 
@@ -28,7 +28,7 @@ mod alone {
 }
 
 on_every_store! {
-    async fn a_program_that_knows_only_parts_renames_one_and_the_copies_change(store: impl TestStore) {
+    async fn a_program_that_knows_only_parts_renames_one_and_the_copies_change(store: AnyStore) {
         let stock = alone::Stock::open(store.clone()).await.unwrap();
         stock.parts.insert(alone::Part { id: 1, name: "old".into() }).await.unwrap();
         // Opened later than the other, whose repositories are in use already.
@@ -53,7 +53,7 @@ on_every_store! {
         assert_right(&db).await;
     }
 
-    async fn a_process_that_starts_anew_still_follows_what_others_declared(store: impl TestStore) {
+    async fn a_process_that_starts_anew_still_follows_what_others_declared(store: AnyStore) {
         let db = Works::open(store.clone()).await.unwrap();
         db.parts.insert_many((1..=2).map(part)).await.unwrap();
         db.products.insert(product(1, None, &[1, 2])).await.unwrap();
@@ -64,7 +64,7 @@ on_every_store! {
         assert_eq!(stock.audit().await.unwrap(), []);
     }
 
-    async fn what_is_declared_over_older_documents_is_reported_and_rebuilt(store: impl TestStore) {
+    async fn what_is_declared_over_older_documents_is_reported_and_rebuilt(store: AnyStore) {
         let stock = alone::Stock::open(store.clone()).await.unwrap();
         let parts = (0..450).map(|id| alone::Part { id, name: format!("part {id}") });
         stock.parts.insert_many(parts).await.unwrap();
@@ -86,7 +86,7 @@ on_every_store! {
         assert_eq!(again.audit().await.unwrap(), []);
     }
 
-    async fn an_older_version_cannot_come_after_a_newer_one(store: impl TestStore) {
+    async fn an_older_version_cannot_come_after_a_newer_one(store: AnyStore) {
         newer::Stock::open(store.clone()).await.unwrap();
         let error = alone::Stock::open(store.clone()).await.err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Schema);
@@ -94,7 +94,7 @@ on_every_store! {
         newer::Stock::open(store).await.unwrap();
     }
 
-    async fn two_that_contradict_each_other_are_refused(store: impl TestStore) {
+    async fn two_that_contradict_each_other_are_refused(store: AnyStore) {
         let db = Works::open(store.clone()).await.unwrap();
         db.makers.insert(maker(1)).await.unwrap();
         let error = contrary::Shop::open(store.clone()).await.err().unwrap();
@@ -112,10 +112,7 @@ fn updates_without_a_transaction_are_in_what_a_program_derives_that_is_declared_
     run(async {
         let store = MapStore::writing_alone(Duration::from_millis(400), Duration::from_millis(150));
         let stock = alone::Stock::open(store.clone()).await.unwrap();
-        let part = |id| alone::Part {
-            id,
-            name: "old".into(),
-        };
+        let part = |id| alone::Part { id, name: "old".into() };
         stock.parts.insert_many((1..=9).map(part)).await.unwrap();
         // Some begin before the other program announces itself, some while it waits, and some after it is declared.
         let updates = (1..=9).map(async |id| {
@@ -132,13 +129,7 @@ fn updates_without_a_transaction_are_in_what_a_program_derives_that_is_declared_
         };
         let (_, db) = tokio::join!(futures_util::future::join_all(updates), declare);
         let parts = db.products.get(1).await.unwrap().parts;
-        assert_eq!(
-            parts
-                .iter()
-                .map(|part| part.name.as_str())
-                .collect::<Vec<_>>(),
-            ["new"; 9]
-        );
+        assert_eq!(parts.iter().map(|part| part.name.as_str()).collect::<Vec<_>>(), ["new"; 9]);
         db.backfill().await.unwrap();
         assert_right(&db).await;
     });
@@ -151,10 +142,7 @@ fn inserts_without_a_transaction_have_what_a_program_derives_in_them_that_is_dec
         let stock = alone::Stock::open(store.clone()).await.unwrap();
         let inserts = (1..=9).map(async |id| {
             tokio::time::sleep(Duration::from_millis(id as u64 * 60)).await;
-            let part = alone::Part {
-                id,
-                name: "new".into(),
-            };
+            let part = alone::Part { id, name: "new".into() };
             stock.parts.insert(part).await.unwrap();
         });
         let declare = async {
@@ -174,17 +162,10 @@ fn what_an_open_has_announced_that_was_dropped_harms_nobody() {
     run(async {
         let store = MapStore::writing_alone(Duration::from_millis(100), Duration::ZERO);
         let stock = alone::Stock::open(store.clone()).await.unwrap();
-        let part = alone::Part {
-            id: 1,
-            name: "old".into(),
-        };
+        let part = alone::Part { id: 1, name: "old".into() };
         stock.parts.insert(part).await.unwrap();
         let open = Works::open(store.clone());
-        assert!(
-            tokio::time::timeout(Duration::from_millis(20), open)
-                .await
-                .is_err()
-        );
+        assert!(tokio::time::timeout(Duration::from_millis(20), open).await.is_err());
         let name = alone::Part::fields().name;
         stock.parts.update(1).set(name, "new").await.unwrap();
         let db = Works::open(store.clone()).await.unwrap();

@@ -48,9 +48,7 @@ fn child_that_writes() {
         std::process::exit(1);
     });
     tests::run(async {
-        let db = Works::open(Embedded::open(&path).await.unwrap())
-            .await
-            .unwrap();
+        let db = Works::open(Embedded::open(&path).await.unwrap()).await.unwrap();
         let mut tasks = Vec::new();
         for task in 0..TASKS {
             let db = db.clone();
@@ -87,11 +85,9 @@ fn a_killed_process_leaves_every_definition_true() {
     for round in 0..KILLS {
         let after = (0..600_u64).new_tree(&mut moments).unwrap().current();
         let kill = Kill::AfterLine(TAKEN, Duration::from_millis(after));
-        let variables = [
-            (PATH, path.to_str().unwrap()),
-            (ROUND, &seed.wrapping_add(round).to_string()),
-        ];
-        let told = run_and_kill("crash::child_that_writes", &variables, kill);
+        let variables =
+            [(PATH, path.to_str().unwrap()), (ROUND, &seed.wrapping_add(round).to_string())];
+        let told = run_and_kill("relations::crash::child_that_writes", &variables, kill);
         steps += told.iter().filter(|line| *line == TAKEN).count();
         tests::run(async {
             let store = Embedded::open(&path).await.unwrap();
@@ -100,8 +96,5 @@ fn a_killed_process_leaves_every_definition_true() {
             assert_right(&db).await;
         });
     }
-    assert!(
-        steps > 5 * KILLS as usize,
-        "the processes were killed before they wrote: {steps}"
-    );
+    assert!(steps > 5 * KILLS as usize, "the processes were killed before they wrote: {steps}");
 }

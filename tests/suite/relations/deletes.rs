@@ -1,12 +1,12 @@
 //! What a delete means for those who refer.
 
 use odm::prelude::*;
-use tests::{TestStore, on_every_store};
+use tests::on_every_store;
 
 use super::{Badge, Works, assert_right, maker, part, person, product, review, task};
 
 on_every_store! {
-    async fn each_rule_does_what_it_says(store: impl TestStore) {
+    async fn each_rule_does_what_it_says(store: AnyStore) {
         let db = Works::open(store).await.unwrap();
         db.makers.insert(maker(1)).await.unwrap();
         db.parts.insert_many((1..=3).map(part)).await.unwrap();
@@ -30,7 +30,7 @@ on_every_store! {
         assert!(assert_right(&db).await.reviews.is_empty());
     }
 
-    async fn deletes_by_filter_take_the_same_road(store: impl TestStore) {
+    async fn deletes_by_filter_take_the_same_road(store: AnyStore) {
         let db = Works::open(store).await.unwrap();
         db.makers.insert_many((1..=3).map(maker)).await.unwrap();
         db.parts.insert_many((1..=3).map(part)).await.unwrap();
@@ -45,7 +45,7 @@ on_every_store! {
         assert_eq!((all.products.len(), all.reviews.len()), (2, 20));
     }
 
-    async fn a_pair_that_cannot_be_empty_restricts_and_names_who_refers(store: impl TestStore) {
+    async fn a_pair_that_cannot_be_empty_restricts_and_names_who_refers(store: AnyStore) {
         let db = Works::open(store).await.unwrap();
         db.people.insert_many([person(1), person(2)]).await.unwrap();
         db.badges.insert(Badge { id: 5, holder: Ref::new(1) }).await.unwrap();

@@ -68,10 +68,7 @@ mod old {
 }
 
 fn line(good: i32) -> Line {
-    Line {
-        good: Ref::new(good),
-        price_then: -1,
-    }
+    Line { good: Ref::new(good), price_then: -1 }
 }
 
 async fn prices(db: &Bills) -> Vec<i32> {
@@ -81,25 +78,14 @@ async fn prices(db: &Bills) -> Vec<i32> {
 
 async fn bills(store: impl TestStore, lines: &[i32]) -> Bills {
     let db = Bills::open(store).await.unwrap();
-    db.goods
-        .insert_many((1..=2).map(|id| Good { id, price: 10 * id }))
-        .await
-        .unwrap();
+    db.goods.insert_many((1..=2).map(|id| Good { id, price: 10 * id })).await.unwrap();
     let lines = lines.iter().map(|good| line(*good)).collect();
-    db.bills
-        .insert(Bill {
-            id: 1,
-            lines,
-            best: None,
-            best_price: None,
-        })
-        .await
-        .unwrap();
+    db.bills.insert(Bill { id: 1, lines, best: None, best_price: None }).await.unwrap();
     db
 }
 
 on_every_store! {
-    async fn each_frozen_line_keeps_its_own_value(store: impl TestStore) {
+    async fn each_frozen_line_keeps_its_own_value(store: AnyStore) {
         let db = bills(store, &[1, 2]).await;
         let price = Good::fields().price;
         let lines = Bill::fields().lines;
@@ -115,7 +101,7 @@ on_every_store! {
         assert_eq!(db.audit().await.unwrap(), []);
     }
 
-    async fn a_frozen_line_that_stays_in_its_place_keeps_its_value(store: impl TestStore) {
+    async fn a_frozen_line_that_stays_in_its_place_keeps_its_value(store: AnyStore) {
         let db = bills(store, &[2, 1]).await;
         db.goods.update(1).set(Good::fields().price, 11).await.unwrap();
         let lines = vec![line(1), line(1)];
@@ -124,7 +110,7 @@ on_every_store! {
         assert_eq!(db.audit().await.unwrap(), []);
     }
 
-    async fn a_frozen_copy_over_older_documents_is_filled_before_open_returns(store: impl TestStore) {
+    async fn a_frozen_copy_over_older_documents_is_filled_before_open_returns(store: AnyStore) {
         let before = old::Bills::open(store.clone()).await.unwrap();
         before.goods.insert(Good { id: 1, price: 10 }).await.unwrap();
         let lines = vec![old::Line { good: Ref::new(1) }];
@@ -135,7 +121,7 @@ on_every_store! {
         assert!(db.backfill().await.unwrap().iter().all(|found| found.repaired));
     }
 
-    async fn a_kept_reference_follows_what_comes_back(store: impl TestStore) {
+    async fn a_kept_reference_follows_what_comes_back(store: AnyStore) {
         let db = bills(store, &[]).await;
         db.bills.update(1).set(Bill::fields().best, 2).await.unwrap();
         db.goods.delete(2).await.unwrap();
@@ -151,7 +137,7 @@ on_every_store! {
         assert_eq!(db.audit().await.unwrap(), []);
     }
 
-    async fn the_same_version_cannot_declare_less(store: impl TestStore) {
+    async fn the_same_version_cannot_declare_less(store: AnyStore) {
         bills(store.clone(), &[1]).await;
         let error = less::Bills::open(store.clone()).await.err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Schema);
@@ -161,7 +147,7 @@ on_every_store! {
 }
 
 on_embedded_stores! {
-    async fn references_in_a_pair_are_there_once(store: impl TestStore) {
+    async fn references_in_a_pair_are_there_once(store: AnyStore) {
         let db = Crew::open(store.clone()).await.unwrap();
         db.bosses.insert(Boss { id: 1, jobs: Vec::new() }).await.unwrap();
         db.jobs.insert_many((0..600).map(|id| Job { id, boss: Some(Ref::new(1)) })).await.unwrap();
@@ -182,7 +168,7 @@ on_embedded_stores! {
 }
 
 on_single_writer_stores! {
-    async fn a_database_is_not_opened_inside_a_transaction_of_its_store(store: impl TestStore) {
+    async fn a_database_is_not_opened_inside_a_transaction_of_its_store(store: AnyStore) {
         let db = bills(store.clone(), &[]).await;
         let result = db.transaction(async |db| {
             db.goods.delete(2).await?;
@@ -330,10 +316,7 @@ struct Boxes {
 #[test]
 fn what_could_not_be_kept_right_is_refused_when_it_is_opened() {
     async fn refused<D: Database>(about: &str) {
-        let error = D::open(Embedded::memory().await.unwrap())
-            .await
-            .err()
-            .unwrap();
+        let error = D::open(Embedded::memory().await.unwrap()).await.err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Schema);
         assert!(error.to_string().contains(about), "{error}");
     }

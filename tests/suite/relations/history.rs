@@ -102,156 +102,86 @@ pub(super) async fn run(db: &Works, op: Op) -> odm::Result<()> {
     match op {
         Op::Maker(id) => db.makers.insert(maker(id)).await.map(drop),
         Op::NameMaker(id, n) => {
-            db.makers
-                .update(id)
-                .set(Maker::fields().name, format!("named {n}"))
-                .await
+            db.makers.update(id).set(Maker::fields().name, format!("named {n}")).await
         }
-        Op::MoveMaker(id, n) => db
-            .makers
-            .modify(id, |maker| maker.home.city = format!("city {n}"))
-            .await
-            .map(drop),
+        Op::MoveMaker(id, n) => {
+            db.makers.modify(id, |maker| maker.home.city = format!("city {n}")).await.map(drop)
+        }
         Op::DeleteMaker(id) => db.makers.delete(id).await.map(drop),
         Op::Product(id, of, parts) => db.products.insert(product(id, of, &parts)).await.map(drop),
         Op::UpsertProduct(id, of, parts) => {
             let old = db.products.get(id).optional().await?;
             let revision = old.map_or(0, |old| old.revision);
-            let new = Product {
-                revision,
-                ..product(id, of, &parts)
-            };
+            let new = Product { revision, ..product(id, of, &parts) };
             db.products.upsert(new).await.map(drop)
         }
         Op::NameProduct(id, n) => {
-            db.products
-                .update(id)
-                .set(Product::fields().name, format!("named {n}"))
-                .await
+            db.products.update(id).set(Product::fields().name, format!("named {n}")).await
         }
         Op::SetMaker(id, of) => {
-            db.products
-                .update(id)
-                .set(Product::fields().maker, of.map(Ref::new))
-                .await
+            db.products.update(id).set(Product::fields().maker, of.map(Ref::new)).await
         }
         Op::SetParts(id, parts) => {
             let parts = product(id, None, &parts).parts;
-            db.products
-                .update(id)
-                .set(Product::fields().parts, parts)
-                .await
+            db.products.update(id).set(Product::fields().parts, parts).await
         }
-        Op::DeleteProducts(ids) => db
-            .products
-            .delete_where(Product::fields().id.in_(ids))
-            .await
-            .map(drop),
+        Op::DeleteProducts(ids) => {
+            db.products.delete_where(Product::fields().id.in_(ids)).await.map(drop)
+        }
         Op::Part(id) => db.parts.insert(part(id)).await.map(drop),
         Op::NameParts(ids, n) => {
             let some = db.parts.update_where(Part::fields().id.in_(ids));
-            some.set(Part::fields().name, format!("named {n}"))
-                .await
-                .map(drop)
+            some.set(Part::fields().name, format!("named {n}")).await.map(drop)
         }
         Op::DeletePart(id) => db.parts.delete(id).await.map(drop),
         Op::Reviews(new) => {
             let new = new.into_iter().map(|(id, of, score)| review(id, of, score));
             db.reviews.insert_many(new).await.map(drop)
         }
-        Op::Score(id, score) => {
-            db.reviews
-                .update(id)
-                .set(Review::fields().score, score)
-                .await
-        }
-        Op::MoveReview(id, to) => {
-            db.reviews
-                .update(id)
-                .set(Review::fields().product, to)
-                .await
-        }
+        Op::Score(id, score) => db.reviews.update(id).set(Review::fields().score, score).await,
+        Op::MoveReview(id, to) => db.reviews.update(id).set(Review::fields().product, to).await,
         Op::DeleteReview(id) => db.reviews.delete(id).await.map(drop),
         Op::Person(id, tasks, spouse, teams) => {
             let new = Person {
                 tasks: refs(tasks),
                 spouse: spouse.map(Ref::new),
                 teams: refs(teams),
-                badges: db
-                    .people
-                    .get(id)
-                    .optional()
-                    .await?
-                    .map_or(Vec::new(), |old| old.badges),
+                badges: db.people.get(id).optional().await?.map_or(Vec::new(), |old| old.badges),
                 ..person(id)
             };
             db.people.upsert(new).await.map(drop)
         }
         Op::NamePerson(id, n) => {
-            db.people
-                .update(id)
-                .set(Person::fields().name, format!("named {n}"))
-                .await
+            db.people.update(id).set(Person::fields().name, format!("named {n}")).await
         }
         Op::SetTasks(id, tasks) => {
-            db.people
-                .update(id)
-                .set(Person::fields().tasks, refs(tasks))
-                .await
+            db.people.update(id).set(Person::fields().tasks, refs(tasks)).await
         }
         Op::SetSpouse(id, other) => {
-            db.people
-                .update(id)
-                .set(Person::fields().spouse, other.map(Ref::new))
-                .await
+            db.people.update(id).set(Person::fields().spouse, other.map(Ref::new)).await
         }
         Op::SetTeams(id, teams) => {
-            db.people
-                .update(id)
-                .set(Person::fields().teams, refs(teams))
-                .await
+            db.people.update(id).set(Person::fields().teams, refs(teams)).await
         }
-        Op::DeletePeople(ids) => db
-            .people
-            .delete_where(Person::fields().id.in_(ids))
-            .await
-            .map(drop),
+        Op::DeletePeople(ids) => {
+            db.people.delete_where(Person::fields().id.in_(ids)).await.map(drop)
+        }
         Op::Task(id, owner) => db.tasks.upsert(task(id, owner)).await.map(drop),
         Op::SetOwner(ids, owner) => {
             let some = db.tasks.update_where(Task::fields().id.in_(ids));
-            some.set(Task::fields().owner, owner.map(Ref::new))
-                .await
-                .map(drop)
+            some.set(Task::fields().owner, owner.map(Ref::new)).await.map(drop)
         }
         Op::DeleteTask(id) => db.tasks.delete(id).await.map(drop),
-        Op::Team(id, members) => db
-            .teams
-            .upsert(Team {
-                id,
-                members: refs(members),
-            })
-            .await
-            .map(drop),
-        Op::DeleteTeam(id) => db.teams.delete(id).await.map(drop),
-        Op::Badge(id, holder) => db
-            .badges
-            .upsert(Badge {
-                id,
-                holder: Ref::new(holder),
-            })
-            .await
-            .map(drop),
-        Op::MoveBadge(id, holder) => {
-            db.badges
-                .update(id)
-                .set(Badge::fields().holder, holder)
-                .await
+        Op::Team(id, members) => {
+            db.teams.upsert(Team { id, members: refs(members) }).await.map(drop)
         }
+        Op::DeleteTeam(id) => db.teams.delete(id).await.map(drop),
+        Op::Badge(id, holder) => {
+            db.badges.upsert(Badge { id, holder: Ref::new(holder) }).await.map(drop)
+        }
+        Op::MoveBadge(id, holder) => db.badges.update(id).set(Badge::fields().holder, holder).await,
         Op::SetBadges(id, badges) => {
-            db.people
-                .update(id)
-                .set(Person::fields().badges, refs(badges))
-                .await
+            db.people.update(id).set(Person::fields().badges, refs(badges)).await
         }
         Op::DeleteBadge(id) => db.badges.delete(id).await.map(drop),
     }
@@ -259,11 +189,8 @@ pub(super) async fn run(db: &Works, op: Op) -> odm::Result<()> {
 
 /// Runs many histories, each on a new store.
 fn histories<S: TestStore>(cases: u32, new: impl AsyncFn() -> S) {
-    let mut runner = TestRunner::new(Config {
-        cases,
-        failure_persistence: None,
-        ..Config::default()
-    });
+    let mut runner =
+        TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let history = prop::collection::vec(op(), 1..60);
     runner
         .run(&history, |history| {
@@ -301,11 +228,6 @@ fn a_random_history_leaves_every_definition_true_on_disk() {
 #[test]
 fn a_random_history_leaves_every_definition_true_in_maps() {
     histories(40, async || MapStore::new());
-}
-
-#[test]
-fn a_random_history_leaves_every_definition_true_in_maps_without_exchange() {
-    histories(40, async || MapStore::without_exchange());
 }
 
 #[test]

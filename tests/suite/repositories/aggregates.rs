@@ -11,9 +11,9 @@ use odm::{
 };
 use proptest::{prelude::*, strategy::ValueTree};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_embedded_stores, on_every_store};
+use tests::{on_embedded_stores, on_every_store};
 
-use crate::items::{Item, five, with_five};
+use crate::repositories::items::{Item, five, with_five};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Embed)]
 enum Status {
@@ -63,39 +63,24 @@ const DAY: i64 = 86_400_000;
 
 fn order() -> impl Strategy<Value = Order> {
     let line = ("[ab]", 0..9_i32).prop_map(|(product, quantity)| Line { product, quantity });
-    let places = (
-        prop::option::of("[XY]"),
-        prop::option::of(-400..400_i64),
-        prop::option::of(0..99_i32),
-    );
-    let lists = (
-        prop::collection::vec(line, 0..3),
-        prop::collection::vec("[xyz]", 0..3),
-    );
-    (
-        any::<bool>(),
-        "[abc]",
-        -9..9_i64,
-        -9..9_i32,
-        -900..900_i64,
-        places,
-        lists,
+    let places =
+        (prop::option::of("[XY]"), prop::option::of(-400..400_i64), prop::option::of(0..99_i32));
+    let lists = (prop::collection::vec(line, 0..3), prop::collection::vec("[xyz]", 0..3));
+    (any::<bool>(), "[abc]", -9..9_i64, -9..9_i32, -900..900_i64, places, lists).prop_map(
+        |(paid, customer, total, half, hours, (city, paid_at, fee), (lines, tags))| Order {
+            id: 0,
+            status: if paid { Status::Paid } else { Status::Open },
+            customer,
+            total,
+            weight: f64::from(half) / 2.0,
+            fee: fee.map(|cents| format!("0.{cents:02}").parse().expect("a decimal")),
+            placed: DateTime::from_millis(hours * 3_600_000 + 1),
+            paid: paid_at.map(|days| DateTime::from_millis(days * DAY)),
+            address: city.map(|city| Address { city }),
+            lines,
+            tags,
+        },
     )
-        .prop_map(
-            |(paid, customer, total, half, hours, (city, paid_at, fee), (lines, tags))| Order {
-                id: 0,
-                status: if paid { Status::Paid } else { Status::Open },
-                customer,
-                total,
-                weight: f64::from(half) / 2.0,
-                fee: fee.map(|cents| format!("0.{cents:02}").parse().expect("a decimal")),
-                placed: DateTime::from_millis(hours * 3_600_000 + 1),
-                paid: paid_at.map(|days| DateTime::from_millis(days * DAY)),
-                address: city.map(|city| Address { city }),
-                lines,
-                tags,
-            },
-        )
 }
 
 fn orders() -> impl Strategy<Value = Vec<Order>> {
@@ -116,8 +101,7 @@ fn by<K: Ord>(orders: &[Order], key: impl Fn(&Order) -> K) -> BTreeMap<K, Vec<&O
 
 fn fees<'o>(orders: impl IntoIterator<Item = &'o Order>) -> f64 {
     let fees = orders.into_iter().filter_map(|order| order.fee);
-    fees.map(|fee| fee.to_string().parse::<f64>().expect("a number"))
-        .sum()
+    fees.map(|fee| fee.to_string().parse::<f64>().expect("a number")).sum()
 }
 
 fn as_double(decimal: Decimal128) -> f64 {
@@ -129,17 +113,11 @@ async fn compare(db: &Sales, filter: Filter<Order>, found: &[Order]) {
     let order = Order::fields();
     let find = || db.orders.find(filter.clone());
     let totals = || found.iter().map(|order| order.total);
-    assert_eq!(
-        find().sum(order.total).await.unwrap(),
-        totals().sum::<i64>()
-    );
+    assert_eq!(find().sum(order.total).await.unwrap(), totals().sum::<i64>());
     assert_eq!(find().min(order.total).await.unwrap(), totals().min());
     assert_eq!(find().max(order.total).await.unwrap(), totals().max());
     let mean = totals().sum::<i64>() as f64 / found.len() as f64;
-    assert_eq!(
-        find().avg(order.total).await.unwrap(),
-        (!found.is_empty()).then_some(mean)
-    );
+    assert_eq!(find().avg(order.total).await.unwrap(), (!found.is_empty()).then_some(mean));
     let weight: f64 = found.iter().map(|order| order.weight).sum();
     assert_eq!(find().sum(order.weight).await.unwrap(), weight);
     let fee = as_double(find().sum(order.fee).await.unwrap());
@@ -151,39 +129,23 @@ async fn compare(db: &Sales, filter: Filter<Order>, found: &[Order]) {
 
     let per_status = find().count_by(order.status).await.unwrap();
     let expected = by(found, |order| format!("{:?}", order.status));
-    let expected: Vec<_> = expected
-        .values()
-        .map(|group| (group[0].status, group.len() as u64))
-        .collect();
+    let expected: Vec<_> =
+        expected.values().map(|group| (group[0].status, group.len() as u64)).collect();
     assert_eq!(per_status, expected);
     let per_customer = find().count_by(order.customer).await.unwrap();
     let expected = by(found, |order| order.customer.clone());
-    let expected: Vec<_> = expected
-        .into_iter()
-        .map(|(customer, group)| (customer, group.len() as u64))
-        .collect();
+    let expected: Vec<_> =
+        expected.into_iter().map(|(customer, group)| (customer, group.len() as u64)).collect();
     assert_eq!(per_customer, expected);
-    let cities = find()
-        .count_by(order.address.city.optional())
-        .await
-        .unwrap();
-    let expected = by(found, |order| {
-        order.address.as_ref().map(|at| at.city.clone())
-    });
-    let expected: Vec<_> = expected
-        .into_iter()
-        .map(|(city, group)| (city, group.len() as u64))
-        .collect();
+    let cities = find().count_by(order.address.city.optional()).await.unwrap();
+    let expected = by(found, |order| order.address.as_ref().map(|at| at.city.clone()));
+    let expected: Vec<_> =
+        expected.into_iter().map(|(city, group)| (city, group.len() as u64)).collect();
     assert_eq!(cities, expected);
 
     let rows = find()
         .group_by((order.customer, order.placed.start_of_day()))
-        .select((
-            count(),
-            order.total.sum(),
-            order.weight.avg(),
-            order.placed.max(),
-        ))
+        .select((count(), order.total.sum(), order.weight.avg(), order.placed.max()))
         .await
         .unwrap();
     let day = |order: &Order| order.placed.timestamp_millis().div_euclid(DAY) * DAY;
@@ -195,10 +157,7 @@ async fn compare(db: &Sales, filter: Filter<Order>, found: &[Order]) {
             let total = group.iter().map(|order| order.total).sum::<i64>();
             let weight = group.iter().map(|order| order.weight).sum::<f64>() / number as f64;
             let last = group.iter().map(|order| order.placed).max();
-            (
-                (customer, DateTime::from_millis(day)),
-                (number, total, Some(weight), last),
-            )
+            ((customer, DateTime::from_millis(day)), (number, total, Some(weight), last))
         })
         .collect();
     assert_eq!(rows, expected);
@@ -228,11 +187,7 @@ async fn compare(db: &Sales, filter: Filter<Order>, found: &[Order]) {
         .map(|((product, status), row)| ((product, format!("{status:?}")), row))
         .collect();
     assert_eq!(sold, expected.into_iter().collect::<Vec<_>>());
-    let tags = find()
-        .unwind(order.tags)
-        .count_by(order.tags.element())
-        .await
-        .unwrap();
+    let tags = find().unwind(order.tags).count_by(order.tags.element()).await.unwrap();
     let mut expected = BTreeMap::<_, u64>::new();
     for tag in found.iter().flat_map(|order| &order.tags) {
         *expected.entry(tag.clone()).or_default() += 1;
@@ -241,7 +196,7 @@ async fn compare(db: &Sales, filter: Filter<Order>, found: &[Order]) {
 }
 
 on_every_store! {
-    async fn aggregates_are_those_of_the_decoded_documents(store: impl TestStore) {
+    async fn aggregates_are_those_of_the_decoded_documents(store: AnyStore) {
         let db = Sales::open(store).await.unwrap();
         let order = Order::fields();
         let mut runner = proptest::test_runner::TestRunner::deterministic();
@@ -277,7 +232,7 @@ on_every_store! {
         }
     }
 
-    async fn groups_are_filtered_sorted_and_limited_by_what_is_computed(store: impl TestStore) {
+    async fn groups_are_filtered_sorted_and_limited_by_what_is_computed(store: AnyStore) {
         let db = with_five(store).await;
         let item = Item::fields();
         let by_kind = || db.items.all().group_by(item.kind).select(count());
@@ -314,7 +269,7 @@ on_every_store! {
         assert!(error.to_string().contains("`weight` is no key"), "{error}");
     }
 
-    async fn aggregates_are_over_what_the_query_finds_within_its_limits(store: impl TestStore) {
+    async fn aggregates_are_over_what_the_query_finds_within_its_limits(store: AnyStore) {
         let db = with_five(store).await;
         let item = Item::fields();
         let counts: Vec<i32> = five().iter().map(|item| item.count).collect();
@@ -327,7 +282,7 @@ on_every_store! {
         assert_eq!(db.items.all().limit(0).avg(item.weight).await.unwrap(), None);
     }
 
-    async fn a_sum_that_needs_more_than_64_bits_is_an_error(store: impl TestStore) {
+    async fn a_sum_that_needs_more_than_64_bits_is_an_error(store: AnyStore) {
         let db = Sales::open(store).await.unwrap();
         let mut runner = proptest::test_runner::TestRunner::deterministic();
         let one = order().new_tree(&mut runner).unwrap().current();
@@ -341,7 +296,7 @@ on_every_store! {
         assert_eq!(db.orders.all().sum(Order::fields().total).await.unwrap(), i64::MAX);
     }
 
-    async fn a_key_that_documents_can_lack_is_an_option(store: impl TestStore) {
+    async fn a_key_that_documents_can_lack_is_an_option(store: AnyStore) {
         let db = Sales::open(store.clone()).await.unwrap();
         let city = Order::fields().address.city;
         // Also while no document lacks it.
@@ -351,7 +306,7 @@ on_every_store! {
         assert_eq!(db.orders.all().count_by(city.optional()).await.unwrap(), []);
     }
 
-    async fn values_of_other_types_are_no_numbers_and_keys_of_them_are_errors(store: impl TestStore) {
+    async fn values_of_other_types_are_no_numbers_and_keys_of_them_are_errors(store: AnyStore) {
         let db = with_five(store.clone()).await;
         let item = Item::fields();
         let documents = [
@@ -374,7 +329,7 @@ on_every_store! {
 }
 
 on_embedded_stores! {
-    async fn what_an_index_has_is_computed_from_it_alone(store: impl TestStore) {
+    async fn what_an_index_has_is_computed_from_it_alone(store: AnyStore) {
         let db = with_five(store).await;
         let item = Item::fields();
         let (kinds, cost) = measure(db.items.all().count_by(item.kind).into_future()).await;

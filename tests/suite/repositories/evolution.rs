@@ -154,17 +154,11 @@ async fn make_by_hand(store: &impl TestStore, index: IndexSpec) {
 /// Leaves of the stored catalog what the library stored when it did not know the indexes.
 async fn forget_indexes(store: &impl TestStore, database: &str) {
     let owner = doc! { "_id": format!("database {database}") };
-    behind_the_back(
-        store,
-        "_odm_catalog",
-        owner,
-        doc! { "$unset": { "indexes": "" } },
-    )
-    .await;
+    behind_the_back(store, "_odm_catalog", owner, doc! { "$unset": { "indexes": "" } }).await;
 }
 
 on_every_store! {
-    async fn a_unique_index_that_is_no_longer_declared_refuses_nothing(store: impl TestStore) {
+    async fn a_unique_index_that_is_no_longer_declared_refuses_nothing(store: AnyStore) {
         let old = unique1::Club::open(store.clone()).await.unwrap();
         assert!(old.takes(1, "a").await);
         assert!(!old.takes(2, "a").await);
@@ -176,7 +170,7 @@ on_every_store! {
         assert!(none2::Club::open(store).await.unwrap().takes(4, "a").await);
     }
 
-    async fn a_unique_index_can_become_a_plain_one(store: impl TestStore) {
+    async fn a_unique_index_can_become_a_plain_one(store: AnyStore) {
         let old = unique1::Club::open(store.clone()).await.unwrap();
         assert!(old.takes(1, "a").await);
         let new = plain2::Club::open(store).await.unwrap();
@@ -184,7 +178,7 @@ on_every_store! {
         assert_eq!((old.with("a").await.0, new.with("a").await.0), (3, 3));
     }
 
-    async fn a_plain_index_becomes_unique_or_nothing_changes(store: impl TestStore) {
+    async fn a_plain_index_becomes_unique_or_nothing_changes(store: AnyStore) {
         let old = plain1::Club::open(store.clone()).await.unwrap();
         assert!(old.takes(1, "a").await && old.takes(2, "b").await && old.takes(3, "a").await);
         let error = unique2::Club::open(store.clone()).await.map(drop).unwrap_err();
@@ -209,7 +203,7 @@ on_every_store! {
         assert_eq!(old.people.insert(person).await.map(drop).unwrap_err().kind(), ErrorKind::Schema);
     }
 
-    async fn an_optional_field_can_be_required_once_all_documents_have_it(store: impl TestStore) {
+    async fn an_optional_field_can_be_required_once_all_documents_have_it(store: AnyStore) {
         let old = present1::Club::open(store.clone()).await.unwrap();
         for id in [1, 2] {
             old.people.insert(present1::Person { id, email: None }).await.unwrap();
@@ -224,7 +218,7 @@ on_every_store! {
         assert_eq!(absent.map(drop).unwrap_err().kind(), ErrorKind::Schema);
     }
 
-    async fn an_index_changes_only_with_the_version(store: impl TestStore) {
+    async fn an_index_changes_only_with_the_version(store: AnyStore) {
         let db = unique1::Club::open(store.clone()).await.unwrap();
         assert!(db.takes(1, "a").await);
         for error in [
@@ -238,12 +232,12 @@ on_every_store! {
         assert!(!db.takes(2, "a").await);
     }
 
-    async fn a_new_index_needs_no_new_version(store: impl TestStore) {
+    async fn a_new_index_needs_no_new_version(store: AnyStore) {
         assert!(none1::Club::open(store.clone()).await.unwrap().takes(1, "a").await);
         assert!(!unique1::Club::open(store).await.unwrap().takes(2, "a").await);
     }
 
-    async fn an_index_is_in_force_as_long_as_one_database_declares_it(store: impl TestStore) {
+    async fn an_index_is_in_force_as_long_as_one_database_declares_it(store: AnyStore) {
         let mail = mail1::Club::open(store.clone()).await.unwrap();
         unique1::Club::open(store.clone()).await.unwrap();
         assert!(mail.takes(1, "a").await);
@@ -253,7 +247,7 @@ on_every_store! {
         assert!(club.takes(2, "a").await && mail.takes(3, "a").await);
     }
 
-    async fn two_databases_that_declare_an_index_differently_are_refused(store: impl TestStore) {
+    async fn two_databases_that_declare_an_index_differently_are_refused(store: AnyStore) {
         let mail = mail1::Club::open(store.clone()).await.unwrap();
         assert!(mail.takes(1, "a").await);
         let error = plain1::Club::open(store.clone()).await.map(drop).unwrap_err();
@@ -264,7 +258,7 @@ on_every_store! {
         assert!(plain1::Club::open(store).await.unwrap().takes(2, "a").await);
     }
 
-    async fn an_index_that_was_made_by_hand_is_not_replaced(store: impl TestStore) {
+    async fn an_index_that_was_made_by_hand_is_not_replaced(store: AnyStore) {
         make_by_hand(&store, index("email_1", "email")).await;
         for error in [
             plain1::Club::open(store.clone()).await.map(drop).unwrap_err(),
@@ -278,7 +272,7 @@ on_every_store! {
         assert!(!db.takes(2, "a").await);
     }
 
-    async fn indexes_of_a_database_from_before_they_were_stored_stay(store: impl TestStore) {
+    async fn indexes_of_a_database_from_before_they_were_stored_stay(store: AnyStore) {
         mail1::Club::open(store.clone()).await.unwrap();
         unique1::Club::open(store.clone()).await.unwrap();
         forget_indexes(&store, "mail").await;
@@ -289,7 +283,7 @@ on_every_store! {
         assert!(club.takes(2, "a").await);
     }
 
-    async fn a_reference_of_one_child_can_become_one_of_many(store: impl TestStore) {
+    async fn a_reference_of_one_child_can_become_one_of_many(store: AnyStore) {
         let old = badges::one::Club::open(store.clone()).await.unwrap();
         old.people.insert(none1::Person { id: 1, email: "a".into() }).await.unwrap();
         let badge = |id| badges::one::Badge { id, person: Ref::new(1) };
@@ -303,7 +297,7 @@ on_every_store! {
 }
 
 on_embedded_stores! {
-    async fn an_index_can_have_another_name_and_other_fields(store: impl TestStore) {
+    async fn an_index_can_have_another_name_and_other_fields(store: AnyStore) {
         let old = plain1::Club::open(store.clone()).await.unwrap();
         assert!(old.takes(1, "a").await);
         assert_eq!(old.with("a").await, (1, Some("email_1".into())));
@@ -315,7 +309,7 @@ on_embedded_stores! {
         assert!(last().await.unwrap().sorted_by_index);
     }
 
-    async fn the_index_of_a_relation_goes_with_the_relation(store: impl TestStore) {
+    async fn the_index_of_a_relation_goes_with_the_relation(store: AnyStore) {
         let many = badges::many::Club::open(store.clone()).await.unwrap();
         many.people.insert(none1::Person { id: 1, email: "a".into() }).await.unwrap();
         let badge = badges::many::Badge { id: 1, person: Ref::new(1) };
@@ -330,7 +324,7 @@ on_embedded_stores! {
 
 // A server has no two indexes of one form.
 on_local_stores! {
-    async fn an_index_that_was_made_by_hand_stays(store: impl TestStore) {
+    async fn an_index_that_was_made_by_hand_stays(store: AnyStore) {
         unique1::Club::open(store.clone()).await.unwrap();
         make_by_hand(&store, index("by hand", "email")).await;
         let db = none2::Club::open(store).await.unwrap();

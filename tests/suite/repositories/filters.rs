@@ -5,9 +5,9 @@ use odm::{
     bson::{Bson, Document, doc},
     prelude::*,
 };
-use tests::{TestStore, on_every_store};
+use tests::on_every_store;
 
-use crate::items::{Item, Items, Origin, Size, Stock, ids, with_five};
+use crate::repositories::items::{Item, Items, Origin, Size, Stock, ids, with_five};
 
 async fn assert_matches(db: &Items, cases: impl IntoIterator<Item = (Filter<Item>, &[i64])>) {
     for (filter, expected) in cases {
@@ -20,16 +20,14 @@ async fn assert_matches(db: &Items, cases: impl IntoIterator<Item = (Filter<Item
 }
 
 async fn assert_raw(db: &Items, cases: impl IntoIterator<Item = (Document, &[i64])>) {
-    let cases = cases
-        .into_iter()
-        .map(|(filter, expected)| (Filter::raw(filter), expected));
+    let cases = cases.into_iter().map(|(filter, expected)| (Filter::raw(filter), expected));
     assert_matches(db, cases).await;
 }
 
 const NOTHING: &[i64] = &[];
 
 on_every_store! {
-    async fn equality_and_ranges_match_by_value(store: impl TestStore) {
+    async fn equality_and_ranges_match_by_value(store: AnyStore) {
         let db = with_five(store).await;
         let item = Item::fields();
         let bolts: Vec<&str> = vec!["a", "e", "zz"];
@@ -61,7 +59,7 @@ on_every_store! {
         assert_matches(&db, cases).await;
     }
 
-    async fn null_and_missing_are_told_apart_only_by_exists(store: impl TestStore) {
+    async fn null_and_missing_are_told_apart_only_by_exists(store: AnyStore) {
         let db = with_five(store).await;
         let item = Item::fields();
         let none_or_fragile = [None, Some("fragile".to_owned())];
@@ -93,7 +91,7 @@ on_every_store! {
         assert_matches(&db, [(item.origin.eq(norway), [3].as_slice())]).await;
     }
 
-    async fn text_is_matched_by_prefix_part_and_pattern(store: impl TestStore) {
+    async fn text_is_matched_by_prefix_part_and_pattern(store: AnyStore) {
         let db = with_five(store).await;
         let item = Item::fields();
         let cases: Vec<(_, &[i64])> = vec![
@@ -111,7 +109,7 @@ on_every_store! {
         assert_matches(&db, cases).await;
     }
 
-    async fn arrays_are_matched_by_element_by_all_and_as_a_whole(store: impl TestStore) {
+    async fn arrays_are_matched_by_element_by_all_and_as_a_whole(store: AnyStore) {
         let db = with_five(store).await;
         let item = Item::fields();
         let south_3 = Stock { place: "south".into(), qty: 3 };
@@ -138,7 +136,7 @@ on_every_store! {
         assert_matches(&db, cases).await;
     }
 
-    async fn a_condition_without_a_value_matches_everything(store: impl TestStore) {
+    async fn a_condition_without_a_value_matches_everything(store: AnyStore) {
         let db = with_five(store).await;
         let item = Item::fields();
         let none = None::<i32>;
@@ -156,7 +154,7 @@ on_every_store! {
         assert_matches(&db, cases).await;
     }
 
-    async fn filters_are_combined_in_any_number(store: impl TestStore) {
+    async fn filters_are_combined_in_any_number(store: AnyStore) {
         let db = with_five(store).await;
         let item = Item::fields();
         let (nut, few) = (item.kind.eq("nut"), item.count.lt(9));
@@ -187,7 +185,7 @@ on_every_store! {
         }
     }
 
-    async fn conditions_are_combined_by_and_or_and_not(store: impl TestStore) {
+    async fn conditions_are_combined_by_and_or_and_not(store: AnyStore) {
         let db = with_five(store).await;
         let item = Item::fields();
         let nut = || item.kind.eq("nut");
@@ -210,7 +208,7 @@ on_every_store! {
         assert_matches(&db, cases).await;
     }
 
-    async fn raw_filters_mean_what_they_mean_in_mongodb(store: impl TestStore) {
+    async fn raw_filters_mean_what_they_mean_in_mongodb(store: AnyStore) {
         let db = with_five(store).await;
         let cases: Vec<(_, &[i64])> = vec![
             (doc! {}, &[1, 2, 3, 4, 5]),
@@ -242,7 +240,7 @@ on_every_store! {
         assert_raw(&db, cases).await;
     }
 
-    async fn an_unknown_operator_of_a_filter_is_named(store: impl TestStore) {
+    async fn an_unknown_operator_of_a_filter_is_named(store: AnyStore) {
         let db = with_five(store).await;
         for (operator, filter) in [
             ("$near", doc! { "count": { "$near": 1 } }),

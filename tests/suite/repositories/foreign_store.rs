@@ -76,10 +76,7 @@ fn the_errors_of_a_store_reach_the_caller_as_they_are() {
     tests::run(async {
         let store = Embedded::memory().await.unwrap();
         let is_lost = Arc::new(AtomicBool::new(false));
-        let remote = Remote {
-            store,
-            is_lost: is_lost.clone(),
-        };
+        let remote = Remote { store, is_lost: is_lost.clone() };
         let db = Items::open(remote).await.unwrap();
         db.items.insert(item(1, "a", "nut", 1)).await.unwrap();
         is_lost.store(true, Ordering::Relaxed);

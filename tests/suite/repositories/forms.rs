@@ -5,7 +5,7 @@ use odm::{
     prelude::*,
 };
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_embedded_stores, on_every_store, stored};
+use tests::{on_embedded_stores, on_every_store, stored};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
 #[serde(rename_all = "SCREAMING-KEBAB-CASE")]
@@ -39,11 +39,7 @@ enum External {
 
 /// `{ "type": "circle", .. }`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
-#[serde(
-    tag = "type",
-    rename_all = "lowercase",
-    rename_all_fields = "camelCase"
-)]
+#[serde(tag = "type", rename_all = "lowercase", rename_all_fields = "camelCase")]
 enum Internal {
     Circle { the_radius: i32 },
     Square(#[embed] Inner),
@@ -76,10 +72,7 @@ struct Tree {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[serde(rename_all = "camelCase")]
-#[document(
-    collection = "forms",
-    index(fields = "long_name, -audit.inner.second_value")
-)]
+#[document(collection = "forms", index(fields = "long_name, -audit.inner.second_value"))]
 struct Form {
     #[serde(rename = "_id")]
     id: i64,
@@ -113,11 +106,7 @@ struct Forms {
 }
 
 fn leaf(label: &str) -> Tree {
-    Tree {
-        label: label.into(),
-        child: None,
-        others: Vec::new(),
-    }
+    Tree { label: label.into(), child: None, others: Vec::new() }
 }
 
 fn form(id: i64) -> Form {
@@ -125,25 +114,13 @@ fn form(id: i64) -> Form {
         id,
         long_name: "n".into(),
         renamed_field: 2,
-        audit: Audit {
-            author: "me".into(),
-            inner: Inner {
-                first_value: 3,
-                second_value: 4,
-            },
-        },
-        external: External::Card {
-            number: "1234".into(),
-            expires: 2030,
-        },
+        audit: Audit { author: "me".into(), inner: Inner { first_value: 3, second_value: 4 } },
+        external: External::Card { number: "1234".into(), expires: 2030 },
         internal: Internal::Circle { the_radius: 5 },
         adjacent: Some(Adjacent::Number { value: 6 }),
         untagged: Untagged::Pair { left: 7, right: 8 },
         a_tree: Tree {
-            child: Some(Box::new(Tree {
-                child: Some(Box::new(leaf("c"))),
-                ..leaf("b")
-            })),
+            child: Some(Box::new(Tree { child: Some(Box::new(leaf("c"))), ..leaf("b") })),
             others: vec![leaf("d")],
             ..leaf("a")
         },
@@ -154,14 +131,8 @@ fn form(id: i64) -> Form {
 
 fn second() -> Form {
     Form {
-        external: External::BankTransfer(Inner {
-            first_value: 30,
-            second_value: 40,
-        }),
-        internal: Internal::Square(Inner {
-            first_value: 50,
-            second_value: 60,
-        }),
+        external: External::BankTransfer(Inner { first_value: 30, second_value: 40 }),
+        internal: Internal::Square(Inner { first_value: 50, second_value: 60 }),
         adjacent: Some(Adjacent::Words(vec!["w".into()])),
         untagged: Untagged::Text { text: "t".into() },
         ..form(2)
@@ -169,16 +140,11 @@ fn second() -> Form {
 }
 
 fn third() -> Form {
-    Form {
-        external: External::Nothing,
-        internal: Internal::Point,
-        adjacent: None,
-        ..form(3)
-    }
+    Form { external: External::Nothing, internal: Internal::Point, adjacent: None, ..form(3) }
 }
 
 on_every_store! {
-    async fn a_document_is_stored_as_serde_says(store: impl TestStore) {
+    async fn a_document_is_stored_as_serde_says(store: AnyStore) {
         let db = Forms::open(store.clone()).await.unwrap();
         let forms = [form(1), second(), third()];
         db.forms.insert_many(forms.clone()).await.unwrap();
@@ -209,7 +175,7 @@ on_every_store! {
         assert_eq!(first, expected);
     }
 
-    async fn a_typed_path_finds_what_serde_stored(store: impl TestStore) {
+    async fn a_typed_path_finds_what_serde_stored(store: AnyStore) {
         let db = Forms::open(store).await.unwrap();
         db.forms.insert_many([form(1), second(), third()]).await.unwrap();
         let form = Form::fields();
@@ -244,7 +210,7 @@ on_every_store! {
         }
     }
 
-    async fn a_typed_path_changes_what_serde_reads(store: impl TestStore) {
+    async fn a_typed_path_changes_what_serde_reads(store: AnyStore) {
         let db = Forms::open(store).await.unwrap();
         db.forms.insert_many([form(1), second()]).await.unwrap();
         let fields = Form::fields();
@@ -271,7 +237,7 @@ on_every_store! {
         assert_eq!(db.forms.get(2).await.unwrap().external, External::Nothing);
     }
 
-    async fn what_an_older_program_stored_is_read(store: impl TestStore) {
+    async fn what_an_older_program_stored_is_read(store: AnyStore) {
         let db = Forms::open(store).await.unwrap();
         db.forms.insert(form(1)).await.unwrap();
         let older = doc! {
@@ -285,7 +251,7 @@ on_every_store! {
 }
 
 on_embedded_stores! {
-    async fn indexes_are_on_the_stored_paths(store: impl TestStore) {
+    async fn indexes_are_on_the_stored_paths(store: AnyStore) {
         let db = Forms::open(store).await.unwrap();
         db.forms.insert_many((0..50).map(form)).await.unwrap();
         db.forms.update(7).set(Form::fields().long_name, "seven").await.unwrap();
@@ -309,17 +275,11 @@ fn the_text_of_a_path_is_the_stored_path() {
     assert_eq!(form.audit.author.path(), "by");
     assert_eq!(form.audit.inner.first_value.path(), "FIRST-VALUE");
     assert_eq!(form.external.card.expires.path(), "external.Card.exp");
-    assert_eq!(
-        form.external.bank_transfer.second_value.path(),
-        "external.bank.other"
-    );
+    assert_eq!(form.external.bank_transfer.second_value.path(), "external.bank.other");
     assert_eq!(form.internal.circle.the_radius.path(), "internal.theRadius");
     assert_eq!(form.internal.square.second_value.path(), "internal.other");
     assert_eq!(form.adjacent.number.value.path(), "adjacent.c.value");
     assert_eq!(form.untagged.pair.left.path(), "untagged.left");
-    assert_eq!(
-        form.a_tree.child.child.child.label.path(),
-        "aTree.child.child.child.label"
-    );
+    assert_eq!(form.a_tree.child.child.child.label.path(), "aTree.child.child.child.label");
     assert_eq!(size_of_val(&form.a_tree.child.label), 0);
 }

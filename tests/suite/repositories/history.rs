@@ -29,41 +29,20 @@ async fn check(store: impl TestStore, history: &[Op]) -> Result<(), TestCaseErro
         prop_assert_eq!(&actual, &expected, "step {} of the history, {:?}", step, op);
     }
     let authors: Vec<Author> = db.authors.all().await.unwrap();
-    prop_assert_eq!(
-        &authors,
-        &model.authors.values().cloned().collect::<Vec<_>>()
-    );
+    prop_assert_eq!(&authors, &model.authors.values().cloned().collect::<Vec<_>>());
     let posts: Vec<Post> = db.posts.all().await.unwrap();
     prop_assert_eq!(&posts, &model.posts.values().cloned().collect::<Vec<_>>());
 
     // The same by the indexes, and by the references.
     for author in &authors {
-        let found = db
-            .authors
-            .find(Author::fields().email.eq(&author.email))
-            .one()
-            .await
-            .unwrap();
+        let found = db.authors.find(Author::fields().email.eq(&author.email)).one().await.unwrap();
         prop_assert_eq!(&found, author);
-        let of: Vec<i64> = db
-            .posts
-            .of(author)
-            .await
-            .unwrap()
-            .iter()
-            .map(|post| post.id)
-            .collect();
+        let of: Vec<i64> = db.posts.of(author).await.unwrap().iter().map(|post| post.id).collect();
         let mine = posts.iter().filter(|post| *post.author.id() == author.id);
         prop_assert_eq!(of, mine.map(|post| post.id).collect::<Vec<_>>());
     }
     let fields = Post::fields();
-    let rows = db
-        .posts
-        .all()
-        .join(fields.author)
-        .join(fields.related)
-        .await
-        .unwrap();
+    let rows = db.posts.all().join(fields.author).join(fields.related).await.unwrap();
     prop_assert_eq!(rows.len(), posts.len());
     for (post, author, related) in rows {
         prop_assert_eq!(&author, &model.authors[post.author.id()]);
@@ -83,11 +62,8 @@ fn histories<S: TestStore>(
     new: impl AsyncFn() -> S,
     verify: impl AsyncFn(&S) -> odm::Result<()>,
 ) {
-    let mut runner = TestRunner::new(Config {
-        cases,
-        failure_persistence: None,
-        ..Config::default()
-    });
+    let mut runner =
+        TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let outcome = runner.run(&ops(), |history| {
         tests::run(async {
             let store = new().await;
@@ -103,11 +79,7 @@ fn histories<S: TestStore>(
 
 #[test]
 fn random_histories_do_what_the_model_does_in_memory() {
-    histories(
-        200,
-        async || Embedded::memory().await.unwrap(),
-        Embedded::check_integrity,
-    );
+    histories(200, async || Embedded::memory().await.unwrap(), Embedded::check_integrity);
 }
 
 #[test]
@@ -130,11 +102,8 @@ fn random_histories_do_what_the_model_does_on_mongodb() {
 
 #[test]
 fn random_histories_do_the_same_in_memory_and_in_maps() {
-    let mut runner = TestRunner::new(Config {
-        cases: 60,
-        failure_persistence: None,
-        ..Config::default()
-    });
+    let mut runner =
+        TestRunner::new(Config { cases: 60, failure_persistence: None, ..Config::default() });
     let outcome = runner.run(&ops(), |history| {
         tests::run(async {
             let stores = (Embedded::memory().await.unwrap(), MapStore::new());

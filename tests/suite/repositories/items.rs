@@ -23,11 +23,7 @@ pub(crate) struct Origin {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
-#[document(
-    collection = "items",
-    index(fields = "kind, -count"),
-    index(fields = "stock.place")
-)]
+#[document(collection = "items", index(fields = "kind, -count"), index(fields = "stock.place"))]
 pub(crate) struct Item {
     #[serde(rename = "_id")]
     pub(crate) id: i64,
@@ -78,10 +74,7 @@ pub(crate) fn item(id: i64, code: &str, kind: &str, count: i32) -> Item {
         note: None,
         label: None,
         tags: Vec::new(),
-        size: Size {
-            width: 1,
-            height: 2,
-        },
+        size: Size { width: 1, height: 2 },
         stock: Vec::new(),
         origin: None,
         made: DateTime::from_millis(id * 1000),
@@ -89,10 +82,7 @@ pub(crate) fn item(id: i64, code: &str, kind: &str, count: i32) -> Item {
 }
 
 fn stock(place: &str, qty: i64) -> Stock {
-    Stock {
-        place: place.into(),
-        qty,
-    }
+    Stock { place: place.into(), qty }
 }
 
 fn strings(texts: &[&str]) -> Vec<String> {
@@ -116,15 +106,9 @@ pub(crate) fn five() -> Vec<Item> {
             weight: 2.5,
             note: Some("Fragile!".into()),
             tags: strings(&["red", "blue"]),
-            size: Size {
-                width: 3,
-                height: 4,
-            },
+            size: Size { width: 3, height: 4 },
             stock: vec![stock("north", 9), stock("south", 1)],
-            origin: Some(Origin {
-                country: "NO".into(),
-                since: DateTime::from_millis(0),
-            }),
+            origin: Some(Origin { country: "NO".into(), since: DateTime::from_millis(0) }),
             ..item(3, "c", "nut", 5)
         },
         Item {
@@ -135,11 +119,7 @@ pub(crate) fn five() -> Vec<Item> {
             stock: vec![stock("south", 3)],
             ..item(4, "d", "nut", 9)
         },
-        Item {
-            weight: 0.0,
-            label: Some("x.y".into()),
-            ..item(5, "e", "washer", 7)
-        },
+        Item { weight: 0.0, label: Some("x.y".into()), ..item(5, "e", "washer", 7) },
     ]
 }
 
@@ -154,9 +134,5 @@ pub(crate) async fn with_five(store: impl TestStore) -> Items {
 
 /// The ids of the items that match, in the order of the query.
 pub(crate) async fn ids(find: odm::repository::Query<Item>) -> Vec<i64> {
-    find.await
-        .unwrap()
-        .into_iter()
-        .map(|item| item.id)
-        .collect()
+    find.await.unwrap().into_iter().map(|item| item.id).collect()
 }

@@ -14,10 +14,7 @@ struct Address {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
-#[document(
-    collection = "users",
-    index(fields = "tenant, address.city", unique, case_insensitive)
-)]
+#[document(collection = "users", index(fields = "tenant, address.city", unique, case_insensitive))]
 struct User {
     #[serde(rename = "_id")]
     id: i64,
@@ -45,24 +42,18 @@ fn user(id: i64, name: &str) -> User {
         name: name.to_owned(),
         nick: name.to_owned(),
         tenant: 1,
-        address: Address {
-            city: Some(format!("city {id}")),
-        },
+        address: Address { city: Some(format!("city {id}")) },
     }
 }
 
-const NAMES: [&str; 9] = [
-    "bob", "Ann", "Änne", "ann", "ANN", "STRASSE", "straße", "Ärger", "annika",
-];
+const NAMES: [&str; 9] =
+    ["bob", "Ann", "Änne", "ann", "ANN", "STRASSE", "straße", "Ärger", "annika"];
 
 async fn with_names(store: impl TestStore) -> Users {
     let db = Users::open(store).await.unwrap();
     let names = NAMES.iter().zip(1..);
     let users = names.map(|(name, id)| user(id, name));
-    db.users
-        .insert_many(users.collect::<Vec<_>>())
-        .await
-        .unwrap();
+    db.users.insert_many(users.collect::<Vec<_>>()).await.unwrap();
     db
 }
 
@@ -72,7 +63,7 @@ async fn ids(find: impl IntoFuture<Output = odm::Result<Vec<User>>>) -> Vec<i64>
 }
 
 on_local_stores! {
-    async fn texts_are_found_without_regard_to_case_with_and_without_an_index(store: impl TestStore) {
+    async fn texts_are_found_without_regard_to_case_with_and_without_an_index(store: AnyStore) {
         let db = with_names(store).await;
         let user = User::fields();
         // By an index and by a scan.
@@ -105,7 +96,7 @@ on_local_stores! {
         assert_eq!(deleted, 3);
     }
 
-    async fn an_order_without_case_is_the_same_with_and_without_an_index(store: impl TestStore) {
+    async fn an_order_without_case_is_the_same_with_and_without_an_index(store: AnyStore) {
         let db = with_names(store).await;
         let user = User::fields();
         let expected = [2, 4, 5, 9, 1, 6, 7, 3, 8];
@@ -139,7 +130,7 @@ on_local_stores! {
         }
     }
 
-    async fn groups_are_sorted_without_regard_to_case(store: impl TestStore) {
+    async fn groups_are_sorted_without_regard_to_case(store: AnyStore) {
         let db = with_names(store).await;
         let user = User::fields();
         let rows = |sort| db.users.find(user.id.lte(5)).group_by(user.nick).select(odm::query::count()).sort(sort);
@@ -151,7 +142,7 @@ on_local_stores! {
         assert_eq!(by_name.len(), NAMES.len());
     }
 
-    async fn a_unique_index_that_ignores_case_refuses_the_same_word(store: impl TestStore) {
+    async fn a_unique_index_that_ignores_case_refuses_the_same_word(store: AnyStore) {
         let db = Users::open(store).await.unwrap();
         let fields = User::fields();
         let with_email = |id, email: &str| User { email: Some(email.to_owned()), ..user(id, "x") };
@@ -177,7 +168,7 @@ on_local_stores! {
         db.users.update(2).set(fields.email, "ann@b.c").await.unwrap();
     }
 
-    async fn an_upsert_by_a_unique_key_that_ignores_case_finds_the_same_word(store: impl TestStore) {
+    async fn an_upsert_by_a_unique_key_that_ignores_case_finds_the_same_word(store: AnyStore) {
         let db = Users::open(store).await.unwrap();
         let with_email = |id, email: &str| User { email: Some(email.to_owned()), ..user(id, "x") };
         db.users.insert(with_email(1, "Ann@b.c")).await.unwrap();
@@ -190,7 +181,7 @@ on_local_stores! {
         assert_eq!((inserted.id, db.users.all().count().await.unwrap()), (9, 2));
     }
 
-    async fn the_texts_of_a_compound_key_ignore_case_and_its_numbers_do_not(store: impl TestStore) {
+    async fn the_texts_of_a_compound_key_ignore_case_and_its_numbers_do_not(store: AnyStore) {
         let db = Users::open(store).await.unwrap();
         let in_city = |id, tenant, city: &str| User {
             tenant,
@@ -209,7 +200,7 @@ on_local_stores! {
 }
 
 on_embedded_stores! {
-    async fn an_index_that_ignores_case_answers_what_does(store: impl TestStore) {
+    async fn an_index_that_ignores_case_answers_what_does(store: AnyStore) {
         let db = with_names(store).await;
         let user = User::fields();
         let explain = db.users.find(user.name.eq_ignore_case("ANN")).explain().await.unwrap();
@@ -221,7 +212,7 @@ on_embedded_stores! {
         assert!(!with_case.sorted_by_index);
     }
 
-    async fn an_index_that_begins_to_ignore_case_is_built_anew(store: impl TestStore) {
+    async fn an_index_that_begins_to_ignore_case_is_built_anew(store: AnyStore) {
         macro_rules! version {
             ($module:ident, $version:tt, { $($index:tt)* }) => {
                 mod $module {

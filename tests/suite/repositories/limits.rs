@@ -7,9 +7,9 @@ use odm::{
     store::embedded::Embedded,
 };
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_every_store};
+use tests::on_every_store;
 
-use crate::items::{Items, item, with_five};
+use crate::repositories::items::{Items, item, with_five};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "numbers")]
@@ -26,7 +26,7 @@ struct Numbers {
 }
 
 on_every_store! {
-    async fn a_document_over_16_mib_is_refused(store: impl TestStore) {
+    async fn a_document_over_16_mib_is_refused(store: AnyStore) {
         let db = Items::open(store).await.unwrap();
         let mut large = item(1, "a", "nut", 1);
         large.note = Some("x".repeat(16 << 20));
@@ -36,13 +36,13 @@ on_every_store! {
         assert_eq!(db.items.all().count().await.unwrap(), 0);
         large.note = Some("x".repeat(15 << 20));
         db.items.insert(large).await.unwrap();
-        let more = Update::new().push(crate::items::Item::fields().tags, "y".repeat(2 << 20));
+        let more = Update::new().push(crate::repositories::items::Item::fields().tags, "y".repeat(2 << 20));
         let error = db.items.update(1).with(more).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
         assert!(db.items.get(1).await.unwrap().tags.is_empty());
     }
 
-    async fn a_document_of_over_180_levels_is_refused(store: impl TestStore) {
+    async fn a_document_of_over_180_levels_is_refused(store: AnyStore) {
         let db = with_five(store).await;
         let nested = |depth: usize| (0..depth).fold(Bson::Int32(1), |inner, _| doc! { "n": inner }.into());
         db.items.update(1).raw(doc! { "$set": { "extra": nested(170) } }).await.unwrap();
@@ -53,7 +53,7 @@ on_every_store! {
         db.items.get(2).await.unwrap();
     }
 
-    async fn a_value_that_bson_lacks_is_refused_when_it_is_used(store: impl TestStore) {
+    async fn a_value_that_bson_lacks_is_refused_when_it_is_used(store: AnyStore) {
         let db = Numbers::open(store).await.unwrap();
         let largest = i64::MAX as u64;
         db.numbers.insert(Number { id: 1, large: largest }).await.unwrap();
@@ -84,11 +84,11 @@ fn a_unit_of_too_many_documents_is_refused() {
         let all = db
             .items
             .update_where(Filter::all())
-            .inc(crate::items::Item::fields().count, 1);
+            .inc(crate::repositories::items::Item::fields().count, 1);
         assert_eq!(all.await.unwrap_err().kind(), ErrorKind::Limit);
         let error = db.items.delete_where(Filter::all()).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
-        let untouched = db.items.find(crate::items::Item::fields().count.eq(1));
+        let untouched = db.items.find(crate::repositories::items::Item::fields().count.eq(1));
         assert_eq!(untouched.count().await.unwrap(), 15);
     });
 }

@@ -2,7 +2,7 @@
 
 use odm::prelude::*;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use tests::{TestStore, on_every_store, stored};
+use tests::{on_every_store, stored};
 
 /// Named like the types that generated code uses. `String`, `Option` and so on are these here.
 mod like_std {
@@ -110,21 +110,10 @@ mod outer {
             secrets: Repository<Secret>,
         }
 
-        pub(in crate::names) async fn run(store: impl tests::TestStore) -> i32 {
+        pub(in crate::repositories::names) async fn run(store: impl tests::TestStore) -> i32 {
             let db = Secrets::open(store).await.unwrap();
-            db.secrets
-                .insert(Secret {
-                    id: 1,
-                    hidden: Hidden { depth: 3 },
-                })
-                .await
-                .unwrap();
-            let found = db
-                .secrets
-                .find(Secret::fields().hidden.depth.eq(3))
-                .one()
-                .await
-                .unwrap();
+            db.secrets.insert(Secret { id: 1, hidden: Hidden { depth: 3 } }).await.unwrap();
+            let found = db.secrets.find(Secret::fields().hidden.depth.eq(3)).one().await.unwrap();
             found.hidden.depth
         }
     }
@@ -201,7 +190,7 @@ struct r#Names {
 }
 
 on_every_store! {
-    async fn models_may_be_named_like_types_of_the_standard_library(store: impl TestStore) {
+    async fn models_may_be_named_like_types_of_the_standard_library(store: AnyStore) {
         use like_std::{Box, Option as O, Result as R, Some as S, String as Str, Vec as V};
         let db = Box::open(store).await.unwrap();
         let option = O { id: 1, some: R::Ok { value: 2 } };
@@ -215,11 +204,11 @@ on_every_store! {
         assert_eq!(some, [S { some: R::Err(V { len: 5 }) }]);
     }
 
-    async fn models_may_be_private(store: impl TestStore) {
+    async fn models_may_be_private(store: AnyStore) {
         assert_eq!(outer::inner::run(store).await, 3);
     }
 
-    async fn a_raw_identifier_is_stored_without_its_mark(store: impl TestStore) {
+    async fn a_raw_identifier_is_stored_without_its_mark(store: AnyStore) {
         let db = Names::open(store.clone()).await.unwrap();
         let r#in = r#Struct { r#in: 7 };
         let raw = Raw { r#fn: 1, r#type: "t".into(), r#match: r#in, r#ref: Some(Ref::new(1)), r#move: 0 };
@@ -239,7 +228,7 @@ on_every_store! {
         assert_eq!(db.raw.replace(changed).await.unwrap().r#move, 2);
     }
 
-    async fn a_model_may_be_generic(store: impl TestStore) {
+    async fn a_model_may_be_generic(store: AnyStore) {
         let db = Names::open(store).await.unwrap();
         let envelope = |id, answers: &[i64]| Envelope {
             id,
@@ -263,7 +252,7 @@ on_every_store! {
         assert!(db.envelopes.delete(2).await.unwrap_err().is_restricted());
     }
 
-    async fn the_library_may_have_another_name(store: impl TestStore) {
+    async fn the_library_may_have_another_name(store: AnyStore) {
         let db = Names::open(store).await.unwrap();
         db.elsewhere.insert(Elsewhere { id: 1, within: Within { value: 2 } }).await.unwrap();
         let found = db.elsewhere.find(Elsewhere::fields().within.value.eq(2));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use odm::{ErrorKind, prelude::*};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_every_store};
+use tests::on_every_store;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "parts")]
@@ -28,9 +28,7 @@ fn hidden() -> [Hidden; 4] {
     [
         Hidden::Bare(part()),
         Hidden::Pair(part(), 1),
-        Hidden::Named {
-            within: Some(vec![part()]),
-        },
+        Hidden::Named { within: Some(vec![part()]) },
         Hidden::Map(BTreeMap::from([("a.b".to_owned(), part())])),
     ]
 }
@@ -104,10 +102,7 @@ fn holder(id: i64) -> Holder {
 }
 
 fn line(hidden: Hidden) -> Line {
-    Line {
-        hidden,
-        part: Some(Ref::new(7)),
-    }
+    Line { hidden, part: Some(Ref::new(7)) }
 }
 
 fn named<T>(value: T) -> BTreeMap<String, T> {
@@ -118,36 +113,13 @@ fn named<T>(value: T) -> BTreeMap<String, T> {
 fn places(hidden: &Hidden) -> Vec<(&'static str, Holder)> {
     let line = || line(hidden.clone());
     vec![
-        (
-            "lines.hidden",
-            Holder {
-                lines: vec![line()],
-                ..holder(1)
-            },
-        ),
+        ("lines.hidden", Holder { lines: vec![line()], ..holder(1) }),
         (
             "by_name.x.x.hidden",
-            Holder {
-                by_name: named(named(Note {
-                    hidden: hidden.clone(),
-                })),
-                ..holder(1)
-            },
+            Holder { by_name: named(named(Note { hidden: hidden.clone() })), ..holder(1) },
         ),
-        (
-            "way.Line.line.hidden",
-            Holder {
-                way: Some(Way::Line { line: line() }),
-                ..holder(1)
-            },
-        ),
-        (
-            "cold.hidden",
-            Holder {
-                cold: Cold::new(line()),
-                ..holder(1)
-            },
-        ),
+        ("way.Line.line.hidden", Holder { way: Some(Way::Line { line: line() }), ..holder(1) }),
+        ("cold.hidden", Holder { cold: Cold::new(line()), ..holder(1) }),
     ]
 }
 
@@ -159,7 +131,7 @@ fn is_refused<T>(result: odm::Result<T>, path: &str) {
 }
 
 on_every_store! {
-    async fn a_reference_in_an_opaque_value_is_refused_by_every_write(store: impl TestStore) {
+    async fn a_reference_in_an_opaque_value_is_refused_by_every_write(store: AnyStore) {
         let db = Holders::open(store).await.unwrap();
         let fields = Holder::fields();
         db.parts.insert(Part { id: 7 }).await.unwrap();
@@ -187,7 +159,7 @@ on_every_store! {
         assert_eq!(db.holders.all().await.unwrap(), [holder(1)]);
     }
 
-    async fn references_beside_opaque_values_are_written(store: impl TestStore) {
+    async fn references_beside_opaque_values_are_written(store: AnyStore) {
         let db = Holders::open(store).await.unwrap();
         let fields = Holder::fields();
         db.parts.insert(Part { id: 7 }).await.unwrap();

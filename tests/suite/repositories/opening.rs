@@ -84,10 +84,7 @@ struct Trees {
 }
 
 async fn schema_error<D: Database>(store: impl TestStore) -> Error {
-    let error = D::open(store)
-        .await
-        .map(drop)
-        .expect_err("the database was opened");
+    let error = D::open(store).await.map(drop).expect_err("the database was opened");
     assert_eq!(error.kind(), ErrorKind::Schema, "{error:?}");
     error
 }
@@ -111,27 +108,27 @@ struct Nameds {
 }
 
 on_every_store! {
-    async fn an_index_cannot_take_the_name_of_that_of_a_reference(store: impl TestStore) {
+    async fn an_index_cannot_take_the_name_of_that_of_a_reference(store: AnyStore) {
         let error = Nameds::open(store).await.map(drop).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Schema);
         assert!(error.to_string().contains("`to_1`"), "{error}");
     }
 
-    async fn a_cold_part_in_the_collection_of_a_model_is_refused(store: impl TestStore) {
+    async fn a_cold_part_in_the_collection_of_a_model_is_refused(store: AnyStore) {
         let text = schema_error::<Both>(store).await.to_string();
         for name in ["`Thing`", "`Link`", "`things`"] {
             assert!(text.contains(name), "{text}");
         }
     }
 
-    async fn references_that_no_index_could_find_are_refused(store: impl TestStore) {
+    async fn references_that_no_index_could_find_are_refused(store: AnyStore) {
         let text = schema_error::<Maps>(store.clone()).await.to_string();
         assert!(text.contains("`Map.links`"), "{text}");
         let text = schema_error::<Trees>(store).await.to_string();
         assert!(text.contains("`Branch`"), "{text}");
     }
 
-    async fn a_database_can_be_opened_as_often_as_one_likes(store: impl TestStore) {
+    async fn a_database_can_be_opened_as_often_as_one_likes(store: AnyStore) {
         let first = Things::open(store.clone()).await.unwrap();
         let second = Things::open(store).await.unwrap();
         first.things.insert(Thing { id: 1, name: "a".into() }).await.unwrap();

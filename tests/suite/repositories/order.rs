@@ -1,12 +1,12 @@
 //! The order of results is that of MongoDB, and total.
 
 use odm::{bson::doc, prelude::*};
-use tests::{TestStore, on_every_store};
+use tests::on_every_store;
 
-use crate::items::{Item, Items, ids, item, with_five};
+use crate::repositories::items::{Item, Items, ids, item, with_five};
 
 on_every_store! {
-    async fn without_a_sort_the_order_is_that_of_the_ids(store: impl TestStore) {
+    async fn without_a_sort_the_order_is_that_of_the_ids(store: AnyStore) {
         let db = Items::open(store).await.unwrap();
         for id in [3, -7, 12, 0, 5] {
             db.items.insert(item(id, &id.to_string(), "nut", 1)).await.unwrap();
@@ -17,7 +17,7 @@ on_every_store! {
         assert_eq!(ids(by_code).await, [-7, 0, 12]);
     }
 
-    async fn equal_keys_are_in_the_order_of_the_ids(store: impl TestStore) {
+    async fn equal_keys_are_in_the_order_of_the_ids(store: AnyStore) {
         let db = with_five(store).await;
         let item = Item::fields();
         assert_eq!(ids(db.items.all().sort(item.count.asc())).await, [1, 3, 2, 5, 4]);
@@ -25,7 +25,7 @@ on_every_store! {
         assert_eq!(ids(db.items.all().sort(item.id.desc())).await, [5, 4, 3, 2, 1]);
     }
 
-    async fn further_keys_decide_where_the_first_are_equal(store: impl TestStore) {
+    async fn further_keys_decide_where_the_first_are_equal(store: AnyStore) {
         let db = with_five(store).await;
         let item = Item::fields();
         let by_then = item.kind.desc().then(item.count.asc());
@@ -37,7 +37,7 @@ on_every_store! {
         assert_eq!(ids(forwards).await, [2, 1, 4, 3, 5]);
     }
 
-    async fn null_and_missing_come_first_and_are_equal(store: impl TestStore) {
+    async fn null_and_missing_come_first_and_are_equal(store: AnyStore) {
         let db = with_five(store).await;
         let note = Item::fields().note;
         assert_eq!(ids(db.items.all().sort(note.asc())).await, [1, 5, 4, 3, 2]);
@@ -46,7 +46,7 @@ on_every_store! {
         assert_eq!(ids(db.items.all().sort(label.asc())).await, [1, 3, 2, 5, 4]);
     }
 
-    async fn embedded_fields_sort_documents(store: impl TestStore) {
+    async fn embedded_fields_sort_documents(store: AnyStore) {
         let db = with_five(store).await;
         let item = Item::fields();
         let by_width = db.items.all().sort(item.size.width.desc());
@@ -55,7 +55,7 @@ on_every_store! {
         assert_eq!(ids(by_origin).await, [3, 1, 2, 4, 5]);
     }
 
-    async fn numbers_of_all_types_are_in_the_order_of_their_values(store: impl TestStore) {
+    async fn numbers_of_all_types_are_in_the_order_of_their_values(store: AnyStore) {
         let db = with_five(store).await;
         for (id, weight) in [(1, doc! { "weight": 3_i64 }), (2, doc! { "weight": 2_i32 })] {
             db.items.update(id).raw(doc! { "$set": weight }).await.unwrap();

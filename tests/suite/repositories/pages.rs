@@ -1,11 +1,11 @@
 //! Pages by key.
 
-use odm::{ErrorKind, prelude::*, repository::Cursor, repository::Query};
+use odm::{ErrorKind, prelude::*, repository::Cursor, repository::Query, store::Store as _};
 use proptest::{collection::vec, option, prelude::*};
 use serde::{Deserialize, Serialize};
 use tests::{TestStore, on_every_store};
 
-use crate::items::{Item, Items, item};
+use crate::repositories::items::{Item, Items, item};
 
 /// Thirty items of four kinds, so that most keys of a sort are equal.
 async fn with_ties(store: impl TestStore) -> Items {
@@ -38,7 +38,7 @@ async fn pages(query: impl Fn() -> Query<Item>, size: u64) -> Vec<Vec<i64>> {
 }
 
 on_every_store! {
-    async fn pages_are_the_whole_result_in_order_with_ties(store: impl TestStore) {
+    async fn pages_are_the_whole_result_in_order_with_ties(store: AnyStore) {
         let db = with_ties(store).await;
         let item = Item::fields();
         let sorts: Vec<Option<Sort<Item>>> = vec![
@@ -67,7 +67,7 @@ on_every_store! {
         }
     }
 
-    async fn a_page_of_nothing_is_empty_and_the_last(store: impl TestStore) {
+    async fn a_page_of_nothing_is_empty_and_the_last(store: AnyStore) {
         let db = with_ties(store).await;
         let page = db.items.find(Item::fields().kind.eq("none")).page(5).await.unwrap();
         assert!(page.items.is_empty() && page.next.is_none());
@@ -75,7 +75,7 @@ on_every_store! {
         assert_eq!(error.kind(), ErrorKind::InvalidQuery);
     }
 
-    async fn pages_go_on_where_they_ended_whatever_is_inserted_or_deleted(store: impl TestStore) {
+    async fn pages_go_on_where_they_ended_whatever_is_inserted_or_deleted(store: AnyStore) {
         let db = with_ties(store).await;
         let query = || db.items.all().sort(Item::fields().kind.asc());
         let first = query().page(10).await.unwrap();
@@ -97,7 +97,7 @@ on_every_store! {
         assert!(second.next.is_none());
     }
 
-    async fn what_is_passed_over_lies_before_the_first_page(store: impl TestStore) {
+    async fn what_is_passed_over_lies_before_the_first_page(store: AnyStore) {
         let items = with_ties(store).await.items;
         let query = || items.all().skip(1);
         let all: Vec<i64> = query().await.unwrap().iter().map(|item| item.id).collect();
@@ -111,7 +111,7 @@ on_every_store! {
         assert_eq!(seen, all);
     }
 
-    async fn a_limit_counts_for_the_page(store: impl TestStore) {
+    async fn a_limit_counts_for_the_page(store: AnyStore) {
         let db = with_ties(store).await;
         let page = db.items.all().limit(3).page(10).await.unwrap();
         assert_eq!(page.items.len(), 3);
@@ -120,7 +120,7 @@ on_every_store! {
         assert!(page.next.is_some());
     }
 
-    async fn a_cursor_survives_text_and_json(store: impl TestStore) {
+    async fn a_cursor_survives_text_and_json(store: AnyStore) {
         let db = with_ties(store).await;
         let query = || {
             let item = Item::fields();
@@ -139,7 +139,7 @@ on_every_store! {
         assert_eq!(rest.items, query().skip(17).await.unwrap());
     }
 
-    async fn a_cursor_of_another_query_is_refused(store: impl TestStore) {
+    async fn a_cursor_of_another_query_is_refused(store: AnyStore) {
         let db = with_ties(store.clone()).await;
         let item = Item::fields();
         let sort = || item.kind.asc();
@@ -189,7 +189,7 @@ on_every_store! {
         serde_json::from_str::<Cursor>("\"nonsense\"").unwrap_err();
     }
 
-    async fn a_page_before_a_position_needs_a_query_without_another_start(store: impl TestStore) {
+    async fn a_page_before_a_position_needs_a_query_without_another_start(store: AnyStore) {
         let items = with_ties(store).await.items;
         let second = items.all().after(&items.all().page(3).await.unwrap().next.unwrap());
         let previous = second.page(3).await.unwrap().previous.unwrap();
@@ -211,7 +211,7 @@ on_every_store! {
         assert_eq!(before().after(&next).page(1).await.unwrap().items[0].id, 3);
     }
 
-    async fn a_total_counts_all_pages(store: impl TestStore) {
+    async fn a_total_counts_all_pages(store: AnyStore) {
         let items = with_ties(store).await.items;
         let query = || items.find(Item::fields().kind.ne("k0")).sort(Item::fields().kind.asc());
         assert_eq!(query().page(4).await.unwrap().total, None);
@@ -223,7 +223,7 @@ on_every_store! {
         assert_eq!((none.total, none.next, none.previous), (Some(0), None, None));
     }
 
-    async fn a_cursor_with_other_keys_is_an_error_and_no_panic(store: impl TestStore) {
+    async fn a_cursor_with_other_keys_is_an_error_and_no_panic(store: AnyStore) {
         let db = with_ties(store).await;
         let next = db.items.all().sort(Item::fields().kind.asc()).page(3).await.unwrap().next;
         let text = next.unwrap().to_string();
@@ -266,12 +266,7 @@ fn any_walked() -> impl Strategy<Value = Vec<Walked>> {
     let document = (option::of(text), option::of(0..3), 0..3_i32);
     vec(document, 0..25).prop_map(|documents| {
         let numbered = documents.into_iter().enumerate();
-        let walked = numbered.map(|(id, (a, b, c))| Walked {
-            id: id as i64 * 7 % 25,
-            a,
-            b,
-            c,
-        });
+        let walked = numbered.map(|(id, (a, b, c))| Walked { id: id as i64 * 7 % 25, a, b, c });
         walked.collect()
     })
 }

@@ -2,7 +2,7 @@
 
 use odm::{ErrorKind, bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_embedded_stores, on_every_store};
+use tests::{on_embedded_stores, on_every_store};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
 struct Profile {
@@ -59,15 +59,12 @@ fn user(id: i64, email: &str, active: bool) -> User {
         number: id,
         age: None,
         seen: DateTime::now(),
-        profile: Cold::new(Profile {
-            code: Some(id),
-            public: false,
-        }),
+        profile: Cold::new(Profile { code: Some(id), public: false }),
     }
 }
 
 on_every_store! {
-    async fn a_partial_unique_index_holds_among_the_documents_that_match(store: impl TestStore) {
+    async fn a_partial_unique_index_holds_among_the_documents_that_match(store: AnyStore) {
         let db = Users::open(store).await.unwrap();
         let users = [user(1, "a", true), user(2, "a", false), user(3, "a", false), user(4, "b", true)];
         db.users.insert_many(users).await.unwrap();
@@ -91,7 +88,7 @@ on_every_store! {
         db.users.update(1).set(fields.active, true).await.unwrap();
     }
 
-    async fn documents_of_one_unit_exchange_a_partial_key(store: impl TestStore) {
+    async fn documents_of_one_unit_exchange_a_partial_key(store: AnyStore) {
         let db = Users::open(store).await.unwrap();
         db.users.insert_many([user(1, "a", true), user(2, "a", false)]).await.unwrap();
         let fields = User::fields();
@@ -106,7 +103,7 @@ on_every_store! {
         assert_eq!(found.iter().map(|user| user.id).collect::<Vec<_>>(), [2]);
     }
 
-    async fn all_conditions_of_the_filter_count(store: impl TestStore) {
+    async fn all_conditions_of_the_filter_count(store: AnyStore) {
         let db = Users::open(store).await.unwrap();
         let of = |id: i64, age: Option<i64>, active: bool| User {
             number: 1,
@@ -122,7 +119,7 @@ on_every_store! {
         }
     }
 
-    async fn a_partial_index_of_a_cold_part_has_a_filter_there(store: impl TestStore) {
+    async fn a_partial_index_of_a_cold_part_has_a_filter_there(store: AnyStore) {
         let db = Users::open(store).await.unwrap();
         let with = |id: i64, public: bool| User {
             profile: Cold::new(Profile { code: Some(7), public }),
@@ -136,7 +133,7 @@ on_every_store! {
         db.users.update(2).set(public, true).await.unwrap();
     }
 
-    async fn a_filter_of_an_index_that_is_not_simple_is_an_error_of_open(store: impl TestStore) {
+    async fn a_filter_of_an_index_that_is_not_simple_is_an_error_of_open(store: AnyStore) {
         macro_rules! refused {
             (|$word:ident| $filter:expr, $($named:expr),+) => {{
                 #[derive(Serialize, Deserialize, Document)]
@@ -180,7 +177,7 @@ on_every_store! {
         refused!(|word| word.meaning.text.eq("a"), "different collections");
     }
 
-    async fn an_index_whose_filter_changes_is_built_anew_or_nothing_changes(store: impl TestStore) {
+    async fn an_index_whose_filter_changes_is_built_anew_or_nothing_changes(store: AnyStore) {
         macro_rules! version {
             ($module:ident, $version:tt, $least:literal) => {
                 mod $module {
@@ -233,7 +230,7 @@ on_every_store! {
 }
 
 on_embedded_stores! {
-    async fn a_query_of_what_a_partial_index_has_uses_it(store: impl TestStore) {
+    async fn a_query_of_what_a_partial_index_has_uses_it(store: AnyStore) {
         let db = Users::open(store).await.unwrap();
         let users = (0..60).map(|id| user(id, &id.to_string(), id % 3 == 0));
         db.users.insert_many(users.collect::<Vec<_>>()).await.unwrap();
@@ -247,7 +244,7 @@ on_embedded_stores! {
         }
     }
 
-    async fn the_documents_that_expire_are_found_by_an_index_of_all(store: impl TestStore) {
+    async fn the_documents_that_expire_are_found_by_an_index_of_all(store: AnyStore) {
         let db = Users::open(store).await.unwrap();
         let old = User::fields().seen.lt(DateTime::now());
         let explain = db.users.find(old).explain().await.unwrap();

@@ -8,21 +8,18 @@ use odm::{
 };
 use tests::{TestStore, behind_the_back, on_every_store, stored};
 
-use crate::items::{Item, Items, with_five};
+use crate::repositories::items::{Item, Items, with_five};
 
 /// What a raw update makes of an item, as it is stored.
 async fn applied(store: &impl TestStore, db: &Items, id: i64, update: Document) -> Document {
     db.items.update(id).raw(update).await.unwrap();
     let all = stored(store, "items").await;
-    let raw = all
-        .iter()
-        .find(|item| item.get_i64("_id").is_ok_and(|held| held == id))
-        .unwrap();
+    let raw = all.iter().find(|item| item.get_i64("_id").is_ok_and(|held| held == id)).unwrap();
     raw.try_into().unwrap()
 }
 
 on_every_store! {
-    async fn raw_updates_mean_what_they_mean_in_mongodb(store: impl TestStore) {
+    async fn raw_updates_mean_what_they_mean_in_mongodb(store: AnyStore) {
         let db = with_five(store.clone()).await;
         let item = applied(&store, &db, 3, doc! {
             "$set": { "size.width": 30 }, "$inc": { "count": 2 }, "$unset": { "note": "" },
@@ -84,7 +81,7 @@ on_every_store! {
         assert_eq!(item.get_str("sticker").unwrap(), "x");
     }
 
-    async fn array_filters_choose_elements(store: impl TestStore) {
+    async fn array_filters_choose_elements(store: AnyStore) {
         let db = with_five(store).await;
         let update = doc! { "$set": { "stock.$[few].qty": 100_i64 } };
         let few = vec![doc! { "few.qty": { "$lt": 5 } }];
@@ -101,7 +98,7 @@ on_every_store! {
         assert!(error.to_string().contains("other"), "{error}");
     }
 
-    async fn an_unknown_operator_of_an_update_is_named(store: impl TestStore) {
+    async fn an_unknown_operator_of_an_update_is_named(store: AnyStore) {
         let db = with_five(store.clone()).await;
         let before = stored(&store, "items").await;
         for (named, update) in [
@@ -121,7 +118,7 @@ on_every_store! {
         assert_eq!(stored(&store, "items").await, before);
     }
 
-    async fn what_a_raw_update_broke_is_named_by_the_read(store: impl TestStore) {
+    async fn what_a_raw_update_broke_is_named_by_the_read(store: AnyStore) {
         let db = with_five(store.clone()).await;
         let broken = doc! { "$set": { "count": "many" } };
         behind_the_back(&store, "items", doc! { "_id": 3 }, broken).await;

@@ -1,12 +1,12 @@
 //! Inserts, and reads of what was inserted.
 
 use odm::{ErrorKind, bson::RawBson, measure, prelude::*};
-use tests::{TestStore, on_embedded_stores, on_every_store, stored};
+use tests::{on_embedded_stores, on_every_store, stored};
 
-use crate::items::{Item, Items, Line, five, ids, item, with_five};
+use crate::repositories::items::{Item, Items, Line, five, ids, item, with_five};
 
 on_every_store! {
-    async fn what_is_inserted_is_returned_and_read_again(store: impl TestStore) {
+    async fn what_is_inserted_is_returned_and_read_again(store: AnyStore) {
         let db = Items::open(store).await.unwrap();
         for item in five() {
             assert_eq!(db.items.insert(item.clone()).await.unwrap(), item);
@@ -16,7 +16,7 @@ on_every_store! {
         assert_eq!(db.items.all().await.unwrap(), five());
     }
 
-    async fn insert_many_keeps_the_order_and_takes_none(store: impl TestStore) {
+    async fn insert_many_keeps_the_order_and_takes_none(store: AnyStore) {
         let db = Items::open(store).await.unwrap();
         let mut items = five();
         items.reverse();
@@ -25,7 +25,7 @@ on_every_store! {
         assert_eq!(db.items.all().await.unwrap(), five());
     }
 
-    async fn a_taken_id_is_refused_and_named(store: impl TestStore) {
+    async fn a_taken_id_is_refused_and_named(store: AnyStore) {
         let db = with_five(store.clone()).await;
         let before = stored(&store, "items").await;
         let error = db.items.insert(item(3, "new", "nut", 1)).await.unwrap_err();
@@ -38,7 +38,7 @@ on_every_store! {
         assert_eq!(stored(&store, "items").await, before);
     }
 
-    async fn a_taken_unique_key_is_refused_and_named(store: impl TestStore) {
+    async fn a_taken_unique_key_is_refused_and_named(store: AnyStore) {
         let db = with_five(store.clone()).await;
         let before = stored(&store, "items").await;
         let error = db.items.insert(item(6, "c", "nut", 1)).await.unwrap_err();
@@ -52,7 +52,7 @@ on_every_store! {
         assert_eq!(stored(&store, "items").await, before);
     }
 
-    async fn of_many_inserts_with_one_bad_none_is_stored(store: impl TestStore) {
+    async fn of_many_inserts_with_one_bad_none_is_stored(store: AnyStore) {
         let db = with_five(store.clone()).await;
         let before = stored(&store, "items").await;
         for bad in [item(5, "new", "nut", 1), item(9, "a", "nut", 1), item(7, "last", "nut", 1)] {
@@ -65,7 +65,7 @@ on_every_store! {
         db.items.insert_many([item(7, "g", "nut", 1), item(8, "h", "nut", 1)]).await.unwrap();
     }
 
-    async fn get_names_what_it_does_not_find(store: impl TestStore) {
+    async fn get_names_what_it_does_not_find(store: AnyStore) {
         let db = with_five(store).await;
         let error = db.items.get(77).await.unwrap_err();
         assert!(error.is_not_found());
@@ -76,7 +76,7 @@ on_every_store! {
         assert_eq!(db.items.get(1).optional().await.unwrap().unwrap().code, "a");
     }
 
-    async fn get_many_keeps_order_and_repeats_and_names_the_missing(store: impl TestStore) {
+    async fn get_many_keeps_order_and_repeats_and_names_the_missing(store: AnyStore) {
         let db = with_five(store).await;
         let (found, cost) =
             measure(async { db.items.get_many([4, 1, 4, 2]).await.unwrap() }).await;
@@ -95,7 +95,7 @@ on_every_store! {
         assert_eq!(found, [Some(4), None, Some(4)]);
     }
 
-    async fn first_one_exists_and_count_say_how_many_there_are(store: impl TestStore) {
+    async fn first_one_exists_and_count_say_how_many_there_are(store: AnyStore) {
         let db = with_five(store).await;
         let kind = |kind: &str| db.items.find(Item::fields().kind.eq(kind));
         assert_eq!(kind("nut").first().await.unwrap().unwrap().id, 3);
@@ -120,7 +120,7 @@ on_every_store! {
         assert_eq!(db.items.all().skip(7).count().await.unwrap(), 0);
     }
 
-    async fn first_one_and_exists_keep_to_the_limit(store: impl TestStore) {
+    async fn first_one_and_exists_keep_to_the_limit(store: AnyStore) {
         let db = with_five(store).await;
         let nuts = || db.items.find(Item::fields().kind.eq("nut"));
         assert_eq!(nuts().limit(0).first().await.unwrap(), None);
@@ -131,7 +131,7 @@ on_every_store! {
         assert!(!nuts().skip(2).exists().await.unwrap());
     }
 
-    async fn skip_and_limit_cut_the_sorted_result(store: impl TestStore) {
+    async fn skip_and_limit_cut_the_sorted_result(store: AnyStore) {
         let db = with_five(store).await;
         assert_eq!(ids(db.items.all().skip(2)).await, [3, 4, 5]);
         assert_eq!(ids(db.items.all().limit(2)).await, [1, 2]);
@@ -142,7 +142,7 @@ on_every_store! {
         assert_eq!(ids(sorted).await, [2, 5, 1]);
     }
 
-    async fn distinct_values_come_once_and_in_order(store: impl TestStore) {
+    async fn distinct_values_come_once_and_in_order(store: AnyStore) {
         let db = with_five(store).await;
         let kinds = db.items.all().distinct(Item::fields().kind).await.unwrap();
         assert_eq!(kinds, ["bolt", "nut", "washer"]);
@@ -158,7 +158,7 @@ on_every_store! {
         assert_eq!(countries, ["NO"]);
     }
 
-    async fn distinct_values_of_a_list_are_its_elements(store: impl TestStore) {
+    async fn distinct_values_of_a_list_are_its_elements(store: AnyStore) {
         let db = with_five(store.clone()).await;
         let fields = Item::fields();
         let mut expected: Vec<String> = five().into_iter().flat_map(|item| item.tags).collect();
@@ -174,7 +174,7 @@ on_every_store! {
         assert!(both.contains(&expected[0]) && both.iter().all(|tag| expected.contains(tag)));
     }
 
-    async fn a_projection_reads_its_fields_alone(store: impl TestStore) {
+    async fn a_projection_reads_its_fields_alone(store: AnyStore) {
         let db = with_five(store).await;
         let lines: Vec<Line> =
             db.items.all().select().sort(Item::fields().code.desc()).limit(3).await.unwrap();
@@ -195,7 +195,7 @@ on_every_store! {
         assert!(page.next.is_some());
     }
 
-    async fn a_query_counts_what_it_touches(store: impl TestStore) {
+    async fn a_query_counts_what_it_touches(store: AnyStore) {
         let db = with_five(store).await;
         let (_, cost) = measure(async {
             db.items.get(1).await.unwrap();
@@ -211,7 +211,7 @@ on_every_store! {
         assert_eq!(cost.documents_written, 2);
     }
 
-    async fn streams_and_audits_are_read_without_another_crate(store: impl TestStore) {
+    async fn streams_and_audits_are_read_without_another_crate(store: AnyStore) {
         let db = with_five(store).await;
         let mut stream = db.items.all().stream();
         let mut ids = Vec::new();
@@ -223,7 +223,7 @@ on_every_store! {
         assert_eq!(db.audit().try_next().await.unwrap(), None);
     }
 
-    async fn builders_show_what_they_would_do(store: impl TestStore) {
+    async fn builders_show_what_they_would_do(store: AnyStore) {
         let db = Items::open(store).await.unwrap();
         let count = Item::fields().count;
         let query = format!("{:?}", db.items.find(count.gt(3)).limit(2));
@@ -238,7 +238,7 @@ on_every_store! {
 }
 
 on_embedded_stores! {
-    async fn explain_says_which_index_is_used(store: impl TestStore) {
+    async fn explain_says_which_index_is_used(store: AnyStore) {
         let db = Items::open(store).await.unwrap();
         let many = (0..200).map(|n| item(n, &format!("c{n:03}"), &format!("k{}", n % 10), 1));
         db.items.insert_many(many).await.unwrap();

@@ -2,13 +2,17 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use odm::{bson::doc, prelude::*, store::Durability};
-use tests::{TestStore, on_every_store, stored};
+use odm::{
+    bson::doc,
+    prelude::*,
+    store::{Durability, Store as _},
+};
+use tests::{on_every_store, stored};
 
-use crate::items::{Item, Items, five, ids, item, with_five};
+use crate::repositories::items::{Item, Items, five, ids, item, with_five};
 
 on_every_store! {
-    async fn replace_stores_another_document_in_the_same_place(store: impl TestStore) {
+    async fn replace_stores_another_document_in_the_same_place(store: AnyStore) {
         let db = with_five(store.clone()).await;
         let new = item(3, "new", "cog", 1);
         assert_eq!(db.items.replace(new.clone()).await.unwrap(), new);
@@ -24,7 +28,7 @@ on_every_store! {
         assert_eq!(stored(&store, "items").await, before);
     }
 
-    async fn upsert_replaces_or_inserts(store: impl TestStore) {
+    async fn upsert_replaces_or_inserts(store: AnyStore) {
         let db = with_five(store.clone()).await;
         let old = item(3, "c", "cog", 1);
         assert_eq!(db.items.upsert(old.clone()).await.unwrap(), old);
@@ -40,7 +44,7 @@ on_every_store! {
         assert_eq!(stored(&store, "items").await, before);
     }
 
-    async fn modify_stores_the_difference(store: impl TestStore) {
+    async fn modify_stores_the_difference(store: AnyStore) {
         let db = with_five(store.clone()).await;
         db.items.update(3).raw(doc! { "$set": { "of_a_newer_program": 1 } }).await.unwrap();
         let changed = db
@@ -74,7 +78,7 @@ on_every_store! {
         assert_eq!(stored(&store, "items").await, all);
     }
 
-    async fn updates_lose_nothing_when_64_tasks_change_one_document(store: impl TestStore) {
+    async fn updates_lose_nothing_when_64_tasks_change_one_document(store: AnyStore) {
         let db = with_five(store).await;
         let mut tasks = Vec::new();
         for task in 0..64 {
@@ -98,7 +102,7 @@ on_every_store! {
         assert_eq!(db.items.get(1).await.unwrap().count, 5 + 64 * 4);
     }
 
-    async fn delete_tells_whether_there_was_a_document(store: impl TestStore) {
+    async fn delete_tells_whether_there_was_a_document(store: AnyStore) {
         let db = with_five(store).await;
         assert!(db.items.delete(3).await.unwrap());
         assert!(!db.items.delete(3).await.unwrap());
@@ -111,7 +115,7 @@ on_every_store! {
         assert_eq!(ids(db.items.find(Item::fields().code.lte("c"))).await, [2, 3]);
     }
 
-    async fn delete_where_removes_what_matches_and_counts_it(store: impl TestStore) {
+    async fn delete_where_removes_what_matches_and_counts_it(store: AnyStore) {
         let db = with_five(store).await;
         let kind = Item::fields().kind;
         assert_eq!(db.items.delete_where(kind.eq("cog")).await.unwrap(), 0);
@@ -124,7 +128,7 @@ on_every_store! {
         assert_eq!(tagged.count().await.unwrap(), 0);
     }
 
-    async fn what_is_not_awaited_does_not_happen(store: impl TestStore) {
+    async fn what_is_not_awaited_does_not_happen(store: AnyStore) {
         let db = Items::open(store).await.unwrap();
         drop(db.items.insert(item(1, "a", "nut", 1)));
         drop(db.items.insert(item(2, "b", "nut", 1)).into_future());
@@ -132,7 +136,7 @@ on_every_store! {
         assert_eq!(db.items.all().count().await.unwrap(), 0);
     }
 
-    async fn a_write_that_is_durable_soon_is_seen_at_once(store: impl TestStore) {
+    async fn a_write_that_is_durable_soon_is_seen_at_once(store: AnyStore) {
         let db = Items::open(store).await.unwrap();
         let soon = db.items.durability(Durability::Eventual);
         soon.insert(item(1, "a", "nut", 1)).await.unwrap();
@@ -144,7 +148,7 @@ on_every_store! {
 }
 
 on_every_store! {
-    async fn modify_loses_nothing_when_many_tasks_change_one_document(store: impl TestStore) {
+    async fn modify_loses_nothing_when_many_tasks_change_one_document(store: AnyStore) {
         // Side by side each of them is in the way of all others.
         let (number, times) = match store.capabilities().single_writer {
             Some(_) => (64, 4),

@@ -24,24 +24,17 @@ struct Entries {
 }
 
 fn entry(id: i64) -> Entry {
-    Entry {
-        id,
-        group: (id % 7) as i32,
-        rank: (id * 31 % 1009) as i32,
-    }
+    Entry { id, group: (id % 7) as i32, rank: (id * 31 % 1009) as i32 }
 }
 
 async fn entries(store: impl TestStore, number: i64) -> Entries {
     let db = Entries::open(store).await.unwrap();
-    db.entries
-        .insert_many((0..number).map(entry))
-        .await
-        .unwrap();
+    db.entries.insert_many((0..number).map(entry)).await.unwrap();
     db
 }
 
 on_every_store! {
-    async fn a_stream_gives_what_the_query_gives(store: impl TestStore) {
+    async fn a_stream_gives_what_the_query_gives(store: AnyStore) {
         let db = Entries::open(store).await.unwrap();
         for (from, to) in [(0, 0), (0, 1), (1, 100), (100, 101), (101, 1100), (1100, 2500)] {
             db.entries.insert_many((from..to).map(entry)).await.unwrap();
@@ -64,7 +57,7 @@ on_every_store! {
         }
     }
 
-    async fn skip_and_limit_count_for_the_whole_stream(store: impl TestStore) {
+    async fn skip_and_limit_count_for_the_whole_stream(store: AnyStore) {
         let db = entries(store, 2_500).await;
         for (skip, limit) in [(0, 0), (0, 1), (0, 100), (0, 101), (5, 1_100), (2_000, 600), (9, 9)] {
             let query = || db.entries.all().sort(Entry::fields().rank.asc()).skip(skip).limit(limit);
@@ -73,7 +66,7 @@ on_every_store! {
         }
     }
 
-    async fn a_stream_that_is_dropped_half_way_leaves_nothing_behind(store: impl TestStore) {
+    async fn a_stream_that_is_dropped_half_way_leaves_nothing_behind(store: AnyStore) {
         let db = entries(store, 500).await;
         let mut stream = db.entries.all().stream();
         for id in 0..150 {
@@ -84,7 +77,7 @@ on_every_store! {
         assert_eq!(db.entries.all().count().await.unwrap(), 501);
     }
 
-    async fn a_stream_reads_one_state_while_others_write(store: impl TestStore) {
+    async fn a_stream_reads_one_state_while_others_write(store: AnyStore) {
         let db = entries(store, 1_500).await;
         let mut stream = db.entries.all().stream();
         let first = stream.next().await.unwrap().unwrap();
@@ -96,7 +89,7 @@ on_every_store! {
         assert_eq!(rest.last().unwrap().id, 1_499);
     }
 
-    async fn a_stream_in_a_transaction_sees_its_writes(store: impl TestStore) {
+    async fn a_stream_in_a_transaction_sees_its_writes(store: AnyStore) {
         let db = entries(store, 300).await;
         let seen = db
             .transaction(async |db| {
@@ -113,7 +106,7 @@ on_every_store! {
         assert_eq!(seen, Some(301));
     }
 
-    async fn a_wrong_query_is_an_error_of_the_stream(store: impl TestStore) {
+    async fn a_wrong_query_is_an_error_of_the_stream(store: AnyStore) {
         let db = entries(store, 1).await;
         let mut stream = db.entries.find(Entry::fields().id.in_([1])).stream();
         assert!(stream.next().await.is_none());
@@ -134,18 +127,11 @@ fn a_slow_stream_goes_on_with_a_newer_state_unless_it_is_a_snapshot() {
         let mut snapshot = db.entries.all().stream().snapshot();
         assert_eq!(goes_on.next().await.unwrap().unwrap().id, 0);
         assert_eq!(snapshot.next().await.unwrap().unwrap().id, 0);
-        db.entries
-            .delete_where(Entry::fields().id.gte(140))
-            .await
-            .unwrap();
+        db.entries.delete_where(Entry::fields().id.gte(140)).await.unwrap();
         db.entries.insert(entry(200)).await.unwrap();
         tokio::time::sleep(Duration::from_millis(10_300)).await;
 
-        let rest: Vec<i64> = goes_on
-            .map_ok(|entry| entry.id)
-            .try_collect()
-            .await
-            .unwrap();
+        let rest: Vec<i64> = goes_on.map_ok(|entry| entry.id).try_collect().await.unwrap();
         let expected: Vec<i64> = (1..140).chain([200]).collect();
         assert_eq!(rest, expected);
         let rest: Vec<_> = snapshot.collect().await;

@@ -5,12 +5,9 @@ use odm::{
     prelude::*,
 };
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_every_store, stored};
+use tests::{on_every_store, stored};
 
-const EMPTY: Timestamp = Timestamp {
-    time: 0,
-    increment: 0,
-};
+const EMPTY: Timestamp = Timestamp { time: 0, increment: 0 };
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "entries")]
@@ -48,17 +45,11 @@ struct Log {
 }
 
 fn entry(id: i32) -> Entry {
-    Entry {
-        id,
-        at: EMPTY,
-        and: Some(EMPTY),
-        inner: Inner { at: EMPTY },
-        text: String::new(),
-    }
+    Entry { id, at: EMPTY, and: Some(EMPTY), inner: Inner { at: EMPTY }, text: String::new() }
 }
 
 on_every_store! {
-    async fn empty_timestamps_get_increasing_times_in_whole_documents(store: impl TestStore) {
+    async fn empty_timestamps_get_increasing_times_in_whole_documents(store: AnyStore) {
         let db = Log::open(store.clone()).await.unwrap();
         let mut last = Timestamp { time: 1_700_000_000, increment: 0 };
         let mut increases = |entry: Entry| {
@@ -89,7 +80,7 @@ on_every_store! {
         assert_eq!(db.counted.get(EMPTY).await.unwrap(), second);
     }
 
-    async fn empty_timestamps_stay_in_updates_of_fields(store: impl TestStore) {
+    async fn empty_timestamps_stay_in_updates_of_fields(store: AnyStore) {
         let db = Log::open(store.clone()).await.unwrap();
         let (set, inner) = (doc! { "at": EMPTY, "and": EMPTY }, doc! { "at": EMPTY });
         db.entries.insert(entry(1)).await.unwrap();

@@ -2,7 +2,7 @@
 
 use odm::{ErrorKind, bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, behind_the_back, on_embedded_stores, on_every_store};
+use tests::{behind_the_back, on_embedded_stores, on_every_store};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
 struct Phone {
@@ -10,10 +10,7 @@ struct Phone {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
-#[expect(
-    clippy::duplicated_attributes,
-    reason = "each index has a `unique` of its own"
-)]
+#[expect(clippy::duplicated_attributes, reason = "each index has a `unique` of its own")]
 #[document(
     collection = "members",
     index(fields = "club, seat", unique),
@@ -41,18 +38,11 @@ struct Members {
 
 fn member(id: i64) -> Member {
     let seat = id as i32;
-    Member {
-        id,
-        email: None,
-        nick: None,
-        club: "chess".into(),
-        seat,
-        phones: Vec::new(),
-    }
+    Member { id, email: None, nick: None, club: "chess".into(), seat, phones: Vec::new() }
 }
 
 on_every_store! {
-    async fn unique_on_an_option_means_unique_among_those_present(store: impl TestStore) {
+    async fn unique_on_an_option_means_unique_among_those_present(store: AnyStore) {
         let db = Members::open(store).await.unwrap();
         db.members.insert_many([member(1), member(2), member(3)]).await.unwrap();
         db.members.update(1).set(Member::fields().email, "a@b.c").await.unwrap();
@@ -73,7 +63,7 @@ on_every_store! {
         assert_eq!(all.iter().map(|member| member.id).collect::<Vec<_>>(), [1, 3, 4, 2]);
     }
 
-    async fn a_compound_key_is_unique_as_a_whole(store: impl TestStore) {
+    async fn a_compound_key_is_unique_as_a_whole(store: AnyStore) {
         let db = Members::open(store).await.unwrap();
         db.members.insert(member(1)).await.unwrap();
         db.members.insert(Member { seat: 1, club: "go".into(), ..member(2) }).await.unwrap();
@@ -83,7 +73,7 @@ on_every_store! {
         assert!(text.contains("chess") && text.contains("seat"), "{text}");
     }
 
-    async fn numbers_of_other_types_are_the_same_key(store: impl TestStore) {
+    async fn numbers_of_other_types_are_the_same_key(store: AnyStore) {
         let db = Members::open(store.clone()).await.unwrap();
         db.members.insert_many([member(1), member(2)]).await.unwrap();
         for seat in [doc! { "seat": 1_i64 }, doc! { "seat": 1.0 }] {
@@ -94,7 +84,7 @@ on_every_store! {
         }
     }
 
-    async fn each_element_of_an_array_is_a_key(store: impl TestStore) {
+    async fn each_element_of_an_array_is_a_key(store: AnyStore) {
         let db = Members::open(store).await.unwrap();
         let phones = |numbers: &[&str]| {
             numbers.iter().map(|&number| Phone { number: Some(number.into()) }).collect()
@@ -118,7 +108,7 @@ on_every_store! {
 }
 
 on_embedded_stores! {
-    async fn an_index_that_the_documents_contradict_is_not_made(store: impl TestStore) {
+    async fn an_index_that_the_documents_contradict_is_not_made(store: AnyStore) {
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
         #[document(collection = "things")]
         struct Thing {

@@ -1,9 +1,9 @@
 //! Every operator of an update, of one document and of many.
 
 use odm::{ErrorKind, bson::doc, prelude::*};
-use tests::{TestStore, on_every_store, stored};
+use tests::{on_every_store, stored};
 
-use crate::items::{Item, Items, Origin, Size, Stock, five, ids, item, with_five};
+use crate::repositories::items::{Item, Items, Origin, Size, Stock, five, ids, item, with_five};
 
 /// Applies an update by id and by filter to the same item; both must make the same of it.
 async fn updated(db: &Items, id: i64, change: Update<Item>) -> Item {
@@ -11,12 +11,7 @@ async fn updated(db: &Items, id: i64, change: Update<Item>) -> Item {
     db.items.update(id).with(change.clone()).await.unwrap();
     let by_id = db.items.get(id).await.unwrap();
     db.items.replace(before.clone()).await.unwrap();
-    let done = db
-        .items
-        .update_where(Item::fields().id.eq(id))
-        .with(change)
-        .await
-        .unwrap();
+    let done = db.items.update_where(Item::fields().id.eq(id)).with(change).await.unwrap();
     assert_eq!(done.matched, 1);
     assert!(!done.inserted);
     assert_eq!(done.modified, u64::from(by_id != before));
@@ -29,7 +24,7 @@ fn strings(texts: &[&str]) -> Vec<String> {
 }
 
 on_every_store! {
-    async fn set_and_unset_change_one_field(store: impl TestStore) {
+    async fn set_and_unset_change_one_field(store: AnyStore) {
         let db = with_five(store.clone()).await;
         let item = Item::fields();
         let mut expected = five()[2].clone();
@@ -67,7 +62,7 @@ on_every_store! {
         assert_eq!(country.unwrap().country, "DK");
     }
 
-    async fn numbers_are_calculated(store: impl TestStore) {
+    async fn numbers_are_calculated(store: AnyStore) {
         let db = with_five(store).await;
         let item = Item::fields();
         let changed = updated(&db, 2, Update::new().inc(item.count, 3).inc(item.weight, -0.5)).await;
@@ -85,7 +80,7 @@ on_every_store! {
         assert_eq!(changed.size, Size { width: 2, height: 2 });
     }
 
-    async fn arrays_grow_and_shrink(store: impl TestStore) {
+    async fn arrays_grow_and_shrink(store: AnyStore) {
         let db = with_five(store).await;
         let item = Item::fields();
         let tags = async |change| updated(&db, 3, change).await.tags;
@@ -117,14 +112,14 @@ on_every_store! {
         assert_eq!(updated(&db, 3, few).await.stock, [stock("north", 9)]);
     }
 
-    async fn an_update_by_id_names_what_it_does_not_find(store: impl TestStore) {
+    async fn an_update_by_id_names_what_it_does_not_find(store: AnyStore) {
         let db = with_five(store).await;
         let error = db.items.update(77).set(Item::fields().count, 1).await.unwrap_err();
         assert!(error.is_not_found());
         assert!(error.to_string().contains("`items`") && error.to_string().contains("77"));
     }
 
-    async fn an_update_by_filter_changes_all_that_match(store: impl TestStore) {
+    async fn an_update_by_filter_changes_all_that_match(store: AnyStore) {
         let db = with_five(store).await;
         let item = Item::fields();
         let done = db.items.update_where(item.count.lte(7)).set(item.count, 7).await.unwrap();
@@ -144,7 +139,7 @@ on_every_store! {
         assert_eq!(ids(db.items.find(item.kind.eq("nut"))).await, [0; 0]);
     }
 
-    async fn an_update_that_breaks_a_unique_key_changes_nothing(store: impl TestStore) {
+    async fn an_update_that_breaks_a_unique_key_changes_nothing(store: AnyStore) {
         let db = with_five(store.clone()).await;
         let before = stored(&store, "items").await;
         let item = Item::fields();
@@ -162,7 +157,7 @@ on_every_store! {
         assert_eq!(db.items.find(item.code.eq("a")).one().await.unwrap().id, 2);
     }
 
-    async fn an_update_that_cannot_be_applied_changes_nothing(store: impl TestStore) {
+    async fn an_update_that_cannot_be_applied_changes_nothing(store: AnyStore) {
         let db = with_five(store.clone()).await;
         let before = stored(&store, "items").await;
         let all = || db.items.update_where(Filter::all());
@@ -187,7 +182,7 @@ on_every_store! {
         assert_eq!(stored(&store, "items").await, before);
     }
 
-    async fn an_update_to_which_no_change_is_given_is_refused(store: impl TestStore) {
+    async fn an_update_to_which_no_change_is_given_is_refused(store: AnyStore) {
         let db = with_five(store).await;
         let item = db.items.get(1).await.unwrap();
         for error in [
@@ -202,7 +197,7 @@ on_every_store! {
         }
     }
 
-    async fn an_update_by_changes_of_which_there_are_none_changes_nothing(store: impl TestStore) {
+    async fn an_update_by_changes_of_which_there_are_none_changes_nothing(store: AnyStore) {
         let db = with_five(store.clone()).await;
         let before = stored(&store, "items").await;
         db.items.update(1).with(Update::new()).await.unwrap();
@@ -214,7 +209,7 @@ on_every_store! {
         assert_eq!(stored(&store, "items").await, before);
     }
 
-    async fn a_field_that_is_set_twice_is_named(store: impl TestStore) {
+    async fn a_field_that_is_set_twice_is_named(store: AnyStore) {
         let db = with_five(store.clone()).await;
         let before = stored(&store, "items").await;
         let size = Item::fields().size;
@@ -233,7 +228,7 @@ on_every_store! {
         assert_eq!(stored(&store, "items").await, before);
     }
 
-    async fn changes_put_together_apart_from_the_call_are_the_same(store: impl TestStore) {
+    async fn changes_put_together_apart_from_the_call_are_the_same(store: AnyStore) {
         let db = with_five(store).await;
         let fields = Item::fields();
         let rename = Update::new().set(fields.kind, "cog");

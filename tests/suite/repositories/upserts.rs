@@ -2,7 +2,7 @@
 
 use odm::{ErrorKind, bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_every_store, stored};
+use tests::{on_every_store, stored};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "counters")]
@@ -33,7 +33,7 @@ struct Counters {
 }
 
 on_every_store! {
-    async fn an_update_inserts_what_filter_and_changes_say(store: impl TestStore) {
+    async fn an_update_inserts_what_filter_and_changes_say(store: AnyStore) {
         let db = Counters::open(store).await.unwrap();
         let counter = Counter::fields();
         let hit = || db.counters.update_where(counter.id.eq("home")).inc(counter.hits, 1).upsert();
@@ -54,7 +54,7 @@ on_every_store! {
         assert_eq!(about.last, Some(DateTime::from_millis(5)));
     }
 
-    async fn many_tasks_that_upsert_one_document_make_one(store: impl TestStore) {
+    async fn many_tasks_that_upsert_one_document_make_one(store: AnyStore) {
         let db = Counters::open(store).await.unwrap();
         let mut tasks = Vec::new();
         for _ in 0..64 {
@@ -73,7 +73,7 @@ on_every_store! {
         assert_eq!(db.counters.all().one().await.unwrap().hits, 64);
     }
 
-    async fn an_upsert_that_could_not_make_a_whole_document_is_refused(store: impl TestStore) {
+    async fn an_upsert_that_could_not_make_a_whole_document_is_refused(store: AnyStore) {
         let db = Counters::open(store.clone()).await.unwrap();
         let counter = Counter::fields();
         let home = || counter.id.eq("home");
@@ -95,7 +95,7 @@ on_every_store! {
         assert_eq!(again.await.unwrap_err().kind(), ErrorKind::InvalidQuery);
     }
 
-    async fn an_upsert_of_what_has_a_version_starts_to_count(store: impl TestStore) {
+    async fn an_upsert_of_what_has_a_version_starts_to_count(store: AnyStore) {
         let db = Counters::open(store.clone()).await.unwrap();
         let fields = Versioned::fields();
         let hit = || db.versioned.update_where(fields.id.eq(1)).inc(fields.hits, 1).upsert();
@@ -109,7 +109,7 @@ on_every_store! {
         assert_eq!(two.await.unwrap_err().kind(), ErrorKind::InvalidQuery);
     }
 
-    async fn a_version_keeps_its_type(store: impl TestStore) {
+    async fn a_version_keeps_its_type(store: AnyStore) {
         let db = Counters::open(store.clone()).await.unwrap();
         db.versioned.insert(Versioned { id: 1, hits: 0, version: 0 }).await.unwrap();
         for step in 1..5 {

@@ -5,7 +5,7 @@ use std::future::IntoFuture;
 use futures_util::future::join_all;
 use odm::{ErrorKind, bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_every_store, stored};
+use tests::{on_every_store, stored};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "pages")]
@@ -27,16 +27,11 @@ struct Wiki {
 }
 
 fn page(id: i64, revision: i64, title: &str) -> Page {
-    Page {
-        id,
-        revision,
-        title: title.into(),
-        views: 0,
-    }
+    Page { id, revision, title: title.into(), views: 0 }
 }
 
 on_every_store! {
-    async fn a_new_document_has_version_1_whatever_it_says(store: impl TestStore) {
+    async fn a_new_document_has_version_1_whatever_it_says(store: AnyStore) {
         let db = Wiki::open(store).await.unwrap();
         assert_eq!(db.pages.insert(page(1, 77, "a")).await.unwrap(), page(1, 1, "a"));
         assert_eq!(db.pages.get(1).await.unwrap(), page(1, 1, "a"));
@@ -45,7 +40,7 @@ on_every_store! {
         assert_eq!(db.pages.upsert(page(4, 0, "d")).await.unwrap(), page(4, 1, "d"));
     }
 
-    async fn an_upsert_does_not_bring_back_what_was_deleted_since_it_was_read(store: impl TestStore) {
+    async fn an_upsert_does_not_bring_back_what_was_deleted_since_it_was_read(store: AnyStore) {
         let db = Wiki::open(store).await.unwrap();
         let read = db.pages.insert(page(1, 0, "a")).await.unwrap();
         assert!(db.pages.delete(1).await.unwrap());
@@ -53,7 +48,7 @@ on_every_store! {
         assert_eq!(db.pages.all().count().await.unwrap(), 0);
     }
 
-    async fn an_update_that_changes_nothing_does_not_count(store: impl TestStore) {
+    async fn an_update_that_changes_nothing_does_not_count(store: AnyStore) {
         let db = Wiki::open(store).await.unwrap();
         db.pages.insert(page(1, 0, "a")).await.unwrap();
         let title = Page::fields().title;
@@ -65,7 +60,7 @@ on_every_store! {
         assert_eq!(db.pages.get(1).await.unwrap(), page(1, 2, "b"));
     }
 
-    async fn an_upsert_by_filter_inserts_with_the_first_version(store: impl TestStore) {
+    async fn an_upsert_by_filter_inserts_with_the_first_version(store: AnyStore) {
         let db = Wiki::open(store).await.unwrap();
         let fields = Page::fields();
         let whole = fields.id.eq(1) & fields.title.eq("a") & fields.views.eq(0);
@@ -77,7 +72,7 @@ on_every_store! {
         assert!(error.to_string().contains("`rev`"), "{error}");
     }
 
-    async fn a_stale_replace_is_refused(store: impl TestStore) {
+    async fn a_stale_replace_is_refused(store: AnyStore) {
         let db = Wiki::open(store.clone()).await.unwrap();
         let mine = db.pages.insert(page(1, 0, "a")).await.unwrap();
         let theirs = db.pages.get(1).await.unwrap();
@@ -101,7 +96,7 @@ on_every_store! {
         assert_eq!(db.pages.upsert(Page { views: 2, ..same }).await.unwrap().revision, 4);
     }
 
-    async fn every_update_counts(store: impl TestStore) {
+    async fn every_update_counts(store: AnyStore) {
         let db = Wiki::open(store).await.unwrap();
         let read = db.pages.insert(page(1, 0, "a")).await.unwrap();
         let fields = Page::fields();
@@ -120,7 +115,7 @@ on_every_store! {
         assert_eq!(db.pages.get(1).await.unwrap(), modified);
     }
 
-    async fn an_update_of_another_version_is_refused(store: impl TestStore) {
+    async fn an_update_of_another_version_is_refused(store: AnyStore) {
         let db = Wiki::open(store.clone()).await.unwrap();
         let read = db.pages.insert(page(1, 0, "a")).await.unwrap();
         let rename = |title: &str| db.pages.update(1).set(Page::fields().title, title);
@@ -153,7 +148,7 @@ on_every_store! {
         assert_eq!(db.pages.get(1).await.unwrap().views, 2);
     }
 
-    async fn of_updates_of_one_version_exactly_one_is_done(store: impl TestStore) {
+    async fn of_updates_of_one_version_exactly_one_is_done(store: AnyStore) {
         let db = Wiki::open(store).await.unwrap();
         let read = db.pages.insert(page(1, 0, "a")).await.unwrap();
         let views = Page::fields().views;
@@ -164,7 +159,7 @@ on_every_store! {
         assert_eq!(db.pages.get(1).await.unwrap().views, 1);
     }
 
-    async fn no_update_may_name_the_version(store: impl TestStore) {
+    async fn no_update_may_name_the_version(store: AnyStore) {
         let db = Wiki::open(store.clone()).await.unwrap();
         db.pages.insert(page(1, 0, "a")).await.unwrap();
         let before = stored(&store, "pages").await;
@@ -192,7 +187,7 @@ on_every_store! {
         assert_eq!(stored(&store, "pages").await, before);
     }
 
-    async fn of_64_tasks_that_replace_what_they_read_none_undoes_another(store: impl TestStore) {
+    async fn of_64_tasks_that_replace_what_they_read_none_undoes_another(store: AnyStore) {
         let db = Wiki::open(store).await.unwrap();
         db.pages.insert(page(1, 0, "a")).await.unwrap();
         let mut tasks = Vec::new();

@@ -7,13 +7,7 @@ use super::{Movie, Movies, Script, details, movie};
 
 async fn movies(store: impl TestStore) -> Movies {
     let db = Movies::open(store).await.unwrap();
-    let whole = |id| Movie {
-        script: Script {
-            text: format!("script {id}"),
-        }
-        .into(),
-        ..movie(id)
-    };
+    let whole = |id| Movie { script: Script { text: format!("script {id}") }.into(), ..movie(id) };
     db.movies.insert_many((1..=3).map(whole)).await.unwrap();
     db
 }
@@ -21,13 +15,11 @@ async fn movies(store: impl TestStore) -> Movies {
 async fn found(audit: odm::Audit) -> Vec<(i32, String, Problem, bool)> {
     let found = audit.await.unwrap().into_iter();
     let id = |id: odm::bson::RawBson| id.as_raw_bson_ref().as_i32().unwrap_or(0);
-    found
-        .map(|found| (id(found.id), found.path, found.problem, found.repaired))
-        .collect()
+    found.map(|found| (id(found.id), found.path, found.problem, found.repaired)).collect()
 }
 
 on_every_store! {
-    async fn a_cold_part_that_is_missing_is_found(store: impl TestStore) {
+    async fn a_cold_part_that_is_missing_is_found(store: AnyStore) {
         let db = movies(store).await;
         assert_eq!(found(db.audit()).await, []);
         db.movies.insert(Movie { script: Cold::unloaded(), ..movie(4) }).await.unwrap();
@@ -39,7 +31,7 @@ on_every_store! {
         assert_eq!(found(db.audit()).await, []);
     }
 
-    async fn a_cold_part_that_is_doubled_is_found_and_kept_if_it_differs(store: impl TestStore) {
+    async fn a_cold_part_that_is_doubled_is_found_and_kept_if_it_differs(store: AnyStore) {
         let db = movies(store.clone()).await;
         let part = doc! {
             "movie_id": 1, "plot": "plot 1", "tags": ["old", "tag 1"],
@@ -60,7 +52,7 @@ on_every_store! {
         assert_eq!(tests::stored(&store, "movie_details").await.len(), 4, "nothing is thrown away");
     }
 
-    async fn a_cold_part_without_a_document_is_found_and_kept(store: impl TestStore) {
+    async fn a_cold_part_without_a_document_is_found_and_kept(store: AnyStore) {
         let db = movies(store.clone()).await;
         insert_behind_the_back(&store, "movie_scripts", doc! { "_id": 9, "text": "lone" }).await;
         let lone = [(9, "_id".into(), Problem::OrphanColdPart, false)];
@@ -71,7 +63,7 @@ on_every_store! {
         assert_eq!(found(db.audit()).await, []);
     }
 
-    async fn what_was_stored_in_one_piece_is_divided(store: impl TestStore) {
+    async fn what_was_stored_in_one_piece_is_divided(store: AnyStore) {
         let db = movies(store.clone()).await;
         let whole = doc! {
             "_id": 5, "title": "whole", "releaseYear": 1905, "revision": 1_i64,

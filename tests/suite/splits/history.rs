@@ -67,17 +67,8 @@ async fn run(db: &Movies, model: &mut Model, op: Op) {
         }
         Op::Replace(id, part) | Op::Upsert(id, part) => {
             let upsert = matches!(op, Op::Upsert(..));
-            let revision = db
-                .movies
-                .get(id)
-                .optional()
-                .await
-                .unwrap()
-                .map_or(0, |m| m.revision);
-            let new = Movie {
-                revision,
-                ..of(id, part)
-            };
+            let revision = db.movies.get(id).optional().await.unwrap().map_or(0, |m| m.revision);
+            let new = Movie { revision, ..of(id, part) };
             let result = match upsert {
                 true => db.movies.upsert(new.clone()).await,
                 false => db.movies.replace(new.clone()).await,
@@ -89,11 +80,7 @@ async fn run(db: &Movies, model: &mut Model, op: Op) {
         }
         Op::SetPlot(id, n) => {
             let plot = format!("plot {n}");
-            let result = db
-                .movies
-                .update(id)
-                .set(fields.details.plot, plot.as_str())
-                .await;
+            let result = db.movies.update(id).set(fields.details.plot, plot.as_str()).await;
             let part = model.get_mut(&id).and_then(|(_, part)| part.as_mut());
             assert_eq!(result.is_ok(), part.is_some());
             if let Some(part) = part {
@@ -127,10 +114,7 @@ async fn run(db: &Movies, model: &mut Model, op: Op) {
             assert_eq!((updated.matched, updated.modified), (matched, matched));
         }
         Op::Delete(id) => {
-            assert_eq!(
-                db.movies.delete(id).await.unwrap(),
-                model.remove(&id).is_some()
-            );
+            assert_eq!(db.movies.delete(id).await.unwrap(), model.remove(&id).is_some());
         }
         Op::DeleteByHalf(rating) => {
             let filter = fields.details.imdb.rating.eq(rating);
@@ -145,11 +129,8 @@ async fn run(db: &Movies, model: &mut Model, op: Op) {
 
 /// Runs many histories, each on a new store.
 fn histories<S: TestStore>(cases: u32, new: impl AsyncFn() -> S) {
-    let mut runner = TestRunner::new(Config {
-        cases,
-        failure_persistence: None,
-        ..Config::default()
-    });
+    let mut runner =
+        TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     runner
         .run(&prop::collection::vec(op(), 1..30), |history| {
             tests::run(async {

@@ -32,13 +32,13 @@ async fn blog(store: impl TestStore, posts: i32) -> Blog {
 }
 
 on_every_store! {
-    async fn nothing_is_wrong_in_what_was_written_through_the_library(store: impl TestStore) {
+    async fn nothing_is_wrong_in_what_was_written_through_the_library(store: AnyStore) {
         let db = blog(store, 3).await;
         assert_eq!(db.audit().await.unwrap(), []);
         assert_eq!(db.repair().await.unwrap(), []);
     }
 
-    async fn an_audit_reports_what_it_reads(store: impl TestStore) {
+    async fn an_audit_reports_what_it_reads(store: AnyStore) {
         let db = blog(store, 3).await;
         let posts = db.posts.all().await.unwrap();
         let shown: usize =
@@ -49,7 +49,7 @@ on_every_store! {
         assert!(cost.documents_returned >= least, "{cost:?} of at least {least}");
     }
 
-    async fn a_subset_over_documents_from_before_it_was_declared_is_brought_up(store: impl TestStore) {
+    async fn a_subset_over_documents_from_before_it_was_declared_is_brought_up(store: AnyStore) {
         let old = OldBlog::open(store.clone()).await.unwrap();
         let posts = (0..3).map(|id| OldPost { id, title: format!("post {id}") });
         old.posts.insert_many(posts).await.unwrap();
@@ -65,7 +65,7 @@ on_every_store! {
         assert_right(&db).await;
     }
 
-    async fn damage_is_found_where_it_is_and_repaired(store: impl TestStore) {
+    async fn damage_is_found_where_it_is_and_repaired(store: AnyStore) {
         let db = blog(store.clone(), 3).await;
         behind_the_back(&store, "posts", doc! { "_id": 1 }, doc! { "$set": { "newest.0.text": "x" } }).await;
         behind_the_back(&store, "posts", doc! { "_id": 2 }, doc! { "$pop": { "best": 1 } }).await;
@@ -88,7 +88,7 @@ on_every_store! {
         assert_right(&db).await;
     }
 
-    async fn more_children_than_are_shown_follow_after_the_last_that_is(store: impl TestStore) {
+    async fn more_children_than_are_shown_follow_after_the_last_that_is(store: AnyStore) {
         let db = blog(store, 1).await;
         let more = (100..130).map(|n| comment(n, 0, i64::from(n % 4), Some(n % 3)));
         db.comments.insert_many(more).await.unwrap();
@@ -137,7 +137,7 @@ on_every_store! {
 }
 
 on_single_writer_stores! {
-    async fn a_repair_is_right_beside_writers(store: impl TestStore) {
+    async fn a_repair_is_right_beside_writers(store: AnyStore) {
         let db = blog(store.clone(), 20).await;
         behind_the_back(&store, "posts", doc! {}, doc! { "$set": { "newest": [], "best": [] } }).await;
         let writer = {
@@ -160,7 +160,7 @@ on_single_writer_stores! {
 }
 
 on_embedded_stores! {
-    async fn an_audit_can_be_stopped_and_resumed(store: impl TestStore) {
+    async fn an_audit_can_be_stopped_and_resumed(store: AnyStore) {
         let db = blog(store.clone(), 700).await;
         behind_the_back(&store, "posts", doc! {}, doc! { "$set": { "newest": [] } }).await;
         let all = 700 + db.comments.all().count().await.unwrap();

@@ -74,49 +74,25 @@ async fn run(db: &Blog, op: Op) -> odm::Result<()> {
         Op::Upsert(comment) => db.comments.upsert(comment).await.map(drop),
         Op::Replace(comment) => db.comments.replace(comment).await.map(drop),
         Op::Write(id, written) => db.comments.update(id).set(fields.written, written).await,
-        Op::Rate(id, rating) => {
-            db.comments
-                .update(id)
-                .set(fields.score.rating, rating)
-                .await
-        }
-        Op::Publish(id, published) => {
-            db.comments
-                .update(id)
-                .set(fields.published, published)
-                .await
-        }
+        Op::Rate(id, rating) => db.comments.update(id).set(fields.score.rating, rating).await,
+        Op::Publish(id, published) => db.comments.update(id).set(fields.published, published).await,
         Op::Edit(id, edit) => {
             let text = format!("comment {id}, edit {edit}");
             db.comments.update(id).set(fields.text, text).await
         }
         Op::Note(id) => db.comments.update(id).inc(fields.note, 1).await,
-        Op::Move(id, to) => {
-            db.comments
-                .update(id)
-                .set(fields.post, to.map(Ref::new))
-                .await
+        Op::Move(id, to) => db.comments.update(id).set(fields.post, to.map(Ref::new)).await,
+        Op::MoveAll(from, to) => {
+            db.comments.update_where(fields.post.eq(from)).set(fields.post, to).await.map(drop)
         }
-        Op::MoveAll(from, to) => db
-            .comments
-            .update_where(fields.post.eq(from))
-            .set(fields.post, to)
-            .await
-            .map(drop),
         Op::UnsetRatings(written) => {
             let raw = doc! { "$unset": { "score.rating": "" } };
-            db.comments
-                .update_where(fields.written.eq(written))
-                .raw(raw)
-                .await
-                .map(drop)
+            db.comments.update_where(fields.written.eq(written)).raw(raw).await.map(drop)
         }
         Op::Delete(id) => db.comments.delete(id).await.map(drop),
-        Op::DeleteOlder(written) => db
-            .comments
-            .delete_where(fields.written.lt(written))
-            .await
-            .map(drop),
+        Op::DeleteOlder(written) => {
+            db.comments.delete_where(fields.written.lt(written)).await.map(drop)
+        }
         Op::InsertPost(id) => db.posts.insert(post(id)).await.map(drop),
         Op::ReplacePost(id) => {
             let other = db.posts.all().first().await?.unwrap_or_else(|| post(id));
@@ -128,11 +104,8 @@ async fn run(db: &Blog, op: Op) -> odm::Result<()> {
 
 /// Runs many histories, each on a new store.
 fn histories<S: TestStore>(cases: u32, new: impl AsyncFn() -> S) {
-    let mut runner = TestRunner::new(Config {
-        cases,
-        failure_persistence: None,
-        ..Config::default()
-    });
+    let mut runner =
+        TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let history = prop::collection::vec(op(), 1..40);
     runner
         .run(&history, |history| {

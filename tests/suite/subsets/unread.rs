@@ -91,12 +91,8 @@ async fn cinema(store: impl TestStore) -> Cinema {
         paid: 0,
     });
     cinema.films.insert_many(films).await.unwrap();
-    let halls = (0..HALLS).map(|id| Hall {
-        id,
-        best: Subset::new(),
-        first: Subset::new(),
-        visits: 0,
-    });
+    let halls =
+        (0..HALLS).map(|id| Hall { id, best: Subset::new(), first: Subset::new(), visits: 0 });
     cinema.halls.insert_many(halls).await.unwrap();
     cinema
 }
@@ -119,15 +115,8 @@ fn visit(id: i32, film: i32, day: i64) -> Visit {
 async fn assert_right(cinema: &Cinema) {
     let mut visits = cinema.visits.all().await.unwrap();
     visits.sort_by_key(|visit| (visit.day, visit.id));
-    let line = |visit: &&Visit| VisitLine {
-        day: visit.day,
-        paid: visit.paid,
-    };
-    let stars = |visit: &&Visit| VisitStars {
-        id: visit.id,
-        stars: visit.stars,
-        day: visit.day,
-    };
+    let line = |visit: &&Visit| VisitLine { day: visit.day, paid: visit.paid };
+    let stars = |visit: &&Visit| VisitStars { id: visit.id, stars: visit.stars, day: visit.day };
     for film in cinema.films.all().await.unwrap() {
         let of_film = visits.iter();
         let of_film = of_film.filter(|visit| visit.film == Some(Ref::new(film.id)));
@@ -159,7 +148,7 @@ async fn assert_right(cinema: &Cinema) {
 }
 
 on_every_store! {
-    async fn new_children_come_to_their_places(store: impl TestStore) {
+    async fn new_children_come_to_their_places(store: AnyStore) {
         let cinema = cinema(store).await;
         // First, last, in the middle, and behind all that are shown.
         for (id, day) in [(1, 50), (2, 40), (3, 60), (4, 55), (5, 10), (6, 70)] {
@@ -175,7 +164,7 @@ on_every_store! {
         assert_right(&cinema).await;
     }
 
-    async fn children_of_the_same_place_are_in_the_order_of_their_ids(store: impl TestStore) {
+    async fn children_of_the_same_place_are_in_the_order_of_their_ids(store: AnyStore) {
         let cinema = cinema(store).await;
         for id in [5, 3, 4, 2, 6, 1] {
             cinema.visits.insert(visit(id, 1, 50)).await.unwrap();
@@ -186,7 +175,7 @@ on_every_store! {
         assert_right(&cinema).await;
     }
 
-    async fn children_without_what_they_are_sorted_by_have_their_place(store: impl TestStore) {
+    async fn children_without_what_they_are_sorted_by_have_their_place(store: AnyStore) {
         let cinema = cinema(store).await;
         for id in [1, 2, 4, 5] {
             let stars = (id % 2 == 0).then_some(id);
@@ -195,14 +184,14 @@ on_every_store! {
         }
     }
 
-    async fn many_new_children_of_one_parent_are_counted_and_shown(store: impl TestStore) {
+    async fn many_new_children_of_one_parent_are_counted_and_shown(store: AnyStore) {
         let cinema = cinema(store).await;
         let many = (0..1_500).map(|id| visit(id, id % 2, i64::from(id * 7 % 1_501)));
         cinema.visits.insert_many(many).await.unwrap();
         assert_right(&cinema).await;
     }
 
-    async fn a_child_of_a_parent_that_does_not_exist_is_refused(store: impl TestStore) {
+    async fn a_child_of_a_parent_that_does_not_exist_is_refused(store: AnyStore) {
         let cinema = cinema(store).await;
         let error = cinema.visits.insert(visit(1, 9, 1)).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::DanglingReference, "{error}");
@@ -213,7 +202,7 @@ on_every_store! {
         assert_right(&cinema).await;
     }
 
-    async fn what_another_program_has_left_in_a_parent_is_corrected(store: impl TestStore) {
+    async fn what_another_program_has_left_in_a_parent_is_corrected(store: AnyStore) {
         let cinema = cinema(store.clone()).await;
         cinema.visits.insert_many([visit(1, 1, 50), visit(2, 1, 60)]).await.unwrap();
         // Of the collection, the field, and what another program does to it.
@@ -235,7 +224,7 @@ on_every_store! {
         }
     }
 
-    async fn writes_of_one_transaction_see_each_other(store: impl TestStore) {
+    async fn writes_of_one_transaction_see_each_other(store: AnyStore) {
         let cinema = cinema(store).await;
         let transaction = cinema.transaction(async |cinema| {
             for id in 1..6 {
@@ -251,7 +240,7 @@ on_every_store! {
         assert_right(&cinema).await;
     }
 
-    async fn many_tasks_that_insert_children_of_one_parent_lose_none(store: impl TestStore) {
+    async fn many_tasks_that_insert_children_of_one_parent_lose_none(store: AnyStore) {
         let cinema = cinema(store).await;
         let inserts = (0..24).map(|id| {
             let cinema = cinema.clone();
@@ -314,11 +303,8 @@ async fn run(cinema: &Cinema, op: Op) -> odm::Result<()> {
 
 /// Runs many histories, each on a new store.
 fn histories<S: TestStore>(cases: u32, new: impl AsyncFn() -> S) {
-    let mut runner = TestRunner::new(Config {
-        cases,
-        failure_persistence: None,
-        ..Config::default()
-    });
+    let mut runner =
+        TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let history = prop::collection::vec(op(), 1..30);
     runner
         .run(&history, |history| {

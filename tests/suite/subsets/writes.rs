@@ -14,7 +14,7 @@ async fn blog(store: impl TestStore) -> Blog {
 }
 
 on_every_store! {
-    async fn a_leaving_member_is_replaced_by_the_next(store: impl TestStore) {
+    async fn a_leaving_member_is_replaced_by_the_next(store: AnyStore) {
         let db = blog(store).await;
         assert_right(&db).await;
         for id in [3, 2, 5, 0] {
@@ -25,7 +25,7 @@ on_every_store! {
         assert!(db.posts.get(1).await.unwrap().newest.is_empty());
     }
 
-    async fn updates_of_sort_keys_and_of_shown_fields_are_seen(store: impl TestStore) {
+    async fn updates_of_sort_keys_and_of_shown_fields_are_seen(store: AnyStore) {
         let db = blog(store).await;
         let fields = Comment::fields();
         db.comments.update(0).set(fields.written, 99).await.unwrap();
@@ -43,7 +43,7 @@ on_every_store! {
         assert_right(&db).await;
     }
 
-    async fn comments_that_share_the_place_of_the_last_shown_one_are_told_apart(store: impl TestStore) {
+    async fn comments_that_share_the_place_of_the_last_shown_one_are_told_apart(store: AnyStore) {
         let db = Blog::open(store).await.unwrap();
         db.posts.insert(post(1)).await.unwrap();
         let comments = (0..6).map(|n| comment(n, 1, i64::from(n < 2), None));
@@ -64,7 +64,7 @@ on_every_store! {
         assert_right(&db).await;
     }
 
-    async fn a_comment_that_moves_leaves_one_post_and_enters_the_other(store: impl TestStore) {
+    async fn a_comment_that_moves_leaves_one_post_and_enters_the_other(store: AnyStore) {
         let db = blog(store).await;
         db.comments.update(3).set(Comment::fields().post, 2).await.unwrap();
         assert_right(&db).await;
@@ -76,7 +76,7 @@ on_every_store! {
         assert_right(&db).await;
     }
 
-    async fn a_post_finds_the_comments_that_came_before_it(store: impl TestStore) {
+    async fn a_post_finds_the_comments_that_came_before_it(store: AnyStore) {
         let db = blog(store).await;
         db.comments.insert(comment(10, 3, 1, Some(1))).await.unwrap();
         let stored = db.posts.insert(post(3)).await.unwrap();
@@ -84,7 +84,7 @@ on_every_store! {
         assert_right(&db).await;
     }
 
-    async fn what_a_caller_puts_into_a_subset_is_not_stored(store: impl TestStore) {
+    async fn what_a_caller_puts_into_a_subset_is_not_stored(store: AnyStore) {
         let db = blog(store).await;
         let full = db.posts.get(1).await.unwrap();
         let stored = db.posts.insert(Post { id: 3, ..full.clone() }).await.unwrap();
@@ -102,7 +102,7 @@ on_every_store! {
         assert!(error.unwrap_err().to_string().contains("`posts.best`"));
     }
 
-    async fn a_change_that_is_not_shown_writes_no_post(store: impl TestStore) {
+    async fn a_change_that_is_not_shown_writes_no_post(store: AnyStore) {
         let db = blog(store).await;
         // Not published, and so only in the lines, which have no note.
         db.comments.update(5).set(Comment::fields().published, false).await.unwrap();
@@ -122,7 +122,7 @@ on_every_store! {
         assert_right(&db).await;
     }
 
-    async fn a_plan_says_what_a_write_would_do_and_does_nothing(store: impl TestStore) {
+    async fn a_plan_says_what_a_write_would_do_and_does_nothing(store: AnyStore) {
         let db = blog(store).await;
         let before = (db.posts.all().await.unwrap(), db.comments.all().await.unwrap());
         let plan = db.comments.delete(3).plan().await.unwrap();
@@ -161,7 +161,7 @@ on_every_store! {
         inside.await.unwrap();
     }
 
-    async fn a_transaction_that_is_rolled_back_leaves_the_subsets(store: impl TestStore) {
+    async fn a_transaction_that_is_rolled_back_leaves_the_subsets(store: AnyStore) {
         let db = blog(store).await;
         let before = db.posts.all().await.unwrap();
         let result = db
@@ -179,7 +179,7 @@ on_every_store! {
 }
 
 on_single_writer_stores! {
-    async fn many_tasks_at_once_leave_it_right_and_never_show_it_wrong(store: impl TestStore) {
+    async fn many_tasks_at_once_leave_it_right_and_never_show_it_wrong(store: AnyStore) {
         let db = blog(store).await;
         let tasks: Vec<_> = (0..16)
             .map(|task| {
@@ -214,7 +214,7 @@ on_single_writer_stores! {
 }
 
 on_embedded_stores! {
-    async fn the_cost_of_a_write_does_not_grow_with_the_children(store: impl TestStore) {
+    async fn the_cost_of_a_write_does_not_grow_with_the_children(store: AnyStore) {
         let db = blog(store).await;
         let cost = async |id: i32| {
             let (result, cost) = measure(async {

@@ -35,28 +35,16 @@ pub(crate) fn account(id: i64, balance: i64) -> Account {
 
 pub(crate) async fn bank(store: impl TestStore) -> Bank {
     let bank = Bank::open(store).await.unwrap();
-    bank.accounts
-        .insert_many((1..=10).map(|id| account(id, 100)))
-        .await
-        .unwrap();
+    bank.accounts.insert_many((1..=10).map(|id| account(id, 100))).await.unwrap();
     bank
 }
 
 impl Bank {
     /// Adds to an account.
     pub(crate) async fn add(&self, id: i64, amount: i64) -> odm::Result<()> {
-        self.accounts
-            .update(id)
-            .inc(Account::fields().balance, amount)
-            .await?;
+        self.accounts.update(id).inc(Account::fields().balance, amount).await?;
         let account = Ref::new(id);
-        self.transfers
-            .insert(Transfer {
-                id: ObjectId::new(),
-                account,
-                amount,
-            })
-            .await?;
+        self.transfers.insert(Transfer { id: ObjectId::new(), account, amount }).await?;
         Ok(())
     }
 
@@ -67,12 +55,6 @@ impl Bank {
 
     /// All that is in the bank, of one state.
     pub(crate) async fn total(&self) -> odm::Result<i64> {
-        Ok(self
-            .accounts
-            .all()
-            .await?
-            .iter()
-            .map(|account| account.balance)
-            .sum())
+        Ok(self.accounts.all().await?.iter().map(|account| account.balance).sum())
     }
 }

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use odm::{Embedded, ErrorKind, prelude::*};
-use tests::{TestStore, on_every_store, on_single_writer_stores};
+use tests::{on_every_store, on_single_writer_stores};
 
-use crate::bank::{Bank, account, bank};
+use crate::transactions::bank::{Bank, account, bank};
 
 on_every_store! {
-    async fn a_closed_database_refuses_reads_and_writes_and_can_be_closed_again(store: impl TestStore) {
+    async fn a_closed_database_refuses_reads_and_writes_and_can_be_closed_again(store: AnyStore) {
         let bank = bank(store.clone()).await;
         let other = Bank::open(store).await.unwrap();
         bank.close().await.unwrap();
@@ -32,7 +32,7 @@ on_every_store! {
 }
 
 on_single_writer_stores! {
-    async fn a_database_is_not_closed_in_a_transaction(store: impl TestStore) {
+    async fn a_database_is_not_closed_in_a_transaction(store: AnyStore) {
         let bank = bank(store).await;
         bank.transaction(async |inner| {
             for database in [&inner, &bank] {
@@ -46,7 +46,7 @@ on_single_writer_stores! {
         assert_eq!(bank.balance(1).await, 101);
     }
 
-    async fn a_close_waits_for_an_open_transaction(store: impl TestStore) {
+    async fn a_close_waits_for_an_open_transaction(store: AnyStore) {
         let bank = bank(store).await;
         let guard = bank.begin().await.unwrap();
         guard.add(1, 1).await.unwrap();
@@ -81,9 +81,7 @@ fn the_file_has_all_writes_and_is_free_when_a_close_returns() {
                 closed = &mut one => closed.unwrap().unwrap(),
                 closed = &mut two => closed.unwrap().unwrap(),
             }
-            let again = Bank::open(Embedded::open(&path).await.unwrap())
-                .await
-                .unwrap();
+            let again = Bank::open(Embedded::open(&path).await.unwrap()).await.unwrap();
             let mut stored = 60;
             for write in writes {
                 match write.await.unwrap() {

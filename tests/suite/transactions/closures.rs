@@ -6,9 +6,9 @@ use std::{
 };
 
 use odm::{ErrorKind, prelude::*};
-use tests::{TestStore, on_every_store};
+use tests::on_every_store;
 
-use crate::bank::{Account, Bank, Transfer, account, bank};
+use crate::transactions::bank::{Account, Bank, Transfer, account, bank};
 
 /// An error of a program's own.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ async fn take(bank: &Bank, id: i64, amount: i64) -> Result<i64, Refused> {
 }
 
 on_every_store! {
-    async fn what_a_closure_writes_is_stored_together(store: impl TestStore) {
+    async fn what_a_closure_writes_is_stored_together(store: AnyStore) {
         let bank = bank(store).await;
         let moved = bank
             .transaction(async |bank| {
@@ -59,7 +59,7 @@ on_every_store! {
         assert!(bank.accounts.get(10).optional().await.unwrap().is_none());
     }
 
-    async fn an_error_of_the_closure_undoes_all_of_it(store: impl TestStore) {
+    async fn an_error_of_the_closure_undoes_all_of_it(store: AnyStore) {
         let bank = bank(store).await;
         assert_eq!(take(&bank, 1, 30).await.unwrap(), 70);
         match take(&bank, 1, 80).await {
@@ -84,7 +84,7 @@ on_every_store! {
         assert_eq!(bank.balance(2).await, 100);
     }
 
-    async fn a_closure_borrows_and_runs_on_another_thread(store: impl TestStore) {
+    async fn a_closure_borrows_and_runs_on_another_thread(store: AnyStore) {
         let bank = bank(store).await;
         let task = {
             let bank = bank.clone();
@@ -110,7 +110,7 @@ on_every_store! {
         assert_eq!(task.await.unwrap().unwrap(), (8, 3, 1));
     }
 
-    async fn a_transaction_reads_its_own_writes_and_nobody_else_does(store: impl TestStore) {
+    async fn a_transaction_reads_its_own_writes_and_nobody_else_does(store: AnyStore) {
         let bank = bank(store).await;
         let outside = bank.clone();
         bank.transaction(async |bank| {
@@ -146,7 +146,7 @@ on_every_store! {
         assert!(outside.accounts.get(9).optional().await.unwrap().is_none());
     }
 
-    async fn ok_despite_a_write_that_failed_stores_nothing(store: impl TestStore) {
+    async fn ok_despite_a_write_that_failed_stores_nothing(store: AnyStore) {
         let bank = bank(store).await;
         let error = bank
             .transaction(async |bank| {
@@ -168,7 +168,7 @@ on_every_store! {
         assert_eq!(bank.balance(1).await, 100);
     }
 
-    async fn each_of_many_transactions_on_the_same_documents_comes_to_its_end(store: impl TestStore) {
+    async fn each_of_many_transactions_on_the_same_documents_comes_to_its_end(store: AnyStore) {
         let bank = bank(store).await;
         let mut tasks = tokio::task::JoinSet::new();
         for _ in 0..32 {
@@ -189,7 +189,7 @@ on_every_store! {
         assert_eq!(bank.transfers.all().count().await.unwrap(), 32);
     }
 
-    async fn a_read_that_finds_nothing_aborts_nothing(store: impl TestStore) {
+    async fn a_read_that_finds_nothing_aborts_nothing(store: AnyStore) {
         let bank = bank(store).await;
         bank.transaction(async |bank| {
             assert!(bank.accounts.get(77).await.unwrap_err().is_not_found());
@@ -202,7 +202,7 @@ on_every_store! {
         assert_eq!(bank.balance(1).await, 105);
     }
 
-    async fn a_nested_transaction_is_a_part_of_the_outer_one(store: impl TestStore) {
+    async fn a_nested_transaction_is_a_part_of_the_outer_one(store: AnyStore) {
         let bank = bank(store).await;
         let outside = bank.clone();
         bank.transaction(async |bank| {
@@ -226,7 +226,7 @@ on_every_store! {
         assert_eq!(bank.total().await.unwrap(), 1015);
     }
 
-    async fn a_nested_transaction_that_is_dropped_aborts_the_outer_one(store: impl TestStore) {
+    async fn a_nested_transaction_that_is_dropped_aborts_the_outer_one(store: AnyStore) {
         let bank = bank(store).await;
         let result = bank
             .transaction(async |bank| {
@@ -243,7 +243,7 @@ on_every_store! {
         assert_eq!(bank.balance(1).await, 100);
     }
 
-    async fn an_error_of_a_nested_transaction_aborts_the_outer_one(store: impl TestStore) {
+    async fn an_error_of_a_nested_transaction_aborts_the_outer_one(store: AnyStore) {
         let bank = bank(store).await;
         let error = bank
             .transaction(async |bank| {
@@ -276,7 +276,7 @@ on_every_store! {
         assert_eq!(bank.total().await.unwrap(), 1000);
     }
 
-    async fn writes_of_one_transaction_may_run_side_by_side(store: impl TestStore) {
+    async fn writes_of_one_transaction_may_run_side_by_side(store: AnyStore) {
         let bank = bank(store).await;
         bank.transaction(async |bank| {
             let adds = (1..=10).map(|id| bank.add(id, id));
@@ -289,7 +289,7 @@ on_every_store! {
         assert_eq!(bank.transfers.all().count().await.unwrap(), 10);
     }
 
-    async fn modifies_of_one_document_side_by_side_lose_nothing(store: impl TestStore) {
+    async fn modifies_of_one_document_side_by_side_lose_nothing(store: AnyStore) {
         let bank = bank(store).await;
         bank.transaction(async |bank| {
             let add = |account: &mut Account| account.balance += 1;
@@ -302,7 +302,7 @@ on_every_store! {
         assert_eq!(bank.balance(1).await, 110);
     }
 
-    async fn every_write_works_in_a_transaction(store: impl TestStore) {
+    async fn every_write_works_in_a_transaction(store: AnyStore) {
         let bank = bank(store).await;
         bank.transaction(async |bank| {
             let balance = Account::fields().balance;
@@ -325,7 +325,7 @@ on_every_store! {
         assert_eq!(all, [account(11, 11), account(12, 21), account(13, 4), account(14, 9)]);
     }
 
-    async fn what_a_closure_leaks_is_of_no_use_afterwards(store: impl TestStore) {
+    async fn what_a_closure_leaks_is_of_no_use_afterwards(store: AnyStore) {
         let bank = bank(store).await;
         let leaked = bank.transaction(async |bank| Ok(bank)).await.unwrap();
         for error in [

@@ -13,7 +13,7 @@ use odm::{
 };
 use tests::{TestStore, on_every_store};
 
-use crate::bank::{Bank, account, bank};
+use crate::transactions::bank::{Bank, account, bank};
 
 /// A store that records the durability of its units and transactions.
 #[derive(Clone)]
@@ -66,17 +66,13 @@ impl<S: TestStore> Store for Recorded<S> {
 
 async fn recorded(store: impl TestStore) -> (Bank, Asked) {
     let asked = Asked::default();
-    let bank = bank(Recorded {
-        store,
-        asked: asked.clone(),
-    })
-    .await;
+    let bank = bank(Recorded { store, asked: asked.clone() }).await;
     asked.take();
     (bank, asked)
 }
 
 on_every_store! {
-    async fn a_transaction_has_the_durability_of_its_database(store: impl TestStore) {
+    async fn a_transaction_has_the_durability_of_its_database(store: AnyStore) {
         use Durability::{Eventual, Immediate};
         let (bank, asked) = recorded(store).await;
         let eventual = bank.durability(Eventual);
@@ -94,7 +90,7 @@ on_every_store! {
         assert_eq!(bank.balance(1).await, 96);
     }
 
-    async fn a_write_has_the_durability_of_its_database_or_repository(store: impl TestStore) {
+    async fn a_write_has_the_durability_of_its_database_or_repository(store: AnyStore) {
         use Durability::{Eventual, Immediate};
         let (bank, asked) = recorded(store).await;
         let eventual = bank.durability(Eventual);
@@ -104,7 +100,7 @@ on_every_store! {
         assert_eq!(asked.take(), [("run", Eventual), ("run", Immediate), ("run", Immediate)]);
     }
 
-    async fn a_transaction_in_another_one_has_the_durability_of_that(store: impl TestStore) {
+    async fn a_transaction_in_another_one_has_the_durability_of_that(store: AnyStore) {
         use Durability::{Eventual, Immediate};
         let (bank, asked) = recorded(store).await;
         bank.transaction(async |bank| {

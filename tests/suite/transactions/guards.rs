@@ -3,15 +3,15 @@
 use std::{task::Poll, time::Duration};
 
 use odm::{ErrorKind, prelude::*};
-use tests::{TestStore, on_every_store, on_single_writer_stores, poll_once};
+use tests::{on_every_store, on_single_writer_stores, poll_once};
 use tokio::time::timeout;
 
-use crate::bank::{Account, account, bank};
+use crate::transactions::bank::{Account, account, bank};
 
 const SOON: Duration = Duration::from_secs(5);
 
 on_every_store! {
-    async fn a_guard_stores_on_commit_alone(store: impl TestStore) {
+    async fn a_guard_stores_on_commit_alone(store: AnyStore) {
         let bank = bank(store).await;
         let begun = bank.begin().await.unwrap();
         begun.add(1, 5).await.unwrap();
@@ -34,7 +34,7 @@ on_every_store! {
         assert_eq!(bank.balance(1).await, 106);
     }
 
-    async fn a_guard_that_stored_nothing_commits(store: impl TestStore) {
+    async fn a_guard_that_stored_nothing_commits(store: AnyStore) {
         let bank = bank(store).await;
         bank.begin().await.unwrap().commit().await.unwrap();
         let begun = bank.begin().await.unwrap();
@@ -42,7 +42,7 @@ on_every_store! {
         begun.commit().await.unwrap();
     }
 
-    async fn a_guard_with_a_failed_write_does_not_commit(store: impl TestStore) {
+    async fn a_guard_with_a_failed_write_does_not_commit(store: AnyStore) {
         let bank = bank(store).await;
         let begun = bank.begin().await.unwrap();
         begun.add(1, 5).await.unwrap();
@@ -52,7 +52,7 @@ on_every_store! {
         assert_eq!(bank.balance(1).await, 100);
     }
 
-    async fn what_outlives_its_guard_is_of_no_use(store: impl TestStore) {
+    async fn what_outlives_its_guard_is_of_no_use(store: AnyStore) {
         let bank = bank(store).await;
         for end in 0..3 {
             let begun = bank.begin().await.unwrap();
@@ -71,7 +71,7 @@ on_every_store! {
         assert_eq!((bank.balance(1).await, bank.balance(2).await), (105, 100));
     }
 
-    async fn a_guard_inside_a_transaction_is_refused_at_once(store: impl TestStore) {
+    async fn a_guard_inside_a_transaction_is_refused_at_once(store: AnyStore) {
         let bank = bank(store).await;
         let begun = bank.begin().await.unwrap();
         let error = timeout(SOON, begun.begin()).await.unwrap().err().unwrap();
@@ -83,7 +83,7 @@ on_every_store! {
         assert_eq!(bank.balance(1).await, 105);
     }
 
-    async fn a_write_dropped_half_way_is_not_committed_by_half(store: impl TestStore) {
+    async fn a_write_dropped_half_way_is_not_committed_by_half(store: AnyStore) {
         let bank = bank(store).await;
         let mut given_up = 0;
         for polls in 0..30 {
@@ -122,7 +122,7 @@ on_every_store! {
 }
 
 on_single_writer_stores! {
-    async fn a_dropped_future_rolls_back_and_frees_the_place(store: impl TestStore) {
+    async fn a_dropped_future_rolls_back_and_frees_the_place(store: AnyStore) {
         let bank = bank(store).await;
         let waits = bank.transaction(async |bank| {
             bank.add(1, 5).await?;

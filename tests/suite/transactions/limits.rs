@@ -8,7 +8,7 @@ use std::{
 use odm::{ErrorKind, prelude::*, store::embedded::Embedded};
 use tokio::time::sleep;
 
-use crate::bank::{Bank, bank};
+use crate::transactions::bank::{Bank, bank};
 
 const LIMIT: Duration = Duration::from_millis(250);
 const LONGER: Duration = Duration::from_millis(500);
@@ -19,16 +19,7 @@ fn with_limit<F: Future>(test: impl Fn(Bank) -> F) {
     tests::run(async {
         let limited = || Embedded::builder().transaction_limit(LIMIT);
         test(bank(limited().memory().await.unwrap()).await).await;
-        test(
-            bank(
-                limited()
-                    .open(directory.path().join("bank.odm"))
-                    .await
-                    .unwrap(),
-            )
-            .await,
-        )
-        .await;
+        test(bank(limited().open(directory.path().join("bank.odm")).await.unwrap()).await).await;
     });
 }
 
@@ -218,16 +209,9 @@ fn the_time_of_waiting_is_no_part_of_the_limit() {
 
 #[test]
 fn one_thread_is_enough() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let store = Embedded::builder()
-            .transaction_limit(LIMIT)
-            .memory()
-            .await
-            .unwrap();
+        let store = Embedded::builder().transaction_limit(LIMIT).memory().await.unwrap();
         let bank = bank(store).await;
         let adds = (1..=10).map(|id| {
             let bank = bank.clone();

@@ -4,24 +4,21 @@
 use std::time::Duration;
 
 use odm::{Error, ErrorKind, prelude::*};
-use tests::{TestStore, on_single_writer_stores};
+use tests::on_single_writer_stores;
 use tokio::time::timeout;
 
-use crate::bank::{Account, Bank, account, bank};
+use crate::transactions::bank::{Account, Bank, account, bank};
 
 /// The error of a write that must not wait.
 async fn refused<T>(write: impl IntoFuture<Output = odm::Result<T>>) -> Error {
     let result = timeout(Duration::from_secs(5), write.into_future()).await;
-    let error = result
-        .expect("the write waits for itself")
-        .err()
-        .expect("the write was stored");
+    let error = result.expect("the write waits for itself").err().expect("the write was stored");
     assert_eq!(error.kind(), ErrorKind::OutsideTransaction, "{error:?}");
     error
 }
 
 on_single_writer_stores! {
-    async fn every_write_outside_is_refused_at_once(store: impl TestStore) {
+    async fn every_write_outside_is_refused_at_once(store: AnyStore) {
         let outside = bank(store.clone()).await;
         let second = Bank::open(store).await.unwrap();
         let clone = outside.clone();
@@ -52,7 +49,7 @@ on_single_writer_stores! {
         outside.add(1, 5).await.unwrap();
     }
 
-    async fn the_error_says_what_to_use_instead(store: impl TestStore) {
+    async fn the_error_says_what_to_use_instead(store: AnyStore) {
         let outside = bank(store).await;
         let error = outside
             .transaction(async |_| Ok(refused(outside.accounts.delete(1)).await))
@@ -62,7 +59,7 @@ on_single_writer_stores! {
         assert!(!error.is_retryable());
     }
 
-    async fn it_is_refused_deep_inside_too(store: impl TestStore) {
+    async fn it_is_refused_deep_inside_too(store: AnyStore) {
         let outside = bank(store).await;
         outside
             .transaction(async |bank| {
@@ -77,7 +74,7 @@ on_single_writer_stores! {
             .unwrap();
     }
 
-    async fn every_read_outside_is_refused(store: impl TestStore) {
+    async fn every_read_outside_is_refused(store: AnyStore) {
         let outside = bank(store.clone()).await;
         let second = Bank::open(store).await.unwrap();
         outside
@@ -108,7 +105,7 @@ on_single_writer_stores! {
         assert_eq!(outside.balance(1).await, 105);
     }
 
-    async fn a_task_of_its_own_reads_what_is_committed(store: impl TestStore) {
+    async fn a_task_of_its_own_reads_what_is_committed(store: AnyStore) {
         let outside = bank(store).await;
         outside
             .transaction(async |bank| {
@@ -122,7 +119,7 @@ on_single_writer_stores! {
             .unwrap();
     }
 
-    async fn a_read_beside_a_guard_reads_what_is_committed(store: impl TestStore) {
+    async fn a_read_beside_a_guard_reads_what_is_committed(store: AnyStore) {
         let outside = bank(store).await;
         let guard = outside.begin().await.unwrap();
         guard.add(1, 5).await.unwrap();
@@ -130,7 +127,7 @@ on_single_writer_stores! {
         guard.commit().await.unwrap();
     }
 
-    async fn a_task_of_its_own_waits_for_its_turn(store: impl TestStore) {
+    async fn a_task_of_its_own_waits_for_its_turn(store: AnyStore) {
         let outside = bank(store).await;
         let task = outside
             .transaction(async |bank| {
@@ -164,9 +161,6 @@ fn a_write_to_another_store_is_no_write_outside() {
         })
         .await
         .unwrap();
-        assert_eq!(
-            (here.balance(1).await, there.total().await.unwrap()),
-            (95, 1010)
-        );
+        assert_eq!((here.balance(1).await, there.total().await.unwrap()), (95, 1010));
     });
 }

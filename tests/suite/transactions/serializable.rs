@@ -7,12 +7,12 @@ use std::sync::{
 
 use futures_util::TryStreamExt as _;
 use odm::prelude::*;
-use tests::{TestStore, on_single_writer_stores};
+use tests::on_single_writer_stores;
 
-use crate::bank::{Account, bank};
+use crate::transactions::bank::{Account, bank};
 
 on_single_writer_stores! {
-    async fn the_sum_is_the_same_in_every_state_while_64_tasks_transfer(store: impl TestStore) {
+    async fn the_sum_is_the_same_in_every_state_while_64_tasks_transfer(store: AnyStore) {
         let bank = bank(store).await;
         let done = Arc::new(AtomicBool::new(false));
         let mut readers = Vec::new();
@@ -66,7 +66,7 @@ on_single_writer_stores! {
         assert!(!negative.exists().await.unwrap());
     }
 
-    async fn two_that_read_what_the_other_writes_do_not_both_commit_on_the_old(store: impl TestStore) {
+    async fn two_that_read_what_the_other_writes_do_not_both_commit_on_the_old(store: AnyStore) {
         let bank = bank(store).await;
         // Write skew: each may empty its account if there is enough in both together.
         for round in 0..30 {
@@ -97,7 +97,7 @@ on_single_writer_stores! {
         }
     }
 
-    async fn a_number_that_is_read_and_written_back_loses_no_step(store: impl TestStore) {
+    async fn a_number_that_is_read_and_written_back_loses_no_step(store: AnyStore) {
         let bank = bank(store).await;
         let mut tasks = Vec::new();
         for _ in 0..64 {
@@ -122,7 +122,7 @@ on_single_writer_stores! {
         assert_eq!(seen, (101..165).collect::<Vec<i64>>());
     }
 
-    async fn an_empty_place_that_was_seen_stays_empty(store: impl TestStore) {
+    async fn an_empty_place_that_was_seen_stays_empty(store: AnyStore) {
         let bank = bank(store).await;
         // Each inserts an account if there is none of its kind: a phantom would make two.
         for round in 0..20 {

@@ -3,9 +3,9 @@
 use std::{fmt, time::Duration};
 
 use odm::{Error, ErrorKind, bson::doc, prelude::*};
-use tests::{TestStore, on_every_store, on_single_writer_stores};
+use tests::{on_every_store, on_single_writer_stores};
 
-use crate::bank::{Account, Bank, Transfer, account, bank};
+use crate::transactions::bank::{Account, Bank, Transfer, account, bank};
 
 /// An error of a program's own.
 #[derive(Debug)]
@@ -37,11 +37,7 @@ async fn readings(bank: &Bank) -> odm::Result<Vec<(i64, usize)>> {
 
     let rich = bank.accounts.find(balance.gte(100)).await?;
     let poor = bank.accounts.find(balance.lt(100)).await?;
-    let joined = bank
-        .transfers
-        .all()
-        .join(Transfer::fields().account)
-        .await?;
+    let joined = bank.transfers.all().join(Transfer::fields().account).await?;
     readings.push((of(&rich) + of(&poor), joined.len()));
 
     let mut streamed = Vec::new();
@@ -88,7 +84,7 @@ fn moving(bank: &Bank) -> tokio::task::JoinSet<()> {
 }
 
 on_every_store! {
-    async fn all_reads_of_a_snapshot_see_one_state_while_others_write(store: impl TestStore) {
+    async fn all_reads_of_a_snapshot_see_one_state_while_others_write(store: AnyStore) {
         let bank = bank(store).await;
         let mut tasks = moving(&bank);
         let mut seen = std::collections::BTreeSet::new();
@@ -104,7 +100,7 @@ on_every_store! {
         assert_eq!(seen.len(), 10, "each snapshot has the state of its begin: {seen:?}");
     }
 
-    async fn a_snapshot_holds_up_no_write_and_does_not_see_it(store: impl TestStore) {
+    async fn a_snapshot_holds_up_no_write_and_does_not_see_it(store: AnyStore) {
         let bank = bank(store).await;
         let mut runs = 0;
         bank.snapshot(async |then| {
@@ -125,7 +121,7 @@ on_every_store! {
         assert_eq!((runs, bank.balance(1).await), (1, 105));
     }
 
-    async fn a_snapshot_borrows_and_runs_on_another_thread(store: impl TestStore) {
+    async fn a_snapshot_borrows_and_runs_on_another_thread(store: AnyStore) {
         let bank = bank(store).await;
         let task = tokio::spawn(async move {
             let ids = vec![1, 2, 3];
@@ -145,7 +141,7 @@ on_every_store! {
         assert_eq!(task.await.unwrap(), ((10, "taken".to_owned()), 300, 3));
     }
 
-    async fn an_error_of_the_closure_is_that_of_the_snapshot(store: impl TestStore) {
+    async fn an_error_of_the_closure_is_that_of_the_snapshot(store: AnyStore) {
         let bank = bank(store).await;
         let found = |id| {
             let bank = &bank;
@@ -165,7 +161,7 @@ on_every_store! {
         assert!(matches!(found(1).await, Err(Refused::Empty)));
     }
 
-    async fn a_write_in_a_snapshot_is_refused_and_says_so(store: impl TestStore) {
+    async fn a_write_in_a_snapshot_is_refused_and_says_so(store: AnyStore) {
         let bank = bank(store).await;
         let id = Account::fields().id;
         let balance = Account::fields().balance;
@@ -206,7 +202,7 @@ on_every_store! {
         assert_eq!(bank.accounts.all().await.unwrap(), (1..=10).map(|id| account(id, 100)).collect::<Vec<_>>());
     }
 
-    async fn no_read_outlives_its_snapshot(store: impl TestStore) {
+    async fn no_read_outlives_its_snapshot(store: AnyStore) {
         let bank = bank(store).await;
         let (kept, mut stream) = bank
             .snapshot(async |bank| {
@@ -242,7 +238,7 @@ on_every_store! {
         assert_eq!(kept.accounts.get(1).await.unwrap_err().kind(), ErrorKind::SnapshotEnded);
     }
 
-    async fn a_snapshot_in_a_transaction_reads_the_state_of_the_transaction(store: impl TestStore) {
+    async fn a_snapshot_in_a_transaction_reads_the_state_of_the_transaction(store: AnyStore) {
         let bank = bank(store).await;
         bank.transaction(async |bank| {
             bank.add(1, -100).await?;
@@ -263,7 +259,7 @@ on_every_store! {
         assert_eq!(bank.balance(1).await, 7);
     }
 
-    async fn a_snapshot_in_another_one_has_its_state(store: impl TestStore) {
+    async fn a_snapshot_in_another_one_has_its_state(store: AnyStore) {
         let bank = bank(store).await;
         bank.snapshot(async |outer| {
             bank.add(1, 5).await?;
@@ -283,7 +279,7 @@ on_every_store! {
 }
 
 on_single_writer_stores! {
-    async fn a_snapshot_around_a_transaction_is_not_read_in_it(store: impl TestStore) {
+    async fn a_snapshot_around_a_transaction_is_not_read_in_it(store: AnyStore) {
         let bank = bank(store).await;
         let error = bank
             .transaction(async |_| bank.snapshot(async |bank| bank.accounts.get(1).await).await)

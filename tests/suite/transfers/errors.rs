@@ -2,7 +2,7 @@
 
 use odm::{ErrorKind, prelude::*};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_every_store};
+use tests::on_every_store;
 
 use super::models::*;
 
@@ -34,7 +34,7 @@ async fn refused(market: &Market, text: &str) -> odm::Error {
 }
 
 on_every_store! {
-    async fn what_is_no_export_of_this_database_is_refused(store: impl TestStore) {
+    async fn what_is_no_export_of_this_database_is_refused(store: AnyStore) {
         let market = Market::open(store).await.unwrap();
         let head = |from: &str, to: &str| HEAD.replace(from, to);
         for (text, says) in [
@@ -57,7 +57,7 @@ on_every_store! {
         assert_eq!(market.categories.all().count().await.unwrap(), 0);
     }
 
-    async fn an_error_names_the_line_of_the_document_and_the_units_before_it_stay(store: impl TestStore) {
+    async fn an_error_names_the_line_of_the_document_and_the_units_before_it_stay(store: AnyStore) {
         let market = Market::open(store).await.unwrap();
         let good = |id: i32| line(id, ",\"revision\":4");
         for (bad, kind, says) in [
@@ -86,7 +86,7 @@ on_every_store! {
         }
     }
 
-    async fn a_cold_part_that_its_model_cannot_read_is_refused(store: impl TestStore) {
+    async fn a_cold_part_that_its_model_cannot_read_is_refused(store: AnyStore) {
         let market = Market::open(odm::Embedded::memory().await.unwrap()).await.unwrap();
         market.categories.insert(category(1, None)).await.unwrap();
         market.persons.insert(person(1)).await.unwrap();
@@ -101,7 +101,7 @@ on_every_store! {
         assert_eq!(copy.items.all().count().await.unwrap(), 0);
     }
 
-    async fn a_document_that_its_model_cannot_read_is_refused_where_no_schema_is(store: impl TestStore) {
+    async fn a_document_that_its_model_cannot_read_is_refused_where_no_schema_is(store: AnyStore) {
         let db = Scraps::open(store).await.unwrap();
         let export = r#"{"export":1,"database":"scraps","version":1,"documents":1}
             {"collection":"scraps","document":{"_id":1,"text":5}}"#;
@@ -112,7 +112,7 @@ on_every_store! {
         db.import(export.replace("5}", "\"a\"}").as_bytes()).await.unwrap();
     }
 
-    async fn documents_that_name_each_other_are_stored_together_or_not_at_all(store: impl TestStore) {
+    async fn documents_that_name_each_other_are_stored_together_or_not_at_all(store: AnyStore) {
         let market = Market::open(store).await.unwrap();
         let person = |id: i32, friend: i32, name: &str| {
             format!(
@@ -130,7 +130,7 @@ on_every_store! {
         assert_eq!(market.persons.get(2).await.unwrap().friends[0].id(), &1);
     }
 
-    async fn more_that_refers_to_each_other_than_a_unit_can_store_is_a_limit(store: impl TestStore) {
+    async fn more_that_refers_to_each_other_than_a_unit_can_store_is_a_limit(store: AnyStore) {
         drop(store);
         let store = odm::Embedded::builder().unit_limit(50).memory().await.unwrap();
         let small = Market::open(store).await.unwrap();

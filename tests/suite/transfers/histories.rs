@@ -84,19 +84,11 @@ pub(crate) async fn run(market: &Market, op: &Op) -> odm::Result<()> {
         }
         Op::Friends(id, of) => {
             let friends: Vec<Ref<Person>> = of.into_iter().map(Ref::new).collect();
-            market
-                .persons
-                .update(id)
-                .set(persons.friends, friends)
-                .await?;
+            market.persons.update(id).set(persons.friends, friends).await?;
         }
         Op::Favourite(id, item) => {
             let item = item.map(Ref::<Item>::new);
-            market
-                .persons
-                .update(id)
-                .set(persons.favourite, item)
-                .await?;
+            market.persons.update(id).set(persons.favourite, item).await?;
         }
         Op::DeletePerson(id) => drop(market.persons.delete(id).await?),
         Op::Task(number, owner) => drop(market.tasks.insert(task(number, owner)).await?),
@@ -159,11 +151,8 @@ async fn check(
 }
 
 fn histories<S: TestStore>(cases: u32, new: impl AsyncFn() -> S) {
-    let mut runner = TestRunner::new(Config {
-        cases,
-        failure_persistence: None,
-        ..Config::default()
-    });
+    let mut runner =
+        TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let outcome = runner.run(&prop::collection::vec(op(), 0..80), |history| {
         tests::run(async { check((new().await, new().await), &history).await })
     });

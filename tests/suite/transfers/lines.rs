@@ -6,7 +6,7 @@ use odm::{
     prelude::*,
 };
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, insert_behind_the_back, on_every_store, stored};
+use tests::{insert_behind_the_back, on_every_store, stored};
 
 use super::models::*;
 
@@ -45,7 +45,7 @@ fn all_types() -> Document {
 }
 
 on_every_store! {
-    async fn all_types_of_values_are_read_back_as_they_were(store: impl TestStore) {
+    async fn all_types_of_values_are_read_back_as_they_were(store: AnyStore) {
         let things = Things::open(store.clone()).await.unwrap();
         insert_behind_the_back(&store, "anything", doc! { "_id": 1, "value": all_types() }).await;
         let mut lines = Vec::new();
@@ -56,7 +56,7 @@ on_every_store! {
         assert_eq!(stored(&other, "anything").await, stored(&store, "anything").await);
     }
 
-    async fn what_json_would_not_give_back_is_no_export(store: impl TestStore) {
+    async fn what_json_would_not_give_back_is_no_export(store: AnyStore) {
         let mut deep = doc! {};
         for _ in 0..150 {
             deep = doc! { "a": deep };
@@ -71,7 +71,7 @@ on_every_store! {
         }
     }
 
-    async fn a_line_is_a_document_with_its_collection_after_those_that_it_refers_to(store: impl TestStore) {
+    async fn a_line_is_a_document_with_its_collection_after_those_that_it_refers_to(store: AnyStore) {
         let market = Market::open(store).await.unwrap();
         market.categories.insert(category(5, None)).await.unwrap();
         market.categories.insert(category(1, Some(5))).await.unwrap();
@@ -96,7 +96,7 @@ on_every_store! {
         );
     }
 
-    async fn an_export_is_of_the_state_that_it_began_with(store: impl TestStore) {
+    async fn an_export_is_of_the_state_that_it_began_with(store: AnyStore) {
         let market = Market::open(store).await.unwrap();
         // Several portions of lines.
         let long = |id| Category { name: format!("category {id} {}", "x".repeat(1_000)), ..category(id, None) };
@@ -119,7 +119,7 @@ on_every_store! {
         assert!(lines.contains("category 2999 ") && !lines.contains("category 9999 "));
     }
 
-    async fn what_fails_to_be_written_is_an_error(store: impl TestStore) {
+    async fn what_fails_to_be_written_is_an_error(store: AnyStore) {
         let market = Market::open(store).await.unwrap();
         let (reader, writer) = narrow_pipe();
         drop(reader);

@@ -197,22 +197,11 @@ pub(crate) async fn imported(lines: &str) -> odm::Result<Market> {
 /// All documents of the market as they are stored, and the last numbers of its sequences.
 pub(crate) async fn all_stored(store: &impl TestStore) -> Vec<Vec<RawDocumentBuf>> {
     let mut all = Vec::new();
-    for collection in [
-        "categories",
-        "persons",
-        "items",
-        "item_details",
-        "tasks",
-        "reviews",
-    ] {
+    for collection in ["categories", "persons", "items", "item_details", "tasks", "reviews"] {
         all.push(stored(store, collection).await);
     }
     let mut numbers = stored(store, "_odm_catalog").await;
-    numbers.retain(|record| {
-        record
-            .get_str("_id")
-            .is_ok_and(|id| id.starts_with("sequence "))
-    });
+    numbers.retain(|record| record.get_str("_id").is_ok_and(|id| id.starts_with("sequence ")));
     all.push(numbers);
     all
 }

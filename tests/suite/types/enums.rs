@@ -83,23 +83,12 @@ struct Tasks {
     tasks: Repository<Task>,
 }
 
-const ALL: [Priority; 4] = [
-    Priority::High,
-    Priority::Low,
-    Priority::Urgent,
-    Priority::Middle,
-];
+const ALL: [Priority; 4] = [Priority::High, Priority::Low, Priority::Urgent, Priority::Middle];
 
 /// Tasks of all priorities, with both levels of each.
 async fn filled(store: impl TestStore) -> Tasks {
     let db = Tasks::open(store).await.unwrap();
-    db.lists
-        .insert(List {
-            id: 1,
-            first: Subset::new(),
-        })
-        .await
-        .unwrap();
+    db.lists.insert(List { id: 1, first: Subset::new() }).await.unwrap();
     for (id, priority) in ALL.into_iter().enumerate() {
         for (more, level) in [(0, Level::High), (10, Level::Low)] {
             let task = Task {
@@ -116,7 +105,7 @@ async fn filled(store: impl TestStore) -> Tasks {
 }
 
 on_every_store! {
-    async fn an_enum_is_sorted_and_compared_as_its_variants(store: impl TestStore) {
+    async fn an_enum_is_sorted_and_compared_as_its_variants(store: AnyStore) {
         let db = filled(store).await;
         let task = Task::fields();
         let sort = task.priority.asc().then(task.level.desc());
@@ -132,7 +121,7 @@ on_every_store! {
         assert!(distinct.is_sorted() && distinct.len() == 4);
     }
 
-    async fn a_subset_is_in_the_order_of_an_enum(store: impl TestStore) {
+    async fn a_subset_is_in_the_order_of_an_enum(store: AnyStore) {
         let db = filled(store).await;
         let first = db.lists.get(1).await.unwrap().first;
         let shown: Vec<_> = first.iter().map(|task| (task.priority, task.level)).collect();
@@ -144,7 +133,7 @@ on_every_store! {
         assert_eq!(db.audit().await.unwrap(), []);
     }
 
-    async fn an_enum_without_an_order_is_found_by_its_value(store: impl TestStore) {
+    async fn an_enum_without_an_order_is_found_by_its_value(store: AnyStore) {
         let db = filled(store).await;
         let size = Task::fields().size;
         assert_eq!(db.tasks.find(size.eq(Size::Large)).count().await.unwrap(), 4);

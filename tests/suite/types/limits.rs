@@ -8,7 +8,7 @@ use std::{
 
 use odm::{bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_every_store};
+use tests::on_every_store;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "limits")]
@@ -53,7 +53,7 @@ fn refused<T: std::fmt::Debug>(result: odm::Result<T>) -> String {
 }
 
 on_every_store! {
-    async fn a_value_that_bson_has_not_is_refused_by_its_name(store: impl TestStore) {
+    async fn a_value_that_bson_has_not_is_refused_by_its_name(store: AnyStore) {
         let db = All::open(store).await.unwrap();
         let (repository, fields) = (&db.limits, Limits::fields());
         let above = i64::MAX as u64 + 1;
@@ -70,7 +70,7 @@ on_every_store! {
         assert_eq!(repository.get(1).await.unwrap(), limits());
     }
 
-    async fn what_a_type_cannot_read_is_not_stored(store: impl TestStore) {
+    async fn what_a_type_cannot_read_is_not_stored(store: AnyStore) {
         let db = All::open(store).await.unwrap();
         db.limits.insert(limits()).await.unwrap();
         for wrong in [
@@ -95,7 +95,7 @@ on_every_store! {
         assert_eq!(db.limits.get(1).await.unwrap().signed, NonZeroI8::MAX);
     }
 
-    async fn a_shared_text_is_a_text(store: impl TestStore) {
+    async fn a_shared_text_is_a_text(store: AnyStore) {
         let db = All::open(store).await.unwrap();
         db.limits.insert(limits()).await.unwrap();
         let text = Limits::fields().text;

@@ -127,7 +127,7 @@ macro_rules! in_all_places {
             }
 
             on_every_store! {
-                async fn values_are_found_and_sorted_in_their_order(store: impl TestStore) {
+                async fn values_are_found_and_sorted_in_their_order(store: AnyStore) {
                     let (db, parents) = filled(store).await;
                     let (repository, fields) = (&db.parents, Parent::fields());
                     assert_eq!(repository.all().await.unwrap(), parents);
@@ -156,7 +156,7 @@ macro_rules! in_all_places {
                     }
                 }
 
-                async fn what_follows_from_values_is_exact(store: impl TestStore) {
+                async fn what_follows_from_values_is_exact(store: AnyStore) {
                     let (db, parents) = filled(store).await;
                     let parent = &parents[0];
                     for (id, key) in values().into_iter().enumerate() {
@@ -193,7 +193,7 @@ macro_rules! in_all_places {
                     assert_eq!(db.audit().await.unwrap(), []);
                 }
 
-                async fn an_index_tells_values_apart(store: impl TestStore) {
+                async fn an_index_tells_values_apart(store: AnyStore) {
                     let (db, parents) = filled(store).await;
                     let (first, second) = (&parents[0], &parents[1]);
                     let again = Parent { value: second.value.clone(), ..first.clone() };
@@ -304,10 +304,7 @@ struct Id<T> {
 
 impl<T> Id<T> {
     fn of(number: i64) -> Self {
-        Id {
-            number,
-            of: PhantomData,
-        }
+        Id { number, of: PhantomData }
     }
 }
 

@@ -3,7 +3,7 @@
 use chrono::Utc;
 use odm::prelude::*;
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_every_store};
+use tests::on_every_store;
 use uuid::Uuid;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -28,7 +28,7 @@ struct Notes {
 }
 
 on_every_store! {
-    async fn ids_and_times_are_written_as_the_types_of_their_fields(store: impl TestStore) {
+    async fn ids_and_times_are_written_as_the_types_of_their_fields(store: AnyStore) {
         let notes = Notes::open(store).await.unwrap();
         let start = Utc::now() - chrono::Duration::milliseconds(1);
         let [first, second] = ["a", "b"].map(|text| NewNote { text: text.into() });

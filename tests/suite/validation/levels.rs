@@ -59,25 +59,15 @@ fn short() -> odm::bson::Document {
 /// Notes from before the schema was tightened: the first does not conform to it.
 async fn older(store: &impl TestStore) {
     let db = old::Notes::open(store.clone()).await.unwrap();
-    db.notes
-        .insert_many([old::note(1, "abc"), old::note(2, "abcdef")])
-        .await
-        .unwrap();
+    db.notes.insert_many([old::note(1, "abc"), old::note(2, "abcdef")]).await.unwrap();
 }
 
 /// The `_id`s, paths and rules of findings.
 fn listed_of(findings: &[Finding]) -> Vec<(i32, &str, &str)> {
     let violations = findings.iter().map(|found| match &found.problem {
         Problem::Invalid(violation) => {
-            assert_eq!(
-                (&*found.collection, &found.path),
-                ("notes", &violation.path)
-            );
-            (
-                found.id.as_i32().unwrap(),
-                &*violation.path,
-                &*violation.rule,
-            )
+            assert_eq!((&*found.collection, &found.path), ("notes", &violation.path));
+            (found.id.as_i32().unwrap(), &*violation.path, &*violation.rule)
         }
         problem => panic!("{problem:?}"),
     });
@@ -151,7 +141,7 @@ counters!(counted_moderately, 2, { level = "moderate" }, 10);
 counters!(not_counted, 1, { level = "off" }, 10);
 
 on_every_store! {
-    async fn a_replacement_is_validated_as_an_update_is(store: impl TestStore) {
+    async fn a_replacement_is_validated_as_an_update_is(store: AnyStore) {
         older(&store).await;
         let db = strict::Notes::open(store).await.unwrap();
         let error = db.notes.replace(strict::note(2, "abc")).await.unwrap_err();
@@ -161,7 +151,7 @@ on_every_store! {
         db.notes.replace(strict::note(2, "abcde")).await.unwrap();
     }
 
-    async fn moderate_knows_what_was_before_also_where_changes_are_counted(store: impl TestStore) {
+    async fn moderate_knows_what_was_before_also_where_changes_are_counted(store: AnyStore) {
         use counted_moderately::{Counter, Counters, counter};
         let db = counted::Counters::open(store.clone()).await.unwrap();
         let numbers = [counted::counter(1, 12), counted::counter(2, 4)];
@@ -175,14 +165,14 @@ on_every_store! {
         assert!(db.counters.update(1).inc(number, 2).await.unwrap_err().is_invalid());
     }
 
-    async fn off_runs_no_functions(store: impl TestStore) {
+    async fn off_runs_no_functions(store: AnyStore) {
         let db = not_counted::Counters::open(store).await.unwrap();
         db.counters.insert(not_counted::counter(1, 33)).await.unwrap();
         let number = not_counted::Counter::fields().number;
         db.counters.update(1).inc(number, 2).await.unwrap();
     }
 
-    async fn strict_validates_each_document_that_changes(store: impl TestStore) {
+    async fn strict_validates_each_document_that_changes(store: AnyStore) {
         older(&store).await;
         let db = strict::Notes::open(store).await.unwrap();
         let likes = strict::Note::fields().likes;
@@ -194,7 +184,7 @@ on_every_store! {
         assert!(db.notes.insert(strict::note(3, "abc")).await.unwrap_err().is_invalid());
     }
 
-    async fn moderate_leaves_alone_what_was_invalid_before(store: impl TestStore) {
+    async fn moderate_leaves_alone_what_was_invalid_before(store: AnyStore) {
         older(&store).await;
         let db = moderate::Notes::open(store).await.unwrap();
         let text = moderate::Note::fields().text;
@@ -206,7 +196,7 @@ on_every_store! {
         assert!(db.notes.update(1).set(text, "ab").await.unwrap_err().is_invalid());
     }
 
-    async fn validate_lists_the_documents_that_do_not_conform_whatever_the_level(store: impl TestStore) {
+    async fn validate_lists_the_documents_that_do_not_conform_whatever_the_level(store: AnyStore) {
         older(&store).await;
         let db = strict::Notes::open(store.clone()).await.unwrap();
         assert_eq!(listed_of(&db.notes.validate().await.unwrap()), [(1, "text", "minLength")]);
@@ -233,7 +223,7 @@ on_every_store! {
         assert_eq!(db.notes.validate().await.unwrap(), []);
     }
 
-    async fn validate_streams_its_findings_with_progress_and_can_be_resumed(store: impl TestStore) {
+    async fn validate_streams_its_findings_with_progress_and_can_be_resumed(store: AnyStore) {
         let db = old::Notes::open(store.clone()).await.unwrap();
         db.notes.insert_many((0..500).map(|id| old::note(id, "abc"))).await.unwrap();
         let db = warning::Notes::open(store).await.unwrap();
@@ -248,14 +238,14 @@ on_every_store! {
         assert_eq!(rest[0].id, 200.into());
     }
 
-    async fn off_validates_nothing(store: impl TestStore) {
+    async fn off_validates_nothing(store: AnyStore) {
         older(&store).await;
         let db = off::Notes::open(store).await.unwrap();
         db.notes.insert(off::note(3, "")).await.unwrap();
         db.notes.update(2).raw(doc! { "$set": { "text": 7 } }).await.unwrap();
     }
 
-    async fn two_databases_on_one_collection_both_validate(store: impl TestStore) {
+    async fn two_databases_on_one_collection_both_validate(store: AnyStore) {
         let db = old::Notes::open(store.clone()).await.unwrap();
         db.notes.insert(old::note(1, "a rather long text")).await.unwrap();
         let other = beside::Notes::open(store.clone()).await.unwrap();
@@ -278,35 +268,21 @@ fn a_warning_names_the_document_and_what_it_violates_and_the_write_is_stored() {
         older(&store).await;
         let db = warning::Notes::open(store).await.unwrap();
         db.notes.insert(warning::note(3, "ab")).await.unwrap();
-        db.notes
-            .update(1)
-            .inc(warning::Note::fields().likes, 1)
-            .await
-            .unwrap();
+        db.notes.update(1).inc(warning::Note::fields().likes, 1).await.unwrap();
         assert_eq!(db.notes.get(3).await.unwrap().text, "ab");
     });
     tests::in_memory(async |store| {
         older(&store).await;
         let db = gentle::Notes::open(store).await.unwrap();
-        db.notes
-            .update(1)
-            .inc(gentle::Note::fields().likes, 1)
-            .await
-            .unwrap();
+        db.notes.update(1).inc(gentle::Note::fields().likes, 1).await.unwrap();
         db.notes.insert(gentle::note(4, "ab")).await.unwrap();
     });
     let seen = warnings.0.lock().unwrap();
-    let seen: Vec<&String> = seen
-        .iter()
-        .filter(|text| text.contains("invalid document"))
-        .collect();
+    let seen: Vec<&String> = seen.iter().filter(|text| text.contains("invalid document")).collect();
     assert_eq!(seen.len(), 3, "{seen:?}");
     for (text, id) in seen.iter().zip(["3", "1", "4"]) {
         assert!(text.contains("collection=\"notes\""), "{text}");
         assert!(text.contains(&format!("id=\"{id}\"")), "{text}");
-        assert!(
-            text.contains("`text` must have at least 5 characters"),
-            "{text}"
-        );
+        assert!(text.contains("`text` must have at least 5 characters"), "{text}");
     }
 }

@@ -68,11 +68,7 @@ fn a_server_refuses_what_another_program_writes_against_the_schema_on_mongodb() 
         let shop = Lamps::open(store(server).await).await.unwrap();
         assert_eq!(insert_by_hand(server, 1, 1000).await, Some(121));
         assert_eq!(insert_by_hand(server, 2, 60).await, None);
-        let error = shop
-            .lamps
-            .insert(Lamp { id: 3, watts: 0 })
-            .await
-            .unwrap_err();
+        let error = shop.lamps.insert(Lamp { id: 3, watts: 0 }).await.unwrap_err();
         assert_eq!(error.violations()[0].path, "watts");
         assert_eq!(shop.lamps.all().count().await.unwrap(), 1);
         // Opened again, nothing is different.
@@ -101,11 +97,7 @@ fn a_validator_of_another_program_stays_and_is_obeyed_on_mongodb() {
         let shop = Lamps::open(store(server).await).await.unwrap();
         assert_eq!(insert_by_hand(server, 1, 13).await, Some(121));
         assert_eq!(insert_by_hand(server, 2, 1000).await, None);
-        let error = shop
-            .lamps
-            .insert(Lamp { id: 3, watts: 13 })
-            .await
-            .unwrap_err();
+        let error = shop.lamps.insert(Lamp { id: 3, watts: 13 }).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid);
         assert_eq!(error.code(), Some(121));
         shop.lamps.insert(Lamp { id: 4, watts: 14 }).await.unwrap();

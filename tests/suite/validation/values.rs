@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use odm::bson::doc;
-use tests::{TestStore, on_every_store};
+use tests::on_every_store;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "kits")]
@@ -57,14 +57,11 @@ struct Kits {
 }
 
 fn line(number: i64) -> Line {
-    Line {
-        text: "a".into(),
-        number,
-    }
+    Line { text: "a".into(), number }
 }
 
 on_every_store! {
-    async fn a_function_checks_values_in_options_and_maps(store: impl TestStore) {
+    async fn a_function_checks_values_in_options_and_maps(store: AnyStore) {
         let db = Kits::open(store).await.unwrap();
         let kit = |first, second| Kit {
             first: Some(line(first)),
@@ -78,7 +75,7 @@ on_every_store! {
         db.kits.insert(kit(2, 4)).await.unwrap();
     }
 
-    async fn what_may_be_missing_conforms_where_it_is(store: impl TestStore) {
+    async fn what_may_be_missing_conforms_where_it_is(store: AnyStore) {
         let db = Kits::open(store).await.unwrap();
         db.kits.insert(Kit::default()).await.unwrap();
         let stored = db.kits.update(0).raw(doc! { "$set": { "color": null, "form": null } }).await;
@@ -98,7 +95,7 @@ on_every_store! {
         }
     }
 
-    async fn a_type_that_denies_unknown_fields_has_no_others(store: impl TestStore) {
+    async fn a_type_that_denies_unknown_fields_has_no_others(store: AnyStore) {
         let db = Kits::open(store).await.unwrap();
         db.kits.insert(Kit::default()).await.unwrap();
         let error = db.kits.update(0).raw(doc! { "$set": { "closed.key": 1 } }).await.unwrap_err();

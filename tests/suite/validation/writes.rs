@@ -84,18 +84,14 @@ fn film(id: i32) -> Film {
 
 async fn films(store: impl TestStore) -> Films {
     let db = Films::open(store).await.unwrap();
-    let maker = Maker {
-        id: 1,
-        name: "Fox".into(),
-        films: 0,
-    };
+    let maker = Maker { id: 1, name: "Fox".into(), films: 0 };
     db.makers.insert(maker).await.unwrap();
     db.films.insert_many([film(1), film(2)]).await.unwrap();
     db
 }
 
 on_every_store! {
-    async fn a_raw_update_cannot_leave_what_the_type_cannot_read(store: impl TestStore) {
+    async fn a_raw_update_cannot_leave_what_the_type_cannot_read(store: AnyStore) {
         let db = Parts::open(store).await.unwrap();
         db.parts.insert(part(1)).await.unwrap();
         let cases: [(Bson, &str, &str); 6] = [
@@ -115,7 +111,7 @@ on_every_store! {
         assert_eq!(db.parts.get(1).await.unwrap(), Part { version: 1, ..part(1) });
     }
 
-    async fn each_way_of_writing_is_validated(store: impl TestStore) {
+    async fn each_way_of_writing_is_validated(store: AnyStore) {
         let db = Parts::open(store).await.unwrap();
         db.parts.insert_many([part(1), part(2)]).await.unwrap();
         let wrong = |id| Part { quantity: -1, ..part(id) };
@@ -141,7 +137,7 @@ on_every_store! {
         assert_eq!(left, [stored(1), stored(2)]);
     }
 
-    async fn a_cold_part_is_validated_with_its_document(store: impl TestStore) {
+    async fn a_cold_part_is_validated_with_its_document(store: AnyStore) {
         let db = films(store).await;
         let wrong = Film { detail: Cold::new(Detail { rating: 11 }), ..film(3) };
         let error = db.films.insert(wrong).await.unwrap_err();
@@ -153,7 +149,7 @@ on_every_store! {
         assert_eq!(db.audit().await.unwrap(), []);
     }
 
-    async fn validate_lists_cold_parts_and_the_checks_of_functions(store: impl TestStore) {
+    async fn validate_lists_cold_parts_and_the_checks_of_functions(store: AnyStore) {
         let db = films(store.clone()).await;
         behind_the_back(&store, "film_details", doc! { "film": 2 }, doc! { "$set": { "rating": 11 } }).await;
         behind_the_back(&store, "makers", doc! { "_id": 1 }, doc! { "$set": { "name": 1 } }).await;
@@ -170,7 +166,7 @@ on_every_store! {
         assert_eq!((&*violation.path, &*violation.rule), ("lines.0.number", "with"));
     }
 
-    async fn a_document_that_only_a_refresh_reaches_is_not_validated(store: impl TestStore) {
+    async fn a_document_that_only_a_refresh_reaches_is_not_validated(store: AnyStore) {
         let db = films(store.clone()).await;
         let invalid = doc! { "$set": { "title": "" } };
         behind_the_back(&store, "films", doc! { "_id": 2 }, invalid).await;
@@ -187,7 +183,7 @@ on_every_store! {
         assert_eq!(db.audit().await.unwrap(), []);
     }
 
-    async fn a_cold_part_that_only_a_refresh_reaches_is_not_validated(store: impl TestStore) {
+    async fn a_cold_part_that_only_a_refresh_reaches_is_not_validated(store: AnyStore) {
         let db = Scenes::open(store.clone()).await.unwrap();
         let scene = |id, after: Option<i32>| Scene {
             id,
@@ -206,7 +202,7 @@ on_every_store! {
         assert!(db.scenes.update(2).set(rating, 12).await.unwrap_err().is_invalid());
     }
 
-    async fn an_invalid_write_in_a_transaction_aborts_it(store: impl TestStore) {
+    async fn an_invalid_write_in_a_transaction_aborts_it(store: AnyStore) {
         let db = films(store).await;
         let error = db
             .transaction(async |db| {
@@ -220,7 +216,7 @@ on_every_store! {
         assert_eq!(db.films.all().count().await.unwrap(), 2);
     }
 
-    async fn an_update_of_many_pages_is_validated_from_the_first_one_on(store: impl TestStore) {
+    async fn an_update_of_many_pages_is_validated_from_the_first_one_on(store: AnyStore) {
         let db = Parts::open(store).await.unwrap();
         let parts = (0..2500).map(|id| Part { quantity: 1000 * i32::from(id == 5), ..part(id) });
         db.parts.insert_many(parts).await.unwrap();
@@ -230,7 +226,7 @@ on_every_store! {
         assert_eq!(db.parts.get(6).await.unwrap().quantity, 0);
     }
 
-    async fn a_repair_of_what_is_derived_does_not_validate(store: impl TestStore) {
+    async fn a_repair_of_what_is_derived_does_not_validate(store: AnyStore) {
         let db = films(store.clone()).await;
         let invalid = doc! { "$set": { "title": "", "maker_name": "Warner" } };
         behind_the_back(&store, "films", doc! { "_id": 2 }, invalid).await;
@@ -240,7 +236,7 @@ on_every_store! {
         assert_eq!(db.films.get(2).await.unwrap().maker_name, "Fox");
     }
 
-    async fn an_update_of_many_pages_is_refused_as_a_whole(store: impl TestStore) {
+    async fn an_update_of_many_pages_is_refused_as_a_whole(store: AnyStore) {
         let db = Parts::open(store).await.unwrap();
         let parts = (0..2500).map(|id| Part { quantity: id % 1001, ..part(id) });
         db.parts.insert_many(parts).await.unwrap();

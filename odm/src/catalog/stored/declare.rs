@@ -6,10 +6,11 @@ use std::{
 };
 
 use async_trait::async_trait;
+use bson::oid::ObjectId;
 
 use super::{
-    Owner, changing::Announcement, indexes, indexes::OwnedIndex, load, merged, next_epoch,
-    owner_id, owners, put, put_next_epoch, stored_epoch,
+    Owner, RunningMigration, changing::Announcement, indexes, indexes::OwnedIndex, load, merged,
+    migration::withdrawn, next_epoch, owner_id, owners, put, put_next_epoch, stored_epoch,
 };
 use crate::{
     catalog::{
@@ -17,7 +18,7 @@ use crate::{
         relations::DeclaredField,
     },
     error::{Error, ErrorKind, Result},
-    store::{CollectionSpec, Durability, Find, Reader, Store, Transaction, UnitOfWork},
+    store::{CollectionSpec, Durability, Find, IndexSpec, Reader, Store, Transaction, UnitOfWork},
 };
 
 /// What a store has to have when a database is declared on it.
@@ -30,54 +31,70 @@ pub(crate) enum Prepared {
         collections: Vec<CollectionSpec>,
         /// The obsolete ones that the database itself has declared until now.
         retired: BTreeSet<OwnedIndex>,
+        /// The indexes that no database has declared until now, each with its collection.
+        new_indexes: Vec<(String, IndexSpec)>,
+        /// Whether it declares indexes that are not recorded as made.
+        has_unrecorded: bool,
+        /// Whether documents cannot be read before derived fields are computed in them.
+        must_backfill: bool,
         /// Whether it declares something else than is in force, while other programs may write.
         is_change: bool,
     },
 }
 
 /// Checks whether what a database declares fits together with what is declared on a store, and returns
-/// what the store has to have for it.
+/// what the store has to have for it. Nothing is written.
 ///
 /// # Errors
 ///
 /// `Schema`, as [`declare`] finds it, before anything is stored, and unless it may backfill, if documents cannot
 /// be read before fields are computed in them.
 pub(crate) async fn prepare(
-    store: &dyn Store,
+    reader: &dyn Reader,
     declaration: &Declaration,
     may_backfill: bool,
 ) -> Result<Prepared> {
-    let reader = store.reader()?;
-    let Some(Fitting { owners, mine }) = check_declaration(&*reader, declaration).await? else {
+    let Some(Fitting { owners, mine }) = check_declaration(reader, declaration).await? else {
         return Ok(Prepared::Older);
     };
-    if !may_backfill {
+    let has_others = owners.len() > 1 || mine.is_some();
+    let own = owners.last();
+    let is_change = has_others && own.is_some_and(|own| own.differs_from(mine.as_ref()));
+    let mut backfilled = BTreeSet::new();
+    if is_change || !may_backfill {
         let mut before = owners.clone();
         before.pop();
         before.extend(mine.clone());
         let declare = Declare::new(declaration.clone(), Vec::new());
-        let pending = declare.pending(&*reader, &before).await?;
-        refuse_unreadable(unreadable_pending(&declaration.relations, &pending))?;
+        let pending = declare.pending(reader, &before).await?;
+        backfilled = unreadable_pending(&declaration.relations, &pending);
     }
-    let has_others = owners.len() > 1 || mine.is_some();
-    let own = owners.last();
-    let is_change = has_others && own.is_some_and(|own| own.differs_from(mine.as_ref()));
-    let made = indexes::made(&*reader).await?;
+    if !may_backfill {
+        refuse_unreadable(&backfilled)?;
+    }
+    let made = indexes::made(reader).await?;
     let in_force = indexes::in_force(&owners)?;
+    let others = owners.iter().take(owners.len() - 1);
+    let has_unrecorded = !indexes::all_of(&declaration.specs).is_subset(&made);
+    let new_indexes = indexes::new(&in_force, others.chain(&mine))?;
     let mut retired = indexes::obsolete(&owners, &in_force, &made);
     let collections = indexes::wanted(&declaration.specs, &in_force, &retired)?;
     let declared = mine.and_then(|mine| mine.indexes).unwrap_or_default();
     retired.retain(|index| declared.contains(index));
-    let all = indexes::all_of(&declaration.specs);
-    if !all.is_subset(&made) {
-        let record = Arc::new(RecordIndexes(all));
-        store.run(record, Durability::Immediate).await?;
-    }
     Ok(Prepared::Newest {
         collections,
         retired,
+        new_indexes,
+        has_unrecorded,
+        must_backfill: is_change && !backfilled.is_empty(),
         is_change,
     })
+}
+
+/// Records the indexes of a declaration as made, before the store makes them.
+pub(crate) async fn record_indexes(store: &dyn Store, declaration: &Declaration) -> Result<()> {
+    let record = Arc::new(RecordIndexes(indexes::all_of(&declaration.specs)));
+    store.run(record, Durability::Immediate).await
 }
 
 impl Owner {
@@ -93,7 +110,7 @@ impl Owner {
     }
 }
 
-fn refuse_unreadable(fields: BTreeSet<String>) -> Result<()> {
+fn refuse_unreadable(fields: &BTreeSet<String>) -> Result<()> {
     if fields.is_empty() {
         return Ok(());
     }
@@ -109,7 +126,8 @@ fn refuse_unreadable(fields: BTreeSet<String>) -> Result<()> {
 }
 
 /// What is declared on a store, with a declaration that fits to it.
-pub(crate) struct Fitting {
+struct Fitting {
+    /// All databases; this one, as it is declared, is the last.
     owners: Vec<Owner>,
     /// What the database has declared until now.
     mine: Option<Owner>,
@@ -121,7 +139,7 @@ pub(crate) struct Fitting {
 /// # Errors
 ///
 /// `Schema`, as [`declare`] finds it.
-pub(crate) async fn check_declaration(
+async fn check_declaration(
     reader: &dyn Reader,
     declaration: &Declaration,
 ) -> Result<Option<Fitting>> {
@@ -162,19 +180,21 @@ impl UnitOfWork for RecordIndexes {
 ///
 /// # Errors
 ///
-/// `Schema` if a newer version of the database has been opened here, or another database declares a
+/// `Migrating` if the migration that it has `announced`, and that has not begun, was withdrawn; `Schema` if a newer version of the database has been opened here, or another database declares a
 /// field or an index differently.
 pub(crate) async fn declare(
     store: &dyn Store,
     declaration: Declaration,
     touched: Vec<(String, String)>,
     announcement: &mut Option<Announcement>,
+    announced: Option<ObjectId>,
 ) -> Result<Catalog> {
     let must_announce = store.capabilities().writes_alone.is_some();
     loop {
         let declare = Arc::new(Declare {
             announcement: *announcement,
             must_announce,
+            announced,
             ..Declare::new(declaration.clone(), touched.clone())
         });
         store.run(declare.clone(), Durability::Immediate).await?;
@@ -200,6 +220,8 @@ struct Declare {
     announcement: Option<Announcement>,
     /// Whether other programs run writes alone, so that a change is announced before.
     must_announce: bool,
+    /// The migration that it has announced, and that has not begun.
+    announced: Option<ObjectId>,
     /// The result of the last run; `None` if a change was not announced.
     catalog: Mutex<Option<Catalog>>,
 }
@@ -217,6 +239,10 @@ impl UnitOfWork for Declare {
         let mut is_changed = false;
         if !is_older {
             self.check_same_version(mine)?;
+            let migration = mine.and_then(|mine| mine.migration.as_ref());
+            if self.announced.is_some() && migration.and_then(|of| of.announced) != self.announced {
+                return Err(withdrawn(&self.declaration.name));
+            }
             let mut owner = self.owner(mine);
             let is_new = owner.differs_from(mine);
             if is_new && !owners.is_empty() && !self.is_announced(&*transaction).await? {
@@ -249,6 +275,7 @@ impl Declare {
             touched,
             announcement: None,
             must_announce: false,
+            announced: None,
             catalog: Mutex::new(None),
         }
     }
@@ -263,7 +290,8 @@ impl Declare {
     /// The database as it is stored, without its pending fields.
     fn owner(&self, mine: Option<&Owner>) -> Owner {
         let declaration = &self.declaration;
-        let is_migrated = mine.is_some_and(|mine| mine.migration.is_some());
+        let migration = mine.and_then(|mine| mine.migration.as_ref());
+        let is_migrated = migration.is_some_and(RunningMigration::has_begun);
         let mut owner = Owner {
             id: owner_id(&declaration.name),
             version: declaration.version.into(),

@@ -7,16 +7,18 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
+    sync::Arc,
 };
 
+use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::{COLLECTION, Owner, decode, owners, put};
+use super::{COLLECTION, Owner, decode, next_epoch, owners, put};
 use crate::{
     error::{Error, ErrorKind, Result},
     store::{
-        CollectionSpec, Direction, FilterForm, IndexFilter, IndexSpec, Reader, ReaderExt,
-        Transaction,
+        CollectionSpec, Direction, Durability, FilterForm, IndexFilter, IndexSpec, Reader,
+        ReaderExt, Store, Transaction, UnitOfWork,
     },
 };
 
@@ -62,7 +64,7 @@ impl OwnedIndex {
         self.unique
     }
 
-    fn spec(&self) -> Result<IndexSpec> {
+    pub(super) fn spec(&self) -> Result<IndexSpec> {
         let direction = |descending| match descending {
             true => Direction::Descending,
             false => Direction::Ascending,
@@ -118,6 +120,29 @@ pub(super) async fn put_made(
 ) -> Result<()> {
     let id = MADE.to_owned();
     put(transaction, MADE, &Made { id, made }).await
+}
+
+/// Makes the indexes that are in force, and removes those that an `open` has made that came to nothing.
+pub(crate) async fn restore_indexes(store: &dyn Store) -> Result<()> {
+    struct Forget;
+
+    #[async_trait]
+    impl UnitOfWork for Forget {
+        async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
+            match forget_obsolete(transaction).await? {
+                true => next_epoch(transaction).await,
+                false => Ok(()),
+            }
+        }
+    }
+
+    let reader = store.reader()?;
+    let owners = owners(&*reader).await?;
+    let in_force = in_force(&owners)?;
+    let obsolete = obsolete(&owners, &in_force, &made(&*reader).await?);
+    drop(reader);
+    store.ensure(&wanted(&[], &in_force, &obsolete)?).await?;
+    store.run(Arc::new(Forget), Durability::Immediate).await
 }
 
 /// Forgets the obsolete indexes, which are removed by now. Returns whether there were any.
@@ -177,6 +202,19 @@ pub(super) fn in_force(owners: &[Owner]) -> Result<BTreeSet<OwnedIndex>> {
         )
         .at(&index.collection, Some(&index.name), None)),
     }
+}
+
+/// The indexes in force that none of these databases declares, each with its collection.
+pub(super) fn new<'o>(
+    in_force: &BTreeSet<OwnedIndex>,
+    before: impl Iterator<Item = &'o Owner>,
+) -> Result<Vec<(String, IndexSpec)>> {
+    let before: BTreeSet<&OwnedIndex> = before
+        .flat_map(|owner| owner.indexes.iter().flatten())
+        .collect();
+    let new = in_force.iter().filter(|index| !before.contains(index));
+    new.map(|index| Ok((index.collection.clone(), index.spec()?)))
+        .collect()
 }
 
 /// The indexes that were made and that nobody declares. What a database declares whose indexes are

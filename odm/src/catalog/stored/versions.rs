@@ -93,7 +93,7 @@ pub(crate) async fn check_owned(
                 return Err(Error::new(
                     ErrorKind::Schema,
                     format!(
-                        "shared field: a step of `{name}` changes `{}`, which the {} declares as well; let                          that give it up for a version, or change what both know",
+                        "shared field: a step of `{name}` changes `{}`, which the {} declares as well; let that give it up for a version, or change what both know",
                         join(collection, path),
                         other.id
                     ),
@@ -106,14 +106,16 @@ pub(crate) async fn check_owned(
 
 impl OwnerVersion {
     pub(super) fn new(owner: &Owner) -> Self {
-        let names = owner.relations.collections.iter();
-        let names = names.map(|collection| collection.name.clone());
         OwnerVersion {
             id: owner.id.clone(),
             version: owner.version,
             oldest: owner.oldest(),
-            migrating: match owner.migration {
-                Some(_) => names.collect(),
+            migrating: match &owner.migration {
+                Some(migration) => {
+                    let names = owner.relations.collections.iter();
+                    let names = names.map(|collection| collection.name.clone());
+                    names.chain(migration.collections.clone()).collect()
+                }
                 None => BTreeSet::new(),
             },
         }
@@ -141,9 +143,9 @@ impl OwnerVersion {
             return Ok(());
         }
         let message = format!(
-            "migration under way: the {} is being migrated to version {}, and `{collection}` is one of \
+            "migration under way: the {} is being migrated to a newer version, and `{collection}` is one of \
              its collections; write again when the newer program has opened it",
-            self.id, self.oldest
+            self.id
         );
         Err(Error::new(ErrorKind::Migrating, message).at(collection, None, None))
     }

@@ -212,7 +212,7 @@ async fn check_stored(source: &Session, target: &Session, collection: &str) -> R
             after,
             ..Find::default()
         };
-        let operation = Operation::begin("copy", collection);
+        let operation = Operation::begin("copy", collection).of(CHUNK as usize);
         let view = target.reader("", &[]).await?;
         let (stored, cost) = operation.observe(view.find_all(&find).await)?;
         drop(view);
@@ -222,7 +222,7 @@ async fn check_stored(source: &Session, target: &Session, collection: &str) -> R
         };
         after = Some(vec![id_of(last)]);
         let ids: Vec<RawBson> = stored.iter().map(|document| id_of(document)).collect();
-        let operation = Operation::begin("copy", collection);
+        let operation = Operation::begin("copy", collection).of(ids.len());
         let view = source.reader("", &[]).await?;
         let of_source = |document: &RawDocument| Ok(document.to_owned());
         let (originals, cost) =
@@ -292,7 +292,7 @@ impl Copier {
         documents: Vec<RawDocumentBuf>,
     ) -> Result<()> {
         let ids: Vec<RawBson> = documents.iter().map(|document| id_of(document)).collect();
-        let operation = Operation::begin("copy", collection);
+        let operation = Operation::begin("copy", collection).of(ids.len());
         let target = &self.importer.session;
         let view = target.reader("", &[]).await?;
         let (exist, cost) = operation.observe(view.exist(collection, &ids).await)?;
@@ -331,7 +331,7 @@ async fn parts(
 ) -> Result<HashMap<Vec<u8>, Vec<(String, Doc)>>> {
     let mut parts: HashMap<Vec<u8>, Vec<(String, Doc)>> = HashMap::new();
     for split in source.catalog().splits_of(collection) {
-        let operation = Operation::begin("copy", &split.cold);
+        let operation = Operation::begin("copy", &split.cold).of(ids.len());
         let view = source.reader("", &[]).await?;
         let find = split.cold_parts_of(ids.clone());
         let (found, cost) = operation.observe(view.find_all(&find).await)?;

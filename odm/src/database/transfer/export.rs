@@ -270,7 +270,7 @@ impl<S: Sink> Exporter<'_, S> {
         limit: u64,
     ) -> Result<Vec<RawDocumentBuf>> {
         let Exported { name, cold, .. } = &self.collections[at];
-        let operation = Operation::begin("export", name);
+        let operation = Operation::begin("export", name).of(limit as usize);
         let find = Find {
             collection: (*name).to_owned(),
             limit: Some(limit),

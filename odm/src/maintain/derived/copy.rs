@@ -23,6 +23,7 @@ use crate::{
         places::FieldValues,
         unit::{Doc, DocumentPages, Unit},
     },
+    mutants::mutant,
 };
 pub(super) use blind::is_blind;
 use recompute::{followed, wrong};
@@ -53,7 +54,9 @@ impl Derivation for Copies {
             }
             refresh_due(unit, holder, &group, &stale).await?;
             unit.end_step(|| step_name(group.paths.iter().map(String::as_str), holder));
-            unit.queue_refreshes(stale.deferred).await?;
+            if !mutant("deferred copy") {
+                unit.queue_refreshes(stale.deferred).await?;
+            }
             let deferred = group.copies.iter().filter(|copy| copy.is_deferred());
             let deferred: Vec<String> = deferred.map(|copy| copy.path().into_owned()).collect();
             unit.end_step(|| queued(step_name(deferred.iter().map(String::as_str), holder)));
@@ -133,6 +136,7 @@ async fn refresh_followers(
         unit.update_followers(holder, updates);
         return Ok(());
     }
+    unit.expect_followers(&holders);
     let mut pages = DocumentPages::new(holders);
     let mut is_chunked = false;
     loop {
@@ -140,11 +144,11 @@ async fn refresh_followers(
         if page.is_empty() {
             return Ok(());
         }
-        if pages.has_more() && !is_chunked {
-            is_chunked = true;
-            unit.expect_followers(pages.find());
-        }
+        is_chunked |= pages.has_more();
         change_page(unit, holder, stale, follow, &page).await?;
+        if mutant("second page of followers") {
+            return Ok(());
+        }
         if is_chunked {
             unit.end_chunk(holder, group.is_holder_read).await?;
         }
@@ -178,6 +182,9 @@ async fn refresh_due(
                 .into_iter()
                 .collect(),
         };
+        if mutant("refresh of a record") {
+            continue;
+        }
         let page = unit.load_existing(holder, &holders).await?;
         change_page(unit, holder, stale, &follow, &page).await?;
     }
@@ -199,7 +206,7 @@ async fn change_page(
             continue;
         }
         let fields = followed(&follow.copies, document, &follow.sources);
-        if !fields.is_empty() {
+        if !fields.is_empty() && !mutant("followed copy") {
             unit.set_derived(holder, at, fields).await?;
         }
     }

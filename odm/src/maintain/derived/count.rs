@@ -21,6 +21,7 @@ use crate::{
         unit::{Doc, Image, Unit, id},
     },
     mql::{Filter, Operation, Test, key, path},
+    mutants::mutant,
     store::{Find, FindByKey},
 };
 
@@ -85,7 +86,7 @@ async fn refresh(
     let mut deferred = Vec::new();
     if unit.defers(count) {
         stale.retain(|_, StaleCount { id, is_written, .. }| {
-            if !*is_written {
+            if !*is_written && !mutant("deferred count") {
                 deferred.push(Target::field(&count.parent, &count.path, id.clone()));
             }
             *is_written
@@ -121,8 +122,10 @@ async fn refresh(
             if image.now().is_none() {
                 continue;
             }
-            match (base(count, image, is_certain), by) {
-                (Some(base), Some(by)) if !counts_all => numbers.push((at, base + by)),
+            // Beyond the greatest number, what is stored is wrong.
+            let known = base(count, image, is_certain).zip(*by);
+            match known.and_then(|(base, by)| base.checked_add(by)) {
+                Some(number) if !counts_all => numbers.push((at, number)),
                 _ => counted.push((at, id.clone())),
             }
         }
@@ -177,11 +180,12 @@ fn stale(unit: &Unit<'_>, count: &CountDefinition) -> Result<BTreeMap<Vec<u8>, S
                     by: Some(0),
                     is_written: false,
                 });
-                stale.by = stale.by.zip(by).map(|(sum, by)| sum + by);
+                stale.by = stale.by.zip(by).and_then(|(sum, by)| sum.checked_add(by));
             }
         };
         if let Some(before) = image.before() {
             match counts(count, before) {
+                Ok(true) if mutant("decrement of a count") => {}
                 Ok(true) => add(before, Some(-1)),
                 Ok(false) => {}
                 // It was not stored by a write that knew the filter: what it counted for is not known.
@@ -190,6 +194,7 @@ fn stale(unit: &Unit<'_>, count: &CountDefinition) -> Result<BTreeMap<Vec<u8>, S
         }
         if let Some(now) = image.now()
             && counts(count, now)?
+            && !mutant("increment of a count")
         {
             add(now, Some(1));
         }
@@ -200,7 +205,7 @@ fn stale(unit: &Unit<'_>, count: &CountDefinition) -> Result<BTreeMap<Vec<u8>, S
         let Some(now) = image.now() else { continue };
         let number = |document: &Doc| integer(path::get(document, &count.path));
         let before = image.before().map(number);
-        if before != Some(number(now)) {
+        if before != Some(number(now)) && !mutant("count that was sent") {
             let id = RawBson::from(id(now));
             let key = key::of(id.as_raw_bson_ref());
             let stale = stale.entry(key).or_insert(StaleCount {
@@ -219,7 +224,7 @@ fn base(count: &CountDefinition, image: &Image, is_certain: bool) -> Option<i64>
     match image.before() {
         Some(before) => integer(path::get(before, &count.path)),
         // A document that is new has no children but those of the unit.
-        None => is_certain.then_some(0),
+        None => (is_certain || mutant("count of a parent that comes back")).then_some(0),
     }
 }
 

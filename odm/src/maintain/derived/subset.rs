@@ -27,6 +27,7 @@ use crate::{
         unit::{Doc, Image, Unit, id},
     },
     mql::{Filter, Sort, Test, key, path},
+    mutants::mutant,
     store::{Find, FindByKey},
 };
 pub(super) use blind::{blind_changes, is_blind};
@@ -164,7 +165,9 @@ async fn arrays(
         let image = images.at(at);
         let Some(now) = image.now() else { continue };
         match elements {
-            _ if refreshed.is_certain && image.before().is_none() => {
+            _ if (refreshed.is_certain || mutant("subset of a parent that comes back"))
+                && image.before().is_none() =>
+            {
                 let children = match &mut refreshed.children {
                     Some(children) => children,
                     none => none.insert(changed_children(unit, subset, |_| true)?),
@@ -251,11 +254,11 @@ fn replaced(
             _ => None,
         };
         match new {
-            Some(new) => {
+            Some(new) if !mutant("shown field") => {
                 found = true;
                 replaced.push(RawBsonRef::Document(new));
             }
-            None => replaced.push(element),
+            _ => replaced.push(element),
         }
     }
     Ok(found.then_some(replaced))
@@ -325,7 +328,7 @@ fn first_children(subset: &SubsetDefinition, parents: Vec<RawBson>) -> FindByKey
 
 /// The array that shows these children.
 fn array_of(subset: &SubsetDefinition, mut children: Vec<Doc>) -> Result<RawArrayBuf> {
-    if subset.limit < 0 {
+    if subset.limit < 0 && !mutant("order of the last children") {
         children.reverse();
     }
     let mut array = RawArrayBuf::new();

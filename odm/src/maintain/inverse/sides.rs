@@ -10,6 +10,7 @@ use crate::{
     catalog::{Cardinality, Edge, references},
     error::{Error, ErrorKind, Result, show},
     mql::key,
+    mutants::mutant,
 };
 
 /// The references that are being changed.
@@ -130,6 +131,9 @@ impl<'e> Sides<'e> {
         };
         side.add(own.clone());
         for previous in previous {
+            if mutant("previous inverse reference") {
+                break;
+            }
             self.detach(unit, edge, &previous, target).await?;
         }
         Ok(())

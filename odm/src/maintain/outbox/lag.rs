@@ -1,5 +1,7 @@
 //! What is left to the worker and not refreshed yet.
 
+use std::{collections::HashMap, sync::OnceLock};
+
 use bson::{RawBson, RawDocument};
 
 use super::{Record, TargetFields, work};
@@ -151,9 +153,20 @@ pub(in crate::maintain) async fn split_lagging(
     documents: &[Doc],
     findings: &mut Vec<Finding>,
 ) -> Result<Vec<Finding>> {
+    let by_id = OnceLock::new();
+    let document_of = |finding: &Finding| {
+        let by_id = by_id.get_or_init(|| {
+            let documents = documents.iter();
+            let keyed = documents.map(|document| (key::of(id(document)), document));
+            keyed.collect::<HashMap<_, _>>()
+        });
+        by_id
+            .get(&key::of(finding.id.as_raw_bson_ref()))
+            .map(|document| &****document)
+    };
     let targets: Vec<Option<(TargetFields, RawBson)>> = findings
         .iter()
-        .map(|finding| target_of(catalog, collection, documents, finding))
+        .map(|finding| target_of(catalog, collection, &document_of, finding))
         .collect();
     let ids: Vec<RawBson> = targets.iter().flatten().map(|(_, id)| id.clone()).collect();
     if ids.is_empty() {
@@ -197,10 +210,10 @@ pub(in crate::maintain) async fn split_lagging(
 }
 
 /// What a record names that would correct a wrong derived field.
-fn target_of(
+fn target_of<'d>(
     catalog: &Catalog,
     collection: &str,
-    documents: &[Doc],
+    document_of: &dyn Fn(&Finding) -> Option<&'d RawDocument>,
     finding: &Finding,
 ) -> Option<(TargetFields, RawBson)> {
     if !matches!(finding.problem, Problem::Derived(_)) {
@@ -213,9 +226,7 @@ fn target_of(
     let TargetFields::Along(_) = fields else {
         return Some((fields, finding.id.clone()));
     };
-    let wanted = key::of(finding.id.as_raw_bson_ref());
-    let mut documents = documents.iter();
-    let document = documents.find(|document| key::of(id(document)) == wanted)?;
+    let document = document_of(finding)?;
     let source = source_of(
         CopyDefinition::from_derived(field)?,
         document,

@@ -16,6 +16,7 @@ use crate::{
     },
     model::{DateTime, ObjectId},
     mql::{Direction, Filter, Sort, Test},
+    mutants::mutant,
     store::{Cost, Find, Transaction},
 };
 
@@ -65,6 +66,8 @@ struct Group {
     target: Target,
     after: Option<RawBson>,
     records: Vec<RawBson>,
+    /// The time of the newest one.
+    newest: bson::DateTime,
 }
 
 /// What becomes of the records of a target.
@@ -104,7 +107,7 @@ impl Work for Batch {
             let (documents, has_more) = next_documents(&mut unit, group, left).await?;
             left -= documents.len();
             fates.push(match documents.last() {
-                Some(last) if has_more => Fate::After(last.clone()),
+                Some(last) if has_more && !mutant("rest of a refresh") => Fate::After(last.clone()),
                 _ => Fate::Done,
             });
             if documents.is_empty() {
@@ -125,11 +128,15 @@ impl Work for Batch {
             documents: self.limit - left,
             ..Worked::default()
         };
+        let mut right = BTreeMap::new();
         for (at, (group, fate)) in groups.into_iter().zip(fates).enumerate() {
             let failed = self.failed.as_ref().filter(|_| is_failed == Some(at));
-            end(&mut unit, group.records, fate, failed, &mut worked).await?;
+            if end(&mut unit, group.records, fate, failed, &mut worked).await? {
+                right.insert(group.target.key(), (group.target.id, group.newest));
+            }
         }
-        unit.flush().await?;
+        forget_parked(&mut unit, right).await?;
+        unit.finish().await?;
         unit.end_step(|| "batch of writes".to_owned());
         worked.has_queued = unit.outbox.has_queued();
         worked.cost = unit.into_cost().1;
@@ -202,6 +209,7 @@ async fn groups(
                 // Two workers may have begun at different times: from the earlier position, both come to the end.
                 group.after = earlier(group.after.take(), after);
                 group.records.push(id);
+                group.newest = group.newest.max(at);
             }
             None => {
                 positions.insert(key, groups.len());
@@ -209,6 +217,7 @@ async fn groups(
                     target,
                     after,
                     records: vec![id],
+                    newest: at,
                 });
             }
         }
@@ -259,20 +268,22 @@ async fn next_documents(
     }
 }
 
-/// Writes to the records of a target what became of them.
+/// Writes to the records of a target what became of them. Returns whether all its documents are right now.
 async fn end(
     unit: &mut Unit<'_>,
     records: Vec<RawBson>,
     fate: Fate,
     failed: Option<&FailedRefresh>,
     worked: &mut Worked,
-) -> Result<()> {
+) -> Result<bool> {
+    let mut is_right = matches!(fate, Fate::Done);
     // A flush of many new records may have forgotten the images.
     for at in unit.load_existing(OUTBOX, &records).await? {
         let Some(document) = unit.document(OUTBOX, at) else {
             continue;
         };
         let has_failed = failed.is_some() || Record::read(document)?.error.is_some();
+        is_right &= !has_failed;
         let mut fields = unclaimed();
         if let Some(FailedRefresh { kind, message }) = failed {
             let mut error = RawDocumentBuf::new();
@@ -295,6 +306,33 @@ async fn end(
             Fate::Left => {}
         }
         unit.set_derived(OUTBOX, at, fields).await?;
+    }
+    Ok(is_right)
+}
+
+/// Removes the parked records of targets that are right now, but for those that are newer than what was worked off.
+async fn forget_parked(
+    unit: &mut Unit<'_>,
+    right: BTreeMap<TargetKey, (RawBson, bson::DateTime)>,
+) -> Result<()> {
+    if right.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<RawBson> = right.values().map(|(id, _)| id.clone()).collect();
+    let parked = Find {
+        collection: OUTBOX.to_owned(),
+        filter: is_parked(true).and(Filter::Path("id".into(), Test::In(ids.into()))),
+        ..Find::default()
+    };
+    for at in unit.search_images(&parked).await? {
+        let Some(document) = unit.document(OUTBOX, at) else {
+            continue;
+        };
+        let record = Record::read(document)?;
+        let newest = right.get(&record.target.key());
+        if record.parked && newest.is_some_and(|(_, newest)| record.at <= *newest) {
+            unit.remove(OUTBOX, at).await?;
+        }
     }
     Ok(())
 }
@@ -361,7 +399,8 @@ impl Work for Claim {
             filter: next.filter.and(is_free),
             ..next
         };
-        let until = DateTime::from_millis(unit.time().timestamp_millis() + self.millis);
+        let until =
+            DateTime::from_millis(unit.time().timestamp_millis().saturating_add(self.millis));
         let mut targets: BTreeSet<TargetKey> = BTreeSet::new();
         let levels = Levels::new(catalog);
         let mut level = None;
@@ -388,7 +427,7 @@ impl Work for Claim {
             ];
             unit.set_derived(OUTBOX, at, claim).await?;
         }
-        unit.flush().await?;
+        unit.finish().await?;
         Ok(claimed)
     }
 }
@@ -424,7 +463,7 @@ impl Work for Retry {
             fields.push(("parked".to_owned(), Some(false.into())));
             unit.set_derived(OUTBOX, at, fields).await?;
         }
-        unit.flush().await?;
+        unit.finish().await?;
         Ok(parked.len())
     }
 }

@@ -144,7 +144,8 @@ impl Unit<'_> {
     /// Whether blind updates can refresh all copies along a reference in a collection of which the unit has changed nothing.
     pub(in crate::maintain) fn leaves_followers(&self, collection: &str) -> bool {
         let is_left = self.blind.collections.contains(collection);
-        is_left && self.images(collection).changed().next().is_none()
+        let images = self.images(collection);
+        is_left && !images.has_queue() && images.changed().next().is_none()
     }
 
     /// Queues the updates of all copies along a reference.

@@ -15,6 +15,7 @@ use super::{
 use crate::{
     error::{Error, ErrorKind, Result},
     mql::{self, key, path},
+    mutants::mutant,
     store::{
         CollectionWrites, DeleteWrite, Deleted, DocumentChange, DocumentWrite, Find, UpdateWrite,
         Updated, id_first,
@@ -55,7 +56,14 @@ impl Unit<'_> {
             self.images_mut(collection).moved(at, document.clone());
         }
         let image = self.images(collection).at(at);
-        let document = versions::recorded(self.catalog, collection, image, document, self.now)?;
+        let document = versions::recorded(
+            self.catalog,
+            collection,
+            &self.earlier,
+            image,
+            document,
+            self.now,
+        )?;
         self.queue(collection, at, Some(document), true).await?;
         Ok(at)
     }
@@ -91,7 +99,14 @@ impl Unit<'_> {
             return Ok(false);
         }
         let after = Doc::new(after);
-        let after = versions::recorded(self.catalog, collection, image, after, self.now)?;
+        let after = versions::recorded(
+            self.catalog,
+            collection,
+            &self.earlier,
+            image,
+            after,
+            self.now,
+        )?;
         self.queue(collection, at, Some(after), true).await?;
         Ok(true)
     }
@@ -141,11 +156,21 @@ impl Unit<'_> {
 
     /// Records in a document that its cold part changed.
     pub(in crate::maintain) async fn touch(&mut self, collection: &str, at: usize) -> Result<()> {
+        if mutant("version of a cold change") {
+            return Ok(());
+        }
         self.images_mut(collection).touch(at);
         let image = self.images(collection).at(at);
         if let (Some(_), Some(now)) = (self.catalog.write_fields(collection), image.now()) {
             let now = now.clone();
-            let after = versions::recorded(self.catalog, collection, image, now, self.now)?;
+            let after = versions::recorded(
+                self.catalog,
+                collection,
+                &self.earlier,
+                image,
+                now,
+                self.now,
+            )?;
             self.queue(collection, at, Some(after), true).await?;
         } else if self.has_watchers(collection)
             && let Some(now) = self.images(collection).at(at).now().cloned()
@@ -186,11 +211,40 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Writes the queue as one batch, with the blind updates.
+    /// Writes all that is queued as one batch, with the blind updates, unless another unit follows that is committed with
+    /// this one.
+    pub(in crate::maintain) async fn finish(&mut self) -> Result<()> {
+        if self.is_followed {
+            return self.flush().await;
+        }
+        let mut removals = Vec::new();
+        for (collection, images) in &mut self.collections {
+            images.release();
+            let writes = images.free_keys(self.catalog.unique_in(collection))?;
+            if !writes.is_empty() {
+                self.catalog.check_write(collection)?;
+                removals.push(CollectionWrites { collection, writes });
+            }
+        }
+        if !removals.is_empty() {
+            self.cost += self.transaction.apply(&removals).await?;
+        }
+        self.write().await
+    }
+
+    /// Writes what is queued as one batch, with the blind updates, but for the documents that get a key of a unique index:
+    /// uniqueness holds at the end of the unit.
     pub(in crate::maintain) async fn flush(&mut self) -> Result<()> {
-        if self.queued == 0 && !self.blind.is_queued() {
+        if self.queued == 0 && !self.blind.is_queued() && !self.is_part {
             return Ok(());
         }
+        for (collection, images) in &mut self.collections {
+            images.hold_back(self.catalog.unique_in(collection));
+        }
+        self.write().await
+    }
+
+    async fn write(&mut self) -> Result<()> {
         self.share_added();
         let blind = self.blind.take();
         let mut batch = Vec::new();
@@ -286,9 +340,9 @@ impl Unit<'_> {
 
 /// The numbers of a unit that is too large.
 impl Unit<'_> {
-    /// Remembers a search whose documents are changed page by page, so that an error can say how many
-    /// there are.
+    /// Remembers a search for the documents whose copies change, so that an error can say how many there are.
     pub(in crate::maintain) fn expect_followers(&mut self, find: &Find) {
+        self.images_mut(&find.collection);
         self.expected.insert(find.collection.clone(), find.clone());
     }
 
@@ -297,21 +351,30 @@ impl Unit<'_> {
         if error.kind() != ErrorKind::Limit {
             return error;
         }
-        let mut texts = Vec::new();
+        let (mut texts, mut holders) = (Vec::new(), Vec::new());
         for (collection, images) in &self.collections {
             let numbers = images.numbers();
             let mut number = numbers.inserted + numbers.changed + numbers.removed;
             // A store may refuse to read after an error: then the error says what is known.
             if let Some(find) = self.expected.get(collection)
                 && let Ok((expected, _)) = self.transaction.count(find).await
+                && expected > 0
             {
                 number = number.max(expected);
+                holders.push(format!("`{collection}`"));
             }
             if number > 0 {
                 texts.push(format!("{number} documents of `{collection}`"));
             }
         }
-        let message = format!("{error}; it changes {}", texts.join(", "));
+        let mut message = format!("{error}; it changes {}", texts.join(", "));
+        if !holders.is_empty() {
+            let advice = format!(
+                "; the copies in {} can be refreshed after it: declare them with `fan_out = \"background\"`",
+                holders.join(", ")
+            );
+            message.push_str(&advice);
+        }
         Error::new(ErrorKind::Limit, message).with_source(error)
     }
 }

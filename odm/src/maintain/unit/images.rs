@@ -9,8 +9,9 @@ use bson::{RawDocument, RawDocumentBuf};
 
 use super::id;
 use crate::{
+    error::Result,
     mql::key,
-    store::{Cause, DocumentChange, DocumentWrite},
+    store::{Cause, DocumentChange, DocumentWrite, IndexSpec},
 };
 
 /// A document, shared between the write that brings it, the images that are equal, and the outcome.
@@ -32,6 +33,10 @@ pub(in crate::maintain) struct Image {
     is_written: bool,
     /// Its cold part changed.
     is_touched: bool,
+    /// Its cold part changed in this unit or in those before it that are committed with it.
+    is_cold_changed: bool,
+    /// It was removed before the batch, so that another document can take its unique keys.
+    is_freed: bool,
     /// Of a new document, the value that was stored elsewhere before.
     moved: Option<Doc>,
     /// The write returns the document, so that it is not forgotten.
@@ -63,6 +68,11 @@ impl Image {
         self.now.as_ref()
     }
 
+    /// The document as it is in the transaction.
+    pub(super) fn stored(&self) -> Option<&Doc> {
+        self.stored.as_ref()
+    }
+
     /// Whether the user's write or an effect changed it, not only a refresh.
     pub(in crate::maintain) fn is_base(&self) -> bool {
         self.is_base
@@ -80,7 +90,7 @@ impl Image {
 
     /// What the queue changes in it, and whether its cold part changed, if anything.
     fn queued_change(&self) -> Option<(DocumentChange, bool)> {
-        if !self.is_touched && is_same(self.stored.as_ref(), self.now.as_ref()) {
+        if !self.is_cold_changed && is_same(self.stored.as_ref(), self.now.as_ref()) {
             return None;
         }
         let change = DocumentChange {
@@ -91,7 +101,7 @@ impl Image {
                 false => Cause::Relation,
             },
         };
-        Some((change, self.is_touched))
+        Some((change, self.is_cold_changed))
     }
 
     fn write(&self) -> Option<DocumentWrite<'_>> {
@@ -99,10 +109,34 @@ impl Image {
             return None;
         }
         match (self.stored.as_deref(), self.now.as_deref()) {
+            (_, Some(after)) if self.is_freed => Some(DocumentWrite::Insert(after)),
             (None, None) => None,
             (None, Some(after)) => Some(DocumentWrite::Insert(after)),
             (Some(before), Some(after)) => Some(DocumentWrite::Replace { before, after }),
             (Some(before), None) => Some(DocumentWrite::Remove(before)),
+        }
+    }
+
+    /// Whether the queue gives the document a key of one of these unique indexes.
+    fn takes_key(&self, indexes: &[IndexSpec]) -> bool {
+        match (&self.stored, &self.now) {
+            (None, Some(_)) => true,
+            (Some(stored), Some(now)) => !indexes.iter().all(|of| of.is_unaffected(stored, now)),
+            (_, None) => false,
+        }
+    }
+
+    /// It as an image of the next unit that is committed with this one.
+    fn carried(self) -> Image {
+        Image {
+            before: self.now.clone(),
+            stored: self.stored,
+            now: self.now,
+            is_queued: true,
+            is_written: self.is_written,
+            is_cold_changed: self.is_cold_changed,
+            is_counted: true,
+            ..Image::default()
         }
     }
 }
@@ -123,6 +157,8 @@ pub(in crate::maintain) struct Images {
     positions: Option<HashMap<Vec<u8>, usize>>,
     /// The positions of those that are queued.
     queue: Vec<usize>,
+    /// The positions of those that are queued for the last flush.
+    held_back: Vec<usize>,
     /// The numbers of changed documents of which there is no image.
     unseen: Numbers,
     /// The keys of those whose images were forgotten, so that each is counted once.
@@ -165,6 +201,7 @@ impl Images {
         all: Vec::new(),
         positions: None,
         queue: Vec::new(),
+        held_back: Vec::new(),
         unseen: Numbers::NONE,
         counted: BTreeSet::new(),
     };
@@ -206,10 +243,23 @@ impl Images {
         at
     }
 
+    /// Calls a function with the key of each `_id` and the document.
+    pub(super) fn each(&self, mut each: impl FnMut(&[u8], &Image)) {
+        for (key, at) in self.positions.iter().flatten() {
+            each(key, &self.all[*at]);
+        }
+    }
+
     /// The documents that are different from what they were before the unit, with their positions.
     pub(in crate::maintain) fn changed(&self) -> impl Iterator<Item = (usize, &Image)> {
         let all = self.all.iter().enumerate();
         all.filter(|(_, image)| image.is_changed())
+    }
+
+    /// The documents that exist with all that the unit has changed so far, with their positions.
+    pub(in crate::maintain) fn existing(&self) -> impl Iterator<Item = (usize, &Doc)> {
+        let all = self.all.iter().enumerate();
+        all.filter_map(|(at, image)| Some((at, image.now()?)))
     }
 
     /// How many documents are different from what they were before the unit.
@@ -232,6 +282,7 @@ impl Images {
 
     pub(super) fn touch(&mut self, at: usize) {
         self.all[at].is_touched = true;
+        self.all[at].is_cold_changed = true;
     }
 
     /// Changes a document in a step, and returns whether it was not queued before, and whether this
@@ -255,11 +306,99 @@ impl Images {
     }
 
     pub(super) fn has_queue(&self) -> bool {
-        !self.queue.is_empty()
+        !self.queue.is_empty() || !self.held_back.is_empty()
     }
 
-    pub(super) fn queued(&self) -> impl ExactSizeIterator<Item = &Image> {
-        self.queue.iter().map(|&at| &self.all[at])
+    pub(super) fn queued(&self) -> impl Iterator<Item = &Image> {
+        let queue = self.queue.iter().chain(&self.held_back);
+        queue.map(|&at| &self.all[at])
+    }
+
+    pub(super) fn number_of_queued(&self) -> usize {
+        self.queue.len() + self.held_back.len()
+    }
+
+    /// Queues those documents for the last flush that get a key of one of these unique indexes: a later change of the unit
+    /// may free it.
+    pub(super) fn hold_back(&mut self, indexes: &[IndexSpec]) {
+        if indexes.is_empty() {
+            return;
+        }
+        let (all, held_back) = (&self.all, &mut self.held_back);
+        self.queue.retain(|&at| {
+            let takes_key = all[at].takes_key(indexes);
+            held_back.extend(takes_key.then_some(at));
+            !takes_key
+        });
+    }
+
+    /// Queues all documents for the next flush.
+    pub(super) fn release(&mut self) {
+        self.queue.append(&mut self.held_back);
+    }
+
+    /// The removals that free the keys of unique indexes which documents take from others that stay.
+    pub(super) fn free_keys(&mut self, indexes: &[IndexSpec]) -> Result<Vec<DocumentWrite<'_>>> {
+        let mut freed = BTreeSet::new();
+        for index in indexes {
+            let mut given: HashMap<Vec<u8>, usize> = HashMap::new();
+            let mut changed = Vec::new();
+            for &at in &self.queue {
+                let image = &self.all[at];
+                match (&image.stored, &image.now) {
+                    (Some(stored), Some(now)) if !index.is_unaffected(stored, now) => {
+                        let keys = index.encoded_keys_of(stored)?.into_iter();
+                        given.extend(keys.map(|key| (key, at)));
+                        changed.push(at);
+                    }
+                    (None, Some(_)) => changed.push(at),
+                    _ => {}
+                }
+            }
+            if given.is_empty() {
+                continue;
+            }
+            for at in changed {
+                let Some(now) = self.all[at].now() else {
+                    continue;
+                };
+                let keys = index.encoded_keys_of(now)?.into_iter();
+                let owners = keys.filter_map(|key| given.get(&key).copied());
+                freed.extend(owners.filter(|owner| *owner != at));
+            }
+        }
+        let mut removals = Vec::with_capacity(freed.len());
+        for &at in &freed {
+            self.all[at].is_freed = true;
+        }
+        for at in freed {
+            let stored = self.all[at].stored.as_deref();
+            removals.extend(stored.map(|stored| DocumentWrite::Remove(stored)));
+        }
+        Ok(removals)
+    }
+
+    /// The documents that are queued for the last flush, as images of the next unit that is committed with this one.
+    pub(super) fn carried(mut self) -> Option<Images> {
+        if self.held_back.is_empty() {
+            return None;
+        }
+        let mut next = Images::default();
+        for at in std::mem::take(&mut self.held_back) {
+            let image = std::mem::take(&mut self.all[at]).carried();
+            let Some(id) = image
+                .now()
+                .or(image.stored.as_ref())
+                .map(|of| key::of(id(of)))
+            else {
+                // It was inserted and removed again.
+                continue;
+            };
+            let position = next.position_or_absent(id);
+            next.all[position] = image;
+            next.held_back.push(position);
+        }
+        Some(next)
     }
 
     /// Whether a stored document is out of date, since a change of it is queued.
@@ -269,17 +408,20 @@ impl Images {
     }
 
     pub(super) fn writes(&self) -> impl Iterator<Item = DocumentWrite<'_>> {
-        self.queued().filter_map(Image::write)
+        let queue = self.queue.iter().map(|&at| &self.all[at]);
+        queue.filter_map(Image::write)
     }
 
     pub(super) fn queued_changes(&self) -> impl Iterator<Item = (DocumentChange, bool)> {
-        self.queued().filter_map(Image::queued_change)
+        let queue = self.queue.iter().map(|&at| &self.all[at]);
+        queue.filter_map(Image::queued_change)
     }
 
     pub(super) fn flushed(&mut self) {
         for at in self.queue.drain(..) {
             let image = &mut self.all[at];
             image.is_queued = false;
+            image.is_freed = false;
             image.stored = image.now.clone();
         }
     }

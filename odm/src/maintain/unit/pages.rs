@@ -35,11 +35,6 @@ impl DocumentPages {
         }
     }
 
-    /// The whole search.
-    pub(in crate::maintain) fn find(&self) -> &Find {
-        &self.find
-    }
-
     /// Whether there may be another page.
     pub(in crate::maintain) fn has_more(&self) -> bool {
         !matches!(self.next, Next::End)

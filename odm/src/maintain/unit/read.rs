@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use async_trait::async_trait;
 use bson::RawBson;
 
-use super::{super::derived::Inputs, Doc, Unit, id};
+use super::{super::derived::Inputs, Doc, Unit, id, search::corrections};
 use crate::{
     error::Result,
     mql::key,
@@ -102,13 +102,19 @@ impl Inputs for Unit<'_> {
     }
 
     async fn count_by_key(&mut self, find: &FindByKey) -> Result<Vec<u64>> {
-        // A number cannot be corrected by the queue without the stored images.
+        // After the flush the store counts all documents but those held back, which are added here.
         if self.images(&find.find.collection).has_queue() {
             self.flush().await?;
         }
         self.exclude_keys(find);
-        let (numbers, cost) = self.transaction.count_by_key(find).await?;
+        let (mut numbers, cost) = self.transaction.count_by_key(find).await?;
         self.cost += cost;
+        let images = self.images(&find.find.collection);
+        if images.has_queue() {
+            for (number, correction) in numbers.iter_mut().zip(corrections(images, find)?) {
+                *number = number.saturating_add_signed(correction);
+            }
+        }
         Ok(numbers)
     }
 }

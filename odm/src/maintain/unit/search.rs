@@ -1,6 +1,9 @@
 //! Searches that see what is queued.
 
-use std::{collections::HashMap, ops::ControlFlow};
+use std::{
+    collections::{BTreeSet, HashMap},
+    ops::ControlFlow,
+};
 
 use bson::{RawBson, RawDocument};
 
@@ -107,6 +110,38 @@ impl Unit<'_> {
     }
 }
 
+/// What the queue adds to the numbers of documents that a query finds for each key in the store, and takes from them.
+pub(super) fn corrections(images: &Images, find: &FindByKey) -> Result<Vec<i64>> {
+    let keys = find.keys.iter().map(|key| key::of(key.as_raw_bson_ref()));
+    let places: Vec<Vec<u8>> = keys.collect();
+    let mut corrections = vec![0_i64; places.len()];
+    let mut correct = |document: Option<&Doc>, by: i64| -> Result<()> {
+        let Some(document) = document else {
+            return Ok(());
+        };
+        let matches = find.find.filter.matches(document);
+        let failed = |error| Error::failed_filter(&find.find.collection, id(document), error);
+        if !matches.map_err(failed)? {
+            return Ok(());
+        }
+        let mut found = BTreeSet::new();
+        references(document, &find.path, |id| {
+            found.insert(key::of(id));
+        });
+        for (place, correction) in places.iter().zip(&mut corrections) {
+            if found.contains(place) {
+                *correction = correction.saturating_add(by);
+            }
+        }
+        Ok(())
+    };
+    for image in images.queued() {
+        correct(image.stored(), -1)?;
+        correct(image.now(), 1)?;
+    }
+    Ok(corrections)
+}
+
 /// The queued documents that match.
 fn queued<'a>(images: &'a Images, find: &Find) -> Result<Vec<&'a Doc>> {
     let mut queued = Vec::new();
@@ -139,7 +174,7 @@ fn queued_by_key(images: &Images, find: &FindByKey) -> Result<HashMap<Vec<u8>, V
 
 /// A limit with room for the documents that the queue makes out of date.
 fn raised(limit: Option<u64>, images: &Images) -> Option<u64> {
-    limit.map(|limit| limit.saturating_add(images.queued().len() as u64))
+    limit.map(|limit| limit.saturating_add(images.number_of_queued() as u64))
 }
 
 /// Merges what a query finds in the store, without the queued documents, and in the queue.

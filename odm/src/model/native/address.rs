@@ -6,12 +6,14 @@ use std::{
     str::FromStr,
 };
 
+use bson::doc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::NativeForm;
 use crate::{
     error::Result,
     model::{Known, Operand, SchemaTypes},
+    mql,
 };
 
 /// An address, stored as its text. Texts sort otherwise than addresses.
@@ -33,16 +35,26 @@ impl<'de, T: FromStr> Deserialize<'de> for Address<T> {
     }
 }
 
-impl<T: Display + FromStr> Known for Address<T> {
+/// A type of addresses.
+pub trait AddressKind {
+    /// Its name in schemas.
+    const KIND: &'static str;
+}
+
+impl<T: AddressKind + Display + FromStr> Known for Address<T> {
     const OPERAND: Option<Operand> = Some(Operand::scalar::<Self>());
 
-    fn schema(types: &mut SchemaTypes) -> bson::Document {
-        String::schema(types)
+    fn schema(_: &mut SchemaTypes) -> bson::Document {
+        doc! { "bsonType": "string", "nativeForm": mql::native_form(T::KIND) }
     }
 }
 
 macro_rules! addresses {
-    ($($address:ty)*) => { $(
+    ($($address:ty: $kind:literal;)*) => { $(
+        impl AddressKind for $address {
+            const KIND: &'static str = $kind;
+        }
+
         impl NativeForm for $address {
             type Form = Address<$address>;
 
@@ -56,4 +68,8 @@ macro_rules! addresses {
         }
     )* };
 }
-addresses!(IpAddr Ipv4Addr Ipv6Addr);
+addresses! {
+    IpAddr: "ip";
+    Ipv4Addr: "ipv4";
+    Ipv6Addr: "ipv6";
+}

@@ -4,39 +4,58 @@ use chrono::{NaiveDate, NaiveTime, Utc};
 
 use super::{
     NativeForm,
-    day::{Day, beyond},
+    day::{Dated, Dates, Day, beyond},
 };
 use crate::{error::Result, model::DateTime};
 
 impl From<chrono::DateTime<Utc>> for DateTime {
     /// Cuts off what is below the millisecond. A leap second is the last millisecond before it.
+    #[allow(
+        clippy::arithmetic_side_effects,
+        reason = "the years of the crate are far from the bounds"
+    )]
     fn from(date: chrono::DateTime<Utc>) -> Self {
         let millis = date.timestamp_subsec_millis().min(999);
         DateTime::from_millis(date.timestamp() * 1000 + i64::from(millis))
     }
 }
 
-impl NativeForm for chrono::DateTime<Utc> {
-    type Form = DateTime;
+impl Dates for chrono::DateTime<Utc> {
+    fn range() -> (DateTime, DateTime) {
+        (
+            chrono::DateTime::<Utc>::MIN_UTC.into(),
+            chrono::DateTime::<Utc>::MAX_UTC.into(),
+        )
+    }
+}
 
-    fn to_form(&self) -> DateTime {
-        (*self).into()
+impl NativeForm for chrono::DateTime<Utc> {
+    type Form = Dated<Self>;
+
+    fn to_form(&self) -> Dated<Self> {
+        Dated::new((*self).into())
     }
 
-    fn from_form(form: DateTime) -> Result<Self> {
+    fn from_form(Dated(form, _): Dated<Self>) -> Result<Self> {
         let date = chrono::DateTime::from_timestamp_millis(form.timestamp_millis());
         date.ok_or_else(|| beyond(form, "chrono::DateTime"))
     }
 }
 
-impl NativeForm for NaiveDate {
-    type Form = Day;
+impl Dates for NaiveDate {
+    fn range() -> (DateTime, DateTime) {
+        (NaiveDate::MIN.to_form().0, NaiveDate::MAX.to_form().0)
+    }
+}
 
-    fn to_form(&self) -> Day {
-        Day(self.and_time(NaiveTime::MIN).and_utc().into())
+impl NativeForm for NaiveDate {
+    type Form = Day<Self>;
+
+    fn to_form(&self) -> Day<Self> {
+        Day::new(self.and_time(NaiveTime::MIN).and_utc().into())
     }
 
-    fn from_form(Day(date): Day) -> Result<Self> {
+    fn from_form(Day(date, _): Day<Self>) -> Result<Self> {
         let start = chrono::DateTime::from_timestamp_millis(date.timestamp_millis());
         let day = start.map(|start| start.date_naive());
         day.ok_or_else(|| beyond(date, "chrono::NaiveDate"))

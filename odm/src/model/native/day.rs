@@ -1,19 +1,57 @@
-//! Days without a time, stored as the date of their start in UTC.
+//! Dates of other crates' types, and days without a time, stored as the date of their start in UTC.
 
+use std::marker::PhantomData;
+
+use bson::doc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{
     error::{Error, ErrorKind},
     model::{Date, DateTime, Known, Operand, Ordered, SchemaTypes},
+    mql,
 };
 
 const DAY: i64 = 86_400_000;
 
-/// The start of a day.
-#[derive(Debug, Clone, Copy)]
-pub struct Day(pub(super) DateTime);
+/// A type that does not have all dates.
+pub trait Dates: 'static {
+    /// Its first and its last one, as they are stored.
+    fn range() -> (DateTime, DateTime);
+}
 
-impl Serialize for Day {
+/// A date that `T` has.
+#[derive(Debug)]
+pub struct Dated<T>(pub(super) DateTime, pub(super) PhantomData<T>);
+
+/// The start of a day that `T` has.
+#[derive(Debug)]
+pub struct Day<T>(pub(super) DateTime, pub(super) PhantomData<T>);
+
+impl<T> Dated<T> {
+    pub(super) fn new(date: DateTime) -> Self {
+        Dated(date, PhantomData)
+    }
+}
+
+impl<T> Day<T> {
+    pub(super) fn new(start: DateTime) -> Self {
+        Day(start, PhantomData)
+    }
+}
+
+impl<T> Serialize for Dated<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de, T> Deserialize<'de> for Dated<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        DateTime::deserialize(deserializer).map(Dated::new)
+    }
+}
+
+impl<T> Serialize for Day<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if !serializer.is_human_readable() {
             return self.0.serialize(serializer);
@@ -24,11 +62,11 @@ impl Serialize for Day {
     }
 }
 
-impl<'de> Deserialize<'de> for Day {
+impl<'de, T> Deserialize<'de> for Day<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let date = DateTime::deserialize(deserializer)?;
         match date.timestamp_millis().rem_euclid(DAY) {
-            0 => Ok(Day(date)),
+            0 => Ok(Day::new(date)),
             _ => Err(de::Error::custom(format!(
                 "{date} is not the start of a day in UTC"
             ))),
@@ -36,19 +74,40 @@ impl<'de> Deserialize<'de> for Day {
     }
 }
 
-impl Known for Day {
+fn schema<T: Dates>(kind: &str) -> bson::Document {
+    let (first, last) = T::range();
+    let range = mql::native_dates(kind, first.timestamp_millis(), last.timestamp_millis());
+    doc! { "bsonType": "date", "nativeForm": range }
+}
+
+impl<T: Dates> Known for Dated<T> {
     const OPERAND: Option<Operand> = Some(Operand::scalar::<Self>());
 
-    fn schema(types: &mut SchemaTypes) -> bson::Document {
-        DateTime::schema(types)
+    fn schema(_: &mut SchemaTypes) -> bson::Document {
+        schema::<T>("date")
     }
 }
 
-impl Ordered for Day {
+impl<T: Dates> Known for Day<T> {
+    const OPERAND: Option<Operand> = Some(Operand::scalar::<Self>());
+
+    fn schema(_: &mut SchemaTypes) -> bson::Document {
+        schema::<T>("day")
+    }
+}
+
+impl<T: Dates> Ordered for Dated<T> {
     type Present = Self;
 }
 
-impl Date for Day {}
+impl<T: Dates> Ordered for Day<T> {
+    type Present = Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Dates> Date for Dated<T> {}
+#[diagnostic::do_not_recommend]
+impl<T: Dates> Date for Day<T> {}
 
 /// The error of a date that a type does not have.
 pub(super) fn beyond(date: DateTime, what: &str) -> Error {

@@ -10,6 +10,7 @@ use super::NativeForm;
 use crate::{
     error::Result,
     model::{Addable, Known, Operand, Ordered, SchemaTypes, ValidatesNumber},
+    mql,
 };
 
 /// The exponent of a `Decimal128` whose bits of the exponent are zeros.
@@ -30,30 +31,8 @@ fn to_decimal128(decimal: Decimal) -> Decimal128 {
 
 /// The same number, if the type has it.
 fn from_decimal128(stored: Decimal128) -> Option<Decimal> {
-    let text = stored.to_string();
-    let (digits, exponent) = match text.split_once('E') {
-        Some((digits, exponent)) => (digits, exponent.parse().ok()?),
-        None => (text.as_str(), 0_i32),
-    };
-    let (negative, digits) = match digits.strip_prefix('-') {
-        Some(digits) => (true, digits),
-        None => (false, digits),
-    };
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let mut mantissa: i128 = format!("{whole}{fraction}").parse().ok()?;
-    let mut scale = i32::try_from(fraction.len()).ok()? - exponent;
-    if mantissa == 0 {
-        scale = scale.clamp(0, Decimal::MAX_SCALE as i32);
-    }
-    while scale < 0 {
-        mantissa = mantissa.checked_mul(10)?;
-        scale += 1;
-    }
-    while scale > Decimal::MAX_SCALE as i32 && mantissa % 10 == 0 {
-        mantissa /= 10;
-        scale -= 1;
-    }
-    let scale = u32::try_from(scale).ok()?;
+    let (negative, digits, scale) = mql::of_96_bits(stored)?;
+    let mantissa = i128::try_from(digits).ok()?;
     let mut decimal = Decimal::try_from_i128_with_scale(mantissa, scale).ok()?;
     decimal.set_sign_negative(negative);
     Some(decimal)
@@ -137,6 +116,7 @@ impl Known for StoredDecimal {
             "bsonType": "decimal",
             "minimum": to_decimal128(Decimal::MIN),
             "maximum": to_decimal128(Decimal::MAX),
+            "nativeForm": mql::native_form("decimal"),
         }
     }
 }

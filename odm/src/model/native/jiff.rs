@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp, civil::Date};
 
 use super::{
     NativeForm,
-    day::{Day, beyond},
+    day::{Dated, Dates, Day, beyond},
 };
 use crate::{error::Result, model::DateTime};
 
@@ -21,29 +21,45 @@ impl From<Timestamp> for DateTime {
     }
 }
 
-impl NativeForm for Timestamp {
-    type Form = DateTime;
+impl Dates for Timestamp {
+    fn range() -> (DateTime, DateTime) {
+        (Timestamp::MIN.into(), Timestamp::MAX.into())
+    }
+}
 
-    fn to_form(&self) -> DateTime {
-        (*self).into()
+impl NativeForm for Timestamp {
+    type Form = Dated<Self>;
+
+    fn to_form(&self) -> Dated<Self> {
+        Dated::new((*self).into())
     }
 
-    fn from_form(form: DateTime) -> Result<Self> {
+    fn from_form(Dated(form, _): Dated<Self>) -> Result<Self> {
         let nanos = i128::from(form.timestamp_millis()) * NANOS;
         let date = Timestamp::from_nanosecond(nanos);
         date.map_err(|error| beyond(form, "jiff::Timestamp").with_source(error))
     }
 }
 
-impl NativeForm for Date {
-    type Form = Day;
+impl Dates for Date {
+    fn range() -> (DateTime, DateTime) {
+        (Date::MIN.to_form().0, Date::MAX.to_form().0)
+    }
+}
 
-    fn to_form(&self) -> Day {
+impl NativeForm for Date {
+    type Form = Day<Self>;
+
+    #[allow(
+        clippy::arithmetic_side_effects,
+        reason = "the years of the crate are far from the bounds"
+    )]
+    fn to_form(&self) -> Day<Self> {
         let since = self.duration_since(FIRST);
-        Day(DateTime::from_millis(since.as_secs() * 1000))
+        Day::new(DateTime::from_millis(since.as_secs() * 1000))
     }
 
-    fn from_form(Day(date): Day) -> Result<Self> {
+    fn from_form(Day(date, _): Day<Self>) -> Result<Self> {
         // Not by way of a `Timestamp`, which does not have the first and the last day.
         let since = SignedDuration::from_millis(date.timestamp_millis());
         let day = FIRST.checked_add(since);

@@ -1,10 +1,10 @@
 //! Dates of `time`.
 
-use time::{Date, OffsetDateTime, UtcDateTime};
+use time::{Date, OffsetDateTime, PrimitiveDateTime, UtcDateTime};
 
 use super::{
     NativeForm,
-    day::{Day, beyond},
+    day::{Dated, Dates, Day, beyond},
 };
 use crate::{error::Result, model::DateTime};
 
@@ -25,40 +25,65 @@ impl From<UtcDateTime> for DateTime {
     }
 }
 
-impl NativeForm for OffsetDateTime {
-    type Form = DateTime;
+impl Dates for OffsetDateTime {
+    fn range() -> (DateTime, DateTime) {
+        (
+            PrimitiveDateTime::MIN.assume_utc().into(),
+            PrimitiveDateTime::MAX.assume_utc().into(),
+        )
+    }
+}
 
-    fn to_form(&self) -> DateTime {
-        (*self).into()
+impl NativeForm for OffsetDateTime {
+    type Form = Dated<Self>;
+
+    fn to_form(&self) -> Dated<Self> {
+        Dated::new((*self).into())
     }
 
-    fn from_form(form: DateTime) -> Result<Self> {
-        let nanos = i128::from(form.timestamp_millis()) * NANOS;
-        let date = OffsetDateTime::from_unix_timestamp_nanos(nanos);
-        date.map_err(|error| beyond(form, "time::OffsetDateTime").with_source(error))
+    fn from_form(Dated(form, _): Dated<Self>) -> Result<Self> {
+        at(form)
+    }
+}
+
+impl Dates for UtcDateTime {
+    fn range() -> (DateTime, DateTime) {
+        (UtcDateTime::MIN.into(), UtcDateTime::MAX.into())
     }
 }
 
 impl NativeForm for UtcDateTime {
-    type Form = DateTime;
+    type Form = Dated<Self>;
 
-    fn to_form(&self) -> DateTime {
-        (*self).into()
+    fn to_form(&self) -> Dated<Self> {
+        Dated::new((*self).into())
     }
 
-    fn from_form(form: DateTime) -> Result<Self> {
-        OffsetDateTime::from_form(form).map(UtcDateTime::from)
+    fn from_form(Dated(form, _): Dated<Self>) -> Result<Self> {
+        at(form).map(UtcDateTime::from)
+    }
+}
+
+impl Dates for Date {
+    fn range() -> (DateTime, DateTime) {
+        (Date::MIN.to_form().0, Date::MAX.to_form().0)
     }
 }
 
 impl NativeForm for Date {
-    type Form = Day;
+    type Form = Day<Self>;
 
-    fn to_form(&self) -> Day {
-        Day(self.midnight().assume_utc().into())
+    fn to_form(&self) -> Day<Self> {
+        Day::new(self.midnight().assume_utc().into())
     }
 
-    fn from_form(Day(date): Day) -> Result<Self> {
-        OffsetDateTime::from_form(date).map(OffsetDateTime::date)
+    fn from_form(Day(date, _): Day<Self>) -> Result<Self> {
+        at(date).map(OffsetDateTime::date)
     }
+}
+
+fn at(form: DateTime) -> Result<OffsetDateTime> {
+    let nanos = i128::from(form.timestamp_millis()) * NANOS;
+    let date = OffsetDateTime::from_unix_timestamp_nanos(nanos);
+    date.map_err(|error| beyond(form, "time::OffsetDateTime").with_source(error))
 }

@@ -47,8 +47,36 @@ fn a_double_is_rounded_to_fifteen_digits() {
     assert_eq!(text(-1e300), "-1.00000000000000E+300");
     assert_eq!(text(-0.0), "-0");
     assert_eq!(text(f64::NEG_INFINITY), "-Infinity");
-    let wide = Decimal::wide_double(0.1).pack().to_string();
-    assert_eq!(wide, "0.1000000000000000055511151231257827");
+}
+
+#[test]
+fn a_double_that_is_exact_as_a_decimal_has_no_digits_that_say_nothing() {
+    let wide = |value: f64| Decimal::wide_double(value).pack().to_string();
+    for (value, text) in [
+        (0.1, "0.1000000000000000055511151231257827"),
+        (2.5, "2.5"),
+        (-2.5, "-2.5"),
+        (10.0, "10"),
+        (0.0, "0"),
+        (-0.0, "-0"),
+        (1e22, "10000000000000000000000"),
+        (1e40, "1.000000000000000030378602842700367E+40"),
+        (0.0078125, "0.0078125"),
+        (9_007_199_254_740_993.0, "9007199254740992"),
+        (f64::INFINITY, "Infinity"),
+        (f64::NAN, "NaN"),
+    ] {
+        assert_eq!(wide(value), text);
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_double_has_the_value_of_its_decimal(value in any::<f64>()) {
+        let text = Decimal::wide_double(value).pack().to_string();
+        let read: f64 = text.parse().expect("a number");
+        prop_assert!(read == value || value.is_nan() && read.is_nan(), "{} {}", value, text);
+    }
 }
 
 #[test]

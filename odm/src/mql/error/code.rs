@@ -6,11 +6,12 @@ pub(in crate::mql) const BAD_VALUE: i32 = 2;
 pub(in crate::mql) const FAILED_TO_PARSE: i32 = 9;
 pub(in crate::mql) const TYPE_MISMATCH: i32 = 14;
 pub(in crate::mql) const OVERFLOW: i32 = 15;
-pub(in crate::mql) const INVALID_BSON: i32 = 22;
+pub(crate) const INVALID_BSON: i32 = 22;
 pub(in crate::mql) const PATH_NOT_VIABLE: i32 = 28;
 pub(in crate::mql) const CANNOT_BACKFILL_ARRAY: i32 = 34;
 pub(in crate::mql) const CONFLICTING_UPDATE_OPERATORS: i32 = 40;
-pub(in crate::mql) const DOLLAR_PREFIXED_FIELD_NAME: i32 = 52;
+pub(crate) const DOLLAR_PREFIXED_FIELD_NAME: i32 = 52;
+pub(crate) const INVALID_ID_FIELD: i32 = 53;
 pub(in crate::mql) const NOT_SINGLE_VALUE_FIELD: i32 = 54;
 pub(in crate::mql) const EMPTY_FIELD_NAME: i32 = 56;
 pub(in crate::mql) const IMMUTABLE_FIELD: i32 = 66;
@@ -34,7 +35,7 @@ const NAMES: &[(i32, &str)] = &[
     (CANNOT_BACKFILL_ARRAY, "CannotBackfillArray"),
     (CONFLICTING_UPDATE_OPERATORS, "ConflictingUpdateOperators"),
     (DOLLAR_PREFIXED_FIELD_NAME, "DollarPrefixedFieldName"),
-    (53, "InvalidIdField"),
+    (INVALID_ID_FIELD, "InvalidIdField"),
     (NOT_SINGLE_VALUE_FIELD, "NotSingleValueField"),
     (EMPTY_FIELD_NAME, "EmptyFieldName"),
     (IMMUTABLE_FIELD, "ImmutableField"),

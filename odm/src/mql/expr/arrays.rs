@@ -63,7 +63,7 @@ fn slice(
     let len = len(array) as i64;
     let from_end = |at: i64| {
         if at < 0 {
-            (len + at).max(0)
+            len.saturating_add(at).max(0)
         } else {
             at.min(len)
         }
@@ -93,7 +93,10 @@ fn slice(
 
 /// The element at a position, which counts from the end below zero. There may be none.
 fn element(array: &RawArray, at: i64) -> Option<RawBson> {
-    let at = if at < 0 { len(array) as i64 + at } else { at };
+    let at = match at < 0 {
+        true => (len(array) as i64).saturating_add(at),
+        false => at,
+    };
     let element = array.into_iter().flatten().nth(usize::try_from(at).ok()?)?;
     Some(element.into())
 }

@@ -5,9 +5,11 @@ use std::cmp::Ordering;
 use bson::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString};
 
 use super::{Node, arrays, numbers, operator::Operator};
-use crate::mql::{Error, order, path, types, write::malformed};
+use crate::mql::{Error, error::code, order, path, types, write::malformed};
+use crate::steps;
 
 pub(super) fn node(node: &Node, document: &RawDocument) -> Result<Option<RawBson>, Error> {
+    steps::step();
     match node {
         Node::Literal(value) => Ok(Some(value.clone())),
         Node::Missing => Ok(None),
@@ -19,6 +21,7 @@ pub(super) fn node(node: &Node, document: &RawDocument) -> Result<Option<RawBson
                 if let Some(value) = self::node(node, document)? {
                     let name = CString::try_from(name.as_str()).map_err(malformed)?;
                     object.append(name, value);
+                    check_size(object.as_bytes())?;
                 }
             }
             Ok(Some(RawBson::Document(object)))
@@ -27,6 +30,7 @@ pub(super) fn node(node: &Node, document: &RawDocument) -> Result<Option<RawBson
             let mut array = RawArrayBuf::new();
             for node in nodes {
                 array.push(self::node(node, document)?.unwrap_or(RawBson::Null));
+                check_size(array.as_bytes())?;
             }
             Ok(Some(RawBson::Array(array)))
         }
@@ -49,6 +53,20 @@ pub(super) fn node(node: &Node, document: &RawDocument) -> Result<Option<RawBson
     }
 }
 
+/// Checks that a value that is made of others is not larger than some documents: an expression can name one as often as it
+/// likes.
+fn check_size(value: &[u8]) -> Result<(), Error> {
+    const MOST: usize = 64 << 20;
+    match value.len() > MOST {
+        true => Err(Error::Expression {
+            operator: "$literal",
+            reason: format!("a value has more than {MOST} bytes").into(),
+            code: code::OBJECT_TOO_LARGE,
+        }),
+        false => Ok(()),
+    }
+}
+
 fn is_true(operand: &Node, document: &RawDocument) -> Result<bool, Error> {
     let value = node(operand, document)?;
     Ok(value.is_some_and(|value| truthy(value.as_raw_bson_ref())))
@@ -68,6 +86,7 @@ pub(super) fn truthy(value: RawBsonRef<'_>) -> bool {
 
 /// The value at a path. Arrays on it give the values in their elements that are documents.
 pub(in crate::mql) fn at_path(document: &RawDocument, path: &str) -> Option<RawBson> {
+    steps::step();
     let (name, rest) = path::split(path);
     let value = path::get(document, name)?;
     match (value, rest) {

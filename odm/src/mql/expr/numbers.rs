@@ -270,7 +270,7 @@ fn modulo(a: Num, b: Num) -> Result<Num, Error> {
     let zero = || failed(Operator::Mod, "the divisor is zero", 16_610);
     match a.with(b) {
         Pair::Whole(_, 0, _) | Pair::Double(_, 0.0) => Err(zero()),
-        Pair::Whole(a, b, is_int) => Ok(narrow(a.wrapping_rem(b), is_int)),
+        Pair::Whole(a, b, is_int) => Ok(narrow(a.checked_rem(b).unwrap_or(0), is_int)),
         Pair::Double(a, b) => Ok(Num::Double(a % b)),
         Pair::Decimal(_, b) if b.is_zero() => {
             Err(failed(Operator::Mod, "the divisor is zero", 5_733_415))

@@ -360,3 +360,37 @@ proptest! {
         );
     }
 }
+
+#[test]
+fn an_operator_on_a_decimal_and_a_double_reads_fifteen_digits_of_it() {
+    for (expression, text) in [
+        (doc! { "$add": [2.5, decimal("3.5")] }, "6.00000000000000"),
+        (
+            doc! { "$subtract": [decimal("3.5"), 2.5] },
+            "1.00000000000000",
+        ),
+        (
+            doc! { "$multiply": [2.5, decimal("2")] },
+            "5.00000000000000",
+        ),
+        (doc! { "$divide": [decimal("5"), 2.0] }, "2.5"),
+        (doc! { "$add": [2, decimal("3.5")] }, "5.5"),
+        (doc! { "$abs": decimal("-2.50") }, "2.50"),
+        (doc! { "$round": [decimal("2.55"), 1] }, "2.6"),
+        (doc! { "$trunc": [decimal("2.55"), 1] }, "2.5"),
+    ] {
+        match value(expression.clone(), Document::new()) {
+            Some(Bson::Decimal128(value)) => assert_eq!(value.to_string(), text, "{expression}"),
+            other => panic!("{expression}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn an_expression_that_is_nested_too_deep_is_refused() {
+    let mut deep = Bson::Int32(1);
+    for _ in 0..1_000 {
+        deep = doc! { "$abs": deep }.into();
+    }
+    assert_eq!(Expr::parse(&deep), Err(Error::TooDeep(180)));
+}

@@ -4,6 +4,7 @@ use bson::{RawBson, RawBsonRef};
 
 use super::{Test, matches::Matcher};
 use crate::mql::order::{compare, is_nan, same_type_bracket};
+use crate::steps::Steps;
 
 impl Test {
     /// Whether every value that passes this test passes the other one, as far as is told without searching: by
@@ -51,7 +52,7 @@ fn is_passed_by(test: &Test, value: &RawBson) -> bool {
             | Test::Lte(_)
             | Test::Exists(true)
     );
-    is_known && Matcher::default().passes(test, Some(value.as_raw_bson_ref()))
+    is_known && Matcher::new(&Steps::default()).passes(test, Some(value.as_raw_bson_ref()))
 }
 
 /// Whether a value is one that is compared as a whole, and equals no missing one.

@@ -5,19 +5,29 @@ use std::{cell::OnceCell, collections::HashSet};
 use bson::{RawArray, RawBson, RawBsonRef, RawDocument};
 
 use super::{Filter, Test, Values, bits};
-use crate::mql::{
-    Error, key, number,
-    order::{compare, equal, is_nan, same_type_bracket},
-    path::{Leaf, visit},
+use crate::{
+    mql::{
+        Error, key, number,
+        order::{compare, equal, is_nan, same_type_bracket},
+        path::{Leaf, visit},
+    },
+    steps::{self, Steps},
 };
 
 /// A match in progress, with the first error that it met.
-#[derive(Default)]
-pub(super) struct Matcher {
+pub(super) struct Matcher<'s> {
     failure: OnceCell<Error>,
+    steps: &'s Steps,
 }
 
-impl Matcher {
+impl<'s> Matcher<'s> {
+    pub(super) fn new(steps: &'s Steps) -> Self {
+        Matcher {
+            failure: OnceCell::new(),
+            steps,
+        }
+    }
+
     /// The answer, unless an error was met.
     pub(super) fn finish(self, matches: bool) -> Result<bool, Error> {
         match self.failure.into_inner() {
@@ -27,13 +37,14 @@ impl Matcher {
     }
 
     pub(super) fn filter(&self, filter: &Filter, document: &RawDocument) -> bool {
+        steps::step();
         match filter {
             Filter::And(all) => all.iter().all(|one| self.filter(one, document)),
             Filter::Or(any) => any.iter().any(|one| self.filter(one, document)),
             Filter::Nor(none) => !none.iter().any(|one| self.filter(one, document)),
             Filter::Path(path, test) => self.test(test, &FieldSource { document, path }),
             Filter::Expr(expr) => self.ok(expr.holds(document)),
-            Filter::Schema(schema) => self.ok(schema.matches(document)),
+            Filter::Schema(schema) => self.ok(schema.matches_within(document, self.steps)),
         }
     }
 
@@ -61,6 +72,7 @@ impl Matcher {
     }
 
     fn test<S: ValueSource>(&self, test: &Test, source: &S) -> bool {
+        steps::step();
         match test {
             Test::Ne(operand) => !source.any(Leaf::Elements, |value| equals(value, operand)),
             Test::Nin(operands) => !source.any(Leaf::Elements, |value| is_one_of(value, operands)),
@@ -115,12 +127,14 @@ impl Matcher {
             Test::Type(types) => value.is_some_and(|value| types.contains(&value.element_type())),
             Test::Mod { divisor, remainder } => {
                 let number = value.and_then(number::truncated);
-                number.is_some_and(|number| number.wrapping_rem(*divisor) == *remainder)
+                number.is_some_and(|number| number.checked_rem(*divisor).unwrap_or(0) == *remainder)
             }
             Test::Bits(bits, positions) => {
                 value.is_some_and(|value| bits::pass(*bits, positions, value))
             }
-            Test::Regex(pattern) => value.is_some_and(|value| self.ok(pattern.matches(value))),
+            Test::Regex(pattern) => {
+                value.is_some_and(|value| self.ok(pattern.matches(value, self.steps)))
+            }
             Test::Exists(exists) => value.is_some() == *exists,
             // The others are tests of all values together.
             _ => false,

@@ -1,12 +1,19 @@
 //! Regular expressions, with the meaning that PCRE2 gives them in MongoDB.
 
-mod backtracking;
 mod folded;
 mod linear;
+mod machine;
+mod parse;
+mod program;
+mod set;
 #[cfg(test)]
 mod tests;
+mod tree;
+
+use std::sync::Arc;
 
 use crate::mql::{Error, types::bad_as};
+use crate::steps::Steps;
 use bson::{RawBsonRef, Regex};
 use folded::Literal;
 
@@ -21,9 +28,11 @@ const MAX_BACKTRACKED: usize = 64 << 10;
 /// The text is UTF-8: `.` is a character, and the option `i` is about the letters of all scripts. `\d`,
 /// `\w`, `\s` and `\b` are about ASCII, unless the expression begins with `(*UCP)`.
 ///
-/// Most expressions are matched in linear time. One that needs backtracking, as look-around and back
-/// references do, takes a bounded number of steps, on texts of at most 64 KiB: see
-/// [`Error::RegexLimit`].
+/// No match takes longer than a tenth of a second: it ends by then, or is refused with [`Error::RegexLimit`]. Most
+/// expressions are matched in a time that is linear in the text. One that needs backtracking, as look-around and back
+/// references do, takes a bounded number of steps for all the texts of a document, each of at most 64 KiB.
+///
+/// Of the syntax of PCRE2 there are no verbs but `(*FAIL)`, no callouts, no `\C` and `\X`, and no line breaks but `\n`.
 ///
 /// One that is only about the begin of a text, or all of it, without regard to case, `^literal` or `^literal\z` with the
 /// option `i`, compares texts after Unicode's simple case folding, as an index and a sort that ignore case do.
@@ -46,8 +55,8 @@ pub(crate) enum FoldedText<'a> {
 #[derive(Debug, Clone)]
 enum Engine {
     Folded(Literal),
-    Linear(regex::Regex),
-    Backtracking(pcre2::bytes::Regex),
+    Linear(linear::Linear),
+    Backtracking(Arc<program::Program>),
 }
 
 impl Pattern {
@@ -76,15 +85,12 @@ impl Pattern {
                 engine: Engine::Folded(literal),
             });
         }
-        // What an expression means, and whether it means anything, is up to PCRE2.
-        let plain = backtracking::compile(source, &options);
-        let plain = plain.map_err(|error| invalid(reason(&error)))?;
-        let engine = match linear::compile(source, &options) {
-            Some(regex) => Engine::Linear(regex),
-            None => {
-                let search = backtracking::compile_search(source, &options);
-                Engine::Backtracking(search.unwrap_or(plain))
-            }
+        let tree = parse::parse(source, &options);
+        let tree =
+            tree.map_err(|error| invalid(format!("{}, at byte {}", error.reason, error.at)))?;
+        let engine = match linear::compile(&tree) {
+            Some(linear) => Engine::Linear(linear),
+            None => Engine::Backtracking(Arc::new(program::compile(&tree))),
         };
         Ok(Pattern {
             source: source.to_owned(),
@@ -95,12 +101,12 @@ impl Pattern {
 
     /// A pattern of the texts that equal this one, but perhaps for case.
     pub(crate) fn equal_ignoring_case(text: &str) -> Result<Pattern, Error> {
-        Pattern::new(&format!(r"^{}\z", pcre2::escape(text)), "i")
+        Pattern::new(&format!(r"^{}\z", escape(text)), "i")
     }
 
     /// A pattern of the texts that start with this one, but perhaps for case.
     pub(crate) fn prefix_ignoring_case(text: &str) -> Result<Pattern, Error> {
-        Pattern::new(&format!("^{}", pcre2::escape(text)), "i")
+        Pattern::new(&format!("^{}", escape(text)), "i")
     }
 
     /// What the pattern says of folded texts, if it ignores case and says no more than that.
@@ -127,22 +133,32 @@ impl Pattern {
     ///
     /// [`RegexLimit`](Error::RegexLimit) if that is not known after a bounded number of steps.
     pub fn is_match(&self, text: &str) -> Result<bool, Error> {
-        let regex = match &self.engine {
-            Engine::Folded(literal) => return Ok(literal.is_match(text)),
-            Engine::Linear(regex) => return Ok(regex.is_match(text)),
-            Engine::Backtracking(regex) => regex,
-        };
-        let limit = |reason: String| Error::RegexLimit {
+        self.is_match_within(text, &Steps::default())
+    }
+
+    /// Whether the expression matches a part of the text, with so many steps.
+    pub(in crate::mql) fn is_match_within(&self, text: &str, steps: &Steps) -> Result<bool, Error> {
+        let limit = |reason: &str| Error::RegexLimit {
             pattern: self.source.clone(),
-            reason,
+            reason: reason.to_owned(),
+        };
+        let program = match &self.engine {
+            Engine::Folded(literal) => return Ok(literal.is_match(text)),
+            Engine::Linear(linear) => {
+                let found = linear.is_match(text);
+                return found.ok_or_else(|| limit("too many steps on a long text"));
+            }
+            Engine::Backtracking(program) => program,
         };
         if text.len() > MAX_BACKTRACKED {
-            return Err(limit(format!(
+            return Err(limit(&format!(
                 "a text is longer than {MAX_BACKTRACKED} bytes"
             )));
         }
-        let found = regex.is_match(text.as_bytes());
-        found.map_err(|error| limit(error.to_string()))
+        machine::search(program, text, steps).map_err(|exceeded| match exceeded {
+            machine::Exceeded::Steps => limit("too many steps"),
+            machine::Exceeded::Memory => limit("too much memory"),
+        })
     }
 
     pub(super) fn from_bson(regex: &Regex) -> Result<Pattern, Error> {
@@ -156,9 +172,11 @@ impl Pattern {
         Some(Regex { pattern, options })
     }
 
-    pub(super) fn matches(&self, value: RawBsonRef<'_>) -> Result<bool, Error> {
+    pub(super) fn matches(&self, value: RawBsonRef<'_>, steps: &Steps) -> Result<bool, Error> {
         match value {
-            RawBsonRef::String(text) | RawBsonRef::Symbol(text) => self.is_match(text),
+            RawBsonRef::String(text) | RawBsonRef::Symbol(text) => {
+                self.is_match_within(text, steps)
+            }
             RawBsonRef::RegularExpression(other) => {
                 Ok(other.pattern.as_str() == self.source && other.options.as_str() == self.options)
             }
@@ -167,16 +185,16 @@ impl Pattern {
     }
 }
 
-/// What PCRE2 says of an expression, with the offset in its source.
-fn reason(error: &pcre2::Error) -> String {
-    let text = error.to_string();
-    let (Some(offset), Some((_, what))) = (error.offset(), text.rsplit_once(": ")) else {
-        return text;
-    };
-    format!(
-        "{what}, at byte {}",
-        offset.saturating_sub(backtracking::BOUNDS.len())
-    )
+/// An expression that matches this text and nothing else.
+pub(crate) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for char in text.chars() {
+        if r"\.+*?()|[]{}^$#-".contains(char) {
+            escaped.push('\\');
+        }
+        escaped.push(char);
+    }
+    escaped
 }
 
 impl PartialEq for Pattern {

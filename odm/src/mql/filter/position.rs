@@ -8,7 +8,7 @@ use crate::mql::path::{Leaf, visit_at};
 /// The position of the first array on the path of the test that was examined last, of those that passed by
 /// an element. MongoDB examines the tests of a conjunction in an order of its own.
 pub(super) fn of_filter(
-    matcher: &Matcher,
+    matcher: &Matcher<'_>,
     filter: &Filter,
     document: &RawDocument,
 ) -> Option<usize> {
@@ -82,7 +82,7 @@ fn rank(test: &PositionTest<'_>) -> u8 {
 }
 
 fn of_test(
-    matcher: &Matcher,
+    matcher: &Matcher<'_>,
     test: &PositionTest<'_>,
     document: &RawDocument,
     path: &str,

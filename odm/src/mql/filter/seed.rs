@@ -1,14 +1,17 @@
 //! The document that an upsert starts from.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Bound};
 
 use bson::{Bson, Document, RawBson};
 
 use super::{Filter, Test};
-use crate::mql::{
-    Error,
-    path::{overlap, split},
-    types::from_raw,
+use crate::{
+    mql::{
+        Error,
+        path::{overlap, split},
+        types::from_raw,
+    },
+    steps,
 };
 
 pub(super) fn seed(filter: &Filter) -> Result<Document, Error> {
@@ -36,13 +39,26 @@ fn collect<'a>(
         },
         Filter::Nor(_) | Filter::Expr(_) | Filter::Schema(_) => Ok(()),
         Filter::Path(path, test) => equalities(test).try_for_each(|value| {
-            if fixed.keys().any(|other| overlap(other, path)) {
+            steps::step();
+            if overlaps(fixed, path) {
                 return Err(Error::AmbiguousSeed(path.to_string()));
             }
             fixed.insert(path, value);
             Ok(())
         }),
     }
+}
+
+/// Whether one of the paths overlaps this one.
+fn overlaps(fixed: &BTreeMap<&str, &RawBson>, path: &str) -> bool {
+    let mut ends = path.match_indices('.').map(|(end, _)| end);
+    let within = format!("{path}.");
+    let mut after = fixed.range::<str, _>((Bound::Included(&*within), Bound::Unbounded));
+    fixed.contains_key(path)
+        || ends.any(|end| fixed.contains_key(&path[..end]))
+        || after
+            .next()
+            .is_some_and(|(other, _)| other.starts_with(&within))
 }
 
 fn equalities(test: &Test) -> Box<dyn Iterator<Item = &RawBson> + '_> {

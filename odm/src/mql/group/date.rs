@@ -28,6 +28,10 @@ const EPOCH: i64 = 719_468;
 impl DateUnit {
     /// Returns the start of the unit that a date is in. Where it is no date, as it lies before the first, that is
     /// the first date.
+    #[allow(
+        clippy::arithmetic_side_effects,
+        reason = "the days of 64 bits of milliseconds are far from the bounds"
+    )]
     pub fn start_of(self, date: DateTime) -> DateTime {
         let millis = date.timestamp_millis();
         let days = millis.div_euclid(DAY);
@@ -49,6 +53,10 @@ impl DateUnit {
 }
 
 /// The year that begins in March, and the month, counted from March as 0, of a day since 1970.
+#[allow(
+    clippy::arithmetic_side_effects,
+    reason = "the days of 64 bits of milliseconds are far from the bounds"
+)]
 fn month_of(days: i64) -> (i64, i64) {
     let days = days + EPOCH;
     let (cycle, day) = (days.div_euclid(CYCLE), days.rem_euclid(CYCLE));
@@ -59,6 +67,10 @@ fn month_of(days: i64) -> (i64, i64) {
 }
 
 /// The first day of a month, since 1970.
+#[allow(
+    clippy::arithmetic_side_effects,
+    reason = "the days of 64 bits of milliseconds are far from the bounds"
+)]
 fn first_day(year: i64, month: i64) -> i64 {
     let (cycle, year) = (year.div_euclid(400), year.rem_euclid(400));
     let day = 365 * year + year / 4 - year / 100 + (153 * month + 2) / 5;

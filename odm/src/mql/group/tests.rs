@@ -500,3 +500,27 @@ proptest! {
         prop_assert_eq!(left, 0);
     }
 }
+
+#[test]
+fn a_mean_or_a_sum_of_decimals_and_doubles_has_the_digits_that_say_something() {
+    let double = Bson::Double;
+    for (values, total, mean) in [
+        (vec![double(2.5), decimal("3.5")], "6.0", "3.0"),
+        (vec![double(10.0), decimal("20")], "30", "15"),
+        (vec![double(0.25), double(0.25), decimal("1")], "1.5", "0.5"),
+        (
+            vec![Bson::Int32(1), double(1.5), decimal("1.50")],
+            "4.00",
+            "1.333333333333333333333333333333333",
+        ),
+        (vec![double(0.0), decimal("1")], "1", "0.5"),
+        (vec![Bson::Int64(3), decimal("1.0")], "4.0", "2.0"),
+    ] {
+        let text = |value: Bson| match value {
+            Bson::Decimal128(value) => value.to_string(),
+            other => panic!("a decimal: {other}"),
+        };
+        assert_eq!(text(sum(values.clone())), total, "{values:?}");
+        assert_eq!(text(avg(values.clone())), mean, "{values:?}");
+    }
+}

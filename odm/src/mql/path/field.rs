@@ -2,6 +2,8 @@
 
 use bson::{DateTime, RawBsonRef, RawDocument, oid::ObjectId};
 
+use crate::steps;
+
 /// A field of a document by its name. A field that cannot be read counts as missing.
 ///
 /// The fields before it are only skipped, and not looked at as `bson` does.
@@ -28,6 +30,7 @@ fn get_slowly<'a>(document: &'a RawDocument, name: &str) -> Option<RawBsonRef<'a
 fn find<'a>(document: &'a [u8], name: &[u8]) -> Option<Option<RawBsonRef<'a>>> {
     let mut rest = document.get(4..)?;
     loop {
+        steps::step();
         let (&kind, after) = rest.split_first()?;
         if kind == 0 {
             return after.is_empty().then_some(None);
@@ -55,8 +58,11 @@ fn len(kind: u8, value: &[u8]) -> Option<usize> {
     };
     Some(match kind {
         0x01 | 0x09 | 0x11 | 0x12 => 8,
-        0x02 => prefix()?.checked_add(4)?,
         // One without its end is an error for `bson`, also where it is skipped.
+        0x02 => {
+            let len = prefix().filter(|len| *len >= 1)?.checked_add(4)?;
+            (value.get(len - 1) == Some(&0)).then_some(len)?
+        }
         0x03 | 0x04 => prefix().filter(|len| *len >= 5 && value.get(len - 1) == Some(&0))?,
         0x05 => prefix()?.checked_add(5)?,
         0x07 => 12,

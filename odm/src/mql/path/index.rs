@@ -2,8 +2,9 @@
 
 use bson::{RawArray, RawBsonRef, RawDocument};
 
-use super::{Leaf, Lookup, lookup, position, split, visit_array};
+use super::{Leaf, Lookup, Visitor, lookup, position, split};
 use crate::mql::Error;
+use crate::steps;
 
 /// The keys of a document in an index.
 #[derive(Debug, Clone, PartialEq)]
@@ -139,7 +140,16 @@ impl<'a> Expansion<'_, 'a> {
             (self.key)(places.iter().map(empty).collect());
             return Ok(());
         }
-        for element in array.into_iter().flatten() {
+        let is_fixed = |(place, by_position): (&ArrayPlace<'a, '_>, &Option<_>)| {
+            by_position.is_some() || matches!(place, ArrayPlace::Value(_))
+        };
+        // One element is as good as all, if none is looked at.
+        let number = match places.iter().zip(&by_position).all(is_fixed) {
+            true => 1,
+            false => usize::MAX,
+        };
+        for element in array.into_iter().flatten().take(number) {
+            steps::step();
             let next = places.iter().zip(&by_position).map(|places| match places {
                 (_, Some(place)) => *place,
                 (ArrayPlace::Array(_, rest), None) => place_in(element, *rest),
@@ -188,7 +198,7 @@ fn place_in<'a, 'p>(element: RawBsonRef<'a>, rest: Option<&'p str>) -> ArrayPlac
 /// The values that a filter on the rest of a path sees in an array.
 fn seen<'a>(array: &'a RawArray, rest: &str) -> Vec<RawBsonRef<'a>> {
     let mut values = Vec::new();
-    visit_array(array, rest, Leaf::Elements, None, &mut |value, _| {
+    let mut each = |value: Option<RawBsonRef<'a>>, _: Option<usize>| {
         values.push(match value {
             None => RawBsonRef::Null,
             // An empty array is seen only as a whole.
@@ -196,7 +206,8 @@ fn seen<'a>(array: &'a RawArray, rest: &str) -> Vec<RawBsonRef<'a>> {
             Some(value) => value,
         });
         false
-    });
+    };
+    Visitor::new(Leaf::Elements, &mut each).array(array, rest, None);
     if values.is_empty() {
         values.push(RawBsonRef::Null);
     }

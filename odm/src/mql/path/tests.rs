@@ -1,4 +1,4 @@
-use bson::{Bson, Document, RawBson, doc};
+use bson::{Bson, Document, RawBson, RawDocumentBuf, doc};
 use proptest::prelude::*;
 
 use super::*;
@@ -255,4 +255,46 @@ fn what_changes_beside_a_path_leaves_it_the_same_and_what_changes_on_it_does_not
     let shorter = raw(doc! { "parts": [{ "id": 1, "name": "a" }] });
     assert!(!is_same(&before, &shorter, "parts.id"));
     assert!(is_same(&before, &shorter, "others.id"));
+}
+
+/// An array in a document in an array, and so on.
+fn deep_array(levels: usize) -> RawDocumentBuf {
+    let mut value = Bson::Array(vec![1.into(), 2.into()]);
+    for _ in 0..levels {
+        value = Bson::Array(vec![Bson::Document(doc! { "0": value })]);
+    }
+    raw(doc! { "a": value })
+}
+
+#[test]
+fn numbers_that_are_names_and_positions_take_no_more_steps_than_there_are_values_and_parts() {
+    // Each part may be the name of a field or a position: there are more than 2^40 ways.
+    let document = deep_array(80);
+    for parts in [80, 100, 120, 160] {
+        let path = format!("a{}", ".0".repeat(parts));
+        let mut calls = 0;
+        let found = visit(&document, &path, Leaf::Elements, &mut |_| {
+            calls += 1;
+            false
+        });
+        assert!(!found && calls < 2_000, "{calls}");
+        assert!(compound_index_values(&document, &[&path]).is_ok());
+        assert!(sort_values(&document, &[&path]).is_ok());
+    }
+    let deep = format!("a{}", ".0".repeat(81));
+    assert!(visit(&document, &deep, Leaf::Elements, &mut |value| {
+        value == Some(RawBsonRef::Int32(1))
+    }));
+}
+
+#[test]
+fn a_sort_by_positions_looks_at_one_element_of_each_array() {
+    let mut value = Bson::Array(vec![1.into(), 2.into()]);
+    for _ in 0..80 {
+        value = Bson::Array(vec![value, 3.into(), 4.into()]);
+    }
+    let document = raw(doc! { "a": value, "b": 1 });
+    let path = format!("a{}", ".0".repeat(81));
+    let keys = sort_values(&document, &[&path, "b"]).expect("one array");
+    assert_eq!(keys, [[RawBsonRef::Int32(1), RawBsonRef::Int32(1)]]);
 }

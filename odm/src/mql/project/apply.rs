@@ -1,10 +1,10 @@
 //! The application of projections.
 
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range};
 
 use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, spec::ElementType};
 
-use super::{Mode, Projection, ProjectionNode, Rule, Slice};
+use super::{Mode, Projection, ProjectionNode, ProjectionNodes, Rule, Slice};
 use crate::mql::{
     Error, Test,
     write::{Element, Name, Writer, elements, fields},
@@ -15,7 +15,7 @@ pub(super) fn apply(
     document: &RawDocument,
     position: Option<usize>,
 ) -> Result<RawDocumentBuf, Error> {
-    if projection.mode == Mode::Exclude && projection.tree.is_empty() {
+    if projection.mode == Mode::Exclude && projection.tree.all.is_empty() {
         return Ok(document.to_owned());
     }
     let mut projector = Projector {
@@ -41,19 +41,11 @@ struct Projector<'p> {
 }
 
 impl Projector<'_> {
-    fn fields(
-        &mut self,
-        document: &RawDocument,
-        nodes: &[(String, ProjectionNode)],
-    ) -> Result<(), Error> {
+    fn fields(&mut self, document: &RawDocument, nodes: &ProjectionNodes) -> Result<(), Error> {
         for element in fields(document) {
             let element = element?;
             let name = Name::Field(element.name());
-            match nodes
-                .iter()
-                .find(|(name, _)| name == element.name())
-                .map(|(_, node)| node)
-            {
+            match nodes.get(element.name()) {
                 None => self.unnamed(&element),
                 Some(ProjectionNode::Rule(rule)) => self.rule(rule, &element)?,
                 Some(ProjectionNode::Fields(nodes)) => self.nested(name, &element, nodes)?,
@@ -69,17 +61,11 @@ impl Projector<'_> {
     fn added(
         &mut self,
         document: Option<&RawDocument>,
-        nodes: &[(String, ProjectionNode)],
+        nodes: &ProjectionNodes,
     ) -> Result<(), Error> {
-        let find = |name: &str| {
-            let mut found = document.into_iter().flat_map(fields);
-            let found = found.find(|element| match element {
-                Ok(element) => element.name() == name,
-                Err(_) => true,
-            });
-            found.transpose()
-        };
-        for (name, node) in nodes {
+        // Made for the first node that asks.
+        let mut named = None;
+        for (name, node) in &nodes.all {
             match node {
                 ProjectionNode::Rule(Rule::Computed(expr)) => {
                     if let Some(value) = expr.evaluate(self.whole)? {
@@ -88,12 +74,12 @@ impl Projector<'_> {
                     }
                 }
                 ProjectionNode::Rule(Rule::ElemMatch(test)) => {
-                    if let Some(element) = find(name)? {
-                        self.first_match(test, &element)?;
+                    if let Some(element) = by_name(&mut named, document)?.get(name.as_str()) {
+                        self.first_match(test, element)?;
                     }
                 }
                 ProjectionNode::Fields(nodes) if computes(nodes) => {
-                    let is_written = match find(name)? {
+                    let is_written = match by_name(&mut named, document)?.get(name.as_str()) {
                         Some(element) => has_fields(element.value()?),
                         None => false,
                     };
@@ -108,11 +94,7 @@ impl Projector<'_> {
     }
 
     /// Writes a document of the computed fields, where there is none.
-    fn computed(
-        &mut self,
-        name: Name<'_>,
-        nodes: &[(String, ProjectionNode)],
-    ) -> Result<(), Error> {
+    fn computed(&mut self, name: Name<'_>, nodes: &ProjectionNodes) -> Result<(), Error> {
         self.out.head(ElementType::EmbeddedDocument, name);
         let open = self.out.begin();
         self.added(None, nodes)?;
@@ -151,7 +133,7 @@ impl Projector<'_> {
         &mut self,
         name: Name<'_>,
         element: &Element<'_>,
-        nodes: &[(String, ProjectionNode)],
+        nodes: &ProjectionNodes,
     ) -> Result<(), Error> {
         match element.value()? {
             RawBsonRef::Document(document) => {
@@ -239,22 +221,38 @@ impl Projector<'_> {
     }
 }
 
+/// The fields of a document by their names, of which the first counts.
+fn by_name<'n, 'd>(
+    named: &'n mut Option<HashMap<&'d str, Element<'d>>>,
+    document: Option<&'d RawDocument>,
+) -> Result<&'n HashMap<&'d str, Element<'d>>, Error> {
+    if let Some(named) = named {
+        return Ok(named);
+    }
+    let mut all = HashMap::new();
+    for element in document.into_iter().flat_map(fields) {
+        let element = element?;
+        all.entry(element.name()).or_insert(element);
+    }
+    Ok(named.insert(all))
+}
+
 /// Whether a path leads into a value.
 fn has_fields(value: RawBsonRef<'_>) -> bool {
     matches!(value, RawBsonRef::Document(_) | RawBsonRef::Array(_))
 }
 
 /// Whether there are computed fields below these nodes.
-fn computes(nodes: &[(String, ProjectionNode)]) -> bool {
-    nodes.iter().any(|(_, node)| match node {
+fn computes(nodes: &ProjectionNodes) -> bool {
+    nodes.all.iter().any(|(_, node)| match node {
         ProjectionNode::Rule(rule) => matches!(rule, Rule::Computed(_)),
         ProjectionNode::Fields(nodes) => computes(nodes),
     })
 }
 
 /// Whether the positional `$` is below these nodes.
-fn leads_to_position(nodes: &[(String, ProjectionNode)]) -> bool {
-    nodes.iter().any(|(_, node)| match node {
+fn leads_to_position(nodes: &ProjectionNodes) -> bool {
+    nodes.all.iter().any(|(_, node)| match node {
         ProjectionNode::Rule(rule) => *rule == Rule::Positional,
         ProjectionNode::Fields(nodes) => leads_to_position(nodes),
     })

@@ -4,19 +4,22 @@
 use bson::{RawArray, RawBsonRef, RawDocument};
 
 use super::{
-    Violation, equality,
+    Violation, equality, native,
     node::{
         ArrayRules, Bound, Divisor, Enumeration, Limits, Needs, Node, NumberRules, ObjectRules,
         Rest, TextRules,
     },
     words::{Path, count, or, shown},
 };
-use crate::mql::{
-    Error,
-    decimal::Decimal,
-    number,
-    order::{compare, is_nan},
-    types,
+use crate::{
+    mql::{
+        Error,
+        decimal::Decimal,
+        number,
+        order::{compare, is_nan},
+        types,
+    },
+    steps::{self, Steps},
 };
 
 /// The longest array whose items are compared in pairs.
@@ -41,17 +44,22 @@ type Outcome = Result<(), Stop>;
 /// A check in progress.
 pub(super) struct Checker<'v> {
     violations: Option<&'v mut Vec<Violation>>,
+    steps: &'v Steps,
 }
 
 impl<'v> Checker<'v> {
     /// A check that stops at the first violation.
-    pub(super) fn matching() -> Self {
-        Checker { violations: None }
+    pub(super) fn matching(steps: &'v Steps) -> Self {
+        Checker {
+            violations: None,
+            steps,
+        }
     }
 
     /// A check that collects all violations.
-    pub(super) fn reporting(violations: &'v mut Vec<Violation>) -> Self {
+    pub(super) fn reporting(violations: &'v mut Vec<Violation>, steps: &'v Steps) -> Self {
         Checker {
+            steps,
             violations: Some(violations),
         }
     }
@@ -74,6 +82,7 @@ impl<'v> Checker<'v> {
     }
 
     pub(super) fn node(&mut self, node: &Node, value: RawBsonRef<'_>, path: &Path<'_>) -> Outcome {
+        steps::step();
         if let Some(types) = node.types.as_ref().filter(|types| !types.has(value)) {
             self.violated(path, types.keyword, || {
                 let found = types::name(value.element_type());
@@ -82,6 +91,11 @@ impl<'v> Checker<'v> {
         }
         if let Some(one_of) = node.one_of.as_ref().filter(|one_of| !one_of.has(value)) {
             self.violated(path, "enum", || not_one_of(one_of, value))?;
+        }
+        if let Some(native) = node.native.as_ref().filter(|native| !native.has(value)) {
+            self.violated(path, native::KEYWORD, || {
+                format!("must be {}, and is {}", native.words(), shown(value))
+            })?;
         }
         match value {
             RawBsonRef::Int32(_)
@@ -119,7 +133,7 @@ impl<'v> Checker<'v> {
             self.one(&node.one, value, path)?;
         }
         match &node.not {
-            Some(not) if conforms(not, value)? => self.violated(path, "not", || {
+            Some(not) if conforms(not, value, self.steps)? => self.violated(path, "not", || {
                 "must not conform to the schema of `not`, and does".to_owned()
             }),
             _ => Ok(()),
@@ -128,7 +142,7 @@ impl<'v> Checker<'v> {
 
     fn any(&mut self, branches: &[Node], value: RawBsonRef<'_>, path: &Path<'_>) -> Outcome {
         for branch in branches {
-            if conforms(branch, value)? {
+            if conforms(branch, value, self.steps)? {
                 return Ok(());
             }
         }
@@ -147,7 +161,7 @@ impl<'v> Checker<'v> {
     fn one(&mut self, branches: &[Node], value: RawBsonRef<'_>, path: &Path<'_>) -> Outcome {
         let mut matches = 0;
         for branch in branches {
-            matches += u64::from(conforms(branch, value)?);
+            matches += u64::from(conforms(branch, value, self.steps)?);
         }
         if matches == 1 {
             return Ok(());
@@ -198,13 +212,15 @@ impl<'v> Checker<'v> {
             self.length(&rules.length, keywords, length, "character", path)?;
         }
         match &rules.pattern {
-            Some(pattern) if !pattern.is_match(text)? => self.violated(path, "pattern", || {
-                let text = shown(RawBsonRef::String(text));
-                format!(
-                    "must match the pattern `{}`, and is {text}",
-                    pattern.source()
-                )
-            }),
+            Some(pattern) if !pattern.is_match_within(text, self.steps)? => {
+                self.violated(path, "pattern", || {
+                    let text = shown(RawBsonRef::String(text));
+                    format!(
+                        "must match the pattern `{}`, and is {text}",
+                        pattern.source()
+                    )
+                })
+            }
             _ => Ok(()),
         }
     }
@@ -275,7 +291,7 @@ impl<'v> Checker<'v> {
             }
             let mut is_named = node.is_some();
             for (pattern, node) in &rules.patterns {
-                if pattern.is_match(name)? {
+                if pattern.is_match_within(name, self.steps)? {
                     is_named = true;
                     self.node(node, value, &path)?;
                 }
@@ -319,8 +335,8 @@ impl<'v> Checker<'v> {
 }
 
 /// Whether a value conforms to a schema within another.
-pub(super) fn conforms(node: &Node, value: RawBsonRef<'_>) -> Result<bool, Stop> {
-    match Checker::matching().node(node, value, &Path::Root) {
+pub(super) fn conforms(node: &Node, value: RawBsonRef<'_>, steps: &Steps) -> Result<bool, Stop> {
+    match Checker::matching(steps).node(node, value, &Path::Root) {
         Ok(()) => Ok(true),
         Err(Stop::Violated) => Ok(false),
         Err(failed) => Err(failed),
@@ -381,9 +397,9 @@ fn is_within(
     }
 }
 
+#[allow(clippy::arithmetic_side_effects, reason = "the divisor is positive")]
 fn is_multiple(value: RawBsonRef<'_>, divisor: &Divisor) -> bool {
     let decimal = match (value, divisor.whole) {
-        // The divisor is positive.
         (RawBsonRef::Int32(value), Some(divisor)) => return i64::from(value) % divisor == 0,
         (RawBsonRef::Int64(value), Some(divisor)) => return value % divisor == 0,
         _ => decimal(value),

@@ -8,6 +8,7 @@ use super::{
     node::{ArrayRules, Bound, Node, ObjectRules, Rest},
 };
 use crate::mql::{Filter, Operation, Push, Test, Update};
+use crate::steps::Steps;
 
 impl Schema {
     /// Returns a filter: a document that conforms, and that it matches, conforms after the update as well. `None` if it takes
@@ -127,6 +128,9 @@ impl Change<'_> {
     /// The same for the sum of a field and a number.
     fn keeps_sum(&self, node: &Node, number: &RawBson, conditions: &mut Vec<Filter>) -> Option<()> {
         let nodes = conjunction(node)?;
+        if nodes.iter().any(|node| node.native.is_some()) {
+            return None;
+        }
         let admits = |value: RawBsonRef<'_>| {
             let mut types = nodes.iter().filter_map(|node| node.types.as_ref());
             types.all(|types| types.has(value))
@@ -196,7 +200,7 @@ fn arrays(node: &Node) -> Option<Vec<&ArrayRules>> {
 }
 
 fn has_value(node: &Node, value: &RawBson) -> Option<()> {
-    let conforms = conforms(node, value.as_raw_bson_ref());
+    let conforms = conforms(node, value.as_raw_bson_ref(), &Steps::default());
     conforms.unwrap_or(false).then_some(())
 }
 

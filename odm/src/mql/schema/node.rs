@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use bson::{RawBson, RawBsonRef, spec::ElementType};
 
-use super::equality;
+use super::{equality, native::NativeForm};
 use crate::mql::{Pattern, decimal::Decimal};
 
 /// A schema of a value. A rule that is not stated holds for all values.
@@ -22,6 +22,7 @@ pub(super) struct Node {
     /// Empty if the schema has no `oneOf`.
     pub(super) one: Vec<Node>,
     pub(super) not: Option<Box<Node>>,
+    pub(super) native: Option<Box<NativeForm>>,
 }
 
 /// `type` or `bsonType`.

@@ -6,6 +6,7 @@ use bson::{RawArray, RawBson, RawBsonRef, RawDocument, spec::ElementType};
 
 use super::{
     check::decimal,
+    native::{self, NativeForm},
     node::{
         ArrayRules, Bound, Divisor, Enumeration, Limits, Node, NumberRules, Rest, TextRules,
         TypeRule,
@@ -19,7 +20,7 @@ use crate::mql::{
     types::{self, MAX_NESTING},
 };
 
-const KEYWORDS: [&str; 31] = [
+const KEYWORDS: [&str; 32] = [
     "additionalItems",
     "additionalProperties",
     "allOf",
@@ -42,6 +43,7 @@ const KEYWORDS: [&str; 31] = [
     "minProperties",
     "minimum",
     "multipleOf",
+    "nativeForm",
     "not",
     "oneOf",
     "pattern",
@@ -330,6 +332,14 @@ fn scalars(keywords: &Keywords<'_>, node: &mut Node) -> Parsed<()> {
     keywords.string("description")?;
     keywords.string("title")?;
     node.types = types_of(keywords)?;
+    node.native = match keywords.get(native::KEYWORD) {
+        None => None,
+        Some((value, path)) => {
+            let form = value.as_document().and_then(NativeForm::parse);
+            let unknown = || failed(&path, "is of a kind that this version does not know");
+            Some(Box::new(form.ok_or_else(unknown)?))
+        }
+    };
     let pattern = match keywords.string("pattern")? {
         None => None,
         Some((source, path)) if source.contains('\0') => {

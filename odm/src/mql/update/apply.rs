@@ -3,6 +3,8 @@
 //! The document is rewritten in one pass: fields that the update does not name are copied, fields that
 //! it names are changed in place, and new fields follow at the end of their document.
 
+use std::collections::{BTreeMap, HashMap};
+
 use bson::{
     DateTime, RawArray, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString, spec::ElementType,
 };
@@ -10,14 +12,17 @@ use bson::{
 use super::{
     ArrayFilter, Operation, Update,
     operate::{Moment, ValueChange, change, create, needs_no_path},
-    tree::{Action, TreeLeaf, TreeNode, is_positional},
+    tree::{Action, Part, TreeLeaf, TreeNode, TreeNodes, is_positional},
 };
-use crate::mql::{
-    Error,
-    error::code,
-    path::{get, position, split},
-    types,
-    write::{Element, Name, Writer, elements, fields},
+use crate::{
+    mql::{
+        Error,
+        error::code,
+        path::{get, position, split},
+        types,
+        write::{Element, Name, Writer, elements, fields},
+    },
+    steps::{self, Steps},
 };
 
 /// The greatest number of nulls that are added to an array before a new element beyond its end.
@@ -33,13 +38,14 @@ pub(super) fn apply(
     now: DateTime,
 ) -> Result<Option<RawDocumentBuf>, Error> {
     let mut root = TreeNode::root();
+    let mut renamed = Renamed::default();
     for (path, operation) in &update.operations {
         if is_positional(path) {
             return Err(no_position(path));
         }
         match operation {
             Operation::Rename(target) => {
-                let (from, to) = rename(document, path, target)?;
+                let (from, to) = rename(&mut renamed, document, path, target)?;
                 root.insert(TreeLeaf { path, action: from })?;
                 root.insert(TreeLeaf {
                     path: target,
@@ -55,9 +61,16 @@ pub(super) fn apply(
     let TreeNode::Fields(nodes) = root else {
         return Ok(None);
     };
+    let steps = Steps::default();
     let mut applier = Applier {
-        filters: &update.array_filters,
-        moment: Moment { inserting, now },
+        filters: (update.array_filters.iter())
+            .map(|filter| (&*filter.name, filter))
+            .collect(),
+        moment: Moment {
+            inserting,
+            now,
+            steps: &steps,
+        },
         padded: 0,
         out: Writer::with_capacity(document.as_bytes().len() + 64),
     };
@@ -71,8 +84,40 @@ pub(super) fn apply(
     Ok(Some(after))
 }
 
+/// The fields of the documents in which several renames look.
+#[derive(Default)]
+struct Renamed<'d> {
+    documents: HashMap<*const u8, HashMap<&'d str, RawBsonRef<'d>>>,
+    looks: usize,
+}
+
+impl<'d> Renamed<'d> {
+    fn get(&mut self, document: &'d RawDocument, name: &str) -> Option<RawBsonRef<'d>> {
+        /// So often each field is passed by until the one that is looked up.
+        const FEW: usize = 8;
+        self.looks += 1;
+        if self.looks <= FEW {
+            return get(document, name);
+        }
+        let fields = self.documents.entry(document.as_bytes().as_ptr());
+        let fields = fields.or_insert_with(|| {
+            let mut fields = HashMap::new();
+            for element in document.iter_elements().flatten() {
+                steps::step();
+                if let Ok(value) = element.value() {
+                    fields.entry(element.key().as_str()).or_insert(value);
+                }
+            }
+            fields
+        });
+        steps::step();
+        fields.get(name).copied()
+    }
+}
+
 /// The leaves of a rename at both of its paths.
 fn rename<'u>(
+    renamed: &mut Renamed<'u>,
     document: &'u RawDocument,
     from: &str,
     to: &str,
@@ -80,7 +125,7 @@ fn rename<'u>(
     let (mut inner, mut rest) = (document, from);
     let value = loop {
         let (name, next) = split(rest);
-        match (get(inner, name), next) {
+        match (renamed.get(inner, name), next) {
             (None, _) => return Ok((Action::Nothing, Action::Nothing)),
             (Some(value), None) => break value,
             (Some(RawBsonRef::Document(document)), Some(next)) => (inner, rest) = (document, next),
@@ -94,7 +139,7 @@ fn rename<'u>(
     }
     let (mut inner, mut rest) = (document, to);
     while let (name, Some(next)) = split(rest) {
-        match get(inner, name) {
+        match renamed.get(inner, name) {
             Some(RawBsonRef::Document(document)) => (inner, rest) = (document, next),
             Some(RawBsonRef::Array(_)) => return Err(in_array(to, next)),
             // A missing document is created; a value without fields is refused when the field is written.
@@ -148,42 +193,39 @@ fn check_id(before: &RawDocument, after: &RawDocument) -> Result<(), Error> {
 }
 
 struct Applier<'u> {
-    filters: &'u [ArrayFilter],
-    moment: Moment,
+    /// The array filters by their names.
+    filters: HashMap<&'u str, &'u ArrayFilter>,
+    moment: Moment<'u>,
     /// How many bytes arrays were padded with.
     padded: usize,
     out: Writer,
 }
 
-type Nodes<'u> = [(&'u str, TreeNode<'u>)];
-
 impl<'u> Applier<'u> {
     /// Writes the fields of a document.
-    fn document(&mut self, document: &RawDocument, nodes: &Nodes<'u>) -> Result<(), Error> {
+    fn document(&mut self, document: &RawDocument, nodes: &TreeNodes<'u>) -> Result<(), Error> {
         // A name that occurs twice refers to the first field.
-        let mut done = vec![false; nodes.len()];
+        let mut left: BTreeMap<_, _> = nodes.iter().map(|(&part, node)| (part, node)).collect();
         for element in fields(document) {
+            steps::step();
             let element = element?;
-            match nodes.iter().position(|(name, _)| *name == element.name()) {
-                Some(at) if !done[at] => {
-                    done[at] = true;
-                    self.element(Name::Field(element.name()), &element, &nodes[at].1, false)?;
+            match left.remove(&Part(element.name())) {
+                Some(node) => {
+                    self.element(Name::Field(element.name()), &element, node, false)?;
                 }
-                _ => self.out.copy(&element),
+                None => self.out.copy(&element),
             }
         }
-        for ((name, node), done) in nodes.iter().zip(done) {
-            if !done {
-                self.create(Name::Field(name), node)?;
-            }
+        for (Part(name), node) in left {
+            self.create(Name::Field(name), node)?;
         }
         Ok(())
     }
 
     /// Writes the elements of an array, to which operations at positions apply.
-    fn array(&mut self, array: &RawArray, nodes: &Nodes<'u>) -> Result<(), Error> {
+    fn array(&mut self, array: &RawArray, nodes: &TreeNodes<'u>) -> Result<(), Error> {
         let mut by_position = Vec::with_capacity(nodes.len());
-        for (name, node) in nodes {
+        for (Part(name), node) in nodes {
             match position(name) {
                 Some(at) => by_position.push((at, node)),
                 None => self.refuse(name, node, RawBsonRef::Array(array))?,
@@ -193,6 +235,7 @@ impl<'u> Applier<'u> {
         let mut nodes = by_position.into_iter().peekable();
         let mut len = 0;
         for element in elements(array) {
+            steps::step();
             let element = element?;
             match nodes.next_if(|(at, _)| *at == len) {
                 Some((_, node)) => self.element(Name::Position(len), &element, node, true)?,
@@ -224,21 +267,24 @@ impl<'u> Applier<'u> {
     }
 
     /// Writes the elements of an array, to which operations by array filters apply.
-    fn filtered(&mut self, array: &RawArray, nodes: &Nodes<'u>) -> Result<(), Error> {
-        let mut len = 0;
+    fn filtered(&mut self, array: &RawArray, nodes: &TreeNodes<'u>) -> Result<(), Error> {
+        let (mut at_positions, mut by_filters) = (BTreeMap::new(), Vec::new());
+        for (Part(name), node) in nodes {
+            match position(name) {
+                Some(position) => drop(at_positions.insert(position, node)),
+                None => by_filters.push((*name, node)),
+            }
+        }
         for (at, element) in elements(array).enumerate() {
-            len = at + 1;
             let element = element?;
-            let mut merged: Option<TreeNode<'u>> = None;
-            for (name, node) in nodes {
-                let is_meant = match position(name) {
-                    Some(position) => position == at,
-                    None => self.is_meant(name, element.value()?)?,
-                };
-                if is_meant {
+            let mut merged: Option<TreeNode<'u>> = at_positions.remove(&at).cloned();
+            for (name, node) in &by_filters {
+                steps::step();
+                if self.is_meant(name, element.value()?)? {
+                    let node = TreeNode::clone(node);
                     merged = Some(match merged {
-                        None => node.clone(),
-                        Some(others) => others.merge(node.clone())?,
+                        None => node,
+                        Some(others) => others.merge(node)?,
                     });
                 }
             }
@@ -247,11 +293,8 @@ impl<'u> Applier<'u> {
                 None => self.out.copy(&element),
             }
         }
-        let mut positions = nodes
-            .iter()
-            .filter_map(|(name, node)| Some((position(name)?, node)));
-        match positions.find(|(position, _)| *position >= len) {
-            Some((position, node)) => Err(Error::NoElement {
+        match at_positions.first_key_value() {
+            Some((&position, node)) => Err(Error::NoElement {
                 path: node.any_path().to_owned(),
                 position,
             }),
@@ -264,20 +307,16 @@ impl<'u> Applier<'u> {
         if name.is_empty() {
             return Ok(true);
         }
-        let filter = self
-            .filters
-            .iter()
-            .find(|filter| filter.name == name)
-            .ok_or_else(|| Error::ArrayFilter {
-                name: name.to_owned(),
-                reason: "it is missing",
-                code: code::BAD_VALUE,
-            })?;
+        let filter = self.filters.get(name).ok_or_else(|| Error::ArrayFilter {
+            name: name.to_owned(),
+            reason: "it is missing",
+            code: code::BAD_VALUE,
+        })?;
         // The filter is on a document whose only field has the name of the filter.
         let field = CString::try_from(name).map_err(|error| Error::Encode(error.to_string()))?;
         let mut document = RawDocumentBuf::new();
         document.append(field, element);
-        filter.filter.matches(&document)
+        filter.filter.matches_within(&document, self.moment.steps)
     }
 
     /// Writes the changed element.
@@ -311,7 +350,7 @@ impl<'u> Applier<'u> {
                 self.out.end(open)?;
             }
             (TreeNode::Fields(nodes), other) => {
-                for (part, node) in nodes {
+                for (Part(part), node) in nodes {
                     self.refuse(part, node, other)?;
                 }
                 self.out.copy(element);
@@ -346,7 +385,7 @@ impl<'u> Applier<'u> {
             TreeNode::Leaf(leaf) => !matches!(create(leaf, self.moment)?, ValueChange::Keep),
             TreeNode::Fields(nodes) => {
                 let mut any = false;
-                for (_, node) in nodes {
+                for node in nodes.values() {
                     any |= self.creates(node)?;
                 }
                 any
@@ -367,7 +406,7 @@ impl<'u> Applier<'u> {
                 if self.creates(node)? {
                     self.out.head(ElementType::EmbeddedDocument, name);
                     let open = self.out.begin();
-                    for (name, node) in nodes {
+                    for (Part(name), node) in nodes {
                         self.create(Name::Field(name), node)?;
                     }
                     self.out.end(open)?;

@@ -16,6 +16,7 @@ use crate::mql::{
     path, types,
     write::malformed,
 };
+use crate::steps::Steps;
 
 /// The result of an operation on a value or on a missing one.
 pub(super) enum ValueChange<'u> {
@@ -31,13 +32,15 @@ pub(super) enum ValueChange<'u> {
 
 /// The input of an update besides the document.
 #[derive(Clone, Copy)]
-pub(super) struct Moment {
+pub(super) struct Moment<'m> {
     pub(super) inserting: bool,
     pub(super) now: DateTime,
+    /// What is left to the filters of all elements.
+    pub(super) steps: &'m Steps,
 }
 
 /// Whether an operation ignores a missing field, even if the field could not be created.
-pub(super) fn needs_no_path(leaf: &TreeLeaf<'_>, moment: Moment) -> bool {
+pub(super) fn needs_no_path(leaf: &TreeLeaf<'_>, moment: Moment<'_>) -> bool {
     match leaf.action {
         Action::Operation(Operation::Unset) | Action::Release | Action::Nothing => true,
         Action::Operation(Operation::SetOnInsert(_)) => !moment.inserting,
@@ -46,7 +49,10 @@ pub(super) fn needs_no_path(leaf: &TreeLeaf<'_>, moment: Moment) -> bool {
 }
 
 /// Applies an operation to a missing value.
-pub(super) fn create<'u>(leaf: &TreeLeaf<'u>, moment: Moment) -> Result<ValueChange<'u>, Error> {
+pub(super) fn create<'u>(
+    leaf: &TreeLeaf<'u>,
+    moment: Moment<'_>,
+) -> Result<ValueChange<'u>, Error> {
     let operation = match leaf.action {
         Action::Operation(operation) => operation,
         Action::Receive(value) => return Ok(ValueChange::Put(value)),
@@ -83,7 +89,7 @@ pub(super) fn create<'u>(leaf: &TreeLeaf<'u>, moment: Moment) -> Result<ValueCha
 pub(super) fn change<'u>(
     leaf: &TreeLeaf<'u>,
     value: RawBsonRef<'_>,
-    moment: Moment,
+    moment: Moment<'_>,
 ) -> Result<ValueChange<'u>, Error> {
     let operation = match leaf.action {
         Action::Operation(operation) => operation,
@@ -117,7 +123,7 @@ pub(super) fn change<'u>(
         }
         Operation::Pop(end) => pop(*end, array("$pop", leaf.path, value)?)?,
         Operation::Pull(pull) => keep_elements(array("$pull", leaf.path, value)?, |element| {
-            is_pulled(pull, element).map(|is_pulled| !is_pulled)
+            is_pulled(pull, element, moment.steps).map(|is_pulled| !is_pulled)
         })?,
         Operation::PullAll(values) => {
             let keys: HashSet<Vec<u8>> = values
@@ -268,13 +274,15 @@ fn pop<'u>(end: End, array: &RawArray) -> Result<ValueChange<'u>, Error> {
     )))
 }
 
-fn is_pulled(pull: &Pull, element: RawBsonRef<'_>) -> Result<bool, Error> {
+fn is_pulled(pull: &Pull, element: RawBsonRef<'_>, steps: &Steps) -> Result<bool, Error> {
     match (pull, element) {
         (Pull::Value(value), element) => Ok(equal(element, value.as_raw_bson_ref())),
-        (Pull::Filter(filter), RawBsonRef::Document(document)) => filter.matches(document),
+        (Pull::Filter(filter), RawBsonRef::Document(document)) => {
+            filter.matches_within(document, steps)
+        }
         (Pull::Filter(_), _) => Ok(false),
         (Pull::Tests(tests), element) => tests.iter().try_fold(true, |pulled, test| {
-            Ok(pulled && test.matches(Some(element))?)
+            Ok(pulled && test.matches_within(Some(element), steps)?)
         }),
     }
 }

@@ -1,5 +1,7 @@
 //! The parser of MongoDB's form of an update.
 
+use std::collections::HashSet;
+
 use bson::{Bson, Document, RawBson};
 
 use super::{
@@ -308,21 +310,21 @@ fn check_array_filters(update: &Update) -> Result<(), Error> {
         })
     };
     let filters = &update.array_filters;
+    let names: HashSet<&str> = filters.iter().map(|filter| &*filter.name).collect();
+    let used: HashSet<&str> = update.paths().flat_map(array_filters).collect();
     for name in update.paths().flat_map(array_filters) {
-        if filters.iter().all(|filter| filter.name != name) {
+        if !names.contains(name) {
             let reason = "no filter has this name; add one to the array filters";
             return bad(name, reason, code::BAD_VALUE);
         }
     }
-    for (at, filter) in filters.iter().enumerate() {
-        if filters[..at].iter().any(|other| other.name == filter.name) {
+    let mut before = HashSet::new();
+    for filter in filters {
+        if !before.insert(&*filter.name) {
             let reason = "several filters have this name; combine them by `$and`";
             return bad(&filter.name, reason, code::FAILED_TO_PARSE);
         }
-        let used = update
-            .paths()
-            .any(|path| array_filters(path).any(|name| name == filter.name));
-        if !used {
+        if !used.contains(&*filter.name) {
             let reason = "no path of the update uses it; remove it";
             return bad(&filter.name, reason, code::FAILED_TO_PARSE);
         }

@@ -3,22 +3,48 @@
 //! The tree is built for each application, from references, since a rename takes part in it with the
 //! value of the document.
 
-use std::cmp::Ordering;
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, btree_map::Entry},
+};
 
 use bson::RawBsonRef;
 
 use super::Operation;
-use crate::mql::{Error, error::code, path};
+use crate::{
+    mql::{Error, error::code, path},
+    steps,
+};
 
 /// A node: the part of an update below one path.
 #[derive(Debug, Clone)]
 pub(super) enum TreeNode<'u> {
     Leaf(TreeLeaf<'u>),
     /// Operations on fields of a document, or on elements of an array by their positions.
-    Fields(Vec<(&'u str, TreeNode<'u>)>),
+    Fields(TreeNodes<'u>),
     /// Operations on elements of an array by array filters. The empty name stands for all elements, a number for the
     /// one at that position.
-    Elements(Vec<(&'u str, TreeNode<'u>)>),
+    Elements(TreeNodes<'u>),
+}
+
+/// Nodes by the parts of paths that lead to them.
+pub(super) type TreeNodes<'u> = BTreeMap<Part<'u>, TreeNode<'u>>;
+
+/// A part of a path, in the order of new fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part<'u>(pub(super) &'u str);
+
+impl Ord for Part<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        steps::step();
+        compare_parts(self.0, other.0)
+    }
+}
+
+impl PartialOrd for Part<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 /// The end of a path.
@@ -42,7 +68,7 @@ pub(super) enum Action<'u> {
 
 impl<'u> TreeNode<'u> {
     pub(super) fn root() -> TreeNode<'u> {
-        TreeNode::Fields(Vec::new())
+        TreeNode::Fields(TreeNodes::new())
     }
 
     /// Adds a leaf. Two leaves conflict if their paths are equal or one is a prefix of the other.
@@ -57,20 +83,19 @@ impl<'u> TreeNode<'u> {
                 (TreeNode::Elements(nodes), Some(name)) => (nodes, name),
                 (node, _) => return Err(conflict(leaf.path, node)),
             };
-            let at = match nodes.binary_search_by(|(other, _)| compare_parts(other, part)) {
-                Ok(at) if next.is_none() => return Err(conflict(leaf.path, &nodes[at].1)),
-                Ok(at) => at,
-                Err(at) => {
-                    let child = match next.map(|next| array_filter(path::split(next).0)) {
+            node = match nodes.entry(Part(part)) {
+                Entry::Occupied(known) if next.is_none() => {
+                    return Err(conflict(leaf.path, known.get()));
+                }
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => {
+                    place.insert(match next.map(|next| array_filter(path::split(next).0)) {
                         None => TreeNode::Leaf(leaf),
-                        Some(None) => TreeNode::Fields(Vec::new()),
-                        Some(Some(_)) => TreeNode::Elements(Vec::new()),
-                    };
-                    nodes.insert(at, (part, child));
-                    at
+                        Some(None) => TreeNode::Fields(TreeNodes::new()),
+                        Some(Some(_)) => TreeNode::Elements(TreeNodes::new()),
+                    })
                 }
             };
-            node = &mut nodes[at].1;
             rest = next;
         }
         Ok(())
@@ -90,7 +115,8 @@ impl<'u> TreeNode<'u> {
         match self {
             TreeNode::Leaf(leaf) => leaf.path,
             TreeNode::Fields(nodes) | TreeNode::Elements(nodes) => {
-                nodes.first().map_or("", |(_, node)| node.any_path())
+                let first = nodes.first_key_value();
+                first.map_or("", |(_, node)| node.any_path())
             }
         }
     }
@@ -99,24 +125,19 @@ impl<'u> TreeNode<'u> {
         match self {
             TreeNode::Leaf(leaf) => each(leaf),
             TreeNode::Fields(nodes) | TreeNode::Elements(nodes) => {
-                nodes.iter().for_each(|(_, node)| node.leaves(each));
+                nodes.values().for_each(|node| node.leaves(each));
             }
         }
     }
 }
 
-fn merge<'u>(
-    mut into: Vec<(&'u str, TreeNode<'u>)>,
-    nodes: Vec<(&'u str, TreeNode<'u>)>,
-) -> Result<Vec<(&'u str, TreeNode<'u>)>, Error> {
+fn merge<'u>(mut into: TreeNodes<'u>, nodes: TreeNodes<'u>) -> Result<TreeNodes<'u>, Error> {
     for (part, node) in nodes {
-        match into.binary_search_by(|(other, _)| compare_parts(other, part)) {
-            Ok(at) => {
-                let (_, own) = into.remove(at);
-                into.insert(at, (part, own.merge(node)?));
-            }
-            Err(at) => into.insert(at, (part, node)),
-        }
+        let merged = match into.remove(&part) {
+            Some(own) => own.merge(node)?,
+            None => node,
+        };
+        into.insert(part, merged);
     }
     Ok(into)
 }

@@ -5,6 +5,7 @@
 use std::{
     fmt,
     future::IntoFuture,
+    io,
     path::{Path, PathBuf},
     sync::Arc,
     thread,
@@ -17,7 +18,7 @@ use super::{
     Embedded,
     copy::{BackupProgress, LogRecord, copy},
     engine::FileBackend,
-    files::NewFile,
+    files::{self, NewFile},
     log::{self, Beside},
     queue::Request,
     snapshot::Snapshot,
@@ -74,6 +75,7 @@ impl Backup {
             target,
             mut on_progress,
         } = self;
+        refuse_own(&target, store.handle.path.as_deref())?;
         refuse_existing(&target)?;
         let (reply, answer) = oneshot::channel();
         let checkpoint = Request::Checkpoint { reply };
@@ -118,6 +120,30 @@ impl fmt::Debug for Backup {
     }
 }
 
+/// A file of the store itself, or of another one, need not be there yet: its log is made by the next write.
+fn refuse_own(target: &Path, store: Option<&Path>) -> Result<()> {
+    let refuse = |why: String, source: io::Error| {
+        let message = format!("backup to `{}` refused: {why}", target.display());
+        Err(Error::new(ErrorKind::Io, message).with_source(source))
+    };
+    if let Err(error) = files::refuse_own(target) {
+        return refuse(error.to_string(), error);
+    }
+    let log = store.map(Beside::new);
+    let own = [store, log.as_ref().map(Beside::path)];
+    match own
+        .into_iter()
+        .flatten()
+        .any(|own| files::are_same(own, target))
+    {
+        true => refuse(
+            "it is the place of a file of the store itself; choose another name".to_owned(),
+            io::ErrorKind::InvalidInput.into(),
+        ),
+        false => Ok(()),
+    }
+}
+
 /// A file of the name of the copy would be lost, and one of the name of its log would be taken for that.
 fn refuse_existing(target: &Path) -> Result<()> {
     let log = Beside::new(target);
@@ -128,7 +154,7 @@ fn refuse_existing(target: &Path) -> Result<()> {
     };
     let message = format!("backup refused: `{found}` is there already; choose another name");
     Err(Error::new(ErrorKind::Io, message)
-        .with_source(std::io::Error::from(std::io::ErrorKind::AlreadyExists)))
+        .with_source(io::Error::from(io::ErrorKind::AlreadyExists)))
 }
 
 /// Makes a copy beside its place, and puts it there when it is whole.
@@ -138,14 +164,14 @@ fn copy_to_file(
     goes_on: &mut dyn FnMut(BackupProgress) -> bool,
 ) -> Result<()> {
     let name: Arc<str> = target.display().to_string().into();
-    let cannot = |error: std::io::Error| {
+    let cannot = |error: io::Error| {
         let message = format!("cannot write the backup `{name}`: {error}");
         Error::new(ErrorKind::Io, message).with_source(error)
     };
     let (new, file) = NewFile::beside(target).map_err(cannot)?;
     // The engine closes its own handle.
     let written = file.try_clone().map_err(cannot)?;
-    let backend = FileBackend::new(file).map_err(|error| cannot(std::io::Error::other(error)))?;
+    let backend = FileBackend::new(file).map_err(|error| cannot(io::Error::other(error)))?;
     copy(
         snapshot,
         Arc::new(backend),
@@ -155,8 +181,10 @@ fn copy_to_file(
     )?;
     written.sync_all().map_err(cannot)?;
     drop(written);
+    // By now it can be the place of the log of a store that was made meanwhile.
+    files::refuse_own(target).map_err(cannot)?;
     new.put_in_place().map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => refuse_existing(target)
+        io::ErrorKind::AlreadyExists => refuse_existing(target)
             .err()
             .unwrap_or_else(|| cannot(error)),
         _ => cannot(error),

@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use super::{Embedded, open::Place, settings::Settings};
+use super::{Embedded, open::Place, salvage::Salvaged, settings::Settings};
 use crate::{error::Result, store::Durability};
 
 /// A builder that opens a store with its own settings, created by [`Embedded::builder`].
@@ -59,7 +59,7 @@ impl Builder {
     }
 
     /// Sets the time after which a write with [`Durability::Eventual`] is durable at the latest. The
-    /// default is 100 ms.
+    /// default is 100 ms. With [`Duration::MAX`] that is when another write or the close of the store makes it so.
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
@@ -74,7 +74,8 @@ impl Builder {
     }
 
     /// Limits the time that a transaction may be open; all other writes wait for it meanwhile. The
-    /// default is 10 s. A write outside of a transaction has [`unit_time_limit`](Builder::unit_time_limit).
+    /// default is 10 s; [`Duration::MAX`] turns it off. A write outside of a transaction has
+    /// [`unit_time_limit`](Builder::unit_time_limit).
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
@@ -95,7 +96,7 @@ impl Builder {
     }
 
     /// Limits the number of writes in the queue. Further callers wait until there is room, in the
-    /// order of their arrival. The minimum is 1, the default 1024.
+    /// order of their arrival. The default is 1024. With 0, opening the store is an error.
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
@@ -103,7 +104,7 @@ impl Builder {
     /// # Ok(()) });
     /// ```
     pub fn queue(mut self, writes: usize) -> Self {
-        self.settings.queue = writes.max(1);
+        self.settings.queue = writes;
         self
     }
 
@@ -126,7 +127,7 @@ impl Builder {
     }
 
     /// Limits the time that one unit of work may compute; all other writes wait for it meanwhile. The
-    /// default is 60 s.
+    /// default is 60 s; [`Duration::MAX`] turns it off.
     ///
     /// A unit is a write of a repository with all that follows from it. One that takes longer fails with
     /// [`Limit`](crate::ErrorKind::Limit), and nothing of it is stored. The time is asked between chunks
@@ -190,10 +191,44 @@ impl Builder {
     ///
     /// [`Locked`](crate::ErrorKind::Locked) if the file is already open, in this process or in
     /// another; [`Corrupt`](crate::ErrorKind::Corrupt) if it is not a store, is damaged, has a
-    /// format that this version does not read, or has not its own log beside it; [`Io`](crate::ErrorKind::Io) if it cannot be opened,
-    /// or its folder does not exist.
+    /// format that this version does not read, or has not its own log beside it, or if that has lost what was synced:
+    /// then neither file is changed, and [`salvage`](Builder::salvage) opens what there is;
+    /// [`Io`](crate::ErrorKind::Io) if it cannot be opened, its folder does not exist, or a new one would take the place
+    /// of a file of another store; [`InvalidQuery`](crate::ErrorKind::InvalidQuery) if a setting is invalid.
     pub async fn open(self, path: impl AsRef<Path>) -> Result<Embedded> {
-        Embedded::start(Place::File(path.as_ref().to_owned()), self.settings).await
+        let place = Place::File(path.as_ref().to_owned());
+        let (store, _) = Embedded::start(place, self.settings).await?;
+        Ok(store)
+    }
+
+    /// Opens a store whose log is damaged, missing or another's, with what lies before the damage: all units that the
+    /// store's own file has, and those of the log up to the first that cannot be read. What is left out is said in the
+    /// result. A store that [`open`](Builder::open) opens is opened as it is.
+    ///
+    /// Prefer a [backup](Embedded::backup) that has more. The log is copied before it is given up, so that nothing that
+    /// can still be read in it is gone; all that was read of it is in the file when this returns.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("shop.odm");
+    /// let salvaged = Embedded::builder().salvage(&path).await?;
+    /// if let Some(damage) = &salvaged.damage {
+    ///     eprintln!("{damage}; {} units are left out, see {:?}", salvaged.left_out, salvaged.log);
+    /// }
+    /// let shop = Shop::open(salvaged.store).await?;
+    /// # assert!(salvaged.damage.is_none());
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Builder::open), but not those that are about a log that is damaged or missing.
+    pub async fn salvage(mut self, path: impl AsRef<Path>) -> Result<Salvaged> {
+        self.settings.salvage = true;
+        let place = Place::File(path.as_ref().to_owned());
+        let (store, found) = Embedded::start(place, self.settings).await?;
+        Ok(Salvaged::new(store, found))
     }
 
     /// Opens an empty store in memory. It is gone when the last handle is dropped.
@@ -207,7 +242,8 @@ impl Builder {
     pub async fn memory(mut self) -> Result<Embedded> {
         // There is nothing to wait for.
         self.settings.durability = Durability::Eventual;
-        Embedded::start(Place::Memory, self.settings).await
+        let (store, _) = Embedded::start(Place::Memory, self.settings).await?;
+        Ok(store)
     }
 
     /// Sets from how many bytes of changes on a unit runs by itself, and how many it may then keep
@@ -228,6 +264,17 @@ impl Builder {
 
     #[cfg(test)]
     pub(crate) async fn backend(self, disk: super::tests::disk::Disk) -> Result<Embedded> {
-        Embedded::start(Place::Disk(disk), self.settings).await
+        let (store, _) = Embedded::start(Place::Disk(disk), self.settings).await?;
+        Ok(store)
+    }
+
+    #[cfg(test)]
+    pub(super) async fn salvage_backend(
+        mut self,
+        disk: super::tests::disk::Disk,
+    ) -> Result<Salvaged> {
+        self.settings.salvage = true;
+        let (store, found) = Embedded::start(Place::Disk(disk), self.settings).await?;
+        Ok(Salvaged::new(store, found))
     }
 }

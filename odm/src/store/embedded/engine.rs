@@ -30,7 +30,7 @@ pub(super) use redb::{
 use self::{
     error::{failed, guard, opening},
     retired::Retired,
-    shared::Shared,
+    shared::{Role, Shared},
     shield::{Shield, Shielded},
 };
 pub(super) use self::{
@@ -55,7 +55,7 @@ pub(super) struct Engine {
     retired: Arc<Retired>,
 }
 
-/// How many bytes the cache of a verification may hold.
+/// How many bytes the cache of one that only reads may hold.
 const CHECK_CACHE: usize = 16 << 20;
 
 impl Engine {
@@ -67,12 +67,42 @@ impl Engine {
         cache_size: usize,
     ) -> Result<Engine> {
         let shield = Arc::new(Shield::default());
-        let shielded = Shielded::new(Shared::owner(backend.clone()), shield.clone());
+        let engine = Engine::open_as(Role::Owner, backend, name, cache_size, shield)?;
+        engine.check_writable()?;
+        Ok(engine)
+    }
+
+    /// Locks a backend, and reads the newest state in it, without a change: what opening it would write goes to
+    /// memory. It stays locked for the one who opens it next.
+    pub(super) fn look<T>(
+        backend: Arc<dyn Backend>,
+        name: &Arc<str>,
+        read: impl FnOnce(&State) -> Result<T>,
+    ) -> Result<T> {
+        let shield = Arc::new(Shield::default());
+        shield.refuse(io::ErrorKind::ReadOnlyFilesystem.into());
+        let engine = Engine::open_as(Role::First, backend, name.clone(), CHECK_CACHE, shield)?;
+        let found = engine.newest().and_then(|state| read(&state));
+        guard(name, || {
+            drop(engine);
+            Ok(())
+        })?;
+        found
+    }
+
+    fn open_as(
+        role: Role,
+        backend: Arc<dyn Backend>,
+        name: Arc<str>,
+        cache_size: usize,
+        shield: Arc<Shield>,
+    ) -> Result<Engine> {
+        let shielded = Shielded::new(Shared::new(backend.clone(), role), shield.clone());
         let database = guard(&name, || {
             let mut builder = Database::builder();
             builder.set_cache_size(cache_size);
             let repaired = name.clone();
-            let warned = Cell::new(false);
+            let warned = Cell::new(role != Role::Owner);
             builder.set_repair_callback(move |_| {
                 if !warned.replace(true) {
                     warn!(
@@ -93,7 +123,6 @@ impl Engine {
             retired: Arc::new(Retired::new(name.clone())),
             name,
         };
-        engine.check_writable()?;
         let trees = engine.newest()?.trees()?;
         engine.last_tree = trees.last().copied().unwrap_or_default();
         Ok(engine)
@@ -291,7 +320,7 @@ impl Engine {
         // What opening and closing the file would change in it goes to the memory of this shield.
         let shield = Arc::new(Shield::default());
         shield.refuse(io::ErrorKind::ReadOnlyFilesystem.into());
-        let backend = Shielded::new(Shared::guest(self.backend.clone()), shield);
+        let backend = Shielded::new(Shared::new(self.backend.clone(), Role::Guest), shield);
         let is_sound = guard(name, || {
             let mut builder = Database::builder();
             builder.set_cache_size(CHECK_CACHE);

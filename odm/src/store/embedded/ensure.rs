@@ -5,7 +5,11 @@
 //! crash when the index is asked for again. Queries use an index from the last commit on, which also removes the
 //! obsolete ones.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use super::{
     entries::{Entries, duplicate},
@@ -16,6 +20,7 @@ use super::{
 };
 use crate::{
     error::{Error, ErrorKind, Result},
+    steps,
     store::{CollectionSpec, IndexSpec},
 };
 
@@ -62,9 +67,9 @@ pub(super) fn declare(
     work: &mut Work,
     collections: &[CollectionSpec],
     awaited: impl Fn(Tree) -> bool,
-) -> Result<Vec<Tree>> {
+) -> Result<BTreeSet<Tree>> {
     let mut schema = Schema::clone(&work.schema);
-    let mut building = Vec::new();
+    let mut building = BTreeSet::new();
     for spec in collections {
         declare_one(&mut schema, spec, &awaited, &mut building)?;
     }
@@ -78,7 +83,7 @@ fn declare_one(
     schema: &mut Schema,
     spec: &CollectionSpec,
     awaited: impl Fn(Tree) -> bool,
-    building: &mut Vec<Tree>,
+    building: &mut BTreeSet<Tree>,
 ) -> Result<()> {
     let mut collection = match schema.collection(&spec.name) {
         Some(collection) => Collection::clone(collection),
@@ -92,79 +97,144 @@ fn declare_one(
             }
         }
     };
+    let obsolete = Obsolete::of(spec);
+    let mut named: HashMap<String, Vec<Index>> = HashMap::new();
+    for index in collection.indexes {
+        steps::step();
+        let indexes = named.entry(index.spec.name.clone()).or_default();
+        indexes.push(index);
+    }
     for wanted in &spec.indexes {
-        let mut indexes = collection.indexes.iter();
-        let known = indexes.find(|index| index.spec == *wanted);
+        let indexes = named.entry(wanted.name.clone()).or_default();
+        steps::many(1 + indexes.len());
+        let known = indexes.iter().find(|index| index.spec == *wanted);
         let known = known.map(|index| (index.tree, index.build.is_some()));
         if let Some((_, false)) = known {
             continue;
         }
-        let has_name = |index: &Index| index.spec.name == wanted.name && index.spec != *wanted;
         // A build of another index with the name, which nobody goes on with, makes place.
         let is_in_the_way = |index: &mut Index| {
-            let is_awaited = awaited(index.tree) || building.contains(&index.tree);
-            has_name(index) && index.build.is_some() && !is_awaited
+            index.spec != *wanted
+                && index.build.is_some()
+                && !building.contains(&index.tree)
+                && !awaited(index.tree)
         };
-        let in_the_way = collection.indexes.extract_if(.., is_in_the_way);
+        let in_the_way = indexes.extract_if(.., is_in_the_way);
         schema.garbage.extend(in_the_way.map(|index| index.tree));
-        let mut others = collection.indexes.iter();
-        if let Some(other) = others.find(|other| has_name(other) && !is_obsolete(other, spec)) {
+        let mut others = indexes.iter().filter(|other| other.spec != *wanted);
+        if let Some(other) = others.find(|other| !obsolete.has(other)) {
             return Err(differs(&spec.name, wanted, &other.spec));
         }
         if let Some((tree, _)) = known {
-            building.push(tree);
+            building.insert(tree);
             continue;
         }
         check_index(&spec.name, wanted)?;
         let index = Index::new(schema.new_tree()?, wanted.clone());
-        building.push(index.tree);
-        collection.indexes.push(index);
+        building.insert(index.tree);
+        indexes.push(index);
     }
+    collection.indexes = named.into_values().flatten().collect();
+    // The oldest comes first.
+    collection.indexes.sort_unstable_by_key(|index| index.tree);
     schema.set(collection);
     Ok(())
 }
 
-fn is_obsolete(index: &Index, spec: &CollectionSpec) -> bool {
-    spec.obsolete.contains(&index.spec) && !spec.indexes.contains(&index.spec)
+/// The indexes of a collection that are to be removed, by their names.
+struct Obsolete<'a> {
+    obsolete: HashMap<&'a str, Vec<&'a IndexSpec>>,
+    wanted: HashMap<&'a str, Vec<&'a IndexSpec>>,
+}
+
+impl<'a> Obsolete<'a> {
+    fn of(spec: &'a CollectionSpec) -> Self {
+        let by_name = |specs: &'a [IndexSpec]| {
+            let mut named: HashMap<_, Vec<_>> = HashMap::new();
+            for spec in specs {
+                named.entry(&*spec.name).or_default().push(spec);
+            }
+            named
+        };
+        Obsolete {
+            obsolete: by_name(&spec.obsolete),
+            wanted: by_name(&spec.indexes),
+        }
+    }
+
+    fn has(&self, index: &Index) -> bool {
+        let is_in = |named: &HashMap<&str, Vec<&IndexSpec>>| {
+            let specs = named.get(&*index.spec.name).into_iter().flatten();
+            specs
+                .inspect(|_| steps::step())
+                .any(|spec| **spec == index.spec)
+        };
+        is_in(&self.obsolete) && !is_in(&self.wanted)
+    }
 }
 
 /// Adds entries to the indexes in these trees. Returns whether they have all entries then, or the error of one of them.
 pub(super) fn fill(
     work: &mut Work,
-    trees: &[Tree],
+    trees: &BTreeSet<Tree>,
     mut portion: Portion<'_>,
 ) -> Result<bool, (Tree, Error)> {
+    let indexes = work.schema.indexes();
+    let wanted = indexes.filter(|(_, index)| trees.contains(&index.tree));
+    let mut wanted: BTreeMap<Tree, (Arc<Collection>, Index)> = wanted
+        .map(|(collection, index)| (index.tree, (collection.clone(), index.clone())))
+        .collect();
+    let mut filled = BTreeMap::new();
+    let mut is_last = true;
     for &tree in trees {
-        if !fill_one(work, tree, &mut portion).map_err(|error| (tree, error))? {
-            return Ok(false);
+        let Some((collection, mut index)) = wanted.remove(&tree) else {
+            let message =
+                "an index was removed while it was built: another database declares it obsolete";
+            return Err((tree, Error::new(ErrorKind::Schema, message)));
+        };
+        if !index.is_complete() {
+            let result = fill_one(work, &collection, &mut index, &mut portion);
+            is_last = result.map_err(|error| (tree, error))?;
+            filled.insert(tree, index);
+        }
+        if !is_last {
+            break;
         }
     }
-    Ok(true)
+    // In one record of the schema, however many they are.
+    if let Some((&tree, _)) = filled.first_key_value() {
+        let mut schema = Schema::clone(&work.schema);
+        schema.change_indexes(&filled.keys().copied().collect(), |index| {
+            if let Some(filled) = filled.remove(&index.tree) {
+                *index = filled;
+            }
+        });
+        work.set_schema(schema).map_err(|error| (tree, error))?;
+    }
+    Ok(is_last)
 }
 
 /// Adds the entries of the next documents to an index. Returns whether it has all entries then.
-fn fill_one(work: &mut Work, tree: Tree, portion: &mut Portion<'_>) -> Result<bool> {
-    let Some((collection, index)) = work.schema.index(tree) else {
-        let message =
-            "an index was removed while it was built: another database declares it obsolete";
-        return Err(Error::new(ErrorKind::Schema, message));
-    };
-    let (collection, mut index) = (collection.clone(), index.clone());
-    if index.is_complete() {
-        return Ok(true);
-    }
+fn fill_one(
+    work: &mut Work,
+    collection: &Collection,
+    index: &mut Index,
+    portion: &mut Portion<'_>,
+) -> Result<bool> {
+    let tree = index.tree;
     let Build { mut to, documents } = index.build.take().unwrap_or_default();
     let from = match to.is_empty() {
         true => Vec::new(),
         false => [&*to, &[0]].concat(),
     };
     let mut read: Vec<(Vec<u8>, Vec<Vec<u8>>)> = Vec::new();
+    steps::step();
     let mut range = work.view().range(collection.tree, &from, &END, false)?;
     let is_last = loop {
         let Some((id, document)) = range.next()? else {
             break true;
         };
-        let entries = Entries::for_document(&index, scan::read(&document)?, &id)?;
+        let entries = Entries::for_document(index, scan::read(&document)?, &id)?;
         for (known, array) in index.multikey.iter_mut().zip(&entries.multikey) {
             *known |= array;
         }
@@ -188,7 +258,7 @@ fn fill_one(work: &mut Work, tree: Tree, portion: &mut Portion<'_>) -> Result<bo
             } else {
                 let document = work.view().get(collection.tree, id)?;
                 let document = scan::read(document.as_deref().unwrap_or_default())?;
-                return Err(duplicate(&collection.name, &index, document, key));
+                return Err(duplicate(&collection.name, index, document, key));
             }
         }
     }
@@ -198,9 +268,6 @@ fn fill_one(work: &mut Work, tree: Tree, portion: &mut Portion<'_>) -> Result<bo
         _ => to = END.to_vec(),
     }
     index.build = Some(Build { to, documents });
-    let mut schema = Schema::clone(&work.schema);
-    schema.change_index(tree, |known| *known = index);
-    work.set_schema(schema)?;
     Ok(is_last)
 }
 
@@ -208,20 +275,19 @@ fn fill_one(work: &mut Work, tree: Tree, portion: &mut Portion<'_>) -> Result<bo
 pub(super) fn finish(
     work: &mut Work,
     collections: &[CollectionSpec],
-    built: &[Tree],
+    built: &BTreeSet<Tree>,
 ) -> Result<()> {
     let mut schema = Schema::clone(&work.schema);
-    for &tree in built {
-        schema.change_index(tree, |index| index.build = None);
-    }
-    let mut removed = Vec::new();
+    schema.change_indexes(built, |index| index.build = None);
+    let mut removed = BTreeSet::new();
     for spec in collections {
+        let obsolete = Obsolete::of(spec);
         let indexes = schema
             .collection(&spec.name)
             .into_iter()
             .flat_map(|found| &found.indexes);
-        let obsolete = indexes.filter(|index| is_obsolete(index, spec));
-        removed.extend(obsolete.map(|index| index.tree));
+        let indexes = indexes.filter(|index| obsolete.has(index));
+        removed.extend(indexes.map(|index| index.tree));
     }
     if built.is_empty() && removed.is_empty() {
         return Ok(());
@@ -233,34 +299,32 @@ pub(super) fn finish(
 /// Removes an index.
 pub(super) fn remove(work: &mut Work, tree: Tree) -> Result<()> {
     let mut schema = Schema::clone(&work.schema);
-    schema.remove_indexes(&[tree]);
+    schema.remove_indexes(&BTreeSet::from([tree]));
     work.set_schema(schema)
 }
 
-/// Removes the next entries of the trees that are garbage.
+/// Removes the next entries of the trees that are garbage. Those without any are none any more, in one record of the schema,
+/// however many they are.
 pub(super) fn sweep(work: &mut Work, mut portion: Portion<'_>) -> Result<()> {
-    let Some(&tree) = work.schema.garbage.first() else {
-        return Ok(());
-    };
-    let mut keys = Vec::new();
-    let mut entries = work.view().range(tree, &[], &END, false)?;
-    let is_last = loop {
-        let Some((key, _)) = entries.next()? else {
-            break true;
-        };
-        portion.bytes += key.len() + ENTRY;
-        keys.push(key.to_vec());
-        if portion.is_full() {
-            break false;
+    let garbage = work.schema.garbage.clone();
+    let (mut keys, mut empty) = (Vec::new(), 0);
+    'trees: for &tree in &garbage {
+        let mut entries = work.view().range(tree, &[], &END, false)?;
+        while let Some((key, _)) = entries.next()? {
+            portion.bytes += key.len() + ENTRY;
+            keys.push((tree, key.to_vec()));
+            if portion.is_full() {
+                break 'trees;
+            }
         }
-    };
-    drop(entries);
-    for key in &keys {
-        work.overlay.remove(tree, key);
+        empty += 1;
     }
-    if is_last {
+    for (tree, key) in &keys {
+        work.overlay.remove(*tree, key);
+    }
+    if empty > 0 {
         let mut schema = Schema::clone(&work.schema);
-        schema.garbage.remove(0);
+        schema.garbage.drain(..empty);
         work.set_schema(schema)?;
     }
     Ok(())
@@ -287,13 +351,14 @@ fn check_index(collection: &str, index: &IndexSpec) -> Result<()> {
     if index.keys.is_empty() {
         return refuse("has no fields: name at least one");
     }
-    for (at, (path, _)) in index.keys.iter().enumerate() {
+    let mut paths = BTreeSet::new();
+    for (path, _) in &index.keys {
         if path.is_empty() || path.split('.').any(str::is_empty) || path.contains('\0') {
             return refuse(&format!(
                 "has the invalid path `{path}`: no part of it may be empty or contain NUL"
             ));
         }
-        if index.keys[..at].iter().any(|(other, _)| other == path) {
+        if !paths.insert(path) {
             return refuse(&format!("has the field `{path}` twice: remove one of them"));
         }
     }

@@ -38,9 +38,9 @@ pub(super) struct Query<'q> {
 
 impl<'q> Query<'q> {
     /// Plans the query of a collection.
-    pub(super) fn plan<'s>(&self, collection: &'s Collection) -> Plan<'q, 's> {
+    pub(super) fn plan<'s>(&self, view: View<'_>, collection: &'s Collection) -> Plan<'q, 's> {
         let conditions = Conditions::from_filters(self.filters);
-        plan(collection, &conditions, &self.order())
+        plan(view, collection, &conditions, &self.order())
     }
 
     /// Plans to find the documents by entries that have the values at these paths, if an index does.
@@ -113,7 +113,7 @@ fn begin<'q>(
     if query.limit == Some(0) {
         return Ok(Begun::Ended(ControlFlow::Continue(())));
     }
-    let plan = query.plan(collection);
+    let plan = query.plan(view, collection);
     let mut execution = Execution::new(view, collection, query, plan, context.memory, emit)?;
     Ok(match execution.run(context)? {
         Some(flow) => Begun::Ended(flow),
@@ -381,7 +381,7 @@ fn counted_entries<'q>(
     if query.after.is_some() {
         return None;
     }
-    let mut plan = query.plan(collection);
+    let mut plan = query.plan(view, collection);
     if plan.is_scan() && !plan.is_exact() {
         // All of an index is less than all documents.
         plan = query.covering(collection, &[])?;

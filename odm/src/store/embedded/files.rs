@@ -41,15 +41,22 @@ impl NewFile {
     ///
     /// `AlreadyExists` if there is a file of this name by now, which stays.
     pub(super) fn put_in_place(self) -> io::Result<()> {
+        self.put_at(&self.place)
+    }
+
+    /// The same with another name.
+    pub(super) fn put_at(&self, place: &Path) -> io::Result<()> {
         // Unlike a rename, a link never replaces a file that another process has created.
-        match fs::hard_link(&self.path, &self.place) {
+        match fs::hard_link(&self.path, place) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
-            Err(_) if self.place.exists() => return Err(io::ErrorKind::AlreadyExists.into()),
+            Err(_) if place.symlink_metadata().is_ok() => {
+                return Err(io::ErrorKind::AlreadyExists.into());
+            }
             // There are file systems without links.
-            Err(_) => fs::rename(&self.path, &self.place)?,
+            Err(_) => fs::rename(&self.path, place)?,
         }
-        sync_folder(&self.place)
+        sync_folder(place)
     }
 
     /// Gives the file its name, durably, in the place of the file that has it. Its content must be durable before.
@@ -85,15 +92,49 @@ fn is_leftover(name: &OsStr, place: &Path) -> bool {
     else {
         return false;
     };
-    let rest = name.strip_prefix(place);
-    let rest = rest.and_then(|rest| rest.strip_prefix(".new-"));
-    rest.and_then(|rest| rest.split_once('-'))
-        .is_some_and(|(process, id)| {
-            process.parse::<u32>().is_ok() && bson::oid::ObjectId::parse_str(id).is_ok()
-        })
+    store_of_leftover(name) == Some(place)
 }
 
-fn sync_folder(path: &Path) -> io::Result<()> {
+/// The name of the file beside which a new one of this name was made.
+fn store_of_leftover(name: &str) -> Option<&str> {
+    let (place, unique) = name.rsplit_once(".new-")?;
+    let (process, id) = unique.split_once('-')?;
+    let is_unique = process.parse::<u32>().is_ok() && bson::oid::ObjectId::parse_str(id).is_ok();
+    is_unique.then_some(place)
+}
+
+/// Refuses to make a file where a store has one of its own, or will have: the log of a file that is there, or a file that
+/// `open` takes for what a crash has left. The file system finds the other file, by whatever links and letter case.
+pub(super) fn refuse_own(path: &Path) -> io::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let why = if store_of_leftover(&name.to_lowercase()).is_some() {
+        "a store makes files with such names, and removes them".to_owned()
+    } else if let Some(store) = store_of_log(path)
+        && fs::metadata(&store).is_ok_and(|store| store.is_file())
+    {
+        format!("it is the place of the log of `{}`", store.display())
+    } else {
+        return Ok(());
+    };
+    let message = format!("{why}; choose another name");
+    Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+}
+
+/// The path of the store that would have its log here.
+fn store_of_log(path: &Path) -> Option<PathBuf> {
+    let is_log = path.extension()?.eq_ignore_ascii_case("log");
+    is_log.then(|| path.with_extension(""))
+}
+
+/// Whether two paths lead to one name in one folder, whatever file has it, or will have.
+pub(super) fn are_same(one: &Path, other: &Path) -> bool {
+    let folders = [one, other].map(|path| folder_of(path).canonicalize());
+    let names = [one, other].map(|path| path.file_name().unwrap_or_default().to_ascii_lowercase());
+    matches!(folders, [Ok(one), Ok(other)] if one == other) && names[0] == names[1]
+}
+
+/// Makes the names durable that the folder of a file has.
+pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(unix) {
         File::open(folder_of(path))?.sync_all()?;
     }

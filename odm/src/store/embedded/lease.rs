@@ -67,7 +67,8 @@ impl LeaseState {
         match self.lock().expiry {
             Some(Expiry::Slow) => Error::new(
                 ErrorKind::TransactionExpired,
-                "transaction expired: it was open for too long and was rolled back",
+                "transaction expired: it was open for too long and was rolled back; do less in it, or raise \
+                 `transaction_limit`",
             ),
             Some(Expiry::Idle(limit)) => Error::new(
                 ErrorKind::TransactionExpired,

@@ -10,16 +10,20 @@ use std::{
 use tracing::warn;
 
 use super::{
-    engine::{Engine, FileBackend, InMemoryBackend, State},
+    engine::{Backend, Engine, FileBackend, InMemoryBackend, State},
     files::{self, NewFile},
     layout::{FORMAT, FORMAT_OF_INDEXES, META, damaged},
-    log::{self, Beside, Log, LogFile},
+    log::{self, Beside, Log, LogFile, Recovery},
     place::{Identity, InMemory, OnDisk, StoreFile},
+    salvage::Found,
     schema::{FORMAT_RECORD, RECORD, Schema, format_record, read_format},
     settings::Settings,
     snapshot::Snapshot,
 };
 use crate::error::{Error, ErrorKind, Result};
+
+/// How many bytes the cache of a new store may hold, which has one record.
+const NEW_CACHE: usize = 1 << 20;
 
 /// The location of the data.
 pub(super) enum Place {
@@ -37,50 +41,56 @@ pub(super) struct Opened {
     pub(super) newest: Arc<Snapshot>,
 }
 
-/// The open file of a store, and where it and its log are.
+/// A log, and the record that names it.
+type NamedLog = (Box<dyn LogFile>, Option<Vec<u8>>);
+
+/// The locked file of a store, and where it and its log are.
 struct Location {
-    engine: Engine,
+    backend: Arc<dyn Backend>,
     file: Box<dyn StoreFile>,
-    /// `None` in memory.
-    log: Option<Box<dyn LogFile>>,
+    /// The log, and the record in the file that names it. `None` in memory.
+    log: Option<NamedLog>,
     name: Arc<str>,
 }
 
-/// Opens the store at a place, and reads its newest state.
-pub(super) fn open(place: Place, settings: Settings) -> Result<Opened> {
-    let cache_size = settings.cache_size;
+/// Opens the store at a place, and reads its newest state. Returns what was in its log as well.
+pub(super) fn open(place: Place, settings: Settings) -> Result<(Opened, Found)> {
     let Location {
-        mut engine,
+        backend,
         file,
         log,
         name,
     } = match place {
-        Place::File(path) => Location::of_file(&path, cache_size)?,
-        Place::Memory => {
-            let name: Arc<str> = "memory".into();
-            let memory = Arc::new(InMemoryBackend::new());
-            Location {
-                engine: Engine::open(memory, name.clone(), cache_size)?,
-                file: Box::new(InMemory),
-                log: None,
-                name,
-            }
-        }
+        Place::File(path) => Location::of_file(&path)?,
+        Place::Memory => Location {
+            backend: Arc::new(InMemoryBackend::new()),
+            file: Box::new(InMemory),
+            log: None,
+            name: "memory".into(),
+        },
         #[cfg(test)]
         Place::Disk(disk) => {
-            let name: Arc<str> = "test".into();
+            let (backend, name) = (disk.file(), "test".into());
+            let named = look(backend.clone(), &name)?;
             Location {
-                engine: Engine::open(disk.file(), name.clone(), cache_size)?,
+                backend,
                 file: Box::new(disk.clone()),
-                log: Some(Box::new(disk)),
+                log: Some((Box::new(disk), named)),
                 name,
             }
         }
     };
+    // Before the engine can write to the file.
+    let log = log.map(|(log, named)| judge(log, named.as_deref(), &settings, &name));
+    let log = log.transpose()?;
+    let mut engine = Engine::open(backend, name.clone(), settings.cache_size)?;
     initialize(&mut engine, &name)?;
-    let log = match log {
-        Some(log) => Some(recover(&mut engine, log, settings.log_size, &name)?),
-        None => None,
+    let (log, found) = match log {
+        Some((mut log, recovery, found)) => {
+            recover(&mut engine, &mut log, &recovery, &name)?;
+            (Some(log), found)
+        }
+        None => (None, Found::default()),
     };
     if settings.check {
         engine.check()?;
@@ -93,29 +103,59 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<Opened> {
         schema,
         settings,
     });
-    Ok(Opened {
+    let opened = Opened {
         engine,
         file,
         log,
         newest,
+    };
+    Ok((opened, found))
+}
+
+/// Locks a store, and returns the record that names its log. Nothing is changed.
+fn look(backend: Arc<dyn Backend>, name: &Arc<str>) -> Result<Option<Vec<u8>>> {
+    Engine::look(backend, name, |state| {
+        has_format(state, name)?;
+        let named = state.get(META, log::RECORD)?;
+        Ok(named.map(|named| named.to_vec()))
     })
 }
 
-/// Opens the log, and makes its commits durable in the engine.
-fn recover(engine: &mut Engine, file: Box<dyn LogFile>, max_len: u64, name: &str) -> Result<Log> {
-    let named = engine.newest()?.get(META, log::RECORD)?;
-    let (mut log, recovered) = Log::open(file, max_len, name, named.as_deref())?;
-    drop(named);
-    if log.file().is_some() {
+/// Reads the log, and refuses the store if it has lost what was synced, unless it is to be salvaged: then the log is
+/// copied. Nothing else is changed.
+fn judge(
+    place: Box<dyn LogFile>,
+    named: Option<&[u8]>,
+    settings: &Settings,
+    name: &str,
+) -> Result<(Log, Recovery, Found)> {
+    let (log, recovery) = Log::open(place, settings.log_size, name, named)?;
+    let mut found = Found {
+        applied: recovery.units,
+        ..Found::default()
+    };
+    if let Some((damage, left_out)) = &recovery.lost {
+        if !settings.salvage {
+            return Err(damage.clone());
+        }
+        found.log = log.keep(&recovery)?;
+        found.left_out = *left_out;
+        found.damage = Some(damage.clone());
+    }
+    Ok((log, recovery, found))
+}
+
+/// Makes the commits of the log durable in the engine.
+fn recover(engine: &mut Engine, log: &mut Log, recovery: &Recovery, name: &str) -> Result<()> {
+    if recovery.is_needed() {
         warn!(
             store = name,
-            units = recovered.units,
+            units = recovery.units,
             "the store was not closed: applying the units of its log"
         );
-        let applied = log.checkpoint(engine, &recovered.changes);
-        applied.inspect_err(|error| engine.refuse_writes(error))?;
     }
-    Ok(log)
+    let recovered = log.recover(engine, recovery);
+    recovered.inspect_err(|error| engine.refuse_writes(error))
 }
 
 /// The stored schema.
@@ -126,22 +166,28 @@ pub(super) fn stored_schema(base: &State) -> Result<Schema> {
     }
 }
 
-/// Checks the version of the format, which is the first record of a new store.
+/// Gives a new store the version of the format, which is its first record, and checks that of another.
 fn initialize(engine: &mut Engine, name: &str) -> Result<()> {
-    let base = engine.newest()?;
-    let Some(record) = base.get(META, FORMAT_RECORD)? else {
-        if !base.trees()?.is_empty() {
-            return Err(damaged(format_args!("`{name}` has no format version")));
-        }
-        drop(base);
-        let record = format_record(FORMAT)?;
-        return engine.commit(
-            [(META, FORMAT_RECORD, Some(record.as_slice()))].into_iter(),
-            true,
-        );
+    if has_format(&engine.newest()?, name)? {
+        return Ok(());
+    }
+    let record = format_record(FORMAT)?;
+    engine.commit(
+        [(META, FORMAT_RECORD, Some(record.as_slice()))].into_iter(),
+        true,
+    )
+}
+
+/// Whether there is a store, whose format is known then. A new one has nothing.
+fn has_format(state: &State, name: &str) -> Result<bool> {
+    let Some(record) = state.get(META, FORMAT_RECORD)? else {
+        return match state.trees()?.is_empty() {
+            true => Ok(false),
+            false => Err(damaged(format_args!("`{name}` has no format version"))),
+        };
     };
     match read_format(&record) {
-        Some(FORMAT | FORMAT_OF_INDEXES) => Ok(()),
+        Some(FORMAT | FORMAT_OF_INDEXES) => Ok(true),
         Some(other) => Err(Error::new(
             ErrorKind::Corrupt,
             format!(
@@ -155,12 +201,11 @@ fn initialize(engine: &mut Engine, name: &str) -> Result<()> {
 }
 
 impl Location {
-    fn of_file(path: &Path, cache_size: usize) -> Result<Location> {
+    fn of_file(path: &Path) -> Result<Location> {
         let name: Arc<str> = path.display().to_string().into();
         let cannot_open = |error| cannot("open", &name, error);
-        let (engine, identity) = loop {
-            let file = existing(path, &name, cache_size)?;
-            if let Some(locked) = lock(file, path, &name, cache_size)? {
+        let locked = loop {
+            if let Some(locked) = lock(existing(path, &name)?, path, &name)? {
                 break locked;
             }
         };
@@ -175,33 +220,41 @@ impl Location {
             }
         }
         Ok(Location {
-            engine,
-            file: Box::new(OnDisk::new(place, identity)),
-            log: Some(Box::new(log)),
+            backend: locked.backend,
+            file: Box::new(OnDisk::new(place, locked.identity)),
+            log: Some((Box::new(log), locked.named)),
             name,
         })
     }
 }
 
-/// Opens the engine on a file, which locks it, unless the path does not lead to it any more.
+/// The file of a store that is locked.
+pub(super) struct Locked {
+    backend: Arc<dyn Backend>,
+    identity: Identity,
+    /// The record that names the log.
+    named: Option<Vec<u8>>,
+}
+
+/// Locks the file of a store, unless the path does not lead to it any more.
 ///
 /// Another process can have compacted the store, and ended, since the file was opened: nobody would find what is written
 /// to this one.
-pub(super) fn lock(
-    file: File,
-    path: &Path,
-    name: &Arc<str>,
-    cache_size: usize,
-) -> Result<Option<(Engine, Identity)>> {
+pub(super) fn lock(file: File, path: &Path, name: &Arc<str>) -> Result<Option<Locked>> {
     let cannot_open = |error| cannot("open", name, error);
     let identity = Identity::of(&file.metadata().map_err(cannot_open)?);
-    let engine = open_backend(file, name, cache_size)?;
+    let backend = backend_of(file, name)?;
+    let named = look(backend.clone(), name)?;
     let is_named = identity.is_at(path).map_err(cannot_open)?;
-    Ok(is_named.then_some((engine, identity)))
+    Ok(is_named.then_some(Locked {
+        backend,
+        identity,
+        named,
+    }))
 }
 
 /// Opens the file of a store, and creates one if there is none.
-fn existing(path: &Path, name: &Arc<str>, cache_size: usize) -> Result<File> {
+fn existing(path: &Path, name: &Arc<str>) -> Result<File> {
     let open = || files::open(path).map_err(|error| cannot("open", name, error));
     if let Some(file) = open()? {
         return Ok(file);
@@ -213,27 +266,28 @@ fn existing(path: &Path, name: &Arc<str>, cache_size: usize) -> Result<File> {
         );
         return Err(Error::new(ErrorKind::Corrupt, message));
     }
-    create(path, name, cache_size)?;
+    create(path, name)?;
     open()?.ok_or_else(|| cannot("open", name, io::ErrorKind::NotFound.into()))
 }
 
-fn open_backend(file: File, name: &Arc<str>, cache_size: usize) -> Result<Engine> {
-    let backend = FileBackend::new(file).map_err(|error| {
-        Error::new(ErrorKind::Io, format!("cannot open `{name}`: {error}")).with_source(error)
-    })?;
-    Engine::open(Arc::new(backend), name.clone(), cache_size)
+fn backend_of(file: File, name: &str) -> Result<Arc<dyn Backend>> {
+    let backend = FileBackend::new(file);
+    let backend = backend.map_err(|error| cannot("open", name, io::Error::other(error)))?;
+    Ok(Arc::new(backend))
 }
 
 /// Creates a new store beside its place, and moves it there when it is complete.
-fn create(path: &Path, name: &Arc<str>, cache_size: usize) -> Result<()> {
-    let (new, file) = NewFile::beside(path).map_err(|error| cannot("create", name, error))?;
-    let mut engine = open_backend(file, name, cache_size)?;
+fn create(path: &Path, name: &Arc<str>) -> Result<()> {
+    let cannot_create = |error| cannot("create", name, error);
+    files::refuse_own(path).map_err(cannot_create)?;
+    let (new, file) = NewFile::beside(path).map_err(cannot_create)?;
+    let mut engine = Engine::open(backend_of(file, name)?, name.clone(), NEW_CACHE)?;
     initialize(&mut engine, name)?;
     drop(engine);
     match new.put_in_place() {
         // Another process has created the store meanwhile.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        created => created.map_err(|error| cannot("create", name, error)),
+        created => created.map_err(cannot_create),
     }
 }
 

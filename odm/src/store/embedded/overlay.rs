@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::{engine, layout::Tree};
+use crate::steps;
 
 /// A new value, or `None` for a key that is removed.
 pub(super) type KeyChange = Option<Arc<[u8]>>;
@@ -59,6 +60,7 @@ impl Overlay {
     }
 
     fn change(&mut self, tree: Tree, key: &[u8], change: KeyChange) {
+        steps::step();
         let added = size(key, &change);
         let changes = self.trees.entry(tree).or_default();
         let key: Arc<[u8]> = match changes.get_key_value(key) {

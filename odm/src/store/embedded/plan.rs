@@ -3,8 +3,8 @@
 //! The documents of the collection and each of its indexes are an access path. The planner takes the
 //! best one by plain rules, in this order: a unique index with all its fields compared for equality;
 //! more fields compared for equality; equality and then the requested order; a range; the requested
-//! order where only the first documents of it are requested; a partial index; the requested order;
-//! all documents. A disjunction (`$or`) is read by one access path for each of its branches,
+//! order where only the first documents of it are requested; a partial index; the requested order; fewer keys
+//! for each document; all documents. A disjunction (`$or`) is read by one access path for each of its branches,
 //! if each branch has a selective one.
 //!
 //! An index may offer too many documents, never too few: the documents that it finds are compared
@@ -20,7 +20,10 @@ use std::borrow::Cow;
 
 use bson::RawBson;
 
-use super::schema::Collection;
+use super::{
+    schema::{Collection, Index},
+    view::View,
+};
 use crate::mql::{Direction, Filter, Sort};
 
 pub(super) use access_path::{AccessPath, Source};
@@ -184,10 +187,12 @@ pub(super) struct Conditions<'f> {
 impl<'f> Conditions<'f> {
     pub(super) fn from_filters(filters: &[&'f Filter]) -> Self {
         let all = Constraints::from_filters(filters);
-        let disjunctions = all
-            .disjunctions
-            .iter()
-            .map(|branches| branches.iter().map(|branch| all.branch(branch)).collect())
+        // For all branches once.
+        let given = all.given();
+        let branch = |filter| Constraints::branch(filter, &given);
+        let disjunctions = all.disjunctions.iter();
+        let disjunctions = disjunctions
+            .map(|branches| branches.iter().map(branch).collect())
             .collect();
         Conditions { all, disjunctions }
     }
@@ -200,11 +205,12 @@ impl<'f> Conditions<'f> {
 
 /// Chooses the access paths of a query.
 pub(super) fn plan<'f, 's>(
+    view: View<'_>,
     collection: &'s Collection,
     conditions: &Conditions<'f>,
     wanted: &OrderSpec<'_>,
 ) -> Plan<'f, 's> {
-    let best = best(collection, &conditions.all, wanted);
+    let best = best(view, collection, &conditions.all, wanted);
     if best.rank.is_selective() {
         return Plan::One(best);
     }
@@ -213,7 +219,8 @@ pub(super) fn plan<'f, 's>(
         ..wanted.clone()
     };
     for branches in &conditions.disjunctions {
-        let union = |wanted| union(collection, branches, wanted, conditions.is_disjunction());
+        let is_all = conditions.is_disjunction();
+        let union = |wanted| union(view, collection, branches, wanted, is_all);
         if let Some(union) = union(wanted)
             && is_mergeable(&union, wanted)
         {
@@ -234,7 +241,8 @@ pub(super) fn covering<'f, 's>(
     wanted: &OrderSpec<'_>,
     paths: &[&str],
 ) -> Option<Plan<'f, 's>> {
-    let indexes = collection.in_force().map(Source::index);
+    // One that has a document several times does not serve.
+    let indexes = collection.in_force().map(|index| Source::index(index, 1));
     let sources = indexes.chain([Source::documents(collection)]);
     let sources = sources.filter(|source| !source.repeats() && source.has_fields(paths));
     let found = sources.filter_map(|source| access_path(source, &conditions.all, wanted));
@@ -245,13 +253,14 @@ pub(super) fn covering<'f, 's>(
 /// The access path of each branch of a disjunction, if all are selective. `is_all` is whether the disjunction is all of
 /// the filter.
 fn union<'f, 's>(
+    view: View<'_>,
     collection: &'s Collection,
     branches: &[Constraints<'f>],
     wanted: &OrderSpec<'_>,
     is_all: bool,
 ) -> Option<Vec<AccessPath<'f, 's>>> {
     let branches = branches.iter().map(|branch| {
-        let mut access = best(collection, branch, wanted);
+        let mut access = best(view, collection, branch, wanted);
         access.exact &= is_all;
         access.rank.is_selective().then_some(access)
     });
@@ -274,6 +283,7 @@ fn is_mergeable(union: &[AccessPath<'_, '_>], wanted: &OrderSpec<'_>) -> bool {
 }
 
 fn best<'f, 's>(
+    view: View<'_>,
     collection: &'s Collection,
     constraints: &Constraints<'f>,
     wanted: &OrderSpec<'_>,
@@ -294,11 +304,26 @@ fn best<'f, 's>(
         if !is_bounded && !gives_order && index.spec.filter.is_none() {
             continue;
         }
-        if let Some(other) = access_path(Source::index(index), constraints, wanted)
+        let source = Source::index(index, keys_per_document(view, collection, index));
+        if let Some(other) = access_path(source, constraints, wanted)
             && other.rank > best.rank
         {
             best = other;
         }
     }
     best
+}
+
+/// How many keys of an index there are for a document of the collection, at least 1. An estimate: what is not committed
+/// yet does not count.
+fn keys_per_document(view: View<'_>, collection: &Collection, index: &Index) -> u64 {
+    const UNKNOWN: u64 = 2;
+    if !index.multikey.contains(&true) {
+        return 1;
+    }
+    let len = |tree| view.base.len(tree).ok().flatten();
+    match (len(index.tree), len(collection.tree)) {
+        (Some(keys), Some(documents)) if documents > 0 => keys.div_ceil(documents).max(1),
+        _ => UNKNOWN,
+    }
 }

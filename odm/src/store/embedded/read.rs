@@ -199,7 +199,11 @@ impl Reading<'_> {
             limit: find.limit,
             after: find.after.as_deref(),
         };
-        Ok(explain(&query.plan(collection), &find.sort, cost))
+        Ok(explain(
+            &query.plan(self.view, collection),
+            &find.sort,
+            cost,
+        ))
     }
 
     pub(super) fn index_of(&self, find: &Find) -> Option<String> {
@@ -211,7 +215,7 @@ impl Reading<'_> {
             limit: find.limit,
             after: find.after.as_deref(),
         };
-        index_names(&query.plan(collection), &find.sort)
+        index_names(&query.plan(self.view, collection), &find.sort)
     }
 
     async fn run(

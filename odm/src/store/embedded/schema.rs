@@ -1,6 +1,9 @@
 //! The collections and indexes that exist, as one record of the store.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use bson::{Binary, Bson, Document, RawDocument, spec::BinarySubtype};
 use serde::{Deserialize, Serialize};
@@ -8,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::layout::{END, MAX_TREE, Tree, damaged};
 use crate::{
     error::{Error, ErrorKind, Result},
+    steps,
     store::{Direction, FilterForm, IndexFilter, IndexSpec},
 };
 
@@ -23,7 +27,7 @@ pub(super) struct Schema {
     collections: HashMap<String, Arc<Collection>>,
     /// The greatest number of a tree that was ever used.
     last_tree: Tree,
-    /// Trees of indexes that were removed. They are not read.
+    /// Trees of collections and indexes that were removed. They are not read.
     pub(super) garbage: Vec<Tree>,
 }
 
@@ -100,28 +104,46 @@ impl Schema {
             .insert(collection.name.clone(), Arc::new(collection));
     }
 
-    /// The index in this tree, and its collection.
-    pub(super) fn index(&self, tree: Tree) -> Option<(&Arc<Collection>, &Index)> {
-        let collections = &mut self.collections.values();
-        collections.find_map(|collection| {
-            let mut indexes = collection.indexes.iter();
-            let index = indexes.find(|index| index.tree == tree)?;
-            Some((collection, index))
+    /// Removes a collection, whose trees are garbage then.
+    pub(super) fn remove(&mut self, name: &str) {
+        if let Some(removed) = self.collections.remove(name) {
+            self.garbage.push(removed.tree);
+            let indexes = removed.indexes.iter();
+            self.garbage.extend(indexes.map(|index| index.tree));
+        }
+    }
+
+    /// Gives a collection the name of another one, which is removed. Returns whether it is there.
+    pub(super) fn replace(&mut self, from: &str, to: &str) -> bool {
+        let Some(mut collection) = self.collections.remove(from) else {
+            return false;
+        };
+        self.remove(to);
+        to.clone_into(&mut Arc::make_mut(&mut collection).name);
+        self.collections.insert(to.to_owned(), collection);
+        true
+    }
+
+    /// All indexes, each with its collection.
+    pub(super) fn indexes(&self) -> impl Iterator<Item = (&Arc<Collection>, &Index)> {
+        let collections = self.collections.values();
+        collections.flat_map(|collection| {
+            let indexes = collection.indexes.iter();
+            indexes.map(move |index| {
+                steps::step();
+                (collection, index)
+            })
         })
     }
 
     /// Removes the indexes in these trees, which are garbage then.
-    pub(super) fn remove_indexes(&mut self, trees: &[Tree]) {
+    pub(super) fn remove_indexes(&mut self, trees: &BTreeSet<Tree>) {
         for collection in self.collections.values_mut() {
-            let is_removed = |index: &mut Index| trees.contains(&index.tree);
-            if collection
-                .indexes
-                .iter()
-                .any(|index| trees.contains(&index.tree))
-            {
+            let is_removed = |index: &Index| trees.contains(&index.tree);
+            if collection.indexes.iter().any(is_removed) {
                 let indexes = &mut Arc::make_mut(collection).indexes;
-                let removed = indexes.extract_if(.., is_removed).map(|index| index.tree);
-                self.garbage.extend(removed);
+                let removed = indexes.extract_if(.., |index| is_removed(index));
+                self.garbage.extend(removed.map(|index| index.tree));
             }
         }
     }
@@ -131,18 +153,20 @@ impl Schema {
         self.last_tree
     }
 
-    /// Changes the index in this tree.
-    pub(super) fn change_index(&mut self, tree: Tree, change: impl FnOnce(&mut Index)) {
-        let mut collections = self.collections.values_mut();
-        let index = collections.find_map(|collection| {
-            let at = collection
-                .indexes
-                .iter()
-                .position(|index| index.tree == tree)?;
-            Some(&mut Arc::make_mut(collection).indexes[at])
-        });
-        if let Some(index) = index {
-            change(index);
+    /// Changes the indexes in these trees.
+    pub(super) fn change_indexes(
+        &mut self,
+        trees: &BTreeSet<Tree>,
+        mut change: impl FnMut(&mut Index),
+    ) {
+        for collection in self.collections.values_mut() {
+            let is_meant = |index: &Index| trees.contains(&index.tree);
+            if collection.indexes.iter().any(is_meant) {
+                let indexes = Arc::make_mut(collection).indexes.iter_mut();
+                indexes
+                    .filter(|index| is_meant(index))
+                    .for_each(&mut change);
+            }
         }
     }
 
@@ -168,6 +192,7 @@ impl Schema {
     }
 
     pub(super) fn encode(&self) -> Result<Vec<u8>> {
+        steps::many(self.indexes().count() + self.collections.len());
         let mut collections: Vec<_> = self.collections().map(CollectionRecord::from).collect();
         collections.sort_by_key(|collection| collection.tree);
         let record = Record {

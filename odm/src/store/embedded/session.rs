@@ -14,8 +14,8 @@ use super::{
 use crate::{
     error::{Error, ErrorKind, Result},
     store::{
-        Aggregate, Changes, CollectionWrites, Cost, DeleteWrite, Deleted, Each, Explain, Find,
-        FindByKey, Locks, Reader, Transaction, UpdateWrite, Updated,
+        Aggregate, Changes, CollectionChange, CollectionWrites, Cost, DeleteWrite, Deleted, Each,
+        Explain, Find, FindByKey, Locks, Reader, Transaction, UpdateWrite, Updated,
     },
 };
 
@@ -150,6 +150,11 @@ impl Transaction for Session {
     async fn delete(&mut self, write: &DeleteWrite) -> Result<Deleted> {
         let _call = self.begin_write()?;
         self.work.delete(write).await
+    }
+
+    async fn change_collections(&mut self, changes: &[CollectionChange]) -> Result<()> {
+        let _call = self.begin_write()?;
+        self.work.change_collections(changes)
     }
 
     fn changes(&mut self) -> Option<&mut Changes> {

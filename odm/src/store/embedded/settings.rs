@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use super::log;
-use crate::store::Durability;
+use crate::{
+    error::{Error, ErrorKind, Result},
+    store::Durability,
+};
 
 /// The settings of an open store.
 #[derive(Debug, Clone)]
@@ -24,6 +27,21 @@ pub(super) struct Settings {
     /// The length that the log does not exceed, in bytes.
     pub(super) log_size: u64,
     pub(super) check: bool,
+    /// Whether a store whose log is damaged is opened without what that has lost.
+    pub(super) salvage: bool,
+}
+
+impl Settings {
+    /// Refuses what cannot be in force.
+    pub(super) fn check(&self) -> Result<()> {
+        match self.queue {
+            0 => Err(Error::new(
+                ErrorKind::InvalidQuery,
+                "invalid setting: a `queue` of 0 takes no write; make it 1 at least",
+            )),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Default for Settings {
@@ -41,6 +59,7 @@ impl Default for Settings {
             spill_memory: 16 << 20,
             log_size: log::MAX_LEN,
             check: false,
+            salvage: false,
         }
     }
 }

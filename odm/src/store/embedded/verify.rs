@@ -62,7 +62,7 @@ async fn documents(
             yield_now().await;
         }
         let document = read(&document)?;
-        crate::store::check_document(&collection.name, document)
+        crate::store::check_stored(&collection.name, document)
             .map_err(|error| damaged(format_args!("an invalid document is stored: {error}")))?;
         let in_place = path::get(document, "_id").is_some_and(|id| document_key(id) == *key);
         if !in_place {

@@ -8,7 +8,7 @@ use super::{
     overlay::{KeyChange, Overlay},
     schema::Schema,
 };
-use crate::error::Result;
+use crate::{error::Result, steps};
 
 type BaseRange = engine::Range;
 type BaseBytes = engine::Bytes;
@@ -47,6 +47,7 @@ impl Deref for Bytes<'_> {
 impl<'a> View<'a> {
     #[inline]
     pub(super) fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<Bytes<'a>>> {
+        steps::step();
         match self.overlay.and_then(|overlay| overlay.get(tree, key)) {
             Some(change) => Ok(change.as_deref().map(Bytes::Changed)),
             None => Ok(self.base.get(tree, key)?.map(Bytes::Base)),
@@ -112,6 +113,7 @@ impl<'a> Range<'a> {
     /// The next entry. After an error the range must not be used.
     #[inline]
     pub(super) fn next(&mut self) -> Result<Option<(Bytes<'a>, Bytes<'a>)>> {
+        steps::step();
         if self.changes.is_none() {
             let entry = self.pull_base()?;
             return Ok(entry.map(|(key, value)| (Bytes::Base(key), Bytes::Base(value))));

@@ -46,7 +46,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Runs a future on this thread. Drops it and returns `None` if it is not ready at the deadline.
+/// Runs a future on this thread. Drops it and returns `None` if it is not ready at the deadline. There may be none.
 pub(super) fn block_on<F: Future>(future: F, deadline: Option<Instant>) -> Option<F::Output> {
     let mut future = pin!(future);
     // Most futures are ready at once.
@@ -80,6 +80,11 @@ pub(super) fn block_on<F: Future>(future: F, deadline: Option<Instant>) -> Optio
             }
         }
     }
+}
+
+/// The end of a time that begins now; `None` where no clock shows it, so that the time never ends.
+pub(super) fn end_of(time: Duration) -> Option<Instant> {
+    Instant::now().checked_add(time)
 }
 
 /// The number of documents or index entries that are read between two yields.
@@ -152,8 +157,7 @@ pub(super) struct Deadline {
 impl Deadline {
     /// The deadline of a unit that begins now; `None` for a limit that never ends.
     pub(super) fn after(limit: Duration) -> Option<Deadline> {
-        let at = Instant::now().checked_add(limit)?;
-        Some(Deadline { at, limit })
+        end_of(limit).map(|at| Deadline { at, limit })
     }
 
     /// Returns the error of a unit that computes for longer.

@@ -10,15 +10,16 @@ use super::{
     ids::Ids,
     layout::{damaged, document_key, id_len},
     scan,
-    schema::{Collection, Index, Schema},
+    schema::{Collection, Schema},
     work::Work,
 };
 use crate::{
     error::{Error, ErrorKind, Result},
     mql::{self, Filter, Sort, Test, path},
+    mutants::mutant,
     store::{
-        Change, CollectionWrites, Cost, DeleteWrite, Deleted, DocumentWrite, IndexFilter,
-        UpdateWrite, Updated, check_document,
+        Change, CollectionWrites, Cost, DeleteWrite, Deleted, DocumentWrite, UpdateWrite, Updated,
+        check_document,
     },
 };
 
@@ -227,7 +228,7 @@ impl Work {
                 continue;
             }
             if let (Some(before), Some(after)) = (before, after)
-                && is_unaffected(index, before, after)
+                && index.spec.is_unaffected(before, after)
             {
                 continue;
             }
@@ -259,7 +260,11 @@ impl Work {
         let id = document_key(field_id(document)?);
         for (at, key) in claims {
             let index = &collection.indexes[at];
-            if self.view().get(index.tree, &key)?.is_some() {
+            let is_left = match index.spec.filter {
+                Some(_) => mutant("partial unique index"),
+                None => mutant("unique index"),
+            };
+            if self.view().get(index.tree, &key)?.is_some() && !is_left {
                 return Err(duplicate(&collection.name, index, document, &key));
             }
             self.overlay.put(index.tree, &key, &id);
@@ -326,17 +331,6 @@ impl Work {
 
 /// New keys of unique indexes, each with the position of its index.
 type Claims = Vec<(usize, Vec<u8>)>;
-
-/// Whether two images of a document have the same entries, since they have the same values at the paths
-/// of the index and of its filter.
-fn is_unaffected(index: &Index, before: &RawDocument, after: &RawDocument) -> bool {
-    let mut keys = index.spec.keys.iter();
-    let filter = index.spec.filter.iter();
-    keys.all(|(path, _)| path::is_same(before, after, path))
-        && filter
-            .flat_map(IndexFilter::paths)
-            .all(|path| path::is_same(before, after, path))
-}
 
 /// The `_id` of a document that has one.
 fn field_id(document: &RawDocument) -> Result<RawBsonRef<'_>> {

@@ -156,9 +156,7 @@ impl Writer {
                     let _ = reply.send(made.map(|()| self.newest.clone()));
                 }
                 Event::Request(Request::Check { reply }) => {
-                    // A checkpoint leaves in the file what is needed to open it beside.
-                    let durable = self.checkpoint(&Overlay::default());
-                    let checked = durable.and_then(|()| self.engine.check_file());
+                    let checked = self.check();
                     let _ = reply.send(checked.map(|()| self.newest.clone()));
                 }
                 Event::Request(Request::Compact { reply }) => self.compact(reply),
@@ -247,7 +245,7 @@ impl Writer {
 
     fn flush_due(&self) -> Option<Instant> {
         self.unflushed
-            .map(|since| since + self.settings.flush_interval)
+            .and_then(|since| since.checked_add(self.settings.flush_interval))
     }
 
     /// Returns the error of an earlier failure of the disk.
@@ -326,12 +324,10 @@ impl Writer {
     /// need not make it durable.
     fn append(&mut self, work: &Work, durable: bool, units: usize) -> Result<bool> {
         if let Some(log) = &mut self.log {
-            if !log.append(units, &work.overlay)? {
+            let Some(appended) = log.append(units, &work.overlay)? else {
                 return Ok(false);
-            }
-            if let Some(file) = log.file() {
-                self.syncer.appended(file, durable)?;
-            }
+            };
+            self.syncer.appended(appended, durable)?;
         }
         if !durable || self.log.is_none() {
             self.unflushed.get_or_insert_with(Instant::now);
@@ -362,6 +358,15 @@ impl Writer {
         self.syncer.made_durable();
         self.unflushed = None;
         Ok(())
+    }
+
+    /// Verifies the checksums of both files.
+    fn check(&mut self) -> Result<()> {
+        self.settle()?;
+        let logged = self.log.as_ref().map_or(Ok(()), Log::verify);
+        // It leaves in the file what is needed to open it beside, and what the log may have lost.
+        self.checkpoint(&Overlay::default())?;
+        self.engine.check_file().and(logged)
     }
 
     /// Makes a checkpoint, unless the engine has made all commits durable already.

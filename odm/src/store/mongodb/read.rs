@@ -43,12 +43,13 @@ impl Session {
             if !is_of_one(&find.filter) {
                 action = action.sort(total.to_document());
             }
+            let (skip, limit) = skip_and_limit(find, limit);
             if let Some(limit) = limit {
-                action = action.limit(signed(limit));
+                action = action.limit(limit);
             }
             if find.after.is_none() {
-                if find.skip > 0 {
-                    action = action.skip(find.skip);
+                if skip > 0 {
+                    action = action.skip(skip.unsigned_abs());
                 }
                 if let Some(projection) = &find.projection {
                     action = action.projection(projection.to_document());
@@ -248,7 +249,7 @@ impl Session {
             let rows: Vec<Document> = rows
                 .map(|(key, position): (Bson, i64)| doc! { "position": position, "key": key })
                 .collect();
-            first += signed(keys.len() as u64);
+            first = first.saturating_add(signed(keys.len() as u64));
             let stages = vec![
                 doc! { "$documents": rows },
                 doc! { "$lookup": {
@@ -371,6 +372,13 @@ fn about(find: &Find) -> About<'_> {
 
 fn index(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// The server takes numbers of which the sum is an `i64`, and a limit of 0 for none.
+fn skip_and_limit(find: &Find, limit: Option<u64>) -> (i64, Option<i64>) {
+    let skip = signed(find.skip);
+    let limit = limit.map(|limit| signed(limit).min(i64::MAX.saturating_sub(skip)));
+    (skip, limit.filter(|limit| *limit > 0))
 }
 
 fn signed(number: u64) -> i64 {
@@ -562,14 +570,15 @@ impl Reader for Session {
     }
 
     async fn explain(&self, find: &Find) -> Result<Explain> {
+        let (skip, limit) = skip_and_limit(find, find.limit);
         let mut command = doc! {
             "find": &find.collection,
             "filter": find.filter.to_document(),
             "sort": total(&find.sort)?.to_document(),
-            "skip": signed(find.skip),
+            "skip": skip,
         };
-        if let Some(limit) = find.limit.filter(|limit| *limit > 0) {
-            command.insert("limit", signed(limit));
+        if let Some(limit) = limit {
+            command.insert("limit", limit);
         }
         let command = doc! { "explain": command, "verbosity": "executionStats" };
         let explained = self.connection.database.run_command(command).await;

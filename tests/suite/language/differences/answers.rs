@@ -9,7 +9,7 @@ use super::{
     is_other_type, is_refused_there, is_same_but, is_update, shown, shows, sorts, states, stored,
     updated, uses,
 };
-use crate::case::{Case, Statement};
+use crate::language::case::{Case, Statement};
 
 /// Where SecantusDB answers wrongly, or refuses what it should answer.
 pub(super) const ANSWERS: &[Difference] = &[
@@ -20,10 +20,7 @@ pub(super) const ANSWERS: &[Difference] = &[
         example: || {
             let greatest = "9.999999999999999999999999999999999E+6144".parse();
             let greatest: Decimal128 = greatest.expect("it is a decimal");
-            filtered(
-                doc! { "_id": 1, "a": greatest },
-                doc! { "a": { "$mod": [1, 1] } },
-            )
+            filtered(doc! { "_id": 1, "a": greatest }, doc! { "a": { "$mod": [1, 1] } })
         },
     },
     Difference {
@@ -72,9 +69,7 @@ pub(super) const ANSWERS: &[Difference] = &[
                elements' fields too",
         is_about: |case, _, _| {
             shows(case, &|_, shown| {
-                shown
-                    .as_document()
-                    .is_some_and(|document| document.contains_key("$slice"))
+                shown.as_document().is_some_and(|document| document.contains_key("$slice"))
             })
         },
         example: || {
@@ -87,9 +82,7 @@ pub(super) const ANSWERS: &[Difference] = &[
                field says which it is",
         is_about: |case, _, _| {
             shows(case, &|_, shown| {
-                shown
-                    .as_document()
-                    .is_some_and(|document| document.contains_key("$elemMatch"))
+                shown.as_document().is_some_and(|document| document.contains_key("$elemMatch"))
             })
         },
         example: || {
@@ -146,20 +139,14 @@ pub(super) const ANSWERS: &[Difference] = &[
         says: "comparison order: 13. JavaScript Code 14. JavaScript Code with Scope",
         is_about: |case, ours, theirs| {
             let kind = |value: &Bson| {
-                matches!(
-                    value,
-                    Bson::JavaScriptCode(_) | Bson::JavaScriptCodeWithScope(_)
-                )
+                matches!(value, Bson::JavaScriptCode(_) | Bson::JavaScriptCodeWithScope(_))
             };
             let read = |document| Document::try_from(document).expect("a document is well-formed");
             let is_stored = case.documents.iter().any(|one| has(&read(one), &kind));
             states(case, &kind) || is_stored && is_in_other_order(ours, theirs)
         },
         example: || {
-            let scope = JavaScriptCodeWithScope {
-                code: "a".to_owned(),
-                scope: doc! {},
-            };
+            let scope = JavaScriptCodeWithScope { code: "a".to_owned(), scope: doc! {} };
             let code = Bson::JavaScriptCode("b".to_owned());
             let documents = [doc! { "_id": 1, "a": scope }, doc! { "_id": 2, "a": code }];
             find(&documents, doc! {}, doc! { "a": 1, "_id": 1 }, doc! {})
@@ -168,12 +155,7 @@ pub(super) const ANSWERS: &[Difference] = &[
     Difference {
         says: "$mod: The $mod expression rounds decimal input towards zero",
         is_about: |case, _, _| uses(case, "$mod"),
-        example: || {
-            filtered(
-                doc! { "_id": 1, "a": 1 },
-                doc! { "a": { "$mod": [1, 0.5] } },
-            )
-        },
+        example: || filtered(doc! { "_id": 1, "a": 1 }, doc! { "a": { "$mod": [1, 0.5] } }),
     },
     Difference {
         says: "$all: The $all is equivalent to an $and operation of the specified values",
@@ -208,11 +190,7 @@ pub(super) const ANSWERS: &[Difference] = &[
     Difference {
         says: "variables: $<field> is equivalent to $$CURRENT.<field>",
         is_about: |case, _, _| {
-            states(case, &|value| {
-                value
-                    .as_str()
-                    .is_some_and(|path| path.starts_with("$$CURRENT"))
-            })
+            states(case, &|value| value.as_str().is_some_and(|path| path.starts_with("$$CURRENT")))
         },
         example: || shown(doc! { "_id": 1 }, doc! { "a": "$$CURRENT.b" }),
     },
@@ -255,9 +233,7 @@ pub(super) const ANSWERS: &[Difference] = &[
         is_about: |case, _, _| {
             let is_of_array = |operand: &Bson| matches!(operand, Bson::Array(all) if matches!(all[..], [Bson::Array(_)]));
             states(case, &|value| {
-                let operand = value
-                    .as_document()
-                    .and_then(|document| document.get("$not"));
+                let operand = value.as_document().and_then(|document| document.get("$not"));
                 operand.is_some_and(is_of_array)
             })
         },
@@ -303,18 +279,9 @@ pub(super) const ANSWERS: &[Difference] = &[
         is_about: |case, _, _| states(case, &|value| matches!(value, Bson::Binary(_))),
         example: || {
             let subtype = BinarySubtype::UserDefined(0xdf);
-            let greater = Binary {
-                subtype,
-                bytes: Vec::new(),
-            };
-            let less = Binary {
-                subtype: BinarySubtype::Generic,
-                bytes: Vec::new(),
-            };
-            filtered(
-                doc! { "_id": 1, "a": less },
-                doc! { "a": { "$gte": greater } },
-            )
+            let greater = Binary { subtype, bytes: Vec::new() };
+            let less = Binary { subtype: BinarySubtype::Generic, bytes: Vec::new() };
+            filtered(doc! { "_id": 1, "a": less }, doc! { "a": { "$gte": greater } })
         },
     },
 ];

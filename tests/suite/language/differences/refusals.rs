@@ -4,7 +4,7 @@
 use odm::bson::{Bson, Regex, doc, raw::cstr};
 
 use super::{Difference, filtered, find, is_refused_here, shown, stored, updated};
-use crate::case::{Case, Statement};
+use crate::language::case::{Case, Statement};
 
 /// By the messages of the library.
 pub(super) const REFUSALS: &[Difference] = &[
@@ -94,12 +94,7 @@ pub(super) const REFUSALS: &[Difference] = &[
                 ],
             )
         },
-        example: || {
-            filtered(
-                doc! { "_id": 1 },
-                doc! { "$jsonSchema": { "required": {} } },
-            )
-        },
+        example: || filtered(doc! { "_id": 1 }, doc! { "$jsonSchema": { "required": {} } }),
     },
     Difference {
         says: "expression.cpp: Expression $ne takes exactly 2 arguments; $add only supports numeric or date types",
@@ -112,12 +107,7 @@ pub(super) const REFUSALS: &[Difference] = &[
         },
         example: || {
             let projection = doc! { "a": { "$ne": [] } };
-            find(
-                &[doc! { "_id": 1 }],
-                doc! { "b": 1 },
-                doc! { "_id": 1 },
-                projection,
-            )
+            find(&[doc! { "_id": 1 }], doc! { "b": 1 }, doc! { "_id": 1 }, projection)
         },
     },
     Difference {
@@ -155,11 +145,7 @@ pub(super) const REFUSALS: &[Difference] = &[
     Difference {
         says: "rename_node.cpp: The source and target field for $rename must differ; The 'to' field for $rename must be a string; may not be dynamic; cannot be an array element; cannot contain an embedded null byte",
         is_about: |_, ours, theirs| {
-            is_refused_here(
-                ours,
-                theirs,
-                &["`$rename` needs", "cannot rename", "contains a NUL"],
-            )
+            is_refused_here(ours, theirs, &["`$rename` needs", "cannot rename", "contains a NUL"])
         },
         example: || updated(doc! { "_id": 2 }, doc! { "$rename": { "a": "a" } }),
     },

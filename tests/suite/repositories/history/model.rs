@@ -65,10 +65,7 @@ impl Model {
         match op {
             Op::InsertAuthors(authors) => {
                 for author in authors {
-                    let author = Author {
-                        version: 1,
-                        ..author.clone()
-                    };
+                    let author = Author { version: 1, ..author.clone() };
                     if self.authors.insert(author.id, author).is_some() {
                         return Err(ErrorKind::DuplicateKey);
                     }
@@ -78,10 +75,7 @@ impl Model {
             Op::ReplaceAuthor { author, upsert } => match self.authors.get_mut(&author.id) {
                 None if *upsert && author.version > 0 => Err(ErrorKind::Stale),
                 None if *upsert => {
-                    let author = Author {
-                        version: 1,
-                        ..author.clone()
-                    };
+                    let author = Author { version: 1, ..author.clone() };
                     self.authors.insert(author.id, author);
                     Ok(1)
                 }
@@ -157,11 +151,7 @@ impl Model {
             }
             Op::Move { from, to } => {
                 let mut matched = 0;
-                for post in self
-                    .posts
-                    .values_mut()
-                    .filter(|post| post.author.id() == from)
-                {
+                for post in self.posts.values_mut().filter(|post| post.author.id() == from) {
                     post.author = Ref::new(*to);
                     matched += 1;
                 }
@@ -181,10 +171,7 @@ impl Model {
     fn check(&self, before: &Model) -> Result<(), ErrorKind> {
         let mut emails = BTreeSet::new();
         let mut slugs = BTreeSet::new();
-        if !self
-            .authors
-            .values()
-            .all(|author| emails.insert(&author.email))
+        if !self.authors.values().all(|author| emails.insert(&author.email))
             || !self
                 .posts
                 .values()
@@ -195,17 +182,9 @@ impl Model {
         }
         let deleted =
             self.authors.len() < before.authors.len() || self.posts.len() < before.posts.len();
-        let mentors = self
-            .authors
-            .values()
-            .filter_map(|author| author.mentor.as_ref());
-        let whole = mentors
-            .into_iter()
-            .all(|mentor| self.authors.contains_key(mentor.id()))
-            && self
-                .posts
-                .values()
-                .all(|post| self.authors.contains_key(post.author.id()))
+        let mentors = self.authors.values().filter_map(|author| author.mentor.as_ref());
+        let whole = mentors.into_iter().all(|mentor| self.authors.contains_key(mentor.id()))
+            && self.posts.values().all(|post| self.authors.contains_key(post.author.id()))
             && self
                 .posts
                 .values()

@@ -35,23 +35,19 @@ impl Op {
             Op::InsertAuthors(authors) => {
                 db.authors.insert_many(authors.clone()).await?.len() as u64
             }
-            Op::ReplaceAuthor {
-                author,
-                upsert: true,
-            } => db.authors.upsert(author.clone()).await?.version as u64,
-            Op::ReplaceAuthor {
-                author,
-                upsert: false,
-            } => db.authors.replace(author.clone()).await?.version as u64,
+            Op::ReplaceAuthor { author, upsert: true } => {
+                db.authors.upsert(author.clone()).await?.version as u64
+            }
+            Op::ReplaceAuthor { author, upsert: false } => {
+                db.authors.replace(author.clone()).await?.version as u64
+            }
             Op::SetEmail(id, email) => {
                 db.authors.update(id).set(author.email, email).await?;
                 0
             }
             Op::SetMentor(id, mentor) => {
                 let mentor: Option<Ref<Author>> = mentor.map(Ref::new);
-                db.authors
-                    .modify(id, |author| author.mentor = mentor)
-                    .await?;
+                db.authors.modify(id, |author| author.mentor = mentor).await?;
                 0
             }
             Op::DeleteAuthor(id) => db.authors.delete(id).await?.into(),
@@ -69,11 +65,7 @@ impl Op {
             }
             Op::Score { author, least, by } => {
                 let of = post.author.eq(*author) & post.score.gte(*least);
-                db.posts
-                    .update_where(of)
-                    .inc(post.score, *by)
-                    .await?
-                    .matched
+                db.posts.update_where(of).inc(post.score, *by).await?.matched
             }
             Op::Relate(id, to) => {
                 db.posts.update(id).push(post.related, *to).await?;
@@ -81,9 +73,7 @@ impl Op {
             }
             Op::Unrelate(to) => {
                 let all = db.posts.update_where(Filter::all());
-                all.raw(odm::bson::doc! { "$pull": { "related": to } })
-                    .await?
-                    .modified
+                all.raw(odm::bson::doc! { "$pull": { "related": to } }).await?.modified
             }
             Op::Move { from, to } => {
                 let of = db.posts.update_where(post.author.eq(*from));
@@ -106,12 +96,7 @@ fn email() -> impl Strategy<Value = String> + Clone {
 
 fn author() -> impl Strategy<Value = Author> {
     (id(), email(), 1..4_i64, option::weighted(0.3, id())).prop_map(
-        |(id, email, version, mentor)| Author {
-            id,
-            email,
-            version,
-            mentor: mentor.map(Ref::new),
-        },
+        |(id, email, version, mentor)| Author { id, email, version, mentor: mentor.map(Ref::new) },
     )
 }
 
@@ -152,12 +137,7 @@ fn op() -> impl Strategy<Value = Op> {
 /// A history that starts with somebody there.
 pub(super) fn ops() -> impl Strategy<Value = Vec<Op>> {
     let first = (0..3_i64).prop_map(|last| {
-        let author = |id: i64| Author {
-            id,
-            email: format!("{id}"),
-            version: 0,
-            mentor: None,
-        };
+        let author = |id: i64| Author { id, email: format!("{id}"), version: 0, mentor: None };
         Op::InsertAuthors((0..=last).map(author).collect())
     });
     (first, vec(op(), 1..40)).prop_map(|(first, rest)| [vec![first], rest].concat())

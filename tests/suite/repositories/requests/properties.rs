@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{Thing, query};
-use crate::items::Item;
+use crate::repositories::items::Item;
 
 /// One condition of a request, as JSON, as a pair of a query string, and typed.
 type Condition = (&'static str, &'static str, Value, String, Filter<Item>);
@@ -34,50 +34,20 @@ fn conditions() -> impl Strategy<Value = Condition> {
             ("count", "in", json!(numbers), texts.join(","), typed)
         }),
         "[a-z$.{}\" ]{0,3}".prop_map(move |text| {
-            (
-                "code",
-                "gte",
-                json!(text),
-                text.clone(),
-                item().code.gte(text),
-            )
+            ("code", "gte", json!(text), text.clone(), item().code.gte(text))
         }),
         (-5.0..5.0_f64).prop_map(move |number| {
-            (
-                "weight",
-                "lt",
-                json!(number),
-                number.to_string(),
-                item().weight.lt(number),
-            )
+            ("weight", "lt", json!(number), number.to_string(), item().weight.lt(number))
         }),
         prop_oneof!["red", "blue", "x"].prop_map(move |tag: String| {
-            (
-                "tags",
-                "eq",
-                json!(tag),
-                tag.clone(),
-                item().tags.contains(tag),
-            )
+            ("tags", "eq", json!(tag), tag.clone(), item().tags.contains(tag))
         }),
         any::<bool>().prop_map(move |is| {
-            (
-                "note",
-                "exists",
-                json!(is),
-                is.to_string(),
-                item().note.exists(is),
-            )
+            ("note", "exists", json!(is), is.to_string(), item().note.exists(is))
         }),
         (0..9000_i64).prop_map(move |millis| {
             let date = DateTime::from_millis(millis);
-            (
-                "made",
-                "gt",
-                json!(date),
-                date.to_string(),
-                item().made.gt(date),
-            )
+            ("made", "gt", json!(date), date.to_string(), item().made.gt(date))
         }),
     ]
 }

@@ -20,6 +20,7 @@ use crate::{
         Projection, key,
         path::{self, Lookup as Found},
     },
+    mutants::mutant,
     store::{Find, FindByKey},
 };
 
@@ -50,7 +51,8 @@ pub(super) fn followed(
                 return;
             }
             let wanted = copied(copy, source, stored);
-            if !is_same(stored, wanted.as_ref()) {
+            let is_left = mutant("second copy in a list") && !fields.is_empty();
+            if !is_same(stored, wanted.as_ref()) && !is_left {
                 fields.push((place.path_of(&copy.name), wanted));
             }
         });
@@ -157,12 +159,18 @@ fn compare(
     let held = Held::new(copy, reference, before).take_all(&copies);
     let sources = sources.get(&copy.source);
     for (at, held) in copies.iter().zip(held) {
+        if mutant("second copy of a written list") && !fields.is_empty() {
+            break;
+        }
         let absent = || absent(copy, at.stored);
         let wanted = match &at.key {
             None => absent(),
             Some(key) => match sources.and_then(|sources| sources.get(key)) {
-                Some(source) if copy.frozen => held.or_else(|| copied(copy, source, at.stored)),
+                Some(source) if copy.frozen && !mutant("frozen copy") => {
+                    held.or_else(|| copied(copy, source, at.stored))
+                }
                 Some(source) => copied(copy, source, at.stored),
+                None if mutant("copy of what is gone") => absent(),
                 None => held.or_else(absent),
             },
         };
@@ -232,7 +240,7 @@ async fn reverse_copies(
         for source in &sources {
             match value(source, &copy.value) {
                 None | Some(RawBsonRef::Null) => {}
-                Some(value) if !seen.insert(key::of(value)) => {}
+                Some(value) if !seen.insert(key::of(value)) && !mutant("same value twice") => {}
                 Some(value) => values.push(value),
             }
         }

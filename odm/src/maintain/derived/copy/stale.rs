@@ -13,6 +13,7 @@ use crate::{
         unit::{Doc, Image, Unit, id},
     },
     mql::{key, path},
+    mutants::mutant,
     store::Find,
 };
 
@@ -153,11 +154,14 @@ fn add_named(
         };
         let (mut before, now) = (named(image.before()), named(image.now()));
         for (key, holder) in now {
-            if before.remove(&key).is_none() || !is_same_value {
+            let is_other = !is_same_value && !mutant("reverse copy of a changed value");
+            if before.remove(&key).is_none() || is_other {
                 stale.insert(key, holder);
             }
         }
-        stale.append(&mut before);
+        if !mutant("reverse copy of the old holder") {
+            stale.append(&mut before);
+        }
     }
 }
 
@@ -172,6 +176,7 @@ fn is_touched(copy: &CopyDefinition, image: &Image) -> bool {
     };
     let mut fields = [Some(&copy.name), reference].into_iter().flatten();
     fields.any(|field| !path::is_same(before, now, &join(&copy.within, field)))
+        && !mutant("moved holder")
 }
 
 /// Whether there may be holders to whose copy a change of the source matters: to a frozen one, if there
@@ -183,7 +188,7 @@ fn is_source_changed(copy: &CopyDefinition, image: &Image, may_dangle: bool) -> 
             let was_absent = matches!(before, None | Some(RawBsonRef::Null));
             before.map(key::of) != now.map(key::of) && (was_absent || !copy.frozen)
         }
-        (None, Some(_)) => may_dangle,
+        (None, Some(_)) => may_dangle && !mutant("source that comes back"),
         (_, None) => false,
     }
 }

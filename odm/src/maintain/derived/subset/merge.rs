@@ -15,6 +15,7 @@ use crate::{
     error::{Error, Result},
     maintain::derived::counts,
     mql::{Sort, key, path},
+    mutants::mutant,
 };
 
 /// Whether the elements of a subset tell their own order.
@@ -93,17 +94,22 @@ pub(super) fn merged(
         }
     }
     // Elements that share a place stay in their order.
-    elements.sort_by(|(a, _), (b, _)| a.cmp(b));
+    if !mutant("order of a subset") {
+        elements.sort_by(|(a, _), (b, _)| a.cmp(b));
+    }
     let is_tie = |pair: &[(Vec<u8>, Cow<'_, RawDocument>)]| {
         let is_new = |element: &Cow<'_, _>| matches!(element, Cow::Owned(_));
         pair[0].0 == pair[1].0 && (is_new(&pair[0].1) || is_new(&pair[1].1))
     };
-    if elements.windows(2).any(is_tie) {
+    if elements.windows(2).any(is_tie) && !mutant("tie in a subset") {
         return Ok(None);
     }
-    elements.truncate(limit);
+    if !mutant("limit of a subset") {
+        elements.truncate(limit);
+    }
     // Children that were not shown may come before what is behind the last element.
     let is_known = |(place, _): &(Vec<u8>, _)| is_behind(place).is_le();
+    let is_full = is_full && !mutant("next child of a subset");
     if is_full && !(elements.len() == limit && elements.last().is_some_and(is_known)) {
         return Ok(None);
     }

@@ -13,6 +13,7 @@ use crate::{
         unit::{Doc, Image, Unit, id},
     },
     mql::{key, path},
+    mutants::mutant,
 };
 
 /// A parent of which a subset may be wrong.
@@ -73,6 +74,7 @@ pub(super) fn stale(
             if image
                 .before()
                 .is_none_or(|before| array(before) != array(now))
+                && !mutant("subset that was sent")
             {
                 let parent = stale.parent(id(now).into());
                 parent.elements.insert(place, StaleElements::Any);
@@ -134,6 +136,7 @@ fn add_by_children(
         }
         // What was not stored by a write that knew the filter may have counted.
         let before = before.unwrap_or(image.before());
+        let before = before.filter(|_| !mutant("subset of the old parent"));
         for child in before.into_iter().chain(now) {
             references(child, &subset.reference, |parent| {
                 stale.add(place, parent.into(), image, None);

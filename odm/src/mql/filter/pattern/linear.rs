@@ -1,245 +1,161 @@
-//! Expressions of PCRE2 that the crate `regex` matches in linear time.
+//! Expressions that are matched in time that is linear in the text.
 //!
-//! What is here has one meaning in both, for the question whether there is a match. Everything else, what
-//! only the one has and what has another meaning in the other, has no translation.
+//! What is here has one meaning in both engines, for the question whether there is a match. Everything else has no
+//! translation.
 
-use std::{iter::Peekable, str::Chars};
+use std::fmt;
+
+use regex_automata::{
+    Input, hybrid,
+    meta::{self, Regex},
+    nfa::thompson::{self, NFA, WhichCaptures},
+};
+use regex_syntax::hir::{self, Class, ClassUnicode, ClassUnicodeRange, Hir};
+
+use super::{
+    set,
+    tree::{Greed, Node, One, Place, Tree},
+};
 
 /// The greatest memory of a translated expression.
-const MAX_SIZE: usize = 4 << 20;
+const MAX_SIZE: usize = 1 << 20;
 /// The greatest repetition that is translated.
 const MAX_REPEAT: u32 = 1_000;
-const DIGITS: &str = "0-9";
-const WORD: &str = "0-9A-Za-z_";
-const SPACES: &str = r"\t\n\x0B\x0C\r ";
+/// The greatest product of the length of a text and of the states of an expression for which any algorithm will do.
+const MAX_STEPS: usize = 1 << 22;
+/// The memory for the sets of states that a search meets, and how often it may be used up.
+const CACHE: usize = 1 << 20;
+const MAX_CLEARS: usize = 4;
 
-/// Translates an expression that PCRE2 accepts.
-pub(super) fn compile(source: &str, options: &str) -> Option<regex::Regex> {
-    let has = |option| options.contains(option);
-    // The scripts of the two have not always the same pairs of letters.
-    if has('x') || (has('i') && !source.is_ascii()) {
-        return None;
-    }
-    let mut translator = Translator {
-        rest: source.chars().peekable(),
-        out: String::with_capacity(source.len() + 16),
-        ignores_case: has('i'),
-        has_lines: has('m'),
-        matches_breaks: has('s'),
-    };
-    translator.run()?;
-    regex::RegexBuilder::new(&translator.out)
-        .case_insensitive(has('i'))
-        .size_limit(MAX_SIZE)
-        .build()
-        .ok()
+/// An expression, and what to search for it with.
+#[derive(Clone)]
+pub(super) struct Linear {
+    regex: Regex,
+    nfa: NFA,
 }
 
-struct Translator<'s> {
-    rest: Peekable<Chars<'s>>,
-    out: String,
-    ignores_case: bool,
-    has_lines: bool,
-    matches_breaks: bool,
-}
-
-impl Translator<'_> {
-    fn run(&mut self) -> Option<()> {
-        let mut depth = 0_usize;
-        // Whether what is before can be repeated.
-        let mut repeatable = false;
-        while let Some(char) = self.rest.next() {
-            repeatable = match char {
-                '\\' => self.escape()?,
-                '.' => {
-                    let any = if self.matches_breaks {
-                        "(?s:.)"
-                    } else {
-                        r"[^\n]"
-                    };
-                    self.out.push_str(any);
-                    true
-                }
-                '^' if !self.has_lines => {
-                    self.out.push_str(r"\A");
-                    false
-                }
-                '$' if self.has_lines => {
-                    self.out.push_str("(?m:$)");
-                    false
-                }
-                // Before the last line break it is the end as well, if nothing follows.
-                '$' if depth == 0 && matches!(self.rest.peek(), None | Some('|')) => {
-                    self.out.push_str(r"(?:\n?\z)");
-                    false
-                }
-                '(' => {
-                    match self.rest.peek() {
-                        Some('*') => return None,
-                        Some('?') => {
-                            self.rest.next();
-                            self.rest.next_if_eq(&':')?;
-                        }
-                        _ => {}
-                    }
-                    self.out.push_str("(?:");
-                    depth += 1;
-                    false
-                }
-                ')' => {
-                    depth = depth.checked_sub(1)?;
-                    self.out.push(')');
-                    true
-                }
-                '|' => {
-                    self.out.push('|');
-                    false
-                }
-                '*' | '+' | '?' if repeatable => {
-                    self.out.push(char);
-                    self.greed()?;
-                    false
-                }
-                '{' if repeatable => {
-                    self.repetition()?;
-                    self.greed()?;
-                    false
-                }
-                '^' | '$' | '*' | '+' | '?' | '{' => return None,
-                '[' => {
-                    self.class()?;
-                    true
-                }
-                literal => {
-                    self.literal(literal);
-                    true
-                }
-            };
-        }
-        (depth == 0).then_some(())
-    }
-
-    fn literal(&mut self, char: char) {
-        self.out.push_str(&format!("\\x{{{:X}}}", u32::from(char)));
-    }
-
-    /// Translates what follows a backslash, and returns whether it can be repeated.
-    fn escape(&mut self) -> Option<bool> {
-        let (class, negated) = match self.rest.next()? {
-            'd' => (DIGITS, ""),
-            'D' => (DIGITS, "^"),
-            'w' => (WORD, ""),
-            'W' => (WORD, "^"),
-            's' => (SPACES, ""),
-            'S' => (SPACES, "^"),
-            'b' => {
-                self.out.push_str(r"(?-u:\b)");
-                return Some(false);
-            }
-            other => {
-                self.literal(escaped(other)?);
-                return Some(true);
-            }
-        };
-        self.out.push_str(&format!("(?-i:[{negated}{class}])"));
-        Some(true)
-    }
-
-    /// A quantifier can be lazy, which is of no matter here, but not possessive.
-    fn greed(&mut self) -> Option<()> {
-        match self.rest.peek() {
-            Some('+') => None,
-            Some('?') => {
-                self.rest.next();
-                self.out.push('?');
-                Some(())
-            }
-            _ => Some(()),
-        }
-    }
-
-    fn repetition(&mut self) -> Option<()> {
-        let mut text = String::new();
-        loop {
-            match self.rest.next()? {
-                '}' => break,
-                char => text.push(char),
-            }
-        }
-        let number = |text: &str| {
-            let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-            let number: u32 = text.parse().ok()?;
-            (digits && number <= MAX_REPEAT).then_some(number)
-        };
-        match text.split_once(',') {
-            None => number(&text)?,
-            Some((least, "")) => number(least)?,
-            Some((least, most)) => number(least).filter(|least| Some(*least) <= number(most))?,
-        };
-        self.out.push_str(&format!("{{{text}}}"));
-        Some(())
-    }
-
-    fn class(&mut self) -> Option<()> {
-        self.out.push('[');
-        if self.rest.next_if_eq(&'^').is_some() {
-            self.out.push('^');
-        }
-        let mut is_empty = true;
-        loop {
-            let char = match self.rest.next()? {
-                ']' if !is_empty => break,
-                // A name of a class, or a bracket that means itself.
-                '[' | ']' => return None,
-                '\\' => match self.rest.next()? {
-                    'd' => {
-                        self.out.push_str(DIGITS);
-                        is_empty = false;
-                        continue;
-                    }
-                    's' => {
-                        self.out.push_str(SPACES);
-                        is_empty = false;
-                        continue;
-                    }
-                    // Its letters would be those of all scripts.
-                    'w' if !self.ignores_case => {
-                        self.out.push_str(WORD);
-                        is_empty = false;
-                        continue;
-                    }
-                    other => escaped(other)?,
-                },
-                '-' if !is_empty && self.rest.peek() != Some(&']') => return None,
-                char => char,
-            };
-            is_empty = false;
-            self.literal(char);
-            if char != '-' && self.rest.next_if_eq(&'-').is_some() {
-                match self.rest.peek() {
-                    Some(']') => self.literal('-'),
-                    Some('[' | '\\') | None => return None,
-                    Some(&end) if end < char => return None,
-                    Some(&end) => {
-                        self.rest.next();
-                        self.out.push('-');
-                        self.literal(end);
-                    }
-                }
-            }
-        }
-        self.out.push(']');
-        Some(())
+/// The name alone: the caches of the automaton differ from match to match.
+impl fmt::Debug for Linear {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Linear")
     }
 }
 
-/// The character that an escape means.
-fn escaped(char: char) -> Option<char> {
-    match char {
-        'n' => Some('\n'),
-        't' => Some('\t'),
-        'r' => Some('\r'),
-        'f' => Some('\u{c}'),
-        char => char.is_ascii_punctuation().then_some(char),
+/// Translates an expression.
+pub(super) fn compile(tree: &Tree) -> Option<Linear> {
+    let hir = hir(&tree.root, true)?;
+    let config = thompson::Config::new()
+        .nfa_size_limit(Some(MAX_SIZE))
+        .which_captures(WhichCaptures::None);
+    let mut compiler = thompson::Compiler::new();
+    let nfa = compiler.configure(config).build_from_hir(&hir).ok()?;
+    let config = meta::Config::new()
+        .nfa_size_limit(Some(MAX_SIZE))
+        .which_captures(WhichCaptures::None);
+    let regex = Regex::builder()
+        .configure(config)
+        .build_from_hir(&hir)
+        .ok()?;
+    Some(Linear { regex, nfa })
+}
+
+impl Linear {
+    /// Whether the expression matches a part of the text, or `None` if that takes too many steps.
+    pub(super) fn is_match(&self, text: &str) -> Option<bool> {
+        if text.len().saturating_mul(self.nfa.states().len()) <= MAX_STEPS {
+            return Some(self.regex.is_match(text));
+        }
+        // A step for each byte, and the making of sets of states, which ends.
+        let config = hybrid::dfa::Config::new()
+            .cache_capacity(CACHE)
+            .skip_cache_capacity_check(true)
+            .minimum_cache_clear_count(Some(MAX_CLEARS));
+        let mut builder = hybrid::dfa::Builder::new();
+        let dfa = builder
+            .configure(config)
+            .build_from_nfa(self.nfa.clone())
+            .ok()?;
+        let input = Input::new(text).earliest(true);
+        let found = dfa.try_search_fwd(&mut dfa.create_cache(), &input).ok()?;
+        Some(found.is_some())
     }
+}
+
+/// Translates a part, which may be the last one.
+fn hir(node: &Node, is_last: bool) -> Option<Hir> {
+    Some(match node {
+        Node::Empty => Hir::empty(),
+        Node::Fail => Hir::fail(),
+        Node::One(One::Char(char)) => literal(*char),
+        Node::One(One::Folded(char)) => {
+            let variants = set::variants(*char).iter();
+            class(variants.map(|char| (*char, *char)), false)
+        }
+        Node::One(One::Set(set)) => {
+            let (ranges, is_negated) = set.ranges()?;
+            class(ranges.into_iter(), is_negated)
+        }
+        Node::At(Place::Start) => Hir::look(hir::Look::Start),
+        Node::At(Place::End) => Hir::look(hir::Look::End),
+        Node::At(Place::LineEnd) => Hir::look(hir::Look::EndLF),
+        Node::At(Place::Word {
+            is_unicode: false,
+            is_negated,
+        }) => Hir::look(match is_negated {
+            true => hir::Look::WordAsciiNegate,
+            false => hir::Look::WordAscii,
+        }),
+        // Before the last line break it is the end as well, if nothing follows.
+        Node::At(Place::LastEnd) if is_last => Hir::concat(vec![
+            repetition(literal('\n'), 0, Some(1)),
+            Hir::look(hir::Look::End),
+        ]),
+        Node::Sequence(all) => {
+            let last = all.len() - 1;
+            let all = all.iter().enumerate();
+            let all = all.map(|(at, node)| hir(node, is_last && at == last));
+            Hir::concat(all.collect::<Option<_>>()?)
+        }
+        Node::Either(all) => {
+            let all = all.iter().map(|node| hir(node, is_last));
+            Hir::alternation(all.collect::<Option<_>>()?)
+        }
+        // Whether it takes much or little changes nothing of whether there is a match.
+        Node::Repeat {
+            node,
+            min,
+            max,
+            greed: Greed::Greedy | Greed::Lazy,
+        } if max.unwrap_or(*min) <= MAX_REPEAT => repetition(hir(node, false)?, *min, *max),
+        Node::Group(_, node) => hir(node, is_last)?,
+        Node::At(_)
+        | Node::Repeat { .. }
+        | Node::Atomic(_)
+        | Node::Look(_)
+        | Node::Same { .. }
+        | Node::If { .. }
+        | Node::Call(_) => return None,
+    })
+}
+
+fn literal(char: char) -> Hir {
+    Hir::literal(char.to_string().into_bytes())
+}
+
+fn repetition(sub: Hir, min: u32, max: Option<u32>) -> Hir {
+    Hir::repetition(hir::Repetition {
+        min,
+        max,
+        greedy: true,
+        sub: Box::new(sub),
+    })
+}
+
+fn class(ranges: impl Iterator<Item = (char, char)>, is_negated: bool) -> Hir {
+    let ranges = ranges.map(|(first, last)| ClassUnicodeRange::new(first, last));
+    let mut class = ClassUnicode::new(ranges);
+    if is_negated {
+        class.negate();
+    }
+    Hir::class(Class::Unicode(class))
 }

@@ -8,35 +8,33 @@ use redb::{BackendError, StorageBackend};
 #[derive(Debug)]
 pub(super) struct Shared {
     backend: Arc<dyn StorageBackend>,
-    /// Whether it locks the file, and closes it. One alone does.
-    is_owner: bool,
+    role: Role,
+}
+
+/// What a database does with the locks of its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It locks the file, and closes it: the one that writes.
+    Owner,
+    /// It locks the file, and leaves it locked for the owner that comes after it.
+    First,
+    /// It does neither: one beside the owner, which does nothing meanwhile.
+    Guest,
 }
 
 impl Shared {
-    /// The backend of the database that writes.
-    pub(super) fn owner(backend: Arc<dyn StorageBackend>) -> Shared {
-        Shared {
-            backend,
-            is_owner: true,
-        }
-    }
-
-    /// The backend of another database, while the owner does nothing.
-    pub(super) fn guest(backend: Arc<dyn StorageBackend>) -> Shared {
-        Shared {
-            backend,
-            is_owner: false,
-        }
+    pub(super) fn new(backend: Arc<dyn StorageBackend>, role: Role) -> Shared {
+        Shared { backend, role }
     }
 
     fn lock<T>(
         &self,
         of_guest: T,
-        of_owner: impl FnOnce(&dyn StorageBackend) -> Result<T, BackendError>,
+        lock: impl FnOnce(&dyn StorageBackend) -> Result<T, BackendError>,
     ) -> Result<T, BackendError> {
-        match self.is_owner {
-            true => of_owner(&*self.backend),
-            false => Ok(of_guest),
+        match self.role {
+            Role::Owner | Role::First => lock(&*self.backend),
+            Role::Guest => Ok(of_guest),
         }
     }
 }
@@ -63,9 +61,9 @@ impl StorageBackend for Shared {
     }
 
     fn close(&self) -> io::Result<()> {
-        match self.is_owner {
-            true => self.backend.close(),
-            false => Ok(()),
+        match self.role {
+            Role::Owner => self.backend.close(),
+            Role::First | Role::Guest => Ok(()),
         }
     }
 
@@ -90,7 +88,10 @@ impl StorageBackend for Shared {
     }
 
     fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.lock((), |backend| backend.unlock_range(start, end))
+        match self.role {
+            Role::Owner => self.backend.unlock_range(start, end),
+            Role::First | Role::Guest => Ok(()),
+        }
     }
 
     fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {

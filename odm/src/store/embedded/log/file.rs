@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io,
+    io::{self, Write},
     ops::Bound,
     path::{Path, PathBuf},
     sync::Arc,
@@ -25,7 +25,11 @@ pub(in super::super) trait LogFile: Send {
     /// and a crash leaves a whole file or none. A file that is there is an error.
     fn create(&self, content: &[u8]) -> io::Result<Arc<dyn Backend>>;
 
-    /// Removes the file.
+    /// Makes another file beside it with this content, durably, under a name that says that it is damaged. Returns
+    /// its path.
+    fn keep(&self, content: &[u8]) -> io::Result<PathBuf>;
+
+    /// Removes the file, durably.
     fn remove(&self) -> io::Result<()>;
 }
 
@@ -45,7 +49,8 @@ impl Beside {
     }
 
     pub(in super::super) fn exists(&self) -> bool {
-        self.0.exists()
+        // A link that leads nowhere is in the way as well.
+        self.0.symlink_metadata().is_ok()
     }
 }
 
@@ -55,6 +60,12 @@ impl LogFile for Beside {
     }
 
     fn open(&self) -> io::Result<Option<Arc<dyn Backend>>> {
+        if self.0.is_symlink() {
+            // The file that it leads to can be anything, also one that is made by another call.
+            return Err(io::Error::other(
+                "it is a link: move it away, and put the log itself there, if this is where it leads to",
+            ));
+        }
         files::open(&self.0)?.map(locked).transpose()
     }
 
@@ -67,8 +78,20 @@ impl LogFile for Beside {
         Ok(file)
     }
 
+    fn keep(&self, content: &[u8]) -> io::Result<PathBuf> {
+        let mut name = self.0.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".damaged-{}", bson::oid::ObjectId::new()));
+        let kept = self.0.with_file_name(name);
+        let (new, mut file) = NewFile::beside(&self.0)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        new.put_at(&kept)?;
+        Ok(kept)
+    }
+
     fn remove(&self) -> io::Result<()> {
-        fs::remove_file(&self.0)
+        fs::remove_file(&self.0)?;
+        files::sync_folder(&self.0)
     }
 }
 

@@ -2,36 +2,58 @@
 //!
 //! | bytes | content; all numbers are big-endian |
 //! |---|---|
-//! | 4 | CRC-32 of all that follows |
+//! | 4 | CRC-32 of the rest of the head, salted |
+//! | 4 | CRC-32 of the changes |
+//! | 4 | kind: 1 |
 //! | 4 | length of the changes |
 //! | 8 | generation of the log |
-//! | 8 | number of the record in its generation, from 0 |
-//! | 4 | number of units |
+//! | 8 | number of units of the generation that were committed before |
+//! | 4 | number of units, at least 1 |
+//! | 8 | position up to which the log was synced before the record was written |
 //! | | the changes |
 //!
+//! The head has a checksum of its own, so that the search for records behind damage computes none over bytes of which
+//! it does not know that they are one, and so that the head of a record says what it says even if the rest is damaged.
+//!
 //! A change is the number of its tree, the length of its key, the length of its value (4 bytes each), the key
-//! and the value. The length of the value is `ffffffff` if the key is removed.
+//! and the value. The length of the value is `ffffffff` if the key is removed. The length `fffffffe` is reserved for
+//! values that are written as what differs from the value before, and other kinds of records for other things than
+//! changes: they are refused, since only a later version can have written them.
 
+use super::head::Salt;
 use crate::store::embedded::{engine::KeyChange, layout::Tree};
 
 /// The length of what stands before the changes.
-const HEAD: usize = 28;
+pub(super) const HEAD: usize = 44;
+
+/// Where a head has its generation.
+const GENERATION: usize = 16;
+
+/// The kind of a record that has the changes of a commit.
+const CHANGES: u32 = 1;
 
 /// The length of the value of a key that is removed.
 const REMOVED: u32 = u32::MAX;
 
-/// The place of a record among all records.
+/// The length of a value that is written as a difference.
+const DIFFERENCE: u32 = u32::MAX - 1;
+
+/// What the head of a record says of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Position {
+pub(super) struct RecordHead {
     pub(super) generation: u64,
-    pub(super) number: u64,
+    /// The number of units before it in its generation.
+    pub(super) before: u64,
+    pub(super) units: u32,
+    /// How far the log was synced when it was written.
+    pub(super) synced: u64,
 }
 
 /// Encodes a record, or returns `false` if it is longer than `limit`.
 pub(super) fn encode<'a>(
     buffer: &mut Vec<u8>,
-    position: Position,
-    units: usize,
+    salt: Salt,
+    head: RecordHead,
     changes: impl Iterator<Item = KeyChange<'a>>,
     limit: usize,
 ) -> bool {
@@ -42,7 +64,7 @@ pub(super) fn encode<'a>(
         if len > limit {
             return false;
         }
-        // No length is above `limit`, which is below `REMOVED`.
+        // No length is above `limit`, which is below `DIFFERENCE`.
         let value_len = value.map_or(REMOVED, |value| value.len() as u32);
         for number in [tree, key.len() as u32, value_len] {
             buffer.extend_from_slice(&number.to_be_bytes());
@@ -51,45 +73,84 @@ pub(super) fn encode<'a>(
         buffer.extend_from_slice(value.unwrap_or_default());
     }
     let len = (buffer.len() - HEAD) as u32;
-    let units = u32::try_from(units).unwrap_or(u32::MAX);
-    buffer[4..8].copy_from_slice(&len.to_be_bytes());
-    buffer[8..16].copy_from_slice(&position.generation.to_be_bytes());
-    buffer[16..24].copy_from_slice(&position.number.to_be_bytes());
-    buffer[24..28].copy_from_slice(&units.to_be_bytes());
-    let checksum = crc32fast::hash(&buffer[4..]);
+    let checksum = crc32fast::hash(&buffer[HEAD..]);
+    buffer[4..8].copy_from_slice(&checksum.to_be_bytes());
+    buffer[8..12].copy_from_slice(&CHANGES.to_be_bytes());
+    buffer[12..16].copy_from_slice(&len.to_be_bytes());
+    buffer[16..24].copy_from_slice(&head.generation.to_be_bytes());
+    buffer[24..32].copy_from_slice(&head.before.to_be_bytes());
+    buffer[32..36].copy_from_slice(&head.units.to_be_bytes());
+    buffer[36..HEAD].copy_from_slice(&head.synced.to_be_bytes());
+    let checksum = salt.checksum(&buffer[4..HEAD]);
     buffer[..4].copy_from_slice(&checksum.to_be_bytes());
     true
 }
 
-/// A record in the bytes of a log.
+/// A record of which the head is whole, and the rest may not be.
+pub(super) struct Found<'b> {
+    pub(super) head: RecordHead,
+    kind: u32,
+    checksum: u32,
+    len: usize,
+    bytes: &'b [u8],
+}
+
+impl<'b> Found<'b> {
+    /// The record at the start of the bytes, if its head is whole and of this generation.
+    pub(super) fn decode(bytes: &'b [u8], salt: Salt, generation: u64) -> Option<Found<'b>> {
+        let head = bytes.get(..HEAD)?;
+        // It is cheap to compare, and nearly always differs where no record is.
+        if head[GENERATION..GENERATION + 8] != generation.to_be_bytes() {
+            return None;
+        }
+        let mut numbers = head;
+        let checksum = number(&mut numbers)?;
+        if salt.checksum(numbers) != checksum {
+            return None;
+        }
+        let checksum = number(&mut numbers)?;
+        let kind = number(&mut numbers)?;
+        let len = HEAD.checked_add(number(&mut numbers)? as usize)?;
+        let head = RecordHead {
+            generation: long(&mut numbers)?,
+            before: long(&mut numbers)?,
+            units: number(&mut numbers)?,
+            synced: long(&mut numbers)?,
+        };
+        Some(Found {
+            head,
+            kind,
+            checksum,
+            len,
+            bytes,
+        })
+    }
+
+    /// The record, if it is whole.
+    pub(super) fn whole(&self) -> Option<Record<'b>> {
+        let changes = self.bytes.get(HEAD..self.len)?;
+        (crc32fast::hash(changes) == self.checksum).then_some(Record {
+            units: self.head.units,
+            len: self.len,
+            changes,
+        })
+    }
+
+    /// Whether this version of the library knows what it has.
+    pub(super) fn is_of_changes(&self) -> bool {
+        self.kind == CHANGES
+    }
+}
+
+/// A whole record.
 pub(super) struct Record<'b> {
     pub(super) units: u32,
     /// The length of the whole record.
     pub(super) len: usize,
-    changes: &'b [u8],
+    pub(super) changes: &'b [u8],
 }
 
 impl<'b> Record<'b> {
-    /// The record at the start of the bytes, if it is whole and has this position.
-    pub(super) fn decode(bytes: &'b [u8], position: Position) -> Option<Record<'b>> {
-        let mut head = bytes.get(..HEAD)?;
-        let checksum = number(&mut head)?;
-        let len = number(&mut head)? as usize;
-        let found = Position {
-            generation: long(&mut head)?,
-            number: long(&mut head)?,
-        };
-        let units = number(&mut head)?;
-        let len = HEAD.checked_add(len)?;
-        let record = bytes.get(..len)?;
-        let is_whole = found == position && crc32fast::hash(&record[4..]) == checksum;
-        is_whole.then_some(Record {
-            units,
-            len,
-            changes: &record[HEAD..],
-        })
-    }
-
     /// The changes, in their order. `None` stands for one that cannot be read.
     pub(super) fn changes(&self) -> impl Iterator<Item = Option<KeyChange<'b>>> {
         let mut rest = self.changes;
@@ -111,20 +172,20 @@ fn change<'b>(bytes: &mut &'b [u8]) -> Option<KeyChange<'b>> {
     let key = number(bytes)?;
     let value = number(bytes)?;
     let key = bytes.split_off(..key as usize)?;
-    if value == REMOVED {
-        return Some((tree, key, None));
+    match value {
+        REMOVED => Some((tree, key, None)),
+        DIFFERENCE => None,
+        len => Some((tree, key, Some(bytes.split_off(..len as usize)?))),
     }
-    let value = bytes.split_off(..value as usize)?;
-    Some((tree, key, Some(value)))
 }
 
-fn number(bytes: &mut &[u8]) -> Option<u32> {
+pub(super) fn number(bytes: &mut &[u8]) -> Option<u32> {
     let (number, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
     Some(u32::from_be_bytes(*number))
 }
 
-fn long(bytes: &mut &[u8]) -> Option<u64> {
+pub(super) fn long(bytes: &mut &[u8]) -> Option<u64> {
     let (number, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
     Some(u64::from_be_bytes(*number))
@@ -134,65 +195,81 @@ fn long(bytes: &mut &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    const HERE: Position = Position {
+    const SALT: Salt = Salt(0x1234_5678);
+
+    const HERE: RecordHead = RecordHead {
         generation: 7,
-        number: 3,
+        before: 3,
+        units: 2,
+        synced: 12_288,
     };
 
+    const CHANGES: [KeyChange<'static>; 3] = [
+        (1, b"a", Some(b"value")),
+        (1, b"b", None),
+        (2, b"", Some(b"")),
+    ];
+
     fn record() -> Vec<u8> {
-        let changes: [KeyChange<'_>; 3] = [
-            (1, b"a", Some(b"value")),
-            (1, b"b", None),
-            (2, b"", Some(b"")),
-        ];
         let mut buffer = Vec::new();
-        assert!(encode(&mut buffer, HERE, 2, changes.into_iter(), 1000));
+        assert!(encode(&mut buffer, SALT, HERE, CHANGES.into_iter(), 1000));
         buffer
     }
 
-    #[test]
-    fn a_record_has_its_changes_again() {
-        let mut bytes = record();
-        let len = bytes.len();
-        bytes.extend_from_slice(b"the next one");
-        let record = Record::decode(&bytes, HERE).expect("a record");
-        assert_eq!((record.units, record.len), (2, len));
-        let changes: Option<Vec<_>> = record.changes().collect();
-        let expected: [KeyChange<'_>; 3] = [
-            (1, b"a", Some(b"value")),
-            (1, b"b", None),
-            (2, b"", Some(b"")),
-        ];
-        assert_eq!(changes.expect("changes"), expected);
+    fn decode(bytes: &[u8]) -> Option<Record<'_>> {
+        Found::decode(bytes, SALT, HERE.generation)?.whole()
     }
 
     #[test]
-    fn a_record_that_is_torn_changed_or_of_another_position_is_none() {
+    fn a_record_has_its_head_and_its_changes_again() {
+        let mut bytes = record();
+        let len = bytes.len();
+        bytes.extend_from_slice(b"the next one");
+        let found = Found::decode(&bytes, SALT, HERE.generation).expect("a head");
+        assert_eq!(found.head, HERE);
+        assert!(found.is_of_changes());
+        let record = found.whole().expect("a record");
+        assert_eq!((record.units, record.len), (2, len));
+        let changes: Option<Vec<_>> = record.changes().collect();
+        assert_eq!(changes.expect("changes"), CHANGES);
+    }
+
+    #[test]
+    fn a_record_that_is_torn_changed_or_of_another_generation_or_log_is_none() {
         let whole = record();
         for len in 0..whole.len() {
-            assert!(Record::decode(&whole[..len], HERE).is_none(), "{len} bytes");
+            assert!(decode(&whole[..len]).is_none(), "{len} bytes");
             let mut torn = whole.clone();
             torn[len] ^= 1;
-            assert!(Record::decode(&torn, HERE).is_none(), "byte {len}");
+            assert!(decode(&torn).is_none(), "byte {len}");
+            // What is behind the head does not matter to what it says.
+            let head = Found::decode(&torn, SALT, HERE.generation);
+            assert_eq!(head.is_some(), len >= HEAD, "byte {len}");
         }
-        for position in [
-            Position { number: 4, ..HERE },
-            Position {
-                generation: 6,
-                ..HERE
-            },
-        ] {
-            assert!(Record::decode(&whole, position).is_none());
+        assert!(Found::decode(&whole, SALT, HERE.generation + 1).is_none());
+        assert!(Found::decode(&whole, Salt(SALT.0 + 1), HERE.generation).is_none());
+        assert!(Found::decode(&[0; 100], SALT, 0).is_none());
+    }
+
+    #[test]
+    fn a_value_that_is_written_as_a_difference_is_not_taken_for_another() {
+        let mut changes = Vec::new();
+        for number in [1, 0, DIFFERENCE] {
+            changes.extend_from_slice(&u32::to_be_bytes(number));
         }
+        let record = Record {
+            units: 1,
+            len: HEAD + changes.len(),
+            changes: &changes,
+        };
+        assert_eq!(record.changes().collect::<Vec<_>>(), [None]);
     }
 
     #[test]
     fn a_record_over_the_limit_is_not_encoded() {
-        let len = record().len();
         let change: [KeyChange<'_>; 1] = [(1, b"k", Some(&[0; 100]))];
         let mut buffer = Vec::new();
-        assert!(encode(&mut buffer, HERE, 1, change.into_iter(), 200));
-        assert!(!encode(&mut buffer, HERE, 1, change.into_iter(), 120));
-        assert!(len < 120);
+        assert!(encode(&mut buffer, SALT, HERE, change.into_iter(), 200));
+        assert!(!encode(&mut buffer, SALT, HERE, change.into_iter(), 120));
     }
 }

@@ -1,15 +1,16 @@
 //! Access paths: one index, or the documents of a collection, with the ranges that a query reads.
 
-use std::cmp::Reverse;
+use std::{borrow::Cow, cmp::Reverse};
 
 use super::{
     OrderSpec, SortStrategy,
-    bounds::{Interval, KeyRange, contains, intersect},
-    constraint::{Bounds, Constraint, Constraints, Texts},
+    bounds::{Interval, KeyRange, contains, intersection},
+    constraint::{Constraint, Constraints, Texts},
     ordering,
 };
 use crate::{
     mql::{Direction, Test, path::position},
+    steps,
     store::{
         IndexFilter,
         embedded::{
@@ -31,6 +32,8 @@ pub(in super::super) struct Source<'s> {
     pub(in super::super) tree: Tree,
     /// `None` for the documents themselves, which are in the order of `_id`.
     pub(in super::super) index: Option<&'s Index>,
+    /// How many keys there are for a document, about.
+    keys: u64,
 }
 
 impl<'s> Source<'s> {
@@ -38,13 +41,15 @@ impl<'s> Source<'s> {
         Source {
             tree: collection.tree,
             index: None,
+            keys: 1,
         }
     }
 
-    pub(super) fn index(index: &'s Index) -> Source<'s> {
+    pub(super) fn index(index: &'s Index, keys: u64) -> Source<'s> {
         Source {
             tree: index.tree,
             index: Some(index),
+            keys,
         }
     }
 
@@ -193,10 +198,12 @@ pub(super) struct Rank {
     range: bool,
     /// The first documents are found in the requested order, and no more are requested.
     limited: bool,
-    /// It has the documents that match a filter only.
+    /// It has the documents that match a filter only, and so fewer keys than there are documents.
     partial: bool,
     /// The documents are in the requested order.
     sorted: bool,
+    /// The fewer keys there are for a document, the fewer are read for the same documents.
+    keys: Reverse<u64>,
     /// The documents are read without an index.
     direct: bool,
     /// How many fields are tested in the keys.
@@ -223,6 +230,7 @@ pub(super) fn access_path<'f, 's>(
     constraints: &Constraints<'f>,
     wanted: &OrderSpec<'_>,
 ) -> Option<AccessPath<'f, 's>> {
+    steps::many(1 + constraints.all.len());
     if source.present_only() && !has_all(&source, constraints) {
         return None;
     }
@@ -249,8 +257,9 @@ pub(super) fn access_path<'f, 's>(
         equality_and_sort: equalities > 0 && sorted,
         range: key_bounds.range.is_some(),
         limited: wanted.is_limited && order.is_by_index(),
-        partial: filter.is_some(),
+        partial: filter.is_some() && source.keys == 1,
         sorted,
+        keys: Reverse(source.keys),
         direct: source.index.is_none(),
         tested: key_bounds.tests.len(),
         brevity: Reverse(source.len()),
@@ -370,6 +379,7 @@ impl<'f> KeyBounds<'f> {
             Some(intervals) => (&**intervals, source.field(self.equalities).1),
             None => (&all[..], Direction::Ascending),
         };
+        steps::many(self.prefixes.len() * intervals.len());
         let mut ranges = Vec::with_capacity(self.prefixes.len() * intervals.len());
         for prefix in &self.prefixes {
             for interval in intervals {
@@ -414,30 +424,32 @@ impl<'f> FieldBounds<'f> {
     fn new(constraints: &Constraints<'f>, source: &Source<'_>, at: usize) -> Option<Self> {
         let path = source.field(at).0;
         let on_path = constraints.all.iter().filter(|one| one.path == path);
-        let mut found = on_path.filter_map(|one| Some((one, one.bounds(source.texts())?)));
+        let found = on_path.filter_map(|one| Some((one, one.bounds(source.texts())?)));
         if source.is_multikey(at) {
             // Each constraint may hold for another element, so that only one of them bounds the values,
             // and only one for values that the index has.
             let (constraint, bounds) = found
                 .filter(|(constraint, _)| constraint.present || !source.present_only())
                 .min_by_key(|(_, bounds)| (!bounds.is_equality(), bounds.intervals.len()))?;
-            return Some(FieldBounds::of(source, constraint, bounds.into_owned()));
+            return Some(FieldBounds {
+                tests: vec![constraint.test],
+                exact: usize::from(bounds.exact && !source.fulfills(constraint)),
+                intervals: bounds.into_owned().intervals,
+            });
         }
-        let (first, bounds) = found.next()?;
-        let mut field = FieldBounds::of(source, first, bounds.into_owned());
+        let (mut tests, mut exact, mut sets) = (Vec::new(), 0, Vec::new());
         for (constraint, bounds) in found {
-            field.tests.push(constraint.test);
-            field.exact += usize::from(bounds.exact && !source.fulfills(constraint));
-            field.intervals = intersect(&field.intervals, &bounds.intervals);
+            tests.push(constraint.test);
+            exact += usize::from(bounds.exact && !source.fulfills(constraint));
+            sets.push(match bounds {
+                Cow::Borrowed(bounds) => Cow::Borrowed(&*bounds.intervals),
+                Cow::Owned(bounds) => Cow::Owned(bounds.intervals),
+            });
         }
-        Some(field)
-    }
-
-    fn of(source: &Source<'_>, constraint: &Constraint<'f>, bounds: Bounds) -> Self {
-        FieldBounds {
-            tests: vec![constraint.test],
-            exact: usize::from(bounds.exact && !source.fulfills(constraint)),
-            intervals: bounds.intervals,
-        }
+        Some(FieldBounds {
+            tests,
+            exact,
+            intervals: intersection(sets)?.into_owned(),
+        })
     }
 }

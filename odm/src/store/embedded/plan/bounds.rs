@@ -1,8 +1,8 @@
 //! Cuts between keys, and the intervals between two cuts.
 
-use std::cmp::Ordering;
+use std::{borrow::Cow, cmp::Ordering};
 
-use crate::mql::Direction;
+use crate::{mql::Direction, steps};
 
 /// A cut between keys: before, or after, all keys that begin with a prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,6 +121,14 @@ impl Interval {
         }
     }
 
+    /// The cut that ends the interval.
+    fn upper(&self) -> Cow<'_, Cut> {
+        match self {
+            Interval::Point(key) => Cow::Owned(Cut::after(key.clone())),
+            Interval::Range(_, upper) => Cow::Borrowed(upper),
+        }
+    }
+
     /// The same values among the keys of this direction: from the first cut to the second.
     pub(super) fn directed(&self, direction: Direction) -> (Cut, Cut) {
         let (lower, upper) = self.cuts();
@@ -155,11 +163,29 @@ pub(super) fn contains(set: &[Interval], key: &[u8]) -> bool {
     set.get(at).is_some_and(|interval| interval.contains(key))
 }
 
-/// The intersection of two sets, each of which is in ascending order.
-pub(super) fn intersect(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
-    a.iter()
-        .flat_map(|a| b.iter().filter_map(move |b| a.intersect(b)))
-        .collect()
+/// The intersection of two sets, in each of which the intervals are disjoint and in ascending order.
+fn intersect(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    let mut both = Vec::new();
+    while let (Some(one), Some(other)) = (a.peek(), b.peek()) {
+        steps::step();
+        both.extend(one.intersect(other));
+        // The one that ends first has nothing in common with the next of the other set.
+        match one.upper() <= other.upper() {
+            true => a.next(),
+            false => b.next(),
+        };
+    }
+    both
+}
+
+/// The intersection of sets, as [`intersect`] of two: the short ones first, so that each value of a long one is looked
+/// at once. `None` if there is no set.
+pub(super) fn intersection<'i>(mut sets: Vec<Cow<'i, [Interval]>>) -> Option<Cow<'i, [Interval]>> {
+    sets.sort_by_key(|set| set.len());
+    let mut sets = sets.into_iter();
+    let first = sets.next()?;
+    Some(sets.fold(first, |all, set| intersect(&all, &set).into()))
 }
 
 /// Keys of a tree from `lower`, included, to `upper`, excluded.
@@ -199,6 +225,8 @@ fn position(prefix: &[u8], cut: &Cut) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -233,5 +261,44 @@ mod tests {
             Some(Interval::Point(vec![5]))
         );
         assert_eq!(low.intersect(&Interval::Point(vec![5])), None);
+    }
+
+    /// Disjoint intervals in ascending order: between each two keys nothing, a point or a range.
+    fn set() -> impl Strategy<Value = Vec<Interval>> {
+        let parts = prop::collection::vec(0..4_u8, 0..12);
+        parts.prop_map(|parts| {
+            let mut set = Vec::new();
+            for (at, part) in parts.into_iter().enumerate() {
+                let at = at as u8 * 2;
+                match part {
+                    0 => set.push(Interval::Point(vec![at])),
+                    1 => set.push(Interval::Range(
+                        Cut::before(vec![at]),
+                        Cut::after(vec![at + 1]),
+                    )),
+                    2 => set.push(Interval::Range(
+                        Cut::after(vec![at]),
+                        Cut::before(vec![at + 2]),
+                    )),
+                    _ => {}
+                }
+            }
+            set
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn an_intersection_has_the_keys_that_are_in_all_sets(
+            sets in prop::collection::vec(set(), 1..4),
+        ) {
+            let both = intersection(sets.iter().map(|set| set.into()).collect()).expect("a set");
+            for key in (0..30_u8).flat_map(|key| [vec![key], vec![key, 7]]) {
+                let in_all = sets.iter().all(|set| contains(set, &key));
+                prop_assert_eq!(contains(&both, &key), in_all, "{:?}", key);
+            }
+            let pairs = both.windows(2);
+            prop_assert!(pairs.into_iter().all(|pair| *pair[0].upper() <= pair[1].cuts().0));
+        }
     }
 }

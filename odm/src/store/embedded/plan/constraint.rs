@@ -1,11 +1,14 @@
 //! The constraints that a filter puts on the values at a path, as far as an index can use them.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use bson::{RawBson, RawBsonRef};
 
-use super::bounds::{Cut, Interval, intersect};
-use crate::mql::{Direction, Filter, FoldedText, Pattern, Test, fold, key, order, path::position};
+use super::bounds::{Cut, Interval, intersection};
+use crate::{
+    mql::{Direction, Filter, FoldedText, Pattern, Test, fold, key, order, path::position},
+    steps,
+};
 
 /// A condition that every matching document fulfills: it passes a test at a path, and of the values that an index on the
 /// path has for it, one lies in the bounds.
@@ -65,12 +68,15 @@ impl Texts {
     }
 }
 
+/// Tests, each at its path.
+pub(super) type Given<'f> = Arc<[(Cow<'f, str>, &'f Test)]>;
+
 /// The constraints of a conjunction of filters.
 #[derive(Debug, Default)]
 pub(super) struct Constraints<'f> {
     pub(super) all: Vec<Constraint<'f>>,
     /// Tests that all documents pass that are asked for, and that others see to.
-    given: Vec<(Cow<'f, str>, &'f Test)>,
+    given: Given<'f>,
     /// The number of conditions of the conjunction that are not constraints.
     pub(super) others: usize,
     /// The disjunctions among these conditions, by their branches.
@@ -86,12 +92,23 @@ impl<'f> Constraints<'f> {
         constraints
     }
 
-    /// The constraints of a branch of a disjunction that stands beside these.
-    pub(super) fn branch(&self, filter: &'f Filter) -> Self {
-        let mut constraints = Constraints::from_filters(&[filter]);
+    /// What all documents pass that a disjunction which stands beside these finds.
+    pub(super) fn given(&self) -> Given<'f> {
         let tests = self.all.iter().filter(|one| one.exactly);
-        constraints.given = tests.map(|one| (one.path.clone(), one.test)).collect();
-        constraints
+        tests
+            .map(|one| {
+                steps::step();
+                (one.path.clone(), one.test)
+            })
+            .collect()
+    }
+
+    /// The constraints of a branch of a disjunction, whose documents pass these tests as well.
+    pub(super) fn branch(filter: &'f Filter, given: &Given<'f>) -> Self {
+        Constraints {
+            given: given.clone(),
+            ..Constraints::from_filters(&[filter])
+        }
     }
 
     /// Tests that all documents pass that are asked for, each at its path.
@@ -240,14 +257,9 @@ fn intervals(test: &Test, texts: Texts) -> Option<(Vec<Interval>, bool)> {
         Test::Lte(value) => range(value, texts, |key, (start, _)| (start, Cut::after(key))),
         Test::ElemTest(tests) => {
             // One element passes all of them.
-            let mut all: Option<Vec<Interval>> = None;
-            for (found, _) in tests.iter().filter_map(|test| intervals(test, texts)) {
-                all = Some(match all {
-                    None => found,
-                    Some(all) => intersect(&all, &found),
-                });
-            }
-            all.map(|intervals| (intervals, false))
+            let found = tests.iter().filter_map(|test| intervals(test, texts));
+            let all = intersection(found.map(|(found, _)| found.into()).collect());
+            all.map(|intervals| (intervals.into_owned(), false))
         }
         Test::Regex(pattern) => {
             let (text, exact) = match (texts, pattern.as_folded()) {

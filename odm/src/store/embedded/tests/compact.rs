@@ -345,10 +345,10 @@ fn a_compacted_store_is_locked_and_its_old_file_is_opened_by_nobody() {
         insert(&store, vec![thing(-1)]).await.expect("an insert");
         store.close().await.expect("a close");
         let name: Arc<str> = "shop.odm".into();
-        let locked = open::lock(old, &path, &name, 1 << 20).expect("an answer");
+        let locked = open::lock(old, &path, &name).expect("an answer");
         assert!(locked.is_none(), "a file without a name was opened");
         let new = files::open(&path).expect("a file").expect("a file");
-        let locked = open::lock(new, &path, &name, 1 << 20).expect("an answer");
+        let locked = open::lock(new, &path, &name).expect("an answer");
         assert!(locked.is_some(), "the file of the store was not opened");
     });
 }

@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    path::PathBuf,
     sync::{
         Arc, Condvar, Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -27,6 +28,8 @@ pub(crate) struct Disk(Arc<State>);
 struct State {
     store: Mutex<Named>,
     log: Mutex<Named>,
+    /// The copy of a damaged log.
+    kept: Mutex<Option<Vec<u8>>>,
     syncs: AtomicUsize,
     /// How many changes it still takes. None: all.
     left: Mutex<Option<usize>>,
@@ -62,12 +65,13 @@ impl Named {
     }
 
     /// The bytes if some of the operations since the last syncs have reached the disk.
-    fn after_partial_loss(&self, random: &mut u64) -> Option<Vec<u8>> {
+    fn after_partial_loss(&self, random: &mut u64, sector: usize) -> Option<Vec<u8>> {
         let file = match next(random).is_multiple_of(2) {
             true => &self.now,
             false => &self.synced,
         };
-        file.as_ref().map(|file| file.after_partial_loss(random))
+        file.as_ref()
+            .map(|file| file.after_partial_loss(random, sector))
     }
 }
 
@@ -88,8 +92,11 @@ enum Operation {
     SetLen(u64),
 }
 
-/// The bytes that a disk writes whole or not at all.
+/// The bytes that a disk writes whole or not at all, as the engine needs it.
 const SECTOR: usize = 512;
+
+/// The same for a log, which needs less.
+const LOG_SECTOR: usize = 16;
 
 impl Data {
     fn holding(data: Vec<u8>) -> Data {
@@ -111,7 +118,7 @@ impl File {
     }
 
     /// The bytes if some of the operations since the last sync have reached the disk.
-    fn after_partial_loss(&self, random: &mut u64) -> Vec<u8> {
+    fn after_partial_loss(&self, random: &mut u64, sector: usize) -> Vec<u8> {
         let data = self.data();
         let mut left = data.synced.clone();
         for operation in &data.unsynced {
@@ -121,8 +128,8 @@ impl File {
                     // Some of its sectors.
                     let mut at = 0;
                     while at < bytes.len() {
-                        let sector = SECTOR - (*offset as usize + at) % SECTOR;
-                        let end = (at + sector).min(bytes.len());
+                        let room = sector - (*offset as usize + at) % sector;
+                        let end = (at + room).min(bytes.len());
                         if next(random).is_multiple_of(2) {
                             let written = bytes[at..end].to_vec();
                             apply(&mut left, &Operation::Write(offset + at as u64, written));
@@ -168,7 +175,7 @@ impl Drop for Gate {
 }
 
 impl Disk {
-    fn holding(store: Vec<u8>, log: Option<Vec<u8>>) -> Disk {
+    pub(super) fn holding(store: Vec<u8>, log: Option<Vec<u8>>) -> Disk {
         Disk(Arc::new(State {
             store: Named::holding(Some(store)),
             log: Named::holding(log),
@@ -213,6 +220,11 @@ impl Disk {
         self.log().now.as_ref().map(|file| file.data().now.clone())
     }
 
+    /// The copy of a log that was damaged, if one was made.
+    pub(super) fn kept(&self) -> Option<Vec<u8>> {
+        self.0.kept.lock().expect("no panic").clone()
+    }
+
     /// The same disk with another log.
     pub(super) fn with_log(&self, log: Option<Vec<u8>>) -> Disk {
         Disk::holding(self.bytes(), log)
@@ -221,6 +233,12 @@ impl Disk {
     /// Flips a bit in the file of the store.
     pub(super) fn flip(&self, at: usize) {
         self.store().file().data().now[at] ^= 4;
+    }
+
+    /// Flips a bit in the file of the log.
+    pub(super) fn flip_log(&self, at: usize) {
+        let log = self.log().now.clone().expect("a log");
+        log.data().now[at] ^= 4;
     }
 
     pub(crate) fn operations(&self) -> usize {
@@ -260,8 +278,8 @@ impl Disk {
     /// part.
     pub(crate) fn after_partial_loss(&self, seed: u64) -> Disk {
         let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-        let store = self.store().after_partial_loss(&mut random);
-        let log = self.log().after_partial_loss(&mut random);
+        let store = self.store().after_partial_loss(&mut random, SECTOR);
+        let log = self.log().after_partial_loss(&mut random, LOG_SECTOR);
         Disk::holding(store.unwrap_or_default(), log)
     }
 
@@ -367,9 +385,18 @@ impl LogFile for Disk {
         Ok(Arc::new(Open(self.clone(), file)))
     }
 
+    fn keep(&self, content: &[u8]) -> io::Result<PathBuf> {
+        self.spend()?;
+        *self.0.kept.lock().expect("no panic") = Some(content.to_vec());
+        Ok(PathBuf::from("test.log.damaged"))
+    }
+
     fn remove(&self) -> io::Result<()> {
         self.spend()?;
         self.log().now = None;
+        // The sync of the folder.
+        self.spend()?;
+        self.log().synced = None;
         Ok(())
     }
 }

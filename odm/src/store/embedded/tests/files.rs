@@ -203,9 +203,9 @@ fn a_newer_format_is_refused_with_both_versions() {
         let path = folder.path().join("shop.odm");
         filled(&path).await;
         {
-            let mut open =
-                crate::store::embedded::open::open(Place::File(path.clone()), Settings::default())
-                    .expect("a store");
+            let opened =
+                crate::store::embedded::open::open(Place::File(path.clone()), Settings::default());
+            let (mut open, _) = opened.expect("a store");
             let record = raw(doc! { "format": 99 });
             open.engine
                 .commit(

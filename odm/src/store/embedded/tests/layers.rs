@@ -14,6 +14,9 @@ fn lines_with(word: &str, folder: &Path, excepted: &[&Path]) -> Vec<String> {
             found.extend(lines_with(word, &path, excepted));
             continue;
         }
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
         let source = fs::read_to_string(&path).expect("a source file");
         let lines = source.lines().filter(|line| line.contains(word));
         found.extend(lines.map(|line| format!("{}: {line}", path.display())));

@@ -14,7 +14,7 @@ use super::{
     super::{
         queue::{Reply, Request},
         session::Session,
-        wait::{block_on, panic_message},
+        wait::{block_on, end_of, panic_message},
         work::Work,
     },
     Answers, Writer,
@@ -120,8 +120,7 @@ pub(super) fn run_unit(
 ) -> Result<()> {
     session.work.begin_time();
     let ran = catch_unwind(AssertUnwindSafe(|| {
-        let deadline = Instant::now() + limit;
-        block_on(unit.run(session as &mut dyn Transaction), Some(deadline))
+        block_on(unit.run(session as &mut dyn Transaction), end_of(limit))
     }));
     match ran {
         // A unit that goes on after the error of a call has no more time either.
@@ -129,7 +128,8 @@ pub(super) fn run_unit(
         Ok(None) => Err(Error::new(
             ErrorKind::TransactionExpired,
             format!(
-                "unit of work timed out: it waited for something else than the store for {limit:?}"
+                "unit of work timed out: it waited for something else than the store for {limit:?}; wait \
+                 outside of it, or raise `transaction_limit`"
             ),
         )),
         Err(panic) => Err(Error::new(
@@ -218,10 +218,10 @@ impl Writer {
         if group.answers.len() >= self.pacing.units {
             return ControlFlow::Break(());
         }
-        let commit = self.pacing.commit + self.syncer.duration();
+        let commit = self.pacing.commit.saturating_add(self.syncer.duration());
         let delay = (commit / 8).min(MAX_DELAY);
-        let deadline = *patience.get_or_insert_with(|| Instant::now() + delay);
-        match block_on(self.requests.recv(), Some(deadline)).flatten() {
+        *patience = patience.or_else(|| end_of(delay));
+        match block_on(self.requests.recv(), *patience).flatten() {
             None => ControlFlow::Break(()),
             request => ControlFlow::Continue(request),
         }

@@ -1,6 +1,9 @@
 //! Indexes that are built, and removed, between other writes.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeSet,
+    time::{Duration, Instant},
+};
 
 use tracing::{info, warn};
 
@@ -25,7 +28,7 @@ const MESSAGES: Duration = Duration::from_secs(5);
 pub(super) struct Ensure {
     collections: Vec<CollectionSpec>,
     /// The trees of the indexes that were not in force.
-    trees: Vec<Tree>,
+    trees: BTreeSet<Tree>,
     reply: Reply<()>,
     /// The time of the last message.
     told: Instant,
@@ -139,11 +142,8 @@ impl Writer {
 }
 
 fn tell(work: &Work, ensure: &Ensure) {
-    let indexes = ensure
-        .trees
-        .iter()
-        .filter_map(|&tree| work.schema.index(tree));
-    for (collection, index) in indexes {
+    let indexes = work.schema.indexes();
+    for (collection, index) in indexes.filter(|(_, index)| ensure.trees.contains(&index.tree)) {
         if let Some(build) = &index.build
             && !index.is_complete()
         {

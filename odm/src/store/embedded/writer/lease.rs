@@ -10,7 +10,7 @@ use super::{
         lease::{Expiry, LeaseState},
         queue::Reply,
         session::Outcome,
-        wait::block_on,
+        wait::{block_on, end_of},
         work::Work,
     },
     Commit, Writer,
@@ -37,10 +37,11 @@ impl Writer {
         if granted.send(Ok(self.begin())).is_err() {
             return;
         }
-        let deadline = Instant::now() + self.settings.transaction_limit;
+        let deadline = end_of(self.settings.transaction_limit);
         let ended = loop {
-            let due = self.flush_due().filter(|due| *due < deadline);
-            match block_on(&mut outcome, Some(due.unwrap_or(deadline))) {
+            let is_first = |due: &Instant| deadline.is_none_or(|deadline| *due < deadline);
+            let due = self.flush_due().filter(is_first);
+            match block_on(&mut outcome, due.or(deadline)) {
                 Some(ended) => break ended.ok(),
                 None if due.is_some() => self.flush(),
                 None => {

@@ -1,7 +1,7 @@
 //! The thread that syncs the log.
 //!
 //! While a sync is on its way the writer goes on, on a state that is not durable yet. Here its commits wait for
-//! the sync; then they are published and answered, in their order. So a reader never sees a commit before it is as
+//! the sync, and for the mark in the log that tells of it; then they are published and answered, in their order. So a reader never sees a commit before it is as
 //! durable as requested, and no answer tells of one.
 
 use std::{
@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use super::{
     super::{
-        engine::Backend,
+        log::Appended,
         queue::Reply,
         snapshot::{Published, Snapshot},
         wait::mark_thread,
@@ -61,7 +61,8 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    file: Option<Arc<dyn Backend>>,
+    /// The last record that was appended, with the file and all before it.
+    last: Option<Appended>,
     /// How many records were appended, must be synced, and are synced, since the store was opened.
     appended: u64,
     wanted: u64,
@@ -117,10 +118,10 @@ impl Shared {
                 state = self.lock();
                 state.is_finishing = false;
             } else if state.must_sync() {
-                let (file, target) = (state.file.clone(), state.appended);
+                let (last, target) = (state.last.clone(), state.appended);
                 drop(state);
                 let started = Instant::now();
-                let synced = file.map_or(Ok(()), |file| file.sync_data());
+                let synced = last.map_or(Ok(()), |last| last.sync());
                 let duration = started.elapsed();
                 metrics::log_sync(duration);
                 state = self.lock();
@@ -209,7 +210,7 @@ impl Syncer {
     }
 
     /// Takes notice of a record that was appended, and begins to sync it if it must be `durable`.
-    pub(super) fn appended(&mut self, file: &Arc<dyn Backend>, durable: bool) -> Result<()> {
+    pub(super) fn appended(&mut self, last: Appended, durable: bool) -> Result<()> {
         if self.thread.is_none() {
             let shared = self.shared.clone();
             let thread = thread::Builder::new().name("odm-sync".to_owned());
@@ -223,7 +224,7 @@ impl Syncer {
             })?);
         }
         let mut state = self.shared.lock();
-        state.file.get_or_insert_with(|| file.clone());
+        state.last = Some(last);
         state.appended += 1;
         if durable {
             state.wanted = state.appended;
@@ -268,6 +269,7 @@ impl Syncer {
     /// Takes notice that all records are in the engine's file. Nothing may wait.
     pub(super) fn made_durable(&self) {
         let mut state = self.shared.lock();
+        state.last = None;
         state.synced = state.appended;
     }
 

@@ -1,0 +1,26 @@
+//! The unique indexes that are in force.
+
+use super::{Catalog, without_positions};
+use crate::{mql::path, store::IndexSpec};
+
+impl Catalog {
+    /// The unique indexes of a collection.
+    pub(crate) fn unique_in(&self, collection: &str) -> &[IndexSpec] {
+        self.unique.get(collection).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether an update of these paths may change which keys documents of a collection have in its unique indexes.
+    pub(crate) fn is_unique_updated<'p>(
+        &self,
+        collection: &str,
+        paths: impl IntoIterator<Item = &'p str>,
+    ) -> bool {
+        let indexes = self.unique_in(collection);
+        !indexes.is_empty()
+            && paths.into_iter().any(|path| {
+                let path = without_positions(path);
+                let mut read = indexes.iter().flat_map(IndexSpec::paths);
+                read.any(|read| path::overlap(read, &path))
+            })
+    }
+}

@@ -1,0 +1,77 @@
+//! Steps: the bound on those of a match, and the count of all, by which tests see how the cost of an operation grows with its
+//! input.
+//!
+//! A step is what a loop over the input does once: a comparison of values, a field that is passed by while another one is
+//! looked up, a range of a plan, an entry of an index, a document. Without the feature `__steps` nothing is counted.
+
+use std::cell::Cell;
+
+/// The most steps of all regular expressions that match a document by backtracking. They take less than a tenth of a
+/// second.
+const MOST: u64 = 2_000_000;
+
+/// The steps that are left to a match.
+#[derive(Debug)]
+pub(crate) struct Steps(Cell<u64>);
+
+impl Default for Steps {
+    fn default() -> Self {
+        Steps(Cell::new(MOST))
+    }
+}
+
+impl Steps {
+    /// Takes some steps. After that there are none, if these are too many.
+    pub(crate) fn take(&self, steps: u64) -> bool {
+        let left = self.0.get().checked_sub(steps);
+        self.0.set(left.unwrap_or_default());
+        left.is_some()
+    }
+}
+
+#[cfg(feature = "__steps")]
+mod counter {
+    use std::{
+        cell::Cell,
+        sync::atomic::{AtomicU64, Ordering},
+    };
+
+    static STEPS: AtomicU64 = AtomicU64::new(0);
+
+    thread_local! {
+        static OF_THREAD: Cell<u64> = const { Cell::new(0) };
+    }
+
+    pub(super) fn add(steps: u64) {
+        STEPS.fetch_add(steps, Ordering::Relaxed);
+        OF_THREAD.with(|counted| counted.set(counted.get() + steps));
+    }
+
+    /// The steps of this thread since this was asked last.
+    pub fn steps_of_thread() -> u64 {
+        OF_THREAD.take()
+    }
+
+    /// The steps of this process since it began, of all threads.
+    pub fn steps() -> u64 {
+        STEPS.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(feature = "__steps")]
+pub use counter::{steps, steps_of_thread};
+
+/// Counts a step.
+#[inline(always)]
+pub(crate) fn step() {
+    many(1);
+}
+
+/// Counts several steps.
+#[inline(always)]
+pub(crate) fn many(steps: usize) {
+    #[cfg(feature = "__steps")]
+    counter::add(steps as u64);
+    #[cfg(not(feature = "__steps"))]
+    let _ = steps;
+}

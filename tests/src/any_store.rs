@@ -1,0 +1,98 @@
+//! A store of any kind.
+
+use std::{fmt, sync::Arc};
+
+use async_trait::async_trait;
+use odm::{
+    Result,
+    store::{
+        Capabilities, CollectionSpec, Durability, Feed, Reader, Store, Transaction,
+        TransactionOptions, UnitOfWork, Updated, Validation, WriteAlone, embedded::Embedded,
+        mongodb::MongoDb,
+    },
+};
+
+use crate::map_store::MapStore;
+
+/// A store of any kind, so that a test is compiled once for all of them.
+#[derive(Clone)]
+pub struct AnyStore {
+    store: Arc<dyn Store>,
+    pub(crate) is_server: bool,
+}
+
+impl fmt::Debug for AnyStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AnyStore").finish_non_exhaustive()
+    }
+}
+
+impl From<Embedded> for AnyStore {
+    fn from(store: Embedded) -> Self {
+        AnyStore {
+            store: Arc::new(store),
+            is_server: false,
+        }
+    }
+}
+
+impl From<MapStore> for AnyStore {
+    fn from(store: MapStore) -> Self {
+        AnyStore {
+            store: Arc::new(store),
+            is_server: false,
+        }
+    }
+}
+
+impl From<MongoDb> for AnyStore {
+    fn from(store: MongoDb) -> Self {
+        AnyStore {
+            store: Arc::new(store),
+            is_server: true,
+        }
+    }
+}
+
+#[async_trait]
+impl Store for AnyStore {
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
+    }
+
+    fn reader(&self) -> Result<Arc<dyn Reader>> {
+        self.store.reader()
+    }
+
+    async fn ensure(&self, collections: &[CollectionSpec]) -> Result<()> {
+        self.store.ensure(collections).await
+    }
+
+    async fn validate(&self, validations: &[Validation]) -> Result<()> {
+        self.store.validate(validations).await
+    }
+
+    async fn run(&self, unit: Arc<dyn UnitOfWork>, durability: Durability) -> Result<()> {
+        self.store.run(unit, durability).await
+    }
+
+    async fn write_alone(
+        &self,
+        write: &WriteAlone,
+        durability: Durability,
+    ) -> Result<Option<Updated>> {
+        self.store.write_alone(write, durability).await
+    }
+
+    async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>> {
+        self.store.begin(options).await
+    }
+
+    fn feed(&self) -> Option<&Feed> {
+        self.store.feed()
+    }
+
+    async fn close(&self) -> Result<()> {
+        self.store.close().await
+    }
+}

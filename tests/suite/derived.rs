@@ -1,0 +1,10 @@
+//! Everything that follows from a write, and from a new version of the models.
+
+mod graph;
+mod migrations;
+mod outbox;
+mod relations;
+mod splits;
+mod subsets;
+mod transactions;
+mod transfers;

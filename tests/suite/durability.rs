@@ -1,0 +1,10 @@
+//! What is acknowledged is there, whole, whatever becomes of the task or of the process.
+
+mod backups;
+mod crash;
+mod disks;
+mod dropped;
+mod ledger;
+mod lock;
+mod many;
+mod soak;

@@ -1,0 +1,16 @@
+//! What a service needs around its models on an ordinary day.
+
+mod bulk;
+mod bulk_versions;
+mod elements;
+mod events;
+mod expiry;
+mod inserts;
+mod positions;
+mod queries;
+mod raw_writes;
+mod sequences;
+mod times;
+mod updates;
+mod upserts;
+mod watches;

@@ -1,0 +1,32 @@
+//! Every operation of a repository, on every store.
+
+mod aggregates;
+mod deep_filters;
+mod evolution;
+mod filters;
+mod foreign_store;
+mod forms;
+mod history;
+mod items;
+mod json;
+mod letter_case;
+mod limits;
+mod names;
+mod numbers;
+mod opaque;
+mod opening;
+mod order;
+mod pages;
+mod partial_indexes;
+mod raw;
+mod read_back;
+mod reads;
+mod replaces;
+mod requests;
+mod streams;
+mod timestamps;
+mod unique;
+mod unreadable;
+mod updates;
+mod upserts;
+mod versions;

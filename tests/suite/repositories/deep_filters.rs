@@ -1,0 +1,51 @@
+//! Filters that are nested deeper than any program needs.
+
+use odm::prelude::*;
+use tests::on_every_store;
+
+use super::items::{Item, with_five};
+
+/// A filter of every item, with `&` and `|` in turns.
+fn alternating(levels: usize) -> Filter<Item> {
+    let count = Item::fields().count;
+    (0..levels).fold(count.gt(-1), |filter, level| match level % 2 {
+        0 => filter | count.lt(-1),
+        _ => filter & count.lt(1_000_000),
+    })
+}
+
+fn negated(levels: usize) -> Filter<Item> {
+    let every = Item::fields().count.gt(-1);
+    (0..levels).fold(every, |filter, _| !filter)
+}
+
+on_every_store! {
+    async fn a_filter_that_is_nested_too_deep_is_an_error_of_the_query(store: AnyStore) {
+        let db = with_five(store).await;
+        for deep in [alternating(10_000), negated(100_000)] {
+            let errors = [
+                db.items.find(deep.clone()).await.unwrap_err(),
+                db.items.find(!deep.clone() & Item::fields().count.gt(1)).count().await.unwrap_err(),
+                db.items.update_where(deep.clone()).inc(Item::fields().count, 1).await.unwrap_err(),
+                db.items.delete_where(deep).await.unwrap_err(),
+            ];
+            for error in errors {
+                assert_eq!(error.code_name().as_deref(), Some("Overflow"), "{error}");
+                assert!(error.to_string().contains("180"), "{error}");
+            }
+        }
+        assert_eq!(db.items.all().count().await.unwrap(), 5);
+    }
+
+    async fn a_filter_may_have_many_levels_and_as_many_conditions_on_one_as_it_likes(store: AnyStore) {
+        let db = with_five(store).await;
+        for filter in [alternating(40), negated(40)] {
+            assert_eq!(db.items.find(filter).count().await.unwrap(), 5);
+        }
+        let count = Item::fields().count;
+        let wide = (0..2_000).fold(Filter::all(), |filter, _| filter & count.gt(-1));
+        let wide = (0..2_000).fold(wide, |filter, _| Filter::all() & filter);
+        let any = (0..2_000).fold(count.lt(-1), |filter, _| filter | count.gt(-1));
+        assert_eq!(db.items.find(wide & any).count().await.unwrap(), 5);
+    }
+}

@@ -1,0 +1,4 @@
+//! Holds the sources against the map of the code and the rules of the documentation.
+
+mod documented;
+mod tidy;

@@ -1,0 +1,4 @@
+//! What the compiler says of mistakes.
+
+mod compile_fail;
+mod errors;
