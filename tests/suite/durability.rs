@@ -4,6 +4,8 @@ mod backups;
 mod crash;
 mod disks;
 mod dropped;
+#[cfg(unix)]
+mod forked;
 mod ledger;
 mod lock;
 mod many;

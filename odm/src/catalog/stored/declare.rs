@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use bson::oid::ObjectId;
 
 use super::{
-    Owner, RunningMigration, changing::Announcement, indexes, indexes::OwnedIndex, load, merged,
-    migration::withdrawn, next_epoch, owner_id, owners, put, put_next_epoch, stored_epoch,
+    Owner, RunningMigration, changing::Announcement, epoch, indexes, indexes::OwnedIndex, load,
+    merged, migration::withdrawn, owner_id, owners, put, put_next_epoch, stored_epoch,
 };
 use crate::{
     catalog::{
@@ -167,10 +167,11 @@ struct RecordIndexes(BTreeSet<OwnedIndex>);
 #[async_trait]
 impl UnitOfWork for RecordIndexes {
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
+        // No unit follows it, so that no epoch begins; the format is checked before anything is read by it.
+        epoch(&*transaction).await?;
         let mut made = indexes::made(&*transaction).await?;
         made.extend(self.0.iter().cloned());
-        indexes::put_made(transaction, made).await?;
-        next_epoch(transaction).await
+        indexes::put_made(transaction, made).await
     }
 }
 
