@@ -264,7 +264,8 @@ derives! {
     ///
     /// A struct with exactly one reference and no embedded values is a link, and can be joined like the
     /// reference itself. If there is nothing else in it but copies, it has `From<&Part>`, which fills it in;
-    /// the fields that it copies must then be visible where it is.
+    /// the fields that it copies must then be visible where it is. It has `From<Ref<Part>>` as well, for the references of a
+    /// request, if the types of the copies have a `Default`, which the write replaces.
     ///
     /// # A mistake
     ///

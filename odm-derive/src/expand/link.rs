@@ -27,6 +27,12 @@ use crate::{
 ///         }
 ///     }
 /// }
+/// // The copies are computed where it is stored. The lifetime lets the bound fail where it is used, and not here.
+/// impl From<Ref<Part>> for PartLink where for<'a> String: Default {
+///     fn from(reference: Ref<Part>) -> Self {
+///         Self { id: reference, name: Default::default() }
+///     }
+/// }
 /// ```
 pub(super) fn expand(head: &Head, structure: &Structure, link: &Link) -> TokenStream {
     let Head { private, this, .. } = head;
@@ -36,7 +42,7 @@ pub(super) fn expand(head: &Head, structure: &Structure, link: &Link) -> TokenSt
     let target = quote!(<#ty as #private::ReferenceField>::Target);
     let from = link.alone.then(|| {
         let document = Ident::new("document", Span::mixed_site());
-        let copies = structure
+        let (copies, empty): (Vec<_>, Vec<_>) = structure
             .members
             .iter()
             .filter_map(|member| match &member.role {
@@ -52,10 +58,13 @@ pub(super) fn expand(head: &Head, structure: &Structure, link: &Link) -> TokenSt
                     let private = types::located(private.clone(), ty.span());
                     let value_type = types::native(ty).unwrap_or(ty);
                     let copy = quote_spanned!(ty.span()=> #private::from_source::<_, #value_type>);
-                    Some(quote!(#ident: #copy(#value)))
+                    Some((quote!(#ident: #copy(#value)), (ident, value_type)))
                 }
                 _ => None,
-            });
+            })
+            .unzip();
+        let (empty, types): (Vec<_>, Vec<_>) = empty.into_iter().unzip();
+        let predicates = where_clause.iter().flat_map(|clause| &clause.predicates);
         quote! {
             #[automatically_derived]
             impl #impl_generics ::core::convert::From<&#target> for #this #where_clause {
@@ -63,6 +72,20 @@ pub(super) fn expand(head: &Head, structure: &Structure, link: &Link) -> TokenSt
                     Self {
                         #ident: #private::ReferenceField::to(#document),
                         #(#copies,)*
+                    }
+                }
+            }
+
+            #[automatically_derived]
+            impl #impl_generics ::core::convert::From<#ty> for #this
+            where
+                #(#predicates,)*
+                #(for<'empty> #types: ::core::default::Default,)*
+            {
+                fn from(reference: #ty) -> Self {
+                    Self {
+                        #ident: reference,
+                        #(#empty: ::core::default::Default::default(),)*
                     }
                 }
             }
