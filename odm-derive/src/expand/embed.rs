@@ -62,6 +62,8 @@ pub(crate) fn embedded(
 ) -> TokenStream {
     let private = &head.private;
     let (impl_generics, _, where_clause) = head.generics.split_for_impl();
+    // An enum of names, which alone is an operand, is stored as a string.
+    let is_related = operand.is_none();
     quote! {
         #[automatically_derived]
         impl #impl_generics #private::Through for #this #where_clause {
@@ -86,7 +88,7 @@ pub(crate) fn embedded(
 
         #[automatically_derived]
         impl #impl_generics #private::Known for #this #where_clause {
-            const RELATED: bool = true;
+            const RELATED: bool = #is_related;
             #operand
 
             fn schema(types: &mut #private::SchemaTypes) -> #private::BsonDocument {
