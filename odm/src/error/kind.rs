@@ -1,5 +1,7 @@
 //! The classes of errors.
 
+use std::fmt;
+
 /// The class of an [`Error`](crate::Error).
 ///
 /// ```
@@ -84,4 +86,11 @@ pub enum ErrorKind {
     /// The server of the store cannot be reached, or failed. Of a write, the error is
     /// [retryable](crate::Error::is_retryable) if nothing of it is stored. If it is not, the write may be stored or not.
     Unavailable,
+}
+
+/// The name of the variant, as for a label of a metric or a field of a log.
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
 }
