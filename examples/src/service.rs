@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `POST /parts` | the part, stored |
 //! | `GET /parts?name=..&after=..&size=..` | a page of the parts whose names begin so, in any case |
-//! | `GET /parts/{id}` | the part, with its `ETag` |
+//! | `GET /parts/{id}` | the part, with its `ETag`, unless that is in `If-None-Match` |
 //! | `PATCH /parts/{id}` with `If-Match` | the part, changed, unless somebody else has changed it |
 //! | `POST /parts/{id}/take` with `{"qty": n}` | the part, with as many fewer on hand |
 //! | `DELETE /parts/{id}` | nothing; refused while a product has it |
@@ -23,13 +23,14 @@ use axum::{
         DefaultBodyLimit, FromRequestParts, Path, Query, State,
         rejection::{JsonRejection, PathRejection, QueryRejection},
     },
-    http::{StatusCode, header, request},
-    response::IntoResponse,
+    http::{HeaderMap, HeaderValue, StatusCode, header, request},
+    response::{IntoResponse, Response},
     routing::{get, post},
 };
 pub use failure::{Answer, Failure};
 pub use models::{Catalog, NewPart, NewProduct, Part, PartLink, PartPatch, Product};
 use odm::{
+    ETag,
     prelude::*,
     repository::{Cursor, Page},
     store::embedded::Embedded,
@@ -79,64 +80,57 @@ type Segment<T> = Result<Path<T>, PathRejection>;
 type Parameters<T> = Result<Query<T>, QueryRejection>;
 
 /// A part with its `ETag`.
-fn tagged(part: Part) -> impl IntoResponse {
-    let tag = format!("\"{}\"", part.revision);
-    ([(header::ETAG, tag)], Json(part))
+fn tagged(part: Part) -> Answer<Response> {
+    let tag = ETag::of(&part)?.to_string();
+    Ok(([(header::ETAG, tag)], Json(part)).into_response())
 }
 
 async fn add_part(State(db): State<Catalog>, body: Body<NewPart>) -> Answer<impl IntoResponse> {
     let Json(part) = body?;
     let part = db.parts.insert(part).await?;
-    Ok((StatusCode::CREATED, tagged(part)))
+    Ok((StatusCode::CREATED, tagged(part)?))
 }
 
-async fn part(State(db): State<Catalog>, id: Segment<ObjectId>) -> Answer<impl IntoResponse> {
+async fn part(
+    State(db): State<Catalog>,
+    id: Segment<ObjectId>,
+    headers: HeaderMap,
+) -> Answer<Response> {
     let Path(id) = id?;
-    Ok(tagged(db.parts.get(id).await?))
+    let part = db.parts.get(id).await?;
+    let tag = ETag::of(&part)?;
+    match headers.get(header::IF_NONE_MATCH) {
+        Some(seen) if tag.is_in(seen) => {
+            Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag.to_string())]).into_response())
+        }
+        _ => tagged(part),
+    }
 }
 
-/// The version that a client has read: the only tag of `If-Match`, or `None` for `*`, which is any.
-struct IfMatch(Option<i64>);
+/// The tag of what a client has read.
+struct IfMatch(HeaderValue);
 
 impl<S: Sync> FromRequestParts<S> for IfMatch {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut request::Parts, _: &S) -> Answer<Self> {
-        let Some(value) = parts.headers.get(header::IF_MATCH) else {
+        let seen = parts.headers.get(header::IF_MATCH).cloned();
+        seen.map(IfMatch).ok_or_else(|| {
             let message = "`If-Match` is missing: send the `ETag` of what you have read";
-            return Err(Failure::new(StatusCode::PRECONDITION_REQUIRED, message));
-        };
-        if value == "*" {
-            return Ok(IfMatch(None));
-        }
-        let quoted = value
-            .to_str()
-            .ok()
-            .and_then(|text| text.strip_prefix('"')?.strip_suffix('"'));
-        let version = quoted.and_then(|text| text.parse().ok());
-        match version {
-            Some(version) => Ok(IfMatch(Some(version))),
-            None => Err(Failure::new(
-                StatusCode::PRECONDITION_FAILED,
-                "`If-Match` is no `ETag` of this service",
-            )),
-        }
+            Failure::new(StatusCode::PRECONDITION_REQUIRED, message)
+        })
     }
 }
 
 async fn change_part(
     State(db): State<Catalog>,
     id: Segment<ObjectId>,
-    IfMatch(version): IfMatch,
+    IfMatch(seen): IfMatch,
     body: Body<PartPatch>,
-) -> Answer<impl IntoResponse> {
+) -> Answer<Response> {
     let (Path(id), Json(patch)) = (id?, body?);
-    let update = db.parts.update(id).set_all(patch);
-    let update = match version {
-        Some(version) => update.if_version(version),
-        None => update,
-    };
-    Ok(tagged(update.returning().await?))
+    let update = db.parts.update(id).if_match(seen).set_all(patch);
+    tagged(update.returning().await?)
 }
 
 async fn remove_part(State(db): State<Catalog>, id: Segment<ObjectId>) -> Answer<StatusCode> {
@@ -158,7 +152,7 @@ async fn take_part(
     State(db): State<Catalog>,
     id: Segment<ObjectId>,
     body: Body<Take>,
-) -> Answer<impl IntoResponse> {
+) -> Answer<Response> {
     let (Path(id), Json(Take { qty })) = (id?, body?);
     let part = db.parts.try_modify(id, |part| {
         part.qty = part.qty.checked_sub(qty.get()).ok_or_else(|| {
@@ -167,7 +161,7 @@ async fn take_part(
         })?;
         Ok::<_, Failure>(())
     });
-    Ok(tagged(part.await?))
+    tagged(part.await?)
 }
 
 /// A product as a client sends it.
@@ -188,16 +182,11 @@ async fn add_product(
     body: Body<ProductBody>,
 ) -> Answer<(StatusCode, Json<Product>)> {
     let Json(body) = body?;
-    let link = |id| PartLink {
-        id,
-        // Left to the library.
-        name: String::new(),
-    };
     let product = NewProduct {
         name: body.name,
         manufacturer: body.manufacturer,
         catalog_number: body.catalog_number,
-        parts: body.parts.into_iter().map(link).collect(),
+        parts: body.parts.into_iter().map(PartLink::from).collect(),
     };
     let product = db.products.insert(product).await?;
     Ok((StatusCode::CREATED, Json(product)))

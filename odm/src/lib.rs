@@ -120,7 +120,7 @@ pub use measure::measure;
 pub use measure::measured;
 pub use model::{Cold, DateTime, ObjectId, Ref, Subset, native};
 pub use prelude::{Database, Document, Embed, Patch, Projection};
-pub use query::{Filter, Sort, Update, present};
+pub use query::{ETag, Filter, Sort, Update, present};
 pub use repository::{Audit, Progress, Repository};
 pub use store::embedded::{
     Backup, BackupProgress, CollectionSize, Compacted, Embedded, IndexBuild, IndexSize, Salvaged,

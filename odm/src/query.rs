@@ -23,6 +23,7 @@
 //! The methods that make filters, sorts and aggregates of a field are those of [`Field`](crate::model::Field).
 
 mod elements;
+mod etag;
 mod filter;
 pub(crate) mod group;
 mod patch;
@@ -30,6 +31,7 @@ mod request;
 mod sort;
 mod update;
 
+pub use etag::ETag;
 pub use filter::Filter;
 pub use group::{Accumulator, Count, GroupSort, Having, In, Rows, SortsGroups, StartOf, count};
 pub use patch::{Patch, present};

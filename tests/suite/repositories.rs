@@ -2,6 +2,7 @@
 
 mod aggregates;
 mod deep_filters;
+mod etags;
 mod evolution;
 mod filters;
 mod foreign_store;

@@ -52,9 +52,12 @@ pub fn router() -> Router<App> {
         .layer(map_response(without_cache))
 }
 
-/// Answers depend on who asks, and their ETags are for `If-Match` alone.
+/// Answers depend on who asks. One with an ETag may be kept by who has asked, who asks whether it is still right.
 async fn without_cache(mut response: Response) -> Response {
-    let value = HeaderValue::from_static("no-store");
+    let value = match response.headers().contains_key(header::ETAG) {
+        true => HeaderValue::from_static("private, no-cache"),
+        false => HeaderValue::from_static("no-store"),
+    };
     response.headers_mut().insert(header::CACHE_CONTROL, value);
     response
 }

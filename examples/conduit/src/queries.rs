@@ -2,12 +2,18 @@
 
 use std::collections::HashSet;
 
-use odm::{prelude::*, repository::Cursor, repository::Page, repository::Query};
+use odm::{
+    prelude::*,
+    repository::{Cursor, OneDocument, Page, Query},
+};
 
 use crate::{
     failure::{Answer, Failure},
     models::*,
 };
+
+/// An update of one article.
+pub type ArticleUpdate = Update<Article, OneDocument>;
 
 /// Which articles a list has.
 #[derive(Debug, Clone, Default)]
@@ -267,23 +273,20 @@ impl Conduit {
         Ok(article)
     }
 
-    /// Changes an article, if it has the revision that was seen.
+    /// Changes an article, under the condition that is added to the update.
     pub async fn edit(
         &self,
         me: &User,
         slug: &str,
         mut patch: ArticlePatch,
-        seen: Option<i64>,
+        unless_changed: impl FnOnce(ArticleUpdate) -> ArticleUpdate,
     ) -> Answer<Article> {
         let own = self.own_article(me, slug).await?;
         patch.slug = patch.title.as_deref().map(self::slug);
         patch.tags = patch.tags.map(sorted);
         let tags = patch.tags.as_deref();
         let tags = tags.map(|tags| self.tags.upsert_many(stored(tags)));
-        let mut update = self.articles.update(&own).set_all(patch);
-        if let Some(seen) = seen {
-            update = update.if_version(seen);
-        }
+        let update = unless_changed(self.articles.update(&own).set_all(patch));
         self.bulk((tags, update)).await?;
         Ok(self
             .articles

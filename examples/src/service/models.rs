@@ -31,7 +31,7 @@ pub struct Part {
     /// What it is sold for.
     #[validate(min = 0, max = 1_000_000)]
     pub price: f64,
-    /// Counts the changes. It is the `ETag` of the part.
+    /// Counts the changes, for the `ETag` of the part.
     #[version]
     pub revision: i64,
 }

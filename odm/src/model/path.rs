@@ -199,9 +199,10 @@ impl PathHash {
 /// The prime of FNV-1a with 64 bits.
 const PRIME: u64 = 0x0100_0000_01b3;
 
-/// The hash of a text by FNV-1a, as the derives compute it of names.
-pub(crate) fn fnv1a(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+/// The hash of bytes by FNV-1a, as the derives compute it of names.
+pub(crate) fn fnv1a(bytes: impl AsRef<[u8]>) -> u64 {
+    let bytes = bytes.as_ref().iter();
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(PRIME)
     })
 }

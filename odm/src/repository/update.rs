@@ -10,7 +10,7 @@ use crate::{
     maintain::{NamedDocument, Returning, Write, WriteOutcome, WritePlan},
     model::{DateTime, Document, Versioned, to_raw},
     mql::{self, Test},
-    query::Update,
+    query::{ETag, Update},
     session::Session,
     store::{Change, UpdateWrite},
 };
@@ -34,8 +34,8 @@ use crate::{
 pub struct OneDocument {
     session: Session,
     id: Result<RawBson>,
-    /// The version that the document must have.
-    version: Option<Result<RawBson>>,
+    /// The versions of which the document must have one.
+    versions: Option<Result<Vec<RawBson>>>,
 }
 
 impl OneDocument {
@@ -43,7 +43,7 @@ impl OneDocument {
         OneDocument {
             session,
             id,
-            version: None,
+            versions: None,
         }
     }
 
@@ -56,8 +56,12 @@ impl OneDocument {
         let id = self.id.clone()?;
         let update = update.map_err(|error| located::<M>(error, Some(&id)));
         let mut filter = by_id(id);
-        if let (Some(path), Some(version)) = (M::model().version, self.version.clone()) {
-            filter = filter.and(mql::Filter::Path(path.into(), Test::Eq(version?)));
+        if let (Some(path), Some(versions)) = (M::model().version, self.versions.clone()) {
+            let test = match <[RawBson; 1]>::try_from(versions?) {
+                Ok([version]) => Test::Eq(version),
+                Err(versions) => Test::In(versions.into()),
+            };
+            filter = filter.and(mql::Filter::Path(path.into(), test));
         }
         write::<M>(&self.session, filter, update, false, is_typed, returning)
     }
@@ -154,7 +158,37 @@ impl<M: Document> Update<M, OneDocument> {
     where
         M: Versioned,
     {
-        self.target.version = Some(to_raw(&version));
+        self.target.versions = Some(to_raw(&version).map(|version| vec![version]));
+        self
+    }
+
+    /// Updates the document only if it has the version of an [`ETag`] that its reader has seen: by the header `If-Match` of a
+    /// request, which is a list of tags, or `*`. The rest of the tag is not compared, so that a change of derived data
+    /// refuses no update. A weak tag (`W/`) is none of the document, as RFC 9110 has it in section 13.1.1.
+    ///
+    /// # Errors
+    ///
+    /// [`Stale`](ErrorKind::Stale) if it has another one, or the header has no tag of this document.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::ETag;
+    ///
+    /// let seen = ETag::of(&shop.products.get(2).await?)?.to_string();
+    /// let price = Product::fields().price.value;
+    /// shop.products.update(2).set(price, 21.0).if_match(&seen).await?;
+    ///
+    /// let late = shop.products.update(2).set(price, 18.0).if_match(&seen).await;
+    /// assert!(late.unwrap_err().is_stale());
+    /// # Ok(()) });
+    /// ```
+    pub fn if_match(mut self, header: impl AsRef<[u8]>) -> Self
+    where
+        M: Versioned,
+    {
+        let id = self.target.id.as_ref();
+        let versions = id.map(|id| ETag::versions::<M>(header.as_ref(), id));
+        self.target.versions = versions.map_err(Error::clone).transpose();
         self
     }
 
@@ -171,7 +205,7 @@ impl<M: Document> Update<M, OneDocument> {
         let named = NamedDocument {
             collection: M::COLLECTION,
             id: target.id?,
-            has_version: target.version.is_some(),
+            has_version: target.versions.is_some(),
         };
         Ok(PreparedWrite::new(target.session, write, finish).of_one(named))
     }

@@ -23,7 +23,7 @@ mod tracker {
         response::{IntoResponse, Response},
         routing::get,
     };
-    use odm::{Embedded, ErrorKind, prelude::*};
+    use odm::{ETag, Embedded, ErrorKind, prelude::*};
     use serde::{Deserialize, Serialize};
 
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -105,15 +105,27 @@ mod tracker {
         Json(task): Json<NewTask>,
     ) -> Result<Response, Failure> {
         let task = db.tasks.insert(task).await?;
-        Ok((StatusCode::CREATED, with_etag(task)).into_response())
+        Ok((StatusCode::CREATED, with_etag(task)?).into_response())
     }
 
-    async fn show(State(db): State<Tracker>, Path(id): Path<i64>) -> Result<Response, Failure> {
-        Ok(with_etag(db.tasks.get(id).await?))
+    async fn show(
+        State(db): State<Tracker>,
+        Path(id): Path<i64>,
+        headers: HeaderMap,
+    ) -> Result<Response, Failure> {
+        let task = db.tasks.get(id).await?;
+        let etag = ETag::of(&task)?;
+        match headers.get(header::IF_NONE_MATCH) {
+            Some(seen) if etag.is_in(seen) => {
+                Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag.to_string())]).into_response())
+            }
+            _ => with_etag(task),
+        }
     }
 
-    fn with_etag(task: Task) -> Response {
-        ([(header::ETAG, format!("\"{}\"", task.revision))], Json(task)).into_response()
+    fn with_etag(task: Task) -> Result<Response, Failure> {
+        let etag = ETag::of(&task)?.to_string();
+        Ok(([(header::ETAG, etag)], Json(task)).into_response())
     }
 
     async fn change(
@@ -122,16 +134,11 @@ mod tracker {
         headers: HeaderMap,
         Json(patch): Json<TaskPatch>,
     ) -> Result<Response, Failure> {
-        let Some(revision) = if_match(&headers) else {
+        let Some(seen) = headers.get(header::IF_MATCH) else {
             return Ok(StatusCode::PRECONDITION_REQUIRED.into_response());
         };
-        let update = db.tasks.update(id).if_version(revision).set_all(patch);
-        Ok(with_etag(update.returning().await?))
-    }
-
-    fn if_match(headers: &HeaderMap) -> Option<i64> {
-        let etag = headers.get(header::IF_MATCH)?.to_str().ok()?;
-        etag.trim_matches('"').parse().ok()
+        let update = db.tasks.update(id).if_match(seen).set_all(patch);
+        with_etag(update.returning().await?)
     }
 
     // GET /tasks?sort=-due,title&due[lt]=2030-01-01T00:00:00Z&after=..
@@ -167,13 +174,14 @@ async fn ask(
     router: &Router,
     method: &str,
     path: &str,
-    if_match: Option<&str>,
+    etag: Option<&str>,
     body: Value,
 ) -> (StatusCode, Option<String>, Value) {
     let mut request = Request::builder().method(method).uri(path);
     request = request.header(header::CONTENT_TYPE, "application/json");
-    if let Some(etag) = if_match {
-        request = request.header(header::IF_MATCH, etag);
+    if let Some(etag) = etag {
+        let header = if method == "GET" { header::IF_NONE_MATCH } else { header::IF_MATCH };
+        request = request.header(header, etag);
     }
     let request = request.body(Body::from(body.to_string())).expect("a request");
     let Ok(response) = router.clone().oneshot(request).await;
@@ -189,21 +197,26 @@ async fn a_stale_patch_is_refused_and_names_nothing_of_the_database() {
     let store = Embedded::memory().await.expect("a store");
     let routes = router(Tracker::open(store).await.expect("it opens"));
     let task = json!({ "title": "Write", "due": "2030-01-01T00:00:00Z" });
-    let (status, etag, task) = ask(&routes, "POST", "/tasks", None, task).await;
-    assert_eq!((status, etag.as_deref()), (StatusCode::CREATED, Some("\"1\"")));
+    let (status, first, task) = ask(&routes, "POST", "/tasks", None, task).await;
+    assert_eq!(status, StatusCode::CREATED);
     let path = format!("/tasks/{}", task["_id"]);
+    let first = first.as_deref();
+    assert_eq!(ask(&routes, "GET", &path, None, Value::Null).await.1.as_deref(), first);
+    let (status, etag, body) = ask(&routes, "GET", &path, first, Value::Null).await;
+    assert_eq!((status, etag.as_deref(), body), (StatusCode::NOT_MODIFIED, first, Value::Null));
 
     let patch = json!({ "title": "Rewrite", "due": null });
-    let (status, etag, task) = ask(&routes, "PATCH", &path, Some("\"1\""), patch.clone()).await;
-    assert_eq!((status, etag.as_deref()), (StatusCode::OK, Some("\"2\"")));
+    let (status, second, task) = ask(&routes, "PATCH", &path, first, patch.clone()).await;
+    assert_eq!(status, StatusCode::OK);
+    let second = second.as_deref();
+    assert_eq!(ask(&routes, "GET", &path, first, Value::Null).await.0, StatusCode::OK);
     assert_eq!((&task["title"], &task["due"]), (&json!("Rewrite"), &Value::Null));
-    let (status, _, body) = ask(&routes, "PATCH", &path, Some("\"1\""), patch.clone()).await;
+    let (status, _, body) = ask(&routes, "PATCH", &path, first, patch.clone()).await;
     assert_eq!(status, StatusCode::PRECONDITION_FAILED);
     assert!(!body.to_string().contains("tasks"), "{body}");
     let (status, ..) = ask(&routes, "PATCH", &path, None, patch).await;
     assert_eq!(status, StatusCode::PRECONDITION_REQUIRED);
-    let (status, _, body) =
-        ask(&routes, "PATCH", &path, Some("\"2\""), json!({ "title": "" })).await;
+    let (status, _, body) = ask(&routes, "PATCH", &path, second, json!({ "title": "" })).await;
     assert_eq!(
         (status, &body["fields"]),
         (StatusCode::UNPROCESSABLE_ENTITY, &json!({ "title": "minLength" }))

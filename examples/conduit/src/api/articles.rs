@@ -3,7 +3,7 @@
 use axum::{
     Json as Answered,
     extract::State,
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::Response,
 };
 use odm::prelude::*;
@@ -19,7 +19,7 @@ use crate::{
     auth::{Me, Reader},
     failure::{Answer, Failure},
     models::{Article, ArticlePatch, Tag, User},
-    queries::{Draft, Listing, Slice},
+    queries::{ArticleUpdate, Draft, Listing, Slice},
 };
 
 /// How many articles a list has, unless the request says otherwise, and at most.
@@ -111,18 +111,29 @@ async fn articles(
 }
 
 async fn marked(app: &App, me: Option<&User>, article: Article) -> Answer<Response> {
+    marked_unless(app, me, article, None).await
+}
+
+async fn marked_unless(
+    app: &App,
+    me: Option<&User>,
+    article: Article,
+    seen: Option<&HeaderValue>,
+) -> Answer<Response> {
     let shown = std::slice::from_ref(&article);
     let marks = app.db.marks_of(me, shown).await?;
-    views::article(article, &marks)
+    views::article(article, &marks, seen)
 }
 
 pub(super) async fn show(
     State(app): State<App>,
     Reader(me): Reader,
     Segments(slug): Segments<String>,
+    headers: HeaderMap,
 ) -> Answer<Response> {
     let article = app.db.article(&slug).await?;
-    marked(&app, me.as_ref(), article).await
+    let seen = headers.get(header::IF_NONE_MATCH);
+    marked_unless(&app, me.as_ref(), article, seen).await
 }
 
 pub(super) async fn publish(
@@ -153,28 +164,13 @@ pub(super) async fn edit(
     headers: HeaderMap,
     Json(body): Json<Body<ArticlePatch>>,
 ) -> Answer<Response> {
-    let seen = match headers.contains_key(header::IF_MATCH) {
-        true => seen(&headers, &app.db.own_article(&me, &slug).await?)?,
-        false => None,
+    let unless_changed = |update: ArticleUpdate| match headers.get(header::IF_MATCH) {
+        Some(seen) => update.if_match(seen),
+        None => update,
     };
-    let article = app.db.edit(&me, &slug, body.article, seen).await?;
+    let edited = app.db.edit(&me, &slug, body.article, unless_changed);
+    let article = edited.await?;
     marked(&app, Some(&me), article).await
-}
-
-/// The revision that the article must have, by `If-Match`: one of a list, or any for `*`.
-fn seen(headers: &HeaderMap, article: &Article) -> Answer<Option<i64>> {
-    let tag = views::etag(article);
-    for header in headers.get_all(header::IF_MATCH) {
-        let listed = header.to_str().map_err(|_| Failure::stale())?;
-        for listed in listed.split(',').map(str::trim) {
-            match listed {
-                "*" => return Ok(None),
-                listed if listed == tag => return Ok(Some(article.revision)),
-                _ => {}
-            }
-        }
-    }
-    Err(Failure::stale())
 }
 
 pub(super) async fn remove(

@@ -2,10 +2,10 @@
 
 use axum::{
     Json,
-    http::{HeaderValue, header},
+    http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use odm::prelude::*;
+use odm::{ETag, prelude::*};
 use serde::Serialize;
 
 use crate::{
@@ -97,17 +97,21 @@ impl ArticleView {
     }
 }
 
-/// Answers with one article, and with its version as the ETag.
-pub(super) fn article(article: Article, marks: &Marks) -> Answer<Response> {
-    let tag = HeaderValue::from_str(&etag(&article)).expect("an id and a number are ASCII");
+/// Answers with one article and its tag, or with the tag alone if the client has that.
+pub(super) fn article(
+    article: Article,
+    marks: &Marks,
+    seen: Option<&HeaderValue>,
+) -> Answer<Response> {
+    let (id, revision) = (article.id, article.revision);
     let article = ArticleView::new(article, marks);
+    let tag = ETag::new::<Article>(id, revision, &article)?;
+    let header = [(header::ETAG, tag.to_string())];
+    if seen.is_some_and(|seen| tag.is_in(seen)) {
+        return Ok((StatusCode::NOT_MODIFIED, header).into_response());
+    }
     let body = Json(serde_json::json!({ "article": article }));
-    Ok(([(header::ETAG, tag)], body).into_response())
-}
-
-/// The version of an article, for `If-Match`. A slug can be that of another article later, so that it has the id.
-pub(super) fn etag(article: &Article) -> String {
-    format!("\"{}-{}\"", article.id, article.revision)
+    Ok((header, body).into_response())
 }
 
 #[derive(Serialize)]

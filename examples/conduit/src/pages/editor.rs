@@ -14,7 +14,7 @@ use crate::{
     App,
     failure::Failure,
     models::{Article, ArticlePatch, Tag, User},
-    queries::Draft,
+    queries::{ArticleUpdate, Draft},
 };
 
 /// What the form has.
@@ -148,7 +148,9 @@ pub(super) async fn save(
         body: Some(text.body()),
         tags: Some(text.tags()),
     };
-    let failure = match app.db.edit(&user, &slug, patch, Some(text.revision)).await {
+    let unless_changed = |update: ArticleUpdate| update.if_version(text.revision);
+    let edited = app.db.edit(&user, &slug, patch, unless_changed);
+    let failure = match edited.await {
         Ok(article) => return Ok(Redirect::to(&layout::article(&article.slug)).into_response()),
         Err(failure) => failure,
     };

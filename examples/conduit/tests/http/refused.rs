@@ -96,12 +96,15 @@ fn no_answer_names_what_is_stored_where() {
 }
 
 #[test]
-fn answers_are_not_kept_by_caches() {
+fn answers_are_kept_by_no_cache_but_to_ask_whether_they_are_right() {
     let server = Server::start();
     server.blog();
     let url = format!("http://{}/api/articles/about-me", server.address);
     let answer = ureq::get(url).call().unwrap();
-    assert_eq!(answer.headers()["cache-control"], "no-store");
+    assert_eq!(answer.headers()["cache-control"], "private, no-cache");
     assert_eq!(answer.headers()["content-type"], "application/json");
+    let url = format!("http://{}/api/articles", server.address);
+    let answer = ureq::get(url).call().unwrap();
+    assert_eq!(answer.headers()["cache-control"], "no-store");
     server.end();
 }

@@ -38,11 +38,7 @@ fn subset(
             // The last of the names is one of a flattened value.
             let (last, own) = names.split_last().expect("a name");
             let leaf = |names: &[&str]| ShownNames {
-                own: names
-                    .iter()
-                    .map(|name| fnv1a(name))
-                    .collect::<Vec<_>>()
-                    .leak(),
+                own: names.iter().map(fnv1a).collect::<Vec<_>>().leak(),
                 flattened: &[],
             };
             let inner: &'static ShownNames = Box::leak(Box::new(leaf(&[last])));
