@@ -1,4 +1,4 @@
-//! Holds the errors of the compiler against the rules for them, and lists them in `docs/errors.md`.
+//! Holds the errors of the compiler against the rules for them, and lists them in `tests/mistakes.md`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -156,9 +156,9 @@ fn no_error_names_what_a_user_cannot_know() {
 #[test]
 fn the_table_of_errors_is_what_the_compiler_says() {
     let mut table = String::from(
-        "# Errors of the compiler\n\nThe mistakes that are found before a program runs, what is said of them, and what \
+        "# Mistakes that the compiler finds\n\nThe mistakes that are found before a program runs, what is said of them, and what \
          to write instead: the first\nlines of the answers to the programs in `tests/compile-fail`, and the lines \
-         that these lack. This file is made by\n`UPDATE=1 cargo test -p tests --test ui errors`.\n",
+         that these lack. This file is made by\n`UPDATE=1 cargo test --workspace --all-features --test ui errors`.\n",
     );
     for (topic, cases) in cases() {
         write!(table, "\n## {topic}\n\n| mistake | message | instead |\n|---|---|---|\n").unwrap();
@@ -171,14 +171,14 @@ fn the_table_of_errors_is_what_the_compiler_says() {
             writeln!(table, "| {mistake} | {messages} | {instead} |").unwrap();
         }
     }
-    let path = root().join("docs/errors.md");
+    let path = root().join("tests/mistakes.md");
     if env::var_os("UPDATE").is_some() {
         fs::write(&path, &table).expect("the file can be written");
     }
     let stored = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         stored == table,
-        "docs/errors.md is stale: run `UPDATE=1 cargo test -p tests --test ui errors`"
+        "tests/mistakes.md is stale: run `UPDATE=1 cargo test --workspace --all-features --test ui errors`"
     );
 }
 

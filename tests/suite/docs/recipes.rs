@@ -1,0 +1,435 @@
+//! The code of `docs/recipes.md`: one test for each recipe, on models of its own.
+
+use odm::{Embedded, Result, prelude::*};
+use serde::{Deserialize, Serialize};
+
+mod numbers {
+    use super::*;
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[document(collection = "projects")]
+    struct Project {
+        #[serde(rename = "_id")]
+        id: String,
+        numbers: i64,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[document(collection = "issues", unique(fields = "project, number"))]
+    struct Issue {
+        #[serde(rename = "_id")]
+        id: ObjectId,
+        #[reference(parent)]
+        project: Ref<Project>,
+        number: i64,
+        title: String,
+    }
+
+    #[derive(Database)]
+    #[database(name = "issues", version = 1)]
+    struct Tracker {
+        projects: Repository<Project>,
+        issues: Repository<Issue>,
+    }
+
+    impl Tracker {
+        async fn report(&self, project: &str, title: &str) -> Result<Issue> {
+            let numbers = Project::fields().numbers;
+            self.transaction(async |db| {
+                let project = db.projects.update(project).inc(numbers, 1).returning().await?;
+                let issue = Issue {
+                    id: ObjectId::new(),
+                    project: Ref::from(&project),
+                    number: project.numbers,
+                    title: title.into(),
+                };
+                db.issues.insert(issue).await
+            })
+            .await
+        }
+    }
+
+    #[tokio::test]
+    async fn issues_are_numbered_within_their_project() -> Result<()> {
+        let db = Tracker::open(Embedded::memory().await?).await?;
+        for id in ["WEB", "APP"] {
+            db.projects.insert(Project { id: id.into(), numbers: 0 }).await?;
+        }
+        let of =
+            async |project: &str| Ok::<_, odm::Error>(db.report(project, "Broken").await?.number);
+        let at_once = futures_util::future::try_join_all((0..10).map(|_| of("WEB"))).await?;
+        assert_eq!(at_once.iter().sum::<i64>(), 55);
+        assert_eq!((of("APP").await?, of("WEB").await?), (1, 11));
+        Ok(())
+    }
+}
+
+mod jobs {
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[document(collection = "jobs", index(fields = "due"))]
+    struct Job {
+        #[serde(rename = "_id")]
+        #[id(auto)]
+        id: ObjectId,
+        task: String,
+        due: DateTime, // a job that a worker has is due again if the worker dies
+        tries: i32,
+        #[version]
+        revision: i64,
+    }
+
+    #[derive(Database)]
+    #[database(name = "jobs", version = 1)]
+    struct Work {
+        jobs: Repository<Job>,
+    }
+
+    impl Work {
+        const LEASE: Duration = Duration::from_secs(60);
+
+        async fn next(&self, now: SystemTime) -> Result<Option<Job>> {
+            let job = Job::fields();
+            let (lease, now) = (DateTime::from(now + Self::LEASE), DateTime::from(now));
+            self.transaction(async |db| {
+                let due = db.jobs.find(job.due.lte(now)).sort(job.due.asc());
+                let Some(next) = due.first().await? else {
+                    return Ok(None);
+                };
+                let taken = db.jobs.update(&next).set(job.due, lease).inc(job.tries, 1);
+                taken.returning().await.map(Some)
+            })
+            .await
+        }
+
+        /// Fails with `Stale` if another worker has the job by now.
+        async fn done(&self, job: Job) -> Result<()> {
+            let own = Job::fields().id.eq(job.id) & Job::fields().revision.eq(job.revision);
+            match self.jobs.delete_where(own).await? {
+                0 => Err(odm::Error::new(odm::ErrorKind::Stale, "another worker has this job")),
+                _ => Ok(()),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_job_has_one_worker_and_another_one_when_that_has_died() -> Result<()> {
+        let db = Work::open(Embedded::memory().await?).await?;
+        let now = DateTime::now();
+        for task in ["first", "second"] {
+            let job =
+                Job { id: ObjectId::new(), task: task.into(), due: now, tries: 0, revision: 0 };
+            db.jobs.insert(job).await?;
+        }
+        let (one, other) = tokio::try_join!(db.next(now), db.next(now))?;
+        let (one, other) = (one.unwrap(), other.unwrap());
+        assert!(one.id != other.id && db.next(now).await?.is_none());
+        db.done(one).await?;
+        let again = db.next(now + 2 * Work::LEASE).await?.expect("it is due again");
+        assert_eq!((again.id, again.tries), (other.id, 2));
+        assert!(db.done(other).await.unwrap_err().is_stale());
+        db.done(again).await?;
+        assert_eq!(db.jobs.all().count().await?, 0);
+        Ok(())
+    }
+}
+
+mod deleted {
+    use super::*;
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[document(collection = "folders")]
+    struct Folder {
+        #[serde(rename = "_id")]
+        id: i64,
+        #[count(of = "Note", filter = live)]
+        notes: i64,
+        #[subset(limit = 3, sort = "-_id", filter = live)]
+        newest: Subset<Note>,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[document(collection = "notes", unique(fields = "folder, title", filter = live))]
+    struct Note {
+        #[serde(rename = "_id")]
+        id: i64,
+        #[reference(parent)]
+        folder: Ref<Folder>,
+        title: String,
+        deleted: Option<DateTime>,
+    }
+
+    fn live() -> Filter<Note> {
+        Note::fields().deleted.is_null()
+    }
+
+    #[derive(Database)]
+    #[database(name = "notes", version = 1)]
+    struct Notes {
+        folders: Repository<Folder>,
+        notes: Repository<Note>,
+    }
+
+    #[tokio::test]
+    async fn a_note_in_the_bin_is_not_counted_and_its_title_is_free() -> Result<()> {
+        let db = Notes::open(Embedded::memory().await?).await?;
+        let folder = Folder { id: 1, notes: 0, newest: Subset::new() };
+        let folder = db.folders.insert(folder).await?;
+        let note = |id| Note { id, folder: Ref::from(&folder), title: "a".into(), deleted: None };
+        db.notes.insert(note(1)).await?;
+        let deleted = Note::fields().deleted;
+        db.notes.update(1).set(deleted, DateTime::now()).await?; // into the bin
+        db.notes.insert(note(2)).await?;
+        let shown = db.notes.find(live()).await?;
+        let folder = db.folders.get(1).await?;
+        assert_eq!((folder.notes, &*folder.newest), (1, &*shown));
+        let restored = db.notes.update(1).unset(deleted).await; // its title is taken by now
+        assert!(restored.unwrap_err().is_duplicate_key());
+        Ok(())
+    }
+}
+
+mod tenants {
+    use super::*;
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[document(collection = "tenants")]
+    struct Tenant {
+        #[serde(rename = "_id")]
+        id: i64,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[document(collection = "invoices", index(fields = "tenant, -number"))]
+    struct Invoice {
+        #[serde(rename = "_id")]
+        id: i64,
+        #[reference(parent, on_delete = "cascade")]
+        tenant: Ref<Tenant>,
+        number: i64,
+    }
+
+    #[derive(Database)]
+    #[database(name = "billing", version = 1)]
+    struct Billing {
+        tenants: Repository<Tenant>,
+        invoices: Repository<Invoice>,
+    }
+
+    /// What a request can reach: it gets this, and not the database.
+    struct Of {
+        db: Billing,
+        tenant: Ref<Tenant>,
+    }
+
+    impl Of {
+        fn find(&self, filter: Filter<Invoice>) -> odm::repository::Query<Invoice> {
+            self.db.invoices.find(filter & Invoice::fields().tenant.eq(self.tenant))
+        }
+
+        async fn delete(&self, id: i64) -> Result<bool> {
+            let own = Invoice::fields().id.eq(id) & Invoice::fields().tenant.eq(self.tenant);
+            Ok(self.db.invoices.delete_where(own).await? > 0)
+        }
+    }
+
+    #[tokio::test]
+    async fn a_tenant_reaches_what_is_its_own() -> Result<()> {
+        let db = Billing::open(Embedded::memory().await?).await?;
+        for id in [1, 2] {
+            db.tenants.insert(Tenant { id }).await?;
+            db.invoices.insert(Invoice { id, tenant: Ref::new(id), number: 7 }).await?;
+        }
+        let of = Of { db: db.clone(), tenant: Ref::new(1) };
+        let found = of.find(Invoice::fields().number.eq(7)).await?;
+        assert_eq!(found.iter().map(|invoice| invoice.id).collect::<Vec<_>>(), [1]);
+        assert!(!of.delete(2).await? && of.delete(1).await?);
+        assert!(db.tenants.delete(2).await?);
+        assert_eq!(db.invoices.all().count().await?, 0);
+        Ok(())
+    }
+}
+
+mod history {
+    use super::*;
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[document(collection = "pages")]
+    struct Page {
+        #[serde(rename = "_id")]
+        id: i64,
+        text: String,
+        #[updated_at]
+        updated_at: DateTime,
+        #[version]
+        revision: i64,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[document(collection = "revisions", unique(fields = "page, before.revision"))]
+    struct Revision {
+        #[serde(rename = "_id")]
+        #[id(auto)]
+        id: ObjectId,
+        #[reference(parent, on_delete = "cascade")]
+        page: Ref<Page>,
+        #[opaque]
+        before: Page,
+        by: String,
+    }
+
+    #[derive(Database)]
+    #[database(name = "wiki", version = 1)]
+    struct Wiki {
+        pages: Repository<Page>,
+        revisions: Repository<Revision>,
+    }
+
+    impl Wiki {
+        /// The only way to change a page.
+        async fn change(&self, id: i64, by: &str, changes: Update<Page>) -> Result<()> {
+            self.transaction(async |db| {
+                let update = db.pages.update(id).with(changes.clone());
+                let before = update.returning_before().await?;
+                let (page, by) = (Ref::from(&before), by.into());
+                let revision = Revision { id: ObjectId::new(), page, before, by };
+                db.revisions.insert(revision).await?;
+                Ok(())
+            })
+            .await
+        }
+    }
+
+    #[tokio::test]
+    async fn a_page_is_there_as_it_was() -> Result<()> {
+        let db = Wiki::open(Embedded::memory().await?).await?;
+        let now = DateTime::now();
+        db.pages.insert(Page { id: 1, text: "a".into(), updated_at: now, revision: 0 }).await?;
+        for text in ["b", "c"] {
+            db.change(1, "Ann", Update::new().set(Page::fields().text, text)).await?;
+        }
+        let page = db.pages.get(1).await?;
+        let revisions = db.revisions.of(&page).await?;
+        let texts: Vec<_> = revisions.iter().map(|revision| &*revision.before.text).collect();
+        assert_eq!((&*page.text, texts), ("c", vec!["a", "b"]));
+        Ok(())
+    }
+}
+
+mod words {
+    use super::*;
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[document(collection = "articles", new = "NewArticle")]
+    struct Article {
+        #[serde(rename = "_id")]
+        #[id(sequence)]
+        id: i64,
+        title: String,
+        #[index]
+        words: Vec<String>,
+    }
+
+    #[derive(Database)]
+    #[database(name = "articles", version = 1)]
+    struct Articles {
+        articles: Repository<Article>,
+    }
+
+    fn words(text: &str) -> Vec<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let words: std::collections::BTreeSet<_> = words.map(str::to_lowercase).collect();
+        words.into_iter().collect()
+    }
+
+    #[tokio::test]
+    async fn an_article_is_found_by_words_of_its_title() -> Result<()> {
+        let db = Articles::open(Embedded::memory().await?).await?;
+        for title in ["The red bridge", "A bridge too far", "Red, red rose"] {
+            let article = NewArticle { title: title.into(), words: words(title) };
+            db.articles.insert(article).await?;
+        }
+        let search = async |text: &str| {
+            let all = words(text).into_iter().map(|word| Article::fields().words.contains(word));
+            let found = db.articles.find(Filter::all_of(all)).await?;
+            Ok::<_, odm::Error>(found.into_iter().map(|article| article.id).collect::<Vec<_>>())
+        };
+        assert_eq!(search("BRIDGE").await?, [1, 2]);
+        assert_eq!(search("red bridge").await?, [1]);
+        assert!(search("tower").await?.is_empty());
+        Ok(())
+    }
+}
+
+mod trees {
+    use super::*;
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[document(collection = "categories")]
+    struct Category {
+        #[serde(rename = "_id")]
+        id: i64,
+        name: String,
+        #[index]
+        path: Vec<i64>, // from the root to the category itself
+    }
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[document(collection = "goods")]
+    struct Good {
+        #[serde(rename = "_id")]
+        id: i64,
+        #[reference(parent)]
+        category: Ref<Category>,
+        #[index]
+        #[denormalize(from = "Category.path")]
+        path: Vec<i64>,
+    }
+
+    #[derive(Database)]
+    #[database(name = "catalog", version = 1)]
+    struct Catalog {
+        categories: Repository<Category>,
+        goods: Repository<Good>,
+    }
+
+    impl Catalog {
+        /// Moves a category with all below it. The goods follow.
+        async fn move_below(&self, id: i64, parent: i64) -> Result<()> {
+            let path = Category::fields().path;
+            self.transaction(async |db| {
+                let new = db.categories.get(parent).await?.path;
+                if new.contains(&id) {
+                    let message = "a category cannot be below itself";
+                    return Err(odm::Error::new(odm::ErrorKind::Invalid, message));
+                }
+                for category in db.categories.find(path.contains(id)).await? {
+                    let at = category.path.iter().position(|&part| part == id).unwrap_or_default();
+                    let moved: Vec<i64> = [&new[..], &category.path[at..]].concat();
+                    db.categories.update(&category).set(path, moved).await?;
+                }
+                Ok(())
+            })
+            .await
+        }
+    }
+
+    #[tokio::test]
+    async fn a_category_moves_with_its_goods() -> Result<()> {
+        let db = Catalog::open(Embedded::memory().await?).await?;
+        for (id, path) in [(1, vec![1]), (2, vec![2]), (3, vec![1, 3]), (4, vec![1, 3, 4])] {
+            db.categories.insert(Category { id, name: format!("{id}"), path }).await?;
+        }
+        let good = db.goods.insert(Good { id: 1, category: Ref::new(4), path: vec![] }).await?;
+        assert_eq!(good.path, [1, 3, 4]);
+        db.move_below(3, 2).await?;
+        let below = db.goods.find(Good::fields().path.contains(2)).await?; // a whole subtree
+        assert_eq!(below[0].path, [2, 3, 4]);
+        assert_eq!(db.categories.get(4).await?.path, [2, 3, 4]);
+        assert!(db.move_below(2, 4).await.is_err());
+        Ok(())
+    }
+}
