@@ -1,6 +1,10 @@
 //! One process at a time.
 
-use std::process::Command;
+use std::{
+    process::{Command, Output},
+    thread,
+    time::{Duration, Instant},
+};
 
 use odm::{ErrorKind, store::embedded::Embedded};
 
@@ -8,6 +12,8 @@ use crate::durability::ledger::ledger;
 
 /// Where a child process finds the path of the file.
 const PATH: &str = "ODM_TESTS_LOCKED_FILE";
+/// Where it finds for how many milliseconds it waits.
+const WAIT: &str = "ODM_TESTS_LOCK_WAIT";
 
 /// The child process: tells what it gets.
 #[test]
@@ -16,18 +22,28 @@ fn child_that_opens() {
     let Some(path) = std::env::var_os(PATH) else {
         return;
     };
+    let wait = std::env::var(WAIT).unwrap().parse().unwrap();
     tests::run(async {
-        let kind = Embedded::open(&path).await.map(drop).map_err(|error| error.kind());
+        let store = Embedded::builder().wait_for_lock(Duration::from_millis(wait));
+        let kind = store.open(&path).await.map(drop).map_err(|error| error.kind());
         println!("\nopened: {kind:?}");
     });
 }
 
-fn open_in_a_child(path: &std::path::Path) -> String {
-    let output = Command::new(std::env::current_exe().unwrap())
+fn child(path: &std::path::Path, wait: u64) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
         .args(["--ignored", "--exact", "durability::lock::child_that_opens", "--nocapture"])
         .env(PATH, path)
-        .output()
-        .unwrap();
+        .env(WAIT, wait.to_string());
+    command
+}
+
+fn open_in_a_child(path: &std::path::Path) -> String {
+    told(child(path, 0).output().unwrap())
+}
+
+fn told(output: Output) -> String {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let line = text.lines().find_map(|line| line.strip_prefix("opened: "));
     line.unwrap_or_else(|| panic!("the child says nothing: {output:?}")).to_owned()
@@ -51,6 +67,36 @@ fn a_file_that_is_open_is_locked_for_others() {
         drop(db);
         assert_eq!(open_in_a_child(&path), "Ok(())");
         let db = ledger(Embedded::open(&path).await.unwrap()).await;
+        assert_eq!(db.whole().await, [1]);
+    });
+}
+
+#[test]
+fn the_next_process_waits_for_the_one_before() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("ledger.odm");
+    tests::run(async {
+        let store = Embedded::open(&path).await.unwrap();
+        assert_eq!(told(child(&path, 100).output().unwrap()), "Err(Locked)");
+        let mut next = child(&path, 60_000);
+        let next = thread::spawn(move || next.output().unwrap());
+        // Long enough for it to meet the lock; if it does not, it has nothing to wait for.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let db = ledger(store).await;
+        db.write(1, 3).await.unwrap();
+        drop(db);
+        let closed = Instant::now();
+        assert_eq!(told(next.join().unwrap()), "Ok(())");
+        println!("the next process had opened the file, and ended, {:?} later", closed.elapsed());
+
+        // Within one process, too, and without an end.
+        let first = Embedded::open(&path).await.unwrap();
+        let second =
+            tokio::spawn(Embedded::builder().wait_for_lock(Duration::MAX).open(path.clone()));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert!(!second.is_finished());
+        drop(first);
+        let db = ledger(second.await.unwrap().unwrap()).await;
         assert_eq!(db.whole().await, [1]);
     });
 }

@@ -1,9 +1,18 @@
 //! The builder of a store.
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use super::{Embedded, open::Place, salvage::Salvaged, settings::Settings};
-use crate::{error::Result, store::Durability};
+use crate::{
+    error::{ErrorKind, Result},
+    store::Durability,
+};
+
+/// How often a builder looks whether a file that is open elsewhere is free.
+const LOCK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A builder that opens a store with its own settings, created by [`Embedded::builder`].
 ///
@@ -23,6 +32,7 @@ use crate::{error::Result, store::Durability};
 #[must_use = "a builder opens nothing before `open` or `memory` is called"]
 pub struct Builder {
     settings: Settings,
+    lock_wait: Duration,
 }
 
 impl Builder {
@@ -177,6 +187,24 @@ impl Builder {
         self
     }
 
+    /// Sets how long `open` waits for a file that is already open, in another process or in this one: as by the version
+    /// of a program that this one replaces. The default is not at all; [`Duration::MAX`] waits without end.
+    ///
+    /// It looks every 10 ms, and does not queue: of several that wait, any may be the next.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use std::time::Duration;
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("shop.odm");
+    /// let store = Embedded::builder().wait_for_lock(Duration::from_secs(30)).open(&path).await?;
+    /// # Ok(()) });
+    /// ```
+    pub fn wait_for_lock(mut self, at_most: Duration) -> Self {
+        self.lock_wait = at_most;
+        self
+    }
+
     /// Opens the store in a file, and creates the file if it does not exist.
     ///
     /// ```
@@ -190,15 +218,26 @@ impl Builder {
     /// # Errors
     ///
     /// [`Locked`](crate::ErrorKind::Locked) if the file is already open, in this process or in
-    /// another; [`Corrupt`](crate::ErrorKind::Corrupt) if it is not a store, is damaged, has a
+    /// another, and stays so for as long as [`wait_for_lock`](Builder::wait_for_lock) says; [`Corrupt`](crate::ErrorKind::Corrupt) if it is not a store, is damaged, has a
     /// format that this version does not read, or has not its own log beside it, or if that has lost what was synced:
     /// then neither file is changed, and [`salvage`](Builder::salvage) opens what there is;
     /// [`Io`](crate::ErrorKind::Io) if it cannot be opened, its folder does not exist, or a new one would take the place
     /// of a file of another store; [`InvalidQuery`](crate::ErrorKind::InvalidQuery) if a setting is invalid.
     pub async fn open(self, path: impl AsRef<Path>) -> Result<Embedded> {
-        let place = Place::File(path.as_ref().to_owned());
-        let (store, _) = Embedded::start(place, self.settings).await?;
-        Ok(store)
+        // Without one, the time is beyond all others.
+        let end = Instant::now().checked_add(self.lock_wait);
+        loop {
+            let place = Place::File(path.as_ref().to_owned());
+            match Embedded::start(place, self.settings.clone()).await {
+                Err(error)
+                    if error.kind() == ErrorKind::Locked
+                        && end.is_none_or(|end| Instant::now() < end) =>
+                {
+                    tokio::time::sleep(LOCK_INTERVAL).await;
+                }
+                opened => return opened.map(|(store, _)| store),
+            }
+        }
     }
 
     /// Opens a store whose log is damaged, missing or another's, with what lies before the damage: all units that the

@@ -35,7 +35,7 @@ pub(super) fn opening(name: &str, error: DatabaseError) -> Error {
         DatabaseError::DatabaseAlreadyOpen => Error::new(
             ErrorKind::Locked,
             format!(
-                "`{name}` is already open, in this process or in another: close it there first"
+                "`{name}` is already open, in this process or in another: close it there first, or wait for that by `wait_for_lock`"
             ),
         ),
         DatabaseError::UpgradeRequired(version) => Error::new(
