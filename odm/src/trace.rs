@@ -90,16 +90,21 @@ impl<'a> Operation<'a> {
             elapsed: limits.elapsed.saturating_mul(more.saturating_add(1)),
             ..limits
         };
+        let used = cost
+            .documents_returned
+            .saturating_add(cost.documents_written);
         let ended = EndedOperation {
             is_slow: self.warns && elapsed > limits.elapsed,
             is_scan: cost.documents_scanned > limits.documents_scanned,
+            is_index_scan: cost.keys_examined.saturating_sub(used) > most_keys,
             operation: self,
             elapsed,
             cost,
             limits,
         };
         let is_enabled = tracing::enabled!(target: "odm", tracing::Level::DEBUG);
-        (is_enabled || ended.is_slow || ended.is_scan).then_some(ended)
+        let warns = ended.is_slow || ended.is_scan || ended.is_index_scan;
+        (is_enabled || warns).then_some(ended)
     }
 }
 
@@ -111,6 +116,7 @@ pub(crate) struct EndedOperation<'a> {
     limits: WarningLimits,
     is_slow: bool,
     is_scan: bool,
+    is_index_scan: bool,
 }
 
 /// How an operation found its documents, without any value of a filter.
@@ -169,6 +175,13 @@ impl EndedOperation<'_> {
             emit!(
                 WARN,
                 "large scan: more than {} documents were read without an index",
+                limits.documents_scanned
+            );
+        }
+        if self.is_index_scan {
+            emit!(
+                WARN,
+                "large scan of an index: it examined more than {} keys of which no document was returned or written",
                 limits.documents_scanned
             );
         }

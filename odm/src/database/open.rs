@@ -185,8 +185,9 @@ impl OpenOptions {
 
     /// Sets the number of documents from which on a scan is large: an operation that reads more of them without an
     /// index ([`documents_scanned`](crate::store::Cost::documents_scanned)) emits a `tracing` event at the level
-    /// `WARN` under the target `odm`, with the fields that [`slow_operation`](OpenOptions::slow_operation) lists.
-    /// The default is 10,000; `u64::MAX` turns it off.
+    /// `WARN` under the target `odm`, with the fields that [`slow_operation`](OpenOptions::slow_operation) lists. So does one
+    /// that examines more keys of indexes than that for which it neither returns nor writes a document, as a count does, or a
+    /// search by an index that does not have all of its conditions. The default is 10,000; `u64::MAX` turns it off.
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {

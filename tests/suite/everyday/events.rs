@@ -242,6 +242,23 @@ on_local_stores! {
 }
 
 on_embedded_stores! {
+    async fn a_scan_of_more_keys_than_the_limit_is_a_warning(store: AnyStore) {
+        let parts = with_six(store, never_slow().large_scan(2)).await.parts;
+        let (recorder, _guard) = Recorder::set(Level::WARN);
+        let part = Part::fields();
+        // By the name alone, which half of the parts have.
+        parts.find(part.name.eq("secret 1")).await.unwrap();
+        parts.update_where(part.name.eq("secret 1")).inc(part.price, 1).await.unwrap();
+        assert!(recorder.take().is_empty(), "each key is one of a document that was returned or written");
+        parts.find(part.name.eq("secret 1") & part.price.lt(0)).await.unwrap();
+        let scan = recorder.one();
+        assert_eq!((scan.level, scan.number("keys_examined"), scan.number("documents_scanned")), (Level::WARN, 3, 0));
+        let message = "large scan of an index: it examined more than 2 keys of which no document was returned or written";
+        assert_eq!(scan.field("message"), Some(message));
+        parts.find(part.name.eq("secret 1")).count().await.unwrap();
+        assert_eq!(recorder.one().field("operation"), Some("count"));
+    }
+
     async fn events_tell_the_index_and_whether_there_was_a_scan(store: AnyStore) {
         let parts = with_six(store, never_slow().large_scan(0)).await.parts;
         let part = Part::fields();
