@@ -55,6 +55,13 @@ pub(crate) fn commit(units: usize) {
     let _ = units;
 }
 
+/// Records a unit of the embedded store that writes more than half of the documents that it may.
+#[cold]
+pub(crate) fn large_unit() {
+    #[cfg(feature = "metrics")]
+    ::metrics::counter!("odm_large_units_total").increment(1);
+}
+
 /// Whether there are metrics.
 pub(crate) const IS_ON: bool = cfg!(feature = "metrics");
 

@@ -109,6 +109,18 @@ async fn operations_commits_and_errors_are_recorded() {
     assert!((1..=2).contains(&syncs) && sum > 0.0, "{syncs} syncs in {sum} s");
     assert!(!histograms.contains_key("odm_checkpoint_duration_seconds"));
 
+    // A unit that comes near its limit.
+    let small = Embedded::builder().unit_limit(4).memory().await.unwrap();
+    let small = Shop::open(small).await.unwrap();
+    recorded(&snapshotter);
+    small.parts.insert_many((0..2).map(part)).await.unwrap();
+    assert!(!recorded(&snapshotter).counters.contains_key("odm_large_units_total"));
+    for _ in 0..2 {
+        small.parts.insert_many((10..13).map(part)).await.unwrap();
+        small.parts.delete_where(Part::fields().id.gte(10)).await.unwrap();
+    }
+    assert_eq!(recorded(&snapshotter).counters["odm_large_units_total"], 4);
+
     // A backup begins with a checkpoint.
     store.backup(folder.path().join("copy.odm")).await.unwrap();
     assert_eq!(recorded(&snapshotter).histograms["odm_checkpoint_duration_seconds"].1, 1);

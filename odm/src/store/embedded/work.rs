@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     error::{Error, ErrorKind, Result},
+    metrics,
     store::{Changes, Cost},
 };
 
@@ -98,6 +99,14 @@ impl Work {
         self.written += 1;
         cost.documents_written += 1;
         let limit = self.settings.unit_documents;
+        if self.written == limit / 2 + 1 {
+            metrics::large_unit();
+            tracing::warn!(
+                target: "odm",
+                "large unit: it writes more than half of the {limit} documents that one may; if these are copies, let them follow later, \
+                 by `fan_out = \"background\"`"
+            );
+        }
         if self.written <= limit {
             return self.bound_memory();
         }
