@@ -85,14 +85,16 @@ impl<'a> Operation<'a> {
             ("odm_documents_written_total", cost.documents_written),
         ];
         metrics::operation(self.name, self.collection, elapsed, costs);
-        let more = u32::try_from(self.documents / DOCUMENTS).unwrap_or(u32::MAX);
+        let times = u32::try_from(self.documents / DOCUMENTS).unwrap_or(u32::MAX);
+        let times = times.saturating_add(1);
         let limits = WarningLimits {
-            elapsed: limits.elapsed.saturating_mul(more.saturating_add(1)),
+            elapsed: limits.elapsed.saturating_mul(times),
             ..limits
         };
         let used = cost
             .documents_returned
             .saturating_add(cost.documents_written);
+        let most_keys = limits.documents_scanned.saturating_mul(times.into());
         let ended = EndedOperation {
             is_slow: self.warns && elapsed > limits.elapsed,
             is_scan: cost.documents_scanned > limits.documents_scanned,

@@ -70,7 +70,7 @@ mod jobs {
     use super::*;
 
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
-    #[document(collection = "jobs", index(fields = "due"))]
+    #[document(collection = "jobs", new = "NewJob", index(fields = "due"))]
     struct Job {
         #[serde(rename = "_id")]
         #[id(auto)]
@@ -118,11 +118,9 @@ mod jobs {
     #[tokio::test]
     async fn a_job_has_one_worker_and_another_one_when_that_has_died() -> Result<()> {
         let db = Work::open(Embedded::memory().await?).await?;
-        let now = DateTime::now();
+        let now = SystemTime::now();
         for task in ["first", "second"] {
-            let job =
-                Job { id: ObjectId::new(), task: task.into(), due: now, tries: 0, revision: 0 };
-            db.jobs.insert(job).await?;
+            db.jobs.insert(NewJob { task: task.into(), due: now.into(), tries: 0 }).await?;
         }
         let (one, other) = tokio::try_join!(db.next(now), db.next(now))?;
         let (one, other) = (one.unwrap(), other.unwrap());
@@ -147,7 +145,7 @@ mod deleted {
         id: i64,
         #[count(of = "Note", filter = live)]
         notes: i64,
-        #[subset(limit = 3, sort = "-_id", filter = live)]
+        #[subset(limit = 3, sort = "-id", filter = live)]
         newest: Subset<Note>,
     }
 
@@ -269,13 +267,14 @@ mod history {
     }
 
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
-    #[document(collection = "revisions", unique(fields = "page, before.revision"))]
+    #[document(collection = "revisions", new = "NewRevision", unique(fields = "page, revision"))]
     struct Revision {
         #[serde(rename = "_id")]
         #[id(auto)]
         id: ObjectId,
         #[reference(parent, on_delete = "cascade")]
         page: Ref<Page>,
+        revision: i64,
         #[opaque]
         before: Page,
         by: String,
@@ -294,9 +293,8 @@ mod history {
             self.transaction(async |db| {
                 let update = db.pages.update(id).with(changes.clone());
                 let before = update.returning_before().await?;
-                let (page, by) = (Ref::from(&before), by.into());
-                let revision = Revision { id: ObjectId::new(), page, before, by };
-                db.revisions.insert(revision).await?;
+                let (page, revision, by) = (Ref::from(&before), before.revision, by.into());
+                db.revisions.insert(NewRevision { page, revision, before, by }).await?;
                 Ok(())
             })
             .await
