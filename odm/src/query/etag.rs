@@ -54,6 +54,16 @@ impl ETag {
     /// # Errors
     ///
     /// [`Encode`](crate::ErrorKind::Encode) if the document cannot be stored.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::ETag;
+    ///
+    /// let lamp = shop.products.get(2).await?;
+    /// let header = ETag::of(&lamp)?.to_string(); // as `"1-a0b0..9f"`
+    /// assert!(header.starts_with("\"1-"));
+    /// # Ok(()) });
+    /// ```
     pub fn of<M: Versioned>(document: &M) -> Result<Self> {
         let stored = to_raw(document)?;
         let version = M::model().version.and_then(|version| {
@@ -97,6 +107,15 @@ impl ETag {
 
     /// Whether a client has what the answer shows, by its header `If-None-Match`: a list of tags, or `*`. The answer is then a
     /// 304 without a body. A proxy that has compressed an answer has made its tag a weak one, which is the same here.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// use odm::ETag;
+    ///
+    /// let tag = ETag::of(&shop.products.get(2).await?)?;
+    /// assert!(tag.is_in("*") && tag.is_in(format!("W/{tag}")) && !tag.is_in("\"other\""));
+    /// # Ok(()) });
+    /// ```
     pub fn is_in(&self, if_none_match: impl AsRef<[u8]>) -> bool {
         let header = if_none_match.as_ref();
         is_any(header) || tags(header).any(|(_, tag)| tag == self.text().as_bytes())
