@@ -122,7 +122,7 @@ macro_rules! scalars {
 scalars! {
     ["string"] scalar: String std::path::PathBuf;
     ["bool"] scalar: bool;
-    ["double", "int", "long"] scalar: f32 f64;
+    ["double", "int", "long"] scalar: f64;
     ["date"] scalar: DateTime;
     ["objectId"] scalar: ObjectId bson::oid::ObjectId;
     ["null"] none: ();
@@ -135,6 +135,17 @@ scalars! {
     ["object"] none: bson::Document bson::RawDocumentBuf;
     ["array"] none: bson::RawArrayBuf;
     [] none: i128 u128 std::net::SocketAddr bson::Bson bson::RawBson;
+}
+
+#[diagnostic::do_not_recommend]
+impl Known for f32 {
+    const OPERAND: Option<Operand> = Some(Operand::scalar::<f32>());
+
+    fn schema(types: &mut SchemaTypes) -> bson::Document {
+        let mut schema = f64::schema(types);
+        schema.insert("nativeForm", mql::native_form("f32"));
+        schema
+    }
 }
 
 #[diagnostic::do_not_recommend]

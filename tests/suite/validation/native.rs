@@ -38,6 +38,7 @@ struct Price {
     key: Uuid,
     letter: char,
     small: i8,
+    weight: f32,
     #[embed]
     paid: Paid,
     #[opaque]
@@ -100,6 +101,7 @@ fn price() -> Price {
         key: Uuid::from_u128(7),
         letter: 'a',
         small: 1,
+        weight: 2e38,
         paid: Paid::Card { fee: "0.3".parse().unwrap() },
         even: Even(2),
     }
@@ -133,6 +135,8 @@ fn unreadable() -> Vec<odm::bson::Document> {
         doc! { "$set": { "letter": "ab" } },
         doc! { "$set": { "letter": "" } },
         doc! { "$inc": { "small": 127 } },
+        doc! { "$mul": { "weight": 2.0 } },
+        doc! { "$set": { "weight": -1e300 } },
     ]
 }
 

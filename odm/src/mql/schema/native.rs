@@ -1,4 +1,4 @@
-//! The keyword `nativeForm` of stored schemas: rules of the types of other crates that MongoDB's dialect cannot state.
+//! The keyword `nativeForm` of stored schemas: rules of `f32` and of types of other crates that MongoDB's dialect cannot state.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -13,6 +13,8 @@ const DAY: i64 = 86_400_000;
 
 /// A rule of the values of one BSON type.
 pub(super) enum NativeForm {
+    /// A double that is one of 32 bits as well, but for its precision: not one that would become infinite.
+    F32,
     /// A decimal of 96 bits, with up to 28 digits behind the point.
     Decimal,
     /// A UUID of subtype 4.
@@ -32,6 +34,7 @@ impl NativeForm {
     /// Parses the operand of the keyword.
     pub(super) fn parse(operand: &RawDocument) -> Option<NativeForm> {
         Some(match operand.get_str("kind").ok()? {
+            "f32" => NativeForm::F32,
             "decimal" => NativeForm::Decimal,
             "uuid" => NativeForm::Uuid,
             "ip" => NativeForm::Ip,
@@ -49,6 +52,9 @@ impl NativeForm {
     /// Whether the type has a value. One of another BSON type is not what the rule is about.
     pub(super) fn has(&self, value: RawBsonRef<'_>) -> bool {
         match (self, value) {
+            (NativeForm::F32, RawBsonRef::Double(value)) => {
+                (value as f32).is_finite() || !value.is_finite()
+            }
             (NativeForm::Decimal, RawBsonRef::Decimal128(value)) => {
                 decimal::of_96_bits(value).is_some()
             }
@@ -69,6 +75,7 @@ impl NativeForm {
     /// What a value has to be, in words.
     pub(super) fn words(&self) -> String {
         match self {
+            NativeForm::F32 => format!("a number of at most {:e}, as an `f32` is", f32::MAX),
             NativeForm::Decimal => {
                 "a decimal of at most 96 bits, with at most 28 digits behind the point".to_owned()
             }
