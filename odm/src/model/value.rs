@@ -243,7 +243,7 @@ impl<T: Ordered> Distinct for T {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a number that can be calculated with",
     label = "not a number",
-    note = "`inc` and `mul` work on integers and floats"
+    note = "`inc` and `mul` work on integers, floats and decimals"
 )]
 pub trait Number {}
 
@@ -251,6 +251,8 @@ macro_rules! numbers {
     ($($t:ty)*) => { $(impl Number for $t {})* };
 }
 numbers!(i8 i16 i32 i64 u8 u16 u32 u64 usize isize f32 f64);
+
+impl Number for Decimal128 {}
 
 impl<T: Number> Number for Option<T> {}
 
@@ -360,6 +362,14 @@ amounts! {
     u32: u32 => u32, i32 => i64, i64 => i64;
     u64: u64 => u64, i32 => i64, i64 => i64;
     usize: usize => usize, i32 => i64, i64 => i64;
+}
+
+impl IntoAmount<Decimal128> for Decimal128 {
+    type Amount = Decimal128;
+
+    fn into_amount(self) -> Decimal128 {
+        self
+    }
 }
 
 impl<V, A: IntoAmount<V>> IntoAmount<Option<V>> for A {

@@ -228,6 +228,15 @@ on_every_store! {
         assert_eq!(db.orders.get(id).await.unwrap().ids.len(), 2);
         let modified = db.orders.modify(id, |order| order.total += decimal("0.01")).await.unwrap();
         assert_eq!(modified.total, decimal("7.01"));
+        db.orders.update(id).inc(order.total, decimal("-0.01")).await.unwrap();
+        let halved = db.orders.update(id).mul(order.total, decimal("0.5")).returning().await.unwrap();
+        assert_eq!(halved.total, decimal("3.5"));
+        for refused in [
+            db.orders.update(id).mul(order.total, decimal("0.3333333333333333333333333333")).await,
+            db.orders.update(id).inc(order.total, Decimal::MAX).await,
+        ] {
+            assert!(refused.unwrap_err().is_invalid(), "more digits than a `Decimal` has");
+        }
         assert!(db.orders.delete(id).await.unwrap());
     }
 

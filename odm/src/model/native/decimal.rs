@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::NativeForm;
 use crate::{
     error::Result,
-    model::{Addable, Known, Operand, Ordered, SchemaTypes, ValidatesNumber},
+    model::{Addable, IntoAmount, Known, Number, Operand, Ordered, SchemaTypes, ValidatesNumber},
     mql,
 };
 
@@ -145,6 +145,27 @@ impl Addable for super::Native<Option<Decimal>> {
         Decimal128::widen(sum)
     }
 }
+
+// A sum or product can have more digits than the type: the stored schema refuses that.
+#[diagnostic::do_not_recommend]
+impl Number for super::Native<Decimal> {}
+
+#[diagnostic::do_not_recommend]
+impl Number for super::Native<Option<Decimal>> {}
+
+macro_rules! amounts {
+    ($($field:ty)*) => { $(
+        #[diagnostic::do_not_recommend]
+        impl IntoAmount<super::Native<$field>> for Decimal {
+            type Amount = StoredDecimal;
+
+            fn into_amount(self) -> StoredDecimal {
+                StoredDecimal(self)
+            }
+        }
+    )* };
+}
+amounts!(Decimal Option<Decimal>);
 
 #[diagnostic::do_not_recommend]
 impl ValidatesNumber for super::Native<Decimal> {}
