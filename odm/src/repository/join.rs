@@ -497,6 +497,20 @@ impl<V, P: Path, K, J> Referrers<V, P, K, J> {
         self.with(|find| find.limit = Some(limit))
     }
 
+    /// Leaves out this many, the first in the order, for each parent.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// // What a "show more" of each product shows.
+    /// let others = Review::fields().product.referrers().sort(Review::fields().stars.desc()).skip(2);
+    /// let (_, reviews) = shop.products.all().join(others).first().await?.unwrap();
+    /// assert_eq!(reviews[0].text, "Wobbles");
+    /// # Ok(()) });
+    /// ```
+    pub fn skip(self, skip: u64) -> Self {
+        self.with(|find| find.skip = skip)
+    }
+
     /// Joins only documents that match the filter.
     ///
     /// ```

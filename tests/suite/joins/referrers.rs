@@ -21,15 +21,15 @@ on_every_store! {
         let ids: Vec<_> = rows.iter().map(|(_, songs)| song_ids(songs)).collect();
         assert_eq!(ids, [vec![2, 4, 3, 1], vec![6, 5], vec![]], "ties go by `_id`");
 
-        for limit in 0..6 {
-            let most = artist.referrers().sort(Song::fields().plays.desc()).limit(limit);
+        for (skip, limit) in (0..6).flat_map(|limit| [(0, limit), (1, limit), (3, limit), (u64::MAX, limit)]) {
+            let most = artist.referrers().sort(Song::fields().plays.desc()).skip(skip).limit(limit);
             let rows = db.artists.all().join(most).await.unwrap();
             let ids: Vec<_> = rows.iter().map(|(_, songs)| song_ids(songs)).collect();
-            let expected = [vec![2, 4, 3, 1], vec![6, 5], vec![]].map(|mut ids: Vec<i64>| {
-                ids.truncate(limit as usize);
-                ids
+            let expected = [vec![2, 4, 3, 1], vec![6, 5], vec![]].map(|ids: Vec<i64>| {
+                let skip = usize::try_from(skip).unwrap_or(usize::MAX);
+                ids.into_iter().skip(skip).take(limit as usize).collect::<Vec<_>>()
             });
-            assert_eq!(ids, expected, "at most {limit} for each parent");
+            assert_eq!(ids, expected, "at most {limit} for each parent, after {skip}");
         }
 
         let few = artist.referrers().filter(Song::fields().plays.lte(10)).sort(Song::fields().plays.asc());
