@@ -44,11 +44,13 @@ use crate::{
 /// # Ok(()) });
 /// ```
 ///
-/// A request can name every field but those of cold parts and those behind lists and maps. Whoever may sort or filter
+/// A request can name every field but those of cold parts and those behind maps; those behind a list, as `assignees.id`, in
+/// filters alone. Whoever may sort or filter
 /// by a field can find out what it holds. So a service with fields that are not for everybody, such as the hash of a
 /// password, lists those that are, by [`allow`](FromRequest::allow).
 ///
-/// The operators are these. A field that is a list matches by its elements.
+/// The operators are these. A list matches by its elements, `ne` by all of them and each other condition by any: several
+/// conditions on a list may hold for an element each.
 ///
 /// | in JSON | in a query string | meaning |
 /// |---|---|---|

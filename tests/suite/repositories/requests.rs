@@ -324,9 +324,10 @@ fn what_is_wrong_with_a_request_is_named() {
 
 #[test]
 fn a_request_names_only_fields_that_are_stored_and_seen() {
-    // Behind a list or a map, in a cold part, stored otherwise, not stored, not seen.
+    // Behind a map, in a cold part, stored otherwise, not stored, not seen.
     let unnamed = [
-        "offers.value",
+        "offers.x",
+        "offers.0.value",
         "by_name.a.value",
         "details.plot",
         "secret",
@@ -353,6 +354,14 @@ fn a_request_names_only_fields_that_are_stored_and_seen() {
                     `shape.side`, `node.weight`, `author`, `item`, `total`, `external`, `revision`";
     assert_eq!(refusal(Thing::sort_by("x")), sortable);
     assert!(Thing::sort_by("node.next.next.weight").is_ok());
+    // A document has no place in the order of one of several values.
+    for name in ["offers.value", "offers.cur"] {
+        assert!(filter(&json!({ name: [] })).is_ok());
+        refusal(Thing::sort_by(name));
+    }
+    let allowed = Thing::allow(["offers.value"]);
+    assert!(allowed.filter_from_query([("offers.value[gt]", "2.5")]).is_ok());
+    refusal(allowed.filter_from_query([("offers.cur", "EUR")]));
 }
 
 #[test]
@@ -405,6 +414,10 @@ on_every_store! {
         assert_eq!(ids(find(json!({ "note": null }))).await, [1, 5]);
         assert_eq!(ids(find(json!({ "note": { "exists": false } }))).await, [5]);
         assert_eq!(ids(find(json!({ "origin.country": "NO" }))).await, [3]);
+        assert_eq!(ids(find(json!({ "stock.place": "north" }))).await, [2, 3]);
+        assert_eq!(ids(find(json!({ "stock.place": { "ne": "north" } }))).await, [1, 4, 5]);
+        // Each condition by some element.
+        assert_eq!(ids(find(json!({ "stock.place": "south", "stock.qty": { "gte": 3 } }))).await, [3, 4]);
         let pairs = [("kind[in]", "bolt,nut"), ("count[ne]", "5")];
         let found = db.items.find(Item::filter_from_query(pairs).unwrap());
         assert_eq!(ids(found).await, [2, 4]);

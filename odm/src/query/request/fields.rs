@@ -51,7 +51,7 @@ impl RequestFields {
         shape: &'static Shape,
         paths: Vec<String>,
     ) -> Result<Self> {
-        let names = named(shape, |_| true);
+        let names = named(shape, Purpose::Filter, |_| true);
         for path in &paths {
             if !names.iter().any(|name| is_within(name, path)) {
                 let message = format!(
@@ -71,7 +71,7 @@ impl RequestFields {
     pub(super) fn find(&self, name: &str, purpose: Purpose) -> Result<Comparable> {
         // A type within itself has paths of any length, and no document has what is at a longer one.
         let can_be = path::check(name).is_ok() && self.allows(name);
-        let found = can_be.then(|| field(self.shape, name)).flatten();
+        let found = can_be.then(|| field(self.shape, name, purpose)).flatten();
         found
             .filter(|found| purpose.fits(found))
             .ok_or_else(|| self.unknown(name, purpose))
@@ -84,7 +84,7 @@ impl RequestFields {
 
     #[cold]
     fn unknown(&self, name: &str, purpose: Purpose) -> Error {
-        let mut names = named(self.shape, |comparable| purpose.fits(comparable));
+        let mut names = named(self.shape, purpose, |comparable| purpose.fits(comparable));
         names.retain(|name| self.allows(name));
         let cannot = match purpose {
             Purpose::Sort => "sorted",
@@ -109,8 +109,8 @@ fn is_within(path: &str, outer: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// The field at a path that leads through embedded values, but through no list or map.
-fn field(shape: &Shape, path: &str) -> Option<Comparable> {
+/// The field at a path that leads through embedded values: of a filter also through lists of them, and through no map.
+fn field(shape: &Shape, path: &str, purpose: Purpose) -> Option<Comparable> {
     let (first, rest) = match path.split_once('.') {
         Some((first, rest)) => (first, Some(rest)),
         None => (path, None),
@@ -118,30 +118,34 @@ fn field(shape: &Shape, path: &str) -> Option<Comparable> {
     shape
         .fields
         .iter()
-        .find_map(|of| match (embedded(&of.kind), rest) {
-            (Some(inner), _) if of.name.is_empty() => field(inner, path),
+        .find_map(|of| match (embedded(&of.kind, purpose), rest) {
+            (Some(inner), _) if of.name.is_empty() => field(inner, path, purpose),
             _ if of.name != first || of.name.is_empty() => None,
-            (Some(inner), Some(rest)) => field(inner, rest),
+            (Some(inner), Some(rest)) => field(inner, rest, purpose),
             (None, Some(_)) => None,
             (_, None) => Some(of.comparable),
         })
 }
 
-/// The fields of the one embedded value in a field.
-fn embedded(kind: &FieldKind) -> Option<&'static Shape> {
-    match kind {
-        FieldKind::Embed {
-            shape,
-            container: Container::One | Container::Optional,
-        } => Some(shape()),
-        _ => None,
-    }
+/// The fields of the embedded values in a field. A document has no place in an order of one of several values.
+fn embedded(kind: &FieldKind, purpose: Purpose) -> Option<&'static Shape> {
+    let FieldKind::Embed { shape, container } = kind else {
+        return None;
+    };
+    let is_single = matches!(container, Container::One | Container::Optional);
+    let is_list = *container == Container::Many && purpose == Purpose::Filter;
+    (is_single || is_list).then(shape)
 }
 
 /// The paths of the fields that a request can name for a purpose. A type within itself is listed once.
-fn named(shape: &'static Shape, fits: impl Fn(&Comparable) -> bool) -> Vec<String> {
+fn named(
+    shape: &'static Shape,
+    purpose: Purpose,
+    fits: impl Fn(&Comparable) -> bool,
+) -> Vec<String> {
     fn add(
         shape: &'static Shape,
+        purpose: Purpose,
         outer: &str,
         around: &mut Vec<*const Shape>,
         fits: &dyn Fn(&Comparable) -> bool,
@@ -160,8 +164,8 @@ fn named(shape: &'static Shape, fits: impl Fn(&Comparable) -> bool) -> Vec<Strin
             if fits(&field.comparable) && !field.name.is_empty() {
                 names.push(path.clone());
             }
-            if let Some(inner) = embedded(&field.kind) {
-                add(inner, &path, around, fits, names);
+            if let Some(inner) = embedded(&field.kind, purpose) {
+                add(inner, purpose, &path, around, fits, names);
             }
         }
         around.pop();
@@ -170,7 +174,7 @@ fn named(shape: &'static Shape, fits: impl Fn(&Comparable) -> bool) -> Vec<Strin
     let fits = |comparable: &Comparable| {
         (comparable.is_ordered || comparable.operand.is_some()) && fits(comparable)
     };
-    add(shape, "", &mut Vec::new(), &fits, &mut names);
+    add(shape, purpose, "", &mut Vec::new(), &fits, &mut names);
     // Variants of an enum can share a name.
     let mut seen = std::collections::BTreeSet::new();
     names.retain(|name| seen.insert(name.clone()));
