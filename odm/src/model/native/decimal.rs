@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::NativeForm;
 use crate::{
     error::Result,
-    model::{Addable, IntoAmount, Known, Number, Operand, Ordered, SchemaTypes, ValidatesNumber},
+    model::{Addable, IntoAmount, Known, Number, Operand, Ordered, SchemaTypes},
     mql,
 };
 
@@ -166,11 +166,6 @@ macro_rules! amounts {
     )* };
 }
 amounts!(Decimal Option<Decimal>);
-
-#[diagnostic::do_not_recommend]
-impl ValidatesNumber for super::Native<Decimal> {}
-#[diagnostic::do_not_recommend]
-impl ValidatesNumber for super::Native<Option<Decimal>> {}
 
 impl NativeForm for Decimal {
     type Form = StoredDecimal;
