@@ -174,14 +174,12 @@ fn is_any(header: &[u8]) -> bool {
 }
 
 /// The tags of a list, without their quotes, each with whether it is a weak one. A tag may have commas in it.
-fn tags(header: &[u8]) -> impl Iterator<Item = (bool, &[u8])> {
-    let mut is_weak = false;
-    let parts = header.split(|&byte| byte == b'"').enumerate();
-    parts.filter_map(move |(at, part)| {
-        if at % 2 == 1 {
-            return Some((is_weak, part));
-        }
-        is_weak = part.ends_with(b"W/");
-        None
+fn tags(mut header: &[u8]) -> impl Iterator<Item = (bool, &[u8])> {
+    std::iter::from_fn(move || {
+        let begin = header.iter().position(|&byte| byte == b'"')?;
+        let (before, rest) = (&header[..begin], &header[begin + 1..]);
+        let end = rest.iter().position(|&byte| byte == b'"')?;
+        header = &rest[end + 1..];
+        Some((before.ends_with(b"W/"), &rest[..end]))
     })
 }
