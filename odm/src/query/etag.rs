@@ -30,7 +30,7 @@ use crate::{
 /// let before = ETag::of(&lamp)?; // the header `ETag`: `before.to_string()`
 ///
 /// // A review of the lamp: its version stays, and its tag does not.
-/// shop.reviews.delete(3).await?;
+/// shop.reviews.delete(4).await?;
 /// let after = ETag::of(&shop.products.get(2).await?)?;
 /// assert!(!after.is_in(before.to_string())); // the header `If-None-Match`: no 304
 /// let name = Product::fields().name;

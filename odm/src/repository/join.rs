@@ -2,7 +2,7 @@
 
 mod referrers;
 
-use std::{borrow::Cow, fmt, ops::ControlFlow};
+use std::borrow::Cow;
 
 use async_trait::async_trait;
 use bson::{RawBson, RawDocument};
@@ -12,10 +12,9 @@ use super::rows::decode_in;
 use crate::{
     catalog,
     error::{Error, ErrorKind, Result, show},
-    model::{Document, Field, HotPath, Is, Joinable, Names, Path, Plain, Unchecked},
-    query::{Filter, Sort},
+    model::{Document, Field, HotPath, Is, Joinable, Path, Plain, Unchecked},
     session::ReadView,
-    store::{self, Cost, FindByKey, ReaderExt},
+    store::{Cost, ReaderExt},
 };
 
 /// A join to documents of `M`: a reference in them, or their referrers.

@@ -12,7 +12,7 @@ use crate::{
     query::{Filter, Sort},
     repository::rows::decode_in,
     session::ReadView,
-    store::{self, Cost, FindByKey, ReaderExt},
+    store::{self, Cost, FindByKey},
 };
 
 impl<V, P: Path, K> Field<V, P, K> {
