@@ -88,7 +88,8 @@ impl ETag {
     /// # use odm::__private::examples::*; example(async |shop| {
     /// use odm::ETag;
     ///
-    /// let (lamp, parts) = shop.products.get(2).join(Product::fields().parts).await?;
+    /// let product = Product::fields();
+    /// let (lamp, parts) = shop.products.find(product.id.eq(2)).join(product.parts).one().await?;
     /// let tag = ETag::new::<Product>(lamp.id, lamp.version, &(&lamp, &parts))?;
     /// assert!(tag.is_in(format!("\"other\", {tag}")));
     /// # Ok(()) });
