@@ -13,7 +13,7 @@ use std::{
 use odm::{Database as _, Embedded, store::Durability};
 use tests::killed::{Kill, run_and_kill};
 
-use crate::durability::ledger::ledger;
+use crate::durability::{crash::ROUNDS, ledger::ledger};
 
 const WRITERS: usize = 4;
 
@@ -132,10 +132,13 @@ fn child_that_copies() {
 
 #[test]
 fn a_copy_whose_process_is_killed_is_whole_or_not_there() {
-    let directory = tempfile::tempdir().unwrap();
-    let folder = directory.path();
+    let mut directory = tempfile::tempdir().unwrap();
     let kills = std::env::var("KILLS").map_or(8, |text| text.parse().expect("a number"));
     for round in 0..kills {
+        if round > 0 && round % ROUNDS as u64 == 0 {
+            directory = tempfile::tempdir().unwrap();
+        }
+        let folder = directory.path();
         let variables = [(FOLDER, folder.to_str().unwrap()), (ROUND, &round.to_string())];
         let kill = Kill::AfterLine("+", Duration::from_millis(round * 7 % 40));
         let lines = run_and_kill("durability::backups::child_that_copies", &variables, kill);
