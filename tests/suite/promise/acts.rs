@@ -146,6 +146,23 @@ fn some(chance: &mut Chance, collection: &str, number: u64) -> Vec<Bson> {
     all
 }
 
+/// Some persons, one of which may be there twice, which is refused.
+fn persons(chance: &mut Chance) -> Vec<Bson> {
+    let mut all = some(chance, "persons", 3);
+    if chance.below(16) == 0 {
+        all.extend(all.first().cloned());
+    }
+    all
+}
+
+/// A number of stars, which may be one more than is valid.
+fn stars(chance: &mut Chance) -> i32 {
+    match chance.below(16) {
+        0 => 7,
+        _ => chance.below(6) as i32,
+    }
+}
+
 pub(crate) fn name(chance: &mut Chance) -> String {
     format!("name {}", chance.below(4))
 }
@@ -162,8 +179,8 @@ pub(crate) fn base(chance: &mut Chance, collection: &str) -> Document {
         "persons" => doc! {
             "name": name(chance),
             "shop": optional(chance, "shops"),
-            "follows": some(chance, "persons", 3),
-            "followers": some(chance, "persons", 3),
+            "follows": persons(chance),
+            "followers": persons(chance),
         },
         "items" => {
             let links = some(chance, "items", 3).into_iter();
@@ -182,7 +199,7 @@ pub(crate) fn base(chance: &mut Chance, collection: &str) -> Document {
         }
         "reviews" => doc! {
             "item": id(chance, "items"),
-            "stars": chance.below(6) as i32,
+            "stars": stars(chance),
             "hidden": chance.below(4) == 0,
             "by": optional(chance, "persons"),
         },
@@ -374,6 +391,7 @@ pub(crate) fn beginning(chance: &mut Chance) -> Vec<Act> {
                 "shops" => document.extend(doc! { "owner": null }),
                 "persons" => document.extend(doc! { "follows": [], "followers": [] }),
                 "items" => document.extend(doc! { "similar": [] }),
+                "reviews" => document.extend(doc! { "stars": 3 }),
                 _ => {}
             }
             acts.push((collection, Change::Upsert(document)));
