@@ -67,6 +67,39 @@ async fn positions(db: &Lists) -> Vec<(i32, i32)> {
 }
 
 on_every_store! {
+    /// An insert in a collection with a unique index is written last, and here it is not written at all.
+    async fn an_id_that_is_taken_is_refused_though_its_unit_removes_the_new_document(store: AnyStore) {
+        let db = lists(store, 2).await;
+        let card = |id| Card { id, list: Ref::new(1), pos: 9, version: 0 };
+        let before = db.cards.all().await.unwrap();
+        let pos = Card::fields().pos;
+        let refused = [
+            db.bulk((db.cards.insert(card(2)), db.cards.delete(2))).await.map(drop),
+            db.bulk((db.cards.insert(card(2)), db.cards.delete_where(pos.eq(9)))).await.map(drop),
+            db.bulk((db.cards.insert_many([card(2)]), db.lists.delete(1))).await.map(drop),
+            db.bulk((db.items.insert(item(2, 9)), db.items.delete(2))).await.map(drop),
+            db.bulk((db.items.insert(item(2, 9)), db.items.delete_where(Item::fields().pos.eq(9)))).await.map(drop),
+            db.transaction(async |db| {
+                db.cards.insert(card(2)).await?;
+                db.cards.delete(2).await.map(drop)
+            })
+            .await,
+        ];
+        for (at, refused) in refused.into_iter().enumerate() {
+            assert!(refused.unwrap_err().is_duplicate_key(), "{at}");
+        }
+        assert_eq!(db.cards.all().await.unwrap(), before);
+        assert_eq!(positions(&db).await, [(1, 1), (2, 2)]);
+        assert_eq!(db.audit().await.unwrap(), []);
+        // One that is not taken comes and goes.
+        db.bulk((db.cards.insert(card(3)), db.cards.delete(3))).await.unwrap();
+        let ((), deleted) = db.bulk((db.items.insert(item(3, 9)), db.items.delete_where(Item::fields().pos.eq(9)))).await
+            .map(|(_, deleted)| ((), deleted)).unwrap();
+        assert_eq!(deleted, 1);
+        assert_eq!((db.cards.all().await.unwrap(), db.lists.get(1).await.unwrap().cards), (before, 2));
+        assert_eq!(positions(&db).await, [(1, 1), (2, 2)]);
+    }
+
     async fn one_update_shifts_positions(store: AnyStore) {
         let db = lists(store, 4).await;
         let item = Item::fields();

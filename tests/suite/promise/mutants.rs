@@ -21,7 +21,7 @@ use std::{
 use super::history::first_report;
 
 /// A step that can be broken, by the name that the sources of the library have for it, and what is wrong then.
-const MUTANTS: [(&str, &str); 65] = [
+const MUTANTS: [(&str, &str); 66] = [
     ("first version", "a new document has the version 0"),
     ("version", "a change does not raise the version"),
     ("version of no change", "a write that changes nothing raises the version"),
@@ -91,6 +91,7 @@ const MUTANTS: [(&str, &str); 65] = [
     ("validation", "no document is validated"),
     ("validation of an upsert", "a document of an upsert is not validated"),
     ("expiry", "what has expired is not deleted"),
+    ("insert that is removed", "an insert of a taken `_id` is not refused if its unit removes it"),
     ("unique index", "a unique index lets a second document in"),
     ("partial unique index", "one with a filter does"),
 ];

@@ -17,8 +17,8 @@ use crate::{
     mql::{self, key, path},
     mutants::mutant,
     store::{
-        CollectionWrites, DeleteWrite, Deleted, DocumentChange, DocumentWrite, Find, UpdateWrite,
-        Updated, id_first,
+        CollectionWrites, DeleteWrite, Deleted, DocumentChange, DocumentWrite, Find, ReaderExt,
+        UpdateWrite, Updated, id_first,
     },
 };
 
@@ -182,13 +182,26 @@ impl Unit<'_> {
     }
 
     /// Queues the removal of a document that exists.
+    ///
+    /// # Errors
+    ///
+    /// `DuplicateKey` if it is one that the unit has queued as new, and its `_id` was taken: no flush will find that.
     pub(in crate::maintain) async fn remove(&mut self, collection: &str, at: usize) -> Result<()> {
-        if let Some(now) = self.images(collection).at(at).now() {
-            let id = RawBson::from(id(now));
-            self.removed.push((collection.to_owned(), id));
-            self.queue(collection, at, None, true).await?;
+        let image = self.images(collection).at(at);
+        let Some(now) = image.now() else {
+            return Ok(());
+        };
+        let (id, is_stored) = (RawBson::from(id(now)), image.stored().is_some());
+        if !is_stored && !mutant("insert that is removed") {
+            let ids = std::slice::from_ref(&id);
+            let (exists, cost) = self.transaction.exist(collection, ids).await?;
+            self.cost += cost;
+            if exists == [true] {
+                return Err(Error::duplicate_id(collection, id.as_raw_bson_ref()));
+            }
         }
-        Ok(())
+        self.removed.push((collection.to_owned(), id));
+        self.queue(collection, at, None, true).await
     }
 
     async fn queue(
