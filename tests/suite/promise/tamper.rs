@@ -84,7 +84,7 @@ pub(crate) fn tampering(chance: &mut Chance) -> Tampering {
         8 => Tampering::Delete(collection, one),
         _ => {
             let mut document = one;
-            document.extend(base(chance, collection));
+            document.extend(valid(chance, collection));
             document.remove("detail");
             // What was never filled in is not frozen.
             if collection == "orders" {
@@ -99,9 +99,18 @@ pub(crate) fn tampering(chance: &mut Chance) -> Tampering {
     }
 }
 
+/// Base data that is valid: no repair makes it so.
+fn valid(chance: &mut Chance, collection: &str) -> Document {
+    let mut base = base(chance, collection);
+    if collection == "reviews" {
+        base.insert("stars", chance.below(6) as i32);
+    }
+    base
+}
+
 /// Some base data of a document in itself, not in its cold part.
 fn base_field(chance: &mut Chance, collection: &str) -> Document {
-    let mut base = base(chance, collection);
+    let mut base = valid(chance, collection);
     base.remove("detail");
     let names: Vec<String> = base.keys().cloned().collect();
     let name = &names[chance.below(names.len() as u64) as usize];
