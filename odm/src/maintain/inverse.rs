@@ -32,6 +32,12 @@ pub(super) async fn apply<'c>(
     positions: &[usize],
 ) -> Result<Unread<'c>> {
     let catalog = unit.catalog;
+    // Before the first change: where both sides are lists of one document, that of one changes the other.
+    for edge in catalog.edges_from(collection) {
+        if catalog.inverse_of(edge).is_some() {
+            refuse_doubled(unit, edge, positions)?;
+        }
+    }
     let mut unread = Unread::default();
     for edge in catalog.edges_from(collection) {
         let Some(other) = catalog.inverse_of(edge) else {
@@ -124,9 +130,6 @@ fn changes(unit: &Unit<'_>, edge: &Edge, positions: &[usize]) -> Result<Changes>
             .map(|before| targets(before, edge))
             .unwrap_or_default();
         let wanted = targets(now, edge);
-        if before.is_none_or(|before| field(before, edge) != field(now, edge)) {
-            once(edge, now, &own)?;
-        }
         let added = wanted.iter().filter(|(key, _)| !held.contains_key(*key));
         changes
             .claims
@@ -203,22 +206,35 @@ fn doubled(document: &RawDocument, edge: &Edge) -> Option<RawBson> {
     twice
 }
 
-/// A list of inverse references holds none twice: its inverse could name the holder only once.
-fn once(edge: &Edge, document: &RawDocument, own: &RawBson) -> Result<()> {
-    let Some(target) = doubled(document, edge).filter(|_| !mutant("doubled reference")) else {
-        return Ok(());
-    };
-    let message = format!(
-        "doubled reference: `{}.{}` of the document with `_id` = {} holds {} twice, and its inverse in \
-         `{}` can name it only once; remove one",
-        edge.from,
-        edge.path,
-        show(own),
-        show(&target),
-        edge.to
-    );
-    let error = Error::new(ErrorKind::InvalidUpdate, message);
-    Err(error.at(&edge.from, Some(&edge.path), Some(own.clone())))
+/// Refuses lists of inverse references that a write has changed and that hold one twice: its inverse could name the holder only
+/// once.
+fn refuse_doubled(unit: &Unit<'_>, edge: &Edge, positions: &[usize]) -> Result<()> {
+    let images = unit.images(&edge.from);
+    for &at in positions {
+        let image = images.at(at);
+        let (before, Some(now)) = (image.before(), image.now()) else {
+            continue;
+        };
+        if before.is_some_and(|before| field(before, edge) == field(now, edge)) {
+            continue;
+        }
+        let Some(target) = doubled(now, edge).filter(|_| !mutant("doubled reference")) else {
+            continue;
+        };
+        let own = RawBson::from(id(now));
+        let message = format!(
+            "doubled reference: `{}.{}` of the document with `_id` = {} holds {} twice, and its inverse in \
+             `{}` can name it only once; remove one",
+            edge.from,
+            edge.path,
+            show(&own),
+            show(&target),
+            edge.to
+        );
+        let error = Error::new(ErrorKind::InvalidUpdate, message);
+        return Err(error.at(&edge.from, Some(&edge.path), Some(own)));
+    }
+    Ok(())
 }
 
 /// Whether a list of inverse references is missing, as from before it was declared, or holds one

@@ -289,6 +289,14 @@ pub(crate) fn act(chance: &mut Chance) -> Act {
             Act::Bulk((0..number).map(|_| write(chance)).collect())
         }
         2 => Act::DeleteExpired,
+        // Of an `_id` that may be taken.
+        3 => {
+            let order = whole(chance, "orders");
+            let id = order["_id"].clone();
+            let changes = [Change::Insert(order), Change::Delete(id)];
+            let write = |change| Write { collection: "orders", change };
+            Act::Bulk(changes.map(write).into())
+        }
         _ => Act::Write(write(chance)),
     }
 }

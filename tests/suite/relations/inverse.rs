@@ -1,6 +1,7 @@
 //! Inverse references say the same, from whichever side they are written.
 
 use odm::{ErrorKind, prelude::*};
+use serde::{Deserialize, Serialize};
 use tests::{TestStore, on_every_store};
 
 use super::{Badge, Person, Task, Team, Works, assert_right, ids, person, task};
@@ -115,5 +116,45 @@ on_every_store! {
         db.people.update_where(Person::fields().id.in_([2, 3])).set(badges, Vec::new()).await.unwrap_err();
         db.badges.delete_where(Filter::all()).await.unwrap();
         assert_right(&db).await;
+    }
+}
+
+/// Both sides are lists of one document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "members")]
+struct Member {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[reference(child, inverse = "followers")]
+    follows: Vec<Ref<Member>>,
+    #[reference(child, inverse = "follows")]
+    followers: Vec<Ref<Member>>,
+}
+
+#[derive(Database)]
+#[database(name = "members", version = 1)]
+struct Members {
+    members: Repository<Member>,
+}
+
+on_every_store! {
+    async fn a_list_that_names_one_twice_is_refused_before_another_list_of_the_document_changes_it(store: AnyStore) {
+        let db = Members::open(store).await.unwrap();
+        let member = |id, follows: &[i32], followers: &[i32]| {
+            let refs = |ids: &[i32]| ids.iter().copied().map(Ref::new).collect();
+            Member { id, follows: refs(follows), followers: refs(followers) }
+        };
+        db.members.insert_many([member(1, &[1], &[1]), member(2, &[], &[])]).await.unwrap();
+        let before = db.members.all().await.unwrap();
+        // That it follows itself no more takes one of the two out of the other list.
+        for doubled in [member(1, &[], &[1, 2, 1]), member(1, &[2, 2], &[1]), member(3, &[], &[3, 3])] {
+            let error = db.members.upsert(doubled).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidUpdate, "{error}");
+            assert!(error.to_string().starts_with("doubled reference"), "{error}");
+        }
+        assert_eq!(db.members.all().await.unwrap(), before);
+        db.members.upsert(member(1, &[], &[2])).await.unwrap();
+        assert_eq!(db.members.all().await.unwrap(), [member(1, &[], &[2]), member(2, &[1], &[])]);
+        assert_eq!(db.audit().await.unwrap(), []);
     }
 }
