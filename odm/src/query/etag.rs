@@ -16,7 +16,7 @@ use crate::{
 /// A version counts the changes of a document, and not those of what is derived from others: it stays where a name that the
 /// document has a copy of changes, or a subset gets another member. So a client that asks whether its copy is still right
 /// (`If-None-Match`) gets an answer by the whole [tag](ETag::is_in), and one that wants to overwrite no change of others
-/// (`If-Match`) by the [version](Update::if_match) alone. Nothing is stored for it.
+/// (`If-Match`) by the [version](crate::query::Update::if_match) alone. Nothing is stored for it.
 ///
 /// The tag is a strong one of RFC 9110, section 8.8.3. Its `Display` has the quotes of the header. The hash has 64 bits, and
 /// guards against chance: one who can choose what is stored can find two documents with the same. A `HashMap` in what is shown
@@ -37,8 +37,6 @@ use crate::{
 /// shop.products.update(2).set(name, "desk lamp").if_match(before.to_string()).await?;
 /// # Ok(()) });
 /// ```
-///
-/// [`Update::if_match`]: crate::query::Update::if_match
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ETag {
     version: i64,
