@@ -100,7 +100,8 @@ pub mod bounds {
         related::ChildOf,
         unique::UniqueKey,
         value::{
-            Addable, Contains, Date, Distinct, IntoAmount, IntoValue, List, Number, Optional, Text,
+            Addable, Contains, Date, Distinct, IntoAmount, IntoValue, List, Number, Optional,
+            Returned, Text,
         },
     };
 }

@@ -48,6 +48,16 @@
 //! let order = Order::fields();
 //! let due = order.created.lt(yesterday) & order.paid.is_null();
 //! let update = Update::<Order>::new().set(order.paid, chrono::Utc::now());
+//! # #[derive(Database)] #[database(name = "shop", version = 1)]
+//! # struct Shop { orders: Repository<Order> }
+//! # tokio::runtime::Runtime::new().unwrap().block_on(async {
+//! # let shop = Shop::open(odm::Embedded::memory().await?).await?;
+//!
+//! // So are the values that queries return.
+//! let days: Vec<(chrono::DateTime<chrono::Utc>, rust_decimal::Decimal)> =
+//!     shop.orders.find(due).group_by(order.created.start_of_day()).select(order.total.sum()).await?;
+//! # assert!(days.is_empty());
+//! # Ok::<_, odm::Error>(()) }).unwrap();
 //! # }
 //! ```
 //!
@@ -88,14 +98,14 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque},
     hash::{BuildHasher, Hash},
-    ops::Deref,
 };
 
+use bson::RawBson;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, de::DeserializeOwned};
 
 use super::{
-    Contains, Date, IntoValue, Known, List, MapKey, Operand, Optional, Ordered, SchemaTypes,
-    value::ViaSome,
+    Contains, Date, IntoValue, Known, List, MapKey, Operand, Optional, Ordered, Returned,
+    SchemaTypes, Unreadable, read_value, value::ViaSome,
 };
 use crate::error::Result;
 
@@ -215,7 +225,7 @@ pub trait NativeForm: Sized {
 /// The value of a field that is stored in its native form.
 ///
 /// The typed field of a `Uuid` with `#[serde(with = "odm::native")]` is one of `Native<Uuid>`. It is compared with a `Uuid`
-/// and set to one.
+/// and set to one, and queries return its values as `Uuid`s.
 ///
 /// ```
 /// # #[cfg(feature = "uuid")] {
@@ -239,48 +249,14 @@ pub trait NativeForm: Sized {
 pub struct Native<T>(T);
 
 impl<T> Native<T> {
-    /// Returns the value.
-    ///
-    /// ```
-    /// # #[cfg(feature = "chrono")] {
-    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
-    /// # use chrono::{DateTime, Utc};
-    /// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "orders")]
-    /// # struct Order { #[serde(rename = "_id")] id: i64, #[serde(with = "odm::native")] placed: DateTime<Utc> }
-    /// # #[derive(Database)] #[database(name = "shop", version = 1)]
-    /// # struct Shop { orders: Repository<Order> }
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let shop = Shop::open(Embedded::memory().await?).await?;
-    /// # shop.orders.insert(Order { id: 1, placed: Utc::now() }).await?;
-    /// // `#[serde(with = "odm::native")] placed: chrono::DateTime<Utc>`
-    /// let last = shop.orders.all().max(Order::fields().placed).await?;
-    /// let last: Option<DateTime<Utc>> = last.map(|date| date.into_inner());
-    /// # assert!(last.is_some());
-    /// # Ok::<_, odm::Error>(()) }).unwrap();
-    /// # }
-    /// ```
-    pub fn into_inner(self) -> T {
+    pub(crate) fn into_inner(self) -> T {
         self.0
-    }
-}
-
-impl<T> Deref for Native<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.0
     }
 }
 
 impl<T: NativeForm> Serialize for Native<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         serialize(&self.0, serializer)
-    }
-}
-
-impl<'de, T: NativeForm> Deserialize<'de> for Native<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        deserialize(deserializer).map(Native)
     }
 }
 
@@ -313,6 +289,53 @@ impl<T> IntoValue<Native<T>, InForm> for T {
 impl<T> IntoValue<Native<Option<T>>, ViaSome<InForm>> for T {
     fn into_value(self) -> Native<Option<T>> {
         Native(Some(self))
+    }
+}
+
+// `Native` has no `Deserialize`, so that one `How` alone fits each type.
+#[diagnostic::do_not_recommend]
+impl<T> Returned<InForm> for Native<T>
+where
+    T: NativeForm + Send + 'static,
+{
+    type Value = T;
+
+    fn read(value: RawBson) -> Result<T, Box<Unreadable>> {
+        Ok(read_value::<ByForm<T>>(value)?.0)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> Returned<ViaSome<InForm>> for Option<Native<T>>
+where
+    T: NativeForm<Form: Ordered<Present = <T as NativeForm>::Form>> + Send + 'static,
+{
+    type Value = Option<T>;
+
+    fn read(value: RawBson) -> Result<Option<T>, Box<Unreadable>> {
+        Native::<Option<T>>::read(value)
+    }
+}
+
+// What a document can lack is there in the greatest and the least of the values: one `Option` says both.
+#[diagnostic::do_not_recommend]
+impl<T> Returned<ViaSome<ViaSome<InForm>>> for Option<Native<Option<T>>>
+where
+    T: NativeForm + Send + 'static,
+{
+    type Value = Option<T>;
+
+    fn read(value: RawBson) -> Result<Option<T>, Box<Unreadable>> {
+        Native::<Option<T>>::read(value)
+    }
+}
+
+/// A value that is read from its native form.
+struct ByForm<T>(T);
+
+impl<'de, T: NativeForm> Deserialize<'de> for ByForm<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserialize(deserializer).map(ByForm)
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
 use bson::{Decimal128, RawBson};
 use serde::{Serialize, Serializer, de::DeserializeOwned};
 
-use super::{Cold, DateTime, Document, IntoId, ObjectId, Ref, Unreadable, unstorable};
+use super::{Cold, DateTime, Document, IntoId, ObjectId, Ref, Unreadable, read_value, unstorable};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A value that can be compared with, or stored in, a field of type `V`.
@@ -239,6 +239,28 @@ impl<T: Ordered> Distinct for T {
     type Value = T;
 }
 
+/// A type of a field whose values a query can return: as the native type from a field in its
+/// [native form](crate::native), else as they are.
+#[diagnostic::on_unimplemented(
+    message = "a query cannot return a value of type `{Self}`",
+    label = "not a type that can be read",
+    note = "such a type implements serde's `Deserialize`, and borrows nothing"
+)]
+pub trait Returned<How> {
+    /// The type that is returned.
+    type Value: Send + 'static;
+    #[doc(hidden)]
+    fn read(value: RawBson) -> Result<Self::Value, Box<Unreadable>>;
+}
+
+impl<V: DeserializeOwned + Send + 'static> Returned<()> for V {
+    type Value = V;
+
+    fn read(value: RawBson) -> Result<V, Box<Unreadable>> {
+        read_value(value)
+    }
+}
+
 /// Numbers that an update can calculate with.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a number that can be calculated with",
@@ -264,9 +286,9 @@ impl<T: Number> Number for Option<T> {}
 )]
 pub trait Addable {
     /// The type of a sum.
-    type Sum: DeserializeOwned + Send + 'static;
+    type Sum;
     /// The type of a mean.
-    type Mean: DeserializeOwned + Send + 'static;
+    type Mean;
     /// Makes of a sum one that its type is read from.
     #[doc(hidden)]
     fn widen(sum: RawBson) -> RawBson {

@@ -7,7 +7,7 @@ use bson::RawBson;
 use super::Sort;
 use crate::{
     error::{Error, ErrorKind, Result},
-    model::{Addable, Date, Field, List, Ordered, Path, Root, read_value},
+    model::{Addable, Date, Field, List, Ordered, Path, Returned, Root},
     mql::{self, group::DateUnit, path},
 };
 
@@ -103,12 +103,12 @@ impl Key {
     /// # Errors
     ///
     /// `InvalidQuery` if documents of the model can lack the value, and a `V` cannot say so.
-    pub(crate) fn new<S, How, V, P>(start_of: Option<DateUnit>) -> Result<Key>
+    pub(crate) fn new<S, How, V, R, P>(start_of: Option<DateUnit>) -> Result<Key>
     where
-        V: serde::de::DeserializeOwned,
+        V: Returned<R>,
         P: Path<Root: In<S, How>>,
     {
-        if P::OPTIONAL && read_value::<V>(RawBson::Null).is_err() {
+        if P::OPTIONAL && V::read(RawBson::Null).is_err() {
             let message = format!(
                 "invalid key of groups: a document can lack `{}`; add `.optional()` to the field, by which the key \
                  is an `Option`",

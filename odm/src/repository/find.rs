@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     error::{Error, ErrorKind, Result},
-    model::{Cold, Distinct, Document, Field, Is, Path, Projection, Shows, Structure},
+    model::{Cold, Distinct, Document, Field, Is, Path, Projection, Returned, Shows, Structure},
     mql::{self, key, path},
     query::{Filter, Sort},
     session::Session,
@@ -331,9 +331,12 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// assert_eq!(tags, ["new", "steel"]);
     /// # Ok(()) });
     /// ```
-    pub fn distinct<V, P, K>(self, _: Field<V, P, K>) -> Deferred<Vec<V::Value>>
+    pub fn distinct<V, P, K, R>(
+        self,
+        _: Field<V, P, K>,
+    ) -> Deferred<Vec<<V::Value as Returned<R>>::Value>>
     where
-        V: Distinct<Value: DeserializeOwned + Send + 'static>,
+        V: Distinct<Value: Returned<R>>,
         P: Path<Root: Is<M>>,
     {
         let Query {
@@ -367,7 +370,7 @@ impl<M: Document, J, T> Query<M, J, T> {
             session.record_query(operation, &view, &find, cost).await?;
             values
                 .into_values()
-                .map(|value| rows::value(M::COLLECTION, P::TEXT, value))
+                .map(|value| rows::value::<V::Value, R>(M::COLLECTION, P::TEXT, value))
                 .collect()
         })
     }

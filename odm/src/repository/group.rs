@@ -4,14 +4,12 @@ mod select;
 
 use std::{fmt, future::IntoFuture, marker::PhantomData, ops::ControlFlow};
 
-use serde::de::DeserializeOwned;
-
 use self::select::Values;
 pub use self::select::{Aggregates, ComputedOf, GroupKeys, KeysOf};
 use super::{Deferred, Query, semi_join::Unresolved};
 use crate::{
     error::{Error, ErrorKind, Result},
-    model::{Addable, Document, Field, Is, List, Ordered, Path},
+    model::{Addable, Document, Field, Is, List, Ordered, Path, Returned},
     mql::{self, Direction, Group, Sort, path},
     query::group::{Computed, Having, In, Rows, SortBy, SortsGroups, count},
     session::Session,
@@ -232,9 +230,12 @@ macro_rules! aggregates {
             /// assert_eq!(revenue, 176.0);
             /// # Ok(()) });
             /// ```
-            pub fn sum<V, P, K, How>(self, field: Field<V, P, K>) -> Deferred<V::Sum>
+            pub fn sum<V, P, K, How, R>(
+                self,
+                field: Field<V, P, K>,
+            ) -> Deferred<<V::Sum as Returned<R>>::Value>
             where
-                V: Addable,
+                V: Addable<Sum: Returned<R>>,
                 P: Path<Root: In<$rows, How>>,
             {
                 one::<$rows, _, _>(self.grouped(), field.sum())
@@ -248,9 +249,13 @@ macro_rules! aggregates {
             /// assert_eq!(shelf.avg(Review::fields().stars).await?, Some(4.0));
             /// # Ok(()) });
             /// ```
-            pub fn avg<V, P, K, How>(self, field: Field<V, P, K>) -> Deferred<Option<V::Mean>>
+            pub fn avg<V, P, K, How, R>(
+                self,
+                field: Field<V, P, K>,
+            ) -> Deferred<<Option<V::Mean> as Returned<R>>::Value>
             where
                 V: Addable,
+                Option<V::Mean>: Returned<R>,
                 P: Path<Root: In<$rows, How>>,
             {
                 one::<$rows, _, _>(self.grouped(), field.avg())
@@ -264,9 +269,13 @@ macro_rules! aggregates {
             /// assert_eq!(cheapest, Some(19.5));
             /// # Ok(()) });
             /// ```
-            pub fn min<V, P, K, How>(self, field: Field<V, P, K>) -> Deferred<Option<V::Present>>
+            pub fn min<V, P, K, How, R>(
+                self,
+                field: Field<V, P, K>,
+            ) -> Deferred<<Option<V::Present> as Returned<R>>::Value>
             where
-                V: Ordered<Present: DeserializeOwned + Send + 'static>,
+                V: Ordered<Present: Sized>,
+                Option<V::Present>: Returned<R>,
                 P: Path<Root: In<$rows, How>>,
             {
                 one::<$rows, _, _>(self.grouped(), field.min())
@@ -280,9 +289,13 @@ macro_rules! aggregates {
             /// assert_eq!(newest, Some("2026-03-09".parse()?));
             /// # Ok(()) });
             /// ```
-            pub fn max<V, P, K, How>(self, field: Field<V, P, K>) -> Deferred<Option<V::Present>>
+            pub fn max<V, P, K, How, R>(
+                self,
+                field: Field<V, P, K>,
+            ) -> Deferred<<Option<V::Present> as Returned<R>>::Value>
             where
-                V: Ordered<Present: DeserializeOwned + Send + 'static>,
+                V: Ordered<Present: Sized>,
+                Option<V::Present>: Returned<R>,
                 P: Path<Root: In<$rows, How>>,
             {
                 one::<$rows, _, _>(self.grouped(), field.max())

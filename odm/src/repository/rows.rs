@@ -10,8 +10,8 @@ use crate::{
     error::{Error, ErrorKind, Result, show},
     maintain::{Doc, IdOfNumber, ReturnedCheck},
     model::{
-        Document, Insertable, Unreadable, check_references, id_to_raw, read, read_value,
-        references, unstorable,
+        self, Document, Insertable, Unreadable, check_references, id_to_raw, read, references,
+        unstorable,
     },
     session::{ReadView, Session},
     store::{self, Cost, ReaderExt},
@@ -153,12 +153,12 @@ where
 }
 
 /// Reads one value of a document as a type.
-pub(super) fn value<V: DeserializeOwned>(
+pub(super) fn value<V: model::Returned<How>, How>(
     collection: &str,
     path: &str,
     value: RawBson,
-) -> Result<V> {
-    read_value(value).map_err(|why| {
+) -> Result<V::Value> {
+    V::read(value).map_err(|why| {
         let message = format!(
             "value of `{path}` in `{collection}` cannot be read: {}",
             why.reason

@@ -231,7 +231,7 @@ fn event<M: Document>(change: &DocumentChange) -> Result<ChangeEvent<M>> {
     let id = image.map_or(RawBson::Null, |image| RawBson::from(id(image)));
     let read = |image: &RawDocument| rows::decode(M::COLLECTION, image);
     // As a reference to it is read: the type alone does not say in which form it is stored.
-    let id: Ref<M> = rows::value(M::COLLECTION, "_id", id)?;
+    let id = rows::value::<Ref<M>, _>(M::COLLECTION, "_id", id)?;
     Ok(ChangeEvent {
         id: id.id().clone(),
         before: change

@@ -9,7 +9,7 @@ use ::uuid::Uuid;
 use proptest::prelude::*;
 use rust_decimal::Decimal;
 
-use super::{Native, NativeForm};
+use super::{ByForm, Native, NativeForm};
 use crate::{
     model::{read, to_raw},
     mql,
@@ -20,8 +20,8 @@ fn stored<T: NativeForm>(value: T) -> (bson::RawBson, T) {
     let form = to_raw(&Native(value)).unwrap();
     let mut document = bson::RawDocumentBuf::new();
     document.append(bson::cstr!("v"), form.clone());
-    let holder: std::collections::BTreeMap<String, Native<T>> = read(&document).unwrap();
-    (form, holder.into_values().next().unwrap().into_inner())
+    let holder: std::collections::BTreeMap<String, ByForm<T>> = read(&document).unwrap();
+    (form, holder.into_values().next().unwrap().0)
 }
 
 /// Checks two values, of which `cut` is what can be stored.
@@ -32,8 +32,8 @@ fn check<T: NativeForm + Ord + Debug + Clone>(one: &T, other: &T, cut: impl Fn(&
     let by_store = mql::order::compare(form.as_raw_bson_ref(), second.as_raw_bson_ref());
     assert_eq!(by_store, cut(one).cmp(&cut(other)), "{one:?} {other:?}");
     let json = serde_json::to_string(&Native(one.clone())).unwrap();
-    let read: Native<T> = serde_json::from_str(&json).unwrap();
-    assert_eq!(read.into_inner(), cut(one), "{json}");
+    let read: ByForm<T> = serde_json::from_str(&json).unwrap();
+    assert_eq!(read.0, cut(one), "{json}");
 }
 
 /// Nanoseconds around 1970, and all over the years.

@@ -3,12 +3,11 @@
 use std::fmt;
 
 use bson::{RawBson, RawBsonRef, RawDocument};
-use serde::de::DeserializeOwned;
 
 use crate::{
     error::Result,
-    model::{Field, Path},
-    mql::path,
+    model::{Field, Path, Returned},
+    mql::{group::DateUnit, path},
     query::group::{Accumulator, Computed, Count, In, Key, StartOf},
     repository::{Follow, rows},
 };
@@ -44,13 +43,13 @@ impl<'r> Values<'r> {
         }
     }
 
-    fn read<V: DeserializeOwned>(
+    fn read<V: Returned<How>, How>(
         &mut self,
         name: &str,
         widen: impl FnOnce(RawBson) -> RawBson,
-    ) -> Result<V> {
+    ) -> Result<V::Value> {
         let value = self.left.next().unwrap_or(RawBsonRef::Null);
-        rows::value(self.collection, name, widen(value.into()))
+        rows::value::<V, How>(self.collection, name, widen(value.into()))
     }
 }
 
@@ -80,46 +79,50 @@ impl<V> fmt::Debug for KeysOf<V> {
     }
 }
 
-fn key<V: DeserializeOwned>(key: Result<Key>, path: &'static str) -> KeysOf<V> {
+fn key<S, How, V, R, P>(start_of: Option<DateUnit>) -> KeysOf<V::Value>
+where
+    V: Returned<R>,
+    P: Path<Root: In<S, How>>,
+{
     KeysOf {
-        keys: key.map(|key| vec![key]),
-        read: Box::new(move |values| values.read(path, |value| value)),
+        keys: Key::new::<S, How, V, R, P>(start_of).map(|key| vec![key]),
+        read: Box::new(|values| values.read::<V, R>(P::TEXT, |value| value)),
     }
 }
 
-impl<S, How, V, P, K> GroupKeys<S, How> for Field<V, P, K>
+impl<S, How, R, V, P, K> GroupKeys<S, (How, R)> for Field<V, P, K>
 where
-    V: DeserializeOwned + Send + 'static,
+    V: Returned<R>,
     P: Path<Root: In<S, How>>,
 {
-    type Values = V;
+    type Values = V::Value;
 
-    fn into_keys(self) -> KeysOf<V> {
-        key(Key::new::<S, How, V, P>(None), P::TEXT)
+    fn into_keys(self) -> KeysOf<V::Value> {
+        key::<S, How, V, R, P>(None)
     }
 }
 
-impl<S, How, V, P, K> GroupKeys<S, How> for Follow<Field<Option<V>, P, K>, ()>
+impl<S, How, R, V, P, K> GroupKeys<S, (How, R)> for Follow<Field<Option<V>, P, K>, ()>
 where
-    V: DeserializeOwned + Send + 'static,
+    Option<V>: Returned<R>,
     P: Path<Root: In<S, How>>,
 {
-    type Values = Option<V>;
+    type Values = <Option<V> as Returned<R>>::Value;
 
-    fn into_keys(self) -> KeysOf<Option<V>> {
-        key(Key::new::<S, How, Option<V>, P>(None), P::TEXT)
+    fn into_keys(self) -> KeysOf<Self::Values> {
+        key::<S, How, Option<V>, R, P>(None)
     }
 }
 
-impl<S, How, V, P> GroupKeys<S, How> for StartOf<V, P>
+impl<S, How, R, V, P> GroupKeys<S, (How, R)> for StartOf<V, P>
 where
-    V: DeserializeOwned + Send + 'static,
+    V: Returned<R>,
     P: Path<Root: In<S, How>>,
 {
-    type Values = V;
+    type Values = V::Value;
 
-    fn into_keys(self) -> KeysOf<V> {
-        key(Key::new::<S, How, V, P>(Some(self.unit)), P::TEXT)
+    fn into_keys(self) -> KeysOf<V::Value> {
+        key::<S, How, V, R, P>(Some(self.unit))
     }
 }
 
@@ -155,24 +158,24 @@ impl<S> Aggregates<S, ()> for Count {
     fn into_computed(self) -> ComputedOf<u64> {
         ComputedOf {
             computed: vec![self.computed()],
-            read: Box::new(|values| values.read("count", |value| value)),
+            read: Box::new(|values| values.read::<u64, ()>("count", |value| value)),
         }
     }
 }
 
-impl<S, How, T, P> Aggregates<S, (How,)> for Accumulator<T, P>
+impl<S, How, R, T, P> Aggregates<S, (How, R)> for Accumulator<T, P>
 where
-    T: DeserializeOwned + Send + 'static,
+    T: Returned<R>,
     P: Path<Root: In<S, How>>,
 {
-    type Values = T;
+    type Values = T::Value;
 
-    fn into_computed(self) -> ComputedOf<T> {
+    fn into_computed(self) -> ComputedOf<T::Value> {
         let computed = self.computed::<S, How>();
         let (name, widen) = (computed.name(), self.widen);
         ComputedOf {
             computed: vec![computed],
-            read: Box::new(move |values| values.read(&name, widen)),
+            read: Box::new(move |values| values.read::<T, R>(&name, widen)),
         }
     }
 }
