@@ -376,6 +376,7 @@ fn declared_indexes(input: &Input<'_>, fields: &[AstField<'_>]) -> Vec<Index> {
             literal: LitStr::new(&types::name(ident), ident.span()),
             keys: vec![Key {
                 path: vec![ident.clone()],
+                entry: None,
                 descending: false,
             }],
             unique: index.unique,

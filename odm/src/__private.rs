@@ -56,7 +56,8 @@ pub use field::{
     plain, shown, split, wrapped, write_time,
 };
 pub use path::{
-    Followed, Indexed, IndexedText, expires, fields_of, index_field, index_text, is_followed, step,
+    Followed, Indexed, IndexedEntries, IndexedText, IndexedTexts, expires, fields_of, index_entry,
+    index_entry_text, index_field, index_text, is_followed, step,
 };
 pub use probe::{Absent, FromNothing, Probe, Unknown};
 pub use projection::{SameAs, Shown, Source, source};

@@ -120,9 +120,9 @@ pub use document::Element;
 #[doc(hidden)]
 pub use field::{FieldSet, Through};
 pub(crate) use hidden::{check_references, references};
-pub(crate) use operand::read_bool;
 #[doc(hidden)]
-pub use operand::{Comparable, Operand};
+pub use operand::Operand;
+pub(crate) use operand::read_bool;
 pub(crate) use path::fnv1a;
 #[doc(hidden)]
 pub use path::{ColdPath, FieldPath, FlatPath, HotPath, PathHash, Root};

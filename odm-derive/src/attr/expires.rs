@@ -41,15 +41,17 @@ impl Expires {
             return None;
         };
         match keys(&literal, "an expiry", "expires(field = \"seen\")") {
-            Ok(mut keys) if keys.len() == 1 && !keys[0].descending => Some(Expires {
-                key: keys.remove(0),
-                literal,
-                after: after.get().unwrap_or_default(),
-            }),
+            Ok(mut keys) if keys.len() == 1 && !keys[0].descending && keys[0].entry.is_none() => {
+                Some(Expires {
+                    key: keys.remove(0),
+                    literal,
+                    after: after.get().unwrap_or_default(),
+                })
+            }
             Ok(_) => {
                 cx.error(
                     &literal,
-                    "documents expire by one field, without a direction",
+                    "documents expire by one field, without a direction and without a key of a map",
                 );
                 None
             }

@@ -23,6 +23,8 @@ pub(crate) struct Index {
 pub(crate) struct Key {
     /// The Rust fields on the path to it.
     pub(crate) path: Vec<Ident>,
+    /// The key of the entry, if that is a map.
+    pub(crate) entry: Option<String>,
     pub(crate) descending: bool,
 }
 
@@ -115,21 +117,39 @@ pub(crate) fn keys(literal: &LitStr, what: &str, form: &str) -> Result<Vec<Key>,
         if path.is_empty() {
             return Err(format!("a field is missing in `{text}`"));
         }
+        let (path, entry) = match path.strip_suffix(']').and_then(|path| path.split_once('[')) {
+            Some((path, entry)) => (path, Some(entry.to_owned())),
+            None => (path, None),
+        };
+        if let Some(entry) = &entry
+            && (entry.is_empty() || entry.starts_with('$') || entry.contains(['.', '\0']))
+        {
+            return Err(format!(
+                "no path leads to the entry `{entry}` of a map: its key is empty, begins with `$`, or has a dot or a NUL in it"
+            ));
+        }
         let path = path
             .split('.')
             .map(|name| {
                 ident(name, literal.span()).ok_or_else(|| {
                     format!(
                         "`{name}` is not the name of a field: write the names of Rust fields, with \
-                         dots between them, `-` before a descending one"
+                         dots between them, `-` before a descending one, and the key of a map's entry as in `names[en]`"
                     )
                 })
             })
             .collect::<Result<Vec<_>, _>>()?;
-        if keys.iter().any(|key| key.path == path) {
+        if keys
+            .iter()
+            .any(|key| key.path == path && key.entry == entry)
+        {
             return Err(format!("`{part}` is in {what} twice"));
         }
-        keys.push(Key { path, descending });
+        keys.push(Key {
+            path,
+            entry,
+            descending,
+        });
     }
     Ok(keys)
 }
@@ -145,7 +165,8 @@ mod tests {
             "..",
         )?;
         let path = |key: &Key| {
-            let names: Vec<_> = key.path.iter().map(ToString::to_string).collect();
+            let names = key.path.iter().map(ToString::to_string);
+            let names: Vec<_> = names.chain(key.entry.clone()).collect();
             names.join("/")
         };
         Ok(keys.iter().map(|key| (key.descending, path(key))).collect())

@@ -294,14 +294,20 @@ fn index_of(head: &Head, root: &TokenStream, index: &Index) -> TokenStream {
             quote!(Ascending)
         };
         let direction = quote_spanned!(span=> #private::Direction::#direction);
-        match is_text {
-            // The variable stands at the user's field, where the compiler reports what is no text.
-            true => quote_spanned! {span=> {
-                let field = #followed;
-                #private::index_text(field, #direction)
-            }},
-            false => quote_spanned!(span=> #private::index_field(#followed, #direction)),
-        }
+        // The variable stands at the user's field, where the compiler reports what does not fit.
+        let function = match (is_text, &key.entry) {
+            (true, None) => quote_spanned!(span=> index_text),
+            (false, None) => {
+                return quote_spanned!(span=> #private::index_field(#followed, #direction));
+            }
+            (true, Some(_)) => quote_spanned!(span=> index_entry_text),
+            (false, Some(_)) => quote_spanned!(span=> index_entry),
+        };
+        let entry = key.entry.iter();
+        quote_spanned! {span=> {
+            let field = #followed;
+            #private::#function(field, #(#entry,)* #direction)
+        }}
     });
     quote! {
         #private::Index {
@@ -335,6 +341,9 @@ fn unique_keys(document: &Document, generics: &Generics) -> TokenStream {
         let [name] = key.path.as_slice() else {
             return None;
         };
+        if key.entry.is_some() {
+            return None;
+        }
         let mut members = structure.members.iter();
         let member = members.find(|member| member.ident.as_ref() == Some(name))?;
         match member.place {

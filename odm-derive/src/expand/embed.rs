@@ -122,15 +122,20 @@ fn names(structure: &Structure) -> Option<Vec<&str>> {
 /// What a request can compare an enum of names with.
 ///
 /// ```ignore
-/// const OPERAND: Option<Operand> = Some(Operand::names(&["Draft", "Published"]));
+/// const OPERAND: Option<Operand> = Some(Operand::names(&["Draft", "Published"], true));
 /// ```
 fn operand(head: &Head, structure: &Structure) -> Option<TokenStream> {
     let private = &head.private;
     let names = names(structure)?;
+    let is_ordered = is_alphabetical(&names);
     Some(quote! {
         const OPERAND: ::core::option::Option<#private::Operand> =
-            ::core::option::Option::Some(#private::Operand::names(&[#(#names),*]));
+            ::core::option::Option::Some(#private::Operand::names(&[#(#names),*], #is_ordered));
     })
+}
+
+fn is_alphabetical(names: &[&str]) -> bool {
+    names.is_sorted_by(|one, next| one < next)
 }
 
 /// An enum of names is stored as text, which has the order of the variants if their names have it.
@@ -141,7 +146,7 @@ fn operand(head: &Head, structure: &Structure) -> Option<TokenStream> {
 /// }
 /// ```
 fn ordered(head: &Head, structure: &Structure) -> Option<TokenStream> {
-    let is_ordered = names(structure)?.is_sorted_by(|one, next| one < next);
+    let is_ordered = is_alphabetical(&names(structure)?);
     let Head { private, this, .. } = head;
     let (impl_generics, _, where_clause) = head.generics.split_for_impl();
     is_ordered.then(|| {

@@ -275,9 +275,7 @@ fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStr
         && !member.otherwise
         && !head.is_dependent(ty);
     Some(match is_comparable {
-        true => quote! {
-            #shape.comparable(#private::Probe::<#ty>::ORDERED, #private::Probe::<#ty>::OPERAND)
-        },
+        true => quote!(#shape.comparable(#private::Probe::<#ty>::OPERAND)),
         false => shape,
     })
 }

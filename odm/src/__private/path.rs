@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::{
     model::{
         Cold, Container, Date, Embed, EmbedField, Expires, Field, FieldSet, Flattened, IndexField,
-        Path, Root, Structure, Text,
+        Map, Ordered, Path, Root, Structure, Text,
     },
     mql::Direction,
 };
@@ -92,8 +92,52 @@ pub const fn index_text<F: IndexedText>(field: F, direction: Direction) -> Index
 pub const fn index_field<F: Indexed>(_: F, direction: Direction) -> IndexField {
     IndexField {
         path: F::PATH,
+        key: None,
         direction,
         optional: F::OPTIONAL,
+    }
+}
+
+/// A map whose entries an index can have.
+#[diagnostic::on_unimplemented(
+    message = "an index cannot end at an entry of this field",
+    label = "not a map of values that have an order"
+)]
+pub trait IndexedEntries: Indexed {}
+
+#[diagnostic::do_not_recommend]
+impl<V: Map<Item: Ordered>, P: Path, K> IndexedEntries for Field<V, P, K> {}
+
+/// A map whose texts an index can fold.
+#[diagnostic::on_unimplemented(
+    message = "a `case_insensitive` index is of a text",
+    label = "not a map of strings: remove `case_insensitive`"
+)]
+pub trait IndexedTexts: IndexedEntries {}
+
+#[diagnostic::do_not_recommend]
+impl<V: Map<Item: Text + Ordered>, P: Path, K> IndexedTexts for Field<V, P, K> {}
+
+/// The entry of an index that ignores case.
+pub const fn index_entry_text<F: IndexedTexts>(
+    field: F,
+    key: &'static str,
+    direction: Direction,
+) -> IndexField {
+    index_entry(field, key, direction)
+}
+
+/// The entry of a map as one field of an index. A document can lack it.
+pub const fn index_entry<F: IndexedEntries>(
+    _: F,
+    key: &'static str,
+    direction: Direction,
+) -> IndexField {
+    IndexField {
+        path: F::PATH,
+        key: Some(key),
+        direction,
+        optional: true,
     }
 }
 

@@ -10,8 +10,8 @@ use super::{
 use crate::{
     model::{
         Check, Cold, Container, Document, Embed, EmbedField, Known, Location as ValueLocation,
-        Model, Native, Operand, Ordered, Outline, ReadCheck, SchemaOf, SchemaTypes, ShownNames,
-        Structure, Subset, any_schema, check_readable,
+        Model, Native, Operand, Outline, ReadCheck, SchemaOf, SchemaTypes, ShownNames, Structure,
+        Subset, any_schema, check_readable,
     },
     mql::Violation,
 };
@@ -48,8 +48,6 @@ pub trait Unknown {
     const COLD: &'static Outline = Outline::EMPTY;
     /// The schema of any value.
     const SCHEMA: SchemaOf = any_schema;
-    /// It has no order.
-    const ORDERED: bool = false;
     /// No request compares a field of it.
     const OPERAND: Option<Operand> = None;
     /// No function checks values of it.
@@ -84,11 +82,6 @@ impl<T: ?Sized + Known> Probe<T> {
     pub fn check(&self, value: &T, at: &ValueLocation<'_>, found: &mut Vec<Violation>) {
         value.check(at, found);
     }
-}
-
-impl<T: ?Sized + Ordered> Probe<T> {
-    /// It has an order.
-    pub const ORDERED: bool = true;
 }
 
 impl<T: ?Sized> Probe<T> {

@@ -48,7 +48,13 @@ pub(super) fn declared(model: &Model) -> Result<Vec<DeclaredIndex>> {
         let keys: Vec<_> = index
             .fields
             .iter()
-            .map(|field| (field.path.to_owned(), field.direction))
+            .map(|field| {
+                let path = match field.key {
+                    Some(key) => format!("{}.{key}", field.path),
+                    None => field.path.to_owned(),
+                };
+                (path, field.direction)
+            })
             .collect();
         let mut spec = IndexSpec {
             name: String::new(),

@@ -99,8 +99,14 @@ impl<K: MapKey + ToOwned + ?Sized> MapKey for Cow<'_, K> {}
 
 /// What a request can compare a field of a type with: its scalars, or nothing.
 macro_rules! operand {
-    (scalar $type:ty) => {
-        Some(Operand::scalar::<$type>())
+    (ordered $type:ty) => {
+        Some(Operand::ordered::<$type>())
+    };
+    (unordered $type:ty) => {
+        Some(Operand::unordered::<$type>())
+    };
+    (unread $type:ty) => {
+        Some(Operand::unread())
     };
     (none $type:ty) => {
         None
@@ -120,16 +126,17 @@ macro_rules! scalars {
     )*)* };
 }
 scalars! {
-    ["string"] scalar: String std::path::PathBuf;
-    ["bool"] scalar: bool;
-    ["double", "int", "long"] scalar: f64;
-    ["date"] scalar: DateTime;
-    ["objectId"] scalar: ObjectId bson::oid::ObjectId;
+    ["string"] ordered: String;
+    ["string"] unordered: std::path::PathBuf;
+    ["bool"] ordered: bool;
+    ["double", "int", "long"] ordered: f64;
+    ["date"] ordered: DateTime;
+    ["objectId"] ordered: ObjectId bson::oid::ObjectId;
     ["null"] none: ();
-    // In JSON each of these is an object.
-    ["date"] none: bson::DateTime;
-    ["timestamp"] none: bson::Timestamp;
-    ["decimal"] none: bson::Decimal128;
+    // In JSON each of these is an object, as are the times below.
+    ["date"] unread: bson::DateTime;
+    ["timestamp"] unread: bson::Timestamp;
+    ["decimal"] unread: bson::Decimal128;
     ["binData"] none: bson::Binary;
     ["regex"] none: bson::Regex;
     ["object"] none: bson::Document bson::RawDocumentBuf;
@@ -139,7 +146,7 @@ scalars! {
 
 #[diagnostic::do_not_recommend]
 impl Known for f32 {
-    const OPERAND: Option<Operand> = Some(Operand::scalar::<f32>());
+    const OPERAND: Option<Operand> = Some(Operand::ordered::<f32>());
 
     fn schema(types: &mut SchemaTypes) -> bson::Document {
         let mut schema = f64::schema(types);
@@ -150,7 +157,7 @@ impl Known for f32 {
 
 #[diagnostic::do_not_recommend]
 impl Known for char {
-    const OPERAND: Option<Operand> = Some(Operand::scalar::<char>());
+    const OPERAND: Option<Operand> = Some(Operand::ordered::<char>());
 
     fn schema(_: &mut SchemaTypes) -> bson::Document {
         doc! { "bsonType": "string", "minLength": 1, "maxLength": 1 }
@@ -159,7 +166,7 @@ impl Known for char {
 
 #[diagnostic::do_not_recommend]
 impl Known for bson::Uuid {
-    const OPERAND: Option<Operand> = Some(Operand::scalar::<bson::Uuid>());
+    const OPERAND: Option<Operand> = Some(Operand::ordered::<bson::Uuid>());
 
     fn schema(_: &mut SchemaTypes) -> bson::Document {
         doc! { "bsonType": "binData", "nativeForm": mql::native_form("uuid") }
@@ -193,14 +200,14 @@ fn integers(min: i128, max: i128) -> bson::Document {
 
 #[cfg(feature = "url")]
 scalars! {
-    ["string"] scalar: url::Url;
+    ["string"] ordered: url::Url;
 }
 
 macro_rules! ranges {
     ($($type:ident $nonzero:ident)*) => { $(
         #[diagnostic::do_not_recommend]
         impl Known for $type {
-            const OPERAND: Option<Operand> = Some(Operand::scalar::<$type>());
+            const OPERAND: Option<Operand> = Some(Operand::ordered::<$type>());
 
             fn schema(_: &mut SchemaTypes) -> bson::Document {
                 integers($type::MIN as i128, $type::MAX as i128)
@@ -209,7 +216,7 @@ macro_rules! ranges {
 
         #[diagnostic::do_not_recommend]
         impl Known for num::$nonzero {
-            const OPERAND: Option<Operand> = Some(Operand::scalar::<num::$nonzero>());
+            const OPERAND: Option<Operand> = Some(Operand::ordered::<num::$nonzero>());
 
             fn schema(_: &mut SchemaTypes) -> bson::Document {
                 let (min, max) = (num::$nonzero::MIN.get() as i128, num::$nonzero::MAX.get() as i128);
@@ -231,6 +238,8 @@ macro_rules! times {
     ($($type:ident: $seconds:literal $nanoseconds:literal;)*) => { $(
         #[diagnostic::do_not_recommend]
         impl Known for std::time::$type {
+            const OPERAND: Option<Operand> = Some(Operand::unread());
+
             fn schema(_: &mut SchemaTypes) -> bson::Document {
                 doc! {
                     "bsonType": "object",
@@ -327,6 +336,7 @@ macro_rules! maps {
     ($(<$($param:ident),*> $type:ty;)*) => { $(
         impl<K: MapKey, T: Known, $($param),*> Known for $type {
             const RELATED: bool = T::RELATED;
+            const OPERAND: Option<Operand> = Operand::map(T::OPERAND);
 
             fn has_checks(types: &mut SchemaTypes) -> bool {
                 T::has_checks(types)

@@ -3,32 +3,28 @@
 use bson::RawBson;
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{read::reworded, to_raw};
-
-/// What a request can do with a field.
-#[derive(Debug, Clone, Copy)]
-pub struct Comparable {
-    /// Whether it can be compared by an order and be a sort key: its type is [`Ordered`](super::Ordered).
-    pub is_ordered: bool,
-    /// What it can be compared with, if that can be read.
-    pub operand: Option<Operand>,
-}
-
-impl Comparable {
-    /// That of a field that no request names.
-    pub const NOTHING: Comparable = Comparable {
-        is_ordered: false,
-        operand: None,
-    };
-}
+use super::{Ordered, read::reworded, to_raw};
 
 /// The values that a field can be compared with: scalars, each read as the field's type reads it.
 #[derive(Debug, Clone, Copy)]
 pub struct Operand {
     scalar: Scalar,
-    /// Whether the field is a list, whose elements are compared.
-    pub(crate) is_list: bool,
+    /// Whether the field can be compared by an order and be a sort key: its type is [`Ordered`](super::Ordered).
+    pub(crate) is_ordered: bool,
+    holder: Holder,
     is_nullable: bool,
+}
+
+/// What a field holds the scalars in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Holder {
+    Itself,
+    /// A list, whose elements are compared.
+    List,
+    /// A map, whose entries are compared, each by its key.
+    Map {
+        is_ordered: bool,
+    },
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -36,26 +32,39 @@ enum Scalar {
     Value(ReadScalar),
     /// The names of an enum without content.
     Name(&'static [&'static str]),
+    /// A value that is no scalar in JSON, so that none can be read.
+    Unread,
 }
 
 /// Reads a value, and writes it as the field stores it. An error is what is wrong with the value.
 type ReadScalar = fn(&mut dyn erased_serde::Deserializer<'_>) -> Result<RawBson, String>;
 
 impl Operand {
-    /// The values of a scalar type.
-    pub const fn scalar<T: Serialize + DeserializeOwned>() -> Self {
-        Operand::new(Scalar::Value(read_scalar::<T>))
+    /// The values of a scalar type that is [`Ordered`](super::Ordered).
+    pub const fn ordered<T: Serialize + DeserializeOwned + Ordered>() -> Self {
+        Operand::new(Scalar::Value(read_scalar::<T>), true)
     }
 
-    /// The names of an enum without content.
-    pub const fn names(names: &'static [&'static str]) -> Self {
-        Operand::new(Scalar::Name(names))
+    /// The values of another scalar type.
+    pub const fn unordered<T: Serialize + DeserializeOwned>() -> Self {
+        Operand::new(Scalar::Value(read_scalar::<T>), false)
     }
 
-    const fn new(scalar: Scalar) -> Self {
+    /// The names of an enum without content, which are in alphabetical order or are not.
+    pub const fn names(names: &'static [&'static str], is_ordered: bool) -> Self {
+        Operand::new(Scalar::Name(names), is_ordered)
+    }
+
+    /// The values of an ordered type that is an object in JSON.
+    pub(super) const fn unread() -> Self {
+        Operand::new(Scalar::Unread, true)
+    }
+
+    const fn new(scalar: Scalar, is_ordered: bool) -> Self {
         Operand {
             scalar,
-            is_list: false,
+            is_ordered,
+            holder: Holder::Itself,
             is_nullable: false,
         }
     }
@@ -74,12 +83,45 @@ impl Operand {
     /// That of a list, unless it is one of lists.
     pub(super) const fn list(of: Option<Self>) -> Option<Self> {
         match of {
-            Some(of) if !of.is_list => Some(Operand {
-                is_list: true,
+            Some(of) if matches!(of.holder, Holder::Itself) => Some(Operand {
+                holder: Holder::List,
+                is_ordered: false,
                 ..of
             }),
             _ => None,
         }
+    }
+
+    /// That of a map, unless it is one of lists or maps.
+    pub(super) const fn map(of: Option<Self>) -> Option<Self> {
+        match of {
+            Some(of) if matches!(of.holder, Holder::Itself) => Some(Operand {
+                holder: Holder::Map {
+                    is_ordered: of.is_ordered,
+                },
+                is_ordered: false,
+                ..of
+            }),
+            _ => None,
+        }
+    }
+
+    /// That of an entry, if the field is a map. A document can lack it.
+    pub(crate) fn entry(self) -> Option<Self> {
+        match self.holder {
+            Holder::Map { is_ordered } => Some(Operand {
+                holder: Holder::Itself,
+                is_ordered,
+                is_nullable: true,
+                ..self
+            }),
+            Holder::Itself | Holder::List => None,
+        }
+    }
+
+    /// Whether a request can compare the field with a value.
+    pub(crate) fn is_comparable(&self) -> bool {
+        !matches!(self.holder, Holder::Map { .. }) && !matches!(self.scalar, Scalar::Unread)
     }
 
     /// Whether a value can be null.
@@ -95,6 +137,7 @@ impl Operand {
         let names = match self.scalar {
             Scalar::Value(read) => return read(value),
             Scalar::Name(names) => names,
+            Scalar::Unread => return Err("such a value is no scalar in JSON".to_owned()),
         };
         match read_scalar::<String>(value)? {
             RawBson::String(name) if names.contains(&name.as_str()) => Ok(RawBson::String(name)),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bson::Document;
 use serde::{Deserialize, Serialize};
 
-use super::{Check, Comparable, Operand, PathHash, ReadCheck, Validation, derived::DerivedShape};
+use super::{Check, Operand, PathHash, ReadCheck, Validation, derived::DerivedShape};
 use crate::{
     error::Result,
     mql::{self, Direction},
@@ -109,8 +109,8 @@ pub struct FieldShape {
     pub name: &'static str,
     /// Its content.
     pub kind: FieldKind,
-    /// What a request can do with it.
-    pub comparable: Comparable,
+    /// What a request can compare it with, if a request can name it.
+    pub operand: Option<Operand>,
 }
 
 impl FieldShape {
@@ -119,16 +119,13 @@ impl FieldShape {
         FieldShape {
             name,
             kind,
-            comparable: Comparable::NOTHING,
+            operand: None,
         }
     }
 
     /// The field, as one that a request can name.
-    pub const fn comparable(mut self, is_ordered: bool, operand: Option<Operand>) -> Self {
-        self.comparable = Comparable {
-            is_ordered,
-            operand,
-        };
+    pub const fn comparable(mut self, operand: Option<Operand>) -> Self {
+        self.operand = operand;
         self
     }
 }
@@ -317,6 +314,8 @@ pub struct Index {
 pub struct IndexField {
     /// The stored path.
     pub path: &'static str,
+    /// Of a map, the key of the entry.
+    pub key: Option<&'static str>,
     /// The direction.
     pub direction: Direction,
     /// Whether the value can be absent, so that a unique index leaves it out.

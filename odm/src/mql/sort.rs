@@ -109,6 +109,17 @@ impl Sort {
         self
     }
 
+    /// The sort of documents that have what it sorts at other paths.
+    pub(crate) fn moved_to(self, path: &dyn Fn(&str) -> Cow<'static, str>) -> Self {
+        let keys = self.keys.into_iter();
+        Sort {
+            keys: keys
+                .map(|(inner, direction)| (path(&inner), direction))
+                .collect(),
+            ..self
+        }
+    }
+
     /// Adds the keys of another sort as tie-breakers. The sort ignores case if one of the two does.
     pub fn then(self, other: &Sort) -> Self {
         let ignores_case = self.ignores_case || other.ignores_case;

@@ -7,7 +7,7 @@ use std::{
 
 use serde::Serialize;
 
-use super::{Filter, Update};
+use super::{Filter, Sort, Update};
 use crate::{
     error::{Error, ErrorKind, Result},
     model::{ElementValue, Field, IntoValue, Is, List, Map, Path, Settable, references, to_raw_at},
@@ -75,6 +75,30 @@ impl<V, P: Path, K> Field<V, P, K> {
             Ok(path) => within(value, &path),
             Err(error) => Filter::from_mql(Err(error)),
         }
+    }
+}
+
+impl<V, P: Path, K> Field<V, P, K> {
+    /// Sorts by the value of the map's entry of this key: `product.names.sort_by_entry("en", |name| name.asc())`. A document
+    /// without it counts as one with null there.
+    ///
+    /// A key that is empty, begins with `$` or has a dot in it is an error when the query runs.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let german = Product::fields().names.sort_by_entry("de", |name| name.desc());
+    /// assert_eq!(shop.products.all().sort(german).first().await?.unwrap().name, "shelf");
+    /// # Ok(()) });
+    /// ```
+    pub fn sort_by_entry<S>(self, key: impl AsRef<str>, sort: S) -> Sort<P::Root>
+    where
+        V: Map<Item: ElementValue>,
+        S: FnOnce(&'static <V::Item as ElementValue>::Fields) -> Sort<V::Item>,
+    {
+        let value = sort(<V::Item as ElementValue>::fields()).into_mql();
+        let moved = entry_path(P::TEXT, key.as_ref())
+            .and_then(|path| Ok(value?.moved_to(&|inner| join(&path, inner))));
+        Sort::from_mql(moved)
     }
 }
 

@@ -44,8 +44,8 @@ use crate::{
 /// # Ok(()) });
 /// ```
 ///
-/// A request can name every field but those of cold parts and those behind maps; those behind a list, as `assignees.id`, in
-/// filters alone. Whoever may sort or filter
+/// A request can name every field but those of cold parts, and the entries of a map by their keys, as `names.en`. The fields of
+/// embedded values in a list, as `assignees.id`, or in a map can be named in filters alone. Whoever may sort or filter
 /// by a field can find out what it holds. So a service with fields that are not for everybody, such as the hash of a
 /// password, lists those that are, by [`allow`](FromRequest::allow).
 ///
@@ -204,7 +204,7 @@ impl<M> Allowed<M> {
             }
             sort = sort.by(path.to_owned(), direction);
         }
-        Ok(Sort::from_mql(sort))
+        Ok(Sort::from_mql(Ok(sort)))
     }
 
     /// Makes a filter of JSON, as [`FromRequest::filter_from_json`] does.

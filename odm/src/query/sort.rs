@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::{
+    error::Result,
     model::{Field, Ordered, Path},
     mql::{self, Direction},
 };
@@ -20,7 +21,7 @@ use crate::{
 /// ```
 #[must_use = "a sort does nothing until a query uses it"]
 pub struct Sort<M> {
-    sort: mql::Sort,
+    sort: Result<mql::Sort>,
     model: PhantomData<fn() -> M>,
 }
 
@@ -35,10 +36,7 @@ impl<M> Sort<M> {
     /// # Ok(()) });
     /// ```
     pub fn then(self, other: Sort<M>) -> Sort<M> {
-        Sort {
-            sort: self.sort.then(&other.sort),
-            model: PhantomData,
-        }
+        Sort::from_mql(self.sort.and_then(|sort| Ok(sort.then(&other.sort?))))
     }
 
     /// Compares texts without regard to case, by Unicode's simple case folding: "Äpfel" stands beside "äpfel", and "ß" is no
@@ -54,20 +52,17 @@ impl<M> Sort<M> {
     /// # Ok(()) });
     /// ```
     pub fn ignore_case(self) -> Sort<M> {
-        Sort {
-            sort: self.sort.ignoring_case(),
-            model: PhantomData,
-        }
+        Sort::from_mql(self.sort.map(mql::Sort::ignoring_case))
     }
 
-    pub(super) fn from_mql(sort: mql::Sort) -> Self {
+    pub(super) fn from_mql(sort: Result<mql::Sort>) -> Self {
         Sort {
             sort,
             model: PhantomData,
         }
     }
 
-    pub(crate) fn into_mql(self) -> mql::Sort {
+    pub(crate) fn into_mql(self) -> Result<mql::Sort> {
         self.sort
     }
 }
@@ -83,7 +78,10 @@ impl<M> Clone for Sort<M> {
 
 impl<M> std::fmt::Debug for Sort<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Sort({})", self.sort)
+        match &self.sort {
+            Ok(sort) => write!(f, "Sort({sort})"),
+            Err(error) => write!(f, "Sort({error})"),
+        }
     }
 }
 
@@ -100,10 +98,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     where
         V: Ordered,
     {
-        Sort {
-            sort: mql::Sort::new().by(P::TEXT, Direction::Ascending),
-            model: PhantomData,
-        }
+        Sort::from_mql(Ok(mql::Sort::new().by(P::TEXT, Direction::Ascending)))
     }
 
     /// Sorts from the greatest to the least value. Null or missing values come last.
@@ -118,9 +113,6 @@ impl<V, P: Path, K> Field<V, P, K> {
     where
         V: Ordered,
     {
-        Sort {
-            sort: mql::Sort::new().by(P::TEXT, Direction::Descending),
-            model: PhantomData,
-        }
+        Sort::from_mql(Ok(mql::Sort::new().by(P::TEXT, Direction::Descending)))
     }
 }

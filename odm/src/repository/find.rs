@@ -143,6 +143,14 @@ impl<M: Document, J, T> Query<M, J, T> {
         self
     }
 
+    fn try_change(mut self, change: impl FnOnce(&mut store::Find) -> Result<()>) -> Self {
+        self.search = self.search.and_then(|mut search| {
+            change(&mut search.find)?;
+            Ok(search)
+        });
+        self
+    }
+
     fn place(mut self, place: impl FnOnce(&mut Search)) -> Self {
         if let Ok(search) = &mut self.search {
             place(search);
@@ -190,9 +198,10 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// # Ok(()) });
     /// ```
     pub fn sort(self, sort: Sort<M>) -> Self {
-        self.change(|find| {
-            let keys = sort.into_mql();
+        self.try_change(|find| {
+            let keys = sort.into_mql()?;
             find.sort = std::mem::take(&mut find.sort).then(&keys);
+            Ok(())
         })
     }
 

@@ -92,7 +92,7 @@ pub struct Groups<S, V, A> {
     keys: KeysOf<V>,
     computed: ComputedOf<A>,
     having: Vec<Having<S>>,
-    sort: Vec<(SortBy, Direction)>,
+    sort: Result<Vec<(SortBy, Direction)>>,
     ignores_case: bool,
     skip: u64,
     limit: Option<u64>,
@@ -382,7 +382,7 @@ impl<S, V> GroupBy<S, V> {
             keys: self.keys,
             computed: aggregates.into_computed(),
             having: Vec::new(),
-            sort: Vec::new(),
+            sort: Ok(Vec::new()),
             ignores_case: false,
             skip: 0,
             limit: None,
@@ -419,7 +419,7 @@ impl<S, V, A> Groups<S, V, A> {
     /// ```
     pub fn sort<How>(mut self, sort: impl SortsGroups<S, How>) -> Self {
         let sort = sort.into_sort();
-        self.sort.extend(sort.by);
+        self.sort = self.sort.and_then(|by| Ok([by, sort.by?].concat()));
         self.ignores_case |= sort.ignores_case;
         self
     }
@@ -474,7 +474,7 @@ impl<S, V, A> Groups<S, V, A> {
             having = having.and(filter.lower(&mut at)?);
         }
         let mut sort = Sort::new();
-        for (by, direction) in self.sort {
+        for (by, direction) in self.sort? {
             let path = match by {
                 SortBy::Computed(wanted) => Group::value_path(at(wanted)),
                 SortBy::Key(wanted) => {

@@ -2,12 +2,16 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use odm::{ErrorKind, prelude::*};
+use odm::{Embedded, ErrorKind, prelude::*};
 use serde::{Deserialize, Serialize};
 use tests::{TestStore, on_every_store};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
-#[document(collection = "orders")]
+#[document(
+    collection = "orders",
+    index(fields = "prices[eur]"),
+    index(fields = "titles[pt-BR], -id", case_insensitive, unique)
+)]
 struct Order {
     #[serde(rename = "_id")]
     id: i32,
@@ -18,6 +22,7 @@ struct Order {
     #[embed]
     names: BTreeMap<String, Name>,
     prices: HashMap<String, i64>,
+    titles: Option<BTreeMap<String, String>>,
     history: Option<Vec<i32>>,
     #[opaque]
     #[serde(default)]
@@ -94,6 +99,7 @@ async fn shop(store: impl TestStore) -> Shop {
         tags: vec!["new".into(), format!("tag {id}")],
         names: [("en".into(), Name { text: format!("order {id}"), short: None })].into(),
         prices: [("eur".into(), i64::from(id) * 100)].into(),
+        titles: (id > 1).then(|| [("pt-BR".into(), format!("Pedido {}", 9 - id))].into()),
         history: (id == 2).then(|| vec![1, 2, 3]),
         extras: BTreeMap::new(),
         revision: 0,
@@ -125,6 +131,69 @@ on_every_store! {
             let error = shop.orders.find(order.prices.entry(key, |price| price.eq(1))).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{key:?}");
         }
+    }
+
+    async fn a_sort_is_by_an_entry(store: AnyStore) {
+        let shop = shop(store).await;
+        let order = Order::fields();
+        let ids = async |sort: Sort<Order>| {
+            let orders = shop.orders.all().sort(sort).await.unwrap();
+            orders.iter().map(|order| order.id).collect::<Vec<_>>()
+        };
+        assert_eq!(ids(order.titles.sort_by_entry("pt-BR", |title| title.asc())).await, [1, 3, 2]);
+        assert_eq!(ids(order.prices.sort_by_entry("eur", |price| price.desc())).await, [3, 2, 1]);
+        let short = order.names.sort_by_entry("en", |name| name.short.asc().then(name.text.desc()));
+        assert_eq!(ids(short).await, [3, 2, 1]);
+        let none = order.prices.sort_by_entry("usd", |price| price.asc());
+        assert_eq!(ids(none.then(order.id.desc())).await, [3, 2, 1]);
+        for key in ["", "a.b", "$a", "a\0"] {
+            let sort = order.prices.sort_by_entry(key, |price| price.asc()).then(order.id.asc());
+            let error = shop.orders.all().sort(sort).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{key:?}");
+        }
+    }
+
+    async fn an_index_of_an_entry_finds_and_sorts_and_is_unique_where_it_is_there(store: AnyStore) {
+        let shop = shop(store).await;
+        let order = Order::fields();
+        let cheap = order.prices.entry("eur", |price| price.lt(200));
+        assert_eq!(found(&shop, cheap).await, [1]);
+        let title = |id: i32, title: &str| shop.orders.update(id).set_entry(order.titles, "pt-BR", title);
+        title(2, "pedido").await.unwrap();
+        title(3, "PEDIDO").await.unwrap();
+        // Two without the entry are no duplicates.
+        shop.orders.update(3).unset_entry(order.titles, "pt-BR").await.unwrap();
+        let of_two = order.titles.entry("pt-BR", |title| title.eq("pedido"));
+        assert_eq!(found(&shop, of_two).await, [2]);
+    }
+
+    async fn a_request_names_entries(store: AnyStore) {
+        let shop = shop(store).await;
+        let by = async |pairs: &[(&str, &str)]| found(&shop, Order::filter_from_query(pairs.iter().copied()).unwrap()).await;
+        assert_eq!(by(&[("prices.eur[gte]", "200")]).await, [2, 3]);
+        assert_eq!(by(&[("titles.pt-BR", "Pedido 7")]).await, [2]);
+        assert_eq!(by(&[("names.en.text[ne]", "order 2")]).await, [1, 3]);
+        assert_eq!(by(&[("titles.pt-BR[exists]", "false")]).await, [1]);
+        let json = serde_json::json!({ "titles.pt-BR": null });
+        assert_eq!(found(&shop, Order::filter_from_json(&json).unwrap()).await, [1]);
+        let sorted = shop.orders.all().sort(Order::sort_by("-prices.eur").unwrap()).await.unwrap();
+        assert_eq!(sorted[0].id, 3);
+        let allowed = Order::allow(["prices.eur", "names.de", "names.en.text"]);
+        assert!(allowed.filter_from_query([("prices.eur", "100"), ("names.de.short", "x")]).is_ok());
+        for (name, names) in [
+            ("prices.usd", "use `names.de.text`, `names.en.text`, `names.de.short`, `prices.eur`"),
+            ("prices", ""),
+            ("names.en", ""),
+            ("names.en.short", ""),
+            ("prices.eur.more", ""),
+            ("prices.$a", ""),
+        ] {
+            let error = allowed.filter_from_query([(name, "1")]).unwrap_err();
+            assert!(error.is_invalid_request(), "{name}: {error}");
+            assert!(error.to_string().contains(names), "{error}");
+        }
+        assert!(Order::filter_from_query([("prices.eur", "much")]).unwrap_err().is_invalid_request());
+        assert!(Order::sort_by("names.en.text").unwrap_err().is_invalid_request());
     }
 
     async fn changes_of_an_element_or_an_entry_leave_the_others(store: AnyStore) {
@@ -262,4 +331,16 @@ on_every_store! {
         }
         assert_eq!(shop.orders.all().await.unwrap(), before);
     }
+}
+
+#[tokio::test]
+async fn a_query_by_an_entry_reads_its_index_alone() {
+    let shop = shop(Embedded::memory().await.unwrap()).await;
+    let order = Order::fields();
+    let cheap =
+        shop.orders.find(order.prices.entry("eur", |price| price.lt(200))).explain().await.unwrap();
+    assert_eq!((cheap.index.as_deref(), cheap.cost.documents_examined), (Some("prices.eur_1"), 1));
+    let cheapest =
+        shop.orders.all().sort(order.prices.sort_by_entry("eur", |price| price.asc())).limit(1);
+    assert_eq!(cheapest.explain().await.unwrap().cost.keys_examined, 1);
 }

@@ -42,7 +42,7 @@ pub trait AddressKind {
 }
 
 impl<T: AddressKind + Display + FromStr> Known for Address<T> {
-    const OPERAND: Option<Operand> = Some(Operand::scalar::<Self>());
+    const OPERAND: Option<Operand> = Some(Operand::unordered::<Self>());
 
     fn schema(_: &mut SchemaTypes) -> bson::Document {
         doc! { "bsonType": "string", "nativeForm": mql::native_form(T::KIND) }

@@ -81,7 +81,7 @@ fn schema<T: Dates>(kind: &str) -> bson::Document {
 }
 
 impl<T: Dates> Known for Dated<T> {
-    const OPERAND: Option<Operand> = Some(Operand::scalar::<Self>());
+    const OPERAND: Option<Operand> = Some(Operand::ordered::<Self>());
 
     fn schema(_: &mut SchemaTypes) -> bson::Document {
         schema::<T>("date")
@@ -89,7 +89,7 @@ impl<T: Dates> Known for Dated<T> {
 }
 
 impl<T: Dates> Known for Day<T> {
-    const OPERAND: Option<Operand> = Some(Operand::scalar::<Self>());
+    const OPERAND: Option<Operand> = Some(Operand::ordered::<Self>());
 
     fn schema(_: &mut SchemaTypes) -> bson::Document {
         schema::<T>("day")

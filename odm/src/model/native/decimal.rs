@@ -109,7 +109,7 @@ impl<'de> de::Visitor<'de> for Readable {
 }
 
 impl Known for StoredDecimal {
-    const OPERAND: Option<Operand> = Some(Operand::scalar::<Self>());
+    const OPERAND: Option<Operand> = Some(Operand::ordered::<Self>());
 
     fn schema(_: &mut SchemaTypes) -> bson::Document {
         doc! {

@@ -8,7 +8,7 @@ use super::{Accumulator, Computed, Count, In, Key, Place, Sort, StartOf};
 use crate::{
     error::Result,
     model::{IntoValue, Path, to_raw},
-    mql::{Direction, Filter, Group, Test},
+    mql::{self, Direction, Filter, Group, Test},
 };
 
 impl_debug! {
@@ -110,7 +110,7 @@ impl<S> std::ops::Not for Having<S> {
 /// ```
 #[must_use = "a sort does nothing until a query uses it"]
 pub struct GroupSort<S> {
-    pub(crate) by: Vec<(SortBy, Direction)>,
+    pub(crate) by: Result<Vec<(SortBy, Direction)>>,
     pub(crate) ignores_case: bool,
     rows: PhantomData<fn() -> S>,
 }
@@ -124,7 +124,7 @@ pub(crate) enum SortBy {
 impl<S> GroupSort<S> {
     fn new(by: SortBy, direction: Direction) -> Self {
         GroupSort {
-            by: vec![(by, direction)],
+            by: Ok(vec![(by, direction)]),
             ignores_case: false,
             rows: PhantomData,
         }
@@ -143,7 +143,7 @@ impl<S> GroupSort<S> {
     /// ```
     pub fn then<How>(mut self, other: impl SortsGroups<S, How>) -> Self {
         let other = other.into_sort();
-        self.by.extend(other.by);
+        self.by = self.by.and_then(|by| Ok([by, other.by?].concat()));
         self.ignores_case |= other.ignores_case;
         self
     }
@@ -169,18 +169,22 @@ impl<S> SortsGroups<S, ()> for GroupSort<S> {
 impl<S, How, R: In<S, How>> SortsGroups<S, (How,)> for Sort<R> {
     fn into_sort(self) -> GroupSort<S> {
         let sort = self.into_mql();
-        let keys = sort.keys().iter().map(|(path, direction)| {
-            let place = Place {
-                is_element: R::IS_ELEMENT,
-                path: path.clone(),
-                part: None,
-            };
-            let start_of = None;
-            (SortBy::Key(Key { place, start_of }), *direction)
+        let ignores_case = sort.as_ref().is_ok_and(mql::Sort::ignores_case);
+        let by = sort.map(|sort| {
+            let keys = sort.keys().iter().map(|(path, direction)| {
+                let place = Place {
+                    is_element: R::IS_ELEMENT,
+                    path: path.clone(),
+                    part: None,
+                };
+                let start_of = None;
+                (SortBy::Key(Key { place, start_of }), *direction)
+            });
+            keys.collect()
         });
         GroupSort {
-            by: keys.collect(),
-            ignores_case: sort.ignores_case(),
+            by,
+            ignores_case,
             rows: PhantomData,
         }
     }

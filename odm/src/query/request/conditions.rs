@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     error::Result,
-    model::{Comparable, Operand, read_bool},
+    model::{Operand, read_bool},
     mql::{self, Test},
 };
 
@@ -134,7 +134,7 @@ impl<'a> Conditions<'a> {
         self.add(name, found, operator, json)
     }
 
-    fn add(&mut self, name: &str, of: Comparable, operator: Operator, json: Json) -> Result<()> {
+    fn add(&mut self, name: &str, of: Operand, operator: Operator, json: Json) -> Result<()> {
         let named = (name.to_owned(), operator);
         if self.named.contains(&named) {
             let operator = operator.name();
@@ -148,15 +148,12 @@ impl<'a> Conditions<'a> {
     }
 }
 
-fn test(name: &str, of: Comparable, operator: Operator, json: Json) -> Result<Test> {
-    let Some(operand) = of.operand else {
-        return Err(wrong(format_args!("`{name}` cannot be compared")));
-    };
+fn test(name: &str, operand: Operand, operator: Operator, json: Json) -> Result<Test> {
     let by_order = matches!(
         operator,
         Operator::Gt | Operator::Gte | Operator::Lt | Operator::Lte
     );
-    if by_order && !of.is_ordered {
+    if by_order && !operand.is_ordered {
         let operator = operator.name();
         return Err(wrong(format_args!(
             "`{name}` has no order, and so no `{operator}`"

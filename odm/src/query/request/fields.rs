@@ -4,12 +4,15 @@ use std::fmt;
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    model::{Comparable, Container, FieldKind, Shape},
+    model::{Container, FieldKind, Operand, Shape},
     mql::path,
 };
 
 /// How much of a name from a request a message shows.
 const SHOWN: usize = 80;
+
+/// The key of a map, in the names that a message lists.
+const KEY: &str = "<key>";
 
 /// The fields of a model that a request may name.
 #[derive(Debug, Clone)]
@@ -28,10 +31,10 @@ pub(super) enum Purpose {
 }
 
 impl Purpose {
-    fn fits(self, comparable: &Comparable) -> bool {
+    fn fits(self, operand: &Operand) -> bool {
         match self {
-            Purpose::Sort => comparable.is_ordered,
-            Purpose::Filter => comparable.operand.is_some(),
+            Purpose::Sort => operand.is_ordered,
+            Purpose::Filter => operand.is_comparable(),
         }
     }
 }
@@ -53,7 +56,7 @@ impl RequestFields {
     ) -> Result<Self> {
         let names = named(shape, Purpose::Filter, |_| true);
         for path in &paths {
-            if !names.iter().any(|name| is_within(name, path)) {
+            if !names.iter().any(|name| within(name, path).is_some()) {
                 let message = format!(
                     "allowed path `{path}` of `{collection}`: there is no field that a request could sort or filter by"
                 );
@@ -68,7 +71,7 @@ impl RequestFields {
     }
 
     /// The field with a name from a request.
-    pub(super) fn find(&self, name: &str, purpose: Purpose) -> Result<Comparable> {
+    pub(super) fn find(&self, name: &str, purpose: Purpose) -> Result<Operand> {
         // A type within itself has paths of any length, and no document has what is at a longer one.
         let can_be = path::check(name).is_ok() && self.allows(name);
         let found = can_be.then(|| field(self.shape, name, purpose)).flatten();
@@ -84,8 +87,13 @@ impl RequestFields {
 
     #[cold]
     fn unknown(&self, name: &str, purpose: Purpose) -> Error {
-        let mut names = named(self.shape, purpose, |comparable| purpose.fits(comparable));
-        names.retain(|name| self.allows(name));
+        let mut names = named(self.shape, purpose, |operand| purpose.fits(operand));
+        if let Some(paths) = &self.allowed {
+            let allowed = |name: &String| -> Vec<String> {
+                paths.iter().filter_map(|path| within(name, path)).collect()
+            };
+            names = names.iter().flat_map(allowed).collect();
+        }
         let cannot = match purpose {
             Purpose::Sort => "sorted",
             Purpose::Filter => "filtered",
@@ -103,14 +111,30 @@ impl RequestFields {
     }
 }
 
+/// A path that is listed, with keys of maps as another path has them, if it is that or leads into it.
+fn within(listed: &str, outer: &str) -> Option<String> {
+    let mut names = listed.split('.');
+    let mut path = Vec::new();
+    for name in outer.split('.') {
+        let listed = names.next()?;
+        if listed != name && listed != KEY {
+            return None;
+        }
+        path.push(name);
+    }
+    path.extend(names);
+    Some(path.join("."))
+}
+
 /// Whether a path is another, or leads into it.
 fn is_within(path: &str, outer: &str) -> bool {
     let rest = path.strip_prefix(outer);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// The field at a path that leads through embedded values: of a filter also through lists of them, and through no map.
-fn field(shape: &Shape, path: &str, purpose: Purpose) -> Option<Comparable> {
+/// The field at a path that leads through embedded values, of a filter also through lists and maps of them, or to an entry of a
+/// map of scalars.
+fn field(shape: &Shape, path: &str, purpose: Purpose) -> Option<Operand> {
     let (first, rest) = match path.split_once('.') {
         Some((first, rest)) => (first, Some(rest)),
         None => (path, None),
@@ -121,9 +145,13 @@ fn field(shape: &Shape, path: &str, purpose: Purpose) -> Option<Comparable> {
         .find_map(|of| match (embedded(&of.kind, purpose), rest) {
             (Some(inner), _) if of.name.is_empty() => field(inner, path, purpose),
             _ if of.name != first || of.name.is_empty() => None,
+            (Some(inner), Some(rest)) if is_map(&of.kind) => {
+                let (_, rest) = rest.split_once('.')?;
+                field(inner, rest, purpose)
+            }
             (Some(inner), Some(rest)) => field(inner, rest, purpose),
-            (None, Some(_)) => None,
-            (_, None) => Some(of.comparable),
+            (None, Some(key)) => of.operand?.entry().filter(|_| !key.contains('.')),
+            (_, None) => of.operand,
         })
 }
 
@@ -133,22 +161,26 @@ fn embedded(kind: &FieldKind, purpose: Purpose) -> Option<&'static Shape> {
         return None;
     };
     let is_single = matches!(container, Container::One | Container::Optional);
-    let is_list = *container == Container::Many && purpose == Purpose::Filter;
-    (is_single || is_list).then(shape)
+    let are_several = matches!(container, Container::Many | Container::Map);
+    (is_single || are_several && purpose == Purpose::Filter).then(shape)
+}
+
+fn is_map(kind: &FieldKind) -> bool {
+    let container = match kind {
+        FieldKind::Embed { container, .. } => *container,
+        _ => return false,
+    };
+    container == Container::Map
 }
 
 /// The paths of the fields that a request can name for a purpose. A type within itself is listed once.
-fn named(
-    shape: &'static Shape,
-    purpose: Purpose,
-    fits: impl Fn(&Comparable) -> bool,
-) -> Vec<String> {
+fn named(shape: &'static Shape, purpose: Purpose, fits: impl Fn(&Operand) -> bool) -> Vec<String> {
     fn add(
         shape: &'static Shape,
         purpose: Purpose,
         outer: &str,
         around: &mut Vec<*const Shape>,
-        fits: &dyn Fn(&Comparable) -> bool,
+        fits: &dyn Fn(&Operand) -> bool,
         names: &mut Vec<String>,
     ) {
         if around.contains(&std::ptr::from_ref(shape)) {
@@ -161,19 +193,26 @@ fn named(
                 ("", name) => name.to_owned(),
                 (outer, name) => format!("{outer}.{name}"),
             };
-            if fits(&field.comparable) && !field.name.is_empty() {
-                names.push(path.clone());
+            if !field.name.is_empty() {
+                if field.operand.is_some_and(|operand| fits(&operand)) {
+                    names.push(path.clone());
+                }
+                let entry = field.operand.and_then(Operand::entry);
+                if entry.is_some_and(|entry| fits(&entry)) {
+                    names.push(format!("{path}.{KEY}"));
+                }
             }
             if let Some(inner) = embedded(&field.kind, purpose) {
+                let path = match is_map(&field.kind) {
+                    true => format!("{path}.{KEY}"),
+                    false => path,
+                };
                 add(inner, purpose, &path, around, fits, names);
             }
         }
         around.pop();
     }
     let mut names = Vec::new();
-    let fits = |comparable: &Comparable| {
-        (comparable.is_ordered || comparable.operand.is_some()) && fits(comparable)
-    };
     add(shape, purpose, "", &mut Vec::new(), &fits, &mut names);
     // Variants of an enum can share a name.
     let mut seen = std::collections::BTreeSet::new();

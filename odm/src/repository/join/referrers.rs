@@ -81,8 +81,14 @@ impl<V, P: Path, K, J> Referrers<V, P, K, J> {
     /// assert_eq!(reviews[0].text, "Solid");
     /// # Ok(()) });
     /// ```
-    pub fn sort(self, sort: Sort<P::Root>) -> Self {
-        self.with(|find| find.sort = sort.into_mql())
+    pub fn sort(mut self, sort: Sort<P::Root>) -> Self {
+        self.find = self.find.and_then(|find| {
+            Ok(store::Find {
+                sort: sort.into_mql()?,
+                ..find
+            })
+        });
+        self
     }
 
     /// Returns at most this many for each parent.
