@@ -31,9 +31,9 @@ const DOCUMENTS: usize = 100;
 pub(crate) struct Operation<'a> {
     name: &'static str,
     collection: &'a str,
-    /// The number of documents that it was given.
-    documents: usize,
-    /// Whether a warning may tell of it.
+    /// The number of documents that it was given; `None` if it reads all, of which no warning tells.
+    documents: Option<usize>,
+    /// Whether a warning may tell of the time that it takes.
     warns: bool,
     /// Empty if there are no metrics and no subscriber takes even the warnings: then the clock is not read.
     started: Option<Instant>,
@@ -45,7 +45,7 @@ impl<'a> Operation<'a> {
         Operation {
             name,
             collection,
-            documents: 1,
+            documents: Some(1),
             warns: true,
             started: (is_enabled || cfg!(feature = "metrics")).then(Instant::now),
         }
@@ -53,7 +53,13 @@ impl<'a> Operation<'a> {
 
     /// Of so many documents, which may take so much longer.
     pub(crate) fn of(mut self, documents: usize) -> Self {
-        self.documents = documents;
+        self.documents = Some(documents);
+        self
+    }
+
+    /// Of all documents, which is no mistake of who called it.
+    pub(crate) fn of_all(mut self) -> Self {
+        self.documents = None;
         self
     }
 
@@ -85,8 +91,9 @@ impl<'a> Operation<'a> {
             ("odm_documents_written_total", cost.documents_written),
         ];
         metrics::operation(self.name, self.collection, elapsed, costs);
-        let times = u32::try_from(self.documents / DOCUMENTS).unwrap_or(u32::MAX);
-        let times = times.saturating_add(1);
+        let is_judged = self.documents.is_some();
+        let times = self.documents.unwrap_or_default() / DOCUMENTS;
+        let times = u32::try_from(times).unwrap_or(u32::MAX).saturating_add(1);
         let limits = WarningLimits {
             elapsed: limits.elapsed.saturating_mul(times),
             ..limits
@@ -96,9 +103,9 @@ impl<'a> Operation<'a> {
             .saturating_add(cost.documents_written);
         let most_keys = limits.documents_scanned.saturating_mul(times.into());
         let ended = EndedOperation {
-            is_slow: self.warns && elapsed > limits.elapsed,
-            is_scan: cost.documents_scanned > limits.documents_scanned,
-            is_index_scan: cost.keys_examined.saturating_sub(used) > most_keys,
+            is_slow: is_judged && self.warns && elapsed > limits.elapsed,
+            is_scan: is_judged && cost.documents_scanned > limits.documents_scanned,
+            is_index_scan: is_judged && cost.keys_examined.saturating_sub(used) > most_keys,
             operation: self,
             elapsed,
             cost,

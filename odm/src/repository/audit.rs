@@ -368,7 +368,7 @@ impl Auditor {
             before = skipped;
             self.after = Some(id);
         }
-        let operation = Operation::begin("audit", "");
+        let operation = Operation::begin("audit", "").of_all();
         // Of no collection are cold parts loaded.
         let view = self.session.reader("", &[]).await?;
         let mut cost = Cost::default();

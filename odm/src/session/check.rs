@@ -20,7 +20,7 @@ impl Session {
         after: Option<RawBson>,
         limit: u64,
     ) -> Result<(Vec<RawDocumentBuf>, Checked)> {
-        let operation = Operation::begin("audit", collection);
+        let operation = Operation::begin("audit", collection).of_all();
         let source = self.source().await?;
         let find = Find {
             collection: collection.to_owned(),
@@ -49,7 +49,7 @@ impl Session {
         collection: &str,
         ids: &[RawBson],
     ) -> Result<Vec<Finding>> {
-        let operation = Operation::begin("audit", collection);
+        let operation = Operation::begin("audit", collection).of_all();
         let source = self.source().await?;
         let (documents, cost) =
             operation.observe(source.reader().get_all(collection, ids).await)?;

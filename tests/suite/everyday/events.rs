@@ -33,6 +33,31 @@ struct Shop {
     parts: Repository<Part>,
 }
 
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[document(collection = "teams")]
+struct Team {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[count(of = "Member")]
+    members: u64,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[document(collection = "members")]
+struct Member {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[reference(parent)]
+    team: Ref<Team>,
+}
+
+#[derive(Database)]
+#[database(name = "club", version = 1)]
+struct Club {
+    teams: Repository<Team>,
+    members: Repository<Member>,
+}
+
 async fn with_six(store: impl TestStore, options: OpenOptions) -> Shop {
     let shop = Shop::open_with(store, options).await.unwrap();
     let parts = (0..6).map(|id| Part { id, name: format!("secret {}", id % 2), price: 4711 + id });
@@ -257,6 +282,18 @@ on_embedded_stores! {
         assert_eq!(scan.field("message"), Some(message));
         parts.find(part.name.eq("secret 1")).count().await.unwrap();
         assert_eq!(recorder.one().field("operation"), Some("count"));
+    }
+
+    async fn no_warning_tells_of_an_audit(store: AnyStore) {
+        let options = OpenOptions::default().slow_operation(Duration::ZERO).large_scan(0);
+        let club = Club::open_with(store, options).await.unwrap();
+        club.teams.insert(Team { id: 1, members: 0 }).await.unwrap();
+        club.members.insert_many((0..6).map(|id| Member { id, team: Ref::new(1) })).await.unwrap();
+        let (recorder, _guard) = Recorder::set(Level::WARN);
+        club.teams.get(1).await.unwrap();
+        assert!(!recorder.take().is_empty(), "each operation takes longer than no time");
+        assert!(club.audit().await.unwrap().is_empty());
+        assert!(recorder.take().is_empty(), "an audit reads everything, and takes its time");
     }
 
     async fn events_tell_the_index_and_whether_there_was_a_scan(store: AnyStore) {
