@@ -21,7 +21,7 @@ pub(crate) mod value;
 
 pub(crate) use case::Rule;
 pub(crate) use expires::Expires;
-pub(crate) use field::Field;
+pub(crate) use field::{Field, Public};
 pub(crate) use index::Index;
 pub(crate) use new::NewDocument;
 pub(crate) use position::{Position, own, variant};

@@ -80,7 +80,7 @@ macro_rules! derives {
 derives! {
     attributes(
         document, embed, opaque, reference, index, version, created_at, updated_at, validate, subset, split, denormalize,
-        count, projection, patch, database
+        count, public, projection, patch, database
     );
 
     /// Makes a struct a document of a collection of its own.
@@ -169,6 +169,7 @@ derives! {
     /// | `#[validate(min = 0)]` | numbers: `min`, `max`, `exclusive_min`, `exclusive_max`, `multiple_of`, `one_of(1, 2)` |
     /// | `#[validate(min_length = 1)]` | strings: `min_length`, `max_length`, `pattern = ".."`, `one_of("a", "b")` |
     /// | `#[validate(max_items = 9)]` | lists: `min_items`, `max_items`, `unique_items` |
+    /// | `#[public(skip)]`, `#[public(rename = "id")]` | beside any other: in a `Public`, which is what clients see of the document, the field is not there, or has this name; filters and sorts from requests name it likewise |
     /// | `#[validate(with = path)]` | a function `fn(&T) -> Result<(), impl Display>`; it runs on the thread of the store, on the document as it will be stored, whatever has written it: it must be quick, and depend on nothing else; a panic in it fails the write |
     ///
     /// Derived fields, which are those of `subset`, `count` and `denormalize`, are read-only: a value given in an insert or a
@@ -207,7 +208,7 @@ derives! {
     /// ```
     Document => document, DocumentPage => document_page(
         document, embed, opaque, reference, index, version, created_at, updated_at, validate, subset, split, denormalize,
-        count, id, serde
+        count, public, id, serde
     );
 
     /// Makes a struct or an enum a value that is stored inside documents.
@@ -251,6 +252,7 @@ derives! {
     /// | `#[reference(child)]`, `#[reference(parent)]` | a `Ref`, an `Option` or a `Vec` of them, with `one`, `unchecked` and `on_delete = ".."` as in a document; it has no inverse |
     /// | `#[denormalize(from = "Model.field")]` | a copy of a field of the document that a reference beside it names, with `via = "field"`, `freeze` and `fan_out = "background"` as in a document |
     /// | `#[validate(..)]` | rules for the value, as in a document |
+    /// | `#[public(skip)]`, `#[public(rename = "..")]` | what clients see of the field, as in a document |
     ///
     /// On the struct or enum, `#[embed(crate = "path")]` gives the path of the library, if it is not `::odm`.
     ///
@@ -283,7 +285,7 @@ derives! {
     /// ```text
     /// error: a version counts the changes of a whole document: put it on a field of the document
     /// ```
-    Embed => embed, EmbedPage => embed_page(embed, opaque, reference, denormalize, validate, serde);
+    Embed => embed, EmbedPage => embed_page(embed, opaque, reference, denormalize, validate, public, serde);
 
     /// Makes a struct a projection: some of the fields of a document, read without the others.
     ///
@@ -353,7 +355,7 @@ derives! {
     /// error[E0609]: no field `autor` on type `ReviewFields<Root<Review>>`
     /// help: a field with a similar name exists
     /// ```
-    Projection => projection, ProjectionPage => projection_page(projection, embed, serde);
+    Projection => projection, ProjectionPage => projection_page(projection, embed, public, serde);
 
     /// Makes a struct of `Option`s a patch: the changes of a document that a request names, for
     /// `update(id).set_all(patch)`.

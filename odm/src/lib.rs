@@ -118,7 +118,7 @@ pub use measure::measure;
 // What `assert_queries!` expands to.
 #[doc(hidden)]
 pub use measure::measured;
-pub use model::{Cold, DateTime, ObjectId, Ref, Subset, native};
+pub use model::{Cold, DateTime, ObjectId, Public, Ref, Subset, native};
 pub use prelude::{Database, Document, Embed, Patch, Projection};
 pub use query::{ETag, Filter, Sort, Update, present};
 pub use repository::{Audit, Progress, Repository};

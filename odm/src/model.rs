@@ -41,6 +41,7 @@ pub mod native;
 mod object_id;
 mod operand;
 mod path;
+mod public;
 mod read;
 mod reference;
 mod related;
@@ -58,6 +59,7 @@ pub use date_time::DateTime;
 pub use document::{Document, Embed, Projection, SequenceId, Structure};
 pub use field::Field;
 pub use object_id::ObjectId;
+pub use public::Public;
 pub use reference::Ref;
 pub use subset::Subset;
 pub use validation::{ValidationAction, ValidationLevel};
@@ -143,8 +145,8 @@ pub use schema::{
 };
 #[doc(hidden)]
 pub use shape::{
-    Container, DerivedReads, Expires, FieldKind, FieldShape, Index, IndexField, Model, OnDelete,
-    Outline, ReferenceShape, Renamed, Shape, ShownNames, SplitShape,
+    Container, DerivedReads, Expires, FieldKind, FieldShape, Index, IndexField, Inner, Model,
+    OnDelete, Outline, ReferenceShape, Renamed, Shape, ShownNames, SplitShape,
 };
 #[doc(hidden)]
 pub use subset::{HasSubset, SubsetField, SubsetItem, SubsetOf};

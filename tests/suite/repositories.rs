@@ -19,6 +19,7 @@ mod opening;
 mod order;
 mod pages;
 mod partial_indexes;
+mod public;
 mod raw;
 mod read_back;
 mod reads;

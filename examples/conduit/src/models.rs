@@ -1,6 +1,6 @@
 //! The models: what is stored, and what is derived from it.
 //!
-//! Nothing else in this service keeps derived data: the attributes below say what follows from what.
+//! Nothing else in this service keeps derived data: the attributes below say what follows from what, and what clients see.
 
 use odm::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,7 @@ pub struct User {
     /// The id, which the library makes.
     #[serde(rename = "_id")]
     #[id(auto)]
+    #[public(skip)]
     pub id: ObjectId,
     /// The name, in which case does not tell users apart. It is a part of addresses.
     #[index(unique, case_insensitive)]
@@ -22,6 +23,7 @@ pub struct User {
     #[validate(max_length = 254, pattern = r"^[^@\s]+@[^@\s]+\z")]
     pub email: String,
     /// The hash of the password, with its salt and settings.
+    #[public(skip)]
     pub password_hash: String,
     /// What the user says of itself.
     #[validate(max_length = 2000)]
@@ -31,9 +33,11 @@ pub struct User {
     pub image: Option<String>,
     /// How many users follow this one.
     #[count(of = "Follow", via = "followed")]
+    #[public(skip)]
     pub followers: i64,
     /// How many users this one follows.
     #[count(of = "Follow", via = "follower")]
+    #[public(skip)]
     pub following: i64,
 }
 
@@ -66,6 +70,7 @@ pub struct Follow {
 pub struct Author {
     /// The user.
     #[reference(parent, on_delete = "cascade")]
+    #[public(skip)]
     pub id: Ref<User>,
     /// Its name.
     #[denormalize(from = "User.username")]
@@ -91,6 +96,7 @@ pub struct Article {
     /// The id, which the library makes.
     #[serde(rename = "_id")]
     #[id(auto)]
+    #[public(skip)]
     pub id: ObjectId,
     /// The name in addresses, made of the title.
     #[index(unique)]
@@ -104,28 +110,36 @@ pub struct Article {
     pub description: String,
     /// The body.
     #[split(collection = "bodies", key = "article")]
+    #[public(skip)]
     pub body: Cold<Body>,
     /// The tags, in the order of their texts.
     #[reference(parent, on_delete = "pull")]
     #[validate(max_items = 10, unique_items)]
+    #[public(rename = "tagList")]
     pub tags: Vec<Ref<Tag>>,
     /// Who has written it.
     #[embed]
+    #[public(skip)]
     pub author: Author,
     /// How many users have it among their favorites.
     #[count(of = "Favorite")]
+    #[public(rename = "favoritesCount")]
     pub favorites: i64,
     /// How many comments there are.
     #[count(of = "Comment")]
+    #[public(skip)]
     pub comments: i64,
     /// Counts the changes that its author makes.
     #[version]
+    #[public(skip)]
     pub revision: i64,
     /// When it was published.
     #[created_at]
+    #[public(rename = "createdAt")]
     pub created_at: DateTime,
     /// When its author has changed it.
     #[updated_at]
+    #[public(rename = "updatedAt")]
     pub updated_at: DateTime,
 }
 
@@ -177,21 +191,26 @@ pub struct Comment {
     /// The number, which the library gives.
     #[serde(rename = "_id")]
     #[id(sequence)]
+    #[public(rename = "id")]
     pub id: i64,
     /// The text.
     #[validate(max_length = 10_000, pattern = r"\S")]
     pub body: String,
     /// Who has written it.
     #[embed]
+    #[public(skip)]
     pub author: Author,
     /// The article.
     #[reference(parent, on_delete = "cascade")]
+    #[public(skip)]
     pub article: Ref<Article>,
     /// When it was written.
     #[created_at]
+    #[public(rename = "createdAt")]
     pub created_at: DateTime,
     /// When it was changed.
     #[updated_at]
+    #[public(rename = "updatedAt")]
     pub updated_at: DateTime,
 }
 

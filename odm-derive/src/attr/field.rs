@@ -7,7 +7,7 @@ use super::{
     index::{filter, name},
     position::{Position, own},
     unraw,
-    value::{Once, flag, keys, unknown},
+    value::{Once, flag, keys, string, unknown},
 };
 use crate::{
     ast::Derive,
@@ -35,6 +35,16 @@ enum Mark {
     Split(Split),
     Derived(Declared),
     Validate(Validate),
+    Public(Public),
+}
+
+/// `#[public(skip)]` or `#[public(rename = "..")]`.
+#[derive(Clone)]
+pub(crate) struct Public {
+    /// The attribute's name.
+    pub(crate) at: Path,
+    /// The name that clients see; `None` if they see nothing of it.
+    pub(crate) name: Option<LitStr>,
 }
 
 /// `#[embed]`.
@@ -98,6 +108,7 @@ impl Field {
         split: Split -> Split;
         derived: Derived -> Declared;
         validate: Validate -> Validate;
+        public: Public -> Public;
     }
 
     /// The mark of a field that holds the time of a write.
@@ -108,8 +119,12 @@ impl Field {
     /// The name of the attribute because of which the library reads the field.
     pub(crate) fn read_by(&self) -> Option<String> {
         let mut marks = self.marks.iter();
-        let role = marks
-            .find(|mark| !matches!(mark, Mark::Index(_) | Mark::Opaque(_) | Mark::Validate(_)));
+        let role = marks.find(|mark| {
+            !matches!(
+                mark,
+                Mark::Index(_) | Mark::Opaque(_) | Mark::Validate(_) | Mark::Public(_)
+            )
+        });
         let index = || {
             self.marks
                 .iter()
@@ -121,8 +136,11 @@ impl Field {
 }
 
 /// Whether two attributes go together: an index goes with all that is stored as one value in the
-/// document, and nothing else goes with anything.
+/// document, what clients see of a field with all, and nothing else goes with anything.
 fn combine(one: &str, other: &str) -> bool {
+    if let ("public", name) | (name, "public") = (one, other) {
+        return name != "public";
+    }
     // The library writes a derived field, the record of a write and the key of a cold part itself.
     if let ("validate", name) | (name, "validate") = (one, other) {
         let is_written = matches!(name, "split" | "version" | "created_at" | "updated_at");
@@ -147,6 +165,7 @@ impl Mark {
             "index" => Mark::Index(FieldIndex::new(cx, attr)),
             "split" => Mark::Split(Split::new(cx, attr)?),
             "validate" => Mark::Validate(Validate::new(cx, attr)),
+            "public" => Mark::Public(Public::new(cx, attr)?),
             _ => match DerivedKind::of(name) {
                 Some(kind) => Mark::Derived(Declared::new(cx, kind, attr)),
                 None => {
@@ -176,6 +195,7 @@ impl Mark {
             Mark::UpdatedAt(_) => "updated_at",
             Mark::Split(_) => "split",
             Mark::Validate(_) => "validate",
+            Mark::Public(_) => "public",
             Mark::Derived(declared) => declared.kind.attribute,
         }
     }
@@ -194,6 +214,36 @@ impl Embed {
             at: attr.path().clone(),
             recursive: recursive.get().is_some(),
         }
+    }
+}
+
+impl Public {
+    fn new(cx: &Ctxt, attr: &Attribute) -> Option<Self> {
+        let mut skip = Once::new("skip");
+        let mut rename = Once::new("rename");
+        let before = cx.count();
+        for (key, meta) in keys(cx, attr) {
+            match key.as_str() {
+                "skip" => skip.set(cx, &meta, flag(cx, &meta)),
+                "rename" => rename.set(cx, &meta, string(cx, &meta)),
+                _ => unknown(cx, &meta, "public", "`skip` or `rename`"),
+            }
+        }
+        let (is_skipped, name) = (skip.get().is_some(), rename.get());
+        if let Some(name) = name.as_ref().filter(|name| name.value().is_empty()) {
+            cx.error(name, "the name that clients see is empty");
+        }
+        if is_skipped == name.is_some() && cx.count() == before {
+            cx.error(
+                attr.path(),
+                "write `#[public(skip)]` for a field that clients do not see, or `#[public(rename = \"id\")]` for one that they \
+                 see under another name",
+            );
+        }
+        (cx.count() == before).then(|| Public {
+            at: attr.path().clone(),
+            name,
+        })
     }
 }
 

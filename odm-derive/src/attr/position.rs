@@ -49,10 +49,12 @@ fn fits(derive: Derive, position: Position, name: &str) -> bool {
         Position::Field => match derive {
             Derive::Document => position_of(name) == Position::Field,
             Derive::Embed => {
-                matches!(name, "embed" | "opaque" | "reference" | "validate")
-                    || DerivedKind::of(name).is_some_and(|kind| kind.is_embedded)
+                matches!(
+                    name,
+                    "embed" | "opaque" | "reference" | "validate" | "public"
+                ) || DerivedKind::of(name).is_some_and(|kind| kind.is_embedded)
             }
-            Derive::Projection => name == "embed",
+            Derive::Projection => matches!(name, "embed" | "public"),
             Derive::Patch => name == "patch",
             Derive::Database => false,
         },
@@ -130,7 +132,7 @@ fn misplaced(derive: Derive, position: Position, name: &str) -> Option<String> {
 fn position_of(name: &str) -> Position {
     match name {
         "embed" | "opaque" | "reference" | "index" | "version" | "created_at" | "updated_at"
-        | "split" | "validate" => Position::Field,
+        | "split" | "validate" | "public" => Position::Field,
         _ if DerivedKind::of(name).is_some() => Position::Field,
         _ => Position::Container,
     }

@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use super::{children, embed, outline, reference, schema, split, stored};
 use crate::{
     ast::Derive,
+    attr::Public,
     derived::copy,
     model::{Head, Kind, Member, Optional, Place, Role, Structure},
     types,
@@ -268,7 +269,28 @@ fn optional(head: &Head, optional: &Optional) -> TokenStream {
 fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
     let private = &head.private;
     let ty = &member.ty;
-    let shape = described(head, structure, member)?;
+    let is_renamed = member
+        .public
+        .as_ref()
+        .is_some_and(|public| public.name.is_some());
+    let shape = match (&member.public, described(head, structure, member)) {
+        (Some(public), Some(_)) if is_renamed && !matches!(member.place, Place::At(_)) => {
+            return Some(unnamed(public));
+        }
+        (Some(public), None) => return Some(unnamed(public)),
+        (_, shape) => shape?,
+    };
+    let shape = match &member.public {
+        Some(Public { name, .. }) => {
+            let function = match name {
+                Some(_) => quote!(shown_as),
+                None => quote!(hidden),
+            };
+            let name = name.iter();
+            quote!(#shape.#function(#(#name)*))
+        }
+        None => shape,
+    };
     let is_comparable = head.derive != Derive::Projection
         && matches!(member.place, Place::At(_))
         && !matches!(member.role, Role::Split(_))
@@ -278,6 +300,12 @@ fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStr
         true => quote!(#shape.comparable(#private::Probe::<#ty>::OPERAND)),
         false => shape,
     })
+}
+
+/// The error of a field that clients cannot be shown otherwise.
+fn unnamed(public: &Public) -> TokenStream {
+    let message = "clients see the fields of this value, or the value itself, and no name of it: mark the fields in it";
+    quote_spanned!(public.at.span()=> ::core::compile_error!(#message))
 }
 
 /// A function call, so that a type that does not fit is underlined.

@@ -7,6 +7,7 @@ use syn::{Attribute, Path, Type, parse_quote};
 use super::{Form, Head, Kind, Role};
 use crate::{
     ast::{Derive, Field as AstField, Input},
+    attr::Public,
     attr::Validate,
     types,
 };
@@ -115,6 +116,8 @@ pub(crate) struct Member {
     /// A stored value can lack it, since serde has a default for it.
     pub(crate) defaulted: bool,
     pub(crate) validate: Option<Validate>,
+    /// What clients see of it, if that is not its stored name and value.
+    pub(crate) public: Option<Public>,
     pub(crate) checked: Checked,
 }
 
@@ -218,6 +221,7 @@ impl Structure {
                     .map(|skip| skip.at.clone()),
                 defaulted: field.serde.default,
                 validate: field.attrs.validate().cloned(),
+                public: field.attrs.public().cloned(),
                 checked: Checked::Field(match field.ident {
                     Some(ident) => ident.clone().into(),
                     None => at.into(),
@@ -249,6 +253,7 @@ impl Structure {
             skipped: None,
             defaulted: false,
             validate: None,
+            public: None,
             checked: Checked::Not,
         });
     }

@@ -175,6 +175,7 @@ impl Structure {
             skipped: None,
             defaulted: false,
             validate: None,
+            public: None,
             checked: Checked::Fields(variant.ident.clone(), self.variants.len()),
         });
         self.variants.push(inner);
@@ -244,6 +245,7 @@ impl Structure {
                 .map(|skip| skip.at.clone()),
             defaulted: false,
             validate: field.attrs.validate().cloned(),
+            public: field.attrs.public().cloned(),
             checked: Checked::Variant(variant.ident.clone()),
         });
     }

@@ -9,9 +9,9 @@ use super::{
 };
 use crate::{
     model::{
-        Check, Cold, Container, Document, Embed, EmbedField, Known, Location as ValueLocation,
-        Model, Native, Operand, Outline, ReadCheck, SchemaOf, SchemaTypes, ShownNames, Structure,
-        Subset, any_schema, check_readable,
+        Check, Cold, Container, Document, Embed, EmbedField, Inner, Known,
+        Location as ValueLocation, Model, Native, Operand, Outline, ReadCheck, SchemaOf,
+        SchemaTypes, ShownNames, Structure, Subset, any_schema, check_readable,
     },
     mql::Violation,
 };
@@ -38,6 +38,8 @@ pub trait Unknown {
     const CLOSED: bool = false;
     /// It is no `Subset`.
     const SUBSET: bool = false;
+    /// It has no fields of its own.
+    const INNER: Option<Inner> = None;
     /// It has no names of its own.
     const SHOWN: &'static ShownNames = ShownNames::NONE;
     /// It is no embedded value.
@@ -126,6 +128,11 @@ impl<T: EmbedField> Probe<T> {
     pub const OUTLINE: &'static Outline = outline::<T>();
     /// Its stored names.
     pub const SHOWN: &'static ShownNames = shown::<T>();
+    /// Its fields.
+    pub const INNER: Option<Inner> = Some(Inner {
+        shape: <T::Value as Structure>::shape,
+        container: T::CONTAINER,
+    });
     /// Whether it can be read from a document without any of its fields, where it is flattened.
     pub const FLAT_FROM_NOTHING: bool = is_optional::<T>() || <T::Value as Structure>::FROM_NOTHING;
     /// Whether it is an `Option` that is read as a value without fields where none is there.

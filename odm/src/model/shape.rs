@@ -111,6 +111,10 @@ pub struct FieldShape {
     pub kind: FieldKind,
     /// What a request can compare it with, if a request can name it.
     pub operand: Option<Operand>,
+    /// The name that clients see; `None` if they see nothing of it.
+    pub public: Option<&'static str>,
+    /// The fields of the embedded value of which it is a copy, and what is around it.
+    pub copied: Option<Inner>,
 }
 
 impl FieldShape {
@@ -120,7 +124,41 @@ impl FieldShape {
             name,
             kind,
             operand: None,
+            public: Some(name),
+            copied: None,
         }
+    }
+
+    /// The field, as a copy of what may be an embedded value.
+    pub const fn copied(mut self, inner: Option<Inner>) -> Self {
+        self.copied = inner;
+        self
+    }
+
+    /// The values with fields in it.
+    pub(crate) fn inner(&self) -> Option<Inner> {
+        let (shape, container) = match self.kind {
+            FieldKind::Embed { shape, container } => (shape, container),
+            FieldKind::Split(split) => (split.shape, Container::One),
+            FieldKind::Derived(DerivedShape::Subset(subset)) => (subset.item, Container::Many),
+            FieldKind::Derived(DerivedShape::Copy(_)) => return self.copied,
+            FieldKind::Plain
+            | FieldKind::Reference(_)
+            | FieldKind::Derived(DerivedShape::Count(_)) => return None,
+        };
+        Some(Inner { shape, container })
+    }
+
+    /// The field, as one that no client sees.
+    pub const fn hidden(mut self) -> Self {
+        self.public = None;
+        self
+    }
+
+    /// The field, as one that clients see under another name.
+    pub const fn shown_as(mut self, name: &'static str) -> Self {
+        self.public = Some(name);
+        self
     }
 
     /// The field, as one that a request can name.
@@ -128,6 +166,15 @@ impl FieldShape {
         self.operand = operand;
         self
     }
+}
+
+/// The values with fields in a field.
+#[derive(Debug, Clone, Copy)]
+pub struct Inner {
+    /// Their fields.
+    pub shape: fn() -> &'static Shape,
+    /// What is around them.
+    pub container: Container,
 }
 
 /// The content of a field.

@@ -194,15 +194,15 @@ impl<M> Allowed<M> {
         let fields = self.fields()?;
         let mut sort = mql::Sort::new();
         for name in names.split(',').filter(|_| !names.trim().is_empty()) {
-            let (path, direction) = match name.trim().strip_prefix('-') {
-                Some(path) => (path, Direction::Descending),
+            let (name, direction) = match name.trim().strip_prefix('-') {
+                Some(name) => (name, Direction::Descending),
                 None => (name.trim(), Direction::Ascending),
             };
-            fields.find(path, Purpose::Sort)?;
-            if sort.keys().iter().any(|(other, _)| other == path) {
-                return Err(wrong(format_args!("`{path}` stands twice in the sort")));
+            let (_, path) = fields.find(name, Purpose::Sort)?;
+            if sort.keys().iter().any(|(other, _)| *other == path) {
+                return Err(wrong(format_args!("`{name}` stands twice in the sort")));
             }
-            sort = sort.by(path.to_owned(), direction);
+            sort = sort.by(path, direction);
         }
         Ok(Sort::from_mql(Ok(sort)))
     }

@@ -79,7 +79,6 @@ impl Session {
     ) -> Result<Checked> {
         let catalog = self.catalog();
         let found = maintain::check(&catalog, scope, reader, collection, documents).await;
-        let operation = operation.of(documents.len());
         let checked = operation.observe(found)?;
         cost += checked.cost;
         self.record(operation, cost);

@@ -1,7 +1,7 @@
 //! Users and profiles.
 
 use axum::{Json as Answered, extract::State, http::StatusCode};
-use odm::prelude::*;
+use odm::{Public, prelude::*};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -43,7 +43,8 @@ pub(super) struct UserUpdate {
 
 fn user(app: &App, user: User) -> Answer<Answered<Value>> {
     let token = app.auth.token(&user)?;
-    Ok(Answered(json!({ "user": UserView::new(user, token) })))
+    let user = Public(user);
+    Ok(Answered(json!({ "user": UserView { user, token } })))
 }
 
 pub(super) async fn register(
@@ -88,7 +89,7 @@ pub(super) async fn profile(
     let shown = app.db.user_named(&username).await?;
     let id = Ref::from(&shown);
     let marks = app.db.follows_of(me.as_ref(), [&id]).await?;
-    let profile = ProfileView::new(shown, marks.follows(&id));
+    let profile = ProfileView::new(&shown, marks.follows(&id));
     Ok(Answered(json!({ "profile": profile })))
 }
 
@@ -99,7 +100,7 @@ pub(super) async fn follow(
 ) -> Answer<Answered<Value>> {
     let followed = app.db.follow(&me, &username).await?;
     Ok(Answered(
-        json!({ "profile": ProfileView::new(followed, true) }),
+        json!({ "profile": ProfileView::new(&followed, true) }),
     ))
 }
 
@@ -110,6 +111,6 @@ pub(super) async fn unfollow(
 ) -> Answer<Answered<Value>> {
     let left = app.db.unfollow(&me, &username).await?;
     Ok(Answered(
-        json!({ "profile": ProfileView::new(left, false) }),
+        json!({ "profile": ProfileView::new(&left, false) }),
     ))
 }

@@ -1,98 +1,67 @@
-//! What the API shows of models.
+//! What the API shows besides what the models say.
 
 use axum::{
     Json,
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use odm::{ETag, prelude::*};
+use odm::{ETag, Public};
 use serde::Serialize;
 
 use crate::{
     failure::Answer,
-    models::{Article, Author, Comment, Tag, User},
+    models::{Article, Author, Comment, User},
     queries::Marks,
 };
 
 #[derive(Serialize)]
 pub(super) struct UserView {
-    email: String,
-    token: String,
-    username: String,
-    bio: Option<String>,
-    image: Option<String>,
-}
-
-impl UserView {
-    pub(super) fn new(user: User, token: String) -> Self {
-        UserView {
-            email: user.email,
-            token,
-            username: user.username,
-            bio: user.bio,
-            image: user.image,
-        }
-    }
+    #[serde(flatten)]
+    pub(super) user: Public<User>,
+    pub(super) token: String,
 }
 
 #[derive(Serialize)]
 pub(super) struct ProfileView {
-    username: String,
-    bio: Option<String>,
-    image: Option<String>,
+    #[serde(flatten)]
+    author: Public<Author>,
     following: bool,
 }
 
 impl ProfileView {
-    pub(super) fn new(user: User, following: bool) -> Self {
+    pub(super) fn new(user: &User, following: bool) -> Self {
         ProfileView {
-            username: user.username,
-            bio: user.bio,
-            image: user.image,
+            author: Public(Author::from(user)),
             following,
         }
     }
 
-    fn of_author(author: Author, marks: &Marks) -> Self {
+    fn of_author(author: &Author, marks: &Marks) -> Self {
         ProfileView {
             following: marks.follows(&author.id),
-            username: author.username,
-            bio: author.bio,
-            image: author.image,
+            author: Public(author.clone()),
         }
     }
 }
 
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(super) struct ArticleView {
-    slug: String,
-    title: String,
-    description: String,
+    #[serde(flatten)]
+    article: Public<Article>,
     /// Lists have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<String>,
-    tag_list: Vec<Ref<Tag>>,
-    created_at: DateTime,
-    updated_at: DateTime,
     favorited: bool,
-    favorites_count: i64,
     author: ProfileView,
 }
 
 impl ArticleView {
     pub(super) fn new(article: Article, marks: &Marks) -> Self {
         ArticleView {
+            body: article.body.get().map(|body| body.text.clone()),
             favorited: marks.favorited(&article),
-            slug: article.slug,
-            title: article.title,
-            description: article.description,
-            body: article.body.into_inner().map(|body| body.text),
-            tag_list: article.tags,
-            created_at: article.created_at,
-            updated_at: article.updated_at,
-            favorites_count: article.favorites,
-            author: ProfileView::of_author(article.author, marks),
+            author: ProfileView::of_author(&article.author, marks),
+            article: Public(article),
         }
     }
 }
@@ -115,23 +84,17 @@ pub(super) fn article(
 }
 
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(super) struct CommentView {
-    id: i64,
-    created_at: DateTime,
-    updated_at: DateTime,
-    body: String,
+    #[serde(flatten)]
+    comment: Public<Comment>,
     author: ProfileView,
 }
 
 impl CommentView {
     pub(super) fn new(comment: Comment, marks: &Marks) -> Self {
         CommentView {
-            id: comment.id,
-            created_at: comment.created_at,
-            updated_at: comment.updated_at,
-            body: comment.body,
-            author: ProfileView::of_author(comment.author, marks),
+            author: ProfileView::of_author(&comment.author, marks),
+            comment: Public(comment),
         }
     }
 }

@@ -56,7 +56,13 @@ pub(super) fn shape(head: &Head, structure: &Structure, of: &Member) -> Option<T
     let private = &head.private;
     let this = &structure.this;
     let (position, copy) = position(structure, of)?;
-    let shape = quote!(#private::copy::<#this>(#position));
+    let ty = &of.ty;
+    let shape = match head.is_dependent(ty) {
+        true => quote!(#private::copy::<#this>(#position)),
+        false => {
+            quote!(#private::copy::<#this>(#position).copied(#private::Probe::<#ty>::INNER))
+        }
+    };
     Some(if head.generics.params.is_empty() {
         shape
     } else {

@@ -23,6 +23,8 @@ pub struct SubsetShape {
     pub sort: &'static [(&'static str, Direction)],
     /// The shown fields of a child; `None` for all.
     pub shown: Option<fn() -> &'static Shape>,
+    /// The fields of a child, all or those that are shown.
+    pub item: fn() -> &'static Shape,
     /// The children that count; all by default.
     pub filter: Option<fn() -> Result<mql::Filter>>,
     /// Whether it follows the children after the unit that changes them: `refresh = "batched"`.
@@ -51,6 +53,10 @@ pub const fn subset<T: SubsetField>(name: &'static str, declared: DeclaredSubset
         limit: declared.limit,
         sort: declared.sort,
         shown: <T::Item as SubsetItem>::SHOWN,
+        item: match <T::Item as SubsetItem>::SHOWN {
+            Some(shown) => shown,
+            None => <T::Child as Structure>::shape,
+        },
         filter: declared.filter,
         batched: declared.batched,
     }));

@@ -109,11 +109,11 @@ impl<'a> Conditions<'a> {
                 Json::Object(operators) => {
                     for (operator, json) in operators {
                         let operator = Operator::named(&name, &operator)?;
-                        self.add(&name, found, operator, json)?;
+                        self.add(&name, &found, operator, json)?;
                     }
                 }
-                Json::List(_) => self.add(&name, found, Operator::In, json)?,
-                json => self.add(&name, found, Operator::Eq, json)?,
+                Json::List(_) => self.add(&name, &found, Operator::In, json)?,
+                json => self.add(&name, &found, Operator::Eq, json)?,
             }
         }
         Ok(())
@@ -131,18 +131,24 @@ impl<'a> Conditions<'a> {
             Operator::In => Json::List(value.split(',').map(text).collect()),
             _ => text(value),
         };
-        self.add(name, found, operator, json)
+        self.add(name, &found, operator, json)
     }
 
-    fn add(&mut self, name: &str, of: Operand, operator: Operator, json: Json) -> Result<()> {
+    fn add(
+        &mut self,
+        name: &str,
+        (operand, path): &(Operand, String),
+        operator: Operator,
+        json: Json,
+    ) -> Result<()> {
         let named = (name.to_owned(), operator);
         if self.named.contains(&named) {
             let operator = operator.name();
             return Err(wrong(format_args!("`{name}` has `{operator}` twice")));
         }
         self.named.push(named);
-        let test = test(name, of, operator, json)?;
-        let condition = mql::Filter::Path(name.to_owned().into(), test);
+        let test = test(name, *operand, operator, json)?;
+        let condition = mql::Filter::Path(path.clone().into(), test);
         self.filter = std::mem::take(&mut self.filter).and(condition);
         Ok(())
     }

@@ -54,9 +54,9 @@ impl RequestFields {
         shape: &'static Shape,
         paths: Vec<String>,
     ) -> Result<Self> {
-        let names = named(shape, Purpose::Filter, |_| true);
+        let names = named(shape, Purpose::Filter, &|_| true, |_| true);
         for path in &paths {
-            if !names.iter().any(|name| within(name, path).is_some()) {
+            if !names.iter().any(|name| name.within(path).is_some()) {
                 let message = format!(
                     "allowed path `{path}` of `{collection}`: there is no field that a request could sort or filter by"
                 );
@@ -70,30 +70,42 @@ impl RequestFields {
         })
     }
 
-    /// The field with a name from a request.
-    pub(super) fn find(&self, name: &str, purpose: Purpose) -> Result<Operand> {
+    /// The field with a name from a request, and its stored path.
+    pub(super) fn find(&self, name: &str, purpose: Purpose) -> Result<(Operand, String)> {
         // A type within itself has paths of any length, and no document has what is at a longer one.
-        let can_be = path::check(name).is_ok() && self.allows(name);
-        let found = can_be.then(|| field(self.shape, name, purpose)).flatten();
+        let can_be = path::check(name).is_ok();
+        let sees = |hidden: &str| self.sees(hidden);
+        let found = can_be.then(|| field(self.shape, name, purpose, "", &sees));
         found
-            .filter(|found| purpose.fits(found))
+            .flatten()
+            .filter(|(operand, path)| purpose.fits(operand) && self.allows(path))
             .ok_or_else(|| self.unknown(name, purpose))
     }
 
-    fn allows(&self, name: &str) -> bool {
+    fn allows(&self, path: &str) -> bool {
         let allowed = self.allowed.as_ref();
-        allowed.is_none_or(|paths| paths.iter().any(|path| is_within(name, path)))
+        allowed.is_none_or(|paths| paths.iter().any(|outer| is_within(path, outer)))
+    }
+
+    /// Whether a request may name a field that clients do not see: where the program allows this one.
+    fn sees(&self, hidden: &str) -> bool {
+        let mut allowed = self.allowed.iter().flatten();
+        allowed.any(|path| is_within(path, hidden))
     }
 
     #[cold]
     fn unknown(&self, name: &str, purpose: Purpose) -> Error {
-        let mut names = named(self.shape, purpose, |operand| purpose.fits(operand));
-        if let Some(paths) = &self.allowed {
-            let allowed = |name: &String| -> Vec<String> {
-                paths.iter().filter_map(|path| within(name, path)).collect()
-            };
-            names = names.iter().flat_map(allowed).collect();
-        }
+        let sees = |hidden: &str| self.sees(hidden);
+        let names = named(self.shape, purpose, &sees, |operand| purpose.fits(operand));
+        let names: Vec<String> = match &self.allowed {
+            None => names.into_iter().map(|name| name.public).collect(),
+            Some(paths) => {
+                let allowed = |name: &Named| -> Vec<String> {
+                    paths.iter().filter_map(|path| name.within(path)).collect()
+                };
+                names.iter().flat_map(allowed).collect()
+            }
+        };
         let cannot = match purpose {
             Purpose::Sort => "sorted",
             Purpose::Filter => "filtered",
@@ -111,48 +123,60 @@ impl RequestFields {
     }
 }
 
-/// A path that is listed, with keys of maps as another path has them, if it is that or leads into it.
-fn within(listed: &str, outer: &str) -> Option<String> {
-    let mut names = listed.split('.');
-    let mut path = Vec::new();
-    for name in outer.split('.') {
-        let listed = names.next()?;
-        if listed != name && listed != KEY {
-            return None;
-        }
-        path.push(name);
-    }
-    path.extend(names);
-    Some(path.join("."))
-}
-
 /// Whether a path is another, or leads into it.
 fn is_within(path: &str, outer: &str) -> bool {
     let rest = path.strip_prefix(outer);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// The field at a path that leads through embedded values, of a filter also through lists and maps of them, or to an entry of a
-/// map of scalars.
-fn field(shape: &Shape, path: &str, purpose: Purpose) -> Option<Operand> {
+fn join(outer: &str, name: &str) -> String {
+    match (outer, name) {
+        (outer, "") => outer.to_owned(),
+        ("", name) => name.to_owned(),
+        (outer, name) => format!("{outer}.{name}"),
+    }
+}
+
+/// The field with a path as clients see it, and its stored path. It leads through embedded values, of a filter also through lists
+/// and maps of them, or to an entry of a map of scalars.
+fn field(
+    shape: &Shape,
+    path: &str,
+    purpose: Purpose,
+    outer: &str,
+    sees: &dyn Fn(&str) -> bool,
+) -> Option<(Operand, String)> {
     let (first, rest) = match path.split_once('.') {
         Some((first, rest)) => (first, Some(rest)),
         None => (path, None),
     };
-    shape
-        .fields
-        .iter()
-        .find_map(|of| match (embedded(&of.kind, purpose), rest) {
-            (Some(inner), _) if of.name.is_empty() => field(inner, path, purpose),
-            _ if of.name != first || of.name.is_empty() => None,
+    shape.fields.iter().find_map(|of| {
+        let inner = embedded(&of.kind, purpose);
+        if of.name.is_empty() {
+            return field(
+                inner.filter(|_| of.public.is_some())?,
+                path,
+                purpose,
+                outer,
+                sees,
+            );
+        }
+        let stored = join(outer, of.name);
+        let is_seen = of.public.is_some() || sees(&stored);
+        if of.public.unwrap_or(of.name) != first || !is_seen {
+            return None;
+        }
+        match (inner, rest) {
             (Some(inner), Some(rest)) if is_map(&of.kind) => {
-                let (_, rest) = rest.split_once('.')?;
-                field(inner, rest, purpose)
+                let (key, rest) = rest.split_once('.')?;
+                field(inner, rest, purpose, &join(&stored, key), sees)
             }
-            (Some(inner), Some(rest)) => field(inner, rest, purpose),
-            (None, Some(key)) => of.operand?.entry().filter(|_| !key.contains('.')),
-            (_, None) => of.operand,
-        })
+            (Some(inner), Some(rest)) => field(inner, rest, purpose, &stored, sees),
+            (None, Some(key)) if key.contains('.') => None,
+            (None, Some(key)) => Some((of.operand?.entry()?, join(&stored, key))),
+            (_, None) => Some((of.operand?, stored)),
+        }
+    })
 }
 
 /// The fields of the embedded values in a field. A document has no place in an order of one of several values.
@@ -173,50 +197,96 @@ fn is_map(kind: &FieldKind) -> bool {
     container == Container::Map
 }
 
-/// The paths of the fields that a request can name for a purpose. A type within itself is listed once.
-fn named(shape: &'static Shape, purpose: Purpose, fits: impl Fn(&Operand) -> bool) -> Vec<String> {
+/// A field that a request can name.
+struct Named {
+    /// The path as clients see it.
+    public: String,
+    /// The stored path, with as many names.
+    stored: String,
+}
+
+impl Named {
+    /// The path as clients see it, with keys of maps as a stored path has them, if the field is there or within.
+    fn within(&self, outer: &str) -> Option<String> {
+        let mut names = self.public.split('.').zip(self.stored.split('.'));
+        let mut path = Vec::new();
+        for outer in outer.split('.') {
+            path.push(match names.next()? {
+                (_, KEY) => outer,
+                (public, stored) if stored == outer => public,
+                _ => return None,
+            });
+        }
+        path.extend(names.map(|(public, _)| public));
+        Some(path.join("."))
+    }
+}
+
+/// The fields that a request can name for a purpose. A type within itself is listed once.
+fn named(
+    shape: &'static Shape,
+    purpose: Purpose,
+    sees: &dyn Fn(&str) -> bool,
+    fits: impl Fn(&Operand) -> bool,
+) -> Vec<Named> {
     fn add(
         shape: &'static Shape,
-        purpose: Purpose,
-        outer: &str,
+        (purpose, sees): (Purpose, &dyn Fn(&str) -> bool),
+        outer: &Named,
         around: &mut Vec<*const Shape>,
         fits: &dyn Fn(&Operand) -> bool,
-        names: &mut Vec<String>,
+        names: &mut Vec<Named>,
     ) {
         if around.contains(&std::ptr::from_ref(shape)) {
             return;
         }
         around.push(shape);
         for field in shape.fields {
-            let path = match (outer, field.name) {
-                (outer, "") => outer.to_owned(),
-                ("", name) => name.to_owned(),
-                (outer, name) => format!("{outer}.{name}"),
+            let at = |public: &str, stored: &str| Named {
+                public: join(&outer.public, public),
+                stored: join(&outer.stored, stored),
             };
-            if !field.name.is_empty() {
-                if field.operand.is_some_and(|operand| fits(&operand)) {
-                    names.push(path.clone());
-                }
-                let entry = field.operand.and_then(Operand::entry);
-                if entry.is_some_and(|entry| fits(&entry)) {
-                    names.push(format!("{path}.{KEY}"));
-                }
+            let path = at(field.public.unwrap_or(field.name), field.name);
+            if field.public.is_none() && (field.name.is_empty() || !sees(&path.stored)) {
+                continue;
+            }
+            let entry = |path: &Named| Named {
+                public: join(&path.public, KEY),
+                stored: join(&path.stored, KEY),
+            };
+            let of_entry = field.operand.and_then(Operand::entry);
+            if of_entry.is_some_and(|operand| fits(&operand)) {
+                names.push(entry(&path));
             }
             if let Some(inner) = embedded(&field.kind, purpose) {
                 let path = match is_map(&field.kind) {
-                    true => format!("{path}.{KEY}"),
-                    false => path,
+                    true => entry(&path),
+                    false => at(field.public.unwrap_or(field.name), field.name),
                 };
-                add(inner, purpose, &path, around, fits, names);
+                add(inner, (purpose, sees), &path, around, fits, names);
+            }
+            if !field.name.is_empty() && field.operand.is_some_and(|operand| fits(&operand)) {
+                names.push(path);
             }
         }
         around.pop();
     }
     let mut names = Vec::new();
-    add(shape, purpose, "", &mut Vec::new(), &fits, &mut names);
+    let root = Named {
+        public: String::new(),
+        stored: String::new(),
+    };
+    add(
+        shape,
+        (purpose, sees),
+        &root,
+        &mut Vec::new(),
+        &fits,
+        &mut names,
+    );
     // Variants of an enum can share a name.
     let mut seen = std::collections::BTreeSet::new();
-    names.retain(|name| seen.insert(name.clone()));
+    names.retain(|name| seen.insert(name.public.clone()));
     names
 }
 
