@@ -17,7 +17,7 @@ pub use field::RepositoryField;
 pub use open::OpenOptions;
 use tokio::io::{AsyncBufRead, AsyncWrite};
 pub use transaction::{Repeatable, TransactionGuard};
-pub use transfer::{CopyTo, Export, Import, TransferProgress};
+pub use transfer::{CopyTo, Export, Import, ImportFiles, TransferProgress};
 
 use crate::{
     catalog::{self, Declaration, Relations},
@@ -375,15 +375,10 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// Stores the documents of an [`export`](Database::export) of this version of the database, in one that has none
     /// of them. Awaiting it returns their number.
     ///
-    /// They are written as by an insert: validated, with their references checked, all that is derived computed, and
-    /// all that follows from them. What an insert would give them anew they keep: versions, the times of
-    /// `#[created_at]` and `#[updated_at]`, and copies with `freeze`. The sequences of `#[id(sequence)]` go on where
-    /// they were.
-    ///
-    /// A unit stores up to 500 documents and 4 MiB, or so many more as refer to each other in a cycle, which all have to
-    /// be in one unit. So what is stored is right after each unit. After an error, or when the future is dropped, the
-    /// units before it stay: begin again in a new store, or import within a [`transaction`](Database::transaction),
-    /// whose closure then makes the reader, and which stores all or nothing if all documents are few enough for it.
+    /// They are written as by an insert: validated, with their references checked, all that is derived computed, and all that
+    /// follows from them. What an insert would give them anew they keep: versions, the times of `#[created_at]` and
+    /// `#[updated_at]`, and copies with `freeze`. The sequences of `#[id(sequence)]` go on where they were. What is stored is
+    /// right after each [unit](Import). After an error, or when the future is dropped, the units before it stay.
     ///
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
@@ -397,13 +392,23 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// Each names the line, or the lines from the first to the last of documents that refer to each other.
-    /// `InvalidImport` if the reader has no export, one of another database or version, of unknown collections, or one
-    /// that ends too soon; `DuplicateKey`, `DanglingReference`, `Invalid` and others of an insert; `Decode` for a
-    /// document that its model cannot read; `Limit` for too many documents that refer to each other, or if more than 256
-    /// MiB of documents come before others that they refer to; `Io` if the reader fails.
+    /// Each names the line, or the lines from the first to the last of documents that refer to each other. `InvalidImport` if
+    /// the reader has no export, one of another database or version, of unknown collections, or one that ends too soon; those
+    /// of an [import of files](ImportFiles#errors) for documents.
     fn import<'r>(&self, reader: impl AsyncBufRead + Unpin + Send + 'r) -> Import<'r> {
         Import::new(self.session(), Self::VERSION, Self::models(), reader)
+    }
+
+    /// Stores the documents of files of mongoexport and mongodump: [`ImportFiles`] says which, and what becomes of them.
+    ///
+    /// ```
+    /// # use odm::__private::examples::*; example(async |shop| {
+    /// let parts = r#"{"_id":4,"name":"rivet","qty":1,"price":0.1,"tags":[]}"#; // or a file of tokio
+    /// assert_eq!(shop.import_files().file::<Part>(parts.as_bytes()).await?, 1);
+    /// # Ok(()) });
+    /// ```
+    fn import_files<'r>(&self) -> ImportFiles<'r> {
+        ImportFiles::new(self.session(), Self::models())
     }
 
     /// Copies all documents of the database into another store: from the embedded one to a server, and back. Awaiting it
@@ -435,12 +440,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// source; `InvalidQuery` into a transaction; those of an [`import`](Database::import), each of which names the number
     /// of the document.
     fn copy_to(&self, other: &Self) -> CopyTo {
-        CopyTo::new(
-            self.session(),
-            other.session(),
-            Self::VERSION,
-            Self::models(),
-        )
+        CopyTo::new(self, other)
     }
 
     /// Deletes the documents that have expired, of the models with `#[document(expires(..))]`, and returns their

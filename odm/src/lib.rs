@@ -109,7 +109,9 @@ mod trace;
 
 pub use bson;
 pub use catalog::{FieldChange, FieldChangeKind, Relations};
-pub use database::{CopyTo, Export, Import, OpenOptions, TransactionGuard, TransferProgress};
+pub use database::{
+    CopyTo, Export, Import, ImportFiles, OpenOptions, TransactionGuard, TransferProgress,
+};
 pub use error::{Error, ErrorKind, Location, Result};
 pub use maintain::{
     DerivedKind, Finding, Lag, ParkedRecord, PlannedChanges, Problem, Step, WritePlan,

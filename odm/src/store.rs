@@ -58,7 +58,7 @@ pub use blind::BlindUpdate;
 use blind::apply_after_reads;
 pub use collection::{CollectionChange, CollectionSpec, IndexSpec, Validation};
 pub use document::check_document;
-pub(crate) use document::check_stored;
+pub(crate) use document::{MAX_DEPTH, MAX_LEN, check_stored};
 pub(crate) use document::{id_first, stamped};
 pub use feed::{Cause, Changes, Feed};
 pub(crate) use feed::{DocumentChange, Watch, WatchedCommit};

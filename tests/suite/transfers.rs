@@ -2,6 +2,8 @@
 
 mod copies;
 mod errors;
+mod foreign_files;
+mod foreign_forms;
 mod histories;
 mod lines;
 mod models;

@@ -58,7 +58,8 @@ pub enum ErrorKind {
     Encode,
     /// A stored document cannot be read as the type that was asked for.
     Decode,
-    /// What an [import](crate::Database::import) reads is not an export of the database, or not a whole one.
+    /// What an [import](crate::Database::import) reads is not an export of the database, or not a whole one; or what an
+    /// [import of files](crate::Database::import_files) reads are no documents in a format that it knows.
     InvalidImport,
     /// A document or a unit of work is larger than the limit, or a unit of work takes longer.
     Limit,

@@ -10,10 +10,10 @@ use crate::{
 };
 
 /// The largest document, in bytes.
-const MAX_LEN: usize = 16 << 20;
+pub(crate) const MAX_LEN: usize = 16 << 20;
 
 /// How deeply documents and arrays may be nested in each other.
-const MAX_DEPTH: usize = 180;
+pub(crate) const MAX_DEPTH: usize = 180;
 
 /// Checks that a document can be stored: that it is well-formed BSON, has an `_id` that is neither an
 /// array, a regular expression, undefined nor a document with a name that begins with `$`, and is within the limits of

@@ -449,4 +449,13 @@ mod shop {
         assert_eq!(other.products.get(1).await?, shop.products.get(1).await?);
         Ok(())
     }
+
+    #[tokio::test]
+    async fn import_files() -> Result<()> {
+        let shop = filled().await?;
+        let lines = r#"{"_id":{"$numberLong":"9"},"name":"stool","price":900,"stock":0,"tags":[]}"#;
+        shop.import_files().file::<Product>(lines.as_bytes()).await?; // or a file of tokio
+        assert_eq!(shop.products.get(9).await?.revision, 1);
+        Ok(())
+    }
 }

@@ -323,6 +323,35 @@ mod shop {
     }
 
     #[tokio::test]
+    async fn files_of_other_programs_are_imported() -> Result<()> {
+        use tokio::{fs::File, io::BufReader};
+
+        let shop = filled().await?;
+        let other = Shop::open(Embedded::memory().await?).await?;
+        let folder = tempfile::tempdir().expect("there is a folder");
+        let folder = folder.path();
+        let dump = shop.products.raw().get(1).await?.into_bytes();
+        let orders = r#"[{"_id":1,"customer":"Ann","placed":{"$date":"2014-03-28T09:42:41.382+0100"},
+            "total":5,"lines":[],"names":{}}]"#;
+        let read = async || -> std::result::Result<u64, Box<dyn std::error::Error>> {
+            tokio::fs::write(folder.join("products.bson"), dump).await?;
+            tokio::fs::write(folder.join("orders.json"), orders).await?;
+            let products = BufReader::new(File::open(folder.join("products.bson")).await?); // of tokio
+            let orders = BufReader::new(File::open(folder.join("orders.json")).await?);
+            let number = other
+                .import_files()
+                .file::<Product>(products) // by the model
+                .file_into("orders", orders) // or by the name of its collection
+                .on_progress(|progress| println!("{} bytes", progress.bytes))
+                .await?;
+            Ok(number)
+        };
+        assert_eq!(read().await.expect("the files are read"), 2);
+        assert_eq!(other.products.get(1).await?.name, "bolt");
+        Ok(())
+    }
+
+    #[tokio::test]
     #[ignore = "shown, and needs a MongoDB server"]
     async fn a_database_is_copied() -> Result<()> {
         let shop = filled().await?;

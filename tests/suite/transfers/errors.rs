@@ -65,7 +65,7 @@ on_every_store! {
             (good(900).replace("c900", "c7"), ErrorKind::DuplicateKey, "line 602: duplicate key"),
             (good(900).replace("\"c900\"", "5"), ErrorKind::Invalid, "line 602: invalid document: `categories` with `_id` = 900"),
             (good(900).replace("900,", "null,"), ErrorKind::Invalid, "line 602: invalid document: `categories` with `_id` = null"),
-            (line(900, ",\"parent\":1000"), ErrorKind::DanglingReference, "line 602: dangling reference: `categories.parent` = 1000 is neither in the export nor stored in `categories`"),
+            (line(900, ",\"parent\":1000"), ErrorKind::DanglingReference, "line 602: dangling reference: `categories.parent` = 1000 is neither imported nor stored in `categories`"),
         ] {
             let mut lines = vec![HEAD.replace("documents\":1", "documents\":700")];
             lines.extend((0..600).map(good));

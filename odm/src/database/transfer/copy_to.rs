@@ -9,11 +9,13 @@ use futures_core::future::BoxFuture;
 use super::{
     OnProgress, TransferProgress,
     export::{Sink, pass},
-    import::{Importer, Sent, UNIT, UNIT_BYTES},
+    import::{Importer, UNIT, UNIT_BYTES},
     line::Head,
+    place::{At, Place},
 };
 use crate::{
     catalog::Catalog,
+    database::Database,
     error::{Error, ErrorKind, Result, show},
     maintain::{AuditScope, Doc, Imported, without_derived},
     model::Model,
@@ -47,17 +49,12 @@ pub struct CopyTo {
 }
 
 impl CopyTo {
-    pub(in crate::database) fn new(
-        source: &Session,
-        target: &Session,
-        version: u32,
-        models: Vec<&'static Model>,
-    ) -> Self {
+    pub(in crate::database) fn new<D: Database>(source: &D, target: &D) -> Self {
         CopyTo {
-            source: source.clone(),
-            target: target.clone(),
-            version,
-            models,
+            source: source.session().clone(),
+            target: target.session().clone(),
+            version: D::VERSION,
+            models: D::models(),
             on_progress: Box::new(|_| {}),
         }
     }
@@ -93,7 +90,7 @@ impl CopyTo {
             );
             return Err(Error::new(ErrorKind::Schema, message));
         }
-        let mut importer = Importer::new(self.target.clone(), "document", self.on_progress);
+        let mut importer = Importer::new(self.target.clone(), self.on_progress);
         let mut last_there = None;
         loop {
             for collection in &collections {
@@ -316,8 +313,11 @@ impl Copier {
                     .remove(&key::of(id.as_raw_bson_ref()))
                     .unwrap_or_default(),
             };
-            let number = self.number;
-            self.importer.add(Sent { number, imported }).await?;
+            let place = Place {
+                file: None,
+                at: At::Document(self.number),
+            };
+            self.importer.add(place, imported).await?;
         }
         Ok(())
     }

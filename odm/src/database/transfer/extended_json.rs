@@ -1,6 +1,9 @@
 //! Documents as canonical extended JSON, in which each value shows its type.
 
-use bson::{Bson, Document, RawBsonRef, RawDocument, RawDocumentBuf};
+mod read;
+
+use bson::{Bson, RawBsonRef, RawDocument, RawDocumentBuf};
+pub(super) use read::{ExportedDocument, ForeignDocument};
 use serde::{
     Serialize, Serializer,
     ser::{Error as _, SerializeMap, SerializeSeq},
@@ -83,9 +86,9 @@ pub(super) fn check_read_back(collection: &str, document: &RawDocument) -> Resul
         return Ok(());
     }
     let read = serde_json::to_vec(&Canonical(document))
-        .and_then(|json| serde_json::from_slice::<Document>(&json));
+        .and_then(|json| serde_json::from_slice::<ExportedDocument>(&json));
     let is_same = match &read {
-        Ok(read) => {
+        Ok(ExportedDocument(read)) => {
             let read = RawDocumentBuf::try_from(read).map_err(Error::malformed)?;
             read.as_bytes() == document.as_bytes()
         }

@@ -6,7 +6,7 @@ use std::{fmt, future::IntoFuture};
 use futures_core::future::BoxFuture;
 use tokio::io::AsyncBufRead;
 
-use super::{OnProgress, TransferProgress, line::Lines, ready::ready};
+use super::{OnProgress, TransferProgress, line::Lines, place::Place, ready::ready};
 use crate::{
     error::{Error, ErrorKind, Result},
     maintain::{self, Doc, Imported},
@@ -23,6 +23,11 @@ const MOST_WAITING: usize = 256 << 20;
 
 /// An import into a database, from [`Database::import`](crate::Database::import). Awaiting it stores the documents,
 /// and returns their number.
+///
+/// A unit stores up to 500 documents and 4 MiB, or so many more as refer to each other in a cycle, which all have to
+/// be in one unit. So what is stored is right after each unit. After an error, or when the future is dropped, the
+/// units before it stay: begin again in a new store, or import within a [`transaction`](crate::Database::transaction),
+/// whose closure then makes the reader, and which stores all or nothing if all documents are few enough for it.
 ///
 /// ```
 /// # use odm::__private::examples::*; example(async |shop| {
@@ -75,7 +80,7 @@ impl<'r> Import<'r> {
 
     async fn run(self) -> Result<u64> {
         let mut lines = Lines::new(self.reader);
-        let mut importer = Importer::new(self.session, "line", self.on_progress);
+        let mut importer = Importer::new(self.session, self.on_progress);
         let collection_of = |lines: &Lines<'_>, name: &str| {
             let mut models = self.models.iter();
             let model = models.find(|model| model.collection == name);
@@ -107,11 +112,7 @@ impl<'r> Import<'r> {
                 document: Doc::new(document),
                 parts: Vec::new(),
             };
-            let sent = Sent {
-                number: lines.number(),
-                imported,
-            };
-            importer.add(sent).await?;
+            importer.add(Place::line(lines.number()), imported).await?;
         }
         if read != head.documents {
             return Err(lines.invalid(&format!(
@@ -141,8 +142,9 @@ impl fmt::Debug for Import<'_> {
 
 /// A document that was read.
 pub(super) struct Sent {
-    /// That of its line.
-    pub(super) number: u64,
+    /// How many were read before.
+    number: u64,
+    place: Place,
     pub(super) imported: Imported,
 }
 
@@ -177,8 +179,8 @@ impl Batch {
 /// An import while it runs.
 pub(super) struct Importer {
     pub(super) session: Session,
-    /// What the numbers count, in errors.
-    numbered: &'static str,
+    /// How many documents were read.
+    read: u64,
     /// The last numbers that are not recorded yet.
     pub(super) last_numbers: Vec<(String, i64)>,
     /// The documents that refer to others which were not read yet.
@@ -192,14 +194,10 @@ pub(super) struct Importer {
 }
 
 impl Importer {
-    pub(super) fn new(
-        session: Session,
-        numbered: &'static str,
-        on_progress: Box<OnProgress>,
-    ) -> Self {
+    pub(super) fn new(session: Session, on_progress: Box<OnProgress>) -> Self {
         Importer {
             session,
-            numbered,
+            read: 0,
             last_numbers: Vec::new(),
             waiting: Batch::default(),
             fresh: Batch::default(),
@@ -211,7 +209,7 @@ impl Importer {
 
     /// Begins again, with all documents from the first on.
     pub(super) fn again(self) -> Self {
-        let mut again = Importer::new(self.session, self.numbered, self.on_progress);
+        let mut again = Importer::new(self.session, self.on_progress);
         again.progress.documents = self.progress.documents;
         again.own = self.progress.documents;
         again
@@ -225,9 +223,13 @@ impl Importer {
         (self.on_progress)(self.progress);
     }
 
-    pub(super) async fn add(&mut self, sent: Sent) -> Result<()> {
-        let number = sent.number;
-        self.fresh.push(sent);
+    pub(super) async fn add(&mut self, place: Place, imported: Imported) -> Result<()> {
+        self.fresh.push(Sent {
+            number: self.read,
+            place,
+            imported,
+        });
+        self.read += 1;
         // Those that wait are looked at again when there are half as many others, so that all this takes time in
         // proportion to the documents.
         let (waiting, fresh) = (&self.waiting, &self.fresh);
@@ -242,9 +244,8 @@ impl Importer {
             true => Err(Error::new(
                 ErrorKind::Limit,
                 format!(
-                    "{} {number}: more than {} MiB of documents up to here refer to others that have not come; put \
-                     each document after those that it refers to",
-                    self.numbered,
+                    "{place}: more than {} MiB of documents up to here refer to others that have not come; put each \
+                     document after those that it refers to",
                     MOST_WAITING >> 20
                 ),
             )),
@@ -262,7 +263,7 @@ impl Importer {
         if let Some(missing) = missing {
             let sent = &left[missing.at()];
             let error = missing.error(sent.imported.collection);
-            return Err(error.met_in(&format!("{} {}", self.numbered, sent.number)));
+            return Err(error.met_in(&sent.place.to_string()));
         }
         // Nothing is left of it now but the numbers of an export without documents.
         match self.last_numbers.is_empty() {
@@ -326,14 +327,13 @@ impl Importer {
             last_numbers: self.last_numbers.clone(),
         };
         if let Err(error) = self.session.import(import).await {
-            let numbered = self.numbered;
-            let mut numbers = sent.map(|sent| sent.number);
-            let Some(first) = numbers.next() else {
+            let mut places = sent.map(|sent| sent.place);
+            let Some(first) = places.next() else {
                 return Err(error);
             };
-            return Err(match numbers.next_back() {
-                None => error.met_in(&format!("{numbered} {first}")),
-                Some(last) => error.met_in(&format!("{numbered}s {first} to {last}")),
+            return Err(match places.next_back() {
+                None => error.met_in(&first.to_string()),
+                Some(last) => error.met_in(&first.to(last)),
             });
         }
         self.last_numbers.clear();
@@ -343,8 +343,8 @@ impl Importer {
     }
 }
 
-/// Puts groups of documents together into units of a bounded size, unless a group is larger, each in the order of its
-/// lines.
+/// Puts groups of documents together into units of a bounded size, unless a group is larger, each in the order in which
+/// they were read.
 fn units(groups: Vec<Vec<usize>>, documents: &[Sent]) -> Vec<Vec<usize>> {
     let mut units: Vec<Vec<usize>> = Vec::new();
     let mut bytes = 0;

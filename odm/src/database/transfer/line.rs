@@ -2,18 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use bson::{Document, RawDocument, RawDocumentBuf};
+use bson::{RawDocument, RawDocumentBuf};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 
-use super::extended_json::Canonical;
+use super::{
+    extended_json::{Canonical, ExportedDocument},
+    files::BYTE_ORDER_MARK,
+};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The version of the format.
 pub(super) const FORMAT: u32 = 1;
 
 /// How long a line can be, in bytes: longer than that of any document.
-const LONGEST: u64 = 256 << 20;
+pub(super) const LONGEST: u64 = 256 << 20;
 
 /// The first line.
 #[derive(Debug, Serialize, Deserialize)]
@@ -95,7 +98,13 @@ impl<'r> Lines<'r> {
         let Some(line) = self.next().await? else {
             return Err(self.invalid("the export is empty"));
         };
-        let Version { export } = self.parse(&line)?;
+        let version = serde_json::from_slice(&line).map_err(|error| {
+            let message = format!(
+                "the line is no part of an export: {error}; a file of mongoexport or mongodump is read by `import_files`"
+            );
+            self.invalid(&message).with_source(error)
+        });
+        let Version { export } = version?;
         if export != FORMAT {
             return Err(self.invalid(&format!(
                 "the format of the export is {export}, and this version of the library reads {FORMAT}"
@@ -110,14 +119,14 @@ impl<'r> Lines<'r> {
         #[serde(deny_unknown_fields)]
         struct Line {
             collection: String,
-            document: Document,
+            document: ExportedDocument,
         }
         let Some(line) = self.next().await? else {
             return Ok(None);
         };
         let Line {
             collection,
-            document,
+            document: ExportedDocument(document),
         } = self.parse(&line)?;
         let document = RawDocumentBuf::try_from(&document);
         let document = document.map_err(|error| {
@@ -155,6 +164,9 @@ impl<'r> Lines<'r> {
                 return Ok(None);
             }
             self.number += 1;
+            if self.number == 1 && line.starts_with(BYTE_ORDER_MARK) {
+                line.drain(..BYTE_ORDER_MARK.len());
+            }
             if line.len() as u64 == LONGEST && line.last() != Some(&b'\n') {
                 return Err(self.invalid("the line is longer than that of any document"));
             }

@@ -36,8 +36,7 @@ impl Missing {
 
     pub(super) fn error(&self, collection: &str) -> Error {
         let message = format!(
-            "dangling reference: `{collection}.{}` = {} is neither in the export nor stored in `{}`; add that \
-             document",
+            "dangling reference: `{collection}.{}` = {} is neither imported nor stored in `{}`; add that document",
             self.path,
             show(&self.id),
             self.to

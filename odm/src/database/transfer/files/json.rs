@@ -1,0 +1,255 @@
+//! A file of JSON: documents one after another, each on a line or on several, or a list of documents.
+
+use bson::RawDocumentBuf;
+use tokio::io::AsyncBufReadExt;
+
+use super::{Reader, unreadable};
+use crate::{
+    database::transfer::{
+        extended_json::ForeignDocument,
+        line::LONGEST,
+        place::{At, Place},
+    },
+    error::{Error, ErrorKind, Result},
+};
+
+/// A file of JSON as it is read.
+pub(super) struct JsonFile<'r> {
+    reader: Reader<'r>,
+    file: Option<usize>,
+    /// The place of the next byte, from 1.
+    line: u64,
+    column: u64,
+    /// Whether something precedes it on its line.
+    is_line_begun: bool,
+    state: State,
+    read: u64,
+}
+
+/// What can come next.
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    Start,
+    /// A document.
+    Document,
+    /// A document, or the end of the list.
+    FirstOfList,
+    /// A document of the list.
+    NextOfList,
+    /// The end of the list, or a comma.
+    Comma,
+    End,
+}
+
+impl<'r> JsonFile<'r> {
+    pub(super) fn new(reader: Reader<'r>, file: Option<usize>) -> Self {
+        JsonFile {
+            reader,
+            file,
+            line: 1,
+            column: 1,
+            is_line_begun: false,
+            state: State::Start,
+            read: 0,
+        }
+    }
+
+    /// How many bytes were read.
+    pub(super) fn read(&self) -> u64 {
+        self.read
+    }
+
+    /// Reads the next document.
+    pub(super) async fn next(&mut self) -> Result<Option<(Place, RawDocumentBuf)>> {
+        loop {
+            let Some(byte) = self.skip_blanks().await? else {
+                return match self.state {
+                    State::Start | State::Document | State::End => Ok(None),
+                    _ => Err(self.invalid("the file ends within a list of documents")),
+                };
+            };
+            self.state = match (self.state, byte) {
+                (State::Start, b'[') => State::FirstOfList,
+                (State::FirstOfList | State::Comma, b']') => State::End,
+                (State::Comma, b',') => State::NextOfList,
+                (State::Start | State::Document, b'{') => {
+                    let is_first = self.state == State::Start;
+                    self.state = State::Document;
+                    return self.document(is_first).await.map(Some);
+                }
+                (State::FirstOfList | State::NextOfList, b'{') => {
+                    self.state = State::Comma;
+                    return self.document(false).await.map(Some);
+                }
+                (state, byte) => return Err(self.unexpected(state, byte)),
+            };
+            self.reader.consume(1);
+            self.passed(&[byte]);
+        }
+    }
+
+    /// Returns the next byte that is not blank, and leaves it to be read.
+    async fn skip_blanks(&mut self) -> Result<Option<u8>> {
+        loop {
+            let bytes = self.reader.fill_buf().await.map_err(unreadable)?;
+            if bytes.is_empty() {
+                return Ok(None);
+            }
+            let is_blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+            let blanks: Vec<u8> = bytes.iter().take_while(is_blank).copied().collect();
+            let next = bytes.get(blanks.len()).copied();
+            self.reader.consume(blanks.len());
+            self.passed(&blanks);
+            if next.is_some() {
+                return Ok(next);
+            }
+        }
+    }
+
+    /// Reads the document that begins here.
+    async fn document(&mut self, is_first: bool) -> Result<(Place, RawDocumentBuf)> {
+        let (line, column) = (self.line, self.column);
+        let place = self.place();
+        let invalid = |message: &str| invalid(place, message);
+        let mut json = Vec::new();
+        let mut ends = Ends::default();
+        // What is wrong with a document that does not end is said by its parser.
+        while !ends.is_reached && !ends.is_broken {
+            let bytes = self.reader.fill_buf().await.map_err(unreadable)?;
+            if bytes.is_empty() {
+                break;
+            }
+            let len = ends.len_in(bytes);
+            json.extend_from_slice(&bytes[..len]);
+            self.reader.consume(len);
+            if json.len() as u64 > LONGEST {
+                return Err(invalid(
+                    "the JSON of the document is longer than that of any",
+                ));
+            }
+        }
+        self.passed(&json);
+        let ForeignDocument(document) = serde_json::from_slice(&json).map_err(|error| {
+            let message = error.to_string();
+            let message = message
+                .rsplit_once(" at line ")
+                .map_or(&*message, |(why, _)| why);
+            let column = match error.line() {
+                0 | 1 => column - 1 + error.column() as u64,
+                _ => error.column() as u64,
+            };
+            let line = line + (error.line() as u64).saturating_sub(1);
+            let message = format!(
+                "the document is no extended JSON: {message}, at line {line}, column {column}"
+            );
+            invalid(&message).with_source(error)
+        })?;
+        let names = ["export", "database", "version", "documents"];
+        let is_head = names.iter().all(|name| document.contains_key(name));
+        if is_first && is_head && !document.contains_key("_id") {
+            return Err(invalid(
+                "the file is an export of this library: read it by `import`",
+            ));
+        }
+        let document = RawDocumentBuf::try_from(&document)
+            .map_err(|error| invalid("the document cannot be stored").with_source(error))?;
+        Ok((place, document))
+    }
+
+    /// The place of the next byte.
+    fn place(&self) -> Place {
+        let at = match self.is_line_begun {
+            false => At::Line(self.line),
+            true => At::Column(self.line, self.column),
+        };
+        Place {
+            file: self.file,
+            at,
+        }
+    }
+
+    /// Counts bytes that were read.
+    fn passed(&mut self, bytes: &[u8]) {
+        self.read += bytes.len() as u64;
+        let mut lines = bytes.rsplit(|&byte| byte == b'\n');
+        let last = lines.next().unwrap_or_default();
+        let ended = lines.count() as u64;
+        if ended > 0 {
+            self.line += ended;
+            self.column = 1;
+            self.is_line_begun = false;
+        }
+        self.column += last.len() as u64;
+        self.is_line_begun |= !last.trim_ascii().is_empty();
+    }
+
+    fn invalid(&self, message: &str) -> Error {
+        invalid(self.place(), message)
+    }
+
+    #[cold]
+    fn unexpected(&self, state: State, byte: u8) -> Error {
+        let found = match byte.is_ascii_graphic() {
+            true => format!("`{}`", char::from(byte)),
+            false => format!("the byte {byte}"),
+        };
+        let expected = match state {
+            State::Start => {
+                let message = format!(
+                    "the file is no JSON: it begins with {found}, and not with the `{{` of a document or the `[` of a \
+                     list of documents; of CSV, make JSON by `mongoexport --type=json`"
+                );
+                return self.invalid(&message);
+            }
+            State::Document | State::NextOfList => "a document, which begins with `{`",
+            State::FirstOfList => "a document, which begins with `{`, or `]`",
+            State::Comma => "`,` or `]`",
+            State::End => "the end of the file",
+        };
+        self.invalid(&format!("{found} is here, and not {expected}"))
+    }
+}
+
+fn invalid(place: Place, message: &str) -> Error {
+    Error::new(ErrorKind::InvalidImport, format!("{place}: {message}"))
+}
+
+/// Looks for the end of a document.
+#[derive(Default)]
+struct Ends {
+    depth: usize,
+    is_in_text: bool,
+    is_escaped: bool,
+    is_reached: bool,
+    /// Whether a text goes on after the end of its line, which it cannot in JSON.
+    is_broken: bool,
+}
+
+impl Ends {
+    /// How many of the next bytes are of the document.
+    fn len_in(&mut self, bytes: &[u8]) -> usize {
+        for (at, byte) in bytes.iter().enumerate() {
+            match (self.is_in_text, byte) {
+                (true, _) if self.is_escaped => self.is_escaped = false,
+                (true, b'\\') => self.is_escaped = true,
+                (true, b'"') => self.is_in_text = false,
+                (true, b'\n') => {
+                    self.is_broken = true;
+                    return at + 1;
+                }
+                (true, _) => {}
+                (false, b'"') => self.is_in_text = true,
+                (false, b'{' | b'[') => self.depth += 1,
+                (false, b'}' | b']') => {
+                    self.depth = self.depth.saturating_sub(1);
+                    if self.depth == 0 {
+                        self.is_reached = true;
+                        return at + 1;
+                    }
+                }
+                (false, _) => {}
+            }
+        }
+        bytes.len()
+    }
+}
