@@ -25,7 +25,8 @@ use crate::{
 /// Sorts and filters of the documents of `Self` that come with a request, as its text or JSON.
 ///
 /// Each document has them. A request names fields by their stored paths, `price.currency` for one in an embedded
-/// value. What it says is checked against the types of the fields: an unknown name, an operator that there is not and a
+/// value, or by the names under which clients see them in a [`Public`](crate::Public); what clients do not see there it names only
+/// where [`allow`](FromRequest::allow) has the stored path of that field. What it says is checked against the types of the fields: an unknown name, an operator that there is not and a
 /// value of another type are `InvalidRequest` errors, which name them, as for the answer 400 of a web service. A value
 /// is read as its field's type reads it in JSON, and the filter is the one that the typed methods make:
 ///

@@ -106,7 +106,7 @@ mod users {
 
 /// Everything else, on one shop.
 mod shop {
-    use odm::{query::count, store::mongodb::MongoDb};
+    use odm::{Public, query::count, store::mongodb::MongoDb};
 
     use super::*;
 
@@ -407,6 +407,32 @@ mod shop {
         assert_eq!(days, [(("Ann".to_owned(), DateTime::from_millis(0)), (2, 30))]);
         assert_eq!(sold, [("bolt".to_owned(), 3), ("nut".to_owned(), 12)]);
         Ok(())
+    }
+
+    #[derive(Serialize, Deserialize, Document)]
+    #[document(collection = "accounts")]
+    struct Account {
+        #[serde(rename = "_id")]
+        #[public(rename = "id")]
+        id: i64,
+        name: String,
+        #[public(skip)]
+        password_hash: String,
+    }
+
+    #[derive(Serialize)]
+    struct AccountView {
+        #[serde(flatten)]
+        account: Public<Account>, // {"id":1,"name":"Ann"}
+        is_me: bool,
+    }
+
+    #[test]
+    fn clients_see_what_is_public() {
+        let account = Account { id: 1, name: "Ann".into(), password_hash: "5ebe22".into() };
+        let view = AccountView { account: Public(account), is_me: true };
+        let shown = serde_json::to_string(&view).expect("it is JSON");
+        assert_eq!(shown, r#"{"id":1,"name":"Ann","is_me":true}"#);
     }
 
     // GET /products?sort=-price.value,name&price.value[gte]=10&tags[in]=new,steel

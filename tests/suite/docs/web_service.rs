@@ -23,7 +23,7 @@ mod tracker {
         response::{IntoResponse, Response},
         routing::get,
     };
-    use odm::{ETag, Embedded, ErrorKind, prelude::*};
+    use odm::{ETag, Embedded, ErrorKind, Public, prelude::*};
     use serde::{Deserialize, Serialize};
 
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -31,6 +31,7 @@ mod tracker {
     pub struct Task {
         #[serde(rename = "_id")]
         #[id(sequence)]
+        #[public(rename = "id")]
         pub id: i64,
         #[validate(min_length = 1, max_length = 200)]
         pub title: String,
@@ -125,7 +126,7 @@ mod tracker {
 
     fn with_etag(task: Task) -> Result<Response, Failure> {
         let etag = ETag::of(&task)?.to_string();
-        Ok(([(header::ETAG, etag)], Json(task)).into_response())
+        Ok(([(header::ETAG, etag)], Json(Public(task))).into_response())
     }
 
     async fn change(
@@ -154,7 +155,8 @@ mod tracker {
             tasks = tasks.after(&after.parse()?);
         }
         let page = tasks.page(20).await?;
-        let body = serde_json::json!({ "items": page.items, "next": page.next });
+        let items: Vec<_> = page.items.into_iter().map(Public).collect();
+        let body = serde_json::json!({ "items": items, "next": page.next });
         Ok(Json(body).into_response())
     }
 
@@ -199,7 +201,7 @@ async fn a_stale_patch_is_refused_and_names_nothing_of_the_database() {
     let task = json!({ "title": "Write", "due": "2030-01-01T00:00:00Z" });
     let (status, first, task) = ask(&routes, "POST", "/tasks", None, task).await;
     assert_eq!(status, StatusCode::CREATED);
-    let path = format!("/tasks/{}", task["_id"]);
+    let path = format!("/tasks/{}", task["id"]);
     let first = first.as_deref();
     assert_eq!(ask(&routes, "GET", &path, None, Value::Null).await.1.as_deref(), first);
     let (status, etag, body) = ask(&routes, "GET", &path, first, Value::Null).await;
