@@ -230,9 +230,6 @@ impl Public {
             }
         }
         let (is_skipped, name) = (skip.get().is_some(), rename.get());
-        if let Some(name) = name.as_ref().filter(|name| name.value().is_empty()) {
-            cx.error(name, "the name that clients see is empty");
-        }
         if is_skipped == name.is_some() && cx.count() == before {
             cx.error(
                 attr.path(),

@@ -242,7 +242,40 @@ fn names(cx: &Ctxt, fields: &[Field<'_>]) {
                 ),
             );
         }
+        public_name(cx, field, &seen);
         seen.push(field);
+    }
+}
+
+/// Checks the name that clients see of a field, beside those of the fields before it.
+fn public_name(cx: &Ctxt, field: &Field<'_>, before: &[&Field<'_>]) {
+    let renamed = |field: &Field<'_>| field.attrs.public().map(|public| public.name.clone());
+    let name_of = |field: &Field<'_>| match renamed(field) {
+        None => Some(field.stored.clone()),
+        Some(name) => name.map(|name| name.value()),
+    };
+    let Some(name) = name_of(field) else {
+        return;
+    };
+    let own = renamed(field).flatten();
+    if let Some((own, problem)) = own.as_ref().zip(problem(&name)) {
+        cx.error(
+            own,
+            format!("`{name}` cannot be a name that clients see: {problem}"),
+        );
+    }
+    let same = before
+        .iter()
+        .find(|other| name_of(other).as_ref() == Some(&name));
+    if let Some(other) = same
+        && let Some(at) = own.or_else(|| renamed(other).flatten())
+    {
+        let message = format!(
+            "clients see `{}` and `{}` as `{name}`",
+            other.name(),
+            field.name()
+        );
+        cx.error(at, message);
     }
 }
 
