@@ -13,5 +13,5 @@ struct Product {
 
 fn main() {}
 
-// - index(fields = "prices[eur]", case_insensitive)
-// + index(fields = "prices[eur]")
+// - #[document(collection = "products", index(fields = "prices[eur]", case_insensitive))]
+// + #[document(collection = "products", index(fields = "prices[eur]"))]

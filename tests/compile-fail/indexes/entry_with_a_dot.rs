@@ -13,5 +13,5 @@ struct Product {
 
 fn main() {}
 
-// - names[en.short]
-// + names[en]
+// - #[document(collection = "products", index(fields = "names[en.short]"))]
+// + #[document(collection = "products", index(fields = "names[en]"))]
