@@ -25,6 +25,7 @@
 mod elements;
 mod etag;
 mod filter;
+mod flattened;
 pub(crate) mod group;
 mod patch;
 mod request;

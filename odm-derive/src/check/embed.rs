@@ -36,6 +36,7 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>) {
 
 /// A struct that serde stores as the one value in it.
 fn wrapper(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
+    fields::nameless(cx, field);
     let name = &input.item.ident;
     if let Some(reference) = field.attrs.reference() {
         cx.error(

@@ -279,6 +279,16 @@ fn public_name(cx: &Ctxt, field: &Field<'_>, before: &[&Field<'_>]) {
     }
 }
 
+/// Reports a field without a name that clients are to see otherwise.
+pub(super) fn nameless(cx: &Ctxt, field: &Field<'_>) {
+    if let Some(public) = field.attrs.public() {
+        cx.error(
+            &public.at,
+            "clients see the value itself here, and no name of it: mark the named field that holds it",
+        );
+    }
+}
+
 /// The fields that have a stored name.
 pub(super) fn stored<'a>(fields: &'a [Field<'a>]) -> impl Iterator<Item = &'a Field<'a>> {
     fields.iter().filter(|field| {

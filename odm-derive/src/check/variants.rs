@@ -67,6 +67,7 @@ fn stored_names(cx: &Ctxt, form: &Form, variants: &[&Variant<'_>]) {
 
 fn tuple(cx: &Ctxt, variant: &Variant<'_>) {
     for field in &variant.fields {
+        fields::nameless(cx, field);
         let at = field.attrs.reference().map(|reference| &reference.at);
         if let Some(at) = at.or(field.attrs.embed().map(|embed| &embed.at)) {
             cx.error(
@@ -84,6 +85,7 @@ fn newtype(cx: &Ctxt, variant: &Variant<'_>, form: &Form) {
     let Some(field) = variant.fields.first() else {
         return;
     };
+    fields::nameless(cx, field);
     if let Some(reference) = field.attrs.reference()
         && matches!(form, Form::Internal { .. } | Form::Untagged)
     {

@@ -245,7 +245,7 @@ impl Structure {
                 .map(|skip| skip.at.clone()),
             defaulted: false,
             validate: field.attrs.validate().cloned(),
-            public: field.attrs.public().cloned(),
+            public: None,
             checked: Checked::Variant(variant.ident.clone()),
         });
     }

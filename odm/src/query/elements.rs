@@ -225,8 +225,8 @@ impl<M, T> Update<M, T> {
         let value = value.into_value();
         let references = references(&value);
         let path = entry_path(P::TEXT, key.as_ref());
-        let set = to_raw_at(P::TEXT, &value).map(Operation::Set);
-        let changes = Update::<V::Item>::of_itself(set, references);
+        let set = to_raw_at(P::TEXT, &value).map(|value| vec![("".into(), Operation::Set(value))]);
+        let changes = Update::<V::Item>::of_value(set, references);
         self.change_within(P::TEXT, path, changes, None)
     }
 
@@ -247,12 +247,13 @@ impl<M, T> Update<M, T> {
         K: Settable,
     {
         let path = entry_path(P::TEXT, key.as_ref());
-        let changes = Update::<V::Item>::of_itself(Ok(Operation::Unset), Vec::new());
+        let changes =
+            Update::<V::Item>::of_value(Ok(vec![("".into(), Operation::Unset)]), Vec::new());
         self.change_within(P::TEXT, path, changes, None)
     }
 
     /// Adds the changes of values that are at a path within `outer`.
-    fn change_within<V>(
+    pub(super) fn change_within<V>(
         self,
         outer: &str,
         path: Result<String>,

@@ -243,11 +243,18 @@ impl<M, T> Update<M, T> {
 }
 
 impl<V> Update<V> {
-    /// An operation on the value itself, in which references are at these paths.
-    pub(super) fn of_itself(operation: Result<Operation>, references: Vec<Vec<String>>) -> Self {
-        let mut update = Update::new().add("", operation);
-        update.references = references;
-        update
+    /// Operations on the value itself or its fields, in which references are at these paths.
+    pub(super) fn of_value(
+        operations: Result<Vec<(Cow<'static, str>, Operation)>>,
+        references: Vec<Vec<String>>,
+    ) -> Self {
+        Update {
+            references,
+            ..Update::new().extend(operations.map(|operations| mql::Update {
+                operations,
+                ..mql::Update::default()
+            }))
+        }
     }
 
     /// The same changes of values at a path of other documents, `outer` without positions and keys.

@@ -1,8 +1,10 @@
 //! The order of an enum is that of its variants, or it has none.
 
+use std::collections::BTreeSet;
+
 use odm::{model::Ordered, prelude::*};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use tests::{TestStore, on_every_store};
+use tests::{TestStore, on_every_store, stored};
 
 /// Stored as the names of its variants, which are in alphabetical order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Embed)]
@@ -140,5 +142,106 @@ on_every_store! {
         assert_eq!(db.tasks.find(size.ne(Size::Large)).count().await.unwrap(), 4);
         assert_eq!(db.tasks.find(size.in_([Size::Small])).count().await.unwrap(), 0);
         assert_eq!(db.tasks.find(size.is_null()).count().await.unwrap(), 4);
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "jobs")]
+struct Job {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[embed]
+    #[serde(flatten)]
+    state: State,
+    #[embed]
+    owner: Owner,
+    #[version]
+    revision: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+#[serde(tag = "state")]
+enum State {
+    Open,
+    Assigned {
+        #[reference(parent)]
+        worker: Ref<Worker>,
+        #[denormalize(from = "Worker.name")]
+        worker_name: String,
+        note: Option<String>,
+    },
+    Done {
+        at: i64,
+        note: Option<String>,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+struct Owner {
+    name: String,
+    #[embed]
+    #[serde(flatten)]
+    contact: Option<Contact>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+struct Contact {
+    mail: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phone: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "workers")]
+struct Worker {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: String,
+}
+
+#[derive(Database)]
+#[database(name = "jobs", version = 1)]
+struct Jobs {
+    jobs: Repository<Job>,
+    workers: Repository<Worker>,
+}
+
+on_every_store! {
+    async fn a_flattened_value_is_set_as_a_whole(store: AnyStore) {
+        let db = Jobs::open(store.clone()).await.unwrap();
+        db.workers.insert_many([1, 2].map(|id| Worker { id, name: format!("worker {id}") })).await.unwrap();
+        let owner = Owner { name: "ann".into(), contact: None };
+        let assigned = |worker: i64| State::Assigned {
+            worker: Ref::new(worker),
+            worker_name: String::new(),
+            note: Some("soon".into()),
+        };
+        db.jobs.insert(Job { id: 1, state: assigned(1), owner, revision: 0 }).await.unwrap();
+        let job = Job::fields();
+        let names = async || -> BTreeSet<String> {
+            let job = stored(&store, "jobs").await.remove(0);
+            job.iter().map(|field| field.unwrap().0.to_string()).collect()
+        };
+        let moved = db.jobs.update(1).set_flattened(job.state, assigned(2)).returning().await.unwrap();
+        let State::Assigned { worker_name, .. } = &moved.state else { panic!("{moved:?}") };
+        assert_eq!(worker_name, "worker 2", "what is derived follows from the rest");
+        let done = State::Done { at: 5, note: None };
+        assert_eq!(db.jobs.update(1).set_flattened(job.state, done.clone()).returning().await.unwrap().state, done);
+        assert_eq!(names().await, ["_id", "at", "note", "owner", "revision", "state"].map(String::from).into());
+        assert_eq!(db.jobs.update(1).set_flattened(job.state, State::Open).returning().await.unwrap().state, State::Open);
+        assert_eq!(names().await, ["_id", "owner", "revision", "state"].map(String::from).into());
+        // Within an embedded value, and as an `Option`.
+        let contact = Contact { mail: "a@b.c".into(), phone: Some("1".into()) };
+        let shown = |job: Job| job.owner.contact;
+        let with = db.jobs.update(1).set_flattened(job.owner.contact, contact.clone()).returning().await.unwrap();
+        assert_eq!(shown(with), Some(contact));
+        let less = Contact { mail: "d@e.f".into(), phone: None };
+        let with = db.jobs.update(1).set_flattened(job.owner.contact, less.clone()).returning().await.unwrap();
+        assert_eq!(shown(with), Some(less));
+        let without = db.jobs.update(1).set_flattened(job.owner.contact, None).returning().await.unwrap();
+        assert_eq!((without.owner.name.as_str(), without.revision, shown(without.clone())), ("ann", 7, None));
+        let dangling = db.jobs.update(1).set_flattened(job.state, assigned(9)).await;
+        assert!(dangling.unwrap_err().is_dangling_reference());
+        assert_eq!(db.audit().await.unwrap(), []);
     }
 }
