@@ -87,7 +87,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// ```
     /// # use odm::__private::examples::*; example(async |shop| {
     /// let german = Product::fields().names.sort_by_entry("de", |name| name.desc());
-    /// assert_eq!(shop.products.all().sort(german).first().await?.unwrap().name, "shelf");
+    /// assert_eq!(shop.products.all().sort(german).first().await?.unwrap().name, "table");
     /// # Ok(()) });
     /// ```
     pub fn sort_by_entry<S>(self, key: impl AsRef<str>, sort: S) -> Sort<P::Root>
