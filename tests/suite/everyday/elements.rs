@@ -7,11 +7,7 @@ use serde::{Deserialize, Serialize};
 use tests::{TestStore, on_every_store};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
-#[document(
-    collection = "orders",
-    index(fields = "prices[eur]"),
-    index(fields = "titles[pt-BR], -id", case_insensitive, unique)
-)]
+#[document(collection = "orders", index(fields = "prices[eur]"), unique(fields = "titles[pt-BR]"))]
 struct Order {
     #[serde(rename = "_id")]
     id: i32,
@@ -160,7 +156,7 @@ on_every_store! {
         assert_eq!(found(&shop, cheap).await, [1]);
         let title = |id: i32, title: &str| shop.orders.update(id).set_entry(order.titles, "pt-BR", title);
         title(2, "pedido").await.unwrap();
-        title(3, "PEDIDO").await.unwrap();
+        assert!(title(3, "pedido").await.unwrap_err().is_duplicate_key());
         // Two without the entry are no duplicates.
         shop.orders.update(3).unset_entry(order.titles, "pt-BR").await.unwrap();
         let of_two = order.titles.entry("pt-BR", |title| title.eq("pedido"));
@@ -343,4 +339,38 @@ async fn a_query_by_an_entry_reads_its_index_alone() {
     let cheapest =
         shop.orders.all().sort(order.prices.sort_by_entry("eur", |price| price.asc())).limit(1);
     assert_eq!(cheapest.explain().await.unwrap().cost.keys_examined, 1);
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "labels", unique(fields = "texts[en]", case_insensitive))]
+struct Label {
+    #[serde(rename = "_id")]
+    id: i32,
+    texts: BTreeMap<String, String>,
+}
+
+#[derive(Database)]
+#[database(name = "labels", version = 1)]
+struct Labels {
+    labels: Repository<Label>,
+}
+
+#[tokio::test]
+async fn an_index_of_an_entry_ignores_case() {
+    let db = Labels::open(Embedded::memory().await.unwrap()).await.unwrap();
+    let label = |id: i32, language: &str| Label {
+        id,
+        texts: [(language.to_owned(), "Bolt".to_owned())].into(),
+    };
+    db.labels.insert_many([label(1, "en"), label(2, "de"), label(3, "fr")]).await.unwrap();
+    let set = |text: &str| db.labels.update(2).set_entry(Label::fields().texts, "en", text);
+    assert!(set("BOLT").await.unwrap_err().is_duplicate_key());
+    set("Nut").await.unwrap();
+    let found =
+        db.labels.find(Label::fields().texts.entry("en", |text| text.eq_ignore_case("nUT")));
+    let explain = found.clone().explain().await.unwrap();
+    assert_eq!(
+        (explain.index.is_some(), explain.cost.documents_examined, found.one().await.unwrap().id),
+        (true, 1, 2)
+    );
 }
