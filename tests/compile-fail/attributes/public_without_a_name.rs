@@ -25,5 +25,6 @@ fn main() {}
 
 // - struct Secret(#[public(skip)] String);
 // + struct Secret(String);
+//
 // - Mail(#[public(skip)] String),
 // + Mail(String),
