@@ -33,10 +33,7 @@ pub(crate) fn wrong(
 ) -> Wrong {
     let mut wrong = Wrong::new();
     for rule in rules(version) {
-        let path = match rule.list {
-            "" => rule.field.to_owned(),
-            list => format!("{list}.{}", rule.field),
-        };
+        let path = rule.path();
         if pending.iter().any(|place| is_at(place, rule.holder, &path)) {
             continue;
         }

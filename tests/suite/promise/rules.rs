@@ -124,6 +124,16 @@ pub(crate) struct Rule {
     pub(crate) is: Is,
 }
 
+impl Rule {
+    /// The path of the field, without positions in its list.
+    pub(crate) fn path(&self) -> String {
+        match self.list {
+            "" => self.field.to_owned(),
+            list => format!("{list}.{}", self.field),
+        }
+    }
+}
+
 pub(crate) enum Is {
     /// The field of the document that the reference names, of which there need not be one if it is an
     /// `Option`.

@@ -1,7 +1,7 @@
 //! A history while it runs.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     future::{Future, IntoFuture},
     path::PathBuf,
     pin::{Pin, pin},
@@ -19,7 +19,7 @@ use super::{
     oracle::{Wrong, is_at, unexplained, wrong, wrong_values},
     outcomes::{missed, otherwise, wrong_numbers},
     programs::Program,
-    rules::{DEFERRED, VERSIONS},
+    rules::{DEFERRED, VERSIONS, rules},
     steps::Step,
     tamper::{Tampering, restore, tamper},
     world::{World, key},
@@ -345,14 +345,19 @@ impl<S: TestStore> Run<S> {
         let found = self.newest().audit().await;
         let mut found = found.map_err(|error| failed("audit", &error))?;
         let pending = self.newest().pending();
+        let derived: BTreeSet<_> =
+            rules(self.version).iter().map(|rule| (rule.holder, rule.path())).collect();
         found.retain(|found| {
             let is_pending = |place| is_at(place, &found.collection, &path(found));
             // What is wrong may be missing, so that the document cannot be read either.
             let is_of = |(collection, id, _): &(String, _, _)| {
                 *collection == found.collection && *id == key(&id_of(found))
             };
+            // A copy of what is wrong is as wrong as that, and may be one that its model cannot read.
+            let is_copied =
+                !wrong.is_empty() && derived.contains(&(&*found.collection, path(found)));
             let is_unreadable = matches!(found.problem, Problem::Unreadable(_));
-            let is_known = is_unreadable && wrong.keys().any(is_of);
+            let is_known = is_unreadable && (is_copied || wrong.keys().any(is_of));
             !is_known && !pending.iter().any(|place| is_pending(place))
         });
         as_found(&wrong, &found)?;
@@ -411,17 +416,17 @@ fn path(finding: &Finding) -> String {
 
 /// What an audit finds is what is wrong by the oracle, no more and no less.
 fn as_found(wrong: &Wrong, found: &[Finding]) -> Checked<()> {
-    let found: BTreeSet<_> = found
+    let found: BTreeMap<_, _> = found
         .iter()
-        .map(|finding| (finding.collection.clone(), key(&id_of(finding)), path(finding)))
+        .map(|finding| ((finding.collection.clone(), key(&id_of(finding)), path(finding)), finding))
         .collect();
     for (at, what) in wrong {
-        if !found.contains(at) {
+        if !found.contains_key(at) {
             return Err(format!("not found: {at:?} {what}"));
         }
     }
-    match found.iter().find(|at| !wrong.contains_key(*at)) {
-        Some(at) => Err(format!("found, and right: {at:?}")),
+    match found.iter().find(|(at, _)| !wrong.contains_key(*at)) {
+        Some((at, finding)) => Err(format!("found, and right: {at:?}: {finding}")),
         None => Ok(()),
     }
 }
