@@ -9,23 +9,9 @@ use proptest::{
     prelude::*,
     test_runner::{Config, TestCaseError, TestRunner},
 };
-use serde::{Deserialize, Serialize};
 use tests::stored;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
-#[document(collection = "anything")]
-struct Anything {
-    #[serde(rename = "_id")]
-    id: i32,
-    #[opaque]
-    value: Document,
-}
-
-#[derive(Database)]
-#[database(name = "things", version = 7)]
-struct Things {
-    anything: Repository<Anything>,
-}
+use super::models::{Anything, Things};
 
 /// What is stored of a file, in the order of `_id`s.
 async fn imported(file: &[u8]) -> odm::Result<Vec<RawDocumentBuf>> {

@@ -5,25 +5,9 @@ use odm::{
     bson::{self, Bson, Document, doc},
     prelude::*,
 };
-use serde::{Deserialize, Serialize};
 use tests::{insert_behind_the_back, on_every_store, stored};
 
 use super::models::*;
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
-#[document(collection = "anything")]
-struct Anything {
-    #[serde(rename = "_id")]
-    id: i32,
-    #[opaque]
-    value: Document,
-}
-
-#[derive(Database)]
-#[database(name = "things", version = 7)]
-struct Things {
-    anything: Repository<Anything>,
-}
 
 fn all_types() -> Document {
     doc! {

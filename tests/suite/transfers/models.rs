@@ -205,3 +205,19 @@ pub(crate) async fn all_stored(store: &impl TestStore) -> Vec<Vec<RawDocumentBuf
     all.push(numbers);
     all
 }
+
+/// A document with values of any type.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "anything")]
+pub(crate) struct Anything {
+    #[serde(rename = "_id")]
+    pub(crate) id: i32,
+    #[opaque]
+    pub(crate) value: odm::bson::Document,
+}
+
+#[derive(Database)]
+#[database(name = "things", version = 7)]
+pub(crate) struct Things {
+    pub(crate) anything: Repository<Anything>,
+}

@@ -222,9 +222,10 @@ impl<'r> Documents<'r> {
             Error::new(ErrorKind::InvalidImport, format!("{place}: {why}"))
         })?;
         let reader = Box::new(Cursor::new(head).chain(reader));
-        Ok(match is_bson {
-            true => Documents::Bson(BsonFile::new(reader, file)),
-            false => Documents::Json(JsonFile::new(reader, file)),
+        Ok(if is_bson {
+            Documents::Bson(BsonFile::new(reader, file))
+        } else {
+            Documents::Json(JsonFile::new(reader, file))
         })
     }
 
@@ -273,6 +274,6 @@ fn is_bson(head: &[u8]) -> Result<bool, &'static str> {
 
 const UTF_16: &str = "the file is text in UTF-16: write it in UTF-8";
 
-fn unreadable(error: std::io::Error) -> Error {
+pub(super) fn unreadable(error: std::io::Error) -> Error {
     Error::new(ErrorKind::Io, format!("cannot read the import: {error}")).with_source(error)
 }

@@ -8,7 +8,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 
 use super::{
     extended_json::{Canonical, ExportedDocument},
-    files::BYTE_ORDER_MARK,
+    files::{BYTE_ORDER_MARK, unreadable},
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -156,10 +156,7 @@ impl<'r> Lines<'r> {
             let mut line = Vec::new();
             let mut bounded = (&mut self.reader).take(LONGEST);
             let read = bounded.read_until(b'\n', &mut line).await;
-            read.map_err(|error| {
-                Error::new(ErrorKind::Io, format!("cannot read the import: {error}"))
-                    .with_source(error)
-            })?;
+            read.map_err(unreadable)?;
             if line.is_empty() {
                 return Ok(None);
             }

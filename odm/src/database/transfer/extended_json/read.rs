@@ -127,10 +127,10 @@ impl<'de> Visitor<'de> for Values {
             is_plain &= !name.starts_with('$');
             object.insert(name, entries.next_value_seed(self)?);
         }
-        match is_plain {
-            true => Ok(Bson::Document(object)),
-            false => typed(object, self.has_old_forms).map_err(A::Error::custom),
+        if is_plain {
+            return Ok(Bson::Document(object));
         }
+        typed(object, self.has_old_forms).map_err(A::Error::custom)
     }
 }
 

@@ -46,10 +46,10 @@ impl<'r> BsonFile<'r> {
         let mut bytes = Vec::new();
         self.append(&mut bytes, 4).await?;
         let Ok(length) = <[u8; 4]>::try_from(&*bytes) else {
-            return match bytes.is_empty() {
-                true => Ok(None),
-                false => Err(invalid("the file ends within the length of a document")),
-            };
+            if bytes.is_empty() {
+                return Ok(None);
+            }
+            return Err(invalid("the file ends within the length of a document"));
         };
         let length = i32::from_le_bytes(length);
         let len = usize::try_from(length).unwrap_or_default();

@@ -158,9 +158,10 @@ impl<'r> JsonFile<'r> {
 
     /// The place of the next byte.
     fn place(&self) -> Place {
-        let at = match self.is_line_begun {
-            false => At::Line(self.line),
-            true => At::Column(self.line, self.column),
+        let at = if self.is_line_begun {
+            At::Column(self.line, self.column)
+        } else {
+            At::Line(self.line)
         };
         Place {
             file: self.file,
@@ -189,9 +190,10 @@ impl<'r> JsonFile<'r> {
 
     #[cold]
     fn unexpected(&self, state: State, byte: u8) -> Error {
-        let found = match byte.is_ascii_graphic() {
-            true => format!("`{}`", char::from(byte)),
-            false => format!("the byte {byte}"),
+        let found = if byte.is_ascii_graphic() {
+            format!("`{}`", char::from(byte))
+        } else {
+            format!("the byte {byte}")
         };
         let expected = match state {
             State::Start => {
