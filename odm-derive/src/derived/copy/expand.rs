@@ -57,12 +57,10 @@ pub(super) fn shape(head: &Head, structure: &Structure, of: &Member) -> Option<T
     let this = &structure.this;
     let (position, copy) = position(structure, of)?;
     let ty = &of.ty;
-    let shape = match head.is_dependent(ty) {
-        true => quote!(#private::copy::<#this>(#position)),
-        false => {
-            quote!(#private::copy::<#this>(#position).copied(#private::Probe::<#ty>::INNER))
-        }
-    };
+    let mut shape = quote!(#private::copy::<#this>(#position));
+    if !head.is_dependent(ty) {
+        shape = quote!(#shape.copied(#private::Probe::<#ty>::INNER));
+    }
     Some(if head.generics.params.is_empty() {
         shape
     } else {

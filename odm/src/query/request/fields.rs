@@ -242,11 +242,10 @@ fn named(
         }
         around.push(shape);
         for field in shape.fields {
-            let at = |public: &str, stored: &str| Named {
-                public: join(&outer.public, public),
-                stored: join(&outer.stored, stored),
+            let path = Named {
+                public: join(&outer.public, field.public.unwrap_or(field.name)),
+                stored: join(&outer.stored, field.name),
             };
-            let path = at(field.public.unwrap_or(field.name), field.name);
             if field.public.is_none() && (field.name.is_empty() || !sees(&path.stored)) {
                 continue;
             }
@@ -259,11 +258,11 @@ fn named(
                 names.push(entry(&path));
             }
             if let Some(inner) = embedded(&field.kind, purpose) {
-                let path = match is_map(&field.kind) {
-                    true => entry(&path),
-                    false => at(field.public.unwrap_or(field.name), field.name),
-                };
-                add(inner, (purpose, sees), &path, around, fits, names);
+                if is_map(&field.kind) {
+                    add(inner, (purpose, sees), &entry(&path), around, fits, names);
+                } else {
+                    add(inner, (purpose, sees), &path, around, fits, names);
+                }
             }
             if !field.name.is_empty() && field.operand.is_some_and(|operand| fits(&operand)) {
                 names.push(path);
