@@ -13,7 +13,7 @@
 //!
 //! A kind of derived field has all of its stages in `derived`, and so has `Patch`, which is not stored, in `patch`.
 //!
-//! What they emit is data and one-line calls of `odm::__private`. A rule that needs types, such as
+//! What they emit is data and one-line calls of `odm::derive`. A rule that needs types, such as
 //! that a reference is to a document, is emitted as an obligation at the user's tokens, and
 //! worded where the trait is defined.
 
@@ -80,7 +80,7 @@ macro_rules! derives {
 derives! {
     attributes(
         document, embed, opaque, reference, index, version, created_at, updated_at, validate, subset, split, denormalize,
-        count, public, projection, patch, database
+        count, public, projection, patch, database, expires, renamed
     );
 
     /// Makes a struct a document of a collection of its own.

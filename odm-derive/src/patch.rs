@@ -44,8 +44,8 @@ pub(crate) fn derive(item: &DeriveInput) -> TokenStream {
     };
     let ident = &item.ident;
     let private = match &attrs.krate {
-        Some(path) => quote!(#path::__private),
-        None => quote!(::odm::__private),
+        Some(path) => quote!(#path::derive),
+        None => quote!(::odm::derive),
     };
     let (impl_generics, ty_generics, where_clause) = item.generics.split_for_impl();
     let is_empty = changes.is_empty();

@@ -164,7 +164,7 @@ pub(crate) fn native(ty: &Type) -> Option<&Type> {
         .path
         .segments
         .iter()
-        .any(|segment| segment.ident == "__private");
+        .any(|segment| segment.ident == "derive");
     is_private.then(|| argument(ty, "Native")).flatten()
 }
 

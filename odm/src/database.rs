@@ -37,7 +37,7 @@ type Deferred<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
 /// Derive it on a struct with a field for each collection:
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |_| {
+/// # use odm::derive::examples::*; example(async |_| {
 /// #[derive(Database)]
 /// #[database(name = "stock", version = 1)]
 /// struct Stock {
@@ -65,7 +65,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// `#[database(migrations = ..)]` names them.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// println!("{:?}", Shop::migrations());
     /// # Ok(()) });
     /// ```
@@ -102,7 +102,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// computed in all documents before `open` returns; [`OpenOptions::refuse_backfill`] makes `open` fail instead.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |_| {
+    /// # use odm::derive::examples::*; example(async |_| {
     /// let shop = Shop::open(Embedded::memory().await?).await?; // or Embedded::open("shop.odm")
     /// # Ok(()) });
     /// ```
@@ -113,7 +113,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// Opens the database on a store as [`open`](Database::open) does, with other options.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // Each operation that reads more than a thousand documents without an index is a warning.
     /// let options = odm::OpenOptions::default().large_scan(1_000);
     /// let shop = Shop::open_with(Embedded::memory().await?, options).await?;
@@ -128,7 +128,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// all documents, in memory. Nothing is written.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let changes = Shop::check(&Embedded::memory().await?).await?; // what would a deployment change?
     /// assert_eq!((changes.from, changes.to), (None, 1));
     /// # Ok(()) });
@@ -148,7 +148,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// Returns the relations that the models declare. [`mermaid`](Relations::mermaid) draws them.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// assert!(Shop::catalog()?.mermaid().contains("products"));
     /// # Ok(()) });
     /// ```
@@ -165,7 +165,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// [`backfill`](Database::backfill) computes the rest.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// if !shop.pending_backfills().is_empty() { shop.backfill().await?; } // before a service takes requests
     /// # Ok(()) });
     /// ```
@@ -179,7 +179,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// with a finding that could not be repaired.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let mut backfill = shop.backfill();
     /// while let Some(finding) = backfill.try_next().await? {
     ///     println!("{finding}, after {} of {}", backfill.progress().checked, backfill.progress().total);
@@ -194,7 +194,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// [`Immediate`](Durability::Immediate).
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let views = shop.durability(odm::store::Durability::Eventual); // of which the last may be lost
     /// views.parts.update(1).inc(Part::fields().qty, 1).await?;
     /// # Ok(()) });
@@ -218,7 +218,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// of that one, and its error aborts that one too. Dropping the future rolls back.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // An order is shipped if there are nuts for it, whatever other tasks take meanwhile.
     /// shop.transaction(async |shop| {
     ///     if shop.parts.get(2).await?.qty >= 4 {
@@ -247,7 +247,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// Runs the closure as [`transaction`](Database::transaction) does, with the caller's own error type.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let taken: Result<_, Box<dyn std::error::Error>> = shop.try_transaction(async |shop| {
     ///     let nut = shop.parts.update(2).inc(Part::fields().qty, -2).returning().await?;
     ///     if nut.qty < 4 { Err("keep four nuts".into()) } else { Ok(nut.qty) }
@@ -273,7 +273,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// hold other writers up while the program is at work, and shares the commit of a group with other units.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let qty = Part::fields().qty;
     /// let (_, _, nut) = shop.bulk((
     ///     shop.orders.update(1).set(Order::fields().shipped, DateTime::now()),
@@ -307,7 +307,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// meanwhile included. A snapshot inside another one has its state.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // The number and the list are of one moment.
     /// let (number, newest) = shop.snapshot(async |shop| {
     ///     let newest = shop.orders.all().sort(Order::fields().placed.desc()).limit(2);
@@ -331,7 +331,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// Runs the closure as [`snapshot`](Database::snapshot) does, with the caller's own error type.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let report: Result<String, Box<dyn std::error::Error>> = shop.try_snapshot(async |shop| {
     ///     Ok(serde_json::to_string(&shop.parts.all().await?)?)
     /// }).await;
@@ -357,7 +357,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// end, and not shut down. Dropping the future ends it within a line.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let mut lines = Vec::new();
     /// let number = shop.export(&mut lines).on_progress(|progress| println!("{progress:?}")).await?;
     /// assert_eq!(number, 14);
@@ -381,7 +381,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// right after each [unit](Import). After an error, or when the future is dropped, the units before it stay.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// # let mut lines = Vec::new();
     /// # shop.export(&mut lines).await?;
     /// let copy = Shop::open(Embedded::memory().await?).await?;
@@ -402,7 +402,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// Stores the documents of files of mongoexport and mongodump: [`ImportFiles`] says which, and what becomes of them.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let parts = r#"{"_id":4,"name":"rivet","qty":1,"price":0.1,"tags":[]}"#; // or a file of tokio
     /// assert_eq!(shop.import_files().file::<Part>(parts.as_bytes()).await?, 1);
     /// # Ok(()) });
@@ -424,7 +424,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// of the source that no model of the database names, and other databases on it, are not copied.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let server = Embedded::memory().await?; // or MongoDb::connect("mongodb://localhost:27017/shop")
     /// let copy = Shop::open(server).await?;
     /// let done = shop.copy_to(&copy).on_progress(|progress| println!("{progress:?}")).await?;
@@ -453,7 +453,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// cannot go on after a refused write, it is an error. Dropping the future ends it between two units.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// # for seen in [DateTime::now(), DateTime::from_millis(0)] {
     /// #     shop.carts.insert(NewCart { customer: "ann".into(), seen }).await?;
     /// # }
@@ -471,7 +471,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// records wait, and since when, and which are parked, since their work has failed.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // `#[denormalize(from = "Product.name", fan_out = "background")]` in `Warranty`
     /// shop.products.update(1).set(Product::fields().name, "wall shelf").await?;
     /// let lag = shop.lag().await?;
@@ -491,7 +491,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// program without a worker calls it. Dropping the future ends it between two units, or undoes the last one.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// shop.products.update(1).set(Product::fields().name, "wall shelf").await?;
     /// shop.caught_up().await?; // in a test of a copy in the background
     /// assert_eq!(shop.warranties.get(1).await?.product_name, "wall shelf");
@@ -510,7 +510,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// so too when a database is opened.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// assert_eq!(shop.retry_parked().await?, 0); // nothing had failed here
     /// # Ok(()) });
     /// ```
@@ -530,7 +530,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// inserted without its cold part, or a backfill is [pending](Database::pending_backfills).
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let mut audit = shop.audit();
     /// while let Some(finding) = audit.try_next().await? {
     ///     println!("{finding}, after {} documents", audit.progress().checked);
@@ -546,7 +546,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// discarded, so a document that cannot be read is left unless it is a derived field that is wrong.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let findings = shop.repair().await?;
     /// assert!(findings.iter().all(|finding| finding.repaired));
     /// # Ok(()) });
@@ -567,7 +567,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// thread until all of that is done; this returns the errors.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// shop.close().await?;
     /// assert_eq!(shop.parts.get(1).await.unwrap_err().kind(), odm::ErrorKind::Closed);
     /// # Ok(()) });
@@ -587,7 +587,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// Prefer [`transaction`](Database::transaction) where a closure will do: it retries after transient failures.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let unit = shop.begin().await?;
     /// unit.parts.update(2).inc(Part::fields().qty, -2).await?;
     /// unit.commit().await?;

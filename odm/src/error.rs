@@ -13,7 +13,7 @@ use crate::mql::{self, Violation};
 /// The result of an operation of this library.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// // The body of a function that returns an `odm::Result`.
 /// async fn price(shop: &Shop, name: &str) -> odm::Result<f64> {
 ///     Ok(shop.parts.find(Part::fields().name.eq(name)).one().await?.price)
@@ -64,7 +64,7 @@ struct Inner {
 /// The document, field or index that an error is about.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let error = shop.parts.get(99).await.unwrap_err();
 /// let location = error.location().unwrap();
 /// assert_eq!((location.collection.as_str(), location.id.clone()), ("parts", Some(bson::RawBson::Int64(99))));
@@ -303,7 +303,7 @@ impl Error {
     /// Returns the class of the error.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::ErrorKind;
     ///
     /// let error = shop.parts.find(Part::fields().qty.gt(0)).one().await.unwrap_err();
@@ -317,7 +317,7 @@ impl Error {
     /// Returns the document, field or index that the error is about, if it is about one.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // Which of the unique fields of a form is taken?
     /// let bolt = Part { id: 4, ..shop.parts.get(1).await? };
     /// let error = shop.parts.insert(bolt).await.unwrap_err();
@@ -332,7 +332,7 @@ impl Error {
     /// [`Invalid`](ErrorKind::Invalid): what a web service answers beside a form.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let error = shop.parts.update(1).set(Part::fields().qty, -1).await.unwrap_err();
     /// for violation in error.violations() {
     ///     println!("{}: {}", violation.path, violation.message);
@@ -354,7 +354,7 @@ impl Error {
     /// Returns MongoDB's code of the error, if MongoDB has such an error.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let bolt = shop.parts.get(1).await?;
     /// let error = shop.parts.insert(bolt).await.unwrap_err();
     /// assert_eq!(error.code(), Some(11_000)); // for a program that knew MongoDB's codes before
@@ -387,7 +387,7 @@ impl Error {
     /// Returns MongoDB's name of [`code`](Error::code).
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let bolt = shop.parts.get(1).await?;
     /// let error = shop.parts.insert(bolt).await.unwrap_err();
     /// assert_eq!(error.code_name().as_deref(), Some("DuplicateKey"));
@@ -400,7 +400,7 @@ impl Error {
     /// Returns whether the same call may succeed if it is made again.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let done = shop.parts.update(1).inc(Part::fields().qty, -1).await;
     /// let again = done.is_err_and(|error| error.is_retryable()); // the answer 503, with `Retry-After`
     /// assert!(!again);
@@ -418,7 +418,7 @@ impl Error {
     /// Returns whether no document matches a query that must find one.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// assert!(shop.parts.get(99).await.unwrap_err().is_not_found());
     /// # Ok(()) });
     /// ```
@@ -430,7 +430,7 @@ impl Error {
     /// the pattern of the key and its value: the paths, the value or the document of values, and the name of the index.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let bolt = shop.parts.get(1).await?;
     /// assert!(shop.parts.insert(bolt).await.unwrap_err().is_duplicate_key());
     /// # Ok(()) });
@@ -442,7 +442,7 @@ impl Error {
     /// Returns whether a reference is dangling.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let review = shop.reviews.update(1).set(Review::fields().product, Ref::new(99));
     /// assert!(review.await.unwrap_err().is_dangling_reference());
     /// # Ok(()) });
@@ -454,7 +454,7 @@ impl Error {
     /// Returns whether other documents still refer to the one that was to be deleted.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // Products need the bolt.
     /// assert!(shop.parts.delete(1).await.unwrap_err().is_restricted());
     /// # Ok(()) });
@@ -467,7 +467,7 @@ impl Error {
     /// model.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // The model says `#[validate(min = 0)]`.
     /// assert!(shop.parts.update(1).set(Part::fields().qty, -1).await.unwrap_err().is_invalid());
     /// # Ok(()) });
@@ -479,7 +479,7 @@ impl Error {
     /// Returns whether what came with a request is wrong, as for the answer 400 of a web service.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // GET /parts?sort=wheight
     /// assert!(Part::sort_by("wheight").unwrap_err().is_invalid_request());
     /// # Ok(()) });
@@ -491,7 +491,7 @@ impl Error {
     /// Returns whether the document was changed since it was read.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let seen = shop.products.get(2).await?;
     /// shop.products.update(2).set(Product::fields().name, "desk lamp").await?;
     /// assert!(shop.products.replace(seen).await.unwrap_err().is_stale());

@@ -81,15 +81,15 @@
 #[cfg(feature = "__examples")]
 extern crate self as odm;
 
+mod backoff;
+mod catalog;
+mod database;
 #[doc(hidden)]
 #[allow(
     missing_debug_implementations,
     reason = "the types only guide generated code"
 )]
-pub mod __private;
-mod backoff;
-mod catalog;
-mod database;
+pub mod derive;
 mod error;
 mod maintain;
 mod measure;

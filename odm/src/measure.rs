@@ -41,7 +41,7 @@ struct MeasuredOperation {
 /// Operations of tasks that the future spawns are not counted.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let rows = shop.products.all().join(Product::fields().parts);
 /// let (_, cost) = odm::measure(async { rows.await }).await;
 /// assert_eq!(cost.queries, 2); // not one for each product

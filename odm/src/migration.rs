@@ -101,7 +101,7 @@ pub(crate) use trial::Trial;
 ///         .to(2, [Step::rename("parts", "votes", "ratings")])
 ///         .to(3, [Step::add("parts", "tags", ["new"]), Step::remove("parts", "color")])
 /// }
-/// # odm::__private::examples::migrated(
+/// # odm::derive::examples::migrated(
 /// #     odm::bson::doc! { "_id": 1_i64, "votes": 3, "color": "red" }, steps(),
 /// #     odm::bson::doc! { "_id": 1_i64, "ratings": 3, "tags": ["new"] },
 /// # );
@@ -118,7 +118,7 @@ impl Migrations {
     /// use odm::migration::Migrations;
     ///
     /// let steps = Migrations::new(); // for a database of version 1
-    /// # odm::__private::examples::migrated(
+    /// # odm::derive::examples::migrated(
     /// #     odm::bson::doc! { "_id": 1_i64 }, steps, odm::bson::doc! { "_id": 1_i64 },
     /// # );
     /// ```
@@ -137,7 +137,7 @@ impl Migrations {
     /// let steps = Migrations::new()
     ///     .to(2, [Step::rename("parts", "votes", "ratings")])
     ///     .to(3, [Step::remove("parts", "color"), Step::add("parts", "qty", 0_i64)]);
-    /// # odm::__private::examples::migrated(
+    /// # odm::derive::examples::migrated(
     /// #     odm::bson::doc! { "_id": 1_i64, "votes": 3, "color": "red" }, steps,
     /// #     odm::bson::doc! { "_id": 1_i64, "ratings": 3, "qty": 0_i64 },
     /// # );
@@ -164,7 +164,7 @@ impl Migrations {
 /// How far the migration of a database has come.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::{OpenOptions, migration::MigrationProgress};
 ///
 /// let report = |progress: &MigrationProgress| println!("{} of {}: {}", progress.position, progress.steps, progress.step);

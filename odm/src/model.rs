@@ -72,7 +72,7 @@ pub(crate) use {unique::StoredKey, value::to_raw};
 /// a type must be, the compiler says where it is not. Only a function of any document or any field names them itself:
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::model::{Field, Ordered, bounds::{IntoValue, Path}};
 ///
 /// /// Matches a range of values of any field with an order.

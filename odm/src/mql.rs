@@ -43,7 +43,6 @@ pub(crate) mod diff;
 mod error;
 mod expr;
 mod filter;
-pub(crate) mod fold;
 pub mod group;
 pub mod key;
 mod number;
@@ -69,6 +68,7 @@ pub use expr::Expr;
 pub use filter::{Bits, Filter, Pattern, Test, Values};
 pub(crate) use filter::{FoldedText, escape, is_scalar};
 pub use group::Group;
+pub(crate) use odm_pattern::fold;
 pub use project::Projection;
 #[cfg(any(feature = "chrono", feature = "time", feature = "jiff"))]
 pub(crate) use schema::native_dates;

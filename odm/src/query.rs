@@ -5,7 +5,7 @@
 //! comes with a request.
 //!
 //! ```
-//! # use odm::__private::examples::*; example(async |shop| {
+//! # use odm::derive::examples::*; example(async |shop| {
 //! use odm::query::count;
 //!
 //! let (part, order) = (Part::fields(), Order::fields());

@@ -5,7 +5,7 @@
 //! fails, nothing is. Dropping its future either prevents it or lets all of it happen.
 //!
 //! ```
-//! # use odm::__private::examples::*; example(async |shop| {
+//! # use odm::derive::examples::*; example(async |shop| {
 //! let (part, product) = (Part::fields(), Product::fields());
 //! shop.parts.update(1).inc(part.qty, -4).await?;
 //! let scarce = shop.parts.find(part.qty.lt(100)).sort(part.name.asc()).limit(10).await?;
@@ -31,7 +31,7 @@
 //! writers meanwhile, and cannot be called inside a transaction.
 //!
 //! ```
-//! # use odm::__private::examples::*; example(async |shop| {
+//! # use odm::derive::examples::*; example(async |shop| {
 //! let plan = shop.products.delete(3).plan().await?;
 //! println!("{plan}");
 //! assert!(shop.products.get(3).await.is_ok());
@@ -44,7 +44,7 @@
 //! 2 lamp and 3 table, and a few reviews and orders.
 //!
 //! ```
-#![doc = include_str!("__private/examples/models.rs")]
+#![doc = include_str!("derive/examples/models.rs")]
 //! ```
 
 mod audit;
@@ -136,7 +136,7 @@ use crate::{
 /// It is a field of a [`Database`](crate::Database), and is cheap to clone.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let bolt = shop.parts.get(1).await?;
 /// let scarce = shop.parts.find(Part::fields().qty.lt(10)).await?;
 /// assert_eq!((bolt.name.as_str(), scarce.len()), ("bolt", 1));
@@ -180,7 +180,7 @@ impl<M: Document> Repository<M> {
     /// durability of the transaction applies.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::store::Durability;
     ///
     /// // Of a counter that nobody misses after a power cut, the write need not wait for the disk.
@@ -204,7 +204,7 @@ impl<M: Document> Repository<M> {
     /// databases on the collection too. Under the level `off` there is none.
     ///
     /// ```
-    /// # use odm::{Embedded, Problem, __private::examples::Part};
+    /// # use odm::{Embedded, Problem, derive::examples::Part};
     /// # mod strict {
     /// #     use odm::prelude::*; use serde::{Deserialize, Serialize};
     /// #     #[derive(Serialize, Deserialize, Document)] #[document(collection = "parts", validation(action = "warn"))]
@@ -212,7 +212,7 @@ impl<M: Document> Repository<M> {
     /// #     #[derive(Database)] #[database(name = "shop", version = 1)] pub struct Shop { pub parts: Repository<Part> }
     /// # }
     /// # use odm::prelude::*; use strict::*;
-    /// # odm::__private::examples::example(async |_| {
+    /// # odm::derive::examples::example(async |_| {
     /// # let shop = Shop::open(Embedded::memory().await?).await?;
     /// # shop.parts.insert(strict::Part { id: 1, qty: 300 }).await?;
     /// // The model says `#[validate(max = 100)]` since today, with the action `warn`. What would `error` refuse?
@@ -233,7 +233,7 @@ impl<M: Document> Repository<M> {
     /// after it. A commit is one change for each document, however often it wrote the document.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let mut changes = shop.parts.watch(Part::fields().qty.lt(10)).await?;
     /// shop.parts.update(1).set(Part::fields().qty, 3).await?;
     ///
@@ -270,7 +270,7 @@ impl<M: Document> Repository<M> {
     /// is.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // A report that is to show every field, also those that this program does not know.
     /// let bolt = shop.parts.raw().get(1).await?;
     /// assert_eq!(bolt.get_str("name").unwrap(), "bolt");
@@ -284,7 +284,7 @@ impl<M: Document> Repository<M> {
     /// Returns the description of the model.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// assert_eq!(shop.parts.model().collection, "parts");
     /// # Ok(()) });
     /// ```

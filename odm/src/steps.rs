@@ -1,33 +1,7 @@
-//! Steps: the bound on those of a match, and the count of all, by which tests see how the cost of an operation grows with its
-//! input.
+//! The count of steps, by which tests see how the cost of an operation grows with its input.
 //!
 //! A step is what a loop over the input does once: a comparison of values, a field that is passed by while another one is
 //! looked up, a range of a plan, an entry of an index, a document. Without the feature `__steps` nothing is counted.
-
-use std::cell::Cell;
-
-/// The most steps of all regular expressions that match a document by backtracking. They take less than a tenth of a
-/// second.
-const MOST: u64 = 2_000_000;
-
-/// The steps that are left to a match.
-#[derive(Debug)]
-pub(crate) struct Steps(Cell<u64>);
-
-impl Default for Steps {
-    fn default() -> Self {
-        Steps(Cell::new(MOST))
-    }
-}
-
-impl Steps {
-    /// Takes some steps. After that there are none, if these are too many.
-    pub(crate) fn take(&self, steps: u64) -> bool {
-        let left = self.0.get().checked_sub(steps);
-        self.0.set(left.unwrap_or_default());
-        left.is_some()
-    }
-}
 
 #[cfg(feature = "__steps")]
 mod counter {

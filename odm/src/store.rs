@@ -8,7 +8,7 @@
 //! All else is for the author of a store.
 //!
 //! ```
-//! # use odm::__private::examples::*; example(async |_| {
+//! # use odm::derive::examples::*; example(async |_| {
 //! use odm::store::Store;
 //!
 //! let store = Embedded::memory().await?;
@@ -359,7 +359,7 @@ pub trait Transaction: Reader {
 /// When a write is safe from a crash.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::store::Durability;
 ///
 /// let parts = shop.parts.durability(Durability::Eventual);

@@ -386,7 +386,7 @@ fn what_a_program_names_has_an_example() {
     }
     let mut methods = 0;
     for (module, loaded) in &modules {
-        if module.starts_with("__private") {
+        if module.starts_with("derive") {
             continue;
         }
         for item in &loaded.items {

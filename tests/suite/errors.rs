@@ -10,7 +10,7 @@ use std::{
 
 /// Names that a user cannot have written, or looked up.
 const HIDDEN: [&str; 12] = [
-    "__private",
+    "odm::derive",
     "Root<",
     "FieldPath<",
     "FlatPath<",

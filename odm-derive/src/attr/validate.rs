@@ -1,5 +1,6 @@
 //! `#[validate(..)]`: rules for the values of a field, and the validation of a document.
 
+use odm_pattern::Pattern;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{
@@ -137,11 +138,7 @@ fn rules_of(cx: &Ctxt, key: &str, meta: &Meta) -> Option<Vec<Rule>> {
         }
         "min_length" => one("minLength", length(cx, meta)?, Concerns::Text),
         "max_length" => one("maxLength", length(cx, meta)?, Concerns::Text),
-        "pattern" => one(
-            "pattern",
-            RuleValue::Text(string(cx, meta)?),
-            Concerns::Text,
-        ),
+        "pattern" => one("pattern", pattern(cx, meta)?, Concerns::Text),
         "one_of" => {
             let (values, concerns) = choices(cx, meta)?;
             one("enum", RuleValue::List(values), concerns)
@@ -193,6 +190,22 @@ fn number(cx: &Ctxt, meta: &Meta) -> Option<RuleValue> {
 fn length(cx: &Ctxt, meta: &Meta) -> Option<RuleValue> {
     let value = value_of(meta).filter(|value| matches!(value, RuleValue::Integer(0..)));
     expected(cx, meta, value, "a whole number, at least 0", " = 1")
+}
+
+/// A regular expression that the library can compile.
+fn pattern(cx: &Ctxt, meta: &Meta) -> Option<RuleValue> {
+    let text = string(cx, meta)?;
+    match Pattern::new(&text.value(), "") {
+        Ok(_) if text.value().contains('\0') => {
+            cx.error(&text, "a pattern cannot contain a NUL");
+            None
+        }
+        Ok(_) => Some(RuleValue::Text(text)),
+        Err(error) => {
+            cx.error(&text, error);
+            None
+        }
+    }
 }
 
 fn expected<T>(cx: &Ctxt, meta: &Meta, value: Option<T>, what: &str, form: &str) -> Option<T> {

@@ -171,13 +171,16 @@ pub(crate) fn string(cx: &Ctxt, meta: &Meta) -> Option<LitStr> {
 
 /// A key that has one value only, as `fan_out = "background"`.
 pub(crate) fn only(cx: &Ctxt, meta: &Meta, value: &str, without: &str) -> Option<()> {
-    let literal = string(cx, meta)?;
+    let key = text(meta.path());
+    let Some(Lit::Str(literal)) = literal(meta) else {
+        cx.error(meta, format!("expected a string: `{key} = \"{value}\"`"));
+        return None;
+    };
     if literal.value() == value {
         return Some(());
     }
-    let key = text(meta.path());
     cx.error(
-        &literal,
+        literal,
         format!("`{key}` can only be `\"{value}\"`: without it, {without}"),
     );
     None

@@ -14,7 +14,7 @@ use crate::{
 /// ```ignore
 /// /// The fields of a new `Task`, ..
 /// #[derive(Serialize, Debug)]
-/// #[serde(crate = "::odm::__private::serde")]
+/// #[serde(crate = "::odm::derive::serde")]
 /// pub struct NewTask {
 ///     #[serde(rename = "dueDate")]
 ///     pub due_date: DateTime,

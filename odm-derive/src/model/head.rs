@@ -21,7 +21,7 @@ pub(crate) struct Head {
     pub(crate) generics: Generics,
     /// The type: `Envelope<T>`.
     pub(crate) this: TokenStream,
-    /// `::odm::__private`.
+    /// `::odm::derive`.
     pub(crate) private: TokenStream,
     /// A name for a parameter that is a path.
     pub(crate) path: Ident,
@@ -49,8 +49,8 @@ impl Head {
                 .push(parse_quote!(#param: 'static));
         }
         let private = match &input.attrs.krate {
-            Some(path) => quote!(#path::__private),
-            None => quote!(::odm::__private),
+            Some(path) => quote!(#path::derive),
+            None => quote!(::odm::derive),
         };
         Head {
             derive: input.derive,

@@ -1,7 +1,7 @@
 //! Types are recognised by what they are, however they are written.
 
 use odm::{
-    __private::{ChildOf, HasSubset, parent_path},
+    derive::{ChildOf, HasSubset, parent_path},
     model::{IntoId, Link, Path, Structure as _},
     prelude::{Cold as Part2, Ref as Reference, Subset as Shown, *},
 };

@@ -1,6 +1,6 @@
 //! Derived fields that are derived of derived fields, of any kind.
 
-use odm::__private::{CopyShape, CountShape, DerivedShape, SubsetShape, Via};
+use odm::derive::{CopyShape, CountShape, DerivedShape, SubsetShape, Via};
 
 use super::*;
 
@@ -127,6 +127,6 @@ fn subsets_can_be_sorted_by_counts_and_copies() {
     };
     let paths: Vec<_> = sort.iter().map(|(path, _)| *path).collect();
     assert_eq!(paths, ["sales", "shop_name"]);
-    let models = <Chains as odm::__private::Database>::models();
+    let models = <Chains as odm::derive::Database>::models();
     assert_eq!(models.len(), 4);
 }

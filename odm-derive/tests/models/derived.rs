@@ -1,6 +1,6 @@
 //! Copies and counts, which are derived from other documents.
 
-use odm::__private::{CopyShape, CountShape, DerivedShape, Via};
+use odm::derive::{CopyShape, CountShape, DerivedShape, Via};
 
 use super::*;
 

@@ -128,5 +128,5 @@ many!(
 
 #[test]
 fn many_derived_fields_are_searched_without_a_warning() {
-    assert_eq!(<Many as odm::__private::Database>::models().len(), 60);
+    assert_eq!(<Many as odm::derive::Database>::models().len(), 60);
 }

@@ -45,7 +45,7 @@ struct Field {
 /// #     #[derive(Database)] #[database(name = "shop", version = 2)] pub struct Shop { pub parts: Repository<Part> }
 /// # }
 /// # use new::Shop;
-/// # odm::__private::examples::example(async |_| {
+/// # odm::derive::examples::example(async |_| {
 /// # let store = Embedded::memory().await?;
 /// # old::Shop::open(store.clone()).await?;
 /// // Before version 2 is deployed, in which a part has a `color`:
@@ -68,7 +68,7 @@ pub struct FieldChange {
 /// What is different in a field, or a collection, of two versions.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::FieldChangeKind;
 ///
 /// // Is there anything for which a migration needs a step?

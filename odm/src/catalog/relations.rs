@@ -13,7 +13,7 @@ use crate::mql::path;
 /// what the others derive from them.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let relations = Shop::catalog()?;
 /// println!("{}", relations.mermaid());
 /// # Ok(()) });
@@ -101,7 +101,7 @@ impl Relations {
     /// one to the subsets that show a collection and to the cold parts of split documents.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // For the page of a project: what refers to what, and what is copied from where.
     /// let diagram = Shop::catalog()?.mermaid();
     /// assert!(diagram.contains("reviews") && diagram.contains("manuals"));

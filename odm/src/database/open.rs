@@ -28,7 +28,7 @@ type OnProgress = dyn Fn(&MigrationProgress) + Send + Sync;
 /// The options of [`open_with`](crate::Database::open_with).
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use std::time::Duration;
 /// use odm::OpenOptions;
 ///
@@ -74,7 +74,7 @@ impl OpenOptions {
     /// does.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use std::time::Duration;
     /// use odm::OpenOptions;
     ///
@@ -101,7 +101,7 @@ impl OpenOptions {
     /// worker goes on in the runtime in which the database is used next.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::OpenOptions;
     ///
     /// // A test that decides itself when copies in the background follow, by `caught_up`.
@@ -125,7 +125,7 @@ impl OpenOptions {
     /// migration is computed nevertheless.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::OpenOptions;
     ///
     /// // A service that must be up in a moment: let a tool backfill first.
@@ -142,7 +142,7 @@ impl OpenOptions {
     /// Calls a function after each unit of a [migration](crate::migration), in place of an event.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::OpenOptions;
     ///
     /// let options = OpenOptions::default().on_progress(|progress| println!("{progress}"));
@@ -169,7 +169,7 @@ impl OpenOptions {
     /// and of a search the shape of its `filter`, in which `?` stands for each value, its `sort`, and the `index`.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use std::time::Duration;
     /// use odm::OpenOptions;
     ///
@@ -190,7 +190,7 @@ impl OpenOptions {
     /// search by an index that does not have all of its conditions. The default is 10,000; `u64::MAX` turns it off.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::OpenOptions;
     ///
     /// // In tests: no request reads more than a handful of documents without an index.

@@ -19,7 +19,7 @@ const ATTEMPTS: usize = 5;
 /// back.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let unit = shop.begin().await?;
 /// unit.parts.delete(3).await?;
 /// drop(unit); // an early return by `?` does the same
@@ -44,7 +44,7 @@ impl<D: Database> TransactionGuard<D> {
     /// If the future is dropped, the writes may or may not be stored.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let unit = shop.begin().await?;
     /// unit.parts.update(1).inc(Part::fields().qty, 10).await?;
     /// assert_eq!(unit.parts.get(1).await?.qty, 100);
@@ -65,7 +65,7 @@ impl<D: Database> TransactionGuard<D> {
     /// Rolls back the writes.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let unit = shop.begin().await?;
     /// unit.parts.update(1).inc(Part::fields().qty, 10).await?;
     /// unit.rollback().await?;

@@ -21,7 +21,7 @@ pub use import::Import;
 /// done.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::TransferProgress;
 ///
 /// let report = |progress: TransferProgress| println!("{} of {}", progress.documents, progress.of);

@@ -5,7 +5,7 @@ use std::fmt;
 /// The class of an [`Error`](crate::Error).
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::ErrorKind;
 ///
 /// // The answer of a web service. The message names collections and indexes, and is for its log.

@@ -24,7 +24,7 @@ use crate::{
 /// A field of a stored document that is not as the models say.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// for finding in shop.repair().await? {
 ///     println!("{finding}: {}", if finding.repaired { "repaired" } else { "look at it" });
 /// }
@@ -49,7 +49,7 @@ pub struct Finding {
 /// The ways in which a field can be wrong.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::Problem;
 ///
 /// let unreadable = |problem: &Problem| matches!(problem, Problem::Unreadable(_));

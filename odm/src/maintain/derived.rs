@@ -39,7 +39,7 @@ const KINDS: [&dyn Derivation; 3] = [&copy::Copies, &count::Counts, &subset::Sub
 /// The kinds of derived fields.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::{DerivedKind, Problem};
 ///
 /// let wrong = |kind| Problem::Derived(kind);

@@ -14,7 +14,7 @@ use crate::{
 /// Its `Display` is a line for each collection and for each step.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let plan = shop.reviews.delete(4).plan().await?;
 /// println!("{plan}");
 /// let names: Vec<&str> = plan.collections.iter().map(|planned| planned.collection.as_str()).collect();
@@ -35,7 +35,7 @@ pub struct WritePlan {
 /// What a write would do to one collection.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let plan = shop.products.delete(3).plan().await?;
 /// let removed: u64 = plan.collections.iter().map(|planned| planned.removed).sum();
 /// assert_eq!(removed, 2); // the table, and its manual
@@ -57,7 +57,7 @@ pub struct PlannedChanges {
 /// One step of a write: the write itself, or a consequence of it.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let plan = shop.reviews.delete(4).plan().await?;
 /// for step in &plan.steps {
 ///     println!("{}: {} documents read", step.name, step.cost.documents_examined);

@@ -9,7 +9,7 @@ use crate::catalog::{Declaration, FieldChange, FieldChangeKind, Stored, differen
 /// a line for each.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let changes = Shop::check(&Embedded::memory().await?).await?;
 /// println!("{changes}"); // a line for each step, field and relation
 /// assert_eq!((changes.database.as_str(), changes.from, changes.to), ("shop", None, 1));
@@ -97,7 +97,7 @@ impl Changes {
     /// Whether there is nothing to change.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let store = Embedded::memory().await?;
     /// assert!(!Shop::check(&store).await?.is_empty());
     /// Shop::open(store.clone()).await?;

@@ -29,7 +29,7 @@ use crate::{
 ///     Step::rename("parts", "lines.title", "lines.name"),
 ///     Step::change("parts", "prices.*.amount", |euros: f64| (euros * 100.0) as i64),
 /// ]);
-/// # odm::__private::examples::migrated(
+/// # odm::derive::examples::migrated(
 /// #     odm::bson::doc! { "_id": 1_i64, "lines": [{ "title": "nut" }], "prices": { "de": { "amount": 2.5 } } }, steps,
 /// #     odm::bson::doc! { "_id": 1_i64, "lines": [{ "name": "nut" }], "prices": { "de": { "amount": 250_i64 } } },
 /// # );
@@ -71,7 +71,7 @@ impl Step {
     /// # use odm::migration::{Migrations, Step};
     /// // { votes: 3 } becomes { ratings: 3 }.
     /// let steps = Migrations::new().to(2, [Step::rename("parts", "votes", "ratings")]);
-    /// # odm::__private::examples::migrated(
+    /// # odm::derive::examples::migrated(
     /// #     odm::bson::doc! { "_id": 1_i64, "votes": 3 }, steps, odm::bson::doc! { "_id": 1_i64, "ratings": 3 },
     /// # );
     /// ```
@@ -114,7 +114,7 @@ impl Step {
     /// # use odm::migration::{Migrations, Step};
     /// // { price: 0.25 } becomes { price: 25 }.
     /// let steps = Migrations::new().to(2, [Step::change("parts", "price", |euros: f64| (euros * 100.0) as i64)]);
-    /// # odm::__private::examples::migrated(
+    /// # odm::derive::examples::migrated(
     /// #     odm::bson::doc! { "_id": 1_i64, "price": 0.25 }, steps, odm::bson::doc! { "_id": 1_i64, "price": 25_i64 },
     /// # );
     /// ```
@@ -137,7 +137,7 @@ impl Step {
     /// # use odm::migration::{Migrations, Step};
     /// // { qty: "90" } becomes { qty: 90 }, and a text that is no number is an error that names its document.
     /// let steps = Migrations::new().to(2, [Step::try_change("parts", "qty", |text: String| text.parse::<i64>())]);
-    /// # odm::__private::examples::migrated(
+    /// # odm::derive::examples::migrated(
     /// #     odm::bson::doc! { "_id": 1_i64, "qty": "90" }, steps, odm::bson::doc! { "_id": 1_i64, "qty": 90_i64 },
     /// # );
     /// ```
@@ -176,7 +176,7 @@ impl Step {
     /// # use odm::migration::{Migrations, Step};
     /// // {} becomes { tags: [] }. A new `Option`, or a field with a default for serde, needs no step.
     /// let steps = Migrations::new().to(2, [Step::add("parts", "tags", Vec::<String>::new())]);
-    /// # odm::__private::examples::migrated(
+    /// # odm::derive::examples::migrated(
     /// #     odm::bson::doc! { "_id": 1_i64 }, steps, odm::bson::doc! { "_id": 1_i64, "tags": [] },
     /// # );
     /// ```
@@ -203,7 +203,7 @@ impl Step {
     /// # use odm::migration::{Migrations, Step};
     /// // { color: "red" } becomes {}.
     /// let steps = Migrations::new().to(2, [Step::remove("parts", "color")]);
-    /// # odm::__private::examples::migrated(
+    /// # odm::derive::examples::migrated(
     /// #     odm::bson::doc! { "_id": 1_i64, "color": "red" }, steps, odm::bson::doc! { "_id": 1_i64 },
     /// # );
     /// ```
@@ -241,7 +241,7 @@ impl Step {
     /// // { first: "Ann", last: "Lee" } becomes { name: "Ann Lee" }.
     /// let joined = |old: Old| New { id: old.id, name: format!("{} {}", old.first, old.last) };
     /// let steps = Migrations::new().to(2, [Step::map("parts", joined)]);
-    /// # odm::__private::examples::migrated(
+    /// # odm::derive::examples::migrated(
     /// #     odm::bson::doc! { "_id": 1_i64, "first": "Ann", "last": "Lee" }, steps,
     /// #     odm::bson::doc! { "_id": 1_i64, "name": "Ann Lee" },
     /// # );
@@ -271,7 +271,7 @@ impl Step {
     ///     old.insert("range", range);
     ///     Ok::<_, Box<dyn std::error::Error + Send + Sync>>(old)
     /// })]);
-    /// # odm::__private::examples::migrated(
+    /// # odm::derive::examples::migrated(
     /// #     odm::bson::doc! { "_id": 1_i64, "low": 1, "high": 5 }, steps, odm::bson::doc! { "_id": 1_i64, "range": 4 },
     /// # );
     /// ```
@@ -302,7 +302,7 @@ impl Step {
     ///
     /// // What is sold no more goes to a collection of its own.
     /// let steps = Migrations::new().to(2, [Step::move_documents("archive", "parts", doc! { "sold": true })]);
-    /// # odm::__private::examples::migrated_of(
+    /// # odm::derive::examples::migrated_of(
     /// #     "archive", doc! { "_id": 1_i64, "sold": true }, steps, Some(doc! { "_id": 1_i64, "sold": true }),
     /// # );
     /// ```
@@ -331,7 +331,7 @@ impl Step {
     /// ```
     /// # use odm::migration::{Migrations, Step};
     /// let steps = Migrations::new().to(2, [Step::drop_collection("parts")]);
-    /// # odm::__private::examples::migrated_of("parts", odm::bson::doc! { "_id": 1_i64 }, steps, None);
+    /// # odm::derive::examples::migrated_of("parts", odm::bson::doc! { "_id": 1_i64 }, steps, None);
     /// ```
     pub fn drop_collection(collection: &str) -> Self {
         Step {

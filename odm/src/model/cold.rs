@@ -17,7 +17,7 @@ use super::{Embed, Path, RefersWithin, Through};
 /// stores none. In JSON it is the value, or null where it is not loaded.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let shelf = shop.products.get(1).await?;
 /// assert!(shelf.manual.get().is_none());
 /// let shelf = shop.products.get(1).with(Product::fields().manual).await?;
@@ -36,7 +36,7 @@ impl<T> Cold<T> {
     /// Creates one that is loaded, to be stored.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let manual = Manual { text: "Plug it in.".into(), pages: 1 };
     /// let mut lamp = shop.products.get(2).await?;
     /// lamp.manual = Cold::new(manual);
@@ -50,7 +50,7 @@ impl<T> Cold<T> {
     /// Creates one that is not loaded, and that a write leaves as it is.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // A product is replaced, and its manual stays as it is stored.
     /// let mut lamp = shop.products.get(2).await?;
     /// lamp.manual = Cold::unloaded();
@@ -66,7 +66,7 @@ impl<T> Cold<T> {
     /// Returns whether it is loaded.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let mut shelf = shop.products.get(1).await?;
     /// if !shelf.manual.is_loaded() {
     ///     shop.products.load(&mut shelf, Product::fields().manual).await?;
@@ -81,7 +81,7 @@ impl<T> Cold<T> {
     /// Returns the value, if it was loaded and there is one.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let shelf = shop.products.get(1).with(Product::fields().manual).await?;
     /// let pages = shelf.manual.get().map_or(0, |manual| manual.pages);
     /// assert_eq!(pages, 2);
@@ -94,7 +94,7 @@ impl<T> Cold<T> {
     /// Returns the value to change, if it was loaded and there is one.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let mut shelf = shop.products.get(1).with(Product::fields().manual).await?;
     /// if let Some(manual) = shelf.manual.get_mut() {
     ///     manual.pages += 1;
@@ -109,7 +109,7 @@ impl<T> Cold<T> {
     /// Returns the value, if it was loaded and there is one.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let shelf = shop.products.get(1).with(Product::fields().manual).await?;
     /// let manual: Option<Manual> = shelf.manual.into_inner();
     /// assert_eq!(manual.unwrap().text, "How to use the shelf.");

@@ -18,7 +18,7 @@ use crate::mql::{self, Violation};
 /// Each type with a derive has `fields()`:
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let part = Part::fields();
 /// assert_eq!(shop.parts.find(part.qty.gt(10) & part.name.starts_with("b")).count().await?, 1);
 /// # Ok(()) });
@@ -65,7 +65,7 @@ pub trait Structure: Sized + 'static {
     /// Returns the typed fields, to make filters, updates and sorts of.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// assert_eq!(Line::fields().quantity.path(), "quantity");
     /// let many = shop.orders.find(Order::fields().lines.any(|line| line.quantity.gt(2)));
     /// assert_eq!(many.one().await?.id, 2);
@@ -102,7 +102,7 @@ pub trait Structure: Sized + 'static {
 /// A function of all documents with optimistic locking, as for a `PUT` with `If-Match`:
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::model::{IntoId, Versioned};
 ///
 /// async fn touch<M: Versioned>(
@@ -135,7 +135,7 @@ pub trait Versioned: Document {
 /// A function of all documents:
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// async fn names<M: Document>(documents: &Repository<M>) -> odm::Result<Vec<String>>
 /// where
 ///     M: 'static,
@@ -171,7 +171,7 @@ pub trait Document:
     /// Returns the `_id`.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let bolt = shop.parts.get(1).await?;
     /// assert_eq!(*Document::id(&bolt), 1);
     /// # Ok(()) });
@@ -225,7 +225,7 @@ pub(super) type IdOfNumber<T> = fn(i64) -> Option<T>;
 /// A function that stores a document, whole or new:
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::model::Insertable;
 ///
 /// async fn store<M: Document>(documents: &Repository<M>, document: impl Insertable<M>) -> odm::Result<M> {
@@ -368,7 +368,7 @@ impl_sequence_id!(i64, u64, i32, u32, i16, u16);
 /// not an `Embed`: its fields need no mark.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let line = Line { product: Ref::new(2), quantity: 4 };
 /// shop.orders.update(1).push(Order::fields().lines, line).await?;
 /// let many = shop.orders.find(Order::fields().lines.any(|line| line.quantity.gt(3)));
@@ -412,7 +412,7 @@ impl<T: Embed> Element for T {
 /// checked against the document at compile time.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// #[derive(serde::Deserialize, Projection)]
 /// #[projection(of = "Order")]
 /// struct OrderLine {
@@ -438,7 +438,7 @@ pub trait Projection: Structure + DeserializeOwned + Send {
 /// An `_id`, a reference or the document itself names a document:
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let review = shop.reviews.get(4).await?;
 /// let lamp = shop.products.get(review.product).await?; // a reference
 /// assert_eq!(shop.products.get(2).await?, lamp); // an `_id`

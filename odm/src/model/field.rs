@@ -18,7 +18,7 @@ use super::{Path, Structure};
 /// An update can set the first two.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let product = Product::fields();
 /// let cheap = product.price.value.lt(20.0) & product.price.currency.eq("EUR");
 /// assert_eq!(shop.products.find(cheap).one().await?.name, "lamp");
@@ -47,7 +47,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// The stored path, such as `price.currency`.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// assert_eq!(Product::fields().price.currency.path(), "price.currency");
     /// // For what takes names, as the fields that a request may sort by.
     /// let allowed = Product::allow([Product::fields().name.path(), Product::fields().price.path()]);

@@ -17,7 +17,7 @@ use super::{Document, Operand, ReferenceField, SchemaTypes, hidden};
 /// then checks that the document exists, and applies the delete rule when it is deleted.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let review = shop.reviews.get(4).await?;
 /// let lamp = shop.products.get(review.product).await?;
 /// assert_eq!(review.product, Ref::from(&lamp));
@@ -94,7 +94,7 @@ impl<T: Document> Ref<T> {
     /// Creates a reference to the document with this `_id`, which is a `T::Id`.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let shelf: Ref<Product> = Ref::new(1);
     /// assert_eq!(shop.reviews.find(Review::fields().product.eq(shelf)).count().await?, 3);
     /// # Ok(()) });
@@ -109,7 +109,7 @@ impl<T: Document> Ref<T> {
     /// Returns the `_id` of the document.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let review = shop.reviews.get(4).await?;
     /// assert_eq!(*review.product.id(), 2);
     /// # Ok(()) });
@@ -121,7 +121,7 @@ impl<T: Document> Ref<T> {
     /// Returns the `_id` of the document.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let id: i64 = shop.reviews.get(4).await?.product.into_inner();
     /// assert_eq!(id, 2);
     /// # Ok(()) });

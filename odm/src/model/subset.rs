@@ -17,7 +17,7 @@ use super::{Document, Has, List, Path, RefersWithin, Shape, ShownNames};
 /// declared, reads as an empty one.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// // `#[subset(limit = 2, sort = "-published")] reviews: Subset<ReviewSummary>`
 /// let shelf = shop.products.get(1).await?;
 /// let texts: Vec<&str> = shelf.reviews.iter().map(|review| review.text.as_str()).collect();
@@ -36,7 +36,7 @@ impl<T> Subset<T> {
     /// Creates an empty one, for a document that is not stored yet.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // For a document of which all fields are given: what stands here is computed.
     /// let lamp = shop.products.get(2).await?;
     /// let desk_lamp = Product { id: 4, name: "desk lamp".into(), reviews: Subset::new(), ..lamp };
@@ -50,7 +50,7 @@ impl<T> Subset<T> {
     /// Returns the children, in order.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let newest: Vec<ReviewSummary> = shop.products.get(1).await?.reviews.into_vec();
     /// assert_eq!(newest.len(), 2);
     /// # Ok(()) });

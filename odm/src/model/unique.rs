@@ -5,6 +5,12 @@ use super::{Field, Path};
 /// The fields of a unique index of `M`, as for an upsert: `User::fields().email` where it is marked
 /// `#[index(unique)]`, or a tuple, in the order of the index: `(fields.team, fields.name)` with
 /// `#[document(unique(fields = "team, name"))]`. They are fields of the document itself, not of values that it embeds.
+#[diagnostic::on_unimplemented(
+    message = "this is not the key of a unique index of `{M}`",
+    label = "`{M}` has no unique index of this",
+    note = "name a field with `#[index(unique)]`, as `{M}::fields().email`, or the fields of a \
+            `#[document(unique(fields = \"a, b\"))]` in this order: their values are those of the document"
+)]
 pub trait UniqueKey<M> {
     /// What is stored of it.
     #[doc(hidden)]
@@ -21,17 +27,12 @@ pub struct StoredKey {
 
 /// A document with a unique index of the fields at the paths `P`, a tuple. The derive implements it.
 #[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "this is not the key of a unique index of `{Self}`",
-    label = "`{Self}` has no unique index of this",
-    note = "mark the field `#[index(unique)]`; for several fields, add `#[document(unique(fields = \"a, b\"))]` and \
-            name them in this order"
-)]
 pub trait HasUnique<P> {
     /// Whether the index ignores case.
     const IGNORES_CASE: bool;
 }
 
+#[diagnostic::do_not_recommend]
 impl<M: HasUnique<(P,)>, V, P: Path, K> UniqueKey<M> for Field<V, P, K> {
     const STORED: StoredKey = StoredKey {
         paths: &[P::TEXT],
@@ -41,6 +42,7 @@ impl<M: HasUnique<(P,)>, V, P: Path, K> UniqueKey<M> for Field<V, P, K> {
 
 macro_rules! impl_unique_key {
     ($($value:ident $path:ident $kind:ident),+) => {
+        #[diagnostic::do_not_recommend]
         impl<M, $($value, $path: Path, $kind),+> UniqueKey<M> for ($(Field<$value, $path, $kind>,)+)
         where
             M: HasUnique<($($path,)+)>,

@@ -14,19 +14,19 @@ mod values;
 use std::borrow::Cow;
 
 use bson::{Document, RawBson, RawBsonRef, RawDocument, spec::ElementType};
+use odm_pattern::Steps;
 
 use self::matches::Matcher;
 use crate::mql::{
     Error, Expr, Schema,
     types::{MAX_NESTING, bad},
 };
-use crate::steps::Steps;
 
 pub use bits::Bits;
 pub(crate) use implies::is_scalar;
-pub(crate) use pattern::FoldedText;
-pub use pattern::Pattern;
-pub(crate) use pattern::escape;
+pub use odm_pattern::Pattern;
+pub(crate) use odm_pattern::{FoldedText, escape};
+pub(super) use pattern::is_match;
 pub use values::Values;
 
 pub(super) use format::element_test;

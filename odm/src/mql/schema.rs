@@ -21,7 +21,7 @@ use self::{
     words::Path,
 };
 use crate::mql::{Error, error::code};
-use crate::steps::Steps;
+use odm_pattern::Steps;
 
 /// A schema: the rules that `$jsonSchema` states of documents.
 ///

@@ -38,7 +38,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Matches if the element at a position of the array, from 0 on, matches the whole filter.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let order = Order::fields();
     /// let first = order.lines.at(0, |line| line.product.eq(1));
     /// assert_eq!(shop.orders.find(first).count().await?, 2);
@@ -60,7 +60,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// A key that is empty, begins with `$` or has a dot in it is an error when the query runs.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let german = Product::fields().names.entry("de", |name| name.starts_with("R"));
     /// assert_eq!(shop.products.find(german).one().await?.name, "shelf");
     /// # Ok(()) });
@@ -85,7 +85,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// A key that is empty, begins with `$` or has a dot in it is an error when the query runs.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let german = Product::fields().names.sort_by_entry("de", |name| name.desc());
     /// assert_eq!(shop.products.all().sort(german).first().await?.unwrap().name, "table");
     /// # Ok(()) });
@@ -121,7 +121,7 @@ impl<M, T> Update<M, T> {
     /// `Filter::all()` is of all elements.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let more = shop.orders.update(1).update_each(
     ///     Order::fields().lines,
     ///     |line| line.product.eq(2),
@@ -154,7 +154,7 @@ impl<M, T> Update<M, T> {
     /// element fails: nothing is appended.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let first = shop.orders.update(1).update_at(Order::fields().lines, 0, |line, changes| changes.set(line.quantity, 9));
     /// assert_eq!(first.returning().await?.lines[0].quantity, 9);
     /// # Ok(()) });
@@ -177,7 +177,7 @@ impl<M, T> Update<M, T> {
     /// A key that is empty, begins with `$` or has a dot in it is an error when the update runs.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let better = shop.products.update(1).update_entry(Product::fields().names, "de", |name, changes| {
     ///     changes.set(*name, "Wandregal")
     /// });
@@ -206,7 +206,7 @@ impl<M, T> Update<M, T> {
     /// A key that is empty, begins with `$` or has a dot in it is an error when the update runs.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// shop.products.update(2).set_entry(Product::fields().names, "de", "Lampe").await?;
     /// assert_eq!(shop.products.get(2).await?.names["de"], "Lampe");
     /// # Ok(()) });
@@ -235,7 +235,7 @@ impl<M, T> Update<M, T> {
     /// A key that is empty, begins with `$` or has a dot in it is an error when the update runs.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let product = shop.products.update(1).unset_entry(Product::fields().names, "de").returning().await?;
     /// assert!(product.names.is_empty());
     /// # Ok(()) });

@@ -23,7 +23,7 @@ use crate::{
 /// has another order in each answer, and so another tag.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::ETag;
 ///
 /// let lamp = shop.products.get(2).await?;
@@ -54,7 +54,7 @@ impl ETag {
     /// [`Encode`](crate::ErrorKind::Encode) if the document cannot be stored.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::ETag;
     ///
     /// let lamp = shop.products.get(2).await?;
@@ -83,7 +83,7 @@ impl ETag {
     /// [`Encode`](crate::ErrorKind::Encode) if `shown` cannot be written as BSON.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::ETag;
     ///
     /// let product = Product::fields();
@@ -108,7 +108,7 @@ impl ETag {
     /// 304 without a body. A proxy that has compressed an answer has made its tag a weak one, which is the same here.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::ETag;
     ///
     /// let tag = ETag::of(&shop.products.get(2).await?)?;

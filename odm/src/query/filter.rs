@@ -22,7 +22,7 @@ use crate::{
 /// It is made of fields, and combined with others by `&`, `|`, `!`, `&=` and `|=`:
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let scarce = Part::fields().qty.lt(10) & !Part::fields().name.starts_with("#");
 /// assert_eq!(shop.parts.find(scarce).one().await?.name, "nut");
 ///
@@ -46,7 +46,7 @@ impl<M> Filter<M> {
     /// Matches every document.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // Filters that are put together step by step begin with it.
     /// assert_eq!(shop.parts.find(Filter::all()).count().await?, 3);
     /// # Ok(()) });
@@ -58,7 +58,7 @@ impl<M> Filter<M> {
     /// Matches what all of the filters match. Without filters it matches every document.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // What a request asks for, where each condition may be missing.
     /// fn search(name: Option<&str>, least: Option<i64>) -> Filter<Part> {
     ///     let part = Part::fields();
@@ -74,7 +74,7 @@ impl<M> Filter<M> {
     /// Matches what any of the filters matches. Without filters it matches nothing.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // Each word of a search, in any field.
     /// let words = ["nut", "new"].map(|word| Part::fields().name.eq(word) | Part::fields().tags.contains(word));
     /// assert_eq!(shop.parts.find(Filter::any_of(words)).count().await?, 2);
@@ -88,7 +88,7 @@ impl<M> Filter<M> {
     /// Makes a filter of one in MongoDB's form. An unknown operator is an error when the query runs.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::bson::doc;
     ///
     /// // An expression that compares two fields of one document.
@@ -117,8 +117,14 @@ impl<M> Filter<M> {
         Filter::from_mql(test.map(|test| mql::Filter::Path(Cow::Borrowed(path), test)))
     }
 
-    fn pattern(path: &'static str, pattern: Result<Pattern, mql::Error>) -> Self {
-        Filter::test(path, pattern.map(Test::Regex).map_err(Error::from))
+    fn pattern(path: &'static str, pattern: Result<Pattern, odm_pattern::Error>) -> Self {
+        Filter::test(
+            path,
+            pattern
+                .map(Test::Regex)
+                .map_err(mql::Error::from)
+                .map_err(Error::from),
+        )
     }
 }
 
@@ -156,7 +162,7 @@ impl<V: Serialize, P: Path, K> Field<V, P, K> {
     /// Matches if the field equals the value. A null or missing field equals `None`.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// assert_eq!(shop.parts.find(Part::fields().name.eq("bolt")).one().await?.id, 1);
     /// // Of a reference, a value names the document: by its `_id`, as a reference, or itself.
     /// let lamp = shop.products.get(2).await?;
@@ -171,7 +177,7 @@ impl<V: Serialize, P: Path, K> Field<V, P, K> {
     /// `eq(None)` matches null.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let asked: Option<&str> = None; // the request has no `name`
     /// assert_eq!(shop.parts.find(Part::fields().name.eq_opt(asked)).count().await?, 3);
     /// # Ok(()) });
@@ -183,7 +189,7 @@ impl<V: Serialize, P: Path, K> Field<V, P, K> {
     /// Matches if the field does not equal the value, or is missing.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// assert_eq!(shop.parts.find(Part::fields().note.ne("M4")).count().await?, 2); // two have no note
     /// # Ok(()) });
     /// ```
@@ -194,7 +200,7 @@ impl<V: Serialize, P: Path, K> Field<V, P, K> {
     /// Matches if the field equals one of the values.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let known = shop.parts.find(Part::fields().name.in_(["bolt", "nut", "rivet"])).await?;
     /// assert_eq!(known.len(), 2);
     /// # Ok(()) });
@@ -212,7 +218,7 @@ impl<V: Serialize, P: Path, K> Field<V, P, K> {
     /// Matches if the field equals none of the values, or is missing.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let others = shop.parts.find(Part::fields().name.not_in(["bolt", "nut"])).one().await?;
     /// assert_eq!(others.name, "washer");
     /// # Ok(()) });
@@ -232,7 +238,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Matches by whether the field is stored. A stored null exists.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::bson::doc;
     ///
     /// // Documents from before a field was added lack it, where an empty one is stored as null.
@@ -247,7 +253,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Matches if the field is null or missing.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let open = shop.orders.find(Order::fields().shipped.is_null());
     /// assert_eq!(open.count().await?, 3);
     /// # Ok(()) });
@@ -261,7 +267,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Matches if the field is greater than the value.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let march = "2026-03-05".parse::<DateTime>()?;
     /// assert_eq!(shop.reviews.find(Review::fields().published.gt(march)).one().await?.text, "Good");
     /// # Ok(()) });
@@ -276,7 +282,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Like [`gt`](Field::gt) if there is a value, and otherwise matches every document.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let (least, most) = (Some(5), None::<i64>); // ?stock[gt]=5
     /// let stock = Part::fields().qty;
     /// assert_eq!(shop.parts.find(stock.gt_opt(least) & stock.lt_opt(most)).count().await?, 2);
@@ -292,7 +298,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Matches if the field is greater than the value or equal to it.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let day: DateTime = "2026-03-01".parse()?;
     /// let next: DateTime = "2026-03-02".parse()?;
     /// let placed = Order::fields().placed;
@@ -309,7 +315,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Like [`gte`](Field::gte) if there is a value, and otherwise matches every document.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let stars: Option<i32> = Some(4);
     /// assert_eq!(shop.reviews.find(Review::fields().stars.gte_opt(stars)).count().await?, 3);
     /// # Ok(()) });
@@ -324,7 +330,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Matches if the field is less than the value.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// assert_eq!(shop.parts.find(Part::fields().qty.lt(10)).one().await?.name, "nut");
     /// # Ok(()) });
     /// ```
@@ -338,7 +344,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Like [`lt`](Field::lt) if there is a value, and otherwise matches every document.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let before: Option<DateTime> = None;
     /// assert_eq!(shop.orders.find(Order::fields().placed.lt_opt(before)).count().await?, 3);
     /// # Ok(()) });
@@ -353,7 +359,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Matches if the field is less than the value or equal to it.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// assert_eq!(shop.products.find(Product::fields().price.value.lte(49.0)).count().await?, 2);
     /// # Ok(()) });
     /// ```
@@ -367,7 +373,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Like [`lte`](Field::lte) if there is a value, and otherwise matches every document.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let budget = Some(20.0);
     /// assert_eq!(shop.products.find(Product::fields().price.value.lte_opt(budget)).one().await?.name, "lamp");
     /// # Ok(()) });
@@ -384,7 +390,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Matches if the field starts with the text. An index on the field is used.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// assert_eq!(shop.parts.find(Part::fields().name.starts_with("wash")).one().await?.name, "washer");
     /// # Ok(()) });
     /// ```
@@ -399,7 +405,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// "ärger", and "ß" is no "ss". A null or missing field matches nothing. An index that is `case_insensitive` is used.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// assert_eq!(shop.parts.find(Part::fields().name.eq_ignore_case("Bolt")).one().await?.name, "bolt");
     /// # Ok(()) });
     /// ```
@@ -413,7 +419,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Matches if the field equals one of the texts, as [`eq_ignore_case`](Field::eq_ignore_case) does.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let typed = ["BOLT", "Nut"];
     /// assert_eq!(shop.parts.find(Part::fields().name.in_ignore_case(typed)).count().await?, 2);
     /// # Ok(()) });
@@ -428,13 +434,19 @@ impl<V, P: Path, K> Field<V, P, K> {
         let texts = texts.into_iter();
         let tests = texts.map(|text| Pattern::equal_ignoring_case(text.as_ref()).map(Test::Regex));
         let tests: Result<Vec<_>, _> = tests.collect();
-        Filter::test(P::TEXT, tests.map(Test::Any).map_err(Error::from))
+        Filter::test(
+            P::TEXT,
+            tests
+                .map(Test::Any)
+                .map_err(mql::Error::from)
+                .map_err(Error::from),
+        )
     }
 
     /// Matches if the field starts with the text, but perhaps for case. An index that is `case_insensitive` is used.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // What a field completes while somebody types.
     /// assert_eq!(shop.parts.find(Part::fields().name.starts_with_ignore_case("Wa")).one().await?.name, "washer");
     /// # Ok(()) });
@@ -450,7 +462,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// `(?i)abc`.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // Names of one word.
     /// assert_eq!(shop.parts.find(Part::fields().name.regex(r"^\w+$")).count().await?, 3);
     /// # Ok(()) });
@@ -467,7 +479,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Matches if an element of the array equals the value, or if the string contains it.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let part = Part::fields();
     /// assert_eq!(shop.parts.find(part.tags.contains("new")).one().await?.name, "bolt");
     /// assert_eq!(shop.parts.find(part.name.contains("ash")).one().await?.name, "washer");
@@ -478,9 +490,9 @@ impl<V, P: Path, K> Field<V, P, K> {
         V: Contains<Item: Serialize>,
     {
         let test = raw(P::TEXT, value).and_then(|value| match value {
-            RawBson::String(part) if V::SUBSTRING => {
-                Ok(Test::Regex(Pattern::new(&mql::escape(&part), "")?))
-            }
+            RawBson::String(part) if V::SUBSTRING => Ok(Test::Regex(
+                Pattern::new(&mql::escape(&part), "").map_err(mql::Error::from)?,
+            )),
             element => Ok(Test::Eq(element)),
         });
         Filter::test(P::TEXT, test)
@@ -491,7 +503,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Matches if the array contains each of the values. Without values it matches nothing.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// assert_eq!(shop.parts.find(Part::fields().tags.all(["new", "steel"])).one().await?.name, "bolt");
     /// # Ok(()) });
     /// ```
@@ -509,7 +521,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Matches if the array has this length.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// assert_eq!(shop.parts.find(Part::fields().tags.len(0)).one().await?.name, "washer");
     /// # Ok(()) });
     /// ```
@@ -523,7 +535,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Matches if one element of the array matches the whole filter: `$elemMatch`.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // The orders of several lamps: one line is of both, where two conditions could be of different lines.
     /// let lamps = Order::fields().lines.any(|line| line.product.eq(2) & line.quantity.gt(1));
     /// assert_eq!(shop.orders.find(lamps).one().await?.id, 2);

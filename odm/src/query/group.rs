@@ -172,7 +172,7 @@ impl Computed {
 /// The number of documents of a group, or of elements after `unwind`: a `u64`. See [`count`].
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::query::count;
 ///
 /// let stars = Review::fields().stars;
@@ -186,7 +186,7 @@ pub struct Count(());
 /// Counts the documents of each group, or the elements after `unwind`.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::query::count;
 ///
 /// let customers = shop.orders.all().group_by(Order::fields().customer).select(count()).sort(count().desc()).await?;
@@ -210,7 +210,7 @@ impl Count {
 /// [`Field::sum`](Field::sum) and its like.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let order = Order::fields();
 /// let spent = shop.orders.all().group_by(order.customer).select((order.total.sum(), order.total.max()));
 /// let rows: Vec<(String, (f64, Option<f64>))> = spent.await?;
@@ -256,7 +256,7 @@ impl<T, P: Path> Accumulator<T, P> {
 /// [`Field::start_of_day`](Field::start_of_day) and its like.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let order = Order::fields();
 /// let days = shop.orders.all().group_by(order.placed.start_of_day()).select(order.total.sum()).await?;
 /// assert_eq!(days[0], ("2026-03-01".parse()?, 176.0));
@@ -283,7 +283,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// floats it is an `f64`, with a compensation of what is rounded, and of decimals a decimal.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let order = Order::fields();
     /// let spent = shop.orders.all().group_by(order.customer).select(order.total.sum()).await?;
     /// assert_eq!(spent[0], ("joe".to_owned(), 49.0));
@@ -303,7 +303,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// `f64`.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let review = Review::fields();
     /// let ratings = shop.reviews.all().group_by(review.product).select(review.stars.avg()).await?;
     /// assert_eq!(ratings[0], (Ref::new(1), Some(4.0)));
@@ -320,7 +320,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// any others.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let review = Review::fields();
     /// let first = shop.reviews.all().group_by(review.product).select(review.published.min()).await?;
     /// assert_eq!(first[0].1, Some("2026-03-01".parse()?));
@@ -336,7 +336,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Finds the greatest value of each group; see [`min`](Field::min).
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let order = Order::fields();
     /// let last = shop.orders.all().group_by(order.customer).select(order.placed.max()).await?;
     /// assert_eq!(last[1].1, Some("2026-03-01T12:30:00Z".parse()?));
@@ -352,7 +352,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Groups by the full hour in UTC that the date is in.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let order = Order::fields();
     /// let hours = shop.orders.all().count_by(order.placed.start_of_hour()).await?;
     /// assert_eq!(hours[1], ("2026-03-01T12:00:00Z".parse()?, 1));
@@ -368,7 +368,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Groups by the day in UTC that the date is in: the key is its midnight.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let days = shop.orders.all().count_by(Order::fields().placed.start_of_day()).await?;
     /// assert_eq!(days, [("2026-03-01".parse()?, 2), ("2026-04-02".parse()?, 1)]);
     /// # Ok(()) });
@@ -383,7 +383,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Groups by the month in UTC that the date is in: the key is the midnight of its first day.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let order = Order::fields();
     /// let months = shop.orders.all().group_by(order.placed.start_of_month()).select(order.total.sum()).await?;
     /// assert_eq!(months, [("2026-03-01".parse()?, 176.0), ("2026-04-01".parse()?, 49.0)]);
@@ -399,7 +399,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Groups by the year in UTC that the date is in: the key is the midnight of its first day.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let years = shop.orders.all().count_by(Order::fields().placed.start_of_year()).await?;
     /// assert_eq!(years, [("2026-01-01".parse()?, 3)]);
     /// # Ok(()) });
@@ -417,7 +417,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// `Line::fields().price`.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let tag = Part::fields().tags.element();
     /// let tags: Vec<(String, u64)> = shop.parts.all().unwind(Part::fields().tags).count_by(tag).await?;
     /// assert_eq!(tags[1], ("steel".to_owned(), 2));

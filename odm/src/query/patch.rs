@@ -13,7 +13,7 @@ use crate::model::Document;
 /// request go unnoticed: `#[serde(deny_unknown_fields)]` refuses them.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use serde::Deserialize;
 ///
 /// #[derive(Deserialize, Patch)]
@@ -43,7 +43,7 @@ pub trait Patch {
     /// Returns the changes, of which there may be none.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// #[derive(Patch)]
     /// #[patch(of = "Part")]
     /// struct PartPatch {

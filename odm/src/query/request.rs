@@ -31,7 +31,7 @@ use crate::{
 /// is read as its field's type reads it in JSON, and the filter is the one that the typed methods make:
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let json = serde_json::json!({ "price.value": { "gte": 10, "lt": 50 }, "name": ["shelf", "lamp"] });
 /// let filter = Product::filter_from_json(&json)?;
 /// // ?sort=-price.value,name
@@ -89,7 +89,7 @@ pub trait FromRequest: Document {
     /// No name is no sort.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let sort = Part::sort_by("-qty,name")?;
     /// assert_eq!(shop.parts.all().sort(sort).await?[0].name, "washer");
     /// assert!(Part::sort_by("tags").unwrap_err().is_invalid_request()); // a list has no order
@@ -107,7 +107,7 @@ pub trait FromRequest: Document {
     /// document.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let body = serde_json::json!({ "qty": { "lt": 100 }, "tags": "steel" });
     /// assert_eq!(shop.parts.find(Part::filter_from_json(&body)?).count().await?, 2);
     /// // Nothing of a request becomes an operator of the store.
@@ -128,7 +128,7 @@ pub trait FromRequest: Document {
     /// its other parameters, as by `#[serde(flatten)] conditions: BTreeMap<String, String>` beside them.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // GET /parts?qty[gte]=90&tags=steel
     /// let pairs = [("qty[gte]", "90"), ("tags", "steel")];
     /// assert_eq!(shop.parts.find(Part::filter_from_query(pairs)?).one().await?.name, "bolt");
@@ -154,7 +154,7 @@ fn all<M: Document>() -> Allowed<M> {
 /// The fields of `M` that a request may name: what [`allow`](FromRequest::allow) returns.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let asked = Part::allow(["name", "qty"]);
 /// let filter = asked.filter_from_query([("qty[lt]", "10")])?;
 /// assert_eq!(shop.parts.find(filter).sort(asked.sort_by("-name")?).await?.len(), 1);
@@ -181,7 +181,7 @@ impl<M> Allowed<M> {
     /// Makes a sort, as [`FromRequest::sort_by`] does.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // GET /parts?sort=-qty,name
     /// let sort = Part::allow(["name", "qty"]).sort_by("-qty,name")?;
     /// assert_eq!(shop.parts.all().sort(sort).await?[0].name, "washer");
@@ -211,7 +211,7 @@ impl<M> Allowed<M> {
     /// Makes a filter of JSON, as [`FromRequest::filter_from_json`] does.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let body = serde_json::json!({ "qty": { "gte": 90 } });
     /// let filter = Part::allow(["name", "qty"]).filter_from_json(&body)?;
     /// assert_eq!(shop.parts.find(filter).count().await?, 2);
@@ -230,7 +230,7 @@ impl<M> Allowed<M> {
     /// Makes a filter of the pairs of a query string, as [`FromRequest::filter_from_query`] does.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // GET /parts?tags[in]=new,brass
     /// let filter = Part::allow(["tags"]).filter_from_query([("tags[in]", "new,brass")])?;
     /// assert_eq!(shop.parts.find(filter).one().await?.name, "bolt");

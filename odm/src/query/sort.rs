@@ -13,7 +13,7 @@ use crate::{
 /// It is always total: documents with equal keys are in the order of their `_id`s.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let part = Part::fields();
 /// let parts = shop.parts.all().sort(part.price.desc().then(part.name.asc())).await?;
 /// assert_eq!(parts[0].name, "bolt");
@@ -29,7 +29,7 @@ impl<M> Sort<M> {
     /// Adds another sort as a tie-breaker.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let review = Review::fields();
     /// let best = shop.reviews.all().sort(review.stars.desc().then(review.published.desc())).await?;
     /// assert_eq!((best[0].text.as_str(), best[1].text.as_str()), ("Bright", "Solid"));
@@ -44,7 +44,7 @@ impl<M> Sort<M> {
     /// `case_insensitive` gives the order.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// shop.parts.update(2).set(Part::fields().name, "Nut").await?;
     /// let by_name = Part::fields().name.asc().ignore_case().then(Part::fields().qty.desc());
     /// let parts = shop.parts.all().sort(by_name).await?;
@@ -89,7 +89,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Sorts from the least to the greatest value. Null or missing values come first.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let parts = shop.parts.all().sort(Part::fields().qty.asc()).await?;
     /// assert_eq!(parts[0].name, "nut");
     /// # Ok(()) });
@@ -104,7 +104,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Sorts from the greatest to the least value. Null or missing values come last.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let newest = shop.reviews.all().sort(Review::fields().published.desc()).first().await?;
     /// assert_eq!(newest.unwrap().text, "Good");
     /// # Ok(()) });

@@ -23,7 +23,7 @@ use super::{Filter, Patch};
 /// [`Update::new`], which [`with`](Update::with) adds to such a builder.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let part = Part::fields();
 /// shop.parts.update(1).inc(part.qty, -4).push(part.tags, "sold").await?;
 ///
@@ -50,7 +50,7 @@ impl<M> Update<M> {
     /// Makes an update without changes.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let part = Part::fields();
     /// let mut changes = Update::new();
     /// for tag in ["used", "cheap"] {
@@ -171,7 +171,7 @@ impl<M, T> Update<M, T> {
     /// Adds the changes of another update, of which there may be none.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// fn sold(quantity: i64) -> Update<Part> {
     ///     Update::new().inc(Part::fields().qty, -quantity).unset(Part::fields().note)
     /// }
@@ -192,7 +192,7 @@ impl<M, T> Update<M, T> {
     /// Sets the fields that a patch has values for; see [`Patch`].
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// #[derive(Patch)]
     /// #[patch(of = "Part")]
     /// struct PartPatch {
@@ -212,7 +212,7 @@ impl<M, T> Update<M, T> {
     /// an error when the update runs.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::bson::doc;
     ///
     /// // `$bit` has no method.
@@ -227,7 +227,7 @@ impl<M, T> Update<M, T> {
     /// Adds operations in MongoDB's form, with array filters for the `$[name]` in their paths.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::bson::doc;
     ///
     /// let double = doc! { "$mul": { "lines.$[many].quantity": 2_i64 } };
@@ -302,7 +302,7 @@ impl<M, T> Update<M, T> {
     /// Sets the field to the value.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let part = Part::fields();
     /// shop.parts.update(1).set(part.name, "hex bolt").set(part.note, "M4").await?;
     /// // A field of an embedded value, without the rest of it.
@@ -323,7 +323,7 @@ impl<M, T> Update<M, T> {
     /// Sets the field, if there is a value: for the fields of a request, any of which may be missing.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let (part, name, price) = (Part::fields(), None::<&str>, Some(0.2)); // of a request
     /// let bolt = shop.parts.update(1).set_if(part.name, name).set_if(part.price, price).returning().await?;
     /// assert_eq!((bolt.name.as_str(), bolt.price), ("bolt", 0.2));
@@ -349,7 +349,7 @@ impl<M, T> Update<M, T> {
     /// Removes the field, which then reads as `None`.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let nut = shop.parts.update(2).unset(Part::fields().note).returning().await?;
     /// assert_eq!(nut.note, None);
     /// # Ok(()) });
@@ -367,7 +367,7 @@ impl<M, T> Update<M, T> {
     /// amount; an update that would make it negative is an error.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // Two tasks at once take two, where `set` of what each has read would take one.
     /// shop.parts.update(2).inc(Part::fields().qty, -1).await?;
     /// // A rule of the model holds: `#[validate(min = 0)]`.
@@ -386,7 +386,7 @@ impl<M, T> Update<M, T> {
     /// Multiplies the number by the factor.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let result = shop.products.update_where(Filter::all()).mul(Product::fields().price.value, 2.0).await?;
     /// assert_eq!(result.modified, 3);
     /// # Ok(()) });
@@ -403,7 +403,7 @@ impl<M, T> Update<M, T> {
     /// Sets the field to the value if the value is less.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // The lowest price so far.
     /// shop.parts.update(1).min(Part::fields().price, 0.08).await?;
     /// shop.parts.update(1).min(Part::fields().price, 0.12).await?;
@@ -422,7 +422,7 @@ impl<M, T> Update<M, T> {
     /// Sets the field to the value if the value is greater.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let delivered: DateTime = "2026-03-20".parse()?;
     /// let order = shop.orders.update(1).max(Order::fields().placed, delivered).returning().await?;
     /// assert_eq!(order.placed, delivered);
@@ -440,7 +440,7 @@ impl<M, T> Update<M, T> {
     /// Appends the value to the array.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let line = Line { product: Ref::new(3), quantity: 1 };
     /// let order = shop.orders.update(1).push(Order::fields().lines, line).returning().await?;
     /// assert_eq!(order.lines.len(), 3);
@@ -466,7 +466,7 @@ impl<M, T> Update<M, T> {
     /// Appends the values to the array.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let part = shop.parts.update(3).push_all(Part::fields().tags, ["steel", "zinc"]).returning().await?;
     /// assert_eq!(part.tags, ["steel", "zinc"]);
     /// # Ok(()) });
@@ -500,7 +500,7 @@ impl<M, T> Update<M, T> {
     /// Appends the value to the array unless it contains it.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let tags = Part::fields().tags;
     /// let part = shop.parts.update(1).add_to_set(tags, "new").add_to_set(tags, "zinc").returning().await?;
     /// assert_eq!(part.tags, ["new", "steel", "zinc"]);
@@ -523,7 +523,7 @@ impl<M, T> Update<M, T> {
     /// Removes the elements equal to the value from the array.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// shop.parts.update_where(Filter::all()).pull(Part::fields().tags, "new").await?;
     /// assert_eq!(shop.parts.get(1).await?.tags, ["steel"]);
     /// # Ok(()) });
@@ -543,7 +543,7 @@ impl<M, T> Update<M, T> {
     /// Removes the elements that match the filter from the array.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let order = shop.orders.update(1).pull_where(Order::fields().lines, |line| line.quantity.lt(2)).returning().await?;
     /// assert_eq!(order.lines.len(), 1);
     /// # Ok(()) });
@@ -565,7 +565,7 @@ impl<M, T> Update<M, T> {
     /// Removes the last element of the array.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let bolt = shop.parts.update(1).pop(Part::fields().tags).returning().await?;
     /// assert_eq!(bolt.tags, ["new"]);
     /// # Ok(()) });
@@ -582,7 +582,7 @@ impl<M, T> Update<M, T> {
     /// Removes the first element of the array.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let bolt = shop.parts.update(1).pop_first(Part::fields().tags).returning().await?;
     /// assert_eq!(bolt.tags, ["steel"]);
     /// # Ok(()) });

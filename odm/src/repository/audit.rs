@@ -37,7 +37,7 @@ const CHUNK: u64 = 200;
 /// [`next`](Audit::next) and [`try_next`](Audit::try_next) need none.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let findings = shop.audit().with_validation().await?;
 /// assert_eq!(findings, []);
 /// # Ok(()) });
@@ -52,7 +52,7 @@ pub struct Audit {
 /// The progress of an [`Audit`].
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let mut audit = shop.audit();
 /// while audit.try_next().await?.is_some() {}
 /// assert_eq!(audit.progress().checked, audit.progress().total);
@@ -178,7 +178,7 @@ impl Audit {
     /// it does not know which of them dangle.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// # let mut audit = shop.audit();
     /// # while audit.try_next().await?.is_some() {}
     /// # let last = audit.progress().position.clone();
@@ -203,7 +203,7 @@ impl Audit {
     /// [`validate`](super::Repository::validate) does. A repair cannot make them valid.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// assert_eq!(shop.audit().with_validation().await?, []);
     /// # Ok(()) });
     /// ```
@@ -217,7 +217,7 @@ impl Audit {
     /// Returns the progress so far.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let mut audit = shop.audit();
     /// while let Some(finding) = audit.try_next().await? {
     ///     println!("{finding} ({} of {})", audit.progress().checked, audit.progress().total);
@@ -231,7 +231,7 @@ impl Audit {
     /// Waits for the next finding. `None` at the end.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let mut audit = shop.audit();
     /// while let Some(finding) = audit.next().await {
     ///     println!("{}", finding?);
@@ -246,7 +246,7 @@ impl Audit {
     /// audit.try_next().await?`.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let mut repair = shop.repair();
     /// while let Some(finding) = repair.try_next().await? {
     ///     println!("{finding}");

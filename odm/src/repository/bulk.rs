@@ -13,7 +13,7 @@ use crate::{
 /// tuple, a `Vec` or an `Option` of such writes.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// // A tuple of writes of several models, with a `Vec` of as many as there are lines.
 /// let qty = Part::fields().qty;
 /// let taken: Vec<_> = [(1, 4), (2, 4)].map(|(id, number)| shop.parts.update(id).inc(qty, -number)).into();

@@ -50,7 +50,7 @@ impl ChildCardinality for AtMostOne {
 /// A query of the only child of a parent. Awaiting it returns the child, if there is one.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let lamp = shop.products.get(2).await?;
 /// assert!(shop.warranties.of(&lamp).await?.is_none());
 /// # Ok(()) });

@@ -21,7 +21,7 @@ use crate::{
 /// whether there was one.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let there_was_one: bool = shop.reviews.delete(1).await?;
 /// assert!(there_was_one);
 /// # Ok(()) });
@@ -50,7 +50,7 @@ impl<M: Document> Delete<M> {
     /// [dry runs](super#dry-runs).
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let plan = shop.products.delete(3).plan().await?;
     /// assert_eq!((plan.matched, plan.collections.len()), (1, 2)); // the product, and its manual
     /// # Ok(()) });
@@ -77,7 +77,7 @@ impl<M: Document> WriteBuilder for Delete<M> {
 /// [`Repository::delete_where`](super::Repository::delete_where). Awaiting it returns their number.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let deleted: u64 = shop.reviews.delete_where(Review::fields().stars.lt(4)).await?;
 /// assert_eq!(deleted, 1);
 /// # Ok(()) });
@@ -106,7 +106,7 @@ impl<M: Document> DeleteWhere<M> {
     /// [dry runs](super#dry-runs).
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let plan = shop.reviews.delete_where(Review::fields().stars.eq(5)).plan().await?;
     /// let products = plan.collections.iter().find(|planned| planned.collection == "products").unwrap();
     /// assert_eq!((plan.matched, products.changed), (2, 2));

@@ -29,7 +29,7 @@ use crate::{
 /// `T` is the type that a document is read as, `J` the joins: with joins, a row is a tuple.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let part = Part::fields();
 /// let steel = shop.parts.find(part.tags.contains("steel"));
 /// let number = steel.clone().count().await?;
@@ -90,7 +90,7 @@ impl<M: Document> Query<M> {
     /// Reads only the fields of a projection of each document.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// #[derive(serde::Deserialize, Projection)]
     /// #[projection(of = "Part")]
     /// struct Name {
@@ -119,7 +119,7 @@ impl<M: Document> Query<M> {
     /// the same pages: [`next`](Page::next) of a page leads past the documents that cannot be read.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let nut = shop.parts.find(Part::fields().name.eq("nut")).raw().one().await?;
     /// assert_eq!(nut.get_str("note").unwrap(), "M4");
     /// # Ok(()) });
@@ -161,7 +161,7 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// Adds a filter: a document must match all of them.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let mut parts = shop.parts.find(Part::fields().tags.contains("steel"));
     /// let only_scarce = true;
     /// if only_scarce {
@@ -191,7 +191,7 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// The default is the order of the `_id`s, which are also the last tie-breaker of every order.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let review = Review::fields();
     /// let reviews = shop.reviews.all().sort(review.stars.desc()).sort(review.published.desc()).await?;
     /// assert_eq!((reviews[0].text.as_str(), reviews[1].text.as_str()), ("Bright", "Solid"));
@@ -208,7 +208,7 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// Skips this many documents.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let third = shop.parts.all().skip(2).await?;
     /// assert_eq!(third[0].name, "washer");
     /// # Ok(()) });
@@ -220,7 +220,7 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// Returns at most this many documents; with [`page`](Query::page), on each page.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let two = shop.parts.all().sort(Part::fields().qty.desc()).limit(2).await?;
     /// assert_eq!(two.len(), 2);
     /// # Ok(()) });
@@ -238,7 +238,7 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// place of another position.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let by_name = || shop.parts.all().sort(Part::fields().name.asc());
     /// let mut page = by_name().page(2).await?;
     /// let mut names: Vec<String> = page.items.into_iter().map(|part| part.name).collect();
@@ -262,7 +262,7 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// place of another position.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let parts = || shop.parts.all();
     /// let first = parts().page(2).await?;
     /// let second = parts().after(&first.next.unwrap()).page(2).await?;
@@ -284,7 +284,7 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// [`count`](Query::count) does.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let page = shop.parts.all().with_total().page(2).await?;
     /// assert_eq!(page.total, Some(3)); // "1 to 2 of 3"
     /// # Ok(()) });
@@ -300,7 +300,7 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// documents of a partial index, by its own filter.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// assert_eq!(shop.parts.find(Part::fields().qty.lt(10)).count().await?, 1);
     /// # Ok(()) });
     /// ```
@@ -320,7 +320,7 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// Returns whether any document matches.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let is_known = shop.parts.find(Part::fields().name.eq("bolt")).exists().await?;
     /// assert!(is_known);
     /// # Ok(()) });
@@ -335,7 +335,7 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// Of a list, each element is a value, as in MongoDB.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let tags: Vec<String> = shop.parts.all().distinct(Part::fields().tags).await?;
     /// assert_eq!(tags, ["new", "steel"]);
     /// # Ok(()) });
@@ -388,7 +388,7 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// [semi-join](Query::any_referrer) it says nothing.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let by_name = shop.parts.find(Part::fields().name.eq("bolt")).explain().await?;
     /// assert!(by_name.index.is_some());
     /// assert_eq!(by_name.cost.documents_examined, 1);
@@ -415,7 +415,7 @@ impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Query<M, J,
     /// Returns the first document, if there is one.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let dearest = shop.parts.all().sort(Part::fields().price.desc()).first().await?;
     /// assert_eq!(dearest.unwrap().name, "bolt");
     /// # Ok(()) });
@@ -430,7 +430,7 @@ impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Query<M, J,
     /// Returns the only document.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let nut = shop.parts.find(Part::fields().name.eq("nut")).one().await?;
     /// assert_eq!(nut.qty, 5);
     /// assert!(shop.parts.find(Part::fields().name.eq("rivet")).one().await.unwrap_err().is_not_found());
@@ -467,7 +467,7 @@ impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Query<M, J,
     /// index gives the order, the work does not grow with the number of pages before it.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let by_name = || shop.parts.all().sort(Part::fields().name.asc());
     /// let first = by_name().with_total().page(2).await?;
     /// assert_eq!((first.items.len(), first.total), (2, Some(3)));
@@ -495,7 +495,7 @@ impl<M: Document, T: DeserializeOwned + Send + 'static> Query<M, (), T> {
     /// [`snapshot`](super::DocumentStream::snapshot).
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // All orders, however many there are, without holding them.
     /// let mut orders = shop.orders.all().stream();
     /// let mut quantity = 0;
@@ -516,7 +516,7 @@ impl<M: Document, J> Query<M, J> {
     /// loads it anyway.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let products = shop.products.all().with(Product::fields().manual).await?;
     /// assert_eq!(products[0].manual.get().unwrap().pages, 2);
     /// # Ok(()) });

@@ -18,7 +18,7 @@ use crate::{
 /// it is read as.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let bolt: Part = shop.parts.get(1).await?;
 /// let none: Option<Part> = shop.parts.get(99).optional().await?;
 /// assert!(none.is_none());
@@ -45,7 +45,7 @@ impl<M: Document> Get<M> {
     /// Loads a cold part of the document, by one more query.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let shelf = shop.products.get(1).with(Product::fields().manual).await?;
     /// assert_eq!(shelf.manual.get().unwrap().text, "How to use the shelf.");
     /// # Ok(()) });
@@ -58,7 +58,7 @@ impl<M: Document> Get<M> {
     /// Reads the document as it is, without its type, as to correct one that cannot be read.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let bolt = shop.parts.get(1).raw().await?;
     /// assert_eq!(bolt.get_f64("price").unwrap(), 0.1);
     /// # Ok(()) });
@@ -77,7 +77,7 @@ impl<M: Document, T: DeserializeOwned + Send + 'static> Get<M, T> {
     /// Returns `None` if there is no such document.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let part = shop.parts.get(99).optional().await?;
     /// assert_eq!(part.map_or(0, |part| part.qty), 0);
     /// # Ok(()) });
@@ -121,7 +121,7 @@ async fn read<M: Document, T: DeserializeOwned + Send>(
 /// [`Repository::get_many`](super::Repository::get_many). `T` is the type that they are read as.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let order = shop.orders.get(1).await?;
 /// let products: Vec<Product> = shop.products.fetch(&order.lines).await?;
 /// assert_eq!(products.len(), 2);
@@ -148,7 +148,7 @@ impl<M: Document> Fetch<M> {
     /// Loads a cold part of each document, by one more query for all.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let products = shop.products.get_many([1, 2]).with(Product::fields().manual).await?;
     /// assert!(products.iter().all(|product| product.manual.is_loaded()));
     /// # Ok(()) });
@@ -161,7 +161,7 @@ impl<M: Document> Fetch<M> {
     /// Reads the documents as they are, without their type.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let parts = shop.parts.get_many([1, 2]).raw().await?;
     /// assert_eq!(parts[1].get_str("note").unwrap(), "M4");
     /// # Ok(()) });
@@ -180,7 +180,7 @@ impl<M: Document, T: DeserializeOwned + Send + 'static> Fetch<M, T> {
     /// Returns `None` at the position of each document that does not exist.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let found = shop.parts.get_many([1, 99]).optional().await?;
     /// assert!(found[0].is_some() && found[1].is_none());
     /// # Ok(()) });

@@ -46,7 +46,7 @@ impl Grouped {
 /// The elements of an array in the documents that a query finds. See [`Query::unwind`].
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let lines = shop.orders.all().unwind(Order::fields().lines);
 /// let sold = lines.group_by(Line::fields().product).select(Line::fields().quantity.sum()).await?;
 /// assert_eq!(sold, [(Ref::new(1), 3), (Ref::new(2), 4)]);
@@ -61,7 +61,7 @@ pub struct Unwound<M, T> {
 /// Groups of which nothing is computed yet: [`select`](GroupBy::select) says what.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::query::count;
 ///
 /// let review = Review::fields();
@@ -80,7 +80,7 @@ pub struct GroupBy<S, V> {
 /// and what is computed, or the tuple of that. They are in the order of their keys.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let spent = shop.orders.all().group_by(Order::fields().customer).select(Order::fields().total.sum());
 /// let rows: Vec<(String, f64)> = spent.await?;
 /// assert_eq!(rows.len(), 2);
@@ -106,7 +106,7 @@ impl<M: Document> Query<M> {
     /// of scalars.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let (order, line) = (Order::fields(), Line::fields());
     /// // How many of each product were sold in March.
     /// let march = order.placed.lt("2026-04-01".parse::<DateTime>()?);
@@ -143,7 +143,7 @@ impl<M: Document, T: 'static> Unwound<M, T> {
     /// Counts the elements.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// assert_eq!(shop.orders.all().unwind(Order::fields().lines).count().await?, 4);
     /// # Ok(()) });
     /// ```
@@ -172,7 +172,7 @@ macro_rules! aggregates {
             /// can be missing.
             ///
             /// ```
-            /// # use odm::__private::examples::*; example(async |shop| {
+            /// # use odm::derive::examples::*; example(async |shop| {
             /// use odm::query::count;
             ///
             /// let order = Order::fields();
@@ -210,7 +210,7 @@ macro_rules! aggregates {
             /// one document for each value.
             ///
             /// ```
-            /// # use odm::__private::examples::*; example(async |shop| {
+            /// # use odm::derive::examples::*; example(async |shop| {
             /// let stars: Vec<(i32, u64)> = shop.reviews.all().count_by(Review::fields().stars).await?;
             /// assert_eq!(stars, [(3, 1), (4, 1), (5, 2)]);
             /// # Ok(()) });
@@ -225,7 +225,7 @@ macro_rules! aggregates {
             /// Sums up the numbers in a field; see [`Field::sum`]. Without any the sum is 0.
             ///
             /// ```
-            /// # use odm::__private::examples::*; example(async |shop| {
+            /// # use odm::derive::examples::*; example(async |shop| {
             /// let revenue = shop.orders.find(Order::fields().customer.eq("kate")).sum(Order::fields().total).await?;
             /// assert_eq!(revenue, 176.0);
             /// # Ok(()) });
@@ -244,7 +244,7 @@ macro_rules! aggregates {
             /// Computes the mean of the numbers in a field; `None` without any. See [`Field::avg`].
             ///
             /// ```
-            /// # use odm::__private::examples::*; example(async |shop| {
+            /// # use odm::derive::examples::*; example(async |shop| {
             /// let shelf = shop.reviews.find(Review::fields().product.eq(1));
             /// assert_eq!(shelf.avg(Review::fields().stars).await?, Some(4.0));
             /// # Ok(()) });
@@ -264,7 +264,7 @@ macro_rules! aggregates {
             /// Finds the least value of a field; `None` without any. See [`Field::min`].
             ///
             /// ```
-            /// # use odm::__private::examples::*; example(async |shop| {
+            /// # use odm::derive::examples::*; example(async |shop| {
             /// let cheapest = shop.products.all().min(Product::fields().price.value).await?;
             /// assert_eq!(cheapest, Some(19.5));
             /// # Ok(()) });
@@ -284,7 +284,7 @@ macro_rules! aggregates {
             /// Finds the greatest value of a field; `None` without any. See [`Field::max`].
             ///
             /// ```
-            /// # use odm::__private::examples::*; example(async |shop| {
+            /// # use odm::derive::examples::*; example(async |shop| {
             /// let newest = shop.reviews.all().max(Review::fields().published).await?;
             /// assert_eq!(newest, Some("2026-03-09".parse()?));
             /// # Ok(()) });
@@ -366,7 +366,7 @@ impl<S, V> GroupBy<S, V> {
     /// up to six of these.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::query::count;
     ///
     /// let order = Order::fields();
@@ -394,7 +394,7 @@ impl<S, V, A> Groups<S, V, A> {
     /// Keeps the groups that match, by what is computed of them, selected or not. A second call adds a condition.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::query::count;
     ///
     /// let regulars = shop.orders.all().count_by(Order::fields().customer).having(count().gte(2)).await?;
@@ -410,7 +410,7 @@ impl<S, V, A> Groups<S, V, A> {
     /// `Order::fields().status.asc()`. A second call adds a tie-breaker.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::query::count;
     ///
     /// let customers = shop.orders.all().count_by(Order::fields().customer).sort(count().desc()).await?;
@@ -427,7 +427,7 @@ impl<S, V, A> Groups<S, V, A> {
     /// Skips this many groups.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::query::count;
     ///
     /// let second = shop.orders.all().count_by(Order::fields().customer).sort(count().desc()).skip(1).await?;
@@ -442,7 +442,7 @@ impl<S, V, A> Groups<S, V, A> {
     /// Returns at most this many groups.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // The product that is reviewed most.
     /// use odm::query::count;
     ///

@@ -18,7 +18,7 @@ use crate::{
 /// returns what was stored.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let review = Review {
 ///     id: 5,
 ///     product: Ref::new(3),
@@ -46,7 +46,7 @@ impl<M: Document> Insert<M> {
     /// [dry runs](super#dry-runs).
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// # let published = "2026-03-10".parse()?;
     /// let review = Review { id: 5, product: Ref::new(3), stars: 4, text: "Large".into(), published };
     /// let plan = shop.reviews.insert(review).plan().await?;
@@ -74,7 +74,7 @@ impl<M: Document> WriteBuilder for Insert<M> {
 /// Awaiting it returns what was stored, in the same order.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let bolt = shop.parts.get(1).await?;
 /// let more = ["rivet", "dowel"].into_iter().zip(4..);
 /// let more = more.map(|(name, id)| Part { id, name: name.into(), ..bolt.clone() });
@@ -101,7 +101,7 @@ impl<M: Document> InsertMany<M> {
     /// [dry runs](super#dry-runs).
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let bolt = shop.parts.get(1).await?;
     /// let more = (4..9).map(|id| Part { id, name: format!("bolt {id}"), ..bolt.clone() });
     /// let plan = shop.parts.insert_many(more).plan().await?;

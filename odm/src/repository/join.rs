@@ -22,7 +22,7 @@ use crate::{
 /// A reference, or what [`referrers`](Field::referrers) makes of one in the other direction:
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let rows = shop.products.all().join(Product::fields().parts).join(Review::fields().product.referrers()).await?;
 /// let (shelf, parts, reviews): &(Product, Vec<Part>, Vec<Review>) = &rows[0];
 /// assert_eq!((parts.len(), reviews.len()), (2, 3));
@@ -77,7 +77,7 @@ impl<V: Joinable, J: Join<V::Target>> JoinFrom<V> for J {
 /// A function of any query, with joins or without:
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::repository::{Joins, Query};
 ///
 /// async fn first<M: Document, J: Joins<M>>(query: Query<M, J>) -> odm::Result<Option<J::Row>>
@@ -190,7 +190,7 @@ impl Resolve for Unchecked {
 /// A join of a reference, with joins from the referenced documents.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// // Of each review its product, and the parts of that.
 /// let product = Review::fields().product.join(Product::fields().parts);
 /// let rows: Vec<(Review, (Product, Vec<Part>))> = shop.reviews.all().join(product).await?;
@@ -208,7 +208,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// Joins a reference of the joined documents.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let product = Review::fields().product.join(Product::fields().parts);
     /// let (review, (product, parts)) = shop.reviews.find(Review::fields().id.eq(4)).join(product).one().await?;
     /// assert_eq!((product.name.as_str(), parts[0].name.as_str()), ("lamp", "nut"));
@@ -230,7 +230,7 @@ impl<V: Joinable, P: Path, K, J: Send + Sync> Follow<Field<V, P, K>, (J,)> {
     /// Joins another reference of the joined documents.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // Of each review its product, with the parts and the warranty of that.
     /// let warranty = Warranty::fields().product.referrers();
     /// let product = Review::fields().product.join(Product::fields().parts).join(warranty);

@@ -14,7 +14,7 @@ use crate::{
 /// One document, or a list of them:
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let manual = Product::fields().manual;
 /// let mut shelf = shop.products.get(1).await?;
 /// shop.products.load(&mut shelf, manual).await?;

@@ -25,7 +25,7 @@ use crate::{
 /// A page of rows of a query.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let page = shop.parts.all().with_total().page(2).await?;
 /// assert_eq!((page.items.len(), page.total), (2, Some(3)));
 /// let last = shop.parts.all().after(&page.next.unwrap()).page(2).await?;

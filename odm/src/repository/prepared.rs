@@ -15,7 +15,7 @@ use crate::{
 /// A function of any write:
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::{WritePlan, repository::WriteBuilder};
 ///
 /// async fn in_a_unit<W: WriteBuilder>(shop: &Shop, write: W) -> odm::Result<W::Returned> {

@@ -29,7 +29,7 @@ use crate::{
 /// [`Filter::raw`].
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let parts = shop.parts.raw();
 /// let steel = parts.find(Part::fields().tags.contains("steel")).await?;
 /// assert_eq!(steel[0].get_i64("qty").unwrap(), 90);
@@ -51,7 +51,7 @@ impl<M: Document> RawRepository<M> {
     /// Stores a new document, and returns it as it is stored.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::bson::rawdoc;
     ///
     /// let rivet = rawdoc! {
@@ -73,7 +73,7 @@ impl<M: Document> RawRepository<M> {
     /// Stores new documents as one unit, and returns them as they are stored, in the same order.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::bson::rawdoc;
     ///
     /// let part = |id: i64, name: &str| rawdoc! { "_id": id, "name": name, "qty": 1_i64, "price": 0.1, "tags": [] };
@@ -95,7 +95,7 @@ impl<M: Document> RawRepository<M> {
     /// Replaces the document with the same `_id`, and returns what was stored. Fields that it has not are removed.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::bson::rawdoc;
     ///
     /// let parts = shop.parts.raw();
@@ -115,7 +115,7 @@ impl<M: Document> RawRepository<M> {
     /// Replaces the document with the same `_id`, or inserts it if there is none. Returns what was stored.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::bson::rawdoc;
     ///
     /// let rivet = rawdoc! { "_id": 4_i64, "name": "rivet", "qty": 1_i64, "price": 0.1, "tags": [] };
@@ -134,7 +134,7 @@ impl<M: Document> RawRepository<M> {
     /// Reads the document with an `_id`, as [`Repository::get`] does.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let nut = shop.parts.raw().get(2).await?;
     /// assert_eq!(nut.get_str("note").unwrap(), "M4");
     /// # Ok(()) });
@@ -146,7 +146,7 @@ impl<M: Document> RawRepository<M> {
     /// Finds the documents that match a filter, as [`Repository::find`] does.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let scarce = shop.parts.raw().find(Part::fields().qty.lt(10)).await?;
     /// assert_eq!(scarce[0].get_str("name").unwrap(), "nut");
     /// # Ok(()) });
@@ -158,7 +158,7 @@ impl<M: Document> RawRepository<M> {
     /// Finds all documents, in the order of their `_id`s.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let page = shop.parts.raw().all().page(2).await?;
     /// assert_eq!(page.items[1].get_str("name").unwrap(), "nut");
     /// # Ok(()) });
@@ -186,7 +186,7 @@ enum WriteKind {
 /// A write of one document from a [`RawRepository`]. Awaiting it returns the document as it is stored.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::bson::rawdoc;
 ///
 /// let rivet = rawdoc! { "_id": 4_i64, "name": "rivet", "qty": 1_i64, "price": 0.1, "tags": [] };
@@ -202,7 +202,7 @@ impl<M: Document> RawWrite<M> {
     /// [dry runs](super#dry-runs).
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::bson::rawdoc;
     ///
     /// let rivet = rawdoc! { "_id": 4_i64, "name": "rivet", "qty": 1_i64, "price": 0.1, "tags": [] };
@@ -232,7 +232,7 @@ impl<M: Document> WriteBuilder for RawWrite<M> {
 /// A write of several documents from a [`RawRepository`]. Awaiting it returns them as they are stored.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let mut parts = shop.parts.raw().all().await?;
 /// # shop.products.delete_where(Filter::all()).await.unwrap_err();
 /// # shop.orders.delete_where(Filter::all()).await?;
@@ -257,7 +257,7 @@ impl<M: Document> RawWriteMany<M> {
     /// [dry runs](super#dry-runs).
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::bson::rawdoc;
     ///
     /// let part = |id: i64, name: &str| rawdoc! { "_id": id, "name": name, "qty": 1_i64, "price": 0.1, "tags": [] };

@@ -21,7 +21,7 @@ impl<M: Document> Repository<M> {
     /// Reads the document with an `_id`.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let bolt = shop.parts.get(1).await?;
     /// assert_eq!(bolt.name, "bolt");
     /// assert!(shop.parts.get(99).await.unwrap_err().is_not_found());
@@ -38,7 +38,7 @@ impl<M: Document> Repository<M> {
     /// Reads the documents with these `_id`s by one request, in the same order, repeats included.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let parts = shop.parts.get_many([3, 1]).await?;
     /// assert_eq!((parts[0].name.as_str(), parts[1].name.as_str()), ("washer", "bolt"));
     /// # Ok(()) });
@@ -61,7 +61,7 @@ impl<M: Document> Repository<M> {
     /// It takes one reference or many, bare or in embedded links.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let shelf = shop.products.get(1).await?;
     /// let parts = shop.parts.fetch(&shelf.parts).await?;
     /// assert_eq!(parts.len(), 2);
@@ -90,7 +90,7 @@ impl<M: Document> Repository<M> {
     /// which is unloaded if none is stored.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let mut products = shop.products.all().limit(2).await?;
     /// assert!(!products[0].manual.is_loaded());
     /// shop.products.load(&mut products, Product::fields().manual).await?;
@@ -120,7 +120,7 @@ impl<M: Document> Repository<M> {
     /// loads it.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let part = Part::fields();
     /// let found = shop.parts.find(part.tags.contains("steel") & part.qty.gt(10)).await?;
     /// assert_eq!(found[0].name, "bolt");
@@ -133,7 +133,7 @@ impl<M: Document> Repository<M> {
     /// Finds all documents, in the order of their `_id`s.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let dearest = shop.parts.all().sort(Part::fields().price.desc()).limit(1).await?;
     /// assert_eq!(dearest[0].name, "bolt");
     /// # Ok(()) });
@@ -146,7 +146,7 @@ impl<M: Document> Repository<M> {
     /// Returns a query to sort and limit, or for a reference with `one` a query of the only child.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let shelf = shop.products.get(1).await?;
     /// let worst = shop.reviews.of(&shelf).sort(Review::fields().stars.asc()).limit(1).await?;
     /// assert_eq!(worst[0].text, "Wobbles");
@@ -177,7 +177,7 @@ impl<M: Document> Repository<M> {
     /// returns, to limit or page, reads only the children after them.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // The page of the product shows the two newest reviews, and "more" leads to the others.
     /// let shelf = shop.products.get(1).await?;
     /// assert_eq!((shelf.reviews[0].text.as_str(), shelf.reviews[1].text.as_str()), ("Good", "Wobbles"));

@@ -22,7 +22,7 @@ use crate::{
 /// [`Repository::upsert`](super::Repository::upsert). Awaiting it returns what was stored.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let mut nut = shop.parts.get(2).await?;
 /// nut.qty = 80;
 /// let stored: Part = shop.parts.replace(nut).await?;
@@ -49,7 +49,7 @@ impl<M: Document> Replace<M> {
     /// [dry runs](super#dry-runs).
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let mut lamp = shop.products.get(2).await?;
     /// lamp.name = "desk lamp".into();
     /// let plan = shop.products.replace(lamp).plan().await?;
@@ -81,7 +81,7 @@ impl<M: Document> WriteBuilder for Replace<M> {
 /// returns what was stored, in the same order.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let parts = shop.parts.all().await?;
 /// let stored: Vec<Part> = shop.parts.upsert_many(parts.clone()).await?;
 /// assert_eq!(stored, parts);
@@ -102,7 +102,7 @@ impl<M: Document> UpsertMany<M> {
     /// [dry runs](super#dry-runs).
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let mut list = shop.parts.all().await?;
     /// list[0].qty = 70;
     /// list.push(Part { id: 4, name: "rivet".into(), ..list[1].clone() });

@@ -23,7 +23,7 @@ use crate::{
 /// not loaded.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let parts: Vec<Part> =
 ///     shop.parts.update_where(Part::fields().qty.lt(10)).set(Part::fields().note, "order more").returning().await?;
 /// assert_eq!(parts[0].name, "nut");
@@ -41,7 +41,7 @@ impl<M: Document, T> Update<M, T> {
     /// as it was before among them.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let part: Part = shop.parts.update(2).inc(Part::fields().qty, -1).returning().await?;
     /// assert_eq!(part.qty, 4);
     /// # Ok(()) });
@@ -56,7 +56,7 @@ impl<M: Document, T> Update<M, T> {
     /// Returns the document, or all of those that match the filter, as they were before the update.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let before = shop.parts.update(2).set(Part::fields().qty, 0).returning_before().await?;
     /// assert_eq!(before.qty, 5); // so many were left
     /// # Ok(()) });
@@ -73,7 +73,7 @@ impl<M: Document> Delete<M> {
     /// Returns the deleted document, if there was one.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let last: Option<Review> = shop.reviews.delete(2).returning().await?;
     /// assert_eq!(last.unwrap().text, "Wobbles");
     /// # Ok(()) });
@@ -90,7 +90,7 @@ impl<M: Document> DeleteWhere<M> {
     /// Returns the deleted documents.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let deleted: Vec<Review> = shop.reviews.delete_where(Review::fields().stars.lt(5)).returning().await?;
     /// assert_eq!(deleted.len(), 2);
     /// # Ok(()) });

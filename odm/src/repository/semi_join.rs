@@ -119,7 +119,7 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// which another document may be the reason.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let (product, review) = (Product::fields(), Review::fields());
     /// let loved = shop.products.all().any_referrer(review.product, review.stars.eq(5));
     /// let page = loved.sort(product.name.asc()).page(20).await?;
@@ -146,7 +146,7 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// the reference.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let of_lamps = shop.reviews.all().whose(Review::fields().product, Product::fields().name.eq("lamp"));
     /// assert_eq!(of_lamps.count().await?, 1);
     /// # Ok(()) });

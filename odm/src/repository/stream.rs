@@ -45,7 +45,7 @@ const CHUNK: u64 = 1_000;
 /// the next one; any other error is the last item.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use futures_util::TryStreamExt;
 ///
 /// let names = shop.parts.all().stream().map_ok(|part| part.name);
@@ -125,7 +125,7 @@ impl<T> DocumentStream<T> {
     /// error, instead of continuing on a newer one.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // The sum over all parts of one moment, whatever is sold meanwhile.
     /// let mut parts = shop.parts.all().stream().snapshot();
     /// let mut value = 0.0;
@@ -277,7 +277,7 @@ impl<T: DeserializeOwned + Send + 'static> DocumentStream<T> {
     /// Waits for the next document. `None` at the end.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let mut parts = shop.parts.all().stream();
     /// while let Some(part) = parts.next().await {
     ///     match part {
@@ -295,7 +295,7 @@ impl<T: DeserializeOwned + Send + 'static> DocumentStream<T> {
     /// Some(document) = stream.try_next().await?`. After an error of the kind `Decode`, another call goes on.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let mut parts = shop.parts.all().stream();
     /// let mut bought = Vec::new();
     /// while let Some(part) = parts.try_next().await? {

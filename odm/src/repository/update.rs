@@ -20,7 +20,7 @@ use crate::{
 /// The type of an update that is made here and awaited there:
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::repository::OneDocument;
 ///
 /// fn sold(parts: &Repository<Part>, id: i64) -> Update<Part, OneDocument> {
@@ -72,7 +72,7 @@ impl OneDocument {
 /// The type of an update that is made here and awaited there:
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::repository::MatchingDocuments;
 ///
 /// fn sale(parts: &Repository<Part>) -> Update<Part, MatchingDocuments> {
@@ -101,7 +101,7 @@ impl MatchingDocuments {
 /// The result of an update of the documents that match a filter.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let part = Part::fields();
 /// let result = shop.parts.update_where(part.qty.gt(80)).set(part.qty, 90).await?;
 /// assert_eq!((result.matched, result.modified), (2, 1)); // one had 90 before
@@ -124,7 +124,7 @@ impl<M> Update<M, MatchingDocuments> {
     /// `M` is an error, whether or not a document matches.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let part = Part::fields();
     /// let rivet = Update::new().set(part.name, "rivet").set(part.price, 0.1).set(part.tags, Vec::<String>::new());
     /// let result = shop.parts.update_where(part.id.eq(4)).with(rivet).inc(part.qty, 50).upsert().await?;
@@ -145,7 +145,7 @@ impl<M: Document> Update<M, OneDocument> {
     /// [`Stale`](ErrorKind::Stale) if it has another one.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let lamp = shop.products.get(2).await?;
     /// let price = Product::fields().price.value;
     /// shop.products.update(2).set(price, 21.0).if_version(lamp.version).await?;
@@ -171,7 +171,7 @@ impl<M: Document> Update<M, OneDocument> {
     /// [`Stale`](ErrorKind::Stale) if it has another one, or the header has no tag of this document.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::ETag;
     ///
     /// let seen = ETag::of(&shop.products.get(2).await?)?.to_string();
@@ -214,7 +214,7 @@ impl<M: Document> Update<M, OneDocument> {
     /// [dry runs](super#dry-runs).
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // A review moves to another product: the lists and counts of both follow.
     /// let plan = shop.reviews.update(4).set(Review::fields().product, Ref::new(3)).plan().await?;
     /// let products = plan.collections.iter().find(|planned| planned.collection == "products").unwrap();
@@ -257,7 +257,7 @@ impl<M: Document> Update<M, MatchingDocuments> {
     /// [dry runs](super#dry-runs).
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let part = Part::fields();
     /// let plan = shop.parts.update_where(part.qty.lt(100)).set(part.note, "count again").plan().await?;
     /// assert_eq!(plan.collections[0].changed, 2);

@@ -14,7 +14,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     maintain::{Doc, Found, IdOfNumber, Write, WritePlan},
     model::{Document, Insertable, StoredKey},
-    mql::{Filter, Pattern, Test, path},
+    mql::{self, Filter, Pattern, Test, path},
     query::Update,
     session::Session,
 };
@@ -24,7 +24,7 @@ use crate::{
 /// with those cold parts that the given one has values of.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let rivet = Part { id: 4, name: "rivet".into(), qty: 9, price: 0.1, tags: vec![], note: None };
 /// let name = Part::fields().name;
 /// let stored: Part = shop.parts.upsert_by(name, rivet.clone()).await?; // inserted
@@ -58,7 +58,7 @@ impl<M: Document> UpsertBy<M> {
     /// `.update(Update::new().inc(Word::fields().count, 1))`.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let bolt = shop.parts.get(1).await?;
     /// let more = Update::new().inc(Part::fields().qty, 10);
     /// let bolt = shop.parts.upsert_by(Part::fields().name, bolt).update(more).await?;
@@ -75,7 +75,7 @@ impl<M: Document> UpsertBy<M> {
     /// Leaves a document that is found as it is: the new one is inserted only if there is none.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // Defaults that a program stores at its start, and that somebody may have changed since.
     /// let default = Part { id: 9, name: "bolt".into(), qty: 0, price: 0.0, tags: vec![], note: None };
     /// let bolt = shop.parts.upsert_by(Part::fields().name, default).keep().await?;
@@ -91,7 +91,7 @@ impl<M: Document> UpsertBy<M> {
     /// [dry runs](super#dry-runs).
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let bolt = shop.parts.get(1).await?;
     /// let plan = shop.parts.upsert_by(Part::fields().name, Part { qty: 7, ..bolt }).plan().await?;
     /// assert_eq!(plan.collections[0].changed, 1);
@@ -138,7 +138,7 @@ fn key_of<M: Document>(key: StoredKey, document: &RawDocument) -> Result<Filter>
             Err(error.at(M::COLLECTION, Some(field), None))
         }
         Some(RawBsonRef::String(text)) if key.ignores_case => {
-            let same = Pattern::equal_ignoring_case(text)?;
+            let same = Pattern::equal_ignoring_case(text).map_err(mql::Error::from)?;
             Ok(Filter::Path(field.into(), Test::Regex(same)))
         }
         Some(value) => Ok(Filter::Path(field.into(), Test::Eq(RawBson::from(value)))),

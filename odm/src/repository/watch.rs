@@ -31,7 +31,7 @@ const BUFFER: usize = 1024;
 /// of changes, which begins then.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use futures_util::StreamExt;
 ///
 /// let mut changes = shop.reviews.watch(Review::fields().stars.lt(3)).buffer(64).await?;
@@ -65,7 +65,7 @@ impl<M: Document> Watch<M> {
     /// they are, those that do not match the filter included.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // Somebody who reads slowly, and keeps up with up to 4,096 commits.
     /// let mut changes = shop.parts.watch(Filter::all()).buffer(4096).await?;
     /// # shop.close().await?;
@@ -124,7 +124,7 @@ fn commits(
 /// A committed change of a document.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::store::Cause;
 ///
 /// let mut changes = shop.products.watch(Filter::all()).await?;
@@ -157,7 +157,7 @@ pub struct ChangeEvent<M: Document> {
 /// in the place of a change whose document cannot be read as the model, `FailedFilter` where the filter fails on one.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use futures_util::TryStreamExt;
 ///
 /// let changes = shop.parts.watch(Filter::all()).await?;
@@ -197,7 +197,7 @@ impl<M: Document> ChangeStream<M> {
     /// Dropping the future loses nothing.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let mut changes = shop.parts.watch(Filter::all()).await?;
     /// shop.parts.delete(3).await?;
     /// let change = changes.next().await.expect("the store is open")?;
@@ -212,7 +212,7 @@ impl<M: Document> ChangeStream<M> {
     /// changes.try_next().await?`. After an error, another call goes on.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let mut changes = shop.parts.watch(Part::fields().qty.eq(0)).await?;
     /// # shop.parts.update(2).set(Part::fields().qty, 0).await?;
     /// # shop.close().await?;

@@ -18,7 +18,7 @@ impl<M: Document> Repository<M> {
     /// document, which has only the fields that a caller gives: `#[document(new = "NewTask")]` makes it.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let order = NewOrder {
     ///     customer: "ann".into(),
     ///     lines: vec![Line { product: Ref::new(2), quantity: 1 }],
@@ -48,7 +48,7 @@ impl<M: Document> Repository<M> {
     /// may refer to each other.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let part = |id, name: &str| Part { id, name: name.into(), qty: 0, price: 0.1, tags: vec![], note: None };
     /// let stored = shop.parts.insert_many([part(4, "rivet"), part(5, "dowel")]).await?;
     /// assert_eq!(stored[1].name, "dowel");
@@ -73,7 +73,7 @@ impl<M: Document> Repository<M> {
     /// Changes fields of the document with an `_id`: `update(id).set(Part::fields().qty, 3)`.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let part = Part::fields();
     /// shop.parts.update(2).inc(part.qty, 100).set(part.note, "M4, long").await?;
     /// assert_eq!(shop.parts.get(2).await?.qty, 105);
@@ -94,7 +94,7 @@ impl<M: Document> Repository<M> {
     /// Changes fields of all documents that match a filter, as one unit.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let part = Part::fields();
     /// let result = shop.parts.update_where(part.tags.contains("steel")).mul(part.price, 2.0).await?;
     /// assert_eq!(result.modified, 2);
@@ -117,7 +117,7 @@ impl<M: Document> Repository<M> {
     /// run more than once. Fields that the model does not name are kept. Returns what was stored.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let part = shop.parts.modify(1, |part| part.name = part.name.to_uppercase()).await?;
     /// assert_eq!(part.name, "BOLT");
     /// # Ok(()) });
@@ -142,7 +142,7 @@ impl<M: Document> Repository<M> {
     /// stored, and its error is returned.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// #[derive(Debug)]
     /// enum Problem {
     ///     TooFew(i64),
@@ -182,7 +182,7 @@ impl<M: Document> Repository<M> {
     /// Changes that others made since it was read are lost, unless the model has a `#[version]`.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // A form was filled with what the shop sells now, and comes back after somebody has changed it.
     /// let mut form = shop.products.get(2).await?;
     /// shop.products.update(2).set(Product::fields().name, "desk lamp").await?;
@@ -203,7 +203,7 @@ impl<M: Document> Repository<M> {
     /// stored.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let mut washer = shop.parts.get(3).await?;
     /// washer.qty = 250;
     /// shop.parts.upsert(washer.clone()).await?; // replaced
@@ -225,7 +225,7 @@ impl<M: Document> Repository<M> {
     /// order.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // A supplier's list, of which some is known: twice the same call leaves the same documents.
     /// let mut list = shop.parts.all().await?;
     /// list.push(Part { id: 4, name: "rivet".into(), ..list[0].clone() });
@@ -251,7 +251,7 @@ impl<M: Document> Repository<M> {
     /// [`replace`](Repository::replace).
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let part = |name: &str, qty| Part { id: 4, name: name.into(), qty, price: 0.1, tags: vec![], note: None };
     /// let name = Part::fields().name;
     /// // A delivery: what is known is counted up, and what is new is inserted.
@@ -275,7 +275,7 @@ impl<M: Document> Repository<M> {
     /// Deletes the document with an `_id`, and returns whether there was one.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// assert!(shop.parts.delete(3).await?);
     /// assert!(!shop.parts.delete(3).await?, "it is gone already");
     /// // Products refer to the bolt.
@@ -293,7 +293,7 @@ impl<M: Document> Repository<M> {
     /// Deletes all documents that match a filter, as one unit, and returns their number.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let deleted = shop.reviews.delete_where(Review::fields().stars.lt(5)).await?;
     /// assert_eq!(deleted, 2);
     /// // What is derived of them has followed.

@@ -5,7 +5,7 @@
 //! redo log, which lies beside the file while the store is open, as `NAME.log`.
 //!
 //! ```
-//! # use odm::__private::examples::*; example(async |_| {
+//! # use odm::derive::examples::*; example(async |_| {
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("shop.odm");
 //! let store = Embedded::open(&path).await?;
@@ -113,7 +113,7 @@ pub struct Embedded {
 /// How far the build of an index is.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// # let store = Embedded::memory().await?;
 /// for build in store.index_builds()? {
 ///     println!("{} of `{}`: {} of {}", build.index, build.collection, build.documents, build.of);
@@ -137,7 +137,7 @@ impl Embedded {
     /// Opens the store in a file, and creates the file if it does not exist.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let path = folder.path().join("shop.odm");
     /// let store = Embedded::open(&path).await?;
@@ -160,7 +160,7 @@ impl Embedded {
     /// Opens an empty store in memory. It is gone when the last handle is dropped.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // A store for each test.
     /// let shop = Shop::open(Embedded::memory().await?).await?;
     /// assert_eq!(shop.parts.all().count().await?, 0);
@@ -173,7 +173,7 @@ impl Embedded {
     /// Creates a builder, to open a store with other settings.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use std::time::Duration;
     ///
     /// let store = Embedded::builder().cache_size(512 << 20).transaction_limit(Duration::from_secs(2)).memory().await?;
@@ -190,7 +190,7 @@ impl Embedded {
     /// checksums of the file as well.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// # let store = Embedded::memory().await?;
     /// store.check_integrity().await?;
     /// # Ok(()) });
@@ -216,7 +216,7 @@ impl Embedded {
     /// Dropping the future ends it after the checksums.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let store = Embedded::open(folder.path().join("shop.odm")).await?;
     /// store.check().await?; // once a week, or before a backup replaces the last one
@@ -240,7 +240,7 @@ impl Embedded {
     /// [`compact`](Embedded::compact) gives it back.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// # let store = Embedded::memory().await?;
     /// # let shop = Shop::open(store.clone()).await?;
     /// # let part = Part { id: 1, name: "bolt".into(), qty: 1, price: 0.1, tags: vec![], note: None };
@@ -339,7 +339,7 @@ impl Embedded {
     /// when the index is asked for again.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// # let store = Embedded::memory().await?;
     /// let is_ready = store.index_builds()?.is_empty();
     /// assert!(is_ready);

@@ -58,7 +58,7 @@ pub(crate) struct DocumentChange {
 /// Why a document has changed.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::store::Cause;
 ///
 /// let mut changes = shop.products.watch(Filter::all()).await?;

@@ -4,7 +4,7 @@
 //! transaction. So the server is a replica set, if only of one member.
 //!
 //! ```no_run
-//! # use odm::__private::examples::*; example(async |_| {
+//! # use odm::derive::examples::*; example(async |_| {
 //! use odm::store::mongodb::MongoDb;
 //!
 //! let server = MongoDb::connect("mongodb://localhost:27017/shop").await?;
@@ -64,7 +64,7 @@ const LONGEST_WAIT: u32 = 50;
 /// A database of a MongoDB server. A clone is the same store.
 ///
 /// ```no_run
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::store::mongodb::MongoDb;
 ///
 /// let server = MongoDb::connect("mongodb://localhost:27017/shop").await?;
@@ -101,7 +101,7 @@ impl MongoDb {
     /// Connects to the database that a URI names, such as `mongodb://localhost:27017/shop`.
     ///
     /// ```no_run
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::store::mongodb::MongoDb;
     ///
     /// let server = MongoDb::connect("mongodb://localhost:27017/shop?replicaSet=rs0").await?;
@@ -132,7 +132,7 @@ impl MongoDb {
     /// Uses a database of a client, whose options for connections, authentication and monitoring hold.
     ///
     /// ```no_run
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use mongodb::{Client, options::ClientOptions};
     /// use odm::store::mongodb::MongoDb;
     ///

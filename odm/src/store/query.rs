@@ -148,7 +148,7 @@ impl Aggregate {
 /// A store that does not know a number, as a server without its `explain`, MUST report 0.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let (found, cost) = odm::measure(async { shop.parts.find(Part::fields().name.eq("nut")).one().await }).await;
 /// assert_eq!((found?.qty, cost.queries, cost.documents_examined), (5, 1, 1));
 /// # Ok(()) });
@@ -198,7 +198,7 @@ impl AddAssign for Cost {
 /// How a query ran.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let explain = shop.parts.find(Part::fields().name.eq("nut")).explain().await?;
 /// println!("{:?} {:?}", explain.index, explain.bounds);
 /// assert_eq!(explain.cost.documents_scanned, 0);

@@ -108,16 +108,16 @@ struct Taken {
 
 /// Runs an operation, and counts its steps.
 async fn taken<T>(operation: impl Future<Output = T>) -> Taken {
-    let before = (odm::__private::steps(), millis());
+    let before = (odm::derive::steps(), millis());
     operation.await;
-    Taken { steps: odm::__private::steps() - before.0, millis: millis().saturating_sub(before.1) }
+    Taken { steps: odm::derive::steps() - before.0, millis: millis().saturating_sub(before.1) }
 }
 
 /// The same of a function.
 fn taken_by<T>(operation: impl FnOnce() -> T) -> Taken {
-    let before = (odm::__private::steps(), millis());
+    let before = (odm::derive::steps(), millis());
     std::hint::black_box(operation());
-    Taken { steps: odm::__private::steps() - before.0, millis: millis().saturating_sub(before.1) }
+    Taken { steps: odm::derive::steps() - before.0, millis: millis().saturating_sub(before.1) }
 }
 
 /// The time that the processor has worked for this process, where the system tells.

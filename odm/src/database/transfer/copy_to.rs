@@ -33,7 +33,7 @@ const CHUNK: u64 = 200;
 /// returns how much.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let copy = Shop::open(Embedded::memory().await?).await?;
 /// let done = shop.copy_to(&copy).await?;
 /// assert_eq!(done.documents, done.of);
@@ -62,7 +62,7 @@ impl CopyTo {
     /// Calls a function after each unit that is stored, and after each chunk of the audit.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let copy = Shop::open(Embedded::memory().await?).await?;
     /// shop.copy_to(&copy).on_progress(|progress| println!("{} of {}", progress.documents, progress.of)).await?;
     /// # Ok(()) });

@@ -37,7 +37,7 @@ const MOST: u64 = 1_000;
 /// number of documents.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let mut lines = Vec::new();
 /// shop.export(&mut lines).await?;
 /// // A head, and a line for each document.
@@ -72,7 +72,7 @@ impl<'w> Export<'w> {
     /// Calls a function after each portion of about 1 MiB, and at the end.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// # let mut file = Vec::new();
     /// shop.export(&mut file).on_progress(|progress| println!("{} of {}", progress.documents, progress.of)).await?;
     /// # Ok(()) });

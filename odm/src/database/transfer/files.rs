@@ -34,7 +34,7 @@ type Reader<'r> = Box<dyn AsyncBufRead + Unpin + Send + 'r>;
 /// without a type is the smallest of `i32`, `i64` and `f64` that has it. An object with a name twice is refused.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let parts = r#"{"_id":4,"name":"rivet","qty":{"$numberLong":"1"},"price":0.1,"tags":[]}"#;
 /// let reviews = r#"[{"_id":9,"product":1,"stars":4,"text":"Good","published":{"$date":1773014400000}}]"#;
 /// let number = shop
@@ -71,7 +71,7 @@ type Reader<'r> = Box<dyn AsyncBufRead + Unpin + Send + 'r>;
 /// documents come before others that they refer to; `Io` if a reader fails.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let parts = "{\"_id\":4,\"name\":\"rivet\",\"qty\":1,\"price\":0.1,\"tags\":[]}\n{\"_id\":5,";
 /// let error = shop.import_files().file::<Part>(parts.as_bytes()).await.unwrap_err();
 /// assert_eq!(error.kind(), odm::ErrorKind::InvalidImport);
@@ -99,7 +99,7 @@ impl<'r> ImportFiles<'r> {
     /// Adds a file of documents of a model. Its first bytes say whether it is JSON or BSON.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // A file of mongodump, with one document.
     /// let dump = odm::bson::rawdoc! { "_id": 4_i64, "name": "rivet", "qty": 1_i64, "price": 0.1, "tags": [] };
     /// shop.import_files().file::<Part>(dump.as_bytes()).await?;
@@ -114,7 +114,7 @@ impl<'r> ImportFiles<'r> {
     /// from those of files.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let parts = r#"{"_id":4,"name":"rivet","qty":1,"price":0.1,"tags":[]}"#;
     /// shop.import_files().file_into("parts", parts.as_bytes()).await?;
     /// let error = shop.import_files().file_into("bolts", parts.as_bytes()).await.unwrap_err();
@@ -134,7 +134,7 @@ impl<'r> ImportFiles<'r> {
     /// [`bytes`](TransferProgress::bytes) that were read can be compared with the sizes of the files.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// # let parts = r#"{"_id":4,"name":"rivet","qty":1,"price":0.1,"tags":[]}"#;
     /// let report = |progress: odm::TransferProgress| println!("{} bytes", progress.bytes);
     /// shop.import_files().file::<Part>(parts.as_bytes()).on_progress(report).await?;

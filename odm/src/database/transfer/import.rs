@@ -30,7 +30,7 @@ const MOST_WAITING: usize = 256 << 20;
 /// whose closure then makes the reader, and which stores all or nothing if all documents are few enough for it.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// # let mut lines = Vec::new();
 /// # shop.export(&mut lines).await?;
 /// let copy = Shop::open(Embedded::memory().await?).await?;
@@ -66,7 +66,7 @@ impl<'r> Import<'r> {
     /// Calls a function after each unit that is stored.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// # let mut lines = Vec::new();
     /// # shop.export(&mut lines).await?;
     /// let copy = Shop::open(Embedded::memory().await?).await?;

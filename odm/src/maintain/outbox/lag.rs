@@ -23,7 +23,7 @@ use crate::{
 /// `refresh = "batched"`.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let lag = shop.lag().await?;
 /// assert_eq!((lag.waiting, lag.oldest, lag.parked.len()), (0, None, 0));
 /// # Ok(()) });
@@ -44,7 +44,7 @@ pub struct Lag {
 /// A record of the outbox whose work has failed.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// for record in shop.lag().await?.parked {
 ///     println!("{}.{} of {:?}: {}", record.collection, record.path, record.id, record.error);
 /// }

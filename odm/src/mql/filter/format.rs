@@ -2,7 +2,7 @@
 
 use bson::{Bson, Document, RawBson, doc};
 
-use super::{Bits, Filter, Test};
+use super::{Bits, Filter, Test, pattern};
 use crate::mql::types::{self, from_raw, is_operators};
 
 pub(super) fn filter(filter: &Filter) -> Document {
@@ -239,8 +239,7 @@ fn values(test: &Test) -> Vec<Bson> {
     match test {
         Test::In(values) => values.iter().map(from_raw).collect(),
         Test::Eq(value) => vec![from_raw(value)],
-        Test::Regex(pattern) => pattern
-            .to_bson()
+        Test::Regex(regex) => pattern::to_bson(regex)
             .map(Bson::RegularExpression)
             .into_iter()
             .collect(),

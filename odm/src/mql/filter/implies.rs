@@ -4,7 +4,7 @@ use bson::{RawBson, RawBsonRef};
 
 use super::{Test, matches::Matcher};
 use crate::mql::order::{compare, is_nan, same_type_bracket};
-use crate::steps::Steps;
+use odm_pattern::Steps;
 
 impl Test {
     /// Whether every value that passes this test passes the other one, as far as is told without searching: by

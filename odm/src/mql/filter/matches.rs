@@ -4,14 +4,16 @@ use std::{cell::OnceCell, collections::HashSet};
 
 use bson::{RawArray, RawBson, RawBsonRef, RawDocument};
 
-use super::{Filter, Test, Values, bits};
+use odm_pattern::Steps;
+
+use super::{Filter, Test, Values, bits, pattern};
 use crate::{
     mql::{
         Error, key, number,
         order::{compare, equal, is_nan, same_type_bracket},
         path::{Leaf, visit},
     },
-    steps::{self, Steps},
+    steps,
 };
 
 /// A match in progress, with the first error that it met.
@@ -133,7 +135,7 @@ impl<'s> Matcher<'s> {
                 value.is_some_and(|value| bits::pass(*bits, positions, value))
             }
             Test::Regex(pattern) => {
-                value.is_some_and(|value| self.ok(pattern.matches(value, self.steps)))
+                value.is_some_and(|value| self.ok(pattern::matches(pattern, value, self.steps)))
             }
             Test::Exists(exists) => value.is_some() == *exists,
             // The others are tests of all values together.

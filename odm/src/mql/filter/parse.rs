@@ -2,7 +2,7 @@
 
 use bson::{Bson, Document, RawBson, spec::ElementType};
 
-use super::{Bits, Filter, Pattern, Test, bits};
+use super::{Bits, Filter, Pattern, Test, bits, pattern};
 use crate::mql::{
     Error, Expr, Schema,
     error::code,
@@ -153,7 +153,7 @@ fn field(path: &str, value: &Bson, place: Place) -> Result<Filter, Error> {
 pub(in crate::mql) fn element_tests(value: &Bson, place: Place) -> Result<Vec<Test>, Error> {
     match value {
         Bson::Document(document) if is_operators(document) => operators(document, place),
-        Bson::RegularExpression(regex) => Ok(vec![Test::Regex(Pattern::from_bson(regex)?)]),
+        Bson::RegularExpression(regex) => Ok(vec![Test::Regex(pattern::from_bson(regex)?)]),
         value => Ok(vec![Test::Eq(operand("$eq", value)?)]),
     }
 }
@@ -256,7 +256,7 @@ fn one_of(operator: &str, value: &Bson) -> Result<(Vec<RawBson>, Vec<Pattern>), 
     let (mut values, mut patterns) = (Vec::with_capacity(array.len()), Vec::new());
     for value in array {
         match value {
-            Bson::RegularExpression(regex) => patterns.push(Pattern::from_bson(regex)?),
+            Bson::RegularExpression(regex) => patterns.push(pattern::from_bson(regex)?),
             Bson::Document(document) if is_operators(document) => {
                 return Err(bad(operator, "values, not operators"));
             }
@@ -302,7 +302,7 @@ fn all(value: &Bson) -> Result<Vec<Test>, Error> {
             Bson::Document(document) if is_operators(document) => {
                 Err(bad("$all", "values, not operators"))
             }
-            Bson::RegularExpression(regex) => Ok(Test::Regex(Pattern::from_bson(regex)?)),
+            Bson::RegularExpression(regex) => Ok(Test::Regex(pattern::from_bson(regex)?)),
             value => Ok(Test::Eq(operand("$all", value)?)),
         })
         .collect()
@@ -357,14 +357,14 @@ fn regex(value: &Bson, options: Option<&Bson>, conflict: i32) -> Result<Pattern,
         Bson::String(source) if source.contains('\0') => {
             Err(bad("$regex", "an expression without NUL"))
         }
-        Bson::String(source) => Pattern::new(source, options.unwrap_or_default()),
+        Bson::String(source) => Ok(Pattern::new(source, options.unwrap_or_default())?),
         Bson::RegularExpression(regex) => match options {
             Some(_) if !regex.options.is_empty() => {
                 let expected = "a `$regex` without options of its own";
                 Err(bad_as(conflict, "$options", expected))
             }
-            Some(options) => Pattern::new(regex.pattern.as_str(), options),
-            None => Pattern::from_bson(regex),
+            Some(options) => Ok(Pattern::new(regex.pattern.as_str(), options)?),
+            None => pattern::from_bson(regex),
         },
         _ => Err(bad("$regex", "a string or a regular expression")),
     }
@@ -372,7 +372,7 @@ fn regex(value: &Bson, options: Option<&Bson>, conflict: i32) -> Result<Pattern,
 
 fn not(value: &Bson, place: Place) -> Result<Vec<Test>, Error> {
     match value {
-        Bson::RegularExpression(regex) => Ok(vec![Test::Regex(Pattern::from_bson(regex)?)]),
+        Bson::RegularExpression(regex) => Ok(vec![Test::Regex(pattern::from_bson(regex)?)]),
         Bson::Document(document) if is_operators(document) => operators(document, place),
         _ => Err(bad("$not", "operators or a regular expression")),
     }

@@ -1,204 +1,62 @@
-//! Regular expressions, with the meaning that PCRE2 gives them in MongoDB.
+//! Regular expressions as values, and of values.
 
-mod folded;
-mod linear;
-mod machine;
-mod parse;
-mod program;
-mod set;
-#[cfg(test)]
-mod tests;
-mod tree;
-
-use std::sync::Arc;
+use bson::{RawBsonRef, Regex};
+use odm_pattern::{Pattern, Steps};
 
 use crate::mql::{Error, types::bad_as};
-use crate::steps::Steps;
-use bson::{RawBsonRef, Regex};
-use folded::Literal;
 
-/// The longest expression, in bytes.
-const MAX_LEN: usize = 32_764;
-
-/// The longest text that an expression is matched with that needs backtracking, in bytes.
-const MAX_BACKTRACKED: usize = 64 << 10;
-
-/// A compiled regular expression, with the syntax and the meaning of PCRE2.
-///
-/// The text is UTF-8: `.` is a character, and the option `i` is about the letters of all scripts. `\d`,
-/// `\w`, `\s` and `\b` are about ASCII, unless the expression begins with `(*UCP)`.
-///
-/// No match takes longer than a tenth of a second: it ends by then, or is refused with [`Error::RegexLimit`]. Most
-/// expressions are matched in a time that is linear in the text. One that needs backtracking, as look-around and back
-/// references do, takes a bounded number of steps for all the texts of a document, each of at most 64 KiB.
-///
-/// Of the syntax of PCRE2 there are no verbs but `(*FAIL)`, no callouts, no `\C` and `\X`, and no line breaks but `\n`.
-///
-/// One that is only about the begin of a text, or all of it, without regard to case, `^literal` or `^literal\z` with the
-/// option `i`, compares texts after Unicode's simple case folding, as an index and a sort that ignore case do.
-#[derive(Debug, Clone)]
-pub struct Pattern {
-    source: String,
-    options: String,
-    engine: Engine,
-}
-
-/// A condition on folded texts.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum FoldedText<'a> {
-    /// They equal this one.
-    Equals(&'a str),
-    /// They start with this one.
-    StartsWith(&'a str),
-}
-
-#[derive(Debug, Clone)]
-enum Engine {
-    Folded(Literal),
-    Linear(linear::Linear),
-    Backtracking(Arc<program::Program>),
-}
-
-impl Pattern {
-    /// Compiles a regular expression. The options are `i`, `m`, `s`, `x` and `u`, in any order; `u` has
-    /// no effect.
-    pub fn new(source: &str, options: &str) -> Result<Pattern, Error> {
-        let mut letters: Vec<char> = options.chars().collect();
-        letters.sort_unstable();
-        letters.dedup();
-        if letters.iter().any(|letter| !"imsxu".contains(*letter)) {
-            let expected = "letters among `i`, `m`, `s`, `x` and `u`";
-            return Err(bad_as(51_108, "$options", expected));
-        }
-        let invalid = |reason: String| Error::InvalidRegex {
-            pattern: source.chars().take(100).collect(),
-            reason,
-        };
-        if source.len() > MAX_LEN {
-            return Err(invalid(format!("it is longer than {MAX_LEN} bytes")));
-        }
-        let options: String = letters.into_iter().collect();
-        if let Some(literal) = folded::compile(source, &options) {
-            return Ok(Pattern {
-                source: source.to_owned(),
-                options,
-                engine: Engine::Folded(literal),
-            });
-        }
-        let tree = parse::parse(source, &options);
-        let tree =
-            tree.map_err(|error| invalid(format!("{}, at byte {}", error.reason, error.at)))?;
-        let engine = match linear::compile(&tree) {
-            Some(linear) => Engine::Linear(linear),
-            None => Engine::Backtracking(Arc::new(program::compile(&tree))),
-        };
-        Ok(Pattern {
-            source: source.to_owned(),
-            options,
-            engine,
-        })
-    }
-
-    /// A pattern of the texts that equal this one, but perhaps for case.
-    pub(crate) fn equal_ignoring_case(text: &str) -> Result<Pattern, Error> {
-        Pattern::new(&format!(r"^{}\z", escape(text)), "i")
-    }
-
-    /// A pattern of the texts that start with this one, but perhaps for case.
-    pub(crate) fn prefix_ignoring_case(text: &str) -> Result<Pattern, Error> {
-        Pattern::new(&format!("^{}", escape(text)), "i")
-    }
-
-    /// What the pattern says of folded texts, if it ignores case and says no more than that.
-    pub(crate) fn as_folded(&self) -> Option<FoldedText<'_>> {
-        match &self.engine {
-            Engine::Folded(literal) => Some(literal.as_folded()),
-            _ => None,
-        }
-    }
-
-    /// Returns the source of the expression.
-    pub fn source(&self) -> &str {
-        &self.source
-    }
-
-    /// Returns the options, in alphabetical order.
-    pub fn options(&self) -> &str {
-        &self.options
-    }
-
-    /// Whether the expression matches a part of the text.
-    ///
-    /// # Errors
-    ///
-    /// [`RegexLimit`](Error::RegexLimit) if that is not known after a bounded number of steps.
-    pub fn is_match(&self, text: &str) -> Result<bool, Error> {
-        self.is_match_within(text, &Steps::default())
-    }
-
-    /// Whether the expression matches a part of the text, with so many steps.
-    pub(in crate::mql) fn is_match_within(&self, text: &str, steps: &Steps) -> Result<bool, Error> {
-        let limit = |reason: &str| Error::RegexLimit {
-            pattern: self.source.clone(),
-            reason: reason.to_owned(),
-        };
-        let program = match &self.engine {
-            Engine::Folded(literal) => return Ok(literal.is_match(text)),
-            Engine::Linear(linear) => {
-                let found = linear.is_match(text);
-                return found.ok_or_else(|| limit("too many steps on a long text"));
-            }
-            Engine::Backtracking(program) => program,
-        };
-        if text.len() > MAX_BACKTRACKED {
-            return Err(limit(&format!(
-                "a text is longer than {MAX_BACKTRACKED} bytes"
-            )));
-        }
-        machine::search(program, text, steps).map_err(|exceeded| match exceeded {
-            machine::Exceeded::Steps => limit("too many steps"),
-            machine::Exceeded::Memory => limit("too much memory"),
-        })
-    }
-
-    pub(super) fn from_bson(regex: &Regex) -> Result<Pattern, Error> {
-        Pattern::new(regex.pattern.as_str(), regex.options.as_str())
-    }
-
-    /// The expression as a value, or `None` if it contains a NUL, which a value cannot.
-    pub(super) fn to_bson(&self) -> Option<Regex> {
-        let pattern = self.source.as_str().try_into().ok()?;
-        let options = self.options.as_str().try_into().ok()?;
-        Some(Regex { pattern, options })
-    }
-
-    pub(super) fn matches(&self, value: RawBsonRef<'_>, steps: &Steps) -> Result<bool, Error> {
-        match value {
-            RawBsonRef::String(text) | RawBsonRef::Symbol(text) => {
-                self.is_match_within(text, steps)
-            }
-            RawBsonRef::RegularExpression(other) => {
-                Ok(other.pattern.as_str() == self.source && other.options.as_str() == self.options)
-            }
-            _ => Ok(false),
+impl From<odm_pattern::Error> for Error {
+    fn from(error: odm_pattern::Error) -> Self {
+        use odm_pattern::Error::{Invalid, Limit, Options};
+        match error {
+            Invalid { pattern, reason } => Error::InvalidRegex { pattern, reason },
+            Limit { pattern, reason } => Error::RegexLimit { pattern, reason },
+            Options => bad_as(
+                51_108,
+                "$options",
+                "letters among `i`, `m`, `s`, `x` and `u`",
+            ),
         }
     }
 }
 
-/// An expression that matches this text and nothing else.
-pub(crate) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for char in text.chars() {
-        if r"\.+*?()|[]{}^$#-".contains(char) {
-            escaped.push('\\');
-        }
-        escaped.push(char);
-    }
-    escaped
+pub(super) fn from_bson(regex: &Regex) -> Result<Pattern, Error> {
+    Ok(Pattern::new(
+        regex.pattern.as_str(),
+        regex.options.as_str(),
+    )?)
 }
 
-impl PartialEq for Pattern {
-    fn eq(&self, other: &Self) -> bool {
-        self.source == other.source && self.options == other.options
+/// The expression as a value, or `None` if it contains a NUL, which a value cannot.
+pub(super) fn to_bson(pattern: &Pattern) -> Option<Regex> {
+    Some(Regex {
+        pattern: pattern.source().try_into().ok()?,
+        options: pattern.options().try_into().ok()?,
+    })
+}
+
+/// Whether the expression matches a text, or is the value.
+pub(super) fn matches(
+    pattern: &Pattern,
+    value: RawBsonRef<'_>,
+    steps: &Steps,
+) -> Result<bool, Error> {
+    match value {
+        RawBsonRef::String(text) | RawBsonRef::Symbol(text) => is_match(pattern, text, steps),
+        RawBsonRef::RegularExpression(other) => Ok(other.pattern.as_str() == pattern.source()
+            && other.options.as_str() == pattern.options()),
+        _ => Ok(false),
     }
+}
+
+/// Whether the expression matches a part of the text, with the steps that are left.
+pub(in crate::mql) fn is_match(
+    pattern: &Pattern,
+    text: &str,
+    steps: &Steps,
+) -> Result<bool, Error> {
+    let is_match = pattern.is_match_within(text, steps);
+    #[cfg(feature = "__steps")]
+    crate::steps::many(steps.made() as usize);
+    Ok(is_match?)
 }

@@ -2,6 +2,7 @@
 //! all.
 
 use bson::{RawArray, RawBsonRef, RawDocument};
+use odm_pattern::Steps;
 
 use super::{
     Violation, equality, native,
@@ -15,11 +16,12 @@ use crate::{
     mql::{
         Error,
         decimal::Decimal,
+        filter::is_match,
         number,
         order::{compare, is_nan},
         types,
     },
-    steps::{self, Steps},
+    steps,
 };
 
 /// The longest array whose items are compared in pairs.
@@ -212,7 +214,7 @@ impl<'v> Checker<'v> {
             self.length(&rules.length, keywords, length, "character", path)?;
         }
         match &rules.pattern {
-            Some(pattern) if !pattern.is_match_within(text, self.steps)? => {
+            Some(pattern) if !is_match(pattern, text, self.steps)? => {
                 self.violated(path, "pattern", || {
                     let text = shown(RawBsonRef::String(text));
                     format!(
@@ -291,7 +293,7 @@ impl<'v> Checker<'v> {
             }
             let mut is_named = node.is_some();
             for (pattern, node) in &rules.patterns {
-                if pattern.is_match_within(name, self.steps)? {
+                if is_match(pattern, name, self.steps)? {
                     is_named = true;
                     self.node(node, value, &path)?;
                 }

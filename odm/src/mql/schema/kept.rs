@@ -8,7 +8,7 @@ use super::{
     node::{ArrayRules, Bound, Node, ObjectRules, Rest},
 };
 use crate::mql::{Filter, Operation, Push, Test, Update};
-use crate::steps::Steps;
+use odm_pattern::Steps;
 
 impl Schema {
     /// Returns a filter: a document that conforms, and that it matches, conforms after the update as well. `None` if it takes

@@ -345,7 +345,7 @@ fn scalars(keywords: &Keywords<'_>, node: &mut Node) -> Parsed<()> {
         Some((source, path)) if source.contains('\0') => {
             return Err(invalid(code::BAD_VALUE, &path, "must have no NUL"));
         }
-        Some((source, _)) => Some(Pattern::new(source, "")?),
+        Some((source, _)) => Some(Pattern::new(source, "").map_err(Error::from)?),
     };
     let length = keywords.limits("minLength", "maxLength")?;
     let text = TextRules { length, pattern };

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use bson::{
     DateTime, RawArray, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString, spec::ElementType,
 };
+use odm_pattern::Steps;
 
 use super::{
     ArrayFilter, Operation, Update,
@@ -22,7 +23,7 @@ use crate::{
         types,
         write::{Element, Name, Writer, elements, fields},
     },
-    steps::{self, Steps},
+    steps,
 };
 
 /// The greatest number of nulls that are added to an array before a new element beyond its end.

@@ -16,7 +16,7 @@ use crate::mql::{
     path, types,
     write::malformed,
 };
-use crate::steps::Steps;
+use odm_pattern::Steps;
 
 /// The result of an operation on a value or on a missing one.
 pub(super) enum ValueChange<'u> {

@@ -19,7 +19,7 @@ impl_debug! {
 /// A filter of groups by what is computed of them. It is combined with others by `&`, `|` and `!`.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::query::count;
 ///
 /// let order = Order::fields();
@@ -101,7 +101,7 @@ impl<S> std::ops::Not for Having<S> {
 /// The order of groups. Groups that are equal in it are in the order of their keys.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let order = Order::fields();
 /// let spent = shop.orders.all().group_by(order.customer).select(order.total.sum());
 /// let best = spent.sort(order.total.sum().desc().then(order.customer.asc())).limit(1).await?;
@@ -133,7 +133,7 @@ impl<S> GroupSort<S> {
     /// Adds another sort as a tie-breaker.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::query::count;
     ///
     /// let day = Order::fields().placed.start_of_day();
@@ -205,7 +205,7 @@ impl<V, P: Path> StartOf<V, P> {
     /// Sorts groups by it, the earliest first.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let day = Order::fields().placed.start_of_day();
     /// let days = shop.orders.all().count_by(day).sort(day.asc()).await?;
     /// assert_eq!(days[0].1, 2);
@@ -221,7 +221,7 @@ impl<V, P: Path> StartOf<V, P> {
     /// Sorts groups by it, the latest first.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // The last month on top.
     /// let month = Order::fields().placed.start_of_month();
     /// let months = shop.orders.all().count_by(month).sort(month.desc()).limit(12).await?;
@@ -248,7 +248,7 @@ macro_rules! comparisons {
             /// Sorts groups by it, the least first.
             ///
             /// ```
-            /// # use odm::__private::examples::*; example(async |shop| {
+            /// # use odm::derive::examples::*; example(async |shop| {
             /// use odm::query::count;
             ///
             /// let rare = shop.reviews.all().count_by(Review::fields().stars).sort(count().asc()).limit(1).await?;
@@ -262,7 +262,7 @@ macro_rules! comparisons {
             /// Sorts groups by it, the greatest first.
             ///
             /// ```
-            /// # use odm::__private::examples::*; example(async |shop| {
+            /// # use odm::derive::examples::*; example(async |shop| {
             /// use odm::query::count;
             ///
             /// let common = shop.reviews.all().count_by(Review::fields().stars).sort(count().desc()).limit(1).await?;
@@ -288,7 +288,7 @@ macro_rules! comparisons {
             /// Sorts groups by it, the least first.
             ///
             /// ```
-            /// # use odm::__private::examples::*; example(async |shop| {
+            /// # use odm::derive::examples::*; example(async |shop| {
             /// let review = Review::fields();
             /// let ratings = shop.reviews.all().group_by(review.product).select(review.stars.avg());
             /// assert_eq!(ratings.sort(review.stars.avg().asc()).limit(1).await?, [(Ref::new(1), Some(4.0))]);
@@ -304,7 +304,7 @@ macro_rules! comparisons {
             /// Sorts groups by it, the greatest first.
             ///
             /// ```
-            /// # use odm::__private::examples::*; example(async |shop| {
+            /// # use odm::derive::examples::*; example(async |shop| {
             /// let order = Order::fields();
             /// let spent = shop.orders.all().group_by(order.customer).select(order.total.sum());
             /// assert_eq!(spent.sort(order.total.sum().desc()).limit(1).await?, [("kate".to_owned(), 176.0)]);
@@ -323,7 +323,7 @@ comparisons! {
     /// Keeps the groups of which it equals the value.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::query::count;
     ///
     /// let rows = shop.reviews.all().count_by(Review::fields().stars).having(count().eq(2)).await?;
@@ -334,7 +334,7 @@ comparisons! {
     /// Keeps the groups of which it differs from the value.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::query::count;
     ///
     /// let rows = shop.reviews.all().count_by(Review::fields().stars).having(count().ne(1)).await?;
@@ -345,7 +345,7 @@ comparisons! {
     /// Keeps the groups of which it is greater than the value.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let order = Order::fields();
     /// let spent = shop.orders.all().group_by(order.customer).select(order.total.sum());
     /// assert_eq!(spent.having(order.total.sum().gt(100.0)).await?, [("kate".to_owned(), 176.0)]);
@@ -355,7 +355,7 @@ comparisons! {
     /// Keeps the groups of which it is the value or greater.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::query::count;
     ///
     /// let regulars = shop.orders.all().count_by(Order::fields().customer).having(count().gte(2)).await?;
@@ -366,7 +366,7 @@ comparisons! {
     /// Keeps the groups of which it is less than the value.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let order = Order::fields();
     /// let spent = shop.orders.all().group_by(order.customer).select(order.total.sum());
     /// assert_eq!(spent.having(order.total.sum().lt(100.0)).await?, [("joe".to_owned(), 49.0)]);
@@ -376,7 +376,7 @@ comparisons! {
     /// Keeps the groups of which it is the value or less.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::query::count;
     ///
     /// let once = shop.orders.all().count_by(Order::fields().customer).having(count().lte(1)).await?;

@@ -14,7 +14,7 @@ impl<M: Document> Query<M> {
     /// joins from the joined documents.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let rows: Vec<(Product, Vec<Part>)> = shop.products.all().join(Product::fields().parts).await?;
     /// assert_eq!(rows[0].1[0].name, "bolt");
     ///
@@ -42,7 +42,7 @@ macro_rules! joins_after {
             /// Joins another reference, and returns rows of one more.
             ///
             /// ```
-            /// # use odm::__private::examples::*; example(async |shop| {
+            /// # use odm::derive::examples::*; example(async |shop| {
             /// let reviews = Review::fields().product.referrers();
             /// let rows: Vec<(Product, Vec<Part>, Vec<Review>)> =
             ///     shop.products.all().join(Product::fields().parts).join(reviews).await?;

@@ -20,7 +20,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// as [`limit`](Referrers::limit) says, in the order of [`sort`](Referrers::sort).
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let newest = Review::fields().product.referrers().sort(Review::fields().published.desc()).limit(1);
     /// let rows: Vec<(Product, Vec<Review>)> = shop.products.all().join(newest).await?;
     /// assert_eq!(rows[0].1[0].text, "Good");
@@ -42,7 +42,7 @@ impl<V, P: Path, K> Field<V, P, K> {
 /// [`Field::referrers`](crate::model::Field::referrers).
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let review = Review::fields();
 /// let critical = review.product.referrers().filter(review.stars.lt(4)).sort(review.published.desc()).limit(3);
 /// let rows: Vec<(Product, Vec<Review>)> = shop.products.all().join(critical).await?;
@@ -75,7 +75,7 @@ impl<V, P: Path, K, J> Referrers<V, P, K, J> {
     /// Sets the sort order for each parent.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let best = Review::fields().product.referrers().sort(Review::fields().stars.desc());
     /// let (_, reviews) = shop.products.all().join(best).first().await?.unwrap();
     /// assert_eq!(reviews[0].text, "Solid");
@@ -94,7 +94,7 @@ impl<V, P: Path, K, J> Referrers<V, P, K, J> {
     /// Returns at most this many for each parent.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let two = Review::fields().product.referrers().limit(2);
     /// let (_, reviews) = shop.products.all().join(two).first().await?.unwrap();
     /// assert_eq!(reviews.len(), 2); // of each product, which may have thousands
@@ -107,7 +107,7 @@ impl<V, P: Path, K, J> Referrers<V, P, K, J> {
     /// Leaves out this many, the first in the order, for each parent.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // What a "show more" of each product shows.
     /// let others = Review::fields().product.referrers().sort(Review::fields().stars.desc()).skip(2);
     /// let (_, reviews) = shop.products.all().join(others).first().await?.unwrap();
@@ -121,7 +121,7 @@ impl<V, P: Path, K, J> Referrers<V, P, K, J> {
     /// Joins only documents that match the filter.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let review = Review::fields();
     /// let good = review.product.referrers().filter(review.stars.gte(4));
     /// let (_, reviews) = shop.products.all().join(good).first().await?.unwrap();
@@ -141,7 +141,7 @@ impl<V, P: Path, K> Referrers<V, P, K> {
     /// Joins a reference of the joined documents.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// // Of each part the products that need it, with the reviews that each of them has.
     /// let reviews = Review::fields().product.referrers();
     /// let products = Product::fields().parts.referrers().join(reviews);

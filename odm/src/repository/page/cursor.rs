@@ -22,7 +22,7 @@ use crate::{
 /// in it, and change them to start elsewhere.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// let page = shop.parts.all().page(2).await?;
 /// // It is a short text, for a link to the next page: ?after=..
 /// let link = page.next.unwrap().to_string();

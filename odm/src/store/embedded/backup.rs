@@ -30,7 +30,7 @@ type OnProgress = dyn FnMut(BackupProgress) + Send;
 /// A backup, from [`Embedded::backup`]. Awaiting it makes the copy.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// # let store = Embedded::memory().await?;
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("shop-monday.odm");
@@ -57,7 +57,7 @@ impl Backup {
     /// Calls a function after each portion of about 1 MiB, and at the end, on the thread that copies.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// # let store = Embedded::memory().await?;
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let path = folder.path().join("shop-monday.odm");

@@ -43,7 +43,7 @@ impl Builder {
     /// of the data is read often; the operating system caches the file as well.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let store = Embedded::builder().cache_size(512 << 20).memory().await?;
     /// # Ok(()) });
     /// ```
@@ -56,7 +56,7 @@ impl Builder {
     /// The default is [`Durability::Immediate`]: each call has the durability that it requests.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::store::Durability;
     ///
     /// // A store of which the last moments may be lost, whatever each write asks for.
@@ -72,7 +72,7 @@ impl Builder {
     /// default is 100 ms. With [`Duration::MAX`] that is when another write or the close of the store makes it so.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use std::time::Duration;
     ///
     /// let store = Embedded::builder().flush_interval(Duration::from_secs(1)).memory().await?;
@@ -88,7 +88,7 @@ impl Builder {
     /// [`unit_time_limit`](Builder::unit_time_limit).
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use std::time::Duration;
     ///
     /// let store = Embedded::builder().transaction_limit(Duration::from_millis(20)).memory().await?;
@@ -109,7 +109,7 @@ impl Builder {
     /// order of their arrival. The default is 1024. With 0, opening the store is an error.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let store = Embedded::builder().queue(64).memory().await?;
     /// # Ok(()) });
     /// ```
@@ -123,7 +123,7 @@ impl Builder {
     /// them to the file while it runs, and is durable when it returns.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let store = Embedded::builder().unit_limit(2).memory().await?;
     /// let shop = Shop::open(store).await?;
     /// let part = |id| Part { id, name: id.to_string(), qty: 1, price: 0.1, tags: vec![], note: None };
@@ -144,7 +144,7 @@ impl Builder {
     /// of its work, so that it may be over by one of these. It does not include the commit.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use std::time::Duration;
     ///
     /// let store = Embedded::builder().unit_time_limit(Duration::from_secs(5)).memory().await?;
@@ -159,7 +159,7 @@ impl Builder {
     /// A query that needs more fails with [`Limit`](crate::ErrorKind::Limit).
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let store = Embedded::builder().sort_memory(64 << 20).memory().await?;
     /// # Ok(()) });
     /// ```
@@ -176,7 +176,7 @@ impl Builder {
     /// that the disk flipped inside of a value is read as data.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let path = folder.path().join("shop.odm");
     /// let store = Embedded::builder().check(true).open(&path).await?;
@@ -193,7 +193,7 @@ impl Builder {
     /// It looks every 10 ms, and does not queue: of several that wait, any may be the next.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// use std::time::Duration;
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let path = folder.path().join("shop.odm");
@@ -208,7 +208,7 @@ impl Builder {
     /// Opens the store in a file, and creates the file if it does not exist.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let path = folder.path().join("shop.odm");
     /// let store = Embedded::builder().cache_size(512 << 20).open(&path).await?;
@@ -248,7 +248,7 @@ impl Builder {
     /// can still be read in it is gone; all that was read of it is in the file when this returns.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let path = folder.path().join("shop.odm");
     /// let salvaged = Embedded::builder().salvage(&path).await?;
@@ -273,7 +273,7 @@ impl Builder {
     /// Opens an empty store in memory. It is gone when the last handle is dropped.
     ///
     /// ```
-    /// # use odm::__private::examples::*; example(async |shop| {
+    /// # use odm::derive::examples::*; example(async |shop| {
     /// let store = Embedded::builder().unit_limit(1_000).memory().await?;
     /// let shop = Shop::open(store).await?;
     /// # Ok(()) });

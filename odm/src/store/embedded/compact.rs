@@ -3,7 +3,7 @@
 /// What a compaction has done, from [`Embedded::compact`](super::Embedded::compact).
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// # let store = Embedded::memory().await?;
 /// let done = store.compact().await?;
 /// println!("from {} to {} bytes", done.before, done.after);

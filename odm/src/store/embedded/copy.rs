@@ -19,7 +19,7 @@ const PORTION: usize = 1 << 20;
 /// How far a [`Backup`](super::Backup) is.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// use odm::BackupProgress;
 ///
 /// # let store = Embedded::memory().await?;

@@ -8,7 +8,7 @@ use crate::error::Error;
 /// A store that was opened without what its log has lost, from [`Builder::salvage`](super::Builder::salvage).
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("shop.odm");
 /// let salvaged = Embedded::builder().salvage(&path).await?;

@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// How large a store is, from [`Embedded::size`](super::Embedded::size).
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// # let store = Embedded::memory().await?;
 /// let size = store.size()?;
 /// assert_eq!((size.file, size.earlier_states), (None, 0)); // in memory, and nobody reads
@@ -33,7 +33,7 @@ pub struct StoreSize {
 /// How large a collection is.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// # let store = Embedded::memory().await?;
 /// # let shop = Shop::open(store.clone()).await?;
 /// for collection in store.size()?.collections {
@@ -55,7 +55,7 @@ pub struct CollectionSize {
 /// How large an index is.
 ///
 /// ```
-/// # use odm::__private::examples::*; example(async |shop| {
+/// # use odm::derive::examples::*; example(async |shop| {
 /// # let store = Embedded::memory().await?;
 /// # let shop = Shop::open(store.clone()).await?;
 /// for index in store.size()?.collections.iter().flat_map(|collection| &collection.indexes) {

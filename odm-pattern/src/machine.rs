@@ -5,8 +5,8 @@ use super::{
     set,
     tree::{Greed, One, Place},
 };
-use crate::mql::fold;
-use crate::steps::{self, Steps};
+use crate::Steps;
+use crate::fold;
 
 /// The most choices that are open at once, with what is undone as they are taken: 20 bytes each.
 const MAX_FRAMES: usize = 1 << 20;
@@ -96,7 +96,7 @@ impl Machine<'_, '_> {
         let mut at = start;
         let mut call = NONE;
         loop {
-            steps::step();
+            self.steps.step();
             self.spend(1)?;
             let next = self.step(op, &mut at, &mut call)?;
             op = match next {
@@ -147,7 +147,7 @@ impl Machine<'_, '_> {
     /// Takes the last choice that is open.
     fn back(&mut self, at: &mut usize, call: &mut u32) -> Result<Option<u32>, Exceeded> {
         while let Some(frame) = self.frames.pop() {
-            steps::step();
+            self.steps.step();
             self.spend(1)?;
             match frame {
                 Frame::Restore { register, value } => self.registers[register as usize] = value,
@@ -406,7 +406,7 @@ impl Machine<'_, '_> {
         let mut low = *at;
         let mut count = 0;
         for char in self.text[*at..].chars() {
-            steps::step();
+            self.steps.step();
             self.spend(1)?;
             if count == most || !one.is(char) {
                 break;

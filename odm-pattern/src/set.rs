@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::OnceLock};
 
 use regex_syntax::hir::{Class, HirKind};
 
-use crate::mql::fold;
+use crate::fold;
 
 /// Ranges of characters, with their ends, in order and apart from each other.
 pub(super) type Ranges = Vec<(char, char)>;

@@ -8,7 +8,7 @@ use super::{
     set::{self, Ranges, Set},
     tree::{Greed, Node, One, Place, Target, Tree},
 };
-use crate::mql::fold;
+use crate::fold;
 
 /// How deep groups are nested at most, as in PCRE2.
 const MAX_DEPTH: usize = 250;

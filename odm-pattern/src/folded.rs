@@ -4,7 +4,7 @@
 //! the same table as the keys of indexes, so that an answer never depends on the index that gives it.
 
 use super::FoldedText;
-use crate::mql::fold;
+use crate::fold;
 
 #[derive(Debug, Clone)]
 pub(super) struct Literal {

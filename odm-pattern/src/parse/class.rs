@@ -1,7 +1,7 @@
 //! Classes in brackets.
 
 use super::{Parsed, Parser, escape::Escape};
-use crate::mql::filter::pattern::{
+use crate::{
     set::{self, Ranges, Set},
     tree::{Look, Node, One, Place},
 };

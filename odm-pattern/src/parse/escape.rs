@@ -1,7 +1,7 @@
 //! What follows a backslash.
 
 use super::{Parsed, Parser};
-use crate::mql::filter::pattern::{
+use crate::{
     set::{self, Ranges, Set},
     tree::{Node, One, Place, Target},
 };

@@ -35,18 +35,18 @@ pub(super) const fn message<const N: usize>(
 const MAX: usize = 2048;
 
 /// A text that is put together at compile time. What is too long for it is cut off.
-pub(in crate::__private) struct MessageText {
+pub(in crate::derive) struct MessageText {
     bytes: [u8; MAX],
     len: usize,
 }
 
 impl MessageText {
-    pub(in crate::__private) const EMPTY: Self = MessageText {
+    pub(in crate::derive) const EMPTY: Self = MessageText {
         bytes: [0; MAX],
         len: 0,
     };
 
-    pub(in crate::__private) const fn push(&mut self, text: &str) {
+    pub(in crate::derive) const fn push(&mut self, text: &str) {
         let bytes = text.as_bytes();
         let mut i = 0;
         while i < bytes.len() && self.len < MAX {
@@ -97,7 +97,7 @@ impl MessageText {
     }
 
     /// The text so far.
-    pub(in crate::__private) const fn as_str(&self) -> &str {
+    pub(in crate::derive) const fn as_str(&self) -> &str {
         match std::str::from_utf8(self.bytes.split_at(self.len).0) {
             Ok(text) => text,
             // A name was cut off within a character.

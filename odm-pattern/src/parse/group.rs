@@ -1,7 +1,7 @@
 //! What is in parentheses.
 
 use super::{MAX_LENGTHS, Parsed, Parser};
-use crate::mql::filter::pattern::tree::{Condition, Look, Node, Target};
+use crate::tree::{Condition, Look, Node, Target};
 
 const NO_END: &str = "a closing parenthesis is missing";
 

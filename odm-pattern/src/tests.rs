@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::mql::fold;
+use crate::fold;
 
 /// Parts of expressions, most of which the linear engine takes.
 fn part() -> impl Strategy<Value = String> {

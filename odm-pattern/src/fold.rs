@@ -16,7 +16,7 @@ const _: () = {
 };
 
 /// Folds a character.
-pub(super) fn char(char: char) -> char {
+pub fn char(char: char) -> char {
     if char.is_ascii() {
         return char.to_ascii_lowercase();
     }
@@ -27,7 +27,7 @@ pub(super) fn char(char: char) -> char {
 }
 
 /// Folds a text.
-pub(crate) fn text(text: &str) -> Cow<'_, str> {
+pub fn text(text: &str) -> Cow<'_, str> {
     match text.bytes().any(|byte| !is_folded(byte)) {
         false => Cow::Borrowed(text),
         true => text.chars().map(char).collect(),

@@ -1,0 +1,224 @@
+//! Regular expressions, with the meaning that PCRE2 gives them in MongoDB, in Rust alone and each match within a bound.
+//!
+//! The crate `odm` matches texts with them, and the derives refuse a pattern that is none. Use it through `odm`.
+
+#![deny(missing_docs)]
+
+pub mod fold;
+mod folded;
+mod linear;
+mod machine;
+mod parse;
+mod program;
+mod set;
+mod steps;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use std::sync::Arc;
+
+use folded::Literal;
+pub use steps::Steps;
+
+/// Why an expression, or a match, is refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Error {
+    /// The expression is none.
+    #[error("invalid regular expression `{pattern}`: {reason}")]
+    Invalid {
+        /// The first hundred characters of the expression.
+        pattern: String,
+        /// What is wrong, and where.
+        reason: String,
+    },
+    /// The options are not letters among `i`, `m`, `s`, `x` and `u`.
+    #[error("the options of a regular expression are letters among `i`, `m`, `s`, `x` and `u`")]
+    Options,
+    /// A match needs more steps or memory than the bound.
+    #[error("regular expression `{pattern}` is too expensive ({reason})")]
+    Limit {
+        /// The expression.
+        pattern: String,
+        /// The bound that was met.
+        reason: String,
+    },
+}
+
+/// The longest expression, in bytes.
+const MAX_LEN: usize = 32_764;
+
+/// The longest text that an expression is matched with that needs backtracking, in bytes.
+const MAX_BACKTRACKED: usize = 64 << 10;
+
+/// A compiled regular expression, with the syntax and the meaning of PCRE2.
+///
+/// The text is UTF-8: `.` is a character, and the option `i` is about the letters of all scripts. `\d`,
+/// `\w`, `\s` and `\b` are about ASCII, unless the expression begins with `(*UCP)`.
+///
+/// No match takes longer than a tenth of a second: it ends by then, or is refused with [`Error::Limit`]. Most
+/// expressions are matched in a time that is linear in the text. One that needs backtracking, as look-around and back
+/// references do, takes a bounded number of steps for all the texts of a document, each of at most 64 KiB.
+///
+/// Of the syntax of PCRE2 there are no verbs but `(*FAIL)`, no callouts, no `\C` and `\X`, and no line breaks but `\n`.
+///
+/// One that is only about the begin of a text, or all of it, without regard to case, `^literal` or `^literal\z` with the
+/// option `i`, compares texts after Unicode's simple case folding, as an index and a sort that ignore case do.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    source: String,
+    options: String,
+    engine: Engine,
+}
+
+/// A condition on folded texts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum FoldedText<'a> {
+    /// They equal this one.
+    Equals(&'a str),
+    /// They start with this one.
+    StartsWith(&'a str),
+}
+
+#[derive(Debug, Clone)]
+enum Engine {
+    Folded(Literal),
+    Linear(linear::Linear),
+    Backtracking(Arc<program::Program>),
+}
+
+impl Pattern {
+    /// Compiles a regular expression. The options are `i`, `m`, `s`, `x` and `u`, in any order; `u` has
+    /// no effect.
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`](Error::Invalid) and [`Options`](Error::Options).
+    pub fn new(source: &str, options: &str) -> Result<Pattern, Error> {
+        let mut letters: Vec<char> = options.chars().collect();
+        letters.sort_unstable();
+        letters.dedup();
+        if letters.iter().any(|letter| !"imsxu".contains(*letter)) {
+            return Err(Error::Options);
+        }
+        let invalid = |reason: String| Error::Invalid {
+            pattern: source.chars().take(100).collect(),
+            reason,
+        };
+        if source.len() > MAX_LEN {
+            return Err(invalid(format!("it is longer than {MAX_LEN} bytes")));
+        }
+        let options: String = letters.into_iter().collect();
+        if let Some(literal) = folded::compile(source, &options) {
+            return Ok(Pattern {
+                source: source.to_owned(),
+                options,
+                engine: Engine::Folded(literal),
+            });
+        }
+        let tree = parse::parse(source, &options);
+        let tree =
+            tree.map_err(|error| invalid(format!("{}, at byte {}", error.reason, error.at)))?;
+        let engine = match linear::compile(&tree) {
+            Some(linear) => Engine::Linear(linear),
+            None => Engine::Backtracking(Arc::new(program::compile(&tree))),
+        };
+        Ok(Pattern {
+            source: source.to_owned(),
+            options,
+            engine,
+        })
+    }
+
+    /// A pattern of the texts that equal this one, but perhaps for case.
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`](Error::Invalid) if the text is longer than an expression can be.
+    pub fn equal_ignoring_case(text: &str) -> Result<Pattern, Error> {
+        Pattern::new(&format!(r"^{}\z", escape(text)), "i")
+    }
+
+    /// A pattern of the texts that start with this one, but perhaps for case.
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`](Error::Invalid) if the text is longer than an expression can be.
+    pub fn prefix_ignoring_case(text: &str) -> Result<Pattern, Error> {
+        Pattern::new(&format!("^{}", escape(text)), "i")
+    }
+
+    /// What the pattern says of folded texts, if it ignores case and says no more than that.
+    pub fn as_folded(&self) -> Option<FoldedText<'_>> {
+        match &self.engine {
+            Engine::Folded(literal) => Some(literal.as_folded()),
+            _ => None,
+        }
+    }
+
+    /// Returns the source of the expression.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Returns the options, in alphabetical order.
+    pub fn options(&self) -> &str {
+        &self.options
+    }
+
+    /// Whether the expression matches a part of the text.
+    ///
+    /// # Errors
+    ///
+    /// [`Limit`](Error::Limit) if that is not known after a bounded number of steps.
+    pub fn is_match(&self, text: &str) -> Result<bool, Error> {
+        self.is_match_within(text, &Steps::default())
+    }
+
+    /// Whether the expression matches a part of the text, with the steps that are left.
+    ///
+    /// # Errors
+    ///
+    /// [`Limit`](Error::Limit).
+    pub fn is_match_within(&self, text: &str, steps: &Steps) -> Result<bool, Error> {
+        let limit = |reason: &str| Error::Limit {
+            pattern: self.source.clone(),
+            reason: reason.to_owned(),
+        };
+        let program = match &self.engine {
+            Engine::Folded(literal) => return Ok(literal.is_match(text)),
+            Engine::Linear(linear) => {
+                let found = linear.is_match(text);
+                return found.ok_or_else(|| limit("too many steps on a long text"));
+            }
+            Engine::Backtracking(program) => program,
+        };
+        if text.len() > MAX_BACKTRACKED {
+            return Err(limit(&format!(
+                "a text is longer than {MAX_BACKTRACKED} bytes"
+            )));
+        }
+        machine::search(program, text, steps).map_err(|exceeded| match exceeded {
+            machine::Exceeded::Steps => limit("too many steps"),
+            machine::Exceeded::Memory => limit("too much memory"),
+        })
+    }
+}
+
+/// An expression that matches this text and nothing else.
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for char in text.chars() {
+        if r"\.+*?()|[]{}^$#-".contains(char) {
+            escaped.push('\\');
+        }
+        escaped.push(char);
+    }
+    escaped
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.source == other.source && self.options == other.options
+    }
+}

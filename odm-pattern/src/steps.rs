@@ -1,0 +1,48 @@
+//! The bound on the steps of matches.
+
+use std::cell::Cell;
+
+/// The most steps of all regular expressions that match a document by backtracking. They take less than a tenth of a
+/// second.
+const MOST: u64 = 2_000_000;
+
+/// The steps that are left to the matches of a document: 2,000,000 at first.
+#[derive(Debug)]
+pub struct Steps {
+    left: Cell<u64>,
+    #[cfg(feature = "__steps")]
+    made: Cell<u64>,
+}
+
+impl Default for Steps {
+    fn default() -> Self {
+        Steps {
+            left: Cell::new(MOST),
+            #[cfg(feature = "__steps")]
+            made: Cell::new(0),
+        }
+    }
+}
+
+impl Steps {
+    /// Takes some steps. After that there are none, if these are too many.
+    pub(crate) fn take(&self, steps: u64) -> bool {
+        let left = self.left.get().checked_sub(steps);
+        self.left.set(left.unwrap_or_default());
+        left.is_some()
+    }
+
+    /// Counts a step where it is made: independent of those that are taken, so that tests find one that is not.
+    #[inline(always)]
+    pub(crate) fn step(&self) {
+        #[cfg(feature = "__steps")]
+        self.made.set(self.made.get() + 1);
+    }
+
+    /// The steps that were made since this was asked last.
+    #[cfg(feature = "__steps")]
+    #[doc(hidden)]
+    pub fn made(&self) -> u64 {
+        self.made.take()
+    }
+}

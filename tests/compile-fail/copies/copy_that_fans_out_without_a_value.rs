@@ -1,0 +1,26 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "parts")]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: String,
+}
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "uses")]
+struct Use {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[reference(child)]
+    part: Ref<Part>,
+    #[denormalize(from = "Part.name", fan_out)]
+    name: String,
+}
+
+fn main() {}
+
+// - #[denormalize(from = "Part.name", fan_out)]
+// + #[denormalize(from = "Part.name", fan_out = "background")]
