@@ -59,6 +59,8 @@ struct Inner {
     violations: Vec<Violation>,
     /// MongoDB's code, if it does not follow from the kind or the source.
     code: Option<i32>,
+    /// The store has ended the transaction that the operation was in.
+    ends_transaction: bool,
 }
 
 /// The document, field or index that an error is about.
@@ -105,6 +107,7 @@ impl Error {
             source: None,
             violations: Vec::new(),
             code: None,
+            ends_transaction: false,
         }))
     }
 
@@ -201,6 +204,17 @@ impl Error {
     pub fn retryable(mut self) -> Self {
         Arc::make_mut(&mut self.0).retryable = true;
         self
+    }
+
+    /// Marks the error as one that ends the transaction that the operation was in, if any.
+    #[cfg(feature = "mongodb")]
+    pub(crate) fn ending_transaction(mut self) -> Self {
+        Arc::make_mut(&mut self.0).ends_transaction = true;
+        self
+    }
+
+    pub(crate) fn ends_transaction(&self) -> bool {
+        self.0.ends_transaction || self.is_retryable()
     }
 
     /// Marks the error as one after which the same call will fail again.

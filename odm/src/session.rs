@@ -156,7 +156,7 @@ impl Session {
 
     /// Whether the transactions of the store run side by side.
     pub(crate) fn is_side_by_side(&self) -> bool {
-        self.store.capabilities().single_writer.is_none()
+        !self.store.capabilities().single_writer
     }
 
     /// The relations of the models.

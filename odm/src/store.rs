@@ -12,7 +12,7 @@
 //! use odm::store::Store;
 //!
 //! let store = Embedded::memory().await?;
-//! assert!(store.capabilities().single_writer.is_some());
+//! assert!(store.capabilities().single_writer);
 //! let shop = Shop::open(store).await?;
 //! # Ok(()) });
 //! ```
@@ -396,10 +396,11 @@ impl TransactionOptions {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capabilities {
-    /// One transaction writes at a time, and a second writer waits for it. A task that is inside a
-    /// transaction and writes outside of it would wait for itself; by this identity it gets an error
-    /// instead. `None` for stores whose transactions run side by side.
-    pub single_writer: Option<StoreId>,
+    /// One transaction writes at a time, and a second writer waits for it. Without it transactions run side by side.
+    pub single_writer: bool,
+    /// The identity of the store, by which a task that is inside of a transaction gets an error where it reads or writes outside of
+    /// it: it would wait for itself, or miss its own writes. Without one it gets no error.
+    pub id: Option<StoreId>,
     /// Indexes and orders can [ignore case](IndexSpec::case_insensitive). Without it an index that does is a
     /// [`Schema`](crate::ErrorKind::Schema) error, and an order an [`InvalidQuery`](crate::ErrorKind::InvalidQuery).
     pub ignores_case: bool,
@@ -414,9 +415,17 @@ pub struct Capabilities {
 
 impl Capabilities {
     /// Returns the capabilities with a single writer.
-    pub fn single_writer(self, id: StoreId) -> Self {
+    pub fn single_writer(self) -> Self {
         Capabilities {
-            single_writer: Some(id),
+            single_writer: true,
+            ..self
+        }
+    }
+
+    /// Returns the capabilities with an identity.
+    pub fn id(self, id: StoreId) -> Self {
+        Capabilities {
+            id: Some(id),
             ..self
         }
     }

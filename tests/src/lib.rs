@@ -7,6 +7,7 @@ mod any_store;
 pub mod killed;
 pub mod map_store;
 mod mongodb;
+pub mod proxy;
 pub mod store_suite;
 
 use std::{
@@ -69,7 +70,8 @@ macro_rules! on_every_store {
 
 /// Does the same as [`on_every_store!`] for the stores in this process: for tests of what no server does. It has no indexes and
 /// orders that ignore case (see [`ignores_case`](odm::store::Capabilities::ignores_case)), does not say of each query how many
-/// documents it has scanned, and takes other numbers of requests, which `tests/suite/calls/messages.rs` holds.
+/// documents it has scanned, takes other numbers of requests, which `tests/suite/calls/messages.rs` holds, and takes a match of a
+/// regular expression that needs too much work for none.
 #[macro_export]
 macro_rules! on_local_stores {
     ($($(#[$attribute:meta])* async fn $name:ident($store:ident: AnyStore) $body:block)+) => {$(

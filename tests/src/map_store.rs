@@ -19,7 +19,7 @@ use odm::{
     Error, ErrorKind, Result,
     store::{
         Capabilities, CollectionSpec, CollectionWrites, DocumentWrite, Durability, OtherEpoch,
-        Reader, SingleWrite, Store, Transaction, TransactionOptions, UnitOfWork, Updated,
+        Reader, SingleWrite, Store, StoreId, Transaction, TransactionOptions, UnitOfWork, Updated,
         WriteAlone,
     },
 };
@@ -31,6 +31,7 @@ use self::{state::State, transaction::MapTransaction};
 pub struct MapStore {
     /// The committed state. `None` once the store is closed.
     current: Arc<Mutex<Option<Arc<State>>>>,
+    id: StoreId,
     /// Each call of a transaction lets other tasks run before it.
     is_stepped: bool,
     ignores_locks: bool,
@@ -57,6 +58,7 @@ impl MapStore {
     pub fn writing_alone(limit: Duration, pause: Duration) -> Self {
         MapStore {
             current: Arc::new(Mutex::new(Some(Arc::default()))),
+            id: StoreId::new(),
             is_stepped: false,
             ignores_locks: false,
             alone: Some(Alone { limit, pause }),
@@ -191,7 +193,7 @@ fn is_of_other_epoch(error: &Error) -> bool {
 #[async_trait]
 impl Store for MapStore {
     fn capabilities(&self) -> Capabilities {
-        let mut capabilities = Capabilities::default().ignores_case();
+        let mut capabilities = Capabilities::default().ignores_case().id(self.id);
         if let Some(alone) = self.alone {
             capabilities = capabilities.writes_alone(alone.limit);
         }

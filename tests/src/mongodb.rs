@@ -1,5 +1,7 @@
 //! A MongoDB server for tests.
 
+mod commands;
+
 use std::{
     cell::RefCell,
     env,
@@ -18,7 +20,10 @@ use odm::{
     store::mongodb::MongoDb,
 };
 
-use crate::STUCK;
+use crate::{
+    STUCK,
+    proxy::{Disguise, Proxy},
+};
 
 /// The tests that fail on SecantusDB, which is not MongoDB, each with what MongoDB's documentation says.
 const DIFFERENCES: &[(&str, &str)] = &[
@@ -124,10 +129,6 @@ const DIFFERENCES: &[(&str, &str)] = &[
 /// MongoDB's documentation says. They are not run on it.
 const ENDLESS: &[(&str, &str)] = &[
     (
-        "graph::failing::",
-        "MongoDB uses the PCRE2 library to match regular expressions ($regex: Definition), which bounds the work of a match.",
-    ),
-    (
         "snapshots::all_reads_of_a_snapshot_see_one_state_while_others_write",
         "Queries with read concern \"snapshot\" of one session read from one point in time (Read Concern \"snapshot\": Read \
          Concern and atClusterTime). Here a read waits for one that sees what it will not.",
@@ -162,10 +163,11 @@ pub fn on_mongodb<F: Future>(test: impl FnOnce(MongoDb) -> F) {
     on_mongodb_database(STUCK, async |server: &TestDatabase| {
         let is_different =
             server.is_secantus && DIFFERENCES.iter().any(|(test, _)| name.contains(test));
-        let store = MongoDb::new(&server.client, server.database.name())
-            .await
-            .expect("the server can be used");
+        let client = client_with(commands::recorded(server.options.clone()));
+        let store = MongoDb::new(&client, server.database.name()).await;
+        let store = store.expect("the server can be used");
         let tested = AssertUnwindSafe(test(store)).catch_unwind().await;
+        commands::assert_documented();
         match (tested, is_different) {
             (Ok(_), false) | (Err(_), true) => {}
             (Ok(_), true) => {
@@ -221,7 +223,8 @@ impl NewDatabases {
     /// Without the variable, and if the server cannot be used.
     pub async fn open(&self) -> MongoDb {
         let name = new_name();
-        let store = MongoDb::new(&client().await, &name).await;
+        let client = client_with(commands::recorded(options().await));
+        let store = MongoDb::new(&client, &name).await;
         let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         names.push(name);
         store.expect("the server can be used")
@@ -266,7 +269,7 @@ async fn options() -> ClientOptions {
     let uri =
         env::var("ODM_TEST_MONGODB_URI").expect("ODM_TEST_MONGODB_URI names a MongoDB server");
     let options = ClientOptions::parse(&uri).await;
-    options.expect("the URI is one of a server")
+    disguised(options.expect("the URI is one of a server"))
 }
 
 async fn client() -> Client {
@@ -282,6 +285,17 @@ fn client_with(options: ClientOptions) -> Client {
     let client = Client::with_options(options).expect("the options are those of a URI");
     CLIENTS.with_borrow_mut(|clients| clients.push(client.clone()));
     client
+}
+
+/// The options of a client of the server that the one of these options is made to look like, if any.
+fn disguised(options: ClientOptions) -> ClientOptions {
+    match Disguise::of_environment() {
+        None => options,
+        Some(disguise) => {
+            let direct = client_with(options.clone());
+            Proxy::before(&direct, &options, Some(disguise)).options(&options)
+        }
+    }
 }
 
 /// Ends what the test of this thread has left open on the server: the transactions of futures that were dropped, which end in

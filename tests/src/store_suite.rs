@@ -75,6 +75,7 @@ macro_rules! store_suite {
                 each_key_has_the_documents_that_equal_it_or_hold_it_in_an_array
                 a_key_that_occurs_twice_has_its_documents_twice
                 filter_sort_skip_and_limit_count_for_each_key
+                keys_that_look_like_expressions_are_values
                 documents_of_a_key_have_the_fields_of_the_projection
                 a_query_by_keys_after_a_position_is_refused
                 a_query_by_keys_ends_when_its_callback_breaks_or_fails

@@ -9,7 +9,8 @@ mod cuts;
 mod deaths;
 mod models;
 mod outages;
-mod proxy;
+mod refusals;
+mod servers;
 mod soak;
 
 /// Makes sure that a child process comes to an end, whatever becomes of its parent.

@@ -206,7 +206,7 @@ pub(crate) async fn has_followed(
 pub(crate) async fn is_outdated(catalog: &Catalog, store: &dyn Store, error: &Error) -> bool {
     // Of a unit that may be stored, and of a server that does not answer, nothing else is known.
     let can_ask = error.kind() != ErrorKind::Unavailable;
-    if error.is_of_other_epoch() || store.capabilities().single_writer.is_some() || !can_ask {
+    if error.is_of_other_epoch() || store.capabilities().single_writer || !can_ask {
         return error.is_of_other_epoch();
     }
     match store.reader() {

@@ -72,7 +72,8 @@ pub enum ErrorKind {
     OutsideTransaction,
     /// A write in a [snapshot](crate::Database::snapshot), which only reads.
     ReadOnly,
-    /// A read in a [snapshot](crate::Database::snapshot) after the end of its closure.
+    /// A read in a [snapshot](crate::Database::snapshot) after the end of its closure, or of a state that the server of the
+    /// store has no longer, after which the error is [retryable](crate::Error::is_retryable).
     SnapshotEnded,
     /// A [watch](crate::Repository::watch) has missed commits, since it was read too slowly.
     Lagged,
@@ -84,6 +85,9 @@ pub enum ErrorKind {
     Corrupt,
     /// The operating system reported an error.
     Io,
+    /// The server of the store refuses a command, as for a privilege that its user lacks, or a limit of its own. Nothing of it
+    /// is stored.
+    Refused,
     /// The server of the store cannot be reached, or failed. Of a write, the error is
     /// [retryable](crate::Error::is_retryable) if nothing of it is stored. If it is not, the write may be stored or not.
     Unavailable,

@@ -109,7 +109,7 @@ impl Bound {
 /// The transaction, held by one operation.
 ///
 /// A read through it that fails because the transaction was lost aborts the transaction, so that the
-/// whole of it is run again.
+/// whole of it is run again. So does one with which the store has ended the transaction, which is not run again.
 pub(crate) struct LockedTransaction<'a> {
     bound: &'a Bound,
     /// Not empty: only the drop of this value, and those who wait for it, empty it.
@@ -129,7 +129,7 @@ impl LockedTransaction<'_> {
 
     fn observe<T>(&self, result: Result<T>) -> Result<T> {
         result.inspect_err(|error| {
-            if error.is_retryable() {
+            if error.ends_transaction() {
                 self.bound.abort(error);
             }
         })

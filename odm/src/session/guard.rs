@@ -16,7 +16,7 @@ tokio::task_local! {
 /// refused.
 pub(crate) async fn run_inside<F: Future>(store: &dyn Store, future: F) -> F::Output {
     let mut inside = INSIDE.try_with(Clone::clone).unwrap_or_default();
-    inside.extend(store.capabilities().single_writer);
+    inside.extend(store.capabilities().id);
     INSIDE.scope(inside, future).await
 }
 
@@ -38,7 +38,7 @@ pub(super) fn refuse_read_inside_transaction(store: &dyn Store) -> Result<()> {
 }
 
 fn refuse(store: &dyn Store, message: &'static str) -> Result<()> {
-    let Some(id) = store.capabilities().single_writer else {
+    let Some(id) = store.capabilities().id else {
         return Ok(());
     };
     match INSIDE.try_with(|inside| inside.contains(&id)) {

@@ -397,7 +397,8 @@ impl fmt::Debug for Embedded {
 impl Store for Embedded {
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
-            .single_writer(self.handle.id)
+            .single_writer()
+            .id(self.handle.id)
             .ignores_case()
             .changes_collections()
     }

@@ -29,8 +29,9 @@ mod statement;
 mod write;
 
 use std::{
+    collections::HashMap,
     sync::{
-        Arc,
+        Arc, LazyLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -38,8 +39,8 @@ use std::{
 
 use ::mongodb::{
     Client, ClientSession, Database,
-    bson::doc,
-    options::{Acknowledgment, ClientOptions, WriteConcern},
+    bson::{Document, doc},
+    options::{Acknowledgment, ClientOptions, DatabaseOptions, ReadConcern, WriteConcern},
 };
 use async_trait::async_trait;
 use tokio::{
@@ -47,9 +48,13 @@ use tokio::{
     sync::{Mutex, OnceCell},
 };
 
-use self::{error::translate, lock::Slots, session::Session};
+use self::{
+    error::{lacks_bulk_write, translate},
+    lock::Slots,
+    session::Session,
+};
 use super::{
-    Capabilities, CollectionSpec, Durability, RETRIED_FOR, Reader, Store, Transaction,
+    Capabilities, CollectionSpec, Durability, RETRIED_FOR, Reader, Store, StoreId, Transaction,
     TransactionOptions, UnitOfWork, Updated, Validation, WriteAlone,
 };
 use crate::error::{Error, ErrorKind, Result};
@@ -58,6 +63,8 @@ use crate::error::{Error, ErrorKind, Result};
 const FIRST_WAIT: Duration = Duration::from_millis(2);
 /// After how many conflicts a unit leaves its turn to the next one, and waits for another turn.
 const IN_TURN: u32 = 10;
+/// After how long a server ends a transaction, about: its `transactionLifetimeLimitSeconds` are 60 by default.
+const LIFETIME: Duration = Duration::from_secs(50);
 /// The longest wait, in first ones.
 const LONGEST_WAIT: u32 = 50;
 
@@ -78,12 +85,15 @@ pub struct MongoDb(Arc<Connection>);
 /// What all readers and transactions of a store share.
 #[derive(Debug)]
 struct Connection {
+    id: StoreId,
     client: Client,
     database: Database,
+    /// The same, with the read concern of snapshots.
+    snapshots: Database,
     /// Where dropped transactions are aborted.
     runtime: Handle,
     /// The server has `bulkWrite`, which writes to several collections.
-    has_bulk_write: bool,
+    has_bulk_write: AtomicBool,
     is_closed: AtomicBool,
     /// The server's time of the last commit of this program, as [`as_number`](session::as_number) makes it.
     committed: AtomicU64,
@@ -148,6 +158,9 @@ impl MongoDb {
     /// `Unavailable` if the server cannot be reached, and `Schema` if it is neither a replica set's member nor new enough:
     /// MongoDB 6.0 or later.
     pub async fn new(client: &Client, database: &str) -> Result<Self> {
+        let snapshot = ReadConcern::snapshot();
+        let snapshot = DatabaseOptions::builder().read_concern(snapshot).build();
+        let snapshots = client.database_with_options(database, snapshot);
         let database = client.database(database);
         let hello = database.run_command(doc! { "hello": 1 }).await;
         let hello = hello.map_err(|error| translate(error, None))?;
@@ -171,11 +184,14 @@ impl MongoDb {
             };
             return Err(Error::new(ErrorKind::Schema, message));
         }
+        let has_bulk_write = version >= 25 && has_bulk_write(client, database.name()).await;
         Ok(MongoDb(Arc::new(Connection {
+            id: identity(&hello, database.name()),
             client: client.clone(),
             database,
+            snapshots,
             runtime: Handle::current(),
-            has_bulk_write: version >= 25,
+            has_bulk_write: AtomicBool::new(has_bulk_write),
             is_closed: AtomicBool::new(false),
             committed: AtomicU64::new(0),
             bypasses_validators: AtomicBool::new(false),
@@ -217,6 +233,22 @@ impl Connection {
         self.committed.fetch_max(time, Ordering::AcqRel);
     }
 
+    fn has_bulk_write(&self) -> bool {
+        self.has_bulk_write.load(Ordering::Acquire)
+    }
+
+    /// Records that the server refuses `bulkWrite`: its feature compatibility version is older than its program's, or an older
+    /// member has become the primary. Until the store is connected anew, each collection is written to by commands of its own.
+    fn lacks_bulk_write(&self) {
+        if self.has_bulk_write.swap(false, Ordering::AcqRel) {
+            tracing::warn!(
+                target: "odm",
+                "the MongoDB server refuses `bulkWrite`, as with the feature compatibility version 7.0: writes take more \
+                 messages until the store is connected anew"
+            );
+        }
+    }
+
     async fn ensure_locks(&self) -> Result<()> {
         let locks = || lock::ensure(&self.database);
         self.has_locks.get_or_try_init(locks).await.map(drop)
@@ -233,11 +265,41 @@ impl Connection {
     }
 }
 
+/// The error of a unit that has lost each of its tries, of which the last one took as long as a transaction may.
+#[cold]
+fn too_long(error: Error) -> Error {
+    let message = "transaction lost: it takes longer than the `transactionLifetimeLimitSeconds` of the MongoDB server, 60 by default; \
+                   raise them, write less at once, or let copies follow later by `fan_out = \"background\"`";
+    let lost = Error::new(ErrorKind::TransactionAborted, message);
+    lost.with_source(error).retryable()
+}
+
+/// Whether a server of 8.0 or later takes a `bulkWrite`: it looks at its feature compatibility version before it refuses that there are
+/// no operations.
+async fn has_bulk_write(client: &Client, database: &str) -> bool {
+    let namespace = format!("{database}.{}", lock::COLLECTION);
+    let empty = doc! { "bulkWrite": 1, "ops": [], "nsInfo": [{ "ns": namespace }] };
+    let refused = client.database("admin").run_command(empty).await;
+    !refused.is_err_and(|error| lacks_bulk_write(&error))
+}
+
+/// The identity of a database of a replica set: the same for all connections of this process.
+fn identity(hello: &Document, database: &str) -> StoreId {
+    static IDS: LazyLock<std::sync::Mutex<HashMap<String, StoreId>>> =
+        LazyLock::new(std::sync::Mutex::default);
+    let server = ["setName", "hosts"].map(|name| hello.get(name));
+    let mut ids = IDS.lock().unwrap_or_else(PoisonError::into_inner);
+    let id = ids.entry(format!("{server:?} {database}"));
+    *id.or_insert_with(StoreId::new)
+}
+
 #[async_trait]
 impl Store for MongoDb {
     fn capabilities(&self) -> Capabilities {
         // Also of a server without `bulkWrite`, which may have been upgraded since others have connected to it.
-        Capabilities::default().writes_alone(alone::UNDER_WAY)
+        Capabilities::default()
+            .writes_alone(alone::UNDER_WAY)
+            .id(self.0.id)
     }
 
     fn reader(&self) -> Result<Arc<dyn Reader>> {
@@ -264,6 +326,7 @@ impl Store for MongoDb {
         let mut conflicts = 0;
         let mut slots = Slots::default();
         loop {
+            let begun = Instant::now();
             let mut transaction = self.transaction(durability).await?;
             let result = transaction.run(&*unit, std::mem::take(&mut slots)).await;
             match result {
@@ -283,6 +346,9 @@ impl Store for MongoDb {
                         turn = Some(self.0.lost.lock().await);
                     }
                     conflicts = LONGEST_WAIT.min(conflicts + 1);
+                }
+                Err(error) if error.is_conflict() && begun.elapsed() > LIFETIME => {
+                    return Err(too_long(error));
                 }
                 result => return result,
             }

@@ -131,7 +131,7 @@ pub async fn nothing_of_a_failed_batch_with_updates_of_unread_documents_is_store
 pub async fn of_two_transactions_that_update_one_unread_document_the_second_fails_retryably(
     store: impl Store,
 ) {
-    if store.capabilities().single_writer.is_some() {
+    if store.capabilities().single_writer {
         return;
     }
     insert_all(&store, [doc! { "_id": 1, "n": 1 }]).await;

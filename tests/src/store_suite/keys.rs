@@ -80,6 +80,35 @@ pub async fn filter_sort_skip_and_limit_count_for_each_key(store: impl Store) {
     assert_eq!(reader.count_by_key(&high).await.unwrap().0, [2, 0]);
 }
 
+/// To a server a text that begins with `$` is a path in some places, and a document an expression. No
+/// key has fields that begin with `$`, since no `_id` has.
+pub async fn keys_that_look_like_expressions_are_values(store: impl Store) {
+    let keys = ["$a", "$$NOW", "$$REMOVE", "$", "a"].map(Bson::from);
+    let keys = [&keys[..], &[doc! { "a.b": "$a" }.into()]].concat();
+    ensure(&store, vec![index("by owner", &["owner"])]).await;
+    let things = keys.iter().zip(1..);
+    let things = things.map(|(key, id)| doc! { "_id": id, "owner": key.clone() });
+    insert_all(
+        &store,
+        things.chain([doc! { "_id": 100 }, doc! { "_id": 101, "owner": 2 }]),
+    )
+    .await;
+    let reader = store.reader().expect("the store can be read");
+    let expected: Vec<Vec<i32>> = (1..=keys.len() as i32).map(|id| vec![id]).collect();
+    for limit in [None, Some(2)] {
+        let find = Find {
+            limit,
+            ..query(doc! {})
+        };
+        let find = owners(keys.clone(), find);
+        assert_eq!(ids_by_key(&*reader, &find).await, expected);
+        assert_eq!(
+            reader.count_by_key(&find).await.unwrap().0,
+            vec![1; keys.len()]
+        );
+    }
+}
+
 pub async fn documents_of_a_key_have_the_fields_of_the_projection(store: impl Store) {
     let reader = reader_of_some(&store).await;
     let projection = Projection::include(["rank"]).expect("the projection is valid");

@@ -122,7 +122,7 @@ async fn stored_in(transaction: &dyn Transaction) -> Vec<odm::bson::RawDocumentB
 pub async fn of_two_transactions_that_change_one_document_the_second_fails_retryably(
     store: impl Store,
 ) {
-    if store.capabilities().single_writer.is_some() {
+    if store.capabilities().single_writer {
         return; // The second would not begin before the first ends.
     }
     insert_all(&store, [doc! { "_id": 1, "n": 1 }]).await;
@@ -146,7 +146,7 @@ pub async fn of_two_transactions_that_change_one_document_the_second_fails_retry
 }
 
 pub async fn of_two_transactions_that_add_one_key_the_second_fails_retryably(store: impl Store) {
-    if store.capabilities().single_writer.is_some() {
+    if store.capabilities().single_writer {
         return; // The second would not begin before the first ends.
     }
     ensure(&store, vec![unique("n", &["n"])]).await;
@@ -165,7 +165,7 @@ pub async fn of_two_transactions_that_add_one_key_the_second_fails_retryably(sto
 }
 
 pub async fn transactions_that_change_different_documents_both_commit(store: impl Store) {
-    if store.capabilities().single_writer.is_some() {
+    if store.capabilities().single_writer {
         return; // The second would not begin before the first ends.
     }
     ensure(&store, vec![unique("n", &["n"])]).await;

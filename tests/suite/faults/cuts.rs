@@ -9,18 +9,18 @@ use odm::{
     prelude::*,
     store::mongodb::MongoDb,
 };
-use tests::{TestDatabase, on_mongodb_database};
-
-use super::{
-    models::{
-        Author, Book, Library, Shelf, State, assert_right, author, id, library, note, numbered,
-        shelf, state,
-    },
+use tests::{
+    TestDatabase, on_mongodb_database,
     proxy::{Cut, Plan, Proxy, Side},
 };
 
+use super::models::{
+    Author, Book, Library, Shelf, State, assert_right, author, id, library, note, numbered, shelf,
+    state,
+};
+
 /// Longer than all cuts of an act take.
-const MOST: Duration = Duration::from_secs(400);
+pub(crate) const MOST: Duration = Duration::from_secs(400);
 /// How long the store that is cut off waits for its server: longer than the driver takes to find it again.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -43,25 +43,25 @@ async fn fill(library: &Library) {
 }
 
 /// A library through a proxy, and past it.
-struct Cuts {
-    proxy: Proxy,
-    library: Library,
+pub(crate) struct Cuts {
+    pub(crate) proxy: Proxy,
+    pub(crate) library: Library,
     direct: Library,
-    store: MongoDb,
+    pub(crate) store: MongoDb,
 }
 
 impl Cuts {
-    async fn new(server: &TestDatabase) -> Self {
+    pub(crate) async fn new(server: &TestDatabase, patience: Duration) -> Self {
         let store = MongoDb::new(&server.client, server.database.name()).await;
         let store = store.unwrap();
         let direct = library(store.clone()).await;
-        let proxy = Proxy::new(server).await;
-        let library = library(proxy.store(server, PATIENCE).await).await;
+        let proxy = Proxy::new(server);
+        let library = library(proxy.store(server, patience).await).await;
         Cuts { proxy, library, direct, store }
     }
 
     /// Stores the same as ever, and waits until the store that is cut off has found its server again.
-    async fn begin(&self) {
+    pub(crate) async fn begin(&self) {
         self.proxy.darken(false);
         self.proxy.end_sessions().await;
         self.proxy.plan(None);
@@ -86,7 +86,7 @@ impl Cuts {
     }
 
     /// What is stored when nothing waits any more.
-    async fn right(&self, when: &str) -> State {
+    pub(crate) async fn right(&self, when: &str) -> State {
         assert_right(&self.direct, when).await;
         state(&self.store).await
     }
@@ -104,7 +104,7 @@ enum After {
 /// Cuts at each message of an act in turn, which writes the same each time.
 fn at_each_message(after: After, act: impl AsyncFn(&Library) -> odm::Result<()>) {
     on_mongodb_database(MOST, async |server: &TestDatabase| {
-        let cuts = Cuts::new(server).await;
+        let cuts = Cuts::new(server, PATIENCE).await;
         cuts.begin().await;
         let before = state(&cuts.store).await;
         cuts.run(&act, None).await.unwrap();
@@ -144,16 +144,16 @@ fn at_each_message(after: After, act: impl AsyncFn(&Library) -> odm::Result<()>)
     });
 }
 
-async fn rename(library: &Library) -> odm::Result<()> {
+pub(crate) async fn rename(library: &Library) -> odm::Result<()> {
     let rename = library.authors.update(1).set(Author::fields().name, "new");
     rename.inc(Author::fields().changes, 1).await
 }
 
-async fn insert(library: &Library) -> odm::Result<()> {
+pub(crate) async fn insert(library: &Library) -> odm::Result<()> {
     library.books.insert(numbered(id(9), 1, 1, 900)).await.map(drop)
 }
 
-async fn visit(library: &Library) -> odm::Result<()> {
+pub(crate) async fn visit(library: &Library) -> odm::Result<()> {
     library.shelves.update(1).inc(Shelf::fields().visits, 1).await
 }
 

@@ -12,13 +12,13 @@ use tests::{
     TestDatabase, behind_the_back,
     killed::{Kill, run_and_kill},
     on_mongodb_database,
+    proxy::{Cut, Plan, Proxy, Side},
 };
 
 use super::{
     chance::Chance,
     models::{Author, Book, Library, assert_right, author, book, library, shelf},
     number,
-    proxy::{Cut, Plan, Proxy, Side},
 };
 
 const MOST: Duration = Duration::from_secs(400);
@@ -56,7 +56,7 @@ fn another_worker_goes_on_from_any_message_at_which_one_has_died_on_mongodb() {
             for at in 1.. {
                 leave_work(&direct, at).await;
                 // The process of a worker that dies says nothing any more: so each has a proxy of its own.
-                let proxy = Proxy::new(server).await;
+                let proxy = Proxy::new(server);
                 let dying = library(proxy.store(server, Duration::from_secs(1)).await).await;
                 let cut = Cut::All;
                 proxy.plan(Some(Plan { at, side, cut }));

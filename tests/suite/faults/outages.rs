@@ -18,12 +18,9 @@ use odm::{
     prelude::*,
     store::mongodb::MongoDb,
 };
-use tests::{TestDatabase, on_mongodb_database, run_for};
+use tests::{TestDatabase, on_mongodb_database, proxy::Proxy, run_for};
 
-use super::{
-    models::{Author, Library, assert_right, author, book, library, shelf},
-    proxy::Proxy,
-};
+use super::models::{Author, Library, assert_right, author, book, library, shelf};
 
 /// Longer than the tests take.
 const MOST: Duration = Duration::from_secs(200);
@@ -102,7 +99,7 @@ async fn assert_nothing_is_lost(library: &Library, has_memory: bool, outage: imp
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn writers_go_on_after_an_outage_and_lose_nothing_on_mongodb() {
     on_mongodb_database(MOST, async |server: &TestDatabase| {
-        let proxy = Proxy::new(server).await;
+        let proxy = Proxy::new(server);
         let library = library(proxy.store(server, AWAY * 5).await).await;
         let outage = async || {
             proxy.darken(true);
@@ -117,7 +114,7 @@ fn writers_go_on_after_an_outage_and_lose_nothing_on_mongodb() {
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn a_worker_goes_on_soon_after_an_outage_however_rarely_it_looks_for_work_on_mongodb() {
     on_mongodb_database(MOST, async |server: &TestDatabase| {
-        let proxy = Proxy::new(server).await;
+        let proxy = Proxy::new(server);
         let store = proxy.store(server, Duration::from_secs(1)).await;
         // Longer than the test may take.
         let options = OpenOptions::default().refresh_every(Duration::from_secs(600));

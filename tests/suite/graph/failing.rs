@@ -7,7 +7,7 @@ use odm::{
     prelude::*,
 };
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, behind_the_back, insert_behind_the_back, on_every_store};
+use tests::{TestStore, behind_the_back, insert_behind_the_back, on_local_stores};
 
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
 #[document(collection = "shelves")]
@@ -150,7 +150,7 @@ mod plain_library {
     }
 }
 
-on_every_store! {
+on_local_stores! {
     async fn no_write_stores_a_child_on_which_a_filter_fails(store: AnyStore) {
         let db = library(store.clone()).await;
         let before = shelves(&db).await;

@@ -151,8 +151,8 @@ on_every_store! {
     async fn modify_loses_nothing_when_many_tasks_change_one_document(store: AnyStore) {
         // Side by side each of them is in the way of all others.
         let (number, times) = match store.capabilities().single_writer {
-            Some(_) => (64, 4),
-            None => (16, 2),
+            true => (64, 4),
+            false => (16, 2),
         };
         let db = with_five(store).await;
         let runs = AtomicUsize::new(0);

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use odm::{Error, ErrorKind, prelude::*};
-use tests::on_single_writer_stores;
+use tests::{on_every_store, on_single_writer_stores};
 use tokio::time::timeout;
 
 use crate::transactions::bank::{Account, Bank, account, bank};
@@ -17,7 +17,7 @@ async fn refused<T>(write: impl IntoFuture<Output = odm::Result<T>>) -> Error {
     error
 }
 
-on_single_writer_stores! {
+on_every_store! {
     async fn every_write_outside_is_refused_at_once(store: AnyStore) {
         let outside = bank(store.clone()).await;
         let second = Bank::open(store).await.unwrap();
@@ -104,7 +104,9 @@ on_single_writer_stores! {
             .unwrap();
         assert_eq!(outside.balance(1).await, 105);
     }
+}
 
+on_single_writer_stores! {
     async fn a_task_of_its_own_reads_what_is_committed(store: AnyStore) {
         let outside = bank(store).await;
         outside

@@ -108,7 +108,7 @@ type Lock = tokio::sync::Mutex<()>;
 pub(super) fn lock_of(store: &dyn Store) -> Arc<Lock> {
     static LOCKS: LazyLock<Mutex<HashMap<Option<StoreId>, Weak<Lock>>>> =
         LazyLock::new(Mutex::default);
-    let id = store.capabilities().single_writer;
+    let id = store.capabilities().id;
     let mut locks = LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
     locks.retain(|_, lock| lock.strong_count() > 0);
     let lock = locks.get(&id).and_then(Weak::upgrade);

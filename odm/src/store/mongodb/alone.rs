@@ -29,7 +29,7 @@ use bson::{Bson, Document, RawBson, RawDocumentBuf, Timestamp, doc, rawdoc};
 
 use super::{
     Connection,
-    error::{code, translate, unconfirmed},
+    error::{code, lacks_bulk_write, translate, unconfirmed},
     lock,
     session::to_its_end,
 };
@@ -56,7 +56,8 @@ impl Connection {
     ) -> Result<Option<Updated>> {
         let collection = alone.write.collection().to_owned();
         let namespace = self.namespace(&collection);
-        let Some(write) = statement(namespace, &alone.write).filter(|_| self.has_bulk_write) else {
+        let Some(write) = statement(namespace, &alone.write).filter(|_| self.has_bulk_write())
+        else {
             return Ok(None);
         };
         let check = self.check_of(alone.epoch);
@@ -68,7 +69,12 @@ impl Connection {
                 .await;
             let result = match sent {
                 Ok(result) => result,
-                Err(error) => return written_despite(error, is_repeatable).map(|()| None),
+                Err(error) => {
+                    if lacks_bulk_write(&error) {
+                        self.lacks_bulk_write();
+                    }
+                    return written_despite(error, is_repeatable).map(|()| None);
+                }
             };
             let slot = result.update_results.get(&0);
             if slot.is_some_and(|slot| slot.upserted_id.is_some()) {
@@ -164,7 +170,8 @@ fn updated(result: &VerboseBulkWriteResult) -> Option<Updated> {
 /// Whether an error means that another epoch has begun, or that the write may be stored. Otherwise nothing is written.
 ///
 /// Where the driver has sent a message twice, the first answer was lost. Of an error of a statement it returns the first error
-/// then, and of an error of the command the second one.
+/// then, and of an error of the command the second one. So a check that fails the second time, since another epoch has begun
+/// after the first one, is an answer that was lost.
 fn written_despite(error: DriverError, is_repeatable: bool) -> Result<()> {
     if error.contains_label(NO_WRITES_PERFORMED) {
         return Ok(());
@@ -196,6 +203,9 @@ fn written_despite(error: DriverError, is_repeatable: bool) -> Result<()> {
 fn is_about_command(code: i32) -> bool {
     [
         code::UNAUTHORIZED,
+        code::COMMAND_NOT_FOUND,
+        code::COMMAND_NOT_SUPPORTED,
+        code::UNKNOWN_FIELD,
         code::BAD_VALUE,
         code::FAILED_TO_PARSE,
         code::INVALID_NAMESPACE,

@@ -46,6 +46,16 @@ pub(super) mod code {
     pub(in super::super) const TOO_LARGE: i32 = 10_334;
     pub(in super::super) const FAILED_TO_PARSE: i32 = 9;
     pub(in super::super) const NO_POSITION: i32 = 51_246;
+    pub(in super::super) const COMMAND_NOT_FOUND: i32 = 59;
+    pub(in super::super) const COMMAND_NOT_SUPPORTED: i32 = 115;
+    pub(in super::super) const UNKNOWN_FIELD: i32 = 40_415;
+    pub(in super::super) const TOO_LARGE_BY_UPDATE: i32 = 17_419;
+    pub(in super::super) const SNAPSHOT_TOO_OLD: i32 = 239;
+    pub(in super::super) const SNAPSHOT_UNAVAILABLE: i32 = 246;
+    /// The member is no primary any more, shuts down, cannot reach the others, or has waited for them too long.
+    pub(in super::super) const AWAY: [i32; 15] = [
+        6, 7, 24, 89, 91, 133, 134, 189, 262, 9_001, 10_107, 11_600, 11_602, 13_435, 13_436,
+    ];
 }
 
 /// Makes the driver's error one of the library.
@@ -62,20 +72,69 @@ pub(super) fn translate(error: DriverError, about: Option<About<'_>>) -> Error {
             .with_source(error)
             .retryable();
     }
-    let code = match &*error.kind {
-        DriverKind::Command(command) => command.code,
-        DriverKind::Io(_)
-        | DriverKind::ConnectionPoolCleared { .. }
-        | DriverKind::DnsResolve { .. } => return unavailable(error),
-        _ => 0,
+    let code = match code_of(&error) {
+        Some(code) => code,
+        None if is_away(&error) => return unavailable(error),
+        None => 0,
     };
+    if code::AWAY.contains(&code) {
+        return unavailable(error);
+    }
     let kind = kind_of(code, about);
     let message = format!("the MongoDB server refused: {error}");
     let translated = Error::new(kind, message).with_source(error);
-    match about {
+    let translated = match about {
         Some(about) => translated.at(about.collection, None, None),
         None => translated,
+    };
+    match kind {
+        ErrorKind::SnapshotEnded => translated.retryable(),
+        // A command that fails ends the transaction that it is in.
+        _ => translated.ending_transaction(),
     }
+}
+
+/// The server's code, if it has refused a command.
+pub(super) fn code_of(error: &DriverError) -> Option<i32> {
+    match &*error.kind {
+        DriverKind::Command(command) => Some(command.code),
+        _ => None,
+    }
+}
+
+fn is_away(error: &DriverError) -> bool {
+    matches!(
+        &*error.kind,
+        DriverKind::Io(_)
+            | DriverKind::ConnectionPoolCleared { .. }
+            | DriverKind::DnsResolve { .. }
+    )
+}
+
+/// Whether the server knows no `bulkWrite`, or has it under way: one older than 8.0, or with an older feature compatibility
+/// version.
+pub(super) fn lacks_bulk_write(error: &DriverError) -> bool {
+    matches!(
+        code_of(error),
+        Some(code::COMMAND_NOT_FOUND | code::COMMAND_NOT_SUPPORTED | code::UNKNOWN_FIELD)
+    )
+}
+
+/// Whether the server cannot read the state that it was asked for, as after a change of a collection's indexes.
+pub(super) fn has_no_snapshot(error: &DriverError) -> bool {
+    matches!(
+        code_of(error),
+        Some(code::SNAPSHOT_TOO_OLD | code::SNAPSHOT_UNAVAILABLE)
+    )
+}
+
+/// The error of a unit that is to be run again.
+pub(super) fn conflict(message: &str) -> Error {
+    Error::new(
+        ErrorKind::TransactionAborted,
+        format!("transaction lost: {message}"),
+    )
+    .retryable()
 }
 
 /// Whether the driver has found no server in the time that it has for that.
@@ -103,14 +162,17 @@ fn kind_of(code: i32, about: Option<About<'_>>) -> ErrorKind {
     match code {
         code::VALIDATION => ErrorKind::Invalid,
         code::PARALLEL_ARRAYS => ErrorKind::InvalidUpdate,
-        code::TOO_LARGE => ErrorKind::Limit,
+        code::TOO_LARGE | code::TOO_LARGE_BY_UPDATE => ErrorKind::Limit,
         code::INVALID_NAMESPACE => ErrorKind::Schema,
         code::WRITE_CONFLICT | code::NO_SUCH_TRANSACTION => ErrorKind::TransactionAborted,
-        code::FAILED_TO_PARSE | code::BAD_VALUE | code::NO_POSITION => ErrorKind::InvalidQuery,
+        code::SNAPSHOT_TOO_OLD | code::SNAPSHOT_UNAVAILABLE => ErrorKind::SnapshotEnded,
         0 => ErrorKind::Unavailable,
+        code::UNAUTHORIZED => ErrorKind::Refused,
+        // Also of a division by zero the code is that of a bad value.
         _ if about.is_some_and(|about| about.can_fail) => ErrorKind::FailedFilter,
         _ if about.is_some_and(|about| about.shows) => ErrorKind::InvalidQuery,
-        _ => ErrorKind::Unavailable,
+        code::FAILED_TO_PARSE | code::BAD_VALUE | code::NO_POSITION => ErrorKind::InvalidQuery,
+        _ => ErrorKind::Refused,
     }
 }
 

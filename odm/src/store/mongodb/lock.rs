@@ -14,7 +14,12 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-use ::mongodb::{Database, bson::doc, error::ErrorKind};
+use ::mongodb::{
+    Database,
+    bson::doc,
+    error::ErrorKind,
+    options::{CollectionOptions, ReadConcern, ReadPreference, SelectionCriteria, WriteConcern},
+};
 use bson::{Document, RawArrayBuf, RawDocumentBuf, raw::cstr, rawdoc};
 
 use super::error::{About, code::DUPLICATE_KEY, driver};
@@ -211,7 +216,13 @@ fn hash(collection: &str, key: &[u8]) -> u32 {
 /// Creates the documents that are missing.
 pub(super) async fn ensure(database: &Database) -> Result<()> {
     let about = About::collection(COLLECTION);
-    let collection = database.collection::<Document>(COLLECTION);
+    // A failover must not take them back, whatever the client waits for.
+    let options = CollectionOptions::builder()
+        .read_concern(ReadConcern::majority())
+        .write_concern(WriteConcern::majority())
+        .selection_criteria(SelectionCriteria::ReadPreference(ReadPreference::Primary))
+        .build();
+    let collection = database.collection_with_options::<Document>(COLLECTION, options);
     let there = collection.count_documents(doc! {}).await;
     if driver(there, about)? >= u64::from(SLOTS) {
         return Ok(());

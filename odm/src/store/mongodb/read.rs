@@ -1,8 +1,8 @@
 //! Reads.
 
-use std::{collections::HashMap, ops::ControlFlow};
+use std::{collections::HashMap, ops::ControlFlow, time::Instant};
 
-use ::mongodb::{ClientSession, Collection, SessionCursor};
+use ::mongodb::{ClientSession, SessionCursor};
 use async_trait::async_trait;
 use bson::{Bson, Document, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, doc};
 
@@ -23,10 +23,6 @@ use crate::{
 const VALUES_LEN: usize = 12 << 20;
 
 impl Session {
-    fn collection(&self, name: &str) -> Collection<RawDocumentBuf> {
-        self.connection.database.collection(name)
-    }
-
     /// Sends a query.
     async fn send(
         &self,
@@ -37,13 +33,14 @@ impl Session {
     ) -> Result<SessionCursor<RawDocumentBuf>> {
         let total = total(&find.sort)?;
         let collection = self.collection(&find.collection);
+        let (skip, limit) = skip_and_limit(find, limit);
+        let begin = Instant::now();
         loop {
             let mut action = collection.find(filter.clone());
             // The server has a way of its own for one `_id`, which takes no order.
             if !is_of_one(&find.filter) {
                 action = action.sort(total.to_document());
             }
-            let (skip, limit) = skip_and_limit(find, limit);
             if let Some(limit) = limit {
                 action = action.limit(limit);
             }
@@ -55,8 +52,8 @@ impl Session {
                     action = action.projection(projection.to_document());
                 }
             }
-            let cursor = driver(action.session(&mut *session).await, about(find))?;
-            if !self.was_behind(session).await? {
+            let sent = action.session(&mut *session).await;
+            if let Some(cursor) = self.settled(session, sent, about(find), begin).await? {
                 return Ok(cursor);
             }
         }
@@ -71,10 +68,11 @@ impl Session {
     ) -> Result<SessionCursor<RawDocumentBuf>> {
         let about = About::collection(collection);
         let collection = self.collection(collection);
+        let begin = Instant::now();
         loop {
-            let action = collection.find(filter.clone()).session(&mut *session);
-            let cursor = driver(action.await, about)?;
-            if !self.was_behind(session).await? {
+            let action = collection.find(filter.clone());
+            let sent = action.session(&mut *session).await;
+            if let Some(cursor) = self.settled(session, sent, about, begin).await? {
                 return Ok(cursor);
             }
         }
@@ -89,15 +87,16 @@ impl Session {
         about: About<'_>,
     ) -> Result<SessionCursor<RawDocumentBuf>> {
         let collection = collection.map(|name| self.collection(name));
+        let begin = Instant::now();
         loop {
             let stages = stages.clone();
             let action = match &collection {
                 Some(collection) => collection.aggregate(stages),
-                None => self.connection.database.aggregate(stages),
+                None => self.database().aggregate(stages),
             };
-            let action = action.with_type::<RawDocumentBuf>().session(&mut *session);
-            let cursor = driver(action.await, about)?;
-            if !self.was_behind(session).await? {
+            let action = action.with_type::<RawDocumentBuf>();
+            let sent = action.session(&mut *session).await;
+            if let Some(cursor) = self.settled(session, sent, about, begin).await? {
                 return Ok(cursor);
             }
         }
@@ -247,7 +246,10 @@ impl Session {
         for keys in chunks(&find.keys) {
             let rows = values(keys)?.into_iter().zip(first..);
             let rows: Vec<Document> = rows
-                .map(|(key, position): (Bson, i64)| doc! { "position": position, "key": key })
+                // The stage takes expressions: without `$literal` a text that begins with `$` is a path.
+                .map(|(key, position): (Bson, i64)| {
+                    doc! { "position": position, "key": { "$literal": key } }
+                })
                 .collect();
             first = first.saturating_add(signed(keys.len() as u64));
             let stages = vec![

@@ -1,11 +1,11 @@
 //! Collections and indexes.
 
-use ::mongodb::{Database, error::ErrorKind as DriverKind, options::ValidationAction};
+use ::mongodb::Database;
 use bson::{Bson, Document, doc};
 use futures_util::TryStreamExt;
 
 use super::{
-    error::{About, driver, translate},
+    error::{About, code_of, driver, translate},
     filter::{all, is_present},
 };
 use crate::{
@@ -120,15 +120,21 @@ async fn create_collection(database: &Database, name: &str) -> Result<()> {
 /// The level is `moderate`, so that where they cannot, what follows from a write never fails because of an old document.
 pub(super) async fn validate(database: &Database, validations: &[Validation]) -> Result<bool> {
     let mut is_alone = true;
-    let list = driver(database.list_collections().await, About::collection(""))?;
-    let listed: Vec<_> = driver(list.try_collect().await, About::collection(""))?;
-    for collection in listed {
-        let name = &collection.name;
-        let current = collection.options.validator.unwrap_or_default();
+    // The driver's form of a collection does not know all actions that a server has.
+    let list = database.run_cursor_command(doc! { "listCollections": 1 });
+    let list = driver(list.await, About::collection(""))?;
+    let listed: Vec<Document> = driver(list.try_collect().await, About::collection(""))?;
+    for collection in &listed {
+        let Ok(name) = collection.get_str("name") else {
+            continue;
+        };
+        let stored = collection.get_document("options").ok();
+        let current = stored.and_then(|options| options.get_document("validator").ok());
+        let current = current.cloned().unwrap_or_default();
         let schema = current.get_document("$jsonSchema");
         let title = schema.and_then(|schema| schema.get_str("title"));
         let is_own = title.is_ok_and(|title| title == TITLE);
-        let wanted = validations.iter().find(|of| of.collection == *name);
+        let wanted = validations.iter().find(|of| of.collection == name);
         let (validator, is_warning) = match wanted {
             None if is_own => (Document::new(), false),
             None => {
@@ -150,7 +156,8 @@ pub(super) async fn validate(database: &Database, validations: &[Validation]) ->
                 (doc! { "$jsonSchema": schema }, wanted.is_warning)
             }
         };
-        let is_set = collection.options.validation_action == Some(ValidationAction::Warn);
+        let action = stored.and_then(|options| options.get_str("validationAction").ok());
+        let is_set = action == Some("warn");
         if validator == current && is_warning == is_set {
             continue;
         }
@@ -230,8 +237,13 @@ async fn stored(database: &Database, collection: &str) -> Result<Vec<Stored>> {
         if index.get_bool("unique").unwrap_or(false) {
             options.insert("unique", true);
         }
+        // Some servers list the collation that an index has without one.
+        let is_default = |name: &str, value: &Bson| {
+            let of = value.as_document().map(|of| of.get_str("locale"));
+            name == "collation" && of.is_some_and(|locale| locale.is_ok_and(|it| it == "simple"))
+        };
         for name in ["partialFilterExpression", "collation", "sparse"] {
-            if let Some(value) = index.get(name) {
+            if let Some(value) = index.get(name).filter(|value| !is_default(name, value)) {
                 options.insert(name, value.clone());
             }
         }
@@ -322,11 +334,4 @@ fn other_options(collection: &str, index: &IndexSpec) -> Error {
     Error::new(ErrorKind::Schema, message)
         .at(collection, None, None)
         .of_index(&index.name)
-}
-
-fn code_of(error: &::mongodb::error::Error) -> Option<i32> {
-    match &*error.kind {
-        DriverKind::Command(command) => Some(command.code),
-        _ => None,
-    }
 }

@@ -9,23 +9,23 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use ::mongodb::{
-    ClientSession,
+    ClientSession, Collection, Database,
     bson::doc,
     error::{
         Result as DriverResult, TRANSIENT_TRANSACTION_ERROR, UNKNOWN_TRANSACTION_COMMIT_RESULT,
     },
     options::{ReadConcern, ReadPreference, SelectionCriteria},
 };
-use bson::Timestamp;
+use bson::{RawDocumentBuf, Timestamp};
 use tokio::sync::{Mutex, OnceCell};
 
 use super::{
     Connection,
-    error::{is_unreachable, translate, unconfirmed},
+    error::{About, has_no_snapshot, is_unreachable, translate, unconfirmed},
     lock::{self, Slots},
 };
 use crate::{
@@ -35,6 +35,9 @@ use crate::{
 
 /// How often a commit is sent whose answer is lost.
 const COMMITS: usize = 5;
+/// How long a server is asked for a snapshot that it does not have, and how often.
+const SNAPSHOT: Duration = Duration::from_secs(5);
+const BETWEEN_SNAPSHOTS: Duration = Duration::from_millis(10);
 /// How long the abort of a transaction is waited for.
 const ABORT: Duration = Duration::from_secs(1);
 
@@ -118,11 +121,7 @@ impl Session {
         concern: Option<ReadConcern>,
     ) -> Result<impl DerefMut<Target = ClientSession>> {
         self.connection.check_open()?;
-        let start = async || {
-            let started = self.connection.client.start_session().snapshot(true).await;
-            let session = started.map_err(|error| translate(error, None))?;
-            Ok::<_, Error>(Mutex::new(session))
-        };
+        let start = async || Ok::<_, Error>(Mutex::new(self.start_snapshot(None).await?));
         let mut session = self.session.get_or_try_init(start).await?.lock().await;
         if let (false, Some(durability)) = (self.is_used(), self.transaction) {
             let begun = self.begin(&mut session, durability, concern).await;
@@ -150,16 +149,60 @@ impl Session {
         }
     }
 
+    /// The database of the session's reads. Those of a snapshot name their read concern: the driver would take that of the
+    /// client instead, if it has one, and read no snapshot.
+    pub(super) fn database(&self) -> &Database {
+        match self.transaction {
+            Some(_) => &self.connection.database,
+            None => &self.connection.snapshots,
+        }
+    }
+
+    pub(super) fn collection(&self, name: &str) -> Collection<RawDocumentBuf> {
+        self.database().collection(name)
+    }
+
+    /// The answer to the first message of a query, or nothing if it must be sent again: to read a state that the session may
+    /// see.
+    pub(super) async fn settled<T>(
+        &self,
+        session: &mut ClientSession,
+        sent: DriverResult<T>,
+        about: About<'_>,
+        begin: Instant,
+    ) -> Result<Option<T>> {
+        let error = match sent {
+            Ok(_) if self.was_behind(session).await? => return Ok(None),
+            Ok(answer) => return Ok(Some(answer)),
+            Err(error) => error,
+        };
+        // Another state is as good, as long as nothing is read of this one.
+        let is_new = self.transaction.is_none() && session.snapshot_time().is_none();
+        if !(is_new && has_no_snapshot(&error)) || begin.elapsed() > SNAPSHOT {
+            return Err(translate(error, Some(about)));
+        }
+        tokio::time::sleep(BETWEEN_SNAPSHOTS).await;
+        *session = self.start_snapshot(None).await?;
+        Ok(None)
+    }
+
+    async fn start_snapshot(&self, at: Option<Timestamp>) -> Result<ClientSession> {
+        let start = self.connection.client.start_session().snapshot(true);
+        let started = match at {
+            Some(at) => start.snapshot_time(at).await,
+            None => start.await,
+        };
+        started.map_err(|error| translate(error, None))
+    }
+
     /// Whether the first query of a snapshot was answered by a member that did not have the last commit of the program. Its
     /// answer is of no use then, and the next one waits for that commit.
-    pub(super) async fn was_behind(&self, session: &mut ClientSession) -> Result<bool> {
+    async fn was_behind(&self, session: &mut ClientSession) -> Result<bool> {
         let read = session.snapshot_time().map(as_number);
         if read.is_none_or(|read| read >= self.committed) {
             return Ok(false);
         }
-        let start = self.connection.client.start_session().snapshot(true);
-        let started = start.snapshot_time(as_time(self.committed)).await;
-        *session = started.map_err(|error| translate(error, None))?;
+        *session = self.start_snapshot(Some(as_time(self.committed))).await?;
         Ok(true)
     }
 

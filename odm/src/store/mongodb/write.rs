@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use bson::{Bson, DateTime, Document, RawArrayBuf, RawDocumentBuf, doc, raw::cstr, rawdoc};
 
 use super::{
-    error::{About, driver, of_statement},
+    error::{About, conflict, driver, lacks_bulk_write, of_statement},
     lock::{self, SlotsStatement},
     reply::number,
     schema::check_name,
@@ -62,7 +62,7 @@ impl Session {
 
     async fn write(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost> {
         let mut statements = statements(batch)?;
-        if self.connection.has_bulk_write {
+        if self.connection.has_bulk_write() {
             let (cost, _) = self.write_bulk(statements).await?;
             return Ok(cost);
         }
@@ -156,6 +156,12 @@ impl Session {
         self.bypass_validators(&mut command);
         let admin = self.connection.client.database("admin");
         let sent = admin.run_raw_command(command).session(&mut *session).await;
+        if let Err(error) = &sent
+            && lacks_bulk_write(error)
+        {
+            self.connection.lacks_bulk_write();
+            return Err(conflict("the server refuses `bulkWrite`; run it again"));
+        }
         let reply = driver(sent, About::collection(statements[0].collection))?;
         let results = results(&reply);
         if let Some(error) = results.iter().find(|result| number(result, "ok") == 0) {
@@ -283,7 +289,7 @@ impl Transaction for Session {
     }
 
     fn has_blind_updates(&self) -> bool {
-        self.connection.has_bulk_write
+        self.connection.has_bulk_write()
     }
 
     async fn apply_with(
@@ -291,7 +297,7 @@ impl Transaction for Session {
         batch: &[CollectionWrites<'_>],
         updates: &[BlindUpdate],
     ) -> Result<(Cost, Vec<usize>)> {
-        if !self.connection.has_bulk_write {
+        if !self.connection.has_bulk_write() {
             return apply_after_reads(self, batch, updates).await;
         }
         let mut statements = statements(batch)?;

@@ -1,0 +1,91 @@
+//! What makes the stand-in another server.
+
+use std::env;
+
+use odm::bson::{Bson, Document, doc};
+
+/// A server that a proxy makes of the one behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Disguise {
+    /// MongoDB 7.0: the wire version 21, and no `bulkWrite`.
+    Seven,
+    /// MongoDB 8.0 with the feature compatibility version 7.0, which refuses `bulkWrite` (`commands/bulk_write.cpp`).
+    EightAsSeven,
+    /// MongoDB 9.0, which lists the collation that an index has without one
+    /// (`featureFlagListIndexesAlwaysIncludesSimpleCollation`), and knows the validation action `errorAndLog`, which it lists of
+    /// a collection named `foreign`.
+    Nine,
+}
+
+impl Disguise {
+    /// The one that `ODM_TEST_MONGODB_AS` names, if any: `7.0`, `8.0-fcv-7.0` or `9.0`.
+    ///
+    /// # Panics
+    ///
+    /// If there is none of this name.
+    pub fn of_environment() -> Option<Self> {
+        let name = env::var("ODM_TEST_MONGODB_AS").ok()?;
+        Some(match name.as_str() {
+            "7.0" => Disguise::Seven,
+            "8.0-fcv-7.0" => Disguise::EightAsSeven,
+            "9.0" => Disguise::Nine,
+            _ => panic!("ODM_TEST_MONGODB_AS is `7.0`, `8.0-fcv-7.0` or `9.0`, and not `{name}`"),
+        })
+    }
+
+    /// The answer to a command that the server is not asked for.
+    pub(super) fn answer(self, command: &str) -> Option<Document> {
+        let (code, name, message) = match (self, command) {
+            (Disguise::Seven, "bulkWrite") => {
+                (59, "CommandNotFound", "no such command: 'bulkWrite'")
+            }
+            (Disguise::EightAsSeven, "bulkWrite") => (
+                115,
+                "CommandNotSupported",
+                "BulkWrite may not be run without featureFlagBulkWriteCommand enabled",
+            ),
+            _ => return None,
+        };
+        Some(doc! { "ok": 0.0, "errmsg": message, "code": code, "codeName": name })
+    }
+
+    /// What the answer to a command is instead, if it is another one.
+    pub(super) fn changed(self, command: &str, mut answer: Document) -> Option<Document> {
+        match (self, command) {
+            (Disguise::Seven, "hello" | "isMaster" | "ismaster") => {
+                answer.insert("maxWireVersion", 21);
+            }
+            (Disguise::Nine, "listIndexes") => {
+                for index in listed(&mut answer) {
+                    index
+                        .entry("collation".to_owned())
+                        .or_insert_with(|| doc! { "locale": "simple" }.into());
+                }
+            }
+            (Disguise::Nine, "listCollections") => {
+                for collection in listed(&mut answer) {
+                    let is_foreign = collection
+                        .get_str("name")
+                        .is_ok_and(|name| name == "foreign");
+                    if let (true, Ok(options)) =
+                        (is_foreign, collection.get_document_mut("options"))
+                    {
+                        options.insert("validationAction", "errorAndLog");
+                    }
+                }
+            }
+            _ => return None,
+        }
+        Some(answer)
+    }
+}
+
+/// The documents of the first batch of a cursor.
+fn listed(answer: &mut Document) -> impl Iterator<Item = &mut Document> {
+    let cursor = answer.get_document_mut("cursor");
+    let batch = cursor.and_then(|cursor| cursor.get_array_mut("firstBatch"));
+    batch
+        .into_iter()
+        .flatten()
+        .filter_map(Bson::as_document_mut)
+}

@@ -1,0 +1,241 @@
+//! Servers of other versions, as a proxy makes them of the one behind it, and clients with options of their own.
+
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+
+use mongodb::{
+    Client,
+    bson::doc,
+    options::{ReadConcern, WriteConcern},
+};
+use odm::{ErrorKind, OpenOptions, prelude::*, store::mongodb::MongoDb};
+use serde::{Deserialize, Serialize};
+use tests::{
+    TestDatabase, on_mongodb_database,
+    proxy::{Cut, Disguise, Plan, Proxy, Side},
+};
+
+use super::models::{
+    Author, Book, Library, Note, assert_right, author, book, library, note, shelf,
+};
+
+const MOST: Duration = Duration::from_secs(200);
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Writes of each kind: one from which nothing follows, units with blind updates, a rename, and a delete with what follows.
+async fn write(library: &Library, number: i32) {
+    library.notes.insert(note(number, "new")).await.unwrap();
+    library.notes.update(number).set(Note::fields().text, "x").await.unwrap();
+    library.authors.insert(author(number)).await.unwrap();
+    library.shelves.insert(shelf(number)).await.unwrap();
+    for pages in 1..=3 {
+        library.books.insert(book(number, number, pages)).await.unwrap();
+    }
+    let name = Author::fields().name;
+    library.authors.update(number).set(name, "another").await.unwrap();
+    let longest = library.books.all().sort(Book::fields().pages.desc()).first().await.unwrap();
+    let longest = longest.expect("a book");
+    assert!(library.books.delete(longest.id).await.unwrap());
+}
+
+/// Has a `bulkWrite` refused from the begin on, or after a while.
+fn on_a_server_without_bulk_write(disguise: Disguise) {
+    on_mongodb_database(MOST, async |server: &TestDatabase| {
+        let proxy = Proxy::new(server);
+        let before = library(proxy.store(server, PATIENCE).await).await;
+        write(&before, 1).await;
+        proxy.disguise(Some(disguise));
+        // A unit first, and not a write without a transaction.
+        before.books.insert(book(1, 1, 9)).await.unwrap();
+        write(&before, 2).await;
+        assert_right(&before, "an older member has become the primary").await;
+        proxy.plan(None);
+        write(&before, 3).await;
+        let commands = proxy.commands();
+        assert!(!commands.contains(&"bulkWrite".to_owned()), "it is asked for once: {commands:?}");
+
+        let after = library(proxy.store(server, PATIENCE).await).await;
+        write(&after, 4).await;
+        assert_right(&after, "connected to an older server").await;
+    });
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_server_of_version_7_is_written_to_before_and_after_a_failover_on_mongodb() {
+    on_a_server_without_bulk_write(Disguise::Seven);
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_server_whose_compatibility_version_is_7_is_written_to_on_mongodb() {
+    on_a_server_without_bulk_write(Disguise::EightAsSeven);
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "things", index(fields = "tag"))]
+struct Thing {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[index(unique)]
+    name: String,
+    #[validate(min_length = 1)]
+    tag: Option<String>,
+}
+
+#[derive(Database)]
+#[database(name = "things", version = 1)]
+struct Things {
+    things: Repository<Thing>,
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_database_of_a_server_of_version_9_is_opened_again_on_mongodb() {
+    on_mongodb_database(MOST, async |server: &TestDatabase| {
+        let create = doc! {
+            "create": "foreign",
+            "validator": { "a": { "$gt": 0 } },
+        };
+        server.database.run_command(create).await.unwrap();
+        let proxy = Proxy::new(server);
+        proxy.disguise(Some(Disguise::Nine));
+        for id in 1..=3 {
+            let db = Things::open(proxy.store(server, PATIENCE).await).await.unwrap();
+            let thing = Thing { id, name: format!("thing {id}"), tag: None };
+            db.things.insert(thing).await.unwrap();
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn reads_are_of_a_snapshot_whatever_the_read_concern_of_the_client_is_on_mongodb() {
+    on_mongodb_database(MOST, async |server: &TestDatabase| {
+        let proxy = Proxy::new(server);
+        let mut options = proxy.options(&server.options);
+        options.read_concern = Some(ReadConcern::majority());
+        options.write_concern = Some(WriteConcern::majority());
+        let client = Client::with_options(options).unwrap();
+        let library = library(MongoDb::new(&client, server.database.name()).await.unwrap()).await;
+        write(&library, 1).await;
+        proxy.plan(None);
+        library.books.all().join(Book::fields().author).await.unwrap();
+        library.shelves.all().count().await.unwrap();
+        library.books.all().count_by(Book::fields().pages).await.unwrap();
+        assert_eq!(library.audit().await.unwrap(), []);
+        let (commands, concerns) = (proxy.commands(), proxy.read_concerns());
+        assert!(commands.len() > 5, "{commands:?}");
+        assert!(concerns.len() > 5, "{concerns:?}");
+        assert!(concerns.iter().all(|level| level == "snapshot"), "{concerns:?}");
+    });
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "counters")]
+struct Counter {
+    #[serde(rename = "_id")]
+    id: i32,
+    name: String,
+    hits: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "marks")]
+struct Mark {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[reference(child, on_delete = "cascade")]
+    counter: Ref<Counter>,
+    #[denormalize(from = "Counter.hits")]
+    hits: i64,
+}
+
+#[derive(Database)]
+#[database(name = "alone", version = 1)]
+struct Alone {
+    counters: Repository<Counter>,
+}
+
+#[derive(Database)]
+#[database(name = "alone", version = 1)]
+struct Together {
+    counters: Repository<Counter>,
+    marks: Repository<Mark>,
+}
+
+/// The answer of a write without a transaction is lost, and other models are declared before the driver sends the message
+/// again: the check of the epoch fails the second time, and the write was carried out the first time.
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_write_that_is_sent_again_in_another_epoch_is_carried_out_once_on_mongodb() {
+    on_mongodb_database(MOST, async |server: &TestDatabase| {
+        let options = || OpenOptions::default().refresh_every(None);
+        let proxy = Proxy::new(server);
+        let store = proxy.store(server, PATIENCE).await;
+        let alone = Alone::open_with(store, options()).await.unwrap();
+        let counter = Counter { id: 1, name: "a".into(), hits: 0 };
+        alone.counters.insert(counter).await.unwrap();
+        let hits = Counter::fields().hits;
+        proxy.plan(Some(Plan { at: 1, side: Side::Answer, cut: Cut::All }));
+        let write = alone.counters.update(1).inc(hits, 1);
+        let open = async {
+            proxy.dark().await;
+            let store = MongoDb::new(&server.client, server.database.name()).await.unwrap();
+            let together = Together::open_with(store, options()).await.unwrap();
+            proxy.darken(false);
+            together
+        };
+        let (written, together) = tokio::join!(async { write.await }, open);
+        let stored = together.counters.get(1).await.unwrap().hits;
+        match written {
+            Ok(_) => assert_eq!(stored, 1),
+            Err(error) if error.is_retryable() => assert_eq!(stored, 0, "{error}"),
+            Err(error) => assert!(error.kind() == ErrorKind::Unavailable && stored <= 1, "{error}"),
+        }
+        assert_eq!(together.audit().await.unwrap(), []);
+    });
+}
+
+/// `.ci/certify` reads it.
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn the_version_of_the_server_on_mongodb() {
+    on_mongodb_database(MOST, async |server: &TestDatabase| {
+        let info = server.database.run_command(doc! { "buildInfo": 1 }).await.unwrap();
+        let version = info.get_str("version").unwrap();
+        let name = if server.is_secantus { "SecantusDB as MongoDB" } else { "MongoDB" };
+        println!("the server is {name} {version}");
+        let major: u32 = version.split('.').next().unwrap().parse().unwrap();
+        assert!(major >= 6, "the library needs MongoDB 6.0 or later");
+    });
+}
+
+/// A server ends a transaction with each command in it that fails.
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_read_that_the_server_refuses_ends_the_transaction_on_mongodb() {
+    on_mongodb_database(MOST, async |server: &TestDatabase| {
+        let store = MongoDb::new(&server.client, server.database.name()).await.unwrap();
+        let library = library(store).await;
+        write(&library, 1).await;
+        let runs = AtomicUsize::new(0);
+        let failed = library
+            .transaction(async |library| {
+                runs.fetch_add(1, Ordering::Relaxed);
+                let zero = doc! { "$subtract": ["$pages", "$pages"] };
+                let divided = Filter::raw(doc! { "$expr": { "$divide": [1, zero] } });
+                let read = library.books.find(divided).await.unwrap_err();
+                assert_eq!(read.kind(), ErrorKind::FailedFilter, "{read}");
+                library.notes.insert(note(2, "after it")).await
+            })
+            .await;
+        let error = failed.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TransactionAborted, "{error}");
+        assert!(!error.is_retryable() && error.to_string().contains("divide"), "{error}");
+        assert_eq!(runs.into_inner(), 1);
+        assert!(library.notes.get(2).optional().await.unwrap().is_none());
+    });
+}
