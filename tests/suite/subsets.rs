@@ -2,6 +2,7 @@
 
 mod audit;
 mod history;
+mod ids;
 mod unread;
 mod writes;
 

@@ -3,6 +3,9 @@
 //!
 //! Time is in the model as what it rules out: an update that is slow knows it when its answer comes, and the wait after an
 //! announcement does not end while one is under way that is not slow.
+//!
+//! A message or its answer can be lost, once: the driver sends it again, and the server remembers that it has written, but not that it
+//! has checked.
 
 use stateright::{Checker, Model, Property};
 
@@ -17,9 +20,12 @@ struct Rules {
     waits: bool,
     /// A slow update checks the epoch once more.
     checks_again: bool,
+    /// Where the second message finds another epoch, the call fails as one whose answer was lost, and is not run again.
+    tells_the_first: bool,
 }
 
-const ALL: Rules = Rules { checks: true, announces: true, waits: true, checks_again: true };
+const ALL: Rules =
+    Rules { checks: true, announces: true, waits: true, checks_again: true, tells_the_first: true };
 
 /// The catalog, as it is stored and as a writer has read it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -46,6 +52,8 @@ enum Step {
     Ended,
     /// The call has failed with an error that says that what follows is not known.
     Reported,
+    /// The call has failed with an error that says that it may be stored or not.
+    Unconfirmed,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -54,6 +62,10 @@ struct Writer {
     step: Step,
     is_slow: bool,
     is_killed: bool,
+    /// The message was sent again.
+    is_again: bool,
+    /// How often it was carried out.
+    written: u8,
 }
 
 impl Writer {
@@ -94,6 +106,8 @@ enum Action {
     Write(usize),
     Slow(usize),
     Kill(usize),
+    /// The message of a writer, or its answer, is lost, and the driver sends it again.
+    Lose(usize),
 }
 
 struct Alone(Rules);
@@ -104,7 +118,14 @@ impl Model for Alone {
 
     fn init_states(&self) -> Vec<State> {
         let catalog = Catalog { epoch: 1, is_changing: false, has_copy: false };
-        let writer = Writer { catalog, step: Step::Idle, is_slow: false, is_killed: false };
+        let writer = Writer {
+            catalog,
+            step: Step::Idle,
+            is_slow: false,
+            is_killed: false,
+            is_again: false,
+            written: 0,
+        };
         vec![State {
             catalog,
             source: 0,
@@ -128,12 +149,17 @@ impl Model for Alone {
         }
         for (at, writer) in state.writers.iter().enumerate() {
             let is_at_server = writer.is_under_way();
-            if matches!(writer.step, Step::Ended | Step::Reported)
+            if matches!(writer.step, Step::Ended | Step::Reported | Step::Unconfirmed)
                 || writer.is_killed && !is_at_server
             {
                 continue;
             }
             actions.push(Action::Write(at));
+            if matches!(writer.step, Step::Sent | Step::Written)
+                && !(writer.is_again || writer.is_killed)
+            {
+                actions.push(Action::Lose(at));
+            }
             if writer.step != Step::Idle && !writer.is_slow {
                 actions.push(Action::Slow(at));
             }
@@ -158,6 +184,10 @@ impl Model for Alone {
                 state.is_unknown |= writer.is_slow;
                 writer.is_killed = true;
             }
+            Action::Lose(at) => {
+                let writer = &mut state.writers[at];
+                (writer.step, writer.is_again) = (Step::Sent, true);
+            }
             Action::Write(at) => self.write(&mut state, at),
         }
         Some(state)
@@ -170,7 +200,9 @@ impl Model for Alone {
                 |_, state| {
                     let is_reported = |writer: &Writer| match writer.step {
                         // Its next step finds out.
-                        Step::Written | Step::Again => writer.is_slow,
+                        Step::Sent => writer.is_slow && writer.is_again,
+                        // Only of a slow one the error says so.
+                        Step::Written | Step::Again | Step::Unconfirmed => writer.is_slow,
                         step => step == Step::Reported,
                     };
                     state.change != Change::Complete
@@ -179,6 +211,9 @@ impl Model for Alone {
                         || state.writers.iter().any(is_reported)
                 },
             ),
+            Property::<Self>::always("nothing is carried out twice", |_, state| {
+                state.writers.iter().all(|writer| writer.written <= 1)
+            }),
             Property::<Self>::sometimes("it comes to its end", |_, state| {
                 let has_ended = |writer: &Writer| writer.step == Step::Ended;
                 state.change == Change::Complete && state.writers.iter().all(has_ended)
@@ -221,6 +256,7 @@ impl Alone {
                 // A unit of work: all of it, in its epoch, or nothing.
                 if is_current {
                     state.source = value;
+                    writer.written += 1;
                     if writer.catalog.has_copy {
                         state.copy = value;
                     }
@@ -232,13 +268,16 @@ impl Alone {
             }
             Step::Idle => Step::Sent,
             Step::Sent if is_current || !self.0.checks => Step::Checked,
+            Step::Sent if writer.is_again && self.0.tells_the_first => Step::Unconfirmed,
             Step::Sent => {
                 writer.catalog = stored;
                 writer.is_slow = false;
                 Step::Idle
             }
+            Step::Checked if writer.written > 0 => Step::Written,
             Step::Checked => {
                 state.source = value;
+                writer.written += 1;
                 Step::Written
             }
             Step::Written if writer.is_slow && self.0.checks_again => Step::Again,
@@ -273,6 +312,7 @@ fn without_one_of_its_rules_writes_alone_leave_wrong_copies() {
         Rules { announces: false, ..ALL },
         Rules { waits: false, ..ALL },
         Rules { checks_again: false, ..ALL },
+        Rules { tells_the_first: false, ..ALL },
     ];
     for rules in without {
         assert!(!check(rules).0, "{rules:?}");

@@ -73,7 +73,12 @@ impl Connection {
                     if lacks_bulk_write(&error) {
                         self.lacks_bulk_write();
                     }
-                    return written_despite(error, is_repeatable).map(|()| None);
+                    // Of a write that is not confirmed nobody asks for the epoch once more.
+                    let unconfirmed = |error| match begin.elapsed() > SOON {
+                        true => late(&collection, "may be stored or not, and", error),
+                        false => unconfirmed(error),
+                    };
+                    return written_despite(error, is_repeatable, unconfirmed).map(|()| None);
                 }
             };
             let slot = result.update_results.get(&0);
@@ -84,7 +89,7 @@ impl Connection {
             let written = updated.map_or(0, |updated| updated.cost.documents_written);
             if written > 0 && begin.elapsed() > SOON {
                 let checked = self.send(vec![check.into()], durability).await;
-                checked.map_err(|error| late(&collection, error))?;
+                checked.map_err(|error| late(&collection, "is stored, but", error))?;
             }
             Ok(updated)
         })
@@ -172,7 +177,11 @@ fn updated(result: &VerboseBulkWriteResult) -> Option<Updated> {
 /// Where the driver has sent a message twice, the first answer was lost. Of an error of a statement it returns the first error
 /// then, and of an error of the command the second one. So a check that fails the second time, since another epoch has begun
 /// after the first one, is an answer that was lost.
-fn written_despite(error: DriverError, is_repeatable: bool) -> Result<()> {
+fn written_despite(
+    error: DriverError,
+    is_repeatable: bool,
+    unconfirmed: impl FnOnce(DriverError) -> Error,
+) -> Result<()> {
     if error.contains_label(NO_WRITES_PERFORMED) {
         return Ok(());
     }
@@ -233,9 +242,9 @@ fn is_repeatable(write: &SingleWrite) -> bool {
 
 /// The error of a write that may be stored in an epoch in which something follows from it.
 #[cold]
-fn late(collection: &str, error: DriverError) -> Error {
+fn late(collection: &str, what: &str, error: DriverError) -> Error {
     let message = format!(
-        "write to `{collection}` is stored, but took so long that other relations may have been declared meanwhile: what follows \
+        "write to `{collection}` {what} took so long that other relations may have been declared meanwhile: what follows \
          from it is not known, and `audit()` finds it"
     );
     tracing::error!(target: "odm", collection, "{message}");
