@@ -1,6 +1,8 @@
 //! Collections and indexes that are made by one `open`.
 
-use odm::store::{CollectionSpec, Direction, IndexSpec, Store};
+use std::time::Duration;
+
+use odm::store::{CollectionSpec, Direction, IndexSpec, Store, embedded::Embedded};
 
 use super::{grows_with_input, taken};
 
@@ -21,6 +23,18 @@ fn collection(name: String, indexes: usize) -> CollectionSpec {
         indexes: (0..indexes).map(|at| index(format!("i{at}"))).collect(),
         ..CollectionSpec::default()
     }
+}
+
+/// The steps of some requests that ask for nothing, with those of what the store does in between.
+async fn requests(store: &Embedded) -> u64 {
+    let between = Duration::from_millis(5);
+    let requests = taken(async {
+        for _ in 0..3 {
+            store.ensure(&[]).await.unwrap();
+            tokio::time::sleep(between).await;
+        }
+    });
+    requests.await.steps
 }
 
 grows_with_input! {
@@ -51,6 +65,7 @@ grows_with_input! {
         let store = super::store().await;
         let old = collection("c".into(), size);
         store.ensure(std::slice::from_ref(&old)).await.unwrap();
+        let idle = requests(&store).await;
         let new = CollectionSpec {
             indexes: (0..size).map(|at| index(format!("j{at}"))).collect(),
             obsolete: old.indexes.clone(),
@@ -59,9 +74,7 @@ grows_with_input! {
         taken(async {
             store.ensure(&[new]).await.unwrap();
             // What the obsolete ones leave is swept after it, in turns with other requests: the steps of that are counted, too.
-            for _ in 0..2 {
-                store.ensure(&[]).await.unwrap();
-            }
+            while requests(&store).await > idle {}
         })
         .await
     }
