@@ -71,6 +71,11 @@ pub struct Refusal {
 }
 
 impl Refusal {
+    /// Whether the error says that the transaction has ended.
+    fn ends(self) -> bool {
+        self.labels.contains(&"TransientTransactionError")
+    }
+
     fn answer(self) -> Document {
         doc! {
             "ok": 0.0,
@@ -344,30 +349,26 @@ async fn connect(shared: Arc<Shared>, client: TcpStream) {
         let command = body.and_then(|body| body.iter().next()?.ok());
         let command = command.map_or(String::new(), |(name, _)| name.as_str().to_owned());
         let disguise = *shared.disguise.lock().unwrap();
-        let refusal = shared.refusal(number).map(Refusal::answer);
-        let is_aborted = command == "commitTransaction"
-            && refusal.as_ref().is_some_and(|answer| {
-                let labels = answer.get_array("errorLabels");
-                labels.is_ok_and(|labels| labels.contains(&"TransientTransactionError".into()))
-            });
-        let (answer, abort) = match (is_aborted, body) {
-            (true, Some(body)) => (None, Some(as_abort(message, body))),
-            _ => {
-                let answer = || disguise.and_then(|disguise| disguise.answer(&command));
-                (refusal.clone().or_else(answer), None)
+        let refusal = shared.refusal(number);
+        let aborts = command == "commitTransaction" && refusal.is_some_and(Refusal::ends);
+        let by_disguise = || disguise?.answer(&command);
+        let (fate, answer) = match (refusal.map(Refusal::answer).or_else(by_disguise), body) {
+            (Some(answer), Some(body)) if aborts => {
+                (Fate::Changed(as_abort(message, body)), Some(answer))
             }
+            (Some(answer), _) => {
+                let answer = with_body([0; 4], id(message, 4), &answer);
+                (Fate::Answered(answer), None)
+            }
+            (None, _) => (Fate::Passed, None),
         };
-        let asked_for = Asked {
+        let request = Asked {
             number,
             command,
-            answer: refusal.filter(|_| is_aborted),
+            answer,
         };
-        asked.lock().unwrap().insert(id(message, 4), asked_for);
-        match (answer, abort) {
-            (Some(answer), _) => Fate::Answered(with_body([0; 4], id(message, 4), &answer)),
-            (None, Some(abort)) => Fate::Changed(abort),
-            (None, None) => Fate::Passed,
-        }
+        asked.lock().unwrap().insert(id(message, 4), request);
+        fate
     });
     let answers = pass(from_server, &to_client, &to_server, |message| {
         let Asked {
