@@ -68,6 +68,7 @@ pub use expr::Expr;
 pub use filter::{Bits, Filter, Pattern, Test, Values};
 pub(crate) use filter::{FoldedText, escape, is_scalar};
 pub use group::Group;
+pub use odm_pattern::Error as PatternError;
 pub(crate) use odm_pattern::fold;
 pub use project::Projection;
 #[cfg(any(feature = "chrono", feature = "time", feature = "jiff"))]
