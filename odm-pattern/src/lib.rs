@@ -1,6 +1,6 @@
 //! Regular expressions, with the meaning that PCRE2 gives them in MongoDB, in Rust alone and each match within a bound.
 //!
-//! The crate `odm` matches texts with them, and the derives refuse a pattern that is none. Use it through `odm`.
+//! The crate `odm` matches texts with them, and the derives refuse an invalid pattern. Use it through `odm`.
 
 #![deny(missing_docs)]
 
@@ -24,7 +24,7 @@ pub use steps::Steps;
 /// Why an expression, or a match, is refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
-    /// The expression is none.
+    /// The expression is invalid.
     #[error("invalid regular expression `{pattern}`: {reason}")]
     Invalid {
         /// The first hundred characters of the expression.

@@ -67,10 +67,10 @@ fn misplaced(derive: Derive, position: Position, name: &str) -> Option<String> {
     }
     let derived = DerivedKind::of(name);
     let message = match (position, derive, name) {
-        (.., "expires") => "a field says when its document expires by an attribute of the document: \
+        (.., "expires") => "an expiry is an attribute of the document: \
              `#[document(expires(field = \"..\", after = \"30d\"))]`"
             .into(),
-        (.., "renamed") => "a new name is an attribute of the document: `#[document(renamed(from = \"..\", to = \"..\"))]`"
+        (.., "renamed") => "a rename is an attribute of the document: `#[document(renamed(from = \"..\", to = \"..\"))]`"
             .into(),
         (Position::Variant, _, "embed" | "opaque" | "reference") => format!(
             "`#[{name}]` belongs on the field in the variant: `Variant(#[{name}{}] Type)`",
