@@ -122,7 +122,7 @@ pub use measure::measure;
 pub use measure::measured;
 pub use model::{Cold, DateTime, ObjectId, Public, Ref, Subset, native};
 pub use prelude::{Database, Document, Embed, Patch, Projection};
-pub use query::{ETag, Filter, Sort, Update, present};
+pub use query::{ETag, Filter, Sort, Update, fold_case, present};
 pub use repository::{Audit, Progress, Repository};
 pub use store::embedded::{
     Backup, BackupProgress, CollectionSize, Compacted, Embedded, IndexBuild, IndexSize, Salvaged,

@@ -39,3 +39,17 @@ pub use patch::{Patch, present};
 pub use request::{Allowed, FromRequest};
 pub use sort::Sort;
 pub use update::Update;
+
+/// Folds a text: texts that differ in nothing but case are folded to the same text, by Unicode's simple case folding, as an index
+/// that ignores case does.
+///
+/// A field with the folded text of another one, which the program writes with it, is found and unique in any case on every store,
+/// also on a MongoDB server, which has no such indexes. The result is folded to itself.
+///
+/// ```
+/// assert_eq!(odm::fold_case("Ann.ÄRGER@example.com"), "ann.ärger@example.com");
+/// assert_eq!(odm::fold_case("straße"), "straße"); // each character becomes one
+/// ```
+pub fn fold_case(text: &str) -> String {
+    crate::mql::fold::text(text).into_owned()
+}

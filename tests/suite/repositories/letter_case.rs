@@ -57,6 +57,56 @@ async fn with_names(store: impl TestStore) -> Users {
     db
 }
 
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn an_index_that_ignores_case_is_refused_with_the_right_form_on_mongodb() {
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "words")]
+    struct Word {
+        #[serde(rename = "_id")]
+        id: i64,
+        #[index(unique, case_insensitive)]
+        text: String,
+    }
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "places", index(fields = "country, address.city", case_insensitive))]
+    struct Place {
+        #[serde(rename = "_id")]
+        id: i64,
+        country: String,
+        #[embed]
+        address: Address,
+    }
+    #[derive(Debug, Database)]
+    #[database(name = "words", version = 1)]
+    struct Words {
+        words: Repository<Word>,
+    }
+    #[derive(Debug, Database)]
+    #[database(name = "places", version = 1)]
+    struct Places {
+        places: Repository<Place>,
+    }
+    tests::on_mongodb(|store| async {
+        let error = Words::open(store.clone()).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Schema, "{error}");
+        let text = error.to_string();
+        let lines = [
+            "- #[index(unique, case_insensitive)]",
+            "+ text_folded: String, // odm::fold_case(&text)",
+            "+ .text_folded.eq(odm::fold_case(text))",
+        ];
+        assert!(lines.iter().all(|line| text.contains(line)), "{text}");
+
+        let text = Places::open(store).await.unwrap_err().to_string();
+        let lines = [
+            "- index(fields = \"country, address.city\", case_insensitive)",
+            "+ index(fields = \"country_folded, address.city_folded\")",
+        ];
+        assert!(lines.iter().all(|line| text.contains(line)), "{text}");
+    });
+}
+
 async fn ids(find: impl IntoFuture<Output = odm::Result<Vec<User>>>) -> Vec<i64> {
     let users = find.await.unwrap();
     users.into_iter().map(|user| user.id).collect()

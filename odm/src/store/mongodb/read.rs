@@ -358,7 +358,7 @@ fn total(sort: &Sort) -> Result<Sort> {
     match sort.ignores_case() {
         true => Err(Error::new(
             ErrorKind::InvalidQuery,
-            "an order that ignores case is not supported on MongoDB: sort by a field with the text in lower case",
+            "an order that ignores case is not supported on MongoDB: sort by a field with the folded text, `odm::fold_case(&name)`",
         )),
         false => Ok(sort.total()),
     }

@@ -313,16 +313,40 @@ pub(super) fn check_name(name: &str) -> Result<()> {
 
 fn check_case(collection: &str, index: &IndexSpec) -> Result<()> {
     match index.case_insensitive {
-        true => Err(Error::new(
-            ErrorKind::Schema,
-            format!(
-                "index `{}` of `{collection}` ignores case, which is not supported on MongoDB: index a field with the \
-                 text in lower case",
-                index.name
-            ),
-        )),
+        true => Err(ignores_case(collection, index)),
         false => Ok(()),
     }
+}
+
+#[cold]
+fn ignores_case(collection: &str, index: &IndexSpec) -> Error {
+    let unique = if index.unique { "unique, " } else { "" };
+    let paths: Vec<&str> = index.keys.iter().map(|(path, _)| path.as_str()).collect();
+    let change = match paths[..] {
+        [path] => {
+            let name = path.rsplit('.').next().unwrap_or(path);
+            let options = if index.unique { "(unique)" } else { "" };
+            format!(
+                "    - #[index({unique}case_insensitive)]\n      {name}: String,\n    + #[index{options}]\n    + {name}_folded: String, \
+                 // odm::fold_case(&{name})\n    - .{name}.eq_ignore_case(text)\n    + .{name}_folded.eq(odm::fold_case(text))"
+            )
+        }
+        _ => {
+            let folded: Vec<String> = paths.iter().map(|path| format!("{path}_folded")).collect();
+            let [old, new] = [paths.join(", "), folded.join(", ")];
+            format!(
+                "    - index(fields = \"{old}\", {unique}case_insensitive)\n    + index(fields = \"{new}\"{})\nwhere each text has a \
+                 field `name_folded: String, // odm::fold_case(&name)` beside it",
+                if index.unique { ", unique" } else { "" }
+            )
+        }
+    };
+    let message = format!(
+        "index `{}` of `{collection}` ignores case, which a MongoDB server does by other rules; index a field with the folded text, \
+         which opens on every store:\n{change}",
+        index.name
+    );
+    Error::new(ErrorKind::Schema, message)
 }
 
 #[cold]
