@@ -39,7 +39,7 @@ pub use derived::DerivedKind;
 pub(crate) use derived::{children_of, shown};
 pub(crate) use import::{Import, Imported};
 pub(crate) use outbox::{
-    Batch, Claim, FailedRefresh, Retry, has_records, lag, newest_waiting, next_records,
+    Batch, Claim, Claimed, FailedRefresh, Retry, has_records, lag, newest_waiting, next_records,
     oldest_waiting,
 };
 pub use outbox::{Lag, ParkedRecord};

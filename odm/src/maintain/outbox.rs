@@ -40,7 +40,7 @@ use crate::{
 pub(super) use lag::split_lagging;
 pub use lag::{Lag, ParkedRecord};
 pub(crate) use lag::{has_records, lag, newest_waiting, oldest_waiting};
-pub(crate) use work::{Batch, Claim, FailedRefresh, Retry, next_records};
+pub(crate) use work::{Batch, Claim, Claimed, FailedRefresh, Retry, next_records};
 
 /// Documents to refresh.
 #[derive(Debug, Clone, PartialEq)]

@@ -10,8 +10,8 @@ use crate::{
     backoff::Backoff,
     error::{Error, ErrorKind, Result},
     maintain::{
-        Batch, Claim, FailedRefresh, Lag, Retry, has_records, lag, newest_waiting, next_records,
-        oldest_waiting,
+        Batch, Claim, Claimed, FailedRefresh, Lag, Retry, has_records, lag, newest_waiting,
+        next_records, oldest_waiting,
     },
     metrics,
     model::{DateTime, ObjectId},
@@ -21,8 +21,10 @@ use crate::{
     trace::Operation,
 };
 
-/// Among how many records a worker takes the next ones. Many may be about one document, which is refreshed once for them.
+/// Among how many records a worker takes the next ones at most. Many may be about one document, which is refreshed once for them.
 const RECORDS: u64 = 1_000;
+/// Among how many at least.
+const LEAST_RECORDS: u64 = 50;
 
 /// How many documents a unit goes through at most: on a store with one writer, for which others wait meanwhile, and on
 /// others, where it is lost if somebody else writes one of them. Then the next unit has fewer, so that it comes to its end
@@ -41,6 +43,8 @@ const WAIT: Duration = Duration::from_millis(50);
 /// somewhere else: whoever has won may keep a document for long, as a process that was killed in a transaction does.
 struct Pace {
     documents: usize,
+    /// [Among how many records](Claim::among): fewer after a claim of few of those that it has read.
+    among: u64,
     /// The [first record](Claim::begin).
     begin: f64,
     backoff: Backoff,
@@ -174,6 +178,7 @@ impl Session {
                 true => FIRST_DOCUMENTS_SIDE_BY_SIDE,
                 false => chunk(DOCUMENTS),
             },
+            among: RECORDS,
             begin: 0.0,
             backoff: Backoff::default(),
         }
@@ -186,17 +191,35 @@ impl Session {
         }
     }
 
+    /// How many documents a unit has after one that has come to its end. Side by side, a unit that loses a conflict costs more than
+    /// several small ones.
+    fn more_documents(&self, documents: usize) -> usize {
+        let more = match self.is_side_by_side() {
+            true => documents + documents.div_ceil(4),
+            false => documents * 2,
+        };
+        more.min(self.most_documents())
+    }
+
     /// The records of the next unit.
-    async fn next_records(&self, pace: &Pace) -> Result<Vec<RawBson>> {
+    async fn next_records(&self, pace: &mut Pace) -> Result<Vec<RawBson>> {
         if self.is_side_by_side() {
             let claim = Claim {
                 by: self.outbox.id,
                 millis: i64::try_from(CLAIM.as_millis()).unwrap_or(i64::MAX),
                 targets: pace.documents,
-                among: RECORDS,
+                among: pace.among,
                 begin: pace.begin,
             };
-            return self.work_once(&Arc::new(claim)).await;
+            let Claimed { records, read } = self.work_once(&Arc::new(claim)).await?;
+            let is_little = records.len() * 4 < read;
+            let among = if is_little {
+                pace.among / 2
+            } else {
+                pace.among * 2
+            };
+            pace.among = among.clamp(LEAST_RECORDS, RECORDS);
+            return Ok(records);
         }
         // A unit is the only one while it runs.
         let source = self.source().await?;
@@ -248,9 +271,10 @@ impl Session {
                     );
                     metrics::outbox_batch(self.database());
                     self.record(operation, worked.cost);
-                    let documents = (pace.documents * 2).min(self.most_documents());
+                    let documents = self.more_documents(pace.documents);
                     *pace = Pace {
                         documents,
+                        among: pace.among,
                         ..self.first_pace()
                     };
                     return Ok(true);

@@ -374,10 +374,18 @@ pub(crate) struct Claim {
     pub(crate) begin: f64,
 }
 
-impl Work for Claim {
-    type Outcome = Vec<RawBson>;
+/// What a worker has claimed.
+#[derive(Debug)]
+pub(crate) struct Claimed {
+    pub(crate) records: Vec<RawBson>,
+    /// How many records were read for that.
+    pub(crate) read: usize,
+}
 
-    fn has_queued(_: &Vec<RawBson>) -> bool {
+impl Work for Claim {
+    type Outcome = Claimed;
+
+    fn has_queued(_: &Claimed) -> bool {
         false
     }
 
@@ -386,7 +394,7 @@ impl Work for Claim {
         catalog: &Catalog,
         transaction: &mut dyn Transaction,
         with_steps: bool,
-    ) -> Result<Vec<RawBson>> {
+    ) -> Result<Claimed> {
         let mut unit = Unit::new(catalog, transaction, Bounds::default(), with_steps);
         let now = RawBson::DateTime(unit.time());
         let is_free = Filter::Or(vec![
@@ -406,7 +414,8 @@ impl Work for Claim {
         let mut level = None;
         let mut claimed = Vec::new();
         let mut found = unit.search_images(&next).await?;
-        let begin = (found.len() as f64 * self.begin) as usize;
+        let read = found.len();
+        let begin = (read as f64 * self.begin) as usize;
         found.rotate_left(begin);
         for at in found {
             let Some(document) = unit.document(OUTBOX, at) else {
@@ -428,7 +437,10 @@ impl Work for Claim {
             unit.set_derived(OUTBOX, at, claim).await?;
         }
         unit.finish().await?;
-        Ok(claimed)
+        Ok(Claimed {
+            records: claimed,
+            read,
+        })
     }
 }
 
