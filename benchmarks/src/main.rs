@@ -5,6 +5,7 @@ mod aggregates;
 mod check;
 mod fan_out;
 mod lists;
+mod load;
 mod mongodb;
 mod peers;
 mod shared;
@@ -34,12 +35,17 @@ enum Benchmark {
     FanOut(fan_out::Options),
     /// What a write of a member costs where its owner lists all members.
     Lists(lists::Options),
+    /// Many writers at once on a MongoDB server, beside the driver by hand.
+    Load(load::Options),
     /// What the library costs on a MongoDB server beside the driver by hand.
     Mongodb(mongodb::Options),
     /// What a write of a child costs whose parent shows the ten newest.
     Subsets(subsets::Options),
     /// What validation costs a write, by the size of the document.
     Validation(validation::Options),
+    /// Refreshes what is deferred until it is killed.
+    #[command(hide = true)]
+    LoadWorker(load::WorkerOptions),
     /// Prints by how many KiB a large write raises the peak memory of this process.
     #[command(hide = true)]
     FanOutPeak(fan_out::PeakOptions),
@@ -57,6 +63,8 @@ fn main() -> anyhow::Result<()> {
             Some(Benchmark::Check(options)) => Ok(check::run(options).await?),
             Some(Benchmark::FanOut(options)) => Ok(fan_out::run(options).await?),
             Some(Benchmark::Lists(options)) => Ok(lists::run(options).await?),
+            Some(Benchmark::Load(options)) => load::run(options).await,
+            Some(Benchmark::LoadWorker(options)) => load::work(options).await,
             Some(Benchmark::Mongodb(options)) => mongodb::run(options).await,
             Some(Benchmark::Subsets(options)) => Ok(subsets::run(options).await?),
             Some(Benchmark::Validation(options)) => Ok(validation::run(options).await?),
