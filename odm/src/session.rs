@@ -28,7 +28,6 @@ pub(crate) use guard::{AbortOnDrop, refuse_inside_transaction, run_inside};
 pub(crate) use outbox::Outbox;
 pub(crate) use snapshot::Snapshot;
 pub(crate) use view::ReadView;
-pub(crate) use watch::Watched;
 pub(crate) use worker::Worker;
 
 use crate::{

@@ -40,6 +40,7 @@ pub mod mongodb;
 mod query;
 mod reader_ext;
 mod staged;
+mod watch;
 mod write;
 
 use std::{
@@ -60,8 +61,9 @@ pub use collection::{CollectionChange, CollectionSpec, IndexSpec, Validation};
 pub use document::check_document;
 pub(crate) use document::{MAX_DEPTH, MAX_LEN, check_stored};
 pub(crate) use document::{id_first, stamped};
-pub use feed::{Cause, Changes, Feed};
-pub(crate) use feed::{DocumentChange, Watch, WatchedCommit};
+#[cfg(test)]
+use feed::FeedReader;
+pub use feed::{Changes, Feed};
 pub(crate) use index_filter::FilterForm;
 pub use index_filter::IndexFilter;
 pub use lock::{Lock, Locks, OtherEpoch};
@@ -69,6 +71,7 @@ pub use query::{Aggregate, Cost, Explain, Find, FindByKey};
 pub(crate) use query::{ReadAs, STORED};
 pub(crate) use reader_ext::ReaderExt;
 pub(crate) use staged::{Staged, staged_name};
+pub use watch::{Cause, DocumentChange, ResumeToken, StoreWatch, WatchRequest, WatchedChange};
 pub use write::{
     Change, CollectionWrites, DeleteWrite, Deleted, DocumentCheck, DocumentWrite, SingleWrite,
     UpdateWrite, Updated, WriteAlone,
@@ -165,13 +168,28 @@ pub trait Store: Send + Sync + 'static {
     /// Opens a transaction that the caller drives. Dropping it MUST roll it back.
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>>;
 
-    /// Returns the feed of the store, by which programs in this process watch its collections.
+    /// Watches a collection: shows the changes of its documents as they are committed, from this call on, or from a place in them.
     ///
-    /// The default is `None`: collections of the store cannot be watched. A store MAY have one if it runs
-    /// transactions one after another, those of [`run`](Store::run) and of [`begin`](Store::begin) together; all
-    /// its handles MUST then have the same one, and each transaction has [changes](Transaction::changes) of it.
-    fn feed(&self) -> Option<&Feed> {
-        None
+    /// What was committed before the call MUST NOT be shown, if the watch does not begin at a place, and all that is committed
+    /// after its return MUST be. The watch MUST end when the store is closed, and MUST NOT keep it open. A change that
+    /// the library's own writes make MUST be shown once, and in the order of commits.
+    ///
+    /// The default refuses: collections of the store cannot be watched. A store that runs transactions one after another, those of
+    /// [`run`](Store::run) and of [`begin`](Store::begin) together, MAY have a [`Feed`], which shows them.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidQuery`](crate::ErrorKind::InvalidQuery) if the collection cannot be watched, or the token is none of the
+    /// store; [`Lagged`](crate::ErrorKind::Lagged) if the changes after the token are not kept any more.
+    async fn watch(&self, request: &WatchRequest) -> Result<StoreWatch> {
+        Err(Error::new(
+            ErrorKind::InvalidQuery,
+            format!(
+                "watch of `{}` refused: the store does not tell of its commits; watch a collection of an embedded store or of a \
+                 MongoDB server",
+                request.collection
+            ),
+        ))
     }
 
     /// Makes all commits durable, those of calls that were made before included, and refuses later calls with
@@ -329,7 +347,7 @@ pub trait Transaction: Reader {
     }
 
     /// Returns what the transaction has changed in collections that somebody watches, for the library to add to;
-    /// `None` if the store has no [feed](Store::feed).
+    /// `None` if the store has no [feed](Feed).
     fn changes(&mut self) -> Option<&mut Changes> {
         None
     }

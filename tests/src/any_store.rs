@@ -6,9 +6,9 @@ use async_trait::async_trait;
 use odm::{
     Result,
     store::{
-        Capabilities, CollectionSpec, Durability, Feed, Reader, Store, Transaction,
-        TransactionOptions, UnitOfWork, Updated, Validation, WriteAlone, embedded::Embedded,
-        mongodb::MongoDb,
+        Capabilities, CollectionSpec, Durability, Reader, Store, StoreWatch, Transaction,
+        TransactionOptions, UnitOfWork, Updated, Validation, WatchRequest, WriteAlone,
+        embedded::Embedded, mongodb::MongoDb,
     },
 };
 
@@ -88,8 +88,8 @@ impl Store for AnyStore {
         self.store.begin(options).await
     }
 
-    fn feed(&self) -> Option<&Feed> {
-        self.store.feed()
+    async fn watch(&self, request: &WatchRequest) -> Result<StoreWatch> {
+        self.store.watch(request).await
     }
 
     async fn close(&self) -> Result<()> {

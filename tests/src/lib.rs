@@ -98,6 +98,25 @@ macro_rules! on_single_writer_stores {
     )+};
 }
 
+/// Does the same as [`on_every_store!`] for the stores whose collections can be watched.
+#[macro_export]
+macro_rules! on_watched_stores {
+    ($($(#[$attribute:meta])* async fn $name:ident($store:ident: AnyStore) $body:block)+) => {$(
+        $(#[$attribute])*
+        async fn $name($store: $crate::AnyStore) $body
+
+        mod $name {
+            $crate::on_stores! { $name: on_disk in_memory }
+
+            #[test]
+            #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+            fn on_mongodb() {
+                $crate::on_mongodb($crate::as_any(|store| Box::pin(super::$name(store))));
+            }
+        }
+    )+};
+}
+
 /// Does the same as [`on_every_store!`] for the embedded store alone: for tests of the indexes that it
 /// uses, of what a query touches, and of more data than a scan for each query is fit for.
 #[macro_export]

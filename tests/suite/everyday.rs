@@ -13,4 +13,5 @@ mod sequences;
 mod times;
 mod updates;
 mod upserts;
+mod watched_stores;
 mod watches;

@@ -12,6 +12,7 @@ mod outages;
 mod refusals;
 mod servers;
 mod soak;
+mod watches;
 
 /// Makes sure that a child process comes to an end, whatever becomes of its parent.
 fn end_in(time: Duration) {

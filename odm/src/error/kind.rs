@@ -75,7 +75,7 @@ pub enum ErrorKind {
     /// A read in a [snapshot](crate::Database::snapshot) after the end of its closure, or of a state that the server of the
     /// store has no longer, after which the error is [retryable](crate::Error::is_retryable).
     SnapshotEnded,
-    /// A [watch](crate::Repository::watch) has missed commits, since it was read too slowly.
+    /// A [watch](crate::Repository::watch) has missed changes, since it was read too slowly, or since the store does not keep them as long.
     Lagged,
     /// The store was closed, or its writer has failed.
     Closed,

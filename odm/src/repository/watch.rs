@@ -1,27 +1,25 @@
 //! Watches: the changes of documents as they are committed.
 
 use std::{
-    collections::VecDeque,
     fmt,
     future::{IntoFuture, poll_fn},
     marker::PhantomData,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll, ready},
 };
 
-use bson::{RawBson, RawBsonRef, RawDocument};
+use bson::{RawBson, RawDocumentBuf};
 use futures_core::{Stream, stream::BoxStream};
-use futures_util::stream::{StreamExt, unfold};
-use tokio::sync::broadcast::error::RecvError;
 
 use super::{Deferred, impl_debug, rows};
 use crate::{
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     model::{Document, Ref},
-    mql::{self, path},
+    mql,
     query::Filter,
-    session::{Session, Watched},
-    store::{Cause, DocumentChange, WatchedCommit},
+    session::Session,
+    store::{Cause, DocumentChange, ResumeToken, StoreWatch, WatchRequest, WatchedChange},
 };
 
 /// How many commits a watch keeps for its reader, unless [`Watch::buffer`] says otherwise.
@@ -45,6 +43,7 @@ pub struct Watch<M> {
     session: Session,
     filter: Result<mql::Filter>,
     buffer: usize,
+    after: Option<ResumeToken>,
     model: PhantomData<fn() -> M>,
 }
 
@@ -54,15 +53,17 @@ impl<M: Document> Watch<M> {
             session,
             filter: filter.into_mql(),
             buffer: BUFFER,
+            after: None,
             model: PhantomData,
         }
     }
 
-    /// Sets how many commits are kept for a reader who is slow: 1,024 by default, and at least 1. The number is
-    /// rounded up to a power of two. A commit that changes nothing in the collection does not count.
+    /// Sets how many commits are kept for a reader who is slow: 1,024 by default, and at least 1. A commit that changes nothing
+    /// in the collection does not count.
     ///
     /// They are kept in memory with all documents that they have changed in the collection, as they were and as
-    /// they are, those that do not match the filter included.
+    /// they are, those that do not match the filter included. A MongoDB server keeps them itself, in its oplog, and the number is
+    /// not used.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -76,9 +77,38 @@ impl<M: Document> Watch<M> {
         self.buffer = commits;
         self
     }
+
+    /// Goes on after a change that another watch of the same collection has shown, by its [`token`](ChangeEvent::token): what
+    /// was committed meanwhile comes first. So a client that was away misses nothing.
+    ///
+    /// On the embedded store a token is good until the store is closed, as long as the changes since are kept: the newest
+    /// 1,024 commits at least (less if their documents have more than 8 MiB), while the collection is watched and for a minute
+    /// after the last watch has ended. On a MongoDB server it is good for as long as its oplog goes back, and in every process.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// let mut changes = shop.parts.watch(Filter::all()).await?;
+    /// shop.parts.update_where(Part::fields().id.lte(2)).inc(Part::fields().qty, 1).await?;
+    /// let seen = changes.try_next().await?.expect("the store is open").token;
+    /// drop(changes); // the client has lost its connection
+    ///
+    /// shop.parts.update(3).inc(Part::fields().qty, 1).await?;
+    /// let mut changes = shop.parts.watch(Filter::all()).resume_after(seen).await?;
+    /// assert_eq!(changes.try_next().await?.unwrap().id, 2);
+    /// assert_eq!(changes.try_next().await?.unwrap().id, 3);
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Of the watch: `Lagged` if the changes after the token are gone, and `InvalidQuery` if the store has not made it.
+    pub fn resume_after(mut self, token: ResumeToken) -> Self {
+        self.after = Some(token);
+        self
+    }
 }
 
-impl_debug!(Watch<M>: filter, buffer);
+impl_debug!(Watch<M>: filter, buffer, after);
 
 impl<M: Document> IntoFuture for Watch<M> {
     type Output = Result<ChangeStream<M>>;
@@ -87,38 +117,21 @@ impl<M: Document> IntoFuture for Watch<M> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let filter = self.filter?;
-            let session = self.session;
-            let watched = session.watch(M::COLLECTION, &filter, self.buffer).await?;
+            let request = WatchRequest {
+                collection: M::COLLECTION.to_owned(),
+                filter: filter.clone(),
+                buffer: self.buffer,
+                after: self.after,
+            };
+            let StoreWatch { token, changes } = self.session.watch(request).await?;
             Ok(ChangeStream {
-                commits: commits(M::COLLECTION, watched),
-                changes: VecDeque::new(),
+                changes,
+                token,
                 filter,
                 model: PhantomData,
             })
         })
     }
-}
-
-/// The commits of a collection, and an error in the place of those that were missed.
-fn commits(
-    collection: &'static str,
-    watched: Watched,
-) -> BoxStream<'static, Result<WatchedCommit>> {
-    let commits = unfold(watched, move |(watch, mut commits)| async move {
-        let commit = match commits.recv().await {
-            Ok(commit) => Ok(commit),
-            Err(RecvError::Closed) => return None,
-            Err(RecvError::Lagged(missed)) => {
-                let message = format!(
-                    "watch of `{collection}` fell behind: it has missed {missed} commits, and goes on with the \
-                     oldest one that is kept; read faster, or raise `buffer`"
-                );
-                Err(Error::new(ErrorKind::Lagged, message).at(collection, None, None))
-            }
-        };
-        Some((commit, (watch, commits)))
-    });
-    Box::pin(commits.fuse())
 }
 
 /// A committed change of a document.
@@ -146,9 +159,14 @@ pub struct ChangeEvent<M: Document> {
     pub after: Option<M>,
     /// Whether a write named the document, or the change follows from a relation. If both, it is the write.
     pub cause: Cause,
+    /// The place after the change, for [`resume_after`](Watch::resume_after).
+    pub token: ResumeToken,
 }
 
 /// The changes of a collection as they are committed, from [`Repository::watch`](super::Repository::watch).
+///
+/// On the embedded store, a change is what a commit has made of a document in all. On a MongoDB server each statement of a
+/// transaction is one, after the commit: see "Differences" in the page about MongoDB.
 ///
 /// It is a [`Stream`], so that the adapters of `futures_util` work on it; [`next`](ChangeStream::next) and
 /// [`try_next`](ChangeStream::try_next) need none. It ends when the store is closed. Dropping it ends the watch.
@@ -169,9 +187,8 @@ pub struct ChangeEvent<M: Document> {
 /// ```
 #[must_use = "a stream does nothing unless it is polled"]
 pub struct ChangeStream<M> {
-    commits: BoxStream<'static, Result<WatchedCommit>>,
-    /// The changes of the last commit that are not taken yet.
-    changes: VecDeque<DocumentChange>,
+    changes: BoxStream<'static, Result<WatchedChange>>,
+    token: ResumeToken,
     filter: mql::Filter,
     model: PhantomData<fn() -> M>,
 }
@@ -182,14 +199,33 @@ impl<M: Document> ChangeStream<M> {
         let images = [&change.before, &change.after];
         for image in images.into_iter().flatten() {
             match self.filter.matches(image) {
-                Ok(true) => return Some(event(change)),
+                Ok(true) => return Some(event(change, self.token.clone())),
                 Ok(false) => {}
                 Err(error) => {
-                    return Some(Err(Error::failed_filter(M::COLLECTION, id(image), error)));
+                    let failed = Error::failed_filter(M::COLLECTION, change.id(), error);
+                    return Some(Err(failed));
                 }
             }
         }
         None
+    }
+
+    /// The place after the last change that was taken, or the one at which the stream has begun.
+    ///
+    /// A program that reads the documents after it has begun to watch them keeps a copy of the collection: what is read and what
+    /// is shown lead to the same, since a change that was read already is applied once more.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// let changes = shop.parts.watch(Filter::all()).await?;
+    /// let begun = changes.token().clone();
+    /// let copy = shop.parts.all().await?; // it has all that was committed before `begun`
+    /// # assert_eq!(copy.len(), 3);
+    /// # drop((changes, begun));
+    /// # Ok(()) });
+    /// ```
+    pub fn token(&self) -> &ResumeToken {
+        &self.token
     }
 
     /// Waits for the next change. `None` when the store is closed.
@@ -226,30 +262,21 @@ impl<M: Document> ChangeStream<M> {
     }
 }
 
-fn event<M: Document>(change: &DocumentChange) -> Result<ChangeEvent<M>> {
-    let image = change.after.as_ref().or(change.before.as_ref());
-    let id = image.map_or(RawBson::Null, |image| RawBson::from(id(image)));
-    let read = |image: &RawDocument| rows::decode(M::COLLECTION, image);
+fn event<M: Document>(change: &DocumentChange, token: ResumeToken) -> Result<ChangeEvent<M>> {
+    let read = |image: &Option<Arc<RawDocumentBuf>>| {
+        let image = image.as_deref();
+        let read = |image: &RawDocumentBuf| rows::decode(M::COLLECTION, image);
+        image.map(read).transpose()
+    };
     // As a reference to it is read: the type alone does not say in which form it is stored.
-    let id = rows::value::<Ref<M>, _>(M::COLLECTION, "_id", id)?;
+    let id = rows::value::<Ref<M>, _>(M::COLLECTION, "_id", RawBson::from(change.id()))?;
     Ok(ChangeEvent {
         id: id.id().clone(),
-        before: change
-            .before
-            .as_deref()
-            .map(|image| read(image))
-            .transpose()?,
-        after: change
-            .after
-            .as_deref()
-            .map(|image| read(image))
-            .transpose()?,
+        before: read(&change.before)?,
+        after: read(&change.after)?,
         cause: change.cause,
+        token,
     })
-}
-
-fn id(document: &RawDocument) -> RawBsonRef<'_> {
-    path::get(document, "_id").unwrap_or(RawBsonRef::Null)
 }
 
 impl<M: Document> Stream for ChangeStream<M> {
@@ -257,13 +284,13 @@ impl<M: Document> Stream for ChangeStream<M> {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
-            while let Some(change) = self.changes.pop_front() {
-                if let Some(event) = self.event(&change) {
-                    return Poll::Ready(Some(event));
+            match ready!(self.changes.as_mut().poll_next(cx)) {
+                Some(Ok(WatchedChange { change, token })) => {
+                    self.token = token;
+                    if let Some(event) = change.and_then(|change| self.event(&change)) {
+                        return Poll::Ready(Some(event));
+                    }
                 }
-            }
-            match ready!(self.commits.as_mut().poll_next(cx)) {
-                Some(Ok(commit)) => self.changes.extend(commit.iter().cloned()),
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
                 None => return Poll::Ready(None),
             }

@@ -1,39 +1,22 @@
 //! Watches of collections.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-use async_trait::async_trait;
-use tokio::sync::broadcast;
+use bson::Document;
+use futures_util::stream::StreamExt;
 
 use super::{Session, guard::refuse_inside_transaction};
 use crate::{
+    catalog::{Catalog, Edge, OnDelete},
     error::{Error, ErrorKind, Result},
-    mql::{Filter, Sort},
-    store::{Durability, Transaction, UnitOfWork, Watch, WatchedCommit},
+    mql::{Projection, Sort},
+    store::{Cause, DocumentChange, StoreWatch, WatchRequest},
 };
 
-/// The commits of a collection, for as long as the watch is kept.
-pub(crate) type Watched = (Watch, broadcast::Receiver<WatchedCommit>);
-
-/// A unit that does nothing, in its turn.
-struct Turn;
-
-#[async_trait]
-impl UnitOfWork for Turn {
-    async fn run(&self, _: &mut dyn Transaction) -> Result<()> {
-        Ok(())
-    }
-}
-
 impl Session {
-    /// Receives all commits of a collection from now on, the newest `capacity` of those that are not taken yet.
-    /// Waits for the writes that are under way.
-    pub(crate) async fn watch(
-        &self,
-        collection: &str,
-        filter: &Filter,
-        capacity: usize,
-    ) -> Result<Watched> {
+    /// Receives all changes of a collection from now on, or from a place in them. Waits for the writes that are under way.
+    pub(crate) async fn watch(&self, request: WatchRequest) -> Result<StoreWatch> {
+        let collection = &request.collection;
         let refused = |kind, why: &str| {
             let message = format!("watch of `{collection}` refused: {why}");
             Err(Error::new(kind, message))
@@ -45,34 +28,96 @@ impl Session {
                  through the database outside of its closure",
             );
         }
-        if self
-            .catalog()
-            .split_of_query(collection, filter, &Sort::default())?
-            .is_some()
-        {
+        let catalog = self.catalog();
+        let split = catalog.split_of_query(collection, &request.filter, &Sort::default())?;
+        if split.is_some() {
             return refused(
                 ErrorKind::InvalidQuery,
                 "its filter names a field of a cold part, which changes are shown without; filter by fields of \
                  the document itself",
             );
         }
-        if !(1..=MAX_CAPACITY).contains(&capacity) {
-            let why = format!("a buffer has 1 to {MAX_CAPACITY} commits, not {capacity}");
+        if !(1..=MAX_BUFFER).contains(&request.buffer) {
+            let buffer = request.buffer;
+            let why = format!("a buffer has 1 to {MAX_BUFFER} commits, not {buffer}");
             return refused(ErrorKind::InvalidQuery, &why);
         }
-        let Some(feed) = self.store.feed() else {
-            return refused(
-                ErrorKind::InvalidQuery,
-                "the store does not tell of its commits; watch one of an embedded store",
-            );
-        };
-        let watch = feed.watch(collection);
-        // Writes that began before do not record all that they change. Those that begin after this turn do.
-        self.store.run(Arc::new(Turn), Durability::Eventual).await?;
-        let commits = watch.begin(capacity)?;
-        Ok((watch, commits))
+        let causes = Causes::new(&catalog, collection)?;
+        let StoreWatch { token, changes } = self.store.watch(&request).await?;
+        let changes = changes.map(move |step| {
+            let mut step = step?;
+            if let Some(change) = &mut step.change
+                && change.cause == Cause::Unknown
+            {
+                change.cause = causes.of(change)?;
+            }
+            Ok(step)
+        });
+        Ok(StoreWatch::new(token, changes.boxed()))
     }
 }
 
-/// The greatest number of commits that a watch keeps, for which it takes the room when it begins.
-const MAX_CAPACITY: usize = 1 << 20;
+/// The greatest number of commits that a watch keeps.
+const MAX_BUFFER: usize = 1 << 20;
+
+/// What is known of the cause of a change by the change alone.
+struct Causes {
+    /// The document without what the library computes.
+    without_computed: Projection,
+    /// The same without the references that a relation can change, too.
+    without_references: Projection,
+    /// A delete of another document can delete one.
+    cascades: bool,
+}
+
+impl Causes {
+    fn new(catalog: &Catalog, collection: &str) -> Result<Self> {
+        let derived = catalog.derived_in(collection);
+        let mut paths: BTreeSet<String> = derived.map(|field| field.path().into_owned()).collect();
+        let recorded = catalog.write_fields(collection);
+        let recorded = recorded.into_iter().flat_map(|fields| fields.changing());
+        paths.extend(recorded.map(str::to_owned));
+        let without_computed = without(&paths)?;
+        let edges = || catalog.edges_from(collection);
+        let is_changed = |edge: &&Edge| {
+            edge.inverse.is_some() || matches!(edge.on_delete, OnDelete::Nullify | OnDelete::Pull)
+        };
+        // Of a reference in an element of a list, the whole element can go.
+        let changed = edges().filter(is_changed);
+        paths.extend(changed.map(|edge| edge.list.as_ref().unwrap_or(&edge.path).clone()));
+        Ok(Causes {
+            without_computed,
+            without_references: without(&paths)?,
+            cascades: edges().any(|edge| edge.on_delete == OnDelete::Cascade),
+        })
+    }
+
+    fn of(&self, change: &DocumentChange) -> Result<Cause> {
+        let (before, after) = match (&change.before, &change.after) {
+            (Some(before), Some(after)) => (before, after),
+            (Some(_), None) if self.cascades => return Ok(Cause::Unknown),
+            _ => return Ok(Cause::Write),
+        };
+        let is_same = |projection: &Projection| -> Result<bool> {
+            Ok(projection.apply(before)? == projection.apply(after)?)
+        };
+        Ok(if is_same(&self.without_computed)? {
+            Cause::Relation
+        } else if is_same(&self.without_references)? {
+            Cause::Unknown
+        } else {
+            Cause::Write
+        })
+    }
+}
+
+/// All fields but those at some paths.
+fn without(paths: &BTreeSet<String>) -> Result<Projection> {
+    let is_within_other = |path: &str| {
+        let mut outer = path.match_indices('.').map(|(end, _)| &path[..end]);
+        outer.any(|outer| paths.contains(outer))
+    };
+    let paths = paths.iter().filter(|path| !is_within_other(path));
+    let excluded: Document = paths.map(|path| (path.clone(), 0.into())).collect();
+    Ok(Projection::parse(&excluded)?)
+}

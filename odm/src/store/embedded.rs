@@ -81,8 +81,8 @@ use self::{
 use crate::{
     error::Result,
     store::{
-        Capabilities, CollectionSpec, Durability, Feed, Reader, Store, Transaction,
-        TransactionOptions, UnitOfWork,
+        Capabilities, CollectionSpec, Durability, Reader, Store, StoreWatch, Transaction,
+        TransactionOptions, UnitOfWork, WatchRequest,
     },
 };
 
@@ -448,8 +448,8 @@ impl Store for Embedded {
         Ok(Box::new(Session::for_caller(work, lease)))
     }
 
-    fn feed(&self) -> Option<&Feed> {
-        Some(&self.handle.published.feed)
+    async fn watch(&self, request: &WatchRequest) -> Result<StoreWatch> {
+        self.handle.published.feed.watch(self, request).await
     }
 
     async fn close(&self) -> Result<()> {

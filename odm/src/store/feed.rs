@@ -1,79 +1,80 @@
 //! The changes of documents that somebody watches, in the order of commits.
 
+mod kept;
+
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, VecDeque},
     fmt,
+    pin::pin,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
+    task::Poll,
 };
 
-use bson::{RawBsonRef, RawDocumentBuf};
-use tokio::sync::broadcast;
+use async_trait::async_trait;
+use futures_util::stream::{StreamExt, unfold};
+use tokio::sync::Notify;
 
+use self::kept::Kept;
+use super::{
+    Cause, DocumentChange, Durability, ResumeToken, Store, StoreWatch, Transaction, UnitOfWork,
+    WatchRequest, WatchedChange,
+};
 use crate::{
     error::{Error, ErrorKind, Result},
-    mql::{key, path},
+    mql::key,
 };
 
 /// Passes the changes of a store's commits to those who watch its collections, in this process.
 ///
 /// A store that runs transactions one after another can have one, which all its handles share. It gives each
-/// transaction the [`Changes`] of [`begin`](Feed::begin), into which the library records what is watched, and
-/// [publishes](Changes::publish) them with the commit. A clone is the same feed.
+/// transaction the [`Changes`] of [`begin`](Feed::begin), into which the library records what is watched,
+/// [publishes](Changes::publish) them with the commit, and answers [`Store::watch`] by [`watch`](Feed::watch). A clone is the
+/// same feed.
 #[derive(Clone, Default)]
 pub struct Feed(Arc<Inner>);
 
-#[derive(Default)]
 struct Inner {
-    /// The number of watches, so that nobody takes the lock while there is none.
-    watches: AtomicUsize,
+    /// Tells the tokens of this feed from those of others, as of the same file when it was open before.
+    id: u64,
+    /// The number of collections of which commits are kept, so that nobody takes the lock while there is none.
+    watched: AtomicUsize,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// The watches by collection, of each its number and, once it has begun, where its commits go.
-    collections: BTreeMap<String, Vec<(u64, Option<Sender>)>>,
+    collections: BTreeMap<String, Kept>,
     next: u64,
     is_closed: bool,
 }
 
-type Sender = broadcast::Sender<WatchedCommit>;
-
 /// The changes of one commit in a collection: one for each document.
-pub(crate) type WatchedCommit = Arc<[DocumentChange]>;
+type WatchedCommit = Arc<[DocumentChange]>;
 
-/// What a commit made of a document.
+/// The next commit of a watch, with the number of its [`Kept`] and its own, or how many were missed.
+type NextCommit = Result<(u64, u64, WatchedCommit), u64>;
+
+/// A place in the changes of a collection.
 #[derive(Debug, Clone)]
-pub(crate) struct DocumentChange {
-    /// `None` if the commit inserted it.
-    pub(crate) before: Option<Arc<RawDocumentBuf>>,
-    /// `None` if the commit removed it.
-    pub(crate) after: Option<Arc<RawDocumentBuf>>,
-    pub(crate) cause: Cause,
+struct Place {
+    /// The number of [`Kept`].
+    kept: u64,
+    commit: u64,
+    /// How many changes of the commit come before the place.
+    shown: usize,
 }
 
-/// Why a document has changed.
-///
-/// ```
-/// # use odm::derive::examples::*; example(async |shop| {
-/// use odm::store::Cause;
-///
-/// let mut changes = shop.products.watch(Filter::all()).await?;
-/// shop.reviews.delete(4).await?;
-/// let change = changes.try_next().await?.expect("the store is open");
-/// assert_eq!(change.cause, Cause::Relation); // the list of reviews has followed
-/// # Ok(()) });
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// A write named the document, or its filter matched it.
-    Write,
-    /// It follows from a write of another document, or from a backfill or a repair: a delete rule, an inverse
-    /// reference, a derived field.
-    Relation,
+impl Default for Inner {
+    fn default() -> Self {
+        Inner {
+            id: fastrand::u64(..),
+            watched: AtomicUsize::new(0),
+            state: Mutex::default(),
+        }
+    }
 }
 
 impl Feed {
@@ -87,13 +88,34 @@ impl Feed {
 
     /// Ends all watches, and refuses new ones. A store MUST call it when it is closed.
     pub fn close(&self) {
-        // The drop of a sender wakes its reader, which must not happen under the lock.
-        let ended: Vec<_> = self.with(|state| {
+        let changed: Vec<Arc<Notify>> = self.with(|state| {
             state.is_closed = true;
-            let watches = state.collections.values_mut().flatten();
-            watches.map(|(_, sender)| sender.take()).collect()
+            state.collections.values().map(Kept::changed).collect()
         });
-        drop(ended);
+        // It wakes readers, which must not happen under the lock.
+        for changed in changed {
+            changed.notify_waiters();
+        }
+    }
+
+    /// Watches a collection of the feed's store, which runs a unit that does nothing for that.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::watch`], and of the unit.
+    pub async fn watch(
+        &self,
+        store: &(impl Store + ?Sized),
+        request: &WatchRequest,
+    ) -> Result<StoreWatch> {
+        let mut reader = self.reader(&request.collection, request.buffer);
+        // Writes that began before do not record all that they change. Those that begin after this turn do.
+        store.run(Arc::new(Turn), Durability::Eventual).await?;
+        let token = reader.begin(request.after.as_ref())?;
+        let changes = unfold(reader, |mut reader| async {
+            Some((reader.next().await?, reader))
+        });
+        Ok(StoreWatch::new(token, changes.fuse().boxed()))
     }
 
     fn with<T>(&self, run: impl FnOnce(&mut State) -> T) -> T {
@@ -101,87 +123,229 @@ impl Feed {
     }
 
     /// Has transactions that begin from now on record their changes of a collection.
-    pub(crate) fn watch(&self, collection: &str) -> Watch {
+    pub(super) fn reader(&self, collection: &str, buffer: usize) -> FeedReader {
         let number = self.with(|state| {
             state.next += 1;
-            let watches = state.collections.entry(collection.to_owned());
-            watches.or_default().push((state.next, None));
-            state.next
+            let number = state.next;
+            let kept = state.collections.entry(collection.to_owned());
+            let kept = kept.or_insert_with(|| Kept::new(number));
+            kept.add(number, buffer);
+            self.count(state);
+            number
         });
-        self.0.watches.fetch_add(1, Ordering::Relaxed);
-        Watch {
+        FeedReader {
             feed: self.clone(),
             collection: collection.to_owned(),
             number,
+            taken: VecDeque::new(),
         }
+    }
+
+    fn count(&self, state: &State) {
+        let watched = state.collections.len();
+        self.0.watched.store(watched, Ordering::Relaxed);
     }
 
     fn is_watched(&self, collection: &str) -> bool {
         // A transaction that begins after a watch was made is told so by the queue of the writer, which orders
         // the two.
-        self.0.watches.load(Ordering::Relaxed) > 0
-            && self.with(|state| state.collections.contains_key(collection))
+        self.0.watched.load(Ordering::Relaxed) > 0
+            && self.with(|state| {
+                let kept = state.collections.get(collection);
+                if kept.is_some_and(Kept::is_over) {
+                    state.collections.remove(collection);
+                    self.count(state);
+                }
+                state.collections.contains_key(collection)
+            })
     }
 
     fn send(&self, collection: &str, commit: WatchedCommit) {
-        let senders: Vec<_> = self.with(|state| {
-            let watches = state.collections.get(collection).into_iter().flatten();
-            watches.filter_map(|(_, sender)| sender.clone()).collect()
+        let changed = self.with(|state| {
+            let kept = state.collections.get_mut(collection)?;
+            kept.push(commit);
+            Some(kept.changed())
         });
-        for sender in senders {
-            // One whose reader has just gone away has no use for it.
-            let _ = sender.send(commit.clone());
+        if let Some(changed) = changed {
+            changed.notify_waiters();
         }
+    }
+
+    fn token(&self, place: &Place) -> ResumeToken {
+        let Place {
+            kept,
+            commit,
+            shown,
+        } = place;
+        ResumeToken::from(format!("{:016x}-{kept}-{commit}-{shown}", self.0.id))
+    }
+
+    /// The place of a token. `None` if it is of another feed.
+    fn place(&self, token: &ResumeToken, collection: &str) -> Result<Option<Place>> {
+        let parts: Vec<&str> = token.as_str().split('-').collect();
+        let place = match parts[..] {
+            [id, kept, commit, shown] if id.len() == 16 => (|| {
+                let place = Place {
+                    kept: kept.parse().ok()?,
+                    commit: commit.parse().ok()?,
+                    shown: shown.parse().ok()?,
+                };
+                Some((u64::from_str_radix(id, 16).ok()?, place))
+            })(),
+            _ => None,
+        };
+        let (id, place) = place.ok_or_else(|| token.invalid(collection))?;
+        Ok((id == self.0.id).then_some(place))
     }
 }
 
 impl fmt::Debug for Feed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Feed")
-            .field("watches", &self.0.watches.load(Ordering::Relaxed))
+            .field("watched", &self.0.watched.load(Ordering::Relaxed))
             .finish_non_exhaustive()
     }
 }
 
+/// A unit that does nothing, in its turn.
+struct Turn;
+
+#[async_trait]
+impl UnitOfWork for Turn {
+    async fn run(&self, _: &mut dyn Transaction) -> Result<()> {
+        Ok(())
+    }
+}
+
 /// A watch of a collection, until it is dropped.
-#[derive(Debug)]
-pub(crate) struct Watch {
+pub(super) struct FeedReader {
     feed: Feed,
     collection: String,
     number: u64,
+    /// The changes of the last commit that are not shown yet.
+    taken: VecDeque<WatchedChange>,
 }
 
-impl Watch {
-    /// Receives the commits from now on. Of those that are not taken yet, the newest `capacity` are kept, and a
-    /// few more.
-    pub(crate) fn begin(&self, capacity: usize) -> Result<broadcast::Receiver<WatchedCommit>> {
-        let (sender, receiver) = broadcast::channel(capacity);
-        self.feed.with(|state| {
+impl FeedReader {
+    /// Receives the commits from now on, or after a token.
+    pub(super) fn begin(&mut self, after: Option<&ResumeToken>) -> Result<ResumeToken> {
+        let collection = &self.collection;
+        let after = match after {
+            None => None,
+            Some(token) => match self.feed.place(token, collection)? {
+                None => {
+                    let why =
+                        "it was made before the store was opened, and changes are kept in memory";
+                    return Err(ResumeToken::too_old(collection, why));
+                }
+                place => place,
+            },
+        };
+        let (place, rest) = self.feed.with(|state| {
             if state.is_closed {
                 return Err(Error::new(ErrorKind::Closed, "the store is closed"));
             }
-            let watches = state.collections.get_mut(&self.collection);
-            for (number, own) in watches.into_iter().flatten() {
-                if *number == self.number {
-                    *own = Some(sender.clone());
+            let kept = state.collections.get_mut(collection);
+            let begun = kept.and_then(|kept| {
+                let place = kept.begin(self.number, after.as_ref())?;
+                let rest = (place.shown > 0).then(|| kept.take(self.number));
+                Some((place, rest))
+            });
+            begun.ok_or_else(|| {
+                let why = "the changes since then are not kept any more";
+                ResumeToken::too_old(collection, why)
+            })
+        })?;
+        if let Some(Poll::Ready(Ok((number, commit)))) = rest {
+            self.show(place.kept, number, &commit);
+            self.taken.drain(..place.shown.min(commit.len()));
+        }
+        Ok(self.feed.token(&place))
+    }
+
+    /// The next change, or an error in the place of those that were missed. `None` if the store is closed.
+    pub(super) async fn next(&mut self) -> Option<Result<WatchedChange>> {
+        loop {
+            if let Some(change) = self.taken.pop_front() {
+                return Some(Ok(change));
+            }
+            match self.commit().await? {
+                Ok((kept, number, commit)) => self.show(kept, number, &commit),
+                Err(missed) => {
+                    let message = format!(
+                        "watch of `{}` fell behind: it has missed {missed} commits, and goes on with the oldest one that is \
+                         kept; read faster, or raise `buffer`",
+                        self.collection
+                    );
+                    let error = Error::new(ErrorKind::Lagged, message);
+                    return Some(Err(error.at(&self.collection, None, None)));
                 }
             }
-            Ok(receiver)
+        }
+    }
+
+    fn show(&mut self, kept: u64, number: u64, commit: &WatchedCommit) {
+        for (at, change) in commit.iter().enumerate() {
+            let (commit, shown) = match at + 1 == commit.len() {
+                true => (number + 1, 0),
+                false => (number, at + 1),
+            };
+            let token = self.feed.token(&Place {
+                kept,
+                commit,
+                shown,
+            });
+            self.taken
+                .push_back(WatchedChange::new(Some(change.clone()), token));
+        }
+    }
+
+    /// `None` if the store is closed.
+    async fn commit(&mut self) -> Option<NextCommit> {
+        loop {
+            let changed = self.feed.with(|state| {
+                let kept = state.collections.get(&self.collection)?;
+                Some(kept.changed())
+            })?;
+            // It waits for what comes after this, and so before the look.
+            let mut changed = pin!(changed.notified());
+            changed.as_mut().enable();
+            if let Poll::Ready(found) = self.poll() {
+                return found;
+            }
+            changed.await;
+        }
+    }
+
+    /// The same, if it is known.
+    pub(super) fn poll(&self) -> Poll<Option<NextCommit>> {
+        self.feed.with(|state| {
+            let Some(kept) = state.collections.get_mut(&self.collection) else {
+                return Poll::Ready(None);
+            };
+            match kept.take(self.number) {
+                Poll::Ready(Ok((number, commit))) => {
+                    Poll::Ready(Some(Ok((kept.number(), number, commit))))
+                }
+                Poll::Ready(Err(missed)) => Poll::Ready(Some(Err(missed))),
+                Poll::Pending if state.is_closed => Poll::Ready(None),
+                Poll::Pending => Poll::Pending,
+            }
         })
     }
 }
 
-impl Drop for Watch {
+impl Drop for FeedReader {
     fn drop(&mut self) {
         self.feed.with(|state| {
-            if let Some(watches) = state.collections.get_mut(&self.collection) {
-                watches.retain(|(number, _)| *number != self.number);
-                if watches.is_empty() {
+            if let Some(kept) = state.collections.get_mut(&self.collection) {
+                kept.remove(self.number);
+                if kept.is_over() {
                     state.collections.remove(&self.collection);
+                    self.feed.count(state);
                 }
             }
         });
-        self.feed.0.watches.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -237,9 +401,7 @@ impl Changes {
 
     /// Records a change of a document, after those that are recorded of it.
     pub(crate) fn add(&mut self, collection: &str, change: DocumentChange, is_cold_changed: bool) {
-        let document = change.before.as_ref().or(change.after.as_ref());
-        let id = document.and_then(|document| path::get(document, "_id"));
-        let key = key::of(id.unwrap_or(RawBsonRef::Null));
+        let key = key::of(change.id());
         let changes = self.collections.entry(collection.to_owned());
         let changes = changes.or_default();
         if let Some(&at) = changes.positions.get(&key) {
@@ -256,12 +418,5 @@ impl Changes {
             change,
             is_cold_changed,
         });
-    }
-}
-
-impl DocumentChange {
-    fn is_different(&self) -> bool {
-        let before = self.before.as_ref().map(|before| before.as_bytes());
-        before != self.after.as_ref().map(|after| after.as_bytes())
     }
 }

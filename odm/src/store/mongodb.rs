@@ -26,6 +26,7 @@ mod reply;
 mod schema;
 mod session;
 mod statement;
+mod watch;
 mod write;
 
 use std::{
@@ -54,8 +55,8 @@ use self::{
     session::Session,
 };
 use super::{
-    Capabilities, CollectionSpec, Durability, RETRIED_FOR, Reader, Store, StoreId, Transaction,
-    TransactionOptions, UnitOfWork, Updated, Validation, WriteAlone,
+    Capabilities, CollectionSpec, Durability, RETRIED_FOR, Reader, Store, StoreId, StoreWatch,
+    Transaction, TransactionOptions, UnitOfWork, Updated, Validation, WatchRequest, WriteAlone,
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -94,7 +95,8 @@ struct Connection {
     runtime: Handle,
     /// The server has `bulkWrite`, which writes to several collections.
     has_bulk_write: AtomicBool,
-    is_closed: AtomicBool,
+    /// Whether the store is closed, for those who wait for that, too.
+    closed: tokio::sync::watch::Sender<bool>,
     /// The server's time of the last commit of this program, as [`as_number`](session::as_number) makes it.
     committed: AtomicU64,
     /// The server's validators are not asked, since all of them are the library's own.
@@ -192,7 +194,7 @@ impl MongoDb {
             snapshots,
             runtime: Handle::current(),
             has_bulk_write: AtomicBool::new(has_bulk_write),
-            is_closed: AtomicBool::new(false),
+            closed: tokio::sync::watch::Sender::new(false),
             committed: AtomicU64::new(0),
             bypasses_validators: AtomicBool::new(false),
             turn: lock::Turn::new(),
@@ -255,7 +257,7 @@ impl Connection {
     }
 
     fn check_open(&self) -> Result<()> {
-        match self.is_closed.load(Ordering::Acquire) {
+        match *self.closed.borrow() {
             true => Err(Error::new(
                 ErrorKind::Closed,
                 "store closed: connect to it again",
@@ -369,8 +371,13 @@ impl Store for MongoDb {
         Ok(Box::new(self.transaction(options.durability).await?))
     }
 
+    async fn watch(&self, request: &WatchRequest) -> Result<StoreWatch> {
+        self.0.check_open()?;
+        watch::begin(&self.0, request).await
+    }
+
     async fn close(&self) -> Result<()> {
-        self.0.is_closed.store(true, Ordering::Release);
+        self.0.closed.send_replace(true);
         Ok(())
     }
 }

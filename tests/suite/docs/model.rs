@@ -372,7 +372,7 @@ mod shop {
             let mut changes = db.products.watch(few).buffer(256).await?;
             while let Some(change) = changes.try_next().await? {
                 // change.before and change.after, each an Option<Product>; change.cause: Write or Relation
-                seen.push(change.id);
+                seen.push((change.id, change.token));
             }
             Ok::<_, odm::Error>(seen)
         };
@@ -380,7 +380,9 @@ mod shop {
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
         shop.products.update(1).set(Product::fields().stock, 3).await?;
         shop.close().await?;
-        assert_eq!(watching.await.expect("it ends")?, [1]);
+        let seen = watching.await.expect("it ends")?;
+        let ids: Vec<i64> = seen.iter().map(|(id, _)| *id).collect();
+        assert_eq!(ids, [1]);
         Ok(())
     }
 

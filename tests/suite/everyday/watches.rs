@@ -345,19 +345,19 @@ on_single_writer_stores! {
             written.unwrap();
             cost.queries
         };
-        assert_eq!(queries().await, 1);
-        let changes = blog.counters.watch(Filter::all()).await.unwrap();
-        let authors = blog.authors.watch(Filter::all()).await.unwrap();
-        assert_eq!(queries().await, 2);
-        drop(changes);
-        // Of another collection.
-        assert_eq!(queries().await, 1);
-        drop(authors);
-        // One that is dropped before it has begun, unless the store is very quick, leaves nothing either.
+        // One that is dropped before it has begun, unless the store is very quick, leaves nothing.
         let mut watch = Box::pin(blog.counters.watch(Filter::all()).into_future());
         drop(tests::poll_once(&mut watch).await);
         drop(watch);
         assert_eq!(queries().await, 1);
+        // Of another collection.
+        let authors = blog.authors.watch(Filter::all()).await.unwrap();
+        assert_eq!(queries().await, 1);
+        let changes = blog.counters.watch(Filter::all()).await.unwrap();
+        assert_eq!(queries().await, 2);
+        drop((changes, authors));
+        // For a while, so that another watch can go on.
+        assert_eq!(queries().await, 2);
     }
 
     async fn a_stream_ends_when_the_store_is_closed(store: AnyStore) {
@@ -370,27 +370,6 @@ on_single_writer_stores! {
         assert!(changes.next().await.is_none());
         let error = blog.counters.watch(Filter::all()).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Closed, "{error}");
-    }
-
-    async fn a_watch_inside_a_transaction_or_a_snapshot_is_refused(store: AnyStore) {
-        let blog = Blog::open(store).await.unwrap();
-        let kind = ErrorKind::OutsideTransaction;
-        blog.transaction(async |inner| {
-            for counters in [&inner.counters, &blog.counters] {
-                let error = counters.watch(Filter::all()).await.unwrap_err();
-                assert_eq!(error.kind(), kind, "{error}");
-            }
-            Ok(())
-        })
-        .await
-        .unwrap();
-        blog.snapshot(async |inner| {
-            let error = inner.counters.watch(Filter::all()).await.unwrap_err();
-            assert_eq!(error.kind(), kind, "{error}");
-            Ok(())
-        })
-        .await
-        .unwrap();
     }
 
     async fn a_watch_begins_after_the_transaction_that_is_open(store: AnyStore) {
@@ -446,6 +425,34 @@ on_single_writer_stores! {
             assert_eq!(copy, all_counters(&blog).await, "round {round}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_token_goes_on_in_the_middle_of_a_commit_and_across_what_is_kept() {
+    let blog = Blog::open(Embedded::memory().await.unwrap()).await.unwrap();
+    let mut changes = blog.counters.watch(Filter::all()).await.unwrap();
+    blog.counters.insert_many((0..4).map(|id| counter(id, 0))).await.unwrap();
+    let shown = taken(&mut changes).await;
+    drop(changes);
+    blog.counters.delete(0).await.unwrap();
+    for change in &shown {
+        let token = change.token.clone();
+        let mut changes =
+            blog.counters.watch(Filter::all()).resume_after(token.clone()).await.unwrap();
+        assert_eq!(*changes.token(), token);
+        let rest: Vec<i32> = taken(&mut changes).await.iter().map(|change| change.id).collect();
+        let expected: Vec<i32> = (change.id + 1..4).chain([0]).collect();
+        assert_eq!(rest, expected);
+    }
+
+    // 1,024 commits are kept, and this one is before them.
+    for _ in 0..512 {
+        blog.counters.insert(counter(9, 0)).await.unwrap();
+        blog.counters.delete(9).await.unwrap();
+    }
+    let of_first = blog.counters.watch(Filter::all()).resume_after(shown[3].token.clone());
+    let error = of_first.await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Lagged, "{error}");
 }
 
 #[tokio::test]

@@ -52,6 +52,11 @@ pub(super) mod code {
     pub(in super::super) const TOO_LARGE_BY_UPDATE: i32 = 17_419;
     pub(in super::super) const SNAPSHOT_TOO_OLD: i32 = 239;
     pub(in super::super) const SNAPSHOT_UNAVAILABLE: i32 = 246;
+    /// The oplog does not go back to a token, or the event after it cannot be shown: by its size, and others.
+    pub(in super::super) const NO_CHANGES_AFTER: [i32; 3] = [280, 286, TOO_LARGE];
+    /// A token that the server has not made: also one that is no text of it at all.
+    pub(in super::super) const NO_TOKEN: [i32; 5] =
+        [260, BAD_VALUE, FAILED_TO_PARSE, 40_649, 50_811];
     /// The member is no primary any more, shuts down, cannot reach the others, or has waited for them too long.
     pub(in super::super) const AWAY: [i32; 15] = [
         6, 7, 24, 89, 91, 133, 134, 189, 262, 9_001, 10_107, 11_600, 11_602, 13_435, 13_436,

@@ -8,7 +8,7 @@ use std::{
         atomic::{AtomicBool, Ordering},
         mpsc,
     },
-    task::{Context, Wake, Waker},
+    task::{Context, Poll, Wake, Waker},
     thread,
     time::Duration,
 };
@@ -16,13 +16,13 @@ use std::{
 use async_trait::async_trait;
 use bson::{Document, doc};
 use futures_util::future::poll_immediate;
-use tokio::sync::broadcast::error::TryRecvError;
 
 use super::{disk::Disk, support::*};
 use crate::{
     error::{Error, ErrorKind, Result},
     store::{
-        Cause, DocumentChange, Durability, Store, Transaction, UnitOfWork, embedded::Embedded,
+        Cause, DocumentChange, Durability, FeedReader, Store, Transaction, UnitOfWork,
+        embedded::Embedded,
     },
 };
 
@@ -72,25 +72,31 @@ async fn insert_eventually(store: &Embedded, id: i32) -> Result<()> {
 }
 
 /// The `_id`s that each commit which was published has inserted.
-struct Published(tokio::sync::broadcast::Receiver<crate::store::WatchedCommit>);
+struct Published(FeedReader);
 
 impl Published {
+    fn of(store: &Embedded) -> Self {
+        Published(watch(store))
+    }
+
     fn take(&mut self) -> Vec<Vec<i32>> {
         let mut commits = Vec::new();
-        loop {
-            match self.0.try_recv() {
-                Ok(commit) => {
-                    let ids = commit.iter().map(|change| {
-                        let after = change.after.as_ref().expect("an insert");
-                        after.get_i32("_id").expect("an `_id`")
-                    });
-                    commits.push(ids.collect());
-                }
-                Err(TryRecvError::Empty | TryRecvError::Closed) => return commits,
-                Err(error) => panic!("{error}"),
-            }
+        while let Poll::Ready(Some(commit)) = self.0.poll() {
+            let (_, _, commit) = commit.expect("no commit is missed");
+            let ids = commit.iter().map(|change| {
+                let after = change.after.as_ref().expect("an insert");
+                after.get_i32("_id").expect("an `_id`")
+            });
+            commits.push(ids.collect());
         }
+        commits
     }
+}
+
+fn watch(store: &Embedded) -> FeedReader {
+    let mut reader = store.handle.published.feed.reader("things", 16);
+    reader.begin(None).expect("an open store");
+    reader
 }
 
 #[test]
@@ -98,8 +104,7 @@ fn a_unit_that_runs_again_alone_publishes_its_changes_once() {
     block_on(async {
         let store = Embedded::builder().large_units(16 << 10, 4 << 10);
         let store = store.backend(Disk::default()).await.expect("a store");
-        let watch = store.handle.published.feed.watch("things");
-        let mut published = Published(watch.begin(16).expect("an open store"));
+        let mut published = Published::of(&store);
         insert(&store, 0..2, false).await.expect("a small unit");
         insert(&store, 2..102, true)
             .await
@@ -122,8 +127,7 @@ fn what_a_failing_disk_does_not_take_is_not_published() {
         let (acknowledged, published) = block_on(async {
             let store = Embedded::builder().backend(disk.clone()).await;
             let store = store.expect("a store");
-            let watch = store.handle.published.feed.watch("things");
-            let mut published = Published(watch.begin(16).expect("an open store"));
+            let mut published = Published::of(&store);
             disk.fail_after(at);
             let mut acknowledged = Vec::new();
             for n in 0..6 {
@@ -147,8 +151,7 @@ fn a_watch_goes_on_when_the_store_is_compacted() {
     block_on(async {
         let store = Embedded::builder().backend(Disk::default()).await;
         let store = store.expect("a store");
-        let watch = store.handle.published.feed.watch("things");
-        let mut published = Published(watch.begin(16).expect("an open store"));
+        let mut published = Published::of(&store);
         insert(&store, 0..2, false).await.expect("a commit");
         store.compact().await.expect("a compaction");
         insert(&store, 2..3, false).await.expect("a commit");
@@ -179,8 +182,7 @@ fn changes_are_published_in_the_order_of_commits_whoever_is_held_up() {
         let store = store.expect("a store");
         // The first commit makes the log.
         insert(&store, 100..101, false).await.expect("a commit");
-        let watch = store.handle.published.feed.watch("things");
-        let mut published = Published(watch.begin(16).expect("an open store"));
+        let mut published = Published::of(&store);
         let (end, ends) = mpsc::channel();
         let held = Arc::new(Held {
             has_begun: AtomicBool::new(false),
@@ -233,14 +235,13 @@ fn who_is_told_of_a_change_can_read_it() {
         let store = Embedded::builder().backend(Disk::default()).await;
         let store = store.expect("a store");
         insert(&store, 0..1, false).await.expect("a commit");
-        let watch = store.handle.published.feed.watch("things");
-        let mut commits = watch.begin(16).expect("an open store");
+        let mut changes = watch(&store);
         let reads = Arc::new(Reads {
             store: store.clone(),
             found: Mutex::default(),
         });
         let waker = Waker::from(reads.clone());
-        let mut next = pin!(commits.recv());
+        let mut next = pin!(changes.next());
         let mut cx = Context::from_waker(&waker);
         assert!(next.as_mut().poll(&mut cx).is_pending());
         insert(&store, 1..3, false).await.expect("a commit");
