@@ -1,4 +1,4 @@
-//! Many writers at once on a MongoDB server, by the library and by hand, with workers that refresh what is deferred.
+//! Many writers at once on a MongoDB server, by the library and by hand, while workers refresh deferred fields.
 //!
 //! Programs with a client each write to one database: they insert, move and remove books, which shelves count and show, and rename
 //! authors, whose name books copy. The code by hand does the same in transactions of its own, which it runs again as the
@@ -132,7 +132,7 @@ impl Act {
 /// What became of a write.
 enum Outcome {
     Done,
-    /// What it is about is not there.
+    /// The document that the write names does not exist.
     Absent,
     /// It has lost all its conflicts.
     Lost,
@@ -145,9 +145,10 @@ enum Program {
 
 impl Program {
     async fn open(client: Client, database: &str, is_by_hand: bool) -> anyhow::Result<Self> {
-        Ok(match is_by_hand {
-            true => Program::ByHand(ByHand::new(client, database)),
-            false => Program::Library(Box::new(library::open(&client, database).await?)),
+        Ok(if is_by_hand {
+            Program::ByHand(ByHand::new(client, database))
+        } else {
+            Program::Library(Box::new(library::open(&client, database).await?))
         })
     }
 
@@ -163,7 +164,7 @@ impl Program {
 #[derive(Debug, Default)]
 struct Sent {
     messages: AtomicU64,
-    /// Those that the server has answered with an error: nearly all of them conflicts.
+    /// The messages that the server answered with an error, which nearly always is a conflict.
     refused: AtomicU64,
     /// How long the writers have waited for answers.
     micros: AtomicU64,
@@ -214,9 +215,10 @@ impl Drop for Worker {
 
 pub(crate) async fn work(options: WorkerOptions) -> anyhow::Result<()> {
     let client = client(&options.uri, None).await?;
-    match options.by_hand {
-        true => ByHand::new(client, &options.database).work().await,
-        false => library::work(&client, &options.database).await,
+    if options.by_hand {
+        ByHand::new(client, &options.database).work().await
+    } else {
+        library::work(&client, &options.database).await
     }
 }
 
@@ -339,8 +341,8 @@ async fn row(
     Ok(row)
 }
 
-/// Removes the databases of the rows. A server keeps a transaction of a worker that was killed, and does not drop what it has changed,
-/// for a minute.
+/// Removes the databases of the rows. The server drops no collection in which an open transaction of a killed worker has written; it
+/// ends such a transaction after a minute.
 async fn remove(options: &Options, databases: Vec<String>) -> anyhow::Result<()> {
     let client = client(&options.uri, None).await?;
     for name in databases {

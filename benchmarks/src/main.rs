@@ -43,7 +43,7 @@ enum Benchmark {
     Subsets(subsets::Options),
     /// What validation costs a write, by the size of the document.
     Validation(validation::Options),
-    /// Refreshes what is deferred until it is killed.
+    /// Refreshes deferred fields until it is killed.
     #[command(hide = true)]
     LoadWorker(load::WorkerOptions),
     /// Prints by how many KiB a large write raises the peak memory of this process.

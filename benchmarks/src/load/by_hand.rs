@@ -1,7 +1,8 @@
 //! The same writes by hand, as careful code does them with the driver alone.
 //!
-//! A write is a transaction: it reads what it needs, and sends all statements in one `bulkWrite`. An insert changes a number in
-//! its author, so that it and a rename do not both commit. What is deferred goes into a queue, by which workers refresh it.
+//! Each write is a transaction, which reads documents first, and then sends all statements in one `bulkWrite`. An insert also changes a
+//! counter in the author, so that an insert and a rename of one author conflict. Deferred refreshes are entries of a queue, which the
+//! workers process.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +19,7 @@ use mongodb::{
 
 use super::{Act, Outcome};
 
-/// The queue of what is to be refreshed.
+/// The collection of the deferred refreshes.
 pub(super) const QUEUE: &str = "queue";
 /// How long a transaction is run again.
 const RETRIED_FOR: Duration = Duration::from_secs(120);
@@ -46,13 +47,12 @@ enum Work<'a> {
 /// Makes the documents that the library has stored those of the code by hand.
 pub(super) async fn adopt(database: &Database) -> Result<()> {
     for name in database.list_collection_names().await? {
-        match name.starts_with("_odm") {
-            true => database.collection::<Document>(&name).drop().await?,
-            // It checks nothing by the server.
-            false => {
-                let unchecked = doc! { "collMod": name, "validator": {} };
-                database.run_command(unchecked).await?;
-            }
+        if name.starts_with("_odm") {
+            database.collection::<Document>(&name).drop().await?;
+        } else {
+            // The server checks nothing then.
+            let unchecked = doc! { "collMod": name, "validator": {} };
+            database.run_command(unchecked).await?;
         }
     }
     database.create_collection(QUEUE).await?;
@@ -98,10 +98,14 @@ impl ByHand {
             };
         }
         let done = self.transaction(Work::Act(&act));
-        lost_or(done.await.map(|is_there| match is_there {
-            true => Outcome::Done,
-            false => Outcome::Absent,
-        }))
+        let outcome = |is_done| {
+            if is_done {
+                Outcome::Done
+            } else {
+                Outcome::Absent
+            }
+        };
+        lost_or(done.await.map(outcome))
     }
 
     /// Does the work in a transaction until it is stored, as the specification of the drivers says for `withTransaction`. If there is
@@ -301,16 +305,24 @@ impl ByHand {
         ])
     }
 
+    /// Counts and shows anew on all shelves, after books have gone from them.
+    async fn without(
+        &self,
+        session: &mut ClientSession,
+        books: &[Document],
+    ) -> Result<Vec<WriteModel>> {
+        let mut writes = Vec::new();
+        for shelf in shelves(books) {
+            let is_there = |book: &&Document| number(book, "shelf") == shelf;
+            let gone: Vec<_> = books.iter().filter(is_there).collect();
+            writes.extend(self.changed_shelf(session, shelf, &gone, &[]).await?);
+        }
+        Ok(writes)
+    }
+
     async fn remove(&self, session: &mut ClientSession, pages: i32) -> Result<bool> {
         let gone = self.find(session, doc! { "pages": pages }).await?;
-        let mut writes = Vec::new();
-        for shelf in shelves(&gone) {
-            let of: Vec<_> = gone
-                .iter()
-                .filter(|book| number(book, "shelf") == shelf)
-                .collect();
-            writes.extend(self.changed_shelf(session, shelf, &of, &[]).await?);
-        }
+        let mut writes = self.without(session, &gone).await?;
         for book in &gone {
             let model = DeleteOneModel::builder().namespace(self.books.namespace());
             writes.push(
@@ -333,14 +345,7 @@ impl ByHand {
         if moved.is_empty() {
             return Ok(false);
         }
-        let mut writes = Vec::new();
-        for shelf in shelves(&moved) {
-            let of: Vec<_> = moved
-                .iter()
-                .filter(|book| number(book, "shelf") == shelf)
-                .collect();
-            writes.extend(self.changed_shelf(session, shelf, &of, &[]).await?);
-        }
+        let mut writes = self.without(session, &moved).await?;
         let come: Vec<_> = moved.iter().collect();
         writes.extend(self.changed_shelf(session, to, &[], &come).await?);
         let expected = shelves(&moved).len() + 1 + moved.len();

@@ -194,9 +194,10 @@ impl Session {
     /// How many documents a unit has after one that has come to its end. Side by side, a unit that loses a conflict costs more than
     /// several small ones.
     fn more_documents(&self, documents: usize) -> usize {
-        let more = match self.is_side_by_side() {
-            true => documents + documents.div_ceil(4),
-            false => documents * 2,
+        let more = if self.is_side_by_side() {
+            documents + documents.div_ceil(4)
+        } else {
+            documents * 2
         };
         more.min(self.most_documents())
     }

@@ -312,10 +312,10 @@ pub(super) fn check_name(name: &str) -> Result<()> {
 }
 
 fn check_case(collection: &str, index: &IndexSpec) -> Result<()> {
-    match index.case_insensitive {
-        true => Err(ignores_case(collection, index)),
-        false => Ok(()),
+    if index.case_insensitive {
+        return Err(ignores_case(collection, index));
     }
+    Ok(())
 }
 
 #[cold]
