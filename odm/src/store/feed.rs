@@ -11,6 +11,7 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     task::Poll,
+    time::Instant,
 };
 
 use async_trait::async_trait;
@@ -137,6 +138,7 @@ impl Feed {
             feed: self.clone(),
             collection: collection.to_owned(),
             number,
+            skipped: 0,
             taken: VecDeque::new(),
         }
     }
@@ -152,7 +154,7 @@ impl Feed {
         self.0.watched.load(Ordering::Relaxed) > 0
             && self.with(|state| {
                 let kept = state.collections.get(collection);
-                if kept.is_some_and(Kept::is_over) {
+                if kept.is_some_and(|kept| kept.is_over(Instant::now())) {
                     state.collections.remove(collection);
                     self.count(state);
                 }
@@ -222,6 +224,8 @@ pub(super) struct FeedReader {
     feed: Feed,
     collection: String,
     number: u64,
+    /// How many changes of the first commit come before the place at which the watch has begun.
+    skipped: usize,
     /// The changes of the last commit that are not shown yet.
     taken: VecDeque<WatchedChange>,
 }
@@ -241,25 +245,18 @@ impl FeedReader {
                 place => place,
             },
         };
-        let (place, rest) = self.feed.with(|state| {
+        let place = self.feed.with(|state| {
             if state.is_closed {
                 return Err(Error::new(ErrorKind::Closed, "the store is closed"));
             }
             let kept = state.collections.get_mut(collection);
-            let begun = kept.and_then(|kept| {
-                let place = kept.begin(self.number, after.as_ref())?;
-                let rest = (place.shown > 0).then(|| kept.take(self.number));
-                Some((place, rest))
-            });
+            let begun = kept.and_then(|kept| kept.begin(self.number, after.as_ref()));
             begun.ok_or_else(|| {
                 let why = "the changes since then are not kept any more";
                 ResumeToken::too_old(collection, why)
             })
         })?;
-        if let Some(Poll::Ready(Ok((number, commit)))) = rest {
-            self.show(place.kept, number, &commit);
-            self.taken.drain(..place.shown.min(commit.len()));
-        }
+        self.skipped = place.shown;
         Ok(self.feed.token(&place))
     }
 
@@ -269,8 +266,12 @@ impl FeedReader {
             if let Some(change) = self.taken.pop_front() {
                 return Some(Ok(change));
             }
+            let skipped = std::mem::take(&mut self.skipped);
             match self.commit().await? {
-                Ok((kept, number, commit)) => self.show(kept, number, &commit),
+                Ok((kept, number, commit)) => {
+                    self.show(kept, number, &commit);
+                    self.taken.drain(..skipped.min(commit.len()));
+                }
                 Err(missed) => {
                     let message = format!(
                         "watch of `{}` fell behind: it has missed {missed} commits, and goes on with the oldest one that is \
@@ -286,9 +287,10 @@ impl FeedReader {
 
     fn show(&mut self, kept: u64, number: u64, commit: &WatchedCommit) {
         for (at, change) in commit.iter().enumerate() {
-            let (commit, shown) = match at + 1 == commit.len() {
-                true => (number + 1, 0),
-                false => (number, at + 1),
+            let (commit, shown) = if at + 1 == commit.len() {
+                (number + 1, 0)
+            } else {
+                (number, at + 1)
             };
             let token = self.feed.token(&Place {
                 kept,
@@ -340,7 +342,7 @@ impl Drop for FeedReader {
         self.feed.with(|state| {
             if let Some(kept) = state.collections.get_mut(&self.collection) {
                 kept.remove(self.number);
-                if kept.is_over() {
+                if kept.is_over(Instant::now()) {
                     state.collections.remove(&self.collection);
                     self.feed.count(state);
                 }

@@ -448,6 +448,16 @@ async fn a_token_goes_on_in_the_middle_of_a_commit_and_across_what_is_kept() {
         assert_eq!(rest, expected);
     }
 
+    // A watch that keeps fewer commits than there are since then says so, in the middle of a commit too.
+    let middle = shown[0].token.clone();
+    let resumed = blog.counters.watch(Filter::all()).buffer(1).resume_after(middle);
+    let mut changes = resumed.await.unwrap();
+    let error = changes.next().await.unwrap().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Lagged, "{error}");
+    assert!(error.to_string().contains("missed 1 commits"), "{error}");
+    assert_eq!(changes.try_next().await.unwrap().unwrap().id, 0);
+    drop(changes);
+
     // 1,024 commits are kept, and this one is before them.
     for _ in 0..512 {
         blog.counters.insert(counter(9, 0)).await.unwrap();

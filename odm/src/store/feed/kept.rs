@@ -65,8 +65,9 @@ impl Kept {
     }
 
     /// Whether nobody watches any more, or may go on.
-    pub(super) fn is_over(&self) -> bool {
-        self.watches.is_empty() && (!self.has_begun || self.ended.elapsed() > RESUMABLE_FOR)
+    pub(super) fn is_over(&self, now: Instant) -> bool {
+        let is_late = now.saturating_duration_since(self.ended) > RESUMABLE_FOR;
+        self.watches.is_empty() && (is_late || !self.has_begun)
     }
 
     pub(super) fn add(&mut self, watch: u64, buffer: usize) {
@@ -173,26 +174,22 @@ mod tests {
             "a commit that may have begun before the watch"
         );
         kept.remove(1);
-        assert!(kept.is_over());
+        assert!(kept.is_over(kept.ended));
 
         let mut kept = Kept::new(2);
         kept.add(2, 16);
         let begun = kept.begin(2, None).expect("it begins now");
         kept.push(Arc::new([]));
         kept.remove(2);
-        assert!(!kept.is_over());
+        assert!(!kept.is_over(kept.ended));
         kept.push(Arc::new([]));
         kept.add(3, 16);
         assert!(kept.begin(3, Some(&begun)).is_some());
         assert!(matches!(kept.take(3), Poll::Ready(Ok((0, _)))));
         assert!(matches!(kept.take(3), Poll::Ready(Ok((1, _)))));
         kept.remove(3);
-        if let Some(before) = kept
-            .ended
-            .checked_sub(RESUMABLE_FOR + Duration::from_secs(1))
-        {
-            kept.ended = before;
-            assert!(kept.is_over());
-        }
+        let after = |time| kept.ended.checked_add(time).expect("a time");
+        assert!(!kept.is_over(after(RESUMABLE_FOR)));
+        assert!(kept.is_over(after(RESUMABLE_FOR + Duration::from_secs(1))));
     }
 }

@@ -187,7 +187,8 @@ impl Events {
     fn change(&mut self, event: &RawDocument) -> Result<Option<WatchedChange>> {
         if let Ok(Some(token)) = event.get("_id") {
             let token = Bson::try_from(token).map_err(Error::malformed)?;
-            self.token = bson::deserialize_from_bson(token).ok();
+            let token = bson::deserialize_from_bson(token).map_err(Error::malformed)?;
+            self.token = Some(token);
         }
         let image = |name: &str| match event.get(name) {
             Ok(Some(RawBsonRef::Document(image))) => Some(Arc::new(image.to_owned())),
