@@ -87,7 +87,7 @@ fn watched() -> Running {
 }
 
 /// Bytes that a seed says, at most so many.
-fn random(seed: u64, most: usize) -> Vec<u8> {
+pub fn random(seed: u64, most: usize) -> Vec<u8> {
     let mut next = numbers(seed);
     let len = next() as usize % (most + 1);
     (0..len).map(|_| next() as u8).collect()

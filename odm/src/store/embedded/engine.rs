@@ -17,7 +17,13 @@ mod state;
 mod tables;
 mod uncommitted;
 
-use std::{cell::Cell, io, iter, mem, sync::Arc};
+use std::{
+    cell::Cell,
+    io, iter, mem,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::Arc,
+    thread,
+};
 
 use redb::{Database, DatabaseError, Durability, ReadableDatabase, StorageError};
 use tracing::warn;
@@ -68,8 +74,18 @@ impl Engine {
     ) -> Result<Engine> {
         let shield = Arc::new(Shield::default());
         let engine = Engine::open_as(Role::Owner, backend, name, cache_size, shield)?;
-        engine.check_writable()?;
-        Ok(engine)
+        match engine.check_writable() {
+            Ok(()) => Ok(engine),
+            Err(error) => {
+                engine.leave();
+                Err(error)
+            }
+        }
+    }
+
+    /// Drops the database as a process that is killed does: of a file that is refused, or to which nothing may be written.
+    pub(super) fn leave(self) {
+        leave(self.database);
     }
 
     /// Locks a backend, and reads the newest state in it, without a change: what opening it would write goes to
@@ -83,10 +99,7 @@ impl Engine {
         shield.refuse(io::ErrorKind::ReadOnlyFilesystem.into());
         let engine = Engine::open_as(Role::First, backend, name.clone(), CHECK_CACHE, shield)?;
         let found = engine.newest().and_then(|state| read(&state));
-        guard(name, || {
-            drop(engine);
-            Ok(())
-        })?;
+        engine.leave();
         found
     }
 
@@ -123,9 +136,16 @@ impl Engine {
             retired: Arc::new(Retired::new(name.clone())),
             name,
         };
-        let trees = engine.newest()?.trees()?;
-        engine.last_tree = trees.last().copied().unwrap_or_default();
-        Ok(engine)
+        match engine.newest().and_then(|newest| newest.trees()) {
+            Ok(trees) => {
+                engine.last_tree = trees.last().copied().unwrap_or_default();
+                Ok(engine)
+            }
+            Err(error) => {
+                engine.leave();
+                Err(error)
+            }
+        }
     }
 
     /// Returns the error of the first write that the disk refused, if there was one. Nothing can be
@@ -332,7 +352,9 @@ impl Engine {
                 DatabaseError::RepairAborted => damaged(name, "its last commit is not whole"),
                 error => opening(name, error),
             })?;
-            database.check_integrity().map_err(|error| match error {
+            let is_sound = database.check_integrity();
+            leave(database);
+            is_sound.map_err(|error| match error {
                 DatabaseError::Storage(StorageError::Corrupted(why)) => {
                     damaged(name, &format!("checksums do not match ({why})"))
                 }
@@ -343,6 +365,20 @@ impl Engine {
             true => Ok(()),
             false => Err(damaged(name, "checksums do not match")),
         }
+    }
+}
+
+/// Drops a database without the commit that redb makes at its end. Where the file is damaged, this commit can panic while a panic
+/// unwinds, which aborts the process.
+fn leave(database: Database) {
+    // While a panic unwinds, redb writes nothing. Where a panic aborts the process, there is no such way.
+    if cfg!(panic = "unwind") {
+        let unwound: thread::Result<()> = catch_unwind(AssertUnwindSafe(|| {
+            let _database = database;
+            // Unlike a panic, it is told to no hook.
+            resume_unwind(Box::new(()))
+        }));
+        drop(unwound);
     }
 }
 

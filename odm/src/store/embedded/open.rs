@@ -84,10 +84,34 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<(Opened, Found)> 
     let log = log.map(|(log, named)| judge(log, named.as_deref(), &settings, &name));
     let log = log.transpose()?;
     let mut engine = Engine::open(backend, name.clone(), settings.cache_size)?;
-    initialize(&mut engine, &name)?;
+    let read = read(&mut engine, log, settings, &name);
+    let (log, found, newest) = match read {
+        Ok(read) => read,
+        Err(error) => {
+            engine.leave();
+            return Err(error);
+        }
+    };
+    let opened = Opened {
+        engine,
+        file,
+        log,
+        newest,
+    };
+    Ok((opened, found))
+}
+
+/// Makes a store whole by its log, and reads its newest state.
+fn read(
+    engine: &mut Engine,
+    log: Option<(Log, Recovery, Found)>,
+    settings: Settings,
+    name: &str,
+) -> Result<(Option<Log>, Found, Arc<Snapshot>)> {
+    initialize(engine, name)?;
     let (log, found) = match log {
         Some((mut log, recovery, found)) => {
-            recover(&mut engine, &mut log, &recovery, &name)?;
+            recover(engine, &mut log, &recovery, name)?;
             (Some(log), found)
         }
         None => (None, Found::default()),
@@ -97,19 +121,12 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<(Opened, Found)> 
     }
     let base = engine.newest()?;
     let schema = Arc::new(stored_schema(&base)?);
-    let settings = Arc::new(settings);
     let newest = Arc::new(Snapshot {
         base,
         schema,
-        settings,
+        settings: Arc::new(settings),
     });
-    let opened = Opened {
-        engine,
-        file,
-        log,
-        newest,
-    };
-    Ok((opened, found))
+    Ok((log, found, newest))
 }
 
 /// Locks a store, and returns the record that names its log. Nothing is changed.

@@ -51,7 +51,8 @@ impl Embedded {
                 };
                 let verified = check.then(|| wait::block_on(verify::verify(&open.newest), None));
                 if let Some(Some(Err(error))) = verified {
-                    drop(open);
+                    drop(open.newest);
+                    open.engine.leave();
                     return drop(opened.send(Err(error)));
                 }
                 let published = Arc::new(Published::new(open.newest.clone()));
