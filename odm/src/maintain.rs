@@ -39,8 +39,7 @@ pub use derived::DerivedKind;
 pub(crate) use derived::{children_of, shown};
 pub(crate) use import::{Import, Imported};
 pub(crate) use outbox::{
-    Batch, Claim, Claimed, FailedRefresh, Retry, has_records, lag, newest_waiting, next_records,
-    oldest_waiting,
+    FailedRefresh, Retry, Waiting, has_records, has_waiting, lag, newest_waiting, oldest_waiting,
 };
 pub use outbox::{Lag, ParkedRecord};
 pub(crate) use pending::{as_read, is_read_as_pending};

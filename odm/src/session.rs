@@ -9,6 +9,7 @@ mod check;
 mod cold;
 mod guard;
 mod import;
+mod lease;
 mod outbox;
 mod record;
 mod snapshot;
@@ -34,7 +35,7 @@ use crate::{
     catalog::{self, Catalog, Model},
     error::{Error, ErrorKind, Result},
     maintain::{self, NamedDocument, NamedWrite, Work, Write, WriteOutcome, WritePlan},
-    store::{Durability, OtherEpoch, Reader, Store, TransactionOptions},
+    store::{Durability, OtherEpoch, Reader, Store, StoreSession, TransactionOptions},
     trace::{Operation, WarningLimits, is_tracing_steps},
 };
 
@@ -97,6 +98,11 @@ impl Session {
 
     /// Begins a transaction of the durability of the session, and returns the session with its operations in it.
     pub(crate) async fn begin(&self) -> Result<(Self, Arc<Bound>)> {
+        self.begin_in(None).await
+    }
+
+    /// The same in a session of the store.
+    async fn begin_in(&self, session: Option<&dyn StoreSession>) -> Result<(Self, Arc<Bound>)> {
         self.keep_workers();
         self.refuse_in_snapshot(|| "transaction".to_owned())?;
         self.refuse_inside_transaction()?;
@@ -108,7 +114,10 @@ impl Session {
         }
         let options = TransactionOptions::default().durability(self.durability);
         // Until the caller owns it, the store's transaction rolls back by its own drop.
-        let transaction = self.store.begin(options).await?;
+        let transaction = match session {
+            Some(session) => session.begin(options).await?,
+            None => self.store.begin(options).await?,
+        };
         let bound = Arc::new(Bound::new(transaction, self.outbox.clone()));
         let session = Session {
             bound: Some(bound.clone()),
@@ -192,8 +201,13 @@ impl Session {
         let (name, collection) = (write.name(), write.collection());
         self.refuse_in_snapshot(|| format!("{name} in `{collection}`"))?;
         let operation = Operation::begin(name, collection).of(write.documents());
-        // A stale `modify` has written nothing yet, and is tried again in the same transaction.
-        let goes_on = |error: &Error| matches!(*write, Write::Modify { .. }) && error.is_stale();
+        // What finds no document, or another version of it, has written nothing yet.
+        let is_of_one = match &*write {
+            Write::Modify { .. } => true,
+            Write::Replace { documents, .. } => documents.len() == 1,
+            _ => false,
+        };
+        let goes_on = |error: &Error| is_of_one && (error.is_stale() || error.is_not_found());
         let outcome = self.work(&write, goes_on).await;
         let outcome = operation.observe(outcome)?;
         self.record_written(operation, &write, &outcome).await;
@@ -271,9 +285,13 @@ impl Session {
         Ok(())
     }
 
-    /// Works in a transaction of its own, which is not run again after a conflict.
-    async fn work_once<W: Work>(&self, work: &Arc<W>) -> Result<W::Outcome> {
-        let (session, bound) = self.begin().await?;
+    /// Works in a transaction of its own, in a session of the store, which is not run again after a conflict.
+    async fn work_once<W: Work>(
+        &self,
+        work: &Arc<W>,
+        of_store: Option<&dyn StoreSession>,
+    ) -> Result<W::Outcome> {
+        let (session, bound) = self.begin_in(of_store).await?;
         match session.work(work, |_| false).await {
             Ok(outcome) => {
                 bound.commit().await?;

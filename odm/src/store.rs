@@ -53,7 +53,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use bson::{RawBson, RawDocument};
+use bson::{Bson, RawBson, RawDocument};
 
 pub use blind::BlindUpdate;
 use blind::apply_after_reads;
@@ -168,6 +168,23 @@ pub trait Store: Send + Sync + 'static {
     /// Opens a transaction that the caller drives. Dropping it MUST roll it back.
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>>;
 
+    /// Opens a session, whose transaction another program can end where this one was killed. The default has none: a store
+    /// that ends the transactions of a program with it needs none.
+    async fn session(&self) -> Result<Option<Box<dyn StoreSession>>> {
+        Ok(None)
+    }
+
+    /// Ends the transaction that is open in a session of any program, which MUST fail there. A session that has none, or that is
+    /// not known, is no error.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](crate::ErrorKind::Refused) if the store does not let this program do so.
+    async fn kill_session(&self, id: &Bson) -> Result<()> {
+        let _ = id;
+        Ok(())
+    }
+
     /// Watches a collection: shows the changes of its documents as they are committed, from this call on, or from a place in them.
     ///
     /// What was committed before the call MUST NOT be shown, if the watch does not begin at a place, and all that is committed
@@ -253,6 +270,16 @@ pub trait Reader: Send + Sync {
 
 /// Receives documents. The first argument is a position, whose meaning the method states.
 pub type Each<'a> = &'a mut (dyn FnMut(usize, &RawDocument) -> Result<ControlFlow<()>> + Send);
+
+/// Transactions one after another that a name is for, from [`Store::session`].
+#[async_trait]
+pub trait StoreSession: Send + Sync {
+    /// Returns the name, by which all programs know the session.
+    fn id(&self) -> Bson;
+
+    /// Opens a transaction, as [`Store::begin`] does, once the one before it has ended.
+    async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>>;
+}
 
 /// A set of writes that is applied as a whole.
 #[async_trait]
@@ -361,6 +388,12 @@ pub trait Transaction: Reader {
     /// the next write, or with the commit, and MAY take more of them than it is asked for. A transaction that writes
     /// nothing needs none.
     fn locks(&mut self) -> Option<&mut Locks>;
+
+    /// Takes the locks that were added, at once: for a transaction that reads for long before it writes, and would lose them to
+    /// others meanwhile. The default leaves them to the next write.
+    async fn take_locks(&mut self) -> Result<()> {
+        Ok(())
+    }
 
     /// Makes the writes durable and visible.
     ///

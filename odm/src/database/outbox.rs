@@ -14,6 +14,9 @@ use crate::{
 const FIRST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(60);
 
+/// How long a worker waits where that of another program works off the records.
+const ELSEWHERE: Duration = Duration::from_millis(500);
+
 /// The shortest interval of a worker, so that it leaves time to others.
 pub(super) const LEAST: Duration = Duration::from_millis(1);
 
@@ -48,10 +51,14 @@ pub(super) async fn start(session: &Session, interval: Option<Duration>) -> Resu
 async fn work(session: Arc<impl Fn() -> Option<Session>>, outbox: Arc<Outbox>, interval: Duration) {
     let mut failures = 0;
     loop {
+        let mut is_elsewhere = false;
         {
             let Some(session) = session() else { return };
             match session.work_off_outbox().await {
-                Ok(()) => failures = 0,
+                Ok(has_worked) => {
+                    failures = 0;
+                    is_elsewhere = !has_worked;
+                }
                 Err(error) if error.kind() == ErrorKind::Closed => return,
                 Err(error) => {
                     failures += 1;
@@ -63,6 +70,8 @@ async fn work(session: Arc<impl Fn() -> Option<Session>>, outbox: Arc<Outbox>, i
             }
         }
         match failures {
+            // New records do not end this wait: the other worker finds them.
+            0 if is_elsewhere => tokio::time::sleep(ELSEWHERE).await,
             0 => outbox.woken(interval).await,
             _ => tokio::time::sleep(pause(failures)).await,
         }

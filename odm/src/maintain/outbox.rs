@@ -12,8 +12,8 @@
 //! of the source has a record of its own, which begins at the first document when the earlier one is done. So a source
 //! that changes all the time keeps nobody from the last documents.
 //!
-//! On a store with several writers a worker *claims* records for some time, so that workers share the records and do not
-//! get in each other's way. Nothing depends on claims: two units on the same documents conflict in the store, or one
+//! On a store with several writers the workers of all programs take turns by a *lease* (`session/lease`), so that they do not get
+//! in each other's way. Nothing depends on it: two units on the same documents conflict in the store, or one
 //! after the other does the same, which changes nothing. A worker that loses a conflict goes on with other records, since a
 //! server keeps the documents of a process that was killed in a transaction for a minute.
 //!
@@ -39,8 +39,8 @@ use crate::{
 };
 pub(super) use lag::split_lagging;
 pub use lag::{Lag, ParkedRecord};
-pub(crate) use lag::{has_records, lag, newest_waiting, oldest_waiting};
-pub(crate) use work::{Batch, Claim, Claimed, FailedRefresh, Retry, next_records};
+pub(crate) use lag::{has_records, has_waiting, lag, newest_waiting, oldest_waiting};
+pub(crate) use work::{FailedRefresh, Retry, Waiting};
 
 /// Documents to refresh.
 #[derive(Debug, Clone, PartialEq)]
@@ -230,7 +230,7 @@ impl Unit<'_> {
             if is_lost || !self.outbox.queued.insert(target.key()) {
                 continue;
             }
-            self.lock(&target);
+            self.lock(&target, false);
             self.insert(OUTBOX, Doc::new(target.record(at))).await?;
             if self.outbox.queued.len().is_multiple_of(self.bounds.chunk) {
                 self.forget_all(OUTBOX).await?;
@@ -239,13 +239,16 @@ impl Unit<'_> {
         Ok(())
     }
 
-    fn lock(&mut self, target: &Target) {
+    /// Locks what a refresh of a target looks at: the source of copies against all others, and the document of a field against
+    /// all of them or against those that exclude others.
+    fn lock(&mut self, target: &Target, excludes: bool) {
         match &target.fields {
             TargetFields::Along(reference) => {
                 if let Some(edge) = self.catalog.edge(&target.holder, reference) {
                     self.exclude(&edge.to, [&target.id]);
                 }
             }
+            TargetFields::At(_) if excludes => self.exclude(&target.holder, [&target.id]),
             TargetFields::At(_) => self.share(&target.holder, [&target.id]),
         }
     }

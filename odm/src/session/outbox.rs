@@ -1,30 +1,29 @@
 //! The worker's side of the outbox: which records it takes, and how many documents at once.
 
-use std::{sync::Arc, time::Duration};
+use std::{mem, sync::Arc, time::Duration};
 
-use bson::{RawBson, RawDocument};
 use tokio::sync::{Mutex, Notify};
 
-use super::Session;
+use super::{
+    Session,
+    lease::{self, Lease},
+};
 use crate::{
     backoff::Backoff,
     error::{Error, ErrorKind, Result},
     maintain::{
-        Batch, Claim, Claimed, FailedRefresh, Lag, Retry, has_records, lag, newest_waiting,
-        next_records, oldest_waiting,
+        FailedRefresh, Lag, Retry, Waiting, has_records, has_waiting, lag, newest_waiting,
+        oldest_waiting,
     },
     metrics,
-    model::{DateTime, ObjectId},
-    mql::path,
+    model::DateTime,
     mutants::chunk,
-    store::ReaderExt,
+    store::StoreSession,
     trace::Operation,
 };
 
-/// Among how many records a worker takes the next ones at most. Many may be about one document, which is refreshed once for them.
+/// How many records a worker reads at once. Many may be about one document, which is refreshed once for them.
 const RECORDS: u64 = 1_000;
-/// Among how many at least.
-const LEAST_RECORDS: u64 = 50;
 
 /// How many documents a unit goes through at most: on a store with one writer, for which others wait meanwhile, and on
 /// others, where it is lost if somebody else writes one of them. Then the next unit has fewer, so that it comes to its end
@@ -33,36 +32,30 @@ const DOCUMENTS: usize = 500;
 const DOCUMENTS_SIDE_BY_SIDE: usize = 100;
 const FIRST_DOCUMENTS_SIDE_BY_SIDE: usize = 10;
 
-/// How long a claim lasts: some times as long as a unit, with which it ends unless the process of the worker is killed.
-const CLAIM: Duration = Duration::from_secs(10);
-
-/// How long `caught_up` waits for records that another worker has claimed before it looks again.
+/// How long `caught_up` waits for another worker before it looks again.
 const WAIT: Duration = Duration::from_millis(50);
 
-/// How a unit takes its records. One that loses a conflict is followed by one of fewer documents, and then by one that begins
-/// somewhere else: whoever has won may keep a document for long, as a process that was killed in a transaction does.
+/// How many documents a unit goes through that locks them first, and how many such units follow a lost conflict: as long as it works,
+/// whoever writes what the documents are computed from loses conflicts to it.
+const CONTENDED_DOCUMENTS: usize = 4;
+const CONTENDED: u32 = 16;
+
+/// How a unit takes its records. One that loses a conflict is followed by some of fewer documents, which lock them first, and one that
+/// loses again by one that begins somewhere else.
 struct Pace {
     documents: usize,
-    /// [Among how many records](Claim::among): fewer after a claim of few of those that it has read.
-    among: u64,
-    /// The [first record](Claim::begin).
+    /// The records that are left of those that were read.
+    records: Waiting,
+    /// The [place](Waiting::next) of the first one.
     begin: f64,
+    /// How many of the next units lock their documents first.
+    contended: u32,
     backoff: Backoff,
-}
-
-impl Pace {
-    async fn has_lost(&mut self) {
-        self.documents = (self.documents / 4).max(1);
-        self.begin = fastrand::f64();
-        self.backoff.wait().await;
-    }
 }
 
 /// What the sessions of a database share of the outbox.
 #[derive(Debug)]
 pub(crate) struct Outbox {
-    /// The name by which the worker claims records.
-    id: ObjectId,
     /// Told of new records.
     pub(super) wake: Notify,
     /// One unit at a time: others would wait for the same documents.
@@ -72,7 +65,6 @@ pub(crate) struct Outbox {
 impl Outbox {
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Outbox {
-            id: ObjectId::new(),
             wake: Notify::new(),
             working: Mutex::new(()),
         })
@@ -123,15 +115,50 @@ impl Session {
         has_records(source.reader()).await
     }
 
-    /// Works off all records, until there are no more that nobody else has claimed.
-    pub(crate) async fn work_off_outbox(&self) -> Result<()> {
+    /// Works off all records, until there are no more. Returns whether it did: not if another worker does.
+    pub(crate) async fn work_off_outbox(&self) -> Result<bool> {
         self.measure_outbox().await?;
-        let mut pace = self.first_pace();
-        while self.work_off_next(&mut pace).await? {}
-        self.measure_outbox().await
+        let has_worked = self.work_off(None).await?;
+        self.measure_outbox().await?;
+        Ok(has_worked)
     }
 
-    /// Works off the records of all writes that were made before the call, waiting for those that others have claimed.
+    /// Works off the records that are not newer than a time, or all of them, unless another worker does.
+    async fn work_off(&self, until: Option<DateTime>) -> Result<bool> {
+        let is_left = async || {
+            let source = self.source().await?;
+            let Some(until) = until else {
+                return has_waiting(source.reader()).await;
+            };
+            let oldest = oldest_waiting(source.reader()).await?;
+            Ok(oldest.is_some_and(|oldest| oldest <= until))
+        };
+        // The workers of all programs but one end here.
+        if self.is_side_by_side() && lease::is_held(&*self.store).await? {
+            return Ok(until.is_some() && !is_left().await?);
+        }
+        if !is_left().await? {
+            return Ok(true);
+        }
+        let work = async |of_store: Option<&dyn StoreSession>| {
+            let mut pace = self.first_pace();
+            while self.work_off_next(&mut pace, of_store).await? {
+                if until.is_some() && !is_left().await? {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        if !self.is_side_by_side() {
+            return work(None).await.map(|()| true);
+        }
+        let Some((lease, of_store)) = Lease::take(self).await? else {
+            return Ok(false);
+        };
+        Ok(lease.hold(work(of_store.as_deref())).await?.is_some())
+    }
+
+    /// Works off the records of all writes that were made before the call, or waits for the worker that does.
     pub(crate) async fn catch_up(&self) -> Result<()> {
         self.refuse_in_snapshot(|| "caught_up".to_owned())?;
         if self.is_bound() {
@@ -145,16 +172,10 @@ impl Session {
         let Some(newest) = newest else { return Ok(()) };
         // Of a program with another clock, a record may be from the future.
         let until = newest.max(DateTime::now());
-        let mut pace = self.first_pace();
-        loop {
-            let oldest = oldest_waiting(self.source().await?.reader()).await?;
-            if oldest.is_none_or(|oldest| oldest > until) {
-                return Ok(());
-            }
-            if !self.work_off_next(&mut pace).await? {
-                tokio::time::sleep(WAIT).await;
-            }
+        while !self.work_off(Some(until)).await? {
+            tokio::time::sleep(WAIT).await;
         }
+        Ok(())
     }
 
     /// Has parked records worked off again, and returns how many.
@@ -178,8 +199,9 @@ impl Session {
                 true => FIRST_DOCUMENTS_SIDE_BY_SIDE,
                 false => chunk(DOCUMENTS),
             },
-            among: RECORDS,
+            records: Waiting::default(),
             begin: 0.0,
+            contended: 0,
             backoff: Backoff::default(),
         }
     }
@@ -202,61 +224,30 @@ impl Session {
         more.min(self.most_documents())
     }
 
-    /// The records of the next unit.
-    async fn next_records(&self, pace: &mut Pace) -> Result<Vec<RawBson>> {
-        if self.is_side_by_side() {
-            let claim = Claim {
-                by: self.outbox.id,
-                millis: i64::try_from(CLAIM.as_millis()).unwrap_or(i64::MAX),
-                targets: pace.documents,
-                among: pace.among,
-                begin: pace.begin,
-            };
-            let Claimed { records, read } = self.work_once(&Arc::new(claim)).await?;
-            let is_little = records.len() * 4 < read;
-            let among = if is_little {
-                pace.among / 2
-            } else {
-                pace.among * 2
-            };
-            pace.among = among.clamp(LEAST_RECORDS, RECORDS);
-            return Ok(records);
-        }
-        // A unit is the only one while it runs.
-        let source = self.source().await?;
-        let id = |record: &RawDocument| {
-            let id = path::get(record, "_id");
-            Ok(id.map_or(RawBson::Null, RawBson::from))
-        };
-        let next = next_records(RECORDS);
-        Ok(source.reader().find_with(&next, id).await?.0)
-    }
-
     /// Works off the next records by one unit of at most so many documents, or of fewer while some cannot be refreshed.
     /// Returns whether there were any.
-    async fn work_off_next(&self, pace: &mut Pace) -> Result<bool> {
+    async fn work_off_next(
+        &self,
+        pace: &mut Pace,
+        of_store: Option<&dyn StoreSession>,
+    ) -> Result<bool> {
         let _working = self.outbox.working.lock().await;
-        let records = match self.next_records(pace).await {
-            Err(error) if error.is_conflict() => {
-                pace.has_lost().await;
-                return Ok(true);
-            }
-            records => records?,
-        };
-        if records.is_empty() {
+        if pace.records.is_empty() {
+            let source = self.source().await?;
+            pace.records = Waiting::read(source.reader(), &self.catalog(), RECORDS).await?;
+        }
+        if pace.records.is_empty() {
             return Ok(false);
         }
         let mut failed = None;
         loop {
-            let batch = Batch {
-                records: records.clone(),
-                limit: pace.documents,
-                failed: failed.take(),
-            };
-            let operation = Operation::begin("refresh", "").of(pace.documents);
+            let locks_first = pace.contended > 0;
+            let mut batch = pace.records.next(pace.documents, pace.begin, locks_first);
+            batch.failed = failed.take();
             let batch = Arc::new(batch);
+            let operation = Operation::begin("refresh", "").of(pace.documents);
             let worked = match self.is_side_by_side() {
-                true => self.work_once(&batch).await,
+                true => self.work_once(&batch, of_store).await,
                 false => self.work_alone(&batch).await,
             };
             let worked = operation.observe(worked);
@@ -272,10 +263,16 @@ impl Session {
                     );
                     metrics::outbox_batch(self.database());
                     self.record(operation, worked.cost);
-                    let documents = self.more_documents(pace.documents);
+                    pace.records.forget(&batch.records, &worked.left);
+                    let contended = pace.contended.saturating_sub(1);
+                    let most = match contended {
+                        0 => self.most_documents(),
+                        _ => CONTENDED_DOCUMENTS,
+                    };
                     *pace = Pace {
-                        documents,
-                        among: pace.among,
+                        documents: self.more_documents(pace.documents).min(most),
+                        contended,
+                        records: mem::take(&mut pace.records),
                         ..self.first_pace()
                     };
                     return Ok(true);
@@ -293,11 +290,16 @@ impl Session {
                     _ => pace.documents /= 2,
                 },
                 Err(error) if error.is_conflict() => match pace.documents {
-                    1 => {
-                        pace.has_lost().await;
+                    // Whoever has won may keep the document for long, as a process that was killed in a transaction does.
+                    1 if locks_first => {
+                        pace.begin = fastrand::f64();
+                        pace.backoff.wait().await;
                         return Ok(true);
                     }
-                    documents => pace.documents = (documents / 4).max(1),
+                    documents => {
+                        pace.documents = (documents / 4).clamp(1, CONTENDED_DOCUMENTS);
+                        pace.contended = CONTENDED;
+                    }
                 },
                 Err(error) => return Err(error),
             }

@@ -40,7 +40,7 @@ use std::{
 
 use ::mongodb::{
     Client, ClientSession, Database,
-    bson::{Document, doc},
+    bson::{Bson, Document, doc},
     options::{Acknowledgment, ClientOptions, DatabaseOptions, ReadConcern, WriteConcern},
 };
 use async_trait::async_trait;
@@ -52,11 +52,12 @@ use tokio::{
 use self::{
     error::{lacks_bulk_write, translate},
     lock::Slots,
-    session::Session,
+    session::{NamedSession, Session},
 };
 use super::{
-    Capabilities, CollectionSpec, Durability, RETRIED_FOR, Reader, Store, StoreId, StoreWatch,
-    Transaction, TransactionOptions, UnitOfWork, Updated, Validation, WatchRequest, WriteAlone,
+    Capabilities, CollectionSpec, Durability, RETRIED_FOR, Reader, Store, StoreId, StoreSession,
+    StoreWatch, Transaction, TransactionOptions, UnitOfWork, Updated, Validation, WatchRequest,
+    WriteAlone,
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -203,15 +204,9 @@ impl MongoDb {
         })))
     }
 
-    fn session(&self) -> Result<Session> {
+    fn snapshot(&self) -> Result<Session> {
         self.0.check_open()?;
         Ok(Session::of_snapshot(self.0.clone()))
-    }
-
-    async fn transaction(&self, durability: Durability) -> Result<Session> {
-        self.0.check_open()?;
-        self.0.ensure_locks().await?;
-        Session::of_transaction(self.0.clone(), durability).await
     }
 }
 
@@ -249,6 +244,17 @@ impl Connection {
                  messages until the store is connected anew"
             );
         }
+    }
+
+    async fn start_session(&self) -> Result<ClientSession> {
+        let started = self.client.start_session().await;
+        started.map_err(|error| translate(error, None))
+    }
+
+    /// Makes sure that a transaction can begin.
+    async fn prepare(&self) -> Result<()> {
+        self.check_open()?;
+        self.ensure_locks().await
     }
 
     async fn ensure_locks(&self) -> Result<()> {
@@ -305,7 +311,7 @@ impl Store for MongoDb {
     }
 
     fn reader(&self) -> Result<Arc<dyn Reader>> {
-        Ok(Arc::new(self.session()?))
+        Ok(Arc::new(self.snapshot()?))
     }
 
     async fn ensure(&self, collections: &[CollectionSpec]) -> Result<()> {
@@ -329,7 +335,7 @@ impl Store for MongoDb {
         let mut slots = Slots::default();
         loop {
             let begun = Instant::now();
-            let mut transaction = self.transaction(durability).await?;
+            let mut transaction = Session::begin(self.0.clone(), durability).await?;
             let result = transaction.run(&*unit, std::mem::take(&mut slots)).await;
             match result {
                 Err(error)
@@ -362,13 +368,27 @@ impl Store for MongoDb {
         write: &WriteAlone,
         durability: Durability,
     ) -> Result<Option<Updated>> {
-        self.0.check_open()?;
-        self.0.ensure_locks().await?;
+        self.0.prepare().await?;
         self.0.clone().write_alone(write, durability).await
     }
 
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>> {
-        Ok(Box::new(self.transaction(options.durability).await?))
+        let begun = Session::begin(self.0.clone(), options.durability).await?;
+        Ok(Box::new(begun))
+    }
+
+    async fn session(&self) -> Result<Option<Box<dyn StoreSession>>> {
+        self.0.check_open()?;
+        let session = NamedSession::new(self.0.clone()).await?;
+        Ok(Some(Box::new(session)))
+    }
+
+    async fn kill_session(&self, id: &Bson) -> Result<()> {
+        self.0.check_open()?;
+        let admin = self.0.client.database("admin");
+        let kill = doc! { "killSessions": [id] };
+        let killed = admin.run_command(kill).await;
+        killed.map(drop).map_err(|error| translate(error, None))
     }
 
     async fn watch(&self, request: &WatchRequest) -> Result<StoreWatch> {

@@ -32,11 +32,10 @@ async fn leave_work(library: &Library, round: usize) {
     assert!(library.lag().await.unwrap().waiting > 2);
 }
 
-/// Lets another worker have what one has claimed that is dead: as after the time of its claims.
-async fn end_claims(store: &MongoDb) {
-    let claimed = doc! { "claimed_until": { "$exists": true } };
-    let ended = doc! { "$set": { "claimed_until": DateTime::now() } };
-    behind_the_back(store, "_odm_outbox", claimed, ended).await;
+/// Lets another worker have the turn of one that is dead: as after the time of its lease.
+async fn end_turn(store: &MongoDb) {
+    let ended = doc! { "$set": { "until": DateTime::now() } };
+    behind_the_back(store, "_odm_leases", doc! {}, ended).await;
 }
 
 #[test]
@@ -68,8 +67,8 @@ fn another_worker_goes_on_from_any_message_at_which_one_has_died_on_mongodb() {
                         true
                     }
                 };
-                proxy.end_sessions().await;
-                end_claims(&store).await;
+                // The one that goes on ends the transaction of the one that is dead.
+                end_turn(&store).await;
                 assert_right(&direct, &format!("{side:?} {at}")).await;
                 if has_ended {
                     break;
@@ -122,7 +121,7 @@ fn a_worker_goes_on_beside_what_an_open_transaction_keeps_on_mongodb() {
             }) => in_time.expect("the worker waits for the transaction"),
         }
         session.abort_transaction().await.unwrap();
-        end_claims(&store).await;
+        end_turn(&store).await;
         assert_right(&library, "after the transaction").await;
     });
 }

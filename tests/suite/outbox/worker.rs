@@ -163,7 +163,7 @@ fn a_source_that_changes_all_the_time_keeps_nobody_from_the_last_holders() {
 }
 
 #[test]
-fn a_claim_of_a_worker_that_is_gone_runs_out() {
+fn the_lease_of_a_worker_that_is_gone_runs_out() {
     use odm::bson::{DateTime, doc, oid::ObjectId};
     tests::run(async {
         let store = MapStore::new();
@@ -172,15 +172,16 @@ fn a_claim_of_a_worker_that_is_gone_runs_out() {
         shop.parts.insert(part(1, Some(1))).await.unwrap();
         shop.caught_up().await.unwrap();
         rename(&shop, 1, "b").await;
-        let claim = |millis: i64| {
-            let until = DateTime::from_millis(DateTime::now().timestamp_millis() + millis);
-            doc! { "$set": { "claimed_by": ObjectId::new(), "claimed_until": until } }
-        };
-        tests::behind_the_back(&store, "_odm_outbox", doc! {}, claim(60_000)).await;
+        let until =
+            |millis: i64| DateTime::from_millis(DateTime::now().timestamp_millis() + millis);
+        let lease = doc! { "_id": "outbox", "turn": ObjectId::new(), "until": until(60_000) };
+        tests::insert_behind_the_back(&store, "_odm_leases", lease).await;
         let working = tokio::time::timeout(Duration::from_millis(200), shop.caught_up());
         assert!(working.await.is_err(), "it waits for the other worker");
         assert_eq!(lagging(&shop).await, 1);
-        tests::behind_the_back(&store, "_odm_outbox", doc! {}, claim(100)).await;
+        let soon = doc! { "$set": { "until": until(100) } };
+        tests::behind_the_back(&store, "_odm_leases", doc! {}, soon).await;
         assert_caught_up(&shop).await;
+        assert_eq!(tests::stored(&store, "_odm_leases").await, [], "it is given back");
     });
 }

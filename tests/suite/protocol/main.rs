@@ -1,6 +1,6 @@
 //! The protocol of units on a store whose transactions run side by side, as a model that [`stateright`] checks exhaustively for
 //! small sizes: snapshots of which the first committer wins, locks that are documents, records of the outbox, workers that
-//! claim them, and processes that stop anywhere. `promise/interleaved.rs` runs the engine itself in random orders; here is
+//! work them off whoever has the lease, and processes that stop anywhere. `promise/interleaved.rs` runs the engine itself in random orders; here is
 //! every order, of what the engine reads and writes.
 //!
 //! Each rule of the protocol can be left out, and then the check fails: so it finds what the rules are for.
@@ -34,8 +34,8 @@ enum Locked {
 
 const SLOTS: u8 = 2;
 
-/// What is stored, of which a missing document is none: a name, a copy and a late copy, a score and a child, a score, or the
-/// worker that has claimed a record, plus one, and the name at the time of the record.
+/// What is stored, of which a missing document is none: a name, a copy and a late copy, a score and a child, a score, or
+/// nothing and the name at the time of a record.
 type Value = (u8, u8);
 
 /// Writes of a transaction; `None` deletes.
@@ -234,8 +234,6 @@ enum Process {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Worker {
     Idle,
-    Claims { record: u8, snapshot: Database },
-    Claimed(u8),
     Works { record: u8, snapshot: Database },
     Killed,
 }
@@ -261,13 +259,9 @@ enum Action {
     Commit(u8),
     Record(u8),
     Kill(u8),
-    BeginClaim(u8, u8),
-    CommitClaim(u8),
-    BeginWork(u8),
+    BeginWork(u8, u8),
     CommitWork(u8),
     KillWorker(u8),
-    /// The time of a claim is over.
-    Expire(u8),
 }
 
 /// Processes with one unit each, and workers.
@@ -305,11 +299,9 @@ impl Model for Protocol {
         for (at, worker) in (0..).zip(&state.workers) {
             match worker {
                 Worker::Idle => {
-                    let free = state.database.records().filter(|(_, (claimed, _))| *claimed == 0);
-                    actions.extend(free.map(|(record, _)| Action::BeginClaim(at, record)));
+                    let records = state.database.records();
+                    actions.extend(records.map(|(record, _)| Action::BeginWork(at, record)));
                 }
-                Worker::Claims { .. } => actions.push(Action::CommitClaim(at)),
-                Worker::Claimed(_) => actions.push(Action::BeginWork(at)),
                 Worker::Works { .. } => actions.push(Action::CommitWork(at)),
                 Worker::Killed => {}
             }
@@ -318,8 +310,6 @@ impl Model for Protocol {
                 actions.push(Action::KillWorker(at));
             }
         }
-        let claimed = state.database.records().filter(|(_, (claimed, _))| *claimed > 0);
-        actions.extend(claimed.map(|(record, _)| Action::Expire(record)));
     }
 
     fn next_state(&self, state: &State, action: Action) -> Option<State> {
@@ -353,24 +343,7 @@ impl Model for Protocol {
                 processes[usize::from(at)] = Process::Gone;
             }
             Action::Kill(at) => processes[usize::from(at)] = Process::Gone,
-            Action::BeginClaim(at, record) => {
-                workers[usize::from(at)] = Worker::Claims { record, snapshot: database.clone() };
-            }
-            Action::CommitClaim(at) => {
-                let Worker::Claims { record, snapshot } = &state.workers[usize::from(at)] else {
-                    return None;
-                };
-                let (_, name) = snapshot.get(Key::Record(*record))?;
-                let claim = Writes::from([(Key::Record(*record), Some((at + 1, name)))]);
-                workers[usize::from(at)] = match database.commit(snapshot, &claim) {
-                    true => Worker::Claimed(*record),
-                    false => Worker::Idle,
-                };
-            }
-            Action::BeginWork(at) => {
-                let Worker::Claimed(record) = state.workers[usize::from(at)] else {
-                    return None;
-                };
+            Action::BeginWork(at, record) => {
                 workers[usize::from(at)] = Worker::Works { record, snapshot: database.clone() };
             }
             Action::CommitWork(at) => {
@@ -378,18 +351,11 @@ impl Model for Protocol {
                     return None;
                 };
                 let writes = self.rules.work(*record, snapshot);
-                workers[usize::from(at)] = match database.commit(snapshot, &writes) {
-                    true => Worker::Idle,
-                    false => Worker::Claimed(*record),
-                };
+                // After a lost conflict as well.
+                database.commit(snapshot, &writes);
+                workers[usize::from(at)] = Worker::Idle;
             }
             Action::KillWorker(at) => workers[usize::from(at)] = Worker::Killed,
-            Action::Expire(record) => {
-                let (_, name) = database.get(Key::Record(record))?;
-                let version = database.version(Key::Record(record));
-                // No write: others take it for free from this time on.
-                database.0.insert(Key::Record(record), (Some((0, name)), version));
-            }
         }
         Some(next)
     }

@@ -100,6 +100,15 @@ pub(crate) async fn has_records(reader: &dyn Reader) -> Result<bool> {
     Ok(reader.count(&find).await?.0 > 0)
 }
 
+/// Whether there is a record that waits.
+pub(crate) async fn has_waiting(reader: &dyn Reader) -> Result<bool> {
+    let any = Find {
+        sort: Sort::new(),
+        ..work::next_records(1)
+    };
+    Ok(reader.count(&any).await?.0 > 0)
+}
+
 /// The time of the oldest write from which a waiting record follows.
 pub(crate) async fn oldest_waiting(reader: &dyn Reader) -> Result<Option<DateTime>> {
     time_of_first(reader, work::next_records(1)).await

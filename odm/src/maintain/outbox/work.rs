@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bson::{RawBson, RawDocumentBuf, raw::cstr};
+use bson::{RawBson, RawDocument, RawDocumentBuf, raw::cstr};
 
 use super::{Due, Record, Target, TargetFields, TargetKey};
 use crate::{
@@ -14,10 +14,9 @@ use crate::{
         run::Work,
         unit::{Bounds, Unit, id},
     },
-    model::{DateTime, ObjectId},
     mql::{Direction, Filter, Sort, Test},
     mutants::mutant,
-    store::{Cost, Find, Transaction},
+    store::{Cost, Find, Reader, ReaderExt, Transaction},
 };
 
 /// Why a document could not be refreshed.
@@ -45,6 +44,8 @@ pub(crate) struct Batch {
     pub(crate) limit: usize,
     /// The error of the first document that would be gone through, which is left out instead.
     pub(crate) failed: Option<FailedRefresh>,
+    /// What is locked before anything is read, so that others lose conflicts to this unit, and it loses none to them.
+    locked_first: Vec<Target>,
 }
 
 /// What became of a batch.
@@ -58,6 +59,8 @@ pub(crate) struct Worked {
     pub(crate) done: usize,
     /// How many records are parked now.
     pub(crate) parked: usize,
+    /// The records of which something is left to refresh.
+    pub(crate) left: Vec<RawBson>,
     has_queued: bool,
 }
 
@@ -94,18 +97,28 @@ impl Work for Batch {
         with_steps: bool,
     ) -> Result<Worked> {
         let mut unit = Unit::new(catalog, transaction, Bounds::default(), with_steps);
-        let (groups, since) = groups(&mut unit, &self.records).await?;
+        if !self.locked_first.is_empty() {
+            for target in &self.locked_first {
+                unit.lock(target, true);
+            }
+            unit.take_locks().await?;
+        }
+        let Groups {
+            groups,
+            since,
+            left,
+        } = groups(&mut unit, &self.records).await?;
         unit.outbox.since = since;
-        let mut left = self.limit;
+        let mut documents_left = self.limit;
         let mut fates = Vec::new();
         let mut is_failed = None;
         for (at, group) in groups.iter().enumerate() {
-            if left == 0 {
+            if documents_left == 0 {
                 fates.push(Fate::Left);
                 continue;
             }
-            let (documents, has_more) = next_documents(&mut unit, group, left).await?;
-            left -= documents.len();
+            let (documents, has_more) = next_documents(&mut unit, group, documents_left).await?;
+            documents_left -= documents.len();
             fates.push(match documents.last() {
                 Some(last) if has_more && !mutant("rest of a refresh") => Fate::After(last.clone()),
                 _ => Fate::Done,
@@ -125,7 +138,8 @@ impl Work for Batch {
         unit.end_step(|| "records of the outbox".to_owned());
         derived::refresh(&mut unit).await?;
         let mut worked = Worked {
-            documents: self.limit - left,
+            documents: self.limit - documents_left,
+            left,
             ..Worked::default()
         };
         let mut right = BTreeMap::new();
@@ -169,12 +183,18 @@ impl Levels {
     }
 }
 
-/// The records of the level of the first one by their targets, in their order, and the time of the oldest one. Of a target that
-/// is gone through already, the others wait until that is done.
-async fn groups(
-    unit: &mut Unit<'_>,
-    ids: &[RawBson],
-) -> Result<(Vec<Group>, Option<bson::DateTime>)> {
+/// What a unit works off.
+struct Groups {
+    /// The records of the level of the first one by their targets, in their order. Of a target that is gone through already, the
+    /// others wait until that is done.
+    groups: Vec<Group>,
+    /// The time of the oldest record.
+    since: Option<bson::DateTime>,
+    /// The records of no group.
+    left: Vec<RawBson>,
+}
+
+async fn groups(unit: &mut Unit<'_>, ids: &[RawBson]) -> Result<Groups> {
     let mut all: Vec<(RawBson, Record)> = Vec::new();
     for at in unit.load_existing(OUTBOX, ids).await? {
         if let Some(document) = unit.document(OUTBOX, at) {
@@ -183,14 +203,13 @@ async fn groups(
     }
     all.retain(|(_, record)| !record.parked);
     let levels = Levels::new(unit.catalog);
-    if let Some(level) = all.first().map(|(_, first)| levels.of(&first.target)) {
-        all.retain(|(_, record)| levels.of(&record.target) == level);
-    }
+    let level = all.first().map(|(_, first)| levels.of(&first.target));
     let begun = all.iter().filter(|(_, record)| record.after.is_some());
     let begun: BTreeSet<TargetKey> = begun.map(|(_, record)| record.target.key()).collect();
     let mut groups: Vec<Group> = Vec::new();
     let mut positions: BTreeMap<TargetKey, usize> = BTreeMap::new();
     let mut since: Option<bson::DateTime> = None;
+    let mut left = Vec::new();
     for (
         id,
         Record {
@@ -199,7 +218,9 @@ async fn groups(
     ) in all
     {
         let key = target.key();
-        if after.is_none() && begun.contains(&key) {
+        let waits = after.is_none() && begun.contains(&key);
+        if waits || Some(levels.of(&target)) != level {
+            left.push(id);
             continue;
         }
         since = Some(since.map_or(at, |since| since.min(at)));
@@ -222,7 +243,11 @@ async fn groups(
             }
         }
     }
-    Ok((groups, since))
+    Ok(Groups {
+        groups,
+        since,
+        left,
+    })
 }
 
 /// The earlier one of two positions.
@@ -284,7 +309,7 @@ async fn end(
         };
         let has_failed = failed.is_some() || Record::read(document)?.error.is_some();
         is_right &= !has_failed;
-        let mut fields = unclaimed();
+        let mut fields = FieldValues::new();
         if let Some(FailedRefresh { kind, message }) = failed {
             let mut error = RawDocumentBuf::new();
             error.append(cstr!("kind"), kind.as_str());
@@ -302,10 +327,15 @@ async fn end(
                 unit.remove(OUTBOX, at).await?;
                 continue;
             }
-            Fate::After(last) => fields.push(("after".to_owned(), Some(last.clone()))),
-            Fate::Left => {}
+            Fate::After(last) => {
+                worked.left.push(id(document).into());
+                fields.push(("after".to_owned(), Some(last.clone())));
+            }
+            Fate::Left => worked.left.push(id(document).into()),
         }
-        unit.set_derived(OUTBOX, at, fields).await?;
+        if !fields.is_empty() {
+            unit.set_derived(OUTBOX, at, fields).await?;
+        }
     }
     Ok(is_right)
 }
@@ -337,14 +367,8 @@ async fn forget_parked(
     Ok(())
 }
 
-/// The fields of a record that nobody has claimed.
-fn unclaimed() -> FieldValues {
-    let claim = ["claimed_by", "claimed_until"].into_iter();
-    claim.map(|field| (field.to_owned(), None)).collect()
-}
-
 /// The records that are worked off next, oldest first.
-pub(crate) fn next_records(limit: u64) -> Find {
+pub(super) fn next_records(limit: u64) -> Find {
     Find {
         collection: OUTBOX.to_owned(),
         filter: is_parked(false),
@@ -358,89 +382,66 @@ pub(super) fn is_parked(parked: bool) -> Filter {
     Filter::Path("parked".into(), Test::Eq(parked.into()))
 }
 
-/// Claims the next records that no other worker has claimed, and returns them.
-#[derive(Debug)]
-pub(crate) struct Claim {
-    /// The worker.
-    pub(crate) by: ObjectId,
-    /// How long.
-    pub(crate) millis: i64,
-    /// How many targets they have at most.
-    pub(crate) targets: usize,
-    /// Among how many of the oldest records they are: all of these that have a claimed target are claimed, since one
-    /// refresh is for all of them.
-    pub(crate) among: u64,
-    /// The place among these of the first one, from 0 for the oldest to 1, excluded. After the newest one follows the oldest.
-    pub(crate) begin: f64,
+/// Records that wait, oldest first, as they were read.
+#[derive(Default)]
+pub(crate) struct Waiting(Vec<WaitingRecord>);
+
+struct WaitingRecord {
+    id: RawBson,
+    target: Target,
+    key: TargetKey,
+    level: usize,
 }
 
-/// What a worker has claimed.
-#[derive(Debug)]
-pub(crate) struct Claimed {
-    pub(crate) records: Vec<RawBson>,
-    /// How many records were read for that.
-    pub(crate) read: usize,
-}
-
-impl Work for Claim {
-    type Outcome = Claimed;
-
-    fn has_queued(_: &Claimed) -> bool {
-        false
+impl Waiting {
+    /// Reads the oldest records, at most so many.
+    pub(crate) async fn read(reader: &dyn Reader, catalog: &Catalog, limit: u64) -> Result<Self> {
+        let levels = Levels::new(catalog);
+        let waiting = |record: &RawDocument| {
+            let target = Record::read(record)?.target;
+            Ok(WaitingRecord {
+                id: id(record).into(),
+                level: levels.of(&target),
+                key: target.key(),
+                target,
+            })
+        };
+        let (waiting, _) = reader.find_with(&next_records(limit), waiting).await?;
+        Ok(Waiting(waiting))
     }
 
-    async fn apply(
-        &self,
-        catalog: &Catalog,
-        transaction: &mut dyn Transaction,
-        with_steps: bool,
-    ) -> Result<Claimed> {
-        let mut unit = Unit::new(catalog, transaction, Bounds::default(), with_steps);
-        let now = RawBson::DateTime(unit.time());
-        let is_free = Filter::Or(vec![
-            Filter::Path("claimed_until".into(), Test::Exists(false)),
-            Filter::Path("claimed_until".into(), Test::Lte(now)),
-            Filter::Path("claimed_by".into(), Test::Eq(self.by.into())),
-        ]);
-        let next = next_records(self.among);
-        let next = Find {
-            filter: next.filter.and(is_free),
-            ..next
-        };
-        let until =
-            DateTime::from_millis(unit.time().timestamp_millis().saturating_add(self.millis));
-        let mut targets: BTreeSet<TargetKey> = BTreeSet::new();
-        let levels = Levels::new(catalog);
-        let mut level = None;
-        let mut claimed = Vec::new();
-        let mut found = unit.search_images(&next).await?;
-        let read = found.len();
-        let begin = (read as f64 * self.begin) as usize;
-        found.rotate_left(begin);
-        for at in found {
-            let Some(document) = unit.document(OUTBOX, at) else {
-                continue;
-            };
-            let target = Record::read(document)?.target;
-            let of = levels.of(&target);
-            let target = target.key();
-            let is_full = targets.len() == self.targets && !targets.contains(&target);
-            if is_full || *level.get_or_insert(of) != of {
-                continue;
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The next unit, of so many documents at most: of all records of as many targets, since one refresh is for all records of a
+    /// target. The place of the first record is from 0 for the oldest to 1, excluded; after the newest one follows the oldest.
+    pub(crate) fn next(&self, documents: usize, begin: f64, locks_first: bool) -> Batch {
+        let (later, first) = self.0.split_at((self.0.len() as f64 * begin) as usize);
+        let level = first.first().map(|first| first.level);
+        let mut targets: BTreeMap<&TargetKey, &Target> = BTreeMap::new();
+        let of_unit = first.iter().chain(later).filter(|waiting| {
+            let has_place = targets.len() < documents || targets.contains_key(&waiting.key);
+            let is_of_unit = has_place && Some(waiting.level) == level;
+            if is_of_unit {
+                targets.insert(&waiting.key, &waiting.target);
             }
-            targets.insert(target);
-            claimed.push(id(document).into());
-            let claim = vec![
-                ("claimed_by".to_owned(), Some(self.by.into())),
-                ("claimed_until".to_owned(), Some(until.into())),
-            ];
-            unit.set_derived(OUTBOX, at, claim).await?;
+            is_of_unit
+        });
+        let records = of_unit.map(|waiting| waiting.id.clone()).collect();
+        let locked_first = targets.into_values().filter(|_| locks_first);
+        Batch {
+            records,
+            limit: documents,
+            failed: None,
+            locked_first: locked_first.cloned().collect(),
         }
-        unit.finish().await?;
-        Ok(Claimed {
-            records: claimed,
-            read,
-        })
+    }
+
+    /// Forgets the records of a unit that has come to its end, but for those that it has left.
+    pub(crate) fn forget(&mut self, of_unit: &[RawBson], left: &[RawBson]) {
+        self.0
+            .retain(|waiting| !of_unit.contains(&waiting.id) || left.contains(&waiting.id));
     }
 }
 
@@ -470,9 +471,10 @@ impl Work for Retry {
         };
         let parked = unit.search_images(&parked).await?;
         for &at in &parked {
-            let mut fields = unclaimed();
-            fields.push(("error".to_owned(), None));
-            fields.push(("parked".to_owned(), Some(false.into())));
+            let fields = vec![
+                ("error".to_owned(), None),
+                ("parked".to_owned(), Some(false.into())),
+            ];
             unit.set_derived(OUTBOX, at, fields).await?;
         }
         unit.finish().await?;

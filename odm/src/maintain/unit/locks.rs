@@ -15,6 +15,7 @@ use bson::RawBson;
 
 use super::{super::references, Unit};
 use crate::{
+    error::Result,
     mql::{Filter, Test, key},
     store::{Find, FindByKey},
 };
@@ -44,6 +45,11 @@ impl Unit<'_> {
                 locks.exclude(collection, id.as_raw_bson_ref());
             }
         }
+    }
+
+    /// Takes the locks that were added, before anything else is read or written.
+    pub(in crate::maintain) async fn take_locks(&mut self) -> Result<()> {
+        self.transaction.take_locks().await
     }
 
     /// Excludes other units from documents whose referrers by a path are searched: not from those that the unit has changed,

@@ -3,7 +3,7 @@
 use std::{
     fmt,
     future::{Future, pending},
-    ops::DerefMut,
+    ops::{Deref, DerefMut},
     panic::resume_unwind,
     sync::{
         Arc,
@@ -20,8 +20,9 @@ use ::mongodb::{
     },
     options::{ReadConcern, ReadPreference, SelectionCriteria},
 };
-use bson::{RawDocumentBuf, Timestamp};
-use tokio::sync::{Mutex, OnceCell};
+use async_trait::async_trait;
+use bson::{Bson, RawDocumentBuf, Timestamp};
+use tokio::sync::{Mutex, MutexGuard, OnceCell, OwnedMutexGuard};
 
 use super::{
     Connection,
@@ -30,7 +31,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    store::{Durability, Locks, UnitOfWork},
+    store::{Durability, Locks, StoreSession, Transaction, TransactionOptions, UnitOfWork},
 };
 
 /// How often a commit is sent whose answer is lost.
@@ -45,7 +46,7 @@ const ABORT: Duration = Duration::from_secs(1);
 pub(super) struct Session {
     pub(super) connection: Arc<Connection>,
     /// Empty before the first read of a snapshot.
-    session: OnceCell<Mutex<ClientSession>>,
+    session: OnceCell<Mutex<Driven>>,
     /// How safe the commit is, if it is a transaction.
     transaction: Option<Durability>,
     /// Something was sent, and the transaction has begun.
@@ -57,6 +58,65 @@ pub(super) struct Session {
     pub(super) slots: Slots,
     /// Something was written.
     pub(super) has_written: bool,
+}
+
+/// A session of the driver, of a transaction alone or of several one after another.
+enum Driven {
+    Own(ClientSession),
+    Lent(OwnedMutexGuard<ClientSession>),
+}
+
+impl Deref for Driven {
+    type Target = ClientSession;
+
+    fn deref(&self) -> &ClientSession {
+        match self {
+            Driven::Own(session) => session,
+            Driven::Lent(session) => session,
+        }
+    }
+}
+
+impl DerefMut for Driven {
+    fn deref_mut(&mut self) -> &mut ClientSession {
+        match self {
+            Driven::Own(session) => session,
+            Driven::Lent(session) => session,
+        }
+    }
+}
+
+/// A session of the driver for transactions one after another.
+pub(super) struct NamedSession {
+    connection: Arc<Connection>,
+    session: Arc<Mutex<ClientSession>>,
+    id: Bson,
+}
+
+impl NamedSession {
+    pub(super) async fn new(connection: Arc<Connection>) -> Result<Self> {
+        let session = connection.start_session().await?;
+        Ok(NamedSession {
+            connection,
+            id: session.id().clone().into(),
+            session: Arc::new(Mutex::new(session)),
+        })
+    }
+}
+
+#[async_trait]
+impl StoreSession for NamedSession {
+    fn id(&self) -> Bson {
+        self.id.clone()
+    }
+
+    async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>> {
+        let connection = self.connection.clone();
+        connection.prepare().await?;
+        let session = Driven::Lent(self.session.clone().lock_owned().await);
+        let transaction = Session::of_transaction(connection, session, options.durability);
+        Ok(Box::new(transaction))
+    }
 }
 
 impl fmt::Debug for Session {
@@ -80,13 +140,18 @@ impl Session {
     }
 
     /// A transaction, which begins with its first request. Dropped, it is aborted.
-    pub(super) async fn of_transaction(
+    pub(super) async fn begin(connection: Arc<Connection>, durability: Durability) -> Result<Self> {
+        connection.prepare().await?;
+        let session = Driven::Own(connection.start_session().await?);
+        Ok(Session::of_transaction(connection, session, durability))
+    }
+
+    fn of_transaction(
         connection: Arc<Connection>,
+        session: Driven,
         durability: Durability,
-    ) -> Result<Self> {
-        let session = connection.client.start_session().await;
-        let session = session.map_err(|error| translate(error, None))?;
-        Ok(Session {
+    ) -> Self {
+        Session {
             connection,
             session: OnceCell::new_with(Some(Mutex::new(session))),
             transaction: Some(durability),
@@ -95,7 +160,7 @@ impl Session {
             locks: Locks::default(),
             slots: Slots::default(),
             has_written: false,
-        })
+        }
     }
 
     /// The driver's session, for a request. Whoever has it is alone.
@@ -121,18 +186,22 @@ impl Session {
         concern: Option<ReadConcern>,
     ) -> Result<impl DerefMut<Target = ClientSession>> {
         self.connection.check_open()?;
-        let start = async || Ok::<_, Error>(Mutex::new(self.start_snapshot(None).await?));
-        let mut session = self.session.get_or_try_init(start).await?.lock().await;
+        let start = async || {
+            let snapshot = self.start_snapshot(None).await?;
+            Ok::<_, Error>(Mutex::new(Driven::Own(snapshot)))
+        };
+        let session = self.session.get_or_try_init(start).await?.lock().await;
+        let mut session = MutexGuard::map(session, |session| &mut **session);
         if let (false, Some(durability)) = (self.is_used(), self.transaction) {
-            let begun = self.begin(&mut session, durability, concern).await;
+            let begun = self.start(&mut session, durability, concern).await;
             begun.map_err(|error| translate(error, None))?;
         }
         self.is_used.store(true, Ordering::Relaxed);
         Ok(session)
     }
 
-    /// Begins the transaction, without a request.
-    async fn begin(
+    /// Begins the transaction of the driver, without a request.
+    async fn start(
         &self,
         session: &mut ClientSession,
         durability: Durability,
@@ -250,7 +319,7 @@ impl Session {
     }
 
     /// The driver's session, if its transaction has begun.
-    fn take_used(&mut self) -> Option<ClientSession> {
+    fn take_used(&mut self) -> Option<Driven> {
         let session = self.session.take().map(Mutex::into_inner);
         session.filter(|_| self.is_used())
     }
@@ -268,14 +337,14 @@ impl Drop for Session {
             self.connection.runtime.spawn(async move {
                 let find = doc! { "find": lock::COLLECTION, "limit": 1, "singleBatch": true };
                 // Whatever the answer is, and if only that the transaction has begun already.
-                drop(database.run_command(find).session(&mut session).await);
+                drop(database.run_command(find).session(&mut *session).await);
                 session.abort_transaction().await.ok();
             });
         }
     }
 }
 
-async fn commit(connection: Arc<Connection>, mut session: ClientSession) -> Result<()> {
+async fn commit(connection: Arc<Connection>, mut session: Driven) -> Result<()> {
     let mut sent = 1;
     loop {
         let Err(error) = session.commit_transaction().await else {

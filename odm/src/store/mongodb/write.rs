@@ -375,6 +375,12 @@ impl Transaction for Session {
         Ok(Deleted { removed, cost })
     }
 
+    async fn take_locks(&mut self) -> Result<()> {
+        self.add_locks()?;
+        self.has_written = true;
+        self.write_slots().await
+    }
+
     fn locks(&mut self) -> Option<&mut Locks> {
         Some(&mut self.locks)
     }

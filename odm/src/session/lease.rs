@@ -1,0 +1,230 @@
+//! The lease of the worker: whose turn it is on a store with several writers.
+//!
+//! One program at a time works off the outbox, so that workers lose no conflicts to each other. It renews its lease meanwhile, and
+//! gives it back at the end. Whoever takes one that has run out kills the session of the program that held it, whose transaction
+//! would keep documents from others for as long as the store allows. Nothing depends on leases: that two programs have one costs
+//! conflicts, as where the clock of one of them is wrong.
+
+use std::{
+    pin::pin,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use bson::{Bson, DateTime, RawDocument, oid::ObjectId};
+use futures_util::future::{Either, select};
+use serde::{Deserialize, Serialize};
+use tokio::runtime::Handle;
+
+use super::Session;
+use crate::{
+    error::{Error, ErrorKind, Result},
+    store::{
+        CollectionWrites, DocumentWrite, Durability, ReaderExt, Store, StoreSession, Transaction,
+        UnitOfWork,
+    },
+};
+
+/// The collection, which is there once somebody has taken a lease.
+const COLLECTION: &str = "_odm_leases";
+const OUTBOX: &str = "outbox";
+
+/// How long a lease lasts, and after how long it is renewed: a message may take long on a server that has much to do.
+const LASTS: Duration = Duration::from_secs(5);
+const RENEWED_AFTER: Duration = Duration::from_millis(1500);
+
+/// The session of the store in which a worker works, if the store has some.
+type TurnSession = Option<Box<dyn StoreSession>>;
+
+/// A lease as it is stored.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Stored {
+    #[serde(rename = "_id")]
+    id: String,
+    /// The turn that it is for: another one each time.
+    turn: ObjectId,
+    until: DateTime,
+    /// The session of the store in which the program works.
+    session: Option<Bson>,
+}
+
+impl Stored {
+    fn read(document: &RawDocument) -> Result<Self> {
+        bson::deserialize_from_slice(document.as_bytes()).map_err(|error| {
+            let message = format!(
+                "unreadable lease: a document of `{COLLECTION}` is not what this version of the library writes; use a \
+                 newer version of the library"
+            );
+            Error::new(ErrorKind::Schema, message).with_source(error)
+        })
+    }
+
+    fn has_run_out(&self) -> bool {
+        self.until <= DateTime::now()
+    }
+
+    /// The same until later.
+    fn renewed(&self) -> Self {
+        let millis = DateTime::now().timestamp_millis();
+        let until = millis.saturating_add_unsigned(LASTS.as_millis() as u64);
+        Stored {
+            until: DateTime::from_millis(until),
+            ..self.clone()
+        }
+    }
+}
+
+/// What is done with the lease.
+enum Change {
+    /// Takes it, if it is free.
+    Take(Stored),
+    /// Renews that of a turn.
+    Renew(Stored),
+    /// Gives back that of a turn.
+    GiveBack(ObjectId),
+}
+
+/// A change of the lease, and what it did: the lease before it, if it was for the change.
+struct ChangeUnit {
+    change: Change,
+    changed: Mutex<Option<Option<Stored>>>,
+}
+
+#[async_trait]
+impl UnitOfWork for ChangeUnit {
+    async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
+        let (found, _) = transaction.get_one(COLLECTION, &OUTBOX.into()).await?;
+        let stored = found.as_deref().map(Stored::read).transpose()?;
+        let is_of = |turn| stored.as_ref().is_some_and(|stored| stored.turn == turn);
+        let (is_due, after) = match &self.change {
+            Change::Take(next) => (stored.as_ref().is_none_or(Stored::has_run_out), Some(next)),
+            Change::Renew(next) => (is_of(next.turn), Some(next)),
+            Change::GiveBack(turn) => (is_of(*turn), None),
+        };
+        if is_due {
+            let after = after.map(bson::serialize_to_raw_document_buf).transpose();
+            let after = after.map_err(|error| {
+                Error::new(ErrorKind::Encode, "cannot write a lease").with_source(error)
+            })?;
+            let write = match (&found, &after) {
+                (None, Some(after)) => Some(DocumentWrite::Insert(after)),
+                (Some(before), Some(after)) => Some(DocumentWrite::Replace { before, after }),
+                (Some(before), None) => Some(DocumentWrite::Remove(before)),
+                (None, None) => None,
+            };
+            let writes = CollectionWrites {
+                collection: COLLECTION,
+                writes: write.into_iter().collect(),
+            };
+            transaction.apply(&[writes]).await?;
+        }
+        let mut changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
+        *changed = is_due.then_some(stored);
+        Ok(())
+    }
+}
+
+/// Changes the lease. Returns the lease before, unless it was not for this change.
+async fn change(store: &dyn Store, change: Change) -> Result<Option<Option<Stored>>> {
+    let unit = Arc::new(ChangeUnit {
+        change,
+        changed: Mutex::default(),
+    });
+    store.run(unit.clone(), Durability::Eventual).await?;
+    let mut changed = unit.changed.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(changed.take())
+}
+
+/// Whether a worker has the lease.
+pub(super) async fn is_held(store: &dyn Store) -> Result<bool> {
+    let (found, _) = store.reader()?.get_one(COLLECTION, &OUTBOX.into()).await?;
+    let found = found.as_deref().map(Stored::read).transpose()?;
+    Ok(found.is_some_and(|found| !found.has_run_out()))
+}
+
+/// The turn of a worker. Dropped, it is given back in the background.
+pub(super) struct Lease {
+    store: Arc<dyn Store>,
+    stored: Stored,
+    is_held: bool,
+}
+
+impl Lease {
+    /// Takes the lease and a session of the store, unless another worker has the lease.
+    pub(super) async fn take(session: &Session) -> Result<Option<(Self, TurnSession)>> {
+        let store = session.store.clone();
+        let of_store = store.session().await?;
+        let stored = Stored {
+            id: OUTBOX.to_owned(),
+            turn: ObjectId::new(),
+            until: DateTime::now(),
+            session: of_store.as_ref().map(|of_store| of_store.id()),
+        };
+        let stored = stored.renewed();
+        let Some(before) = change(&*store, Change::Take(stored.clone())).await? else {
+            return Ok(None);
+        };
+        if let Some(killed) = before.and_then(|before| before.session)
+            && let Err(error) = store.kill_session(&killed).await
+        {
+            tracing::warn!(
+                target: "odm", database = session.database(), %error,
+                "outbox: the last transaction of a worker that is gone was not ended, and may keep documents from others for a \
+                 minute"
+            );
+        }
+        let lease = Lease {
+            store,
+            stored,
+            is_held: true,
+        };
+        Ok(Some((lease, of_store)))
+    }
+
+    /// Works while it renews the lease, and then gives it back. `None` if another worker has taken it meanwhile.
+    pub(super) async fn hold<T>(
+        mut self,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<Option<T>> {
+        let renewing = async {
+            loop {
+                tokio::time::sleep(RENEWED_AFTER).await;
+                let renewed = Change::Renew(self.stored.renewed());
+                if change(&*self.store, renewed).await?.is_none() {
+                    return Ok::<_, Error>(());
+                }
+            }
+        };
+        let worked = match select(pin!(work), pin!(renewing)).await {
+            Either::Left((worked, _)) => Some(worked?),
+            Either::Right((lost, _)) => {
+                lost?;
+                None
+            }
+        };
+        self.is_held = false;
+        if worked.is_some() {
+            change(&*self.store, Change::GiveBack(self.stored.turn)).await?;
+        }
+        Ok(worked)
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if !self.is_held {
+            return;
+        }
+        // Without a runtime, it runs out.
+        let Ok(runtime) = Handle::try_current() else {
+            return;
+        };
+        let (store, turn) = (self.store.clone(), self.stored.turn);
+        runtime.spawn(async move {
+            if let Err(error) = change(&*store, Change::GiveBack(turn)).await {
+                tracing::debug!(target: "odm", %error, "outbox: a lease was not given back, and runs out");
+            }
+        });
+    }
+}
