@@ -4,6 +4,7 @@ mod bank;
 mod closing;
 mod closures;
 mod durability;
+mod errors;
 mod guards;
 mod limits;
 mod outside;
