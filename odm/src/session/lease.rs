@@ -12,7 +12,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use bson::{Bson, DateTime, RawDocument, oid::ObjectId};
+use bson::{Bson, DateTime, RawBson, RawDocument, RawDocumentBuf, oid::ObjectId};
 use futures_util::future::{Either, select};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
@@ -20,9 +20,10 @@ use tokio::runtime::Handle;
 use super::Session;
 use crate::{
     error::{Error, ErrorKind, Result},
+    mql::{Filter, Test},
     store::{
-        CollectionWrites, DocumentWrite, Durability, ReaderExt, Store, StoreSession, Transaction,
-        UnitOfWork,
+        self, CollectionWrites, DeleteWrite, DocumentWrite, Durability, ReaderExt, SingleWrite,
+        Store, StoreSession, Transaction, UnitOfWork, UpdateWrite, WriteAlone,
     },
 };
 
@@ -60,6 +61,23 @@ impl Stored {
         })
     }
 
+    fn document(&self) -> Result<RawDocumentBuf> {
+        bson::serialize_to_raw_document_buf(self).map_err(|error| {
+            Error::new(ErrorKind::Encode, "cannot write a lease").with_source(error)
+        })
+    }
+
+    /// The write that puts another one in its place.
+    fn replacement(&self, next: &Stored) -> Result<SingleWrite> {
+        Ok(SingleWrite::Update(UpdateWrite {
+            collection: COLLECTION.to_owned(),
+            filter: of_turn(self.turn).and(is("until", self.until.into())),
+            change: store::Change::Replace(next.document()?),
+            upsert: false,
+            check: None,
+        }))
+    }
+
     fn has_run_out(&self) -> bool {
         self.until <= DateTime::now()
     }
@@ -73,6 +91,15 @@ impl Stored {
             ..self.clone()
         }
     }
+}
+
+fn is(name: &'static str, value: RawBson) -> Filter {
+    Filter::Path(name.into(), Test::Eq(value))
+}
+
+/// The lease of a turn.
+fn of_turn(turn: ObjectId) -> Filter {
+    is("_id", OUTBOX.into()).and(is("turn", turn.into()))
 }
 
 /// What is done with the lease.
@@ -103,10 +130,7 @@ impl UnitOfWork for ChangeUnit {
             Change::GiveBack(turn) => (is_of(*turn), None),
         };
         if is_due {
-            let after = after.map(bson::serialize_to_raw_document_buf).transpose();
-            let after = after.map_err(|error| {
-                Error::new(ErrorKind::Encode, "cannot write a lease").with_source(error)
-            })?;
+            let after = after.map(Stored::document).transpose()?;
             let write = match (&found, &after) {
                 (None, Some(after)) => Some(DocumentWrite::Insert(after)),
                 (Some(before), Some(after)) => Some(DocumentWrite::Replace { before, after }),
@@ -136,17 +160,46 @@ async fn change(store: &dyn Store, change: Change) -> Result<Option<Option<Store
     Ok(changed.take())
 }
 
+/// Writes to the lease without a transaction, which a process that is killed would leave open, and with it the lease locked. Returns
+/// whether it did.
+async fn write_alone(store: &dyn Store, write: SingleWrite, epoch: i64) -> Result<bool> {
+    let write = WriteAlone { write, epoch };
+    match store.write_alone(&write, Durability::Eventual).await {
+        Ok(written) => Ok(written.is_some_and(|of| of.inserted || of.matched > 0)),
+        Err(error) if error.is_of_other_epoch() => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The lease, if there is one.
+async fn stored(store: &dyn Store) -> Result<Option<Stored>> {
+    let (found, _) = store.reader()?.get_one(COLLECTION, &OUTBOX.into()).await?;
+    found.as_deref().map(Stored::read).transpose()
+}
+
 /// Whether a worker has the lease.
 pub(super) async fn is_held(store: &dyn Store) -> Result<bool> {
-    let (found, _) = store.reader()?.get_one(COLLECTION, &OUTBOX.into()).await?;
-    let found = found.as_deref().map(Stored::read).transpose()?;
+    let found = stored(store).await?;
     Ok(found.is_some_and(|found| !found.has_run_out()))
+}
+
+/// Gives back the lease of a turn.
+async fn give_back(store: &dyn Store, turn: ObjectId, epoch: i64) -> Result<()> {
+    let write = SingleWrite::Delete(DeleteWrite {
+        collection: COLLECTION.to_owned(),
+        filter: of_turn(turn),
+    });
+    if !write_alone(store, write, epoch).await? {
+        change(store, Change::GiveBack(turn)).await?;
+    }
+    Ok(())
 }
 
 /// The turn of a worker. Dropped, it is given back in the background.
 pub(super) struct Lease {
     store: Arc<dyn Store>,
     stored: Stored,
+    epoch: i64,
     is_held: bool,
 }
 
@@ -155,15 +208,30 @@ impl Lease {
     pub(super) async fn take(session: &Session) -> Result<Option<(Self, TurnSession)>> {
         let store = session.store.clone();
         let of_store = store.session().await?;
-        let stored = Stored {
+        let next = Stored {
             id: OUTBOX.to_owned(),
             turn: ObjectId::new(),
             until: DateTime::now(),
             session: of_store.as_ref().map(|of_store| of_store.id()),
         };
-        let stored = stored.renewed();
-        let Some(before) = change(&*store, Change::Take(stored.clone())).await? else {
-            return Ok(None);
+        let next = next.renewed();
+        let epoch = session.catalog().epoch();
+        let found = stored(&*store).await?;
+        let write = match &found {
+            None => SingleWrite::Insert {
+                collection: COLLECTION.to_owned(),
+                document: next.document()?,
+            },
+            Some(found) if found.has_run_out() => found.replacement(&next)?,
+            Some(_) => return Ok(None),
+        };
+        let before = if write_alone(&*store, write, epoch).await? {
+            found
+        } else {
+            match change(&*store, Change::Take(next.clone())).await? {
+                Some(before) => before,
+                None => return Ok(None),
+            }
         };
         if let Some(killed) = before.and_then(|before| before.session)
             && let Err(error) = store.kill_session(&killed).await
@@ -176,7 +244,8 @@ impl Lease {
         }
         let lease = Lease {
             store,
-            stored,
+            stored: next,
+            epoch,
             is_held: true,
         };
         Ok(Some((lease, of_store)))
@@ -187,13 +256,22 @@ impl Lease {
         mut self,
         work: impl Future<Output = Result<T>>,
     ) -> Result<Option<T>> {
+        // What it is at the end is not known where the work ends while it is renewed, so it is given back by its turn.
+        let (store, epoch, turn) = (self.store.clone(), self.epoch, self.stored.turn);
+        let mut stored = self.stored.clone();
         let renewing = async {
             loop {
                 tokio::time::sleep(RENEWED_AFTER).await;
-                let renewed = Change::Renew(self.stored.renewed());
-                if change(&*self.store, renewed).await?.is_none() {
+                let next = stored.renewed();
+                let write = stored.replacement(&next)?;
+                if !write_alone(&*store, write, epoch).await?
+                    && change(&*store, Change::Renew(next.clone()))
+                        .await?
+                        .is_none()
+                {
                     return Ok::<_, Error>(());
                 }
+                stored = next;
             }
         };
         let worked = match select(pin!(work), pin!(renewing)).await {
@@ -205,7 +283,7 @@ impl Lease {
         };
         self.is_held = false;
         if worked.is_some() {
-            change(&*self.store, Change::GiveBack(self.stored.turn)).await?;
+            give_back(&*self.store, turn, epoch).await?;
         }
         Ok(worked)
     }
@@ -220,9 +298,9 @@ impl Drop for Lease {
         let Ok(runtime) = Handle::try_current() else {
             return;
         };
-        let (store, turn) = (self.store.clone(), self.stored.turn);
+        let (store, turn, epoch) = (self.store.clone(), self.stored.turn, self.epoch);
         runtime.spawn(async move {
-            if let Err(error) = change(&*store, Change::GiveBack(turn)).await {
+            if let Err(error) = give_back(&*store, turn, epoch).await {
                 tracing::debug!(target: "odm", %error, "outbox: a lease was not given back, and runs out");
             }
         });

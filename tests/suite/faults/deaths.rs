@@ -50,10 +50,12 @@ fn another_worker_goes_on_from_any_message_at_which_one_has_died_on_mongodb() {
         let books = (1..=6).map(|pages| book(1, 1, pages * 50));
         direct.books.insert_many(books).await.unwrap();
         direct.caught_up().await.unwrap();
-        let mut deaths = 0;
+        let (mut deaths, mut rounds) = (0, 0);
         for side in [Side::Request, Side::Answer] {
             for at in 1.. {
-                leave_work(&direct, at).await;
+                // Each one moves the books.
+                rounds += 1;
+                leave_work(&direct, rounds).await;
                 // The process of a worker that dies says nothing any more: so each has a proxy of its own.
                 let proxy = Proxy::new(server);
                 let dying = library(proxy.store(server, Duration::from_secs(1)).await).await;
