@@ -124,7 +124,8 @@ fn a_damaged_file_is_refused_or_can_be_used() {
             let _ = store.close().await;
         });
     };
-    // The lists of freed pages are damaged: closing the file that is refused would abort the process.
+    // The lists of freed pages are damaged: closing a file that is refused, or has failed, would abort the process.
     case(&random(7_061_217, MOST));
+    case(&random(7_110_257, MOST));
     check(MOST, case);
 }

@@ -191,7 +191,11 @@ impl Writer {
             failure = Some(stop(&engine, cause));
         }
         // The files must be free for other processes before a caller learns that the store is closed.
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(engine))) {
+        let close = || match failure {
+            None => drop(engine),
+            Some(_) => engine.leave(),
+        };
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(close)) {
             error!(
                 "the engine failed while it was closed: {}",
                 panic_message(&*panic)
