@@ -74,7 +74,8 @@ impl Sizes {
         Sizes {
             authors,
             shelves: (authors / 4).max(1),
-            books: authors * 5,
+            // A server may take minutes to store more.
+            books: (authors * 5).min(10_000),
         }
     }
 }
@@ -389,6 +390,11 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
             };
             let waited = row.sent.micros.load(Ordering::Relaxed) as f64 / 1e6;
             let all = row.took.as_secs_f64() * (options.programs * options.writers) as f64;
+            eprintln!(
+                "{name}, {} authors: {} writes a second",
+                thousands(authors),
+                figure(row.per_second())
+            );
             table.row([
                 name.to_owned(),
                 thousands(authors),
