@@ -1,4 +1,5 @@
-//! A proxy between a client and its server, which counts their messages, cuts connections, and makes the server another one.
+//! A proxy between a client and its server, which counts their messages, holds them up, cuts connections, and makes the server another
+//! one.
 
 mod disguise;
 
@@ -59,6 +60,17 @@ pub struct Plan {
     pub cut: Cut,
 }
 
+/// A message that comes late, with all that follow it on its connection.
+#[derive(Debug, Clone, Copy)]
+pub struct Delay {
+    /// The number of the request, from 1 on.
+    pub at: usize,
+    /// Which of the two messages it is.
+    pub side: Side,
+    /// By how much.
+    pub by: Duration,
+}
+
 /// An answer of the proxy in place of the server's, which does not get the request.
 #[derive(Debug, Clone, Copy)]
 pub struct Refusal {
@@ -93,6 +105,7 @@ struct Seen {
     plan: Option<Plan>,
     /// The request that is refused.
     refusal: Option<(usize, Refusal)>,
+    delay: Option<Delay>,
     /// The names of the commands.
     commands: Vec<String>,
     /// The levels of the read concerns of those commands that have one.
@@ -208,6 +221,18 @@ impl Proxy {
         };
     }
 
+    /// Counts messages from now on, and holds one of them up.
+    ///
+    /// # Panics
+    ///
+    /// If another thread has.
+    pub fn delay(&self, delay: Delay) {
+        *self.shared.seen.lock().unwrap() = Seen {
+            delay: Some(delay),
+            ..Seen::default()
+        };
+    }
+
     /// The names of the commands since the last plan.
     pub fn commands(&self) -> Vec<String> {
         self.shared.seen.lock().unwrap().commands.clone()
@@ -279,6 +304,12 @@ impl Shared {
         (Some(at) == number).then_some(refusal)
     }
 
+    /// By how much a message is late.
+    fn delay(&self, number: Option<usize>, side: Side) -> Option<Duration> {
+        let delay = self.seen.lock().unwrap().delay?;
+        (Some(delay.at) == number && delay.side == side).then_some(delay.by)
+    }
+
     /// Whether connections are cut at a message.
     fn cuts(&self, number: Option<usize>, side: Side) -> bool {
         let plan = self.seen.lock().unwrap().plan;
@@ -323,6 +354,8 @@ struct Asked {
 /// What the proxy does with a message.
 enum Fate {
     Passed,
+    /// It is passed later.
+    Late(Duration),
     /// Another message is passed in its place.
     Changed(Vec<u8>),
     /// The proxy answers it by itself.
@@ -360,7 +393,10 @@ async fn connect(shared: Arc<Shared>, client: TcpStream) {
                 let answer = with_body([0; 4], id(message, 4), &answer);
                 (Fate::Answered(answer), None)
             }
-            (None, _) => (Fate::Passed, None),
+            (None, _) => match shared.delay(number, Side::Request) {
+                Some(by) => (Fate::Late(by), None),
+                None => (Fate::Passed, None),
+            },
         };
         let request = Asked {
             number,
@@ -385,6 +421,9 @@ async fn connect(shared: Arc<Shared>, client: TcpStream) {
         }
         if let Some(answer) = answer {
             return Fate::Changed(with_body(id(message, 4), id(message, 8), &answer));
+        }
+        if let Some(by) = shared.delay(number, Side::Answer) {
+            return Fate::Late(by);
         }
         let Some(disguise) = *shared.disguise.lock().unwrap() else {
             return Fate::Passed;
@@ -445,6 +484,10 @@ async fn pass(
         from.read_exact(&mut message[16..]).await?;
         match fate(&message) {
             Fate::Passed => to.lock().await.write_all(&message).await?,
+            Fate::Late(by) => {
+                tokio::time::sleep(by).await;
+                to.lock().await.write_all(&message).await?;
+            }
             Fate::Changed(message) => to.lock().await.write_all(&message).await?,
             Fate::Answered(answer) => back.lock().await.write_all(&answer).await?,
             Fate::Cut => return Ok(()),

@@ -7,6 +7,7 @@ use odm::store::mongodb::MongoDb;
 mod chance;
 mod cuts;
 mod deaths;
+mod delays;
 mod models;
 mod outages;
 mod refusals;

@@ -135,35 +135,35 @@ fn reads_are_of_a_snapshot_whatever_the_read_concern_of_the_client_is_on_mongodb
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "counters")]
-struct Counter {
+pub(super) struct Counter {
     #[serde(rename = "_id")]
-    id: i32,
-    name: String,
-    hits: i64,
+    pub(super) id: i32,
+    pub(super) name: String,
+    pub(super) hits: i64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "marks")]
-struct Mark {
+pub(super) struct Mark {
     #[serde(rename = "_id")]
-    id: i32,
+    pub(super) id: i32,
     #[reference(child, on_delete = "cascade")]
-    counter: Ref<Counter>,
+    pub(super) counter: Ref<Counter>,
     #[denormalize(from = "Counter.hits")]
-    hits: i64,
+    pub(super) hits: i64,
 }
 
 #[derive(Database)]
 #[database(name = "alone", version = 1)]
-struct Alone {
-    counters: Repository<Counter>,
+pub(super) struct Alone {
+    pub(super) counters: Repository<Counter>,
 }
 
 #[derive(Database)]
 #[database(name = "alone", version = 1)]
-struct Together {
-    counters: Repository<Counter>,
-    marks: Repository<Mark>,
+pub(super) struct Together {
+    pub(super) counters: Repository<Counter>,
+    pub(super) marks: Repository<Mark>,
 }
 
 /// The answer of a write without a transaction is lost, and other models are declared before the driver sends the message
