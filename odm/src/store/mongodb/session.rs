@@ -3,7 +3,7 @@
 use std::{
     fmt,
     future::{Future, pending},
-    ops::{Deref, DerefMut},
+    ops::DerefMut,
     panic::resume_unwind,
     sync::{
         Arc,
@@ -60,30 +60,12 @@ pub(super) struct Session {
     pub(super) has_written: bool,
 }
 
-/// A session of the driver, of a transaction alone or of several one after another.
-enum Driven {
-    Own(ClientSession),
-    Lent(OwnedMutexGuard<ClientSession>),
-}
+/// A session of the driver, as long as a transaction or a snapshot has it.
+type Driven = OwnedMutexGuard<ClientSession>;
 
-impl Deref for Driven {
-    type Target = ClientSession;
-
-    fn deref(&self) -> &ClientSession {
-        match self {
-            Driven::Own(session) => session,
-            Driven::Lent(session) => session,
-        }
-    }
-}
-
-impl DerefMut for Driven {
-    fn deref_mut(&mut self) -> &mut ClientSession {
-        match self {
-            Driven::Own(session) => session,
-            Driven::Lent(session) => session,
-        }
-    }
+/// A session that no other transaction has.
+async fn own(session: ClientSession) -> Driven {
+    Arc::new(Mutex::new(session)).lock_owned().await
 }
 
 /// A session of the driver for transactions one after another.
@@ -113,7 +95,7 @@ impl StoreSession for NamedSession {
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>> {
         let connection = self.connection.clone();
         connection.prepare().await?;
-        let session = Driven::Lent(self.session.clone().lock_owned().await);
+        let session = self.session.clone().lock_owned().await;
         let transaction = Session::of_transaction(connection, session, options.durability);
         Ok(Box::new(transaction))
     }
@@ -142,7 +124,7 @@ impl Session {
     /// A transaction, which begins with its first request. Dropped, it is aborted.
     pub(super) async fn begin(connection: Arc<Connection>, durability: Durability) -> Result<Self> {
         connection.prepare().await?;
-        let session = Driven::Own(connection.start_session().await?);
+        let session = own(connection.start_session().await?).await;
         Ok(Session::of_transaction(connection, session, durability))
     }
 
@@ -188,7 +170,7 @@ impl Session {
         self.connection.check_open()?;
         let start = async || {
             let snapshot = self.start_snapshot(None).await?;
-            Ok::<_, Error>(Mutex::new(Driven::Own(snapshot)))
+            Ok::<_, Error>(Mutex::new(own(snapshot).await))
         };
         let session = self.session.get_or_try_init(start).await?.lock().await;
         let mut session = MutexGuard::map(session, |session| &mut **session);
