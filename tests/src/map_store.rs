@@ -232,7 +232,8 @@ impl Store for MapStore {
             return Ok(None);
         };
         let begin = Instant::now();
-        if self.snapshot()?.epoch() != write.epoch {
+        let current = self.snapshot()?.epoch();
+        if write.epoch.is_some_and(|epoch| current != epoch) {
             return Err(OtherEpoch.into());
         }
         match alone.pause.is_zero() {

@@ -137,6 +137,7 @@ macro_rules! store_suite {
                 an_update_alone_changes_the_document_as_a_transaction_would
                 a_document_is_inserted_replaced_and_removed_alone
                 a_write_alone_in_another_epoch_is_refused
+                a_write_alone_of_any_epoch_is_run
                 a_write_alone_that_is_not_possible_changes_nothing
             }
             transactions {

@@ -70,7 +70,7 @@ pub(super) fn write_of(catalog: &Catalog, write: &Write) -> Option<WriteAlone> {
     };
     Some(WriteAlone {
         write: single,
-        epoch: catalog.epoch(),
+        epoch: Some(catalog.epoch()),
     })
 }
 

@@ -162,13 +162,10 @@ async fn change(store: &dyn Store, change: Change) -> Result<Option<Option<Store
 
 /// Writes to the lease without a transaction, which a process that is killed would leave open, and with it the lease locked. Returns
 /// whether it did.
-async fn write_alone(store: &dyn Store, write: SingleWrite, epoch: i64) -> Result<bool> {
-    let write = WriteAlone { write, epoch };
-    match store.write_alone(&write, Durability::Eventual).await {
-        Ok(written) => Ok(written.is_some_and(|of| of.inserted || of.matched > 0)),
-        Err(error) if error.is_of_other_epoch() => Ok(false),
-        Err(error) => Err(error),
-    }
+async fn write_alone(store: &dyn Store, write: SingleWrite) -> Result<bool> {
+    let write = WriteAlone { write, epoch: None };
+    let written = store.write_alone(&write, Durability::Eventual).await?;
+    Ok(written.is_some_and(|of| of.inserted || of.matched > 0))
 }
 
 /// The lease, if there is one.
@@ -184,12 +181,12 @@ pub(super) async fn is_held(store: &dyn Store) -> Result<bool> {
 }
 
 /// Gives back the lease of a turn.
-async fn give_back(store: &dyn Store, turn: ObjectId, epoch: i64) -> Result<()> {
+async fn give_back(store: &dyn Store, turn: ObjectId) -> Result<()> {
     let write = SingleWrite::Delete(DeleteWrite {
         collection: COLLECTION.to_owned(),
         filter: of_turn(turn),
     });
-    if !write_alone(store, write, epoch).await? {
+    if !write_alone(store, write).await? {
         change(store, Change::GiveBack(turn)).await?;
     }
     Ok(())
@@ -199,7 +196,6 @@ async fn give_back(store: &dyn Store, turn: ObjectId, epoch: i64) -> Result<()> 
 pub(super) struct Lease {
     store: Arc<dyn Store>,
     stored: Stored,
-    epoch: i64,
     is_held: bool,
 }
 
@@ -215,7 +211,6 @@ impl Lease {
             session: of_store.as_ref().map(|of_store| of_store.id()),
         };
         let next = next.renewed();
-        let epoch = session.catalog().epoch();
         let found = stored(&*store).await?;
         let write = match &found {
             None => SingleWrite::Insert {
@@ -225,7 +220,7 @@ impl Lease {
             Some(found) if found.has_run_out() => found.replacement(&next)?,
             Some(_) => return Ok(None),
         };
-        let before = if write_alone(&*store, write, epoch).await? {
+        let before = if write_alone(&*store, write).await? {
             found
         } else {
             match change(&*store, Change::Take(next.clone())).await? {
@@ -245,7 +240,6 @@ impl Lease {
         let lease = Lease {
             store,
             stored: next,
-            epoch,
             is_held: true,
         };
         Ok(Some((lease, of_store)))
@@ -257,14 +251,14 @@ impl Lease {
         work: impl Future<Output = Result<T>>,
     ) -> Result<Option<T>> {
         // What it is at the end is not known where the work ends while it is renewed, so it is given back by its turn.
-        let (store, epoch, turn) = (self.store.clone(), self.epoch, self.stored.turn);
+        let (store, turn) = (self.store.clone(), self.stored.turn);
         let mut stored = self.stored.clone();
         let renewing = async {
             loop {
                 tokio::time::sleep(RENEWED_AFTER).await;
                 let next = stored.renewed();
                 let write = stored.replacement(&next)?;
-                if !write_alone(&*store, write, epoch).await?
+                if !write_alone(&*store, write).await?
                     && change(&*store, Change::Renew(next.clone()))
                         .await?
                         .is_none()
@@ -283,7 +277,7 @@ impl Lease {
         };
         self.is_held = false;
         if worked.is_some() {
-            give_back(&*self.store, turn, epoch).await?;
+            give_back(&*self.store, turn).await?;
         }
         Ok(worked)
     }
@@ -298,9 +292,9 @@ impl Drop for Lease {
         let Ok(runtime) = Handle::try_current() else {
             return;
         };
-        let (store, turn, epoch) = (self.store.clone(), self.stored.turn, self.epoch);
+        let (store, turn) = (self.store.clone(), self.stored.turn);
         runtime.spawn(async move {
-            if let Err(error) = give_back(&*store, turn, epoch).await {
+            if let Err(error) = give_back(&*store, turn).await {
                 tracing::debug!(target: "odm", %error, "outbox: a lease was not given back, and runs out");
             }
         });

@@ -235,8 +235,8 @@ pub struct DeleteWrite {
 pub struct WriteAlone {
     /// The write.
     pub write: SingleWrite,
-    /// The [epoch](super::Lock::Epoch) in which nothing follows from it.
-    pub epoch: i64,
+    /// The [epoch](super::Lock::Epoch) in which nothing follows from it. `None` if nothing does in any epoch.
+    pub epoch: Option<i64>,
 }
 
 /// A write of one document.

@@ -16,7 +16,12 @@ use super::support::*;
 /// The epoch of a new store.
 const FIRST: i64 = 0;
 
-async fn alone(store: &impl Store, write: SingleWrite, epoch: i64) -> Result<Option<Updated>> {
+async fn alone(
+    store: &impl Store,
+    write: SingleWrite,
+    epoch: impl Into<Option<i64>>,
+) -> Result<Option<Updated>> {
+    let epoch = epoch.into();
     let write = WriteAlone { write, epoch };
     store.write_alone(&write, Durability::Immediate).await
 }
@@ -151,6 +156,39 @@ pub async fn a_write_alone_in_another_epoch_is_refused(store: impl Store) {
         );
         assert_stored(&store, [document.clone()]).await;
     }
+}
+
+pub async fn a_write_alone_of_any_epoch_is_run(store: impl Store) {
+    if !has_writes_alone(&store).await {
+        return;
+    }
+    let in_first = doc! { "_id": 1, "n": 1 };
+    insert_all(&store, [in_first]).await;
+    let increased = || change(doc! { "_id": 1 }, doc! { "$inc": { "n": 1 } });
+    let refused = alone(&store, increased(), FIRST + 1).await;
+    assert!(refused.is_err(), "it is another epoch");
+    let steps = [
+        (increased(), Some((1, 1, false))),
+        (insert(doc! { "_id": 2 }), Some((0, 0, true))),
+        (
+            replace(2, doc! { "_id": 2, "n": 2 }, false),
+            Some((1, 1, false)),
+        ),
+        (replace(3, doc! { "_id": 3 }, false), None),
+        (replace(3, doc! { "_id": 3 }, true), Some((0, 0, true))),
+        (delete(3), Some((1, 1, false))),
+        (delete(3), Some((0, 0, false))),
+    ];
+    for (write, expected) in steps {
+        let said = format!("{write:?}");
+        let written = alone(&store, write, None).await;
+        assert_eq!(numbers(written.expect("it runs")), expected, "{said}");
+    }
+    assert_stored(
+        &store,
+        [doc! { "_id": 1, "n": 2 }, doc! { "_id": 2, "n": 2 }],
+    )
+    .await;
 }
 
 pub async fn a_write_alone_that_is_not_possible_changes_nothing(store: impl Store) {

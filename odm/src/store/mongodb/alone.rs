@@ -1,9 +1,10 @@
 //! Writes of one document by one message, without a transaction.
 //!
-//! The message is a `bulkWrite` of two statements, which the server carries out in their order, and of which it leaves out the
-//! second one where the first one fails. The first one finds a slot of `_odm_locks` in the epoch of the write, and changes
-//! nothing. In another epoch it finds none, would insert one, and fails, since its `_id` is there. It is carried out again
-//! where the driver sends the message again, since the server remembers only statements that have changed something.
+//! The message of a write that depends on an epoch is a `bulkWrite` of two statements, which the server carries out in their
+//! order, and of which it leaves out the second one where the first one fails. The first one finds a slot of `_odm_locks` in
+//! the epoch of the write, and changes nothing. In another epoch it finds none, would insert one, and fails, since its `_id` is
+//! there. It is carried out again where the driver sends the message again, since the server remembers only statements that
+//! have changed something. Any other write is the second statement alone.
 //!
 //! Between the two statements another epoch can begin. So a change of the epoch that matters is announced, and waits for
 //! [`UNDER_WAY`]; and a write that took longer than [`SOON`] asks once more.
@@ -60,12 +61,12 @@ impl Connection {
         else {
             return Ok(None);
         };
-        let check = self.check_of(alone.epoch);
+        let check = alone.epoch.map(|epoch| self.check_of(epoch));
         let is_repeatable = is_repeatable(&alone.write);
         to_its_end(async move {
             let begin = Instant::now();
             let sent = self
-                .send(vec![check.clone().into(), write], durability)
+                .send(statements(check.clone(), Some(write)), durability)
                 .await;
             let result = match sent {
                 Ok(result) => result,
@@ -75,20 +76,23 @@ impl Connection {
                     }
                     // Of a write that is not confirmed nobody asks for the epoch once more.
                     let unconfirmed = |error| match begin.elapsed() > SOON {
-                        true => late(&collection, "may be stored or not, and", error),
-                        false => unconfirmed(error),
+                        true if check.is_some() => {
+                            late(&collection, "may be stored or not, and", error)
+                        }
+                        _ => unconfirmed(error),
                     };
-                    return written_despite(error, is_repeatable, unconfirmed).map(|()| None);
+                    return written_despite(error, check.is_some(), is_repeatable, unconfirmed)
+                        .map(|()| None);
                 }
             };
-            let slot = result.update_results.get(&0);
+            let slot = check.as_ref().and(result.update_results.get(&0));
             if slot.is_some_and(|slot| slot.upserted_id.is_some()) {
                 return Err(unlocked(&collection));
             }
-            let updated = updated(&result);
+            let updated = updated(&result, usize::from(check.is_some()));
             let written = updated.map_or(0, |updated| updated.cost.documents_written);
-            if written > 0 && begin.elapsed() > SOON {
-                let checked = self.send(vec![check.into()], durability).await;
+            if check.is_some() && written > 0 && begin.elapsed() > SOON {
+                let checked = self.send(statements(check, None), durability).await;
                 checked.map_err(|error| late(&collection, "is stored, but", error))?;
             }
             Ok(updated)
@@ -134,8 +138,18 @@ impl Connection {
     }
 }
 
-/// The result of the second statement. `None` if no document matched, but for a removal, which nothing else could match.
-fn updated(result: &VerboseBulkWriteResult) -> Option<Updated> {
+/// The statements of a message: the check comes first, and the write follows if the check has not failed.
+fn statements(check: Option<UpdateOneModel>, write: Option<WriteModel>) -> Vec<WriteModel> {
+    check
+        .map(WriteModel::from)
+        .into_iter()
+        .chain(write)
+        .collect()
+}
+
+/// The result of the statement at an index, the write. `None` if no document matched, but for a removal, which nothing else could
+/// match.
+fn updated(result: &VerboseBulkWriteResult, index: usize) -> Option<Updated> {
     let written = |updated: Updated, written| {
         let cost = Cost {
             queries: 1,
@@ -148,7 +162,7 @@ fn updated(result: &VerboseBulkWriteResult) -> Option<Updated> {
         inserted: true,
         ..Updated::default()
     };
-    if let Some(deleted) = result.delete_results.get(&1) {
+    if let Some(deleted) = result.delete_results.get(&index) {
         let removed = deleted.deleted_count;
         let updated = Updated {
             matched: removed,
@@ -157,7 +171,7 @@ fn updated(result: &VerboseBulkWriteResult) -> Option<Updated> {
         };
         return written(updated, removed);
     }
-    match result.update_results.get(&1) {
+    match result.update_results.get(&index) {
         None => written(inserted, 1),
         Some(of) if of.upserted_id.is_some() => written(inserted, 1),
         Some(of) if of.matched_count == 0 => None,
@@ -179,6 +193,7 @@ fn updated(result: &VerboseBulkWriteResult) -> Option<Updated> {
 /// after the first one, is an answer that was lost.
 fn written_despite(
     error: DriverError,
+    has_check: bool,
     is_repeatable: bool,
     unconfirmed: impl FnOnce(DriverError) -> Error,
 ) -> Result<()> {
@@ -188,7 +203,9 @@ fn written_despite(
     match &*error.kind {
         DriverKind::BulkWrite(bulk) if bulk.write_concern_errors.is_empty() => {
             match bulk.write_errors.get(&0) {
-                Some(check) if check.code == code::DUPLICATE_KEY => Err(OtherEpoch.into()),
+                Some(check) if has_check && check.code == code::DUPLICATE_KEY => {
+                    Err(OtherEpoch.into())
+                }
                 None if bulk.write_errors.is_empty() => Err(unconfirmed(error)),
                 _ => Ok(()),
             }
